@@ -1,0 +1,74 @@
+# Everything a contributor runs. `make` alone lists it.
+#
+# Node 20 needs tsx to read TypeScript; Node >= 22.18 reads it as it is. The recipes ask the node
+# they got, so both work without a flag.
+
+NODE  ?= node
+LOAD  := $(shell $(NODE) -p 'process.features.typescript ? "" : "--import tsx"')
+TESTS := $(shell find test -name '*.test.ts' | sort)
+BENCH := $(shell find bench -name '*.bench.ts' | sort)
+BIN   := node_modules/.bin
+NPM   ?= npm
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## Install, build and start the daemon; the first start shows a QR code to scan
+	$(NODE) dist/cli/main.js serve --pair-first $(ARGS)
+
+.PHONY: dev
+dev: node_modules ## Start the daemon from the sources (ARGS="--headless --data-dir /tmp/x")
+	$(NODE) $(LOAD) src/cli/main.ts serve $(ARGS)
+
+.PHONY: test
+test: node_modules ## Run all tests (TESTS=path/to/one.test.ts to narrow)
+	$(if $(TESTS),,$(error no tests found: node --test would pass with zero of them))
+	$(NODE) $(LOAD) --test --test-reporter spec $(TESTS)
+
+.PHONY: types
+types: node_modules
+	$(BIN)/tsc -p .
+	$(BIN)/tsc -p src/core
+	$(BIN)/tsc -p src/link
+	$(BIN)/tsc -p src/client
+
+.PHONY: check
+check: types test ## Type-check everything, then run all tests
+
+.PHONY: coverage
+coverage: node_modules ## Run all tests; fail below 95 % of lines or 90 % of branches
+	$(BIN)/c8 --all --src src --include 'src/**/*.ts' --include 'src/**/*.js' \
+	  --exclude 'src/ports/**' --exclude 'src/**/*.d.ts' \
+	  --reporter text --reporter lcov --check-coverage --lines 95 --branches 90 \
+	  $(NODE) $(LOAD) --test --test-reporter dot $(TESTS)
+
+.PHONY: fuzz
+fuzz: node_modules ## Run the property tests with 100 times as many cases (FUZZ_RUNS=N)
+	FUZZ_RUNS=$(or $(FUZZ_RUNS),10000) $(NODE) $(LOAD) --test --test-reporter spec \
+	  $(shell grep -l fast-check $(TESTS))
+
+.PHONY: bench
+bench: build ## Measure against baselines in the same run (BENCH=bench/one.bench.ts to narrow)
+	$(NODE) $(LOAD) bench/run.ts $(BENCH)
+
+.PHONY: build
+build: node_modules ## Compile src/ to dist/
+	rm -rf dist
+	$(BIN)/tsc -p src
+	$(NODE) build.js
+
+.PHONY: smoke
+smoke: build ## Pack, install the pack in an empty folder, and use it as a user would
+	sh test/smoke.sh
+
+.PHONY: clean
+clean: ## Remove what the other targets made
+	rm -rf dist coverage bench/results/*.json
+
+node_modules: package.json package-lock.json
+	$(NPM) ci --no-audit --no-fund
+	@touch $@

@@ -1,0 +1,25 @@
+/**
+ * Content identity: equal content has equal ids, whatever it is called.
+ *
+ * The id hashes a tagged digest, so that a text and a file of the same bytes differ:
+ * `BLAKE3("snapshot-hash-v1|" + D)`, where D is the BLAKE3 of the text or image bytes, and for
+ * File and Group `BLAKE3("file-content|" + BLAKE3(bytes))`. The computing is done in `hashing`.
+ *
+ * @module
+ */
+
+/** `blake3v1:` and 64 lower-case hex digits. Opaque to clients. */
+export type ContentId = `blake3v1:${string}`
+
+/** Precedes the digest in every content id. */
+export const SNAPSHOT_TAG = 'snapshot-hash-v1|'
+
+/** Precedes the digest of the bytes of a File or a Group. */
+export const FILE_TAG = 'file-content|'
+
+const CONTENT_ID = /^blake3v1:[0-9a-f]{64}$/
+
+/** Whether `value` is spelled like a content id. */
+export function isContentId(value: unknown): value is ContentId {
+  return typeof value === 'string' && CONTENT_ID.test(value)
+}

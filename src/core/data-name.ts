@@ -1,0 +1,28 @@
+/**
+ * Data names: what a client calls the bytes of an item. A wire name, never a path.
+ *
+ * @module
+ */
+
+/** What the usual file systems allow, so that a pushed file can keep its name. */
+export const MAX_DATA_NAME_BYTES = 255
+
+// The C0 and C1 controls, separators of every platform, and line separators that terminals obey.
+const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\\u2028\u2029]/
+
+/** Whether `name` may name bytes on the wire. */
+export function isDataName(name: string): boolean {
+  if (name === '' || name === '.' || name === '..') return false
+  if (FORBIDDEN.test(name) || !name.isWellFormed()) return false
+  return utf8Length(name) <= MAX_DATA_NAME_BYTES
+}
+
+/** Length of a well-formed string in UTF-8, without encoding it. */
+function utf8Length(text: string): number {
+  let bytes = 0
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+  }
+  return bytes
+}

@@ -1,0 +1,37 @@
+/**
+ * What can go wrong below HTTP. The gateway maps each code to one answer; the commands print the
+ * message.
+ *
+ * @module
+ */
+
+/** Stable name of a failure. */
+export type DomainErrorCode =
+  | 'NOTHING_STAGED'
+  | 'UPLOAD_TOO_LARGE'
+  | 'UPLOAD_INCOMPLETE'
+  | 'TEXT_TOO_LARGE'
+  | 'TEXT_NOT_UTF8'
+  | 'NO_SPACE'
+  | 'BLOB_GONE'
+  | 'VERIFIER_BUSY'
+  | 'NO_SUCH_DEVICE'
+  | 'USERNAME_INVALID'
+  | 'USERNAME_TAKEN'
+  | 'PASSWORD_INVALID'
+  | 'LABEL_INVALID'
+
+/**
+ * A failure that somebody above knows how to answer.
+ *
+ * The message is for people, begins with the action that failed, and holds no secret.
+ */
+export class DomainError extends Error {
+  override readonly name = 'DomainError'
+  readonly code: DomainErrorCode
+
+  constructor(code: DomainErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options)
+    this.code = code
+  }
+}

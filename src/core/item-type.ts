@@ -1,0 +1,16 @@
+/**
+ * The kinds of clipboard items, in the spelling of the protocol.
+ *
+ * @module
+ */
+
+export type ItemType = 'Text' | 'Image' | 'File' | 'Group'
+
+/** Every {@link ItemType}, for checking values that came from outside. */
+export const ITEM_TYPES: readonly ItemType[] = ['Text', 'Image', 'File', 'Group']
+
+/** The item type that `value` names, in any letter case; `undefined` when it names none. */
+export function parseItemType(value: string): ItemType | undefined {
+  const name = value.toLowerCase()
+  return ITEM_TYPES.find((type) => type.toLowerCase() === name)
+}

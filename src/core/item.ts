@@ -1,0 +1,54 @@
+/**
+ * The clipboard item, and the hashes it answers to.
+ *
+ * @module
+ */
+
+import type { ContentId } from './content-id.ts'
+import type { ItemType } from './item-type.ts'
+
+/** One clipboard item, without its bytes. All hashes are lower-case hex. */
+export interface Item {
+  readonly type: ItemType
+  /** The content of a Text. For other types what the sender called it, else `dataName`. */
+  readonly text: string
+  /** Wire name of the bytes; empty for a Text. */
+  readonly dataName: string
+  /** What the bytes are; `text/plain` for a Text. */
+  readonly mediaType: string
+  /** Bytes; those of the UTF-8 text for a Text. */
+  readonly size: number
+  readonly contentId: ContentId
+  /** SHA-256 of the bytes. */
+  readonly contentHash: string
+  /** SHA-256 of `dataName + "|" + UPPER-HEX(SHA-256 of the bytes)`; `contentHash` for a Text. */
+  readonly nameHash: string
+  /** Hashes that clients sent for this item, oldest first. */
+  readonly aliases: readonly string[]
+  /** When it last became the current item, in Unix milliseconds. */
+  readonly activatedAt: number
+}
+
+/** More than the clients of one person ever use; keeps a hostile device from growing the item. */
+const MAX_ALIASES = 16
+
+/** Twice the hex digits of SHA-512: nothing longer is a hash. */
+const MAX_ALIAS_LENGTH = 256
+
+/** Whether `hash` names this item: its content, its name-bound hash or an alias, in any case. */
+export function matchesHash(item: Item, hash: string): boolean {
+  const wanted = hash.toLowerCase()
+  if (wanted === '') return false
+  return wanted === item.contentHash || wanted === item.nameHash || item.aliases.includes(wanted)
+}
+
+/** `aliases` with one more hash; the oldest gives way, and what cannot be a hash is left out. */
+export function withAlias(
+  { contentHash, nameHash, aliases }: Pick<Item, 'contentHash' | 'nameHash' | 'aliases'>,
+  hash: string,
+): readonly string[] {
+  const alias = hash.toLowerCase()
+  if (alias === '' || alias.length > MAX_ALIAS_LENGTH) return aliases
+  if (alias === contentHash || alias === nameHash || aliases.at(-1) === alias) return aliases
+  return [...aliases.filter((known) => known !== alias), alias].slice(-MAX_ALIASES)
+}

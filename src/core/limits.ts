@@ -1,0 +1,51 @@
+/**
+ * Every number of the service contract, once, with its reason.
+ *
+ * @module
+ */
+
+export const KIB = 1024
+export const MIB: number = 1024 * KIB
+export const GIB: number = 1024 * MIB
+
+/** Hard cap of one uploaded file. */
+export const MAX_FILE_BYTES: number = 10 * GIB
+
+/** Cap of a request that carries metadata and texts only; also of a text that came as a file. */
+export const MAX_METADATA_BYTES: number = 16 * MIB
+
+/** A third event stream of one device closes its oldest. */
+export const MAX_STREAMS_PER_DEVICE = 2
+
+/** Comment line of an event stream; a client gives a stream up after 50 s without bytes. */
+export const HEARTBEAT_MS = 25_000
+
+/** A staged upload waits this long for its document. */
+export const STAGING_TTL_MS: number = 60 * 60 * 1000
+
+/** Names that one device may have staged; one more drops its oldest. */
+export const MAX_STAGED_PER_DEVICE = 16
+
+/** Bytes that all staged uploads together may take. */
+export const STAGING_QUOTA_BYTES: number = 20 * GIB
+
+/** Uploads leave this much of the disk free. */
+export const MIN_FREE_BYTES: number = 256 * MIB
+
+/** File bytes may come slowly, but not stop for longer than this. */
+export const BODY_IDLE_MS = 60_000
+
+/** The same content from the same device within this time is one push, sent twice. */
+export const REPEAT_PUSH_MS = 200
+
+/** Longest password that is verified; longer ones are refused unread. */
+export const MAX_PASSWORD_LENGTH = 256
+
+/** Shortest password that a person may choose. */
+export const MIN_PASSWORD_LENGTH = 8
+
+/** Longest device label. */
+export const MAX_LABEL_LENGTH = 64
+
+/** A clipboard image beyond this is not read from the system clipboard. */
+export const MAX_CLIPBOARD_IMAGE_BYTES: number = 64 * MIB

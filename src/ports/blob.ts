@@ -1,0 +1,73 @@
+/**
+ * Port: bytes at rest.
+ *
+ * A blob never changes. Its owner gives it up with `discard`; whoever has it open then still
+ * reads it to its end.
+ *
+ * @module
+ */
+
+/** Bytes at rest. */
+export interface Blob {
+  readonly size: number
+  /** When the bytes were completed, in Unix milliseconds. */
+  readonly modifiedAt: number
+
+  /** @throws {DomainError} `BLOB_GONE` when the bytes were discarded, or changed under our feet. */
+  open(): Promise<OpenBlob>
+}
+
+/** A blob being read. Whoever opened it closes it. */
+export interface OpenBlob {
+  /**
+   * Reads into `target` from `position` on.
+   *
+   * @returns How many bytes were read; fewer than `target` holds only at the end of the blob.
+   * @throws {DomainError} `BLOB_GONE` when the file under it has become shorter.
+   */
+  read(target: Uint8Array, position: number): Promise<number>
+  close(): Promise<void>
+}
+
+/** Digests of the bytes, 64 lower-case hex digits each. */
+export interface Digests {
+  readonly sha256: string
+  readonly blake3: string
+}
+
+/** A blob that was hashed when it was made. */
+export interface HashedBlob extends Blob {
+  readonly digests: Digests
+
+  /** Gives the bytes up. Calling it twice is fine. Never removes a file that is not ours. */
+  discard(): Promise<void>
+}
+
+/** What is known about bytes before they come. */
+export interface BytesToReceive {
+  /** As declared by the sender. */
+  readonly declaredSize?: number | undefined
+  /** The most to accept. */
+  readonly maxBytes: number
+}
+
+/** Makes blobs. */
+export interface BlobStore {
+  /**
+   * Writes and hashes `bytes` as they come, never holding them whole. The caller owns the blob.
+   * When it fails it leaves nothing behind. The bytes survive the death of this program from then
+   * on, and a power cut once they have been given to `LatestItem.put`.
+   *
+   * @throws {DomainError} `UPLOAD_TOO_LARGE` past `maxBytes`, `UPLOAD_INCOMPLETE` when fewer bytes
+   *   came than were declared, `NO_SPACE`; or whatever `bytes` itself threw.
+   */
+  receive(bytes: AsyncIterable<Uint8Array>, expected: BytesToReceive): Promise<HashedBlob>
+
+  /**
+   * A blob over a regular file of the user, which stays where it is. Reads it once, to hash it.
+   *
+   * @throws {DomainError} `BLOB_GONE` when the file cannot be read or changes meanwhile.
+   * @throws `signal.reason` when aborted.
+   */
+  adopt(path: string, signal: AbortSignal): Promise<HashedBlob>
+}

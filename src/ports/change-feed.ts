@@ -1,0 +1,23 @@
+/**
+ * Port: tells that another item, or the same one again, became current.
+ *
+ * @module
+ */
+
+import type { ContentId } from '../core/content-id.ts'
+
+export interface Change {
+  readonly contentId: ContentId
+  /** Unix milliseconds. */
+  readonly activatedAt: number
+}
+
+export interface ChangeFeed {
+  /**
+   * Calls `listener` for every change from now on, in order. Listeners do not throw and return at
+   * once.
+   *
+   * @returns Ends the subscription.
+   */
+  subscribe(listener: (change: Change) => void): () => void
+}

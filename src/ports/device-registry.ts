@@ -1,0 +1,103 @@
+/**
+ * Port: the paired devices and their credentials.
+ *
+ * @module
+ */
+
+/** A phone reads and pushes; a peer is another daemon. */
+export type DeviceKind = 'phone' | 'peer'
+
+/** How a client spells the protocol; see `gateway/dialect.ts`. */
+export type Dialect = 'sync' | 'syncclipboard'
+
+/** One paired device. */
+export interface Device {
+  /** `did_` and 32 hex digits. */
+  readonly id: string
+  readonly kind: DeviceKind
+  readonly label: string
+  readonly username: string
+  /** Argon2id hash of the password as a PHC string; `undefined` once it was cleared. */
+  readonly passwordHash: string | undefined
+  /** Unix milliseconds. */
+  readonly createdAt: number
+  readonly lastSeenAt: number | undefined
+  readonly lastSeenAddress: string | undefined
+  /** `User-Agent` of its last request, cut to a sane length. */
+  readonly lastClient: string | undefined
+  /** The dialect of the document path it used last. */
+  readonly dialect: Dialect | undefined
+}
+
+/** What a request tells about its device. */
+export interface Sighting {
+  /** Unix milliseconds. */
+  readonly at: number
+  readonly address: string | undefined
+  readonly client: string | undefined
+  /** Only when the request says: the document path decides. */
+  readonly dialect?: Dialect | undefined
+}
+
+/** A new device, as a person asks for it. What is absent is minted. */
+export interface NewDevice {
+  readonly kind: DeviceKind
+  /** 1 to 64 characters. */
+  readonly label?: string | undefined
+  readonly username?: string | undefined
+  /** 8 to 256 characters. */
+  readonly password?: string | undefined
+}
+
+/** A device with its password: the only time that anybody sees it. */
+export interface MintedDevice {
+  readonly device: Device
+  readonly password: string
+}
+
+
+export interface DeviceRegistry {
+  /**
+   * Grows with every change of a credential. Whatever was concluded from an earlier value may be
+   * wrong.
+   */
+  readonly revision: number
+
+  /** In the order of pairing. */
+  list(): readonly Device[]
+  /** The device with this id or user name, as it is now. */
+  find(idOrUsername: string): Device | undefined
+
+  /**
+   * Pairs a device, durably.
+   *
+   * @throws {DomainError} `USERNAME_INVALID`, `USERNAME_TAKEN`, `PASSWORD_INVALID`, `LABEL_INVALID`,
+   *   `NO_SPACE`.
+   */
+  add(device: NewDevice): Promise<MintedDevice>
+
+  /**
+   * Gives a device a new password. The old one fails, and `onCredentialGone` has run, before this
+   * resolves.
+   *
+   * @throws {DomainError} `NO_SUCH_DEVICE`; `PASSWORD_INVALID`; `NO_SPACE`.
+   */
+  rotate(idOrUsername: string, password?: string): Promise<MintedDevice>
+
+  /**
+   * Removes a device, as `rotate` about its credential.
+   *
+   * @throws {DomainError} `NO_SUCH_DEVICE`; `NO_SPACE`.
+   */
+  revoke(idOrUsername: string): Promise<Device>
+
+  /** Remembers that a device was there; written lazily, and lost by a crash at worst. */
+  noteSighting(id: string, sighting: Sighting): void
+
+  /**
+   * Calls `listener` in the tick in which a device's credential stops being valid.
+   *
+   * @returns Ends the subscription.
+   */
+  onCredentialGone(listener: (deviceId: string) => void): () => void
+}

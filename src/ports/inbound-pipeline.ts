@@ -1,0 +1,57 @@
+/**
+ * Port: the one way in. Every item, whoever sends it, becomes current here.
+ *
+ * @module
+ */
+
+import type { ContentId } from '../core/content-id.ts'
+import type { ItemType } from '../core/item-type.ts'
+import type { Item } from '../core/item.ts'
+import type { HashedBlob } from './blob.ts'
+
+/** Who an item comes from. */
+export type Origin =
+  | { readonly kind: 'device'; readonly deviceId: string }
+  | { readonly kind: 'clipboard' }
+
+/**
+ * Where the bytes of an item are: nowhere (a Text, or an item that is already here), staged by the
+ * sender under the item's name, or received with it.
+ */
+export type InboundBytes =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'staged' }
+  | { readonly kind: 'received'; readonly blob: HashedBlob; readonly mediaType: string }
+
+/** An item as its sender describes it, before any of it is trusted. */
+export interface InboundItem {
+  readonly origin: Origin
+  readonly type: ItemType
+  readonly text: string
+  /** Empty, or a valid data name. */
+  readonly dataName: string
+  /** The hash that the sender gave; becomes an alias. Empty when there was none. */
+  readonly hash: string
+  readonly bytes: InboundBytes
+}
+
+/** What applying an item led to. */
+export interface AppliedItem {
+  readonly contentId: ContentId
+  /** The current item now; `undefined` when an empty Text was acknowledged and there is none. */
+  readonly item: Item | undefined
+}
+
+/** Applies items one at a time, in the order in which `apply` was called. */
+export interface InboundPipeline {
+  /**
+   * Identifies, stores and publishes an item. Once it resolves, the item is what
+   * `GET /Sync.json` returns, durably; writing the system clipboard and telling peers happens
+   * afterwards and cannot fail the call. When it rejects nothing has changed, and `received` bytes
+   * still belong to the caller.
+   *
+   * @throws {DomainError} `NOTHING_STAGED`, `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `NO_SPACE`,
+   *   `BLOB_GONE`.
+   */
+  apply(inbound: InboundItem): Promise<AppliedItem>
+}

@@ -1,0 +1,36 @@
+/**
+ * Port: the current clipboard item, and the latest one that has bytes.
+ *
+ * The two are the same until a Text becomes current; the bytes stay readable after that.
+ *
+ * @module
+ */
+
+import type { Item } from '../core/item.ts'
+import type { Blob } from './blob.ts'
+
+/** An item with its bytes. */
+export interface StoredItem {
+  readonly item: Item
+  /** `undefined` for a Text only. */
+  readonly blob: Blob | undefined
+}
+
+export interface LatestItem {
+  /** The current item; `undefined` when there was none yet. */
+  readonly current: StoredItem | undefined
+  /** The latest Image, File or Group; may be the current item. */
+  readonly binary: StoredItem | undefined
+
+  /**
+   * Makes `item` current, durably: once it resolves, the item survives a power cut; when it
+   * rejects, or the program dies, the earlier item is intact. Takes the blob over, and discards
+   * the one it replaces. A Text leaves the binary item as it is.
+   *
+   * Callers do not call it again before it has settled.
+   *
+   * @param blob The bytes of an Image, File or Group: a new blob, or that of `binary` again.
+   * @throws {DomainError} `NO_SPACE`; `BLOB_GONE` when the blob's bytes are not there any more.
+   */
+  put(item: Item, blob: Blob | undefined): Promise<StoredItem>
+}

@@ -1,0 +1,15 @@
+/**
+ * Port: what the operator gets to read. Never secrets, never clipboard content.
+ *
+ * @module
+ */
+
+/** Values worth naming in a log line: `{ port: 42720 }`. */
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
+
+export interface Logger {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+}

@@ -1,0 +1,47 @@
+/**
+ * Port: the clipboard of the desktop.
+ *
+ * Implementations react to events and do not poll; survive the loss of the display server and come
+ * back by themselves; and never report as a copy what they wrote.
+ *
+ * @module
+ */
+
+import type { Blob } from './blob.ts'
+
+/** What a person copied. */
+export type CopiedContent =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image'; readonly mediaType: string; readonly bytes: Uint8Array }
+  /** Absolute paths, at least one. */
+  | { readonly kind: 'files'; readonly paths: readonly string[] }
+
+/** What is put on the clipboard for other programs to paste. */
+export type OfferedContent =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image'; readonly mediaType: string; readonly blob: Blob }
+  /** Absolute paths, at least one. */
+  | { readonly kind: 'files'; readonly paths: readonly string[] }
+
+export type ClipboardKind = 'x11' | 'wayland' | 'macos' | 'windows'
+
+/** Told about the outside by a clipboard. None of them throws. */
+export interface ClipboardEvents {
+  onCopy(content: CopiedContent): void
+  /** The clipboard could not be reached or read; `undefined` when it is well again. */
+  onTrouble(message: string | undefined): void
+}
+
+export interface SystemClipboard {
+  readonly kind: ClipboardKind
+
+  /**
+   * Offers `content` until somebody copies something else, replacing what was offered before.
+   * Resolves when other programs can paste it. The bytes of an image may be read until then and
+   * as long as it is offered.
+   */
+  offer(content: OfferedContent): Promise<void>
+
+  /** Lets go of the clipboard. Nothing is called back afterwards. */
+  close(): Promise<void>
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const SRC = fileURLToPath(new URL('../src/', import.meta.url))
+
+interface Room {
+  /** Other rooms it may import from. */
+  readonly imports: readonly string[]
+  /** Packages it may use. */
+  readonly packages?: readonly string[]
+  /** Runs outside Node as well: no `node:` at all. */
+  readonly neutral?: true
+}
+
+const DAEMON_PARTS = [
+  'core', 'ports', 'link', 'lib', 'http', 'gateway', 'hashing', 'inbound', 'storage', 'devices',
+  'desktop', 'peers', 'client', 'control',
+]
+
+/** The import table of ARCHITECTURE.md. */
+const ROOMS: Readonly<Record<string, Room>> = {
+  core: { imports: [], neutral: true },
+  ports: { imports: ['core'] },
+  link: { imports: [], neutral: true },
+  lib: { imports: [] },
+  http: { imports: ['lib'] },
+  gateway: { imports: ['core', 'ports', 'http', 'lib'] },
+  hashing: { imports: ['core', 'lib'], packages: ['hash-wasm'] },
+  inbound: { imports: ['core', 'ports', 'hashing', 'lib'] },
+  storage: { imports: ['core', 'ports', 'hashing', 'lib'] },
+  devices: { imports: ['core', 'ports', 'lib'], packages: ['hash-wasm'] },
+  desktop: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['x11'] },
+  client: { imports: ['core', 'link'], neutral: true },
+  control: { imports: ['core', 'ports', 'http', 'lib', 'link'], packages: ['qr'] },
+  daemon: { imports: DAEMON_PARTS },
+  cli: { imports: ['daemon', 'client', 'link', 'core', 'lib'], packages: ['qr'] },
+}
+
+const MAX_LINES = 250
+
+// Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project.
+const SPECIFIER = /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |\bimport\(|\brequire\()['"]([^'"]+)['"]/gm
+
+interface SourceFile {
+  readonly path: string
+  readonly room: string
+  readonly lines: number
+  /** Files of ours, relative to `src/`. */
+  readonly imports: readonly string[]
+  /** Names of packages, without the path inside them. */
+  readonly packages: readonly string[]
+}
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.(ts|js)$/.test(path) && !path.endsWith('.d.ts'))
+  .map(readSource)
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(SRC, path), 'utf8')
+  const specifiers = [...text.matchAll(SPECIFIER)].map(([, specifier = '']) => specifier)
+  return {
+    path,
+    room: roomOf(path),
+    lines: text.split('\n').length,
+    imports: specifiers
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => relative(SRC, resolve(SRC, dirname(path), specifier))),
+    packages: specifiers
+      .filter((specifier) => !specifier.startsWith('.'))
+      .map((specifier) => /^(?:node:.*|@[^/]+\/[^/]+|[^/]+)/.exec(specifier)?.[0] ?? specifier),
+  }
+}
+
+/** The folder; files of `src/` itself are public entries, which may import anything. */
+function roomOf(path: string): string {
+  return path.includes(sep) ? (path.split(sep)[0] ?? '') : ''
+}
+
+const acyclic = new Set<string>()
+
+function findCycle(path: string, trail: readonly string[] = []): readonly string[] | undefined {
+  if (trail.includes(path)) return [...trail, path]
+  if (acyclic.has(path)) return undefined
+  const file = files.find((candidate) => candidate.path === path)
+  for (const next of file?.imports ?? []) {
+    const cycle = findCycle(next, [...trail, path])
+    if (cycle !== undefined) return cycle
+  }
+  acyclic.add(path)
+  return undefined
+}
+
+describe('src/', () => {
+  it('has only rooms that the table knows', () => {
+    const unknown = files.filter(({ room }) => room !== '' && !(room in ROOMS))
+    assert.deepEqual(unknown.map(({ path }) => path), [])
+  })
+
+  it('imports downwards only', () => {
+    const illegal = files.flatMap(({ path, room, imports }) =>
+      imports
+        .filter((target) => room !== '' && ![room, ...(ROOMS[room]?.imports ?? [])].includes(roomOf(target)))
+        .map((target) => `${path} -> ${target}`),
+    )
+    assert.deepEqual(illegal, [])
+  })
+
+  it('has no import cycles, not even of types', () => {
+    for (const { path } of files) assert.equal(findCycle(path), undefined)
+  })
+
+  it('uses packages only where the table says so', () => {
+    const illegal = files.flatMap(({ path, room, packages }) =>
+      packages
+        .filter((name) => !name.startsWith('node:') || ROOMS[room]?.neutral === true)
+        .filter((name) => !(ROOMS[room]?.packages ?? []).includes(name))
+        .map((name) => `${path} -> ${name}`),
+    )
+    assert.deepEqual(illegal, [])
+  })
+
+  it(`has no file past ${MAX_LINES} lines`, () => {
+    const long = files.filter(({ lines }) => lines > MAX_LINES)
+    assert.deepEqual(long.map(({ path, lines }) => `${path}: ${lines}`), [])
+  })
+
+  it('keeps ARCHITECTURE.md and this table the same', () => {
+    const page = readFileSync(new URL('../ARCHITECTURE.md', import.meta.url), 'utf8')
+    const missing = Object.keys(ROOMS).filter((room) => !page.includes(`\`src/${room}\``))
+    assert.deepEqual(missing, [])
+  })
+})
