@@ -20,6 +20,9 @@ export type DomainErrorCode =
   | 'USERNAME_TAKEN'
   | 'PASSWORD_INVALID'
   | 'LABEL_INVALID'
+  | 'DATA_DIRECTORY_BUSY'
+  | 'DATA_DIRECTORY_UNUSABLE'
+  | 'DATA_CORRUPT'
 
 /**
  * A failure that somebody above knows how to answer.

@@ -1,0 +1,100 @@
+/**
+ * Port: what the owner of a daemon may ask of it.
+ *
+ * Two implementations: over the control listener of a running daemon, and on the data directory
+ * (under its lock) while none runs. Commands cannot tell them apart.
+ *
+ * @module
+ */
+
+import type { ItemType } from '../core/item-type.ts'
+import type { DeviceKind } from './device-registry.ts'
+
+/** A device as its owner sees it: no hash, no password. */
+export interface DeviceSummary {
+  readonly id: string
+  readonly label: string
+  readonly username: string
+  readonly kind: DeviceKind
+  /** ISO 8601, UTC, like every time here. */
+  readonly createdAt: string
+  readonly lastSeenAt: string | undefined
+  readonly lastSeenAddress: string | undefined
+  readonly lastClient: string | undefined
+  /** Open event streams; 0 while no daemon runs. */
+  readonly streams: number
+  /** Has a valid credential. */
+  readonly active: boolean
+}
+
+/** A device to pair. What is absent is minted or found out. */
+export interface PairRequest {
+  readonly kind: DeviceKind
+  readonly label: string | undefined
+  readonly username: string | undefined
+  readonly password: string | undefined
+  /** Base URL to put into the link. */
+  readonly url: string | undefined
+}
+
+/** Everything that a person needs to connect a device; exists once. */
+export interface Pairing {
+  readonly id: string
+  readonly kind: DeviceKind
+  readonly label: string
+  readonly username: string
+  readonly password: string
+  readonly url: string
+  readonly link: string
+  /** Why the address may not be reachable for a phone. */
+  readonly warning: string | undefined
+}
+
+/** State of one listener. */
+export interface ListenerStatus {
+  readonly name: 'gateway' | 'control'
+  /** Addresses really bound, as URLs. */
+  readonly urls: readonly string[]
+  readonly error: string | undefined
+}
+
+/** What `clipgate status` tells. Never content, never a name of anything copied. */
+export interface DaemonStatus {
+  readonly running: boolean
+  readonly pid: number | undefined
+  readonly version: string
+  readonly startedAt: string | undefined
+  readonly mode: 'desktop' | 'headless' | undefined
+  readonly clipboard: string
+  /** What is wrong with the system clipboard, if anything is. */
+  readonly clipboardError: string | undefined
+  readonly item:
+    | {
+        readonly type: ItemType
+        readonly size: number
+        readonly contentId: string
+        readonly activatedAt: string
+      }
+    | undefined
+  readonly devices: number
+  readonly storage: {
+    readonly dataDir: string
+    readonly stagedUploads: number
+    readonly stagedBytes: number
+    readonly freeBytes: number
+  }
+  readonly listeners: readonly ListenerStatus[]
+}
+
+export interface Admin {
+  status(): Promise<DaemonStatus>
+  devices(): Promise<readonly DeviceSummary[]>
+  /** @throws {DomainError} as `DeviceRegistry.add`. */
+  pair(request: PairRequest): Promise<Pairing>
+  /** @throws {DomainError} as `DeviceRegistry.rotate`. */
+  rotate(idOrUsername: string): Promise<Pairing>
+  /** @throws {DomainError} as `DeviceRegistry.revoke`. */
+  revoke(idOrUsername: string): Promise<{ readonly id: string }>
+  /** Gives the daemon or the data directory back. */
+  close(): Promise<void>
+}
