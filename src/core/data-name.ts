@@ -17,6 +17,12 @@ export function isDataName(name: string): boolean {
   return utf8Length(name) <= MAX_DATA_NAME_BYTES
 }
 
+/** A data name for a file of this name: what may not be on the wire becomes `_`. */
+export function toDataName(fileName: string): string {
+  const name = fileName.toWellFormed().replaceAll(new RegExp(FORBIDDEN, 'g'), '_')
+  return isDataName(name) ? name : 'clipboard.bin'
+}
+
 /** Length of a well-formed string in UTF-8, without encoding it. */
 function utf8Length(text: string): number {
   let bytes = 0

@@ -7,7 +7,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { open, rename, unlink } from 'node:fs/promises'
+import { link, open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Readable and writable by the owner only: what we keep is private. */
@@ -15,6 +15,18 @@ export const PRIVATE_FILE_MODE = 0o600
 
 /** How unfinished files are named; whoever owns the folder sweeps them at start. */
 export const TEMPORARY_SUFFIX = '.tmp'
+
+const TEMPORARY_NAME = /^.+\.[0-9a-f]{12}\.tmp$/
+
+/** Whether a file of this name was left by a program that died while it wrote. */
+export function isTemporaryName(name: string): boolean {
+  return TEMPORARY_NAME.test(name)
+}
+
+/** A new name beside `path`, for a file that is not finished. */
+export function temporaryPath(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}${TEMPORARY_SUFFIX}`
+}
 
 /**
  * Writes `content` to a new file beside `path`, syncs it, renames it to `path`, and syncs the
@@ -26,9 +38,30 @@ export async function writeFileAtomically(
   path: string,
   content: string | Uint8Array,
 ): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}${TEMPORARY_SUFFIX}`
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
-  const file = await open(temporary, flags, PRIVATE_FILE_MODE)
+  const temporary = temporaryPath(path)
+  await writeNewFile(temporary, content)
+  const earlier = await EarlierFile.keep(path)
+  try {
+    await rename(temporary, path)
+    await syncFolder(dirname(path)).catch(async (error: unknown) => {
+      await earlier.restore()
+      throw error
+    })
+  } catch (error) {
+    await removeQuietly(temporary)
+    throw error
+  } finally {
+    await earlier.forget()
+  }
+}
+
+/**
+ * Writes a private file that did not exist, and syncs it. When it rejects, nothing is left.
+ *
+ * @throws The error of the failing system call.
+ */
+export async function writeNewFile(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await createPrivateFile(path)
   try {
     try {
       await file.writeFile(content)
@@ -36,13 +69,19 @@ export async function writeFileAtomically(
     } finally {
       await file.close()
     }
-    await rename(temporary, path)
   } catch (error) {
-    // The first error is the one that tells what happened; a second one would only hide it.
-    await unlink(temporary).catch(() => undefined)
+    await removeQuietly(path)
     throw error
   }
-  await syncFolder(dirname(path))
+}
+
+/** Creates a private file, where there was nothing, for writing and reading. Whoever called closes it. */
+export async function createPrivateFile(path: string): Promise<FileHandle> {
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+  const file = await open(path, flags, PRIVATE_FILE_MODE)
+  // The umask may have taken even the owner's rights.
+  await file.chmod(PRIVATE_FILE_MODE)
+  return file
 }
 
 /** Makes earlier renames, creations and removals in a folder survive a power cut. */
@@ -55,4 +94,44 @@ export async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close()
   }
+}
+
+/** A second name for the file that is about to be replaced, until that is safe. */
+class EarlierFile {
+  readonly #path: string
+  /** `undefined` when there was no file. */
+  readonly #kept: string | undefined
+  readonly #isKnown: boolean
+
+  constructor(path: string, kept: string | undefined, isKnown: boolean) {
+    this.#path = path
+    this.#kept = kept
+    this.#isKnown = isKnown
+  }
+
+  static async keep(path: string): Promise<EarlierFile> {
+    const kept = temporaryPath(path)
+    try {
+      await link(path, kept)
+      return new EarlierFile(path, kept, true)
+    } catch (error) {
+      // Some file systems have no links; there, a failing sync leaves the new file.
+      const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+      return new EarlierFile(path, undefined, isAbsent)
+    }
+  }
+
+  async restore(): Promise<void> {
+    if (this.#kept !== undefined) await rename(this.#kept, this.#path)
+    else if (this.#isKnown) await unlink(this.#path)
+  }
+
+  async forget(): Promise<void> {
+    if (this.#kept !== undefined) await removeQuietly(this.#kept)
+  }
+}
+
+/** For cleaning up: the error that made it necessary is the one that tells what happened. */
+async function removeQuietly(path: string): Promise<void> {
+  await unlink(path).catch(() => undefined)
 }

@@ -7,6 +7,10 @@
  * @module
  */
 
+import type { Digests } from '../core/digests.ts'
+
+export type { Digests }
+
 /** Bytes at rest. */
 export interface Blob {
   readonly size: number
@@ -27,12 +31,6 @@ export interface OpenBlob {
    */
   read(target: Uint8Array, position: number): Promise<number>
   close(): Promise<void>
-}
-
-/** Digests of the bytes, 64 lower-case hex digits each. */
-export interface Digests {
-  readonly sha256: string
-  readonly blake3: string
 }
 
 /** A blob that was hashed when it was made. */

@@ -47,8 +47,8 @@ export interface InboundPipeline {
   /**
    * Identifies, stores and publishes an item. Once it resolves, the item is what
    * `GET /Sync.json` returns, durably; writing the system clipboard and telling peers happens
-   * afterwards and cannot fail the call. When it rejects nothing has changed, and `received` bytes
-   * still belong to the caller.
+   * afterwards and cannot fail the call. It takes `received` bytes over. When it rejects, nothing
+   * has changed, and the bytes still belong to the caller.
    *
    * @throws {DomainError} `NOTHING_STAGED`, `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `NO_SPACE`,
    *   `BLOB_GONE`.

@@ -44,12 +44,12 @@ export interface TakenUpload extends StagedUpload {
 
 export interface StagingArea {
   /**
-   * Checks whether an upload of this size (`undefined`: not known) would find room, before its
-   * first byte is read. Writes nothing.
+   * Checks whether an upload of the declared size would find room, before its first byte is read.
+   * Writes and removes nothing.
    *
    * @throws {DomainError} `UPLOAD_TOO_LARGE` past the size cap; `NO_SPACE`.
    */
-  admit(declaredSize: number | undefined): Promise<void>
+  admit(header: Pick<UploadHeader, 'deviceId' | 'declaredSize'>): Promise<void>
 
   /**
    * Receives `bytes` and files them under the device and name of `header`; the newest complete

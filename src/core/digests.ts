@@ -1,0 +1,11 @@
+/**
+ * What identifies bytes, whatever they are called.
+ *
+ * @module
+ */
+
+/** Digests of the same bytes, 64 lower-case hex digits each. */
+export interface Digests {
+  readonly sha256: string
+  readonly blake3: string
+}

@@ -1,0 +1,30 @@
+/**
+ * Undoes what was opened, last first.
+ *
+ * @module
+ */
+
+export class AsyncCleanup {
+  readonly #steps: (() => Promise<void> | void)[] = []
+
+  add(step: () => Promise<void> | void): void {
+    this.#steps.push(step)
+  }
+
+  /**
+   * Runs every step once, also when one fails. A second call has nothing left to do.
+   *
+   * @throws The first failure, after all steps have run.
+   */
+  async run(): Promise<void> {
+    const failures: unknown[] = []
+    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
+      try {
+        await step()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
+  }
+}

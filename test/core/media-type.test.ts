@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { classifyMediaType, isImageType, SNIFF_LENGTH } from '../../src/core/media-type.ts'
+import fc from '../support/property.ts'
+
+const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1')
+
+/** `size ftyp major version compatible…`, as ISO base media files begin. */
+function ftyp(major: string, ...compatible: readonly string[]): Uint8Array {
+  const body = `ftyp${major}\0\0\0\0${compatible.join('')}`
+  return latin1(`\0\0\0${String.fromCharCode(body.length + 4)}${body}\0\0\x01\x00meta`)
+}
+
+/** Beginnings of real files. */
+const HEADS: readonly (readonly [string, Uint8Array])[] = [
+  ['image/jpeg', latin1('\xff\xd8\xff\xe0\0\x10JFIF\0')],
+  ['image/png', latin1('\x89PNG\r\n\x1a\n\0\0\0\rIHDR')],
+  ['image/gif', latin1('GIF87a\x01\0')],
+  ['image/gif', latin1('GIF89a\x01\0')],
+  ['image/webp', latin1('RIFF\x24\0\0\0WEBPVP8 ')],
+  ['image/bmp', latin1('BM\x36\x0c\0\0\0\0\0\0\x36\0\0\0')],
+  ['image/tiff', latin1('II*\0\x08\0\0\0')],
+  ['image/tiff', latin1('MM\0*\0\0\0\x08')],
+  ['image/tiff', latin1('II+\0\x08\0\0\0')],
+  ['image/heic', ftyp('heic', 'mif1', 'heic')],
+  ['image/heic', ftyp('heix')],
+  ['image/heic', ftyp('mif1', 'mif1', 'heic')],
+  ['image/heif', ftyp('mif1', 'mif1', 'miaf')],
+  ['image/heif', ftyp('msf1')],
+  ['image/avif', ftyp('avif', 'mif1')],
+  ['image/avif', ftyp('mif1', 'avif')],
+]
+
+describe('classifyMediaType()', () => {
+  for (const [mediaType, head] of HEADS) {
+    it(`finds ${mediaType} behind ${JSON.stringify(Buffer.from(head).toString('latin1', 0, 16))}`, () => {
+      for (const declared of [undefined, '', 'application/octet-stream', 'image/*', '*/*', 'junk']) {
+        assert.equal(classifyMediaType(declared, head, 'x'), mediaType, declared)
+      }
+    })
+  }
+
+  it('believes the bytes before the extension', () => {
+    assert.equal(classifyMediaType(undefined, latin1('GIF89a'), 'x.png'), 'image/gif')
+  })
+
+  it('believes the extension, in any case, when the bytes say nothing', () => {
+    assert.equal(classifyMediaType(undefined, latin1('????'), 'IMG_1.HEIC'), 'image/heic')
+    assert.equal(classifyMediaType(undefined, latin1(''), 'a.b.Jpg'), 'image/jpeg')
+  })
+
+  it('keeps a declared type that says something, with its parameters', () => {
+    const png = latin1('\x89PNG\r\n\x1a\n')
+    assert.equal(classifyMediaType('text/plain; charset=utf-8', png, 'x.png'), 'text/plain; charset=utf-8')
+    assert.equal(classifyMediaType(' Application/PDF ', png, 'x'), 'Application/PDF')
+  })
+
+  it('calls what nobody knows an octet stream', () => {
+    for (const text of ['', 'BM is how this text begins', '%PDF-1.7', 'ftyp']) {
+      assert.equal(classifyMediaType(undefined, latin1(text), 'notes'), 'application/octet-stream')
+    }
+    assert.equal(classifyMediaType(undefined, ftyp('isom', 'mp42'), 'x.mp4'), 'application/octet-stream')
+  })
+
+  it('never lets a header be broken by what was declared', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength: SNIFF_LENGTH }), (declared, head) => {
+        assert.match(classifyMediaType(declared, head, 'x'), /^[!-~]+\/[ -~]+$/)
+      }),
+    )
+    assert.equal(classifyMediaType('a/b\r\nX: y', latin1(''), 'x'), 'application/octet-stream')
+    assert.equal(classifyMediaType(`a/${'b'.repeat(300)}`, latin1(''), 'x'), 'application/octet-stream')
+  })
+})
+
+describe('isImageType()', () => {
+  it('goes by the top-level type alone', () => {
+    assert.equal(isImageType('IMAGE/svg+xml'), true)
+    assert.equal(isImageType('text/image'), false)
+  })
+})

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { isContentId } from '../../src/core/content-id.ts'
+import { isDataName, MAX_DATA_NAME_BYTES, toDataName } from '../../src/core/data-name.ts'
+import { parseItemType } from '../../src/core/item-type.ts'
+import { parseProfileId } from '../../src/core/profile-id.ts'
+import fc from '../support/property.ts'
+
+describe('isDataName()', () => {
+  it('lets names through that people use', () => {
+    for (const name of ['a', '.bashrc', 'a b.txt', '100%.txt', 'a+b[1].txt', '写真.png', '🙂', 'CON', 'x.', 'é', 'é']) {
+      assert.equal(isDataName(name), true, name)
+    }
+  })
+
+  it('refuses what is a path, a control or nothing', () => {
+    for (const name of ['', '.', '..', 'a/b', 'a\\b', '/', 'a\0', 'a\nb', '\x7f', '\x9b', '\ud800', 'a\u2028']) {
+      assert.equal(isDataName(name), false, JSON.stringify(name))
+    }
+  })
+
+  it('counts bytes, not characters', () => {
+    assert.equal(isDataName('a'.repeat(MAX_DATA_NAME_BYTES)), true)
+    assert.equal(isDataName('a'.repeat(MAX_DATA_NAME_BYTES + 1)), false)
+    assert.equal(isDataName('🙂'.repeat(64)), false)
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 60, maxLength: 300 }), (name) => {
+        if (isDataName(name)) assert.ok(Buffer.byteLength(name) <= MAX_DATA_NAME_BYTES)
+      }),
+    )
+  })
+})
+
+describe('toDataName()', () => {
+  it('makes a data name of any file name, and keeps those that are one', () => {
+    assert.equal(toDataName('a\\b\n.txt'), 'a_b_.txt')
+    assert.equal(toDataName('..'), 'clipboard.bin')
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (fileName) => {
+        assert.ok(isDataName(toDataName(fileName)))
+        if (isDataName(fileName)) assert.equal(toDataName(fileName), fileName)
+      }),
+    )
+  })
+})
+
+describe('parseItemType()', () => {
+  it('reads any letter case and nothing else', () => {
+    assert.equal(parseItemType('iMAGE'), 'Image')
+    for (const text of ['', 'images', 'constructor', ' Text']) assert.equal(parseItemType(text), undefined)
+  })
+})
+
+describe('parseProfileId()', () => {
+  it('splits at the first dash', () => {
+    assert.deepEqual(parseProfileId('file-ab-cd'), { type: 'File', hash: 'ab-cd' })
+  })
+
+  it('refuses what has no type, no dash or no hash', () => {
+    for (const text of ['', 'Text', 'Text-', '-ab', 'Movie-ab']) {
+      assert.equal(parseProfileId(text), undefined)
+    }
+  })
+})
+
+describe('isContentId()', () => {
+  it('knows the spelling', () => {
+    assert.equal(isContentId(`blake3v1:${'0a'.repeat(32)}`), true)
+    for (const value of [undefined, 1, 'blake3v1:', `blake3v1:${'0A'.repeat(32)}`, 'ab'.repeat(32)]) {
+      assert.equal(isContentId(value), false)
+    }
+  })
+})

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { syncFolder, writeFileAtomically } from '../../src/lib/atomic-file.ts'
+
+async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-atomic-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+describe('writeFileAtomically()', () => {
+  it('creates and replaces a private file, and leaves nothing else', async (t) => {
+    const folder = await makeFolder(t)
+    const path = join(folder, 'a.json')
+    for (const content of ['first', 'second', '']) {
+      await writeFileAtomically(path, content)
+      assert.equal(await readFile(path, 'utf8'), content)
+    }
+    await writeFileAtomically(path, new Uint8Array([0, 255]))
+    assert.deepEqual([...(await readFile(path))], [0, 255])
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    assert.deepEqual(await readdir(folder), ['a.json'])
+  })
+
+  it('replaces a symbolic link, and not what it points to', async (t) => {
+    const folder = await makeFolder(t)
+    const [path, target] = [join(folder, 'a.json'), join(folder, 'target')]
+    await writeFile(target, 'precious')
+    await symlink(target, path)
+    await writeFileAtomically(path, 'new')
+    assert.equal(await readFile(target, 'utf8'), 'precious')
+    assert.equal(await readFile(path, 'utf8'), 'new')
+  })
+
+  it('leaves whole content behind whoever comes last', async (t) => {
+    const path = join(await makeFolder(t), 'a.json')
+    const contents = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(100_000))
+    await Promise.all(contents.map((content) => writeFileAtomically(path, content)))
+    assert.equal(contents.includes(await readFile(path, 'utf8')), true)
+  })
+
+  it('fails with the error of the system, and cleans up', async (t) => {
+    const folder = await makeFolder(t)
+    await assert.rejects(writeFileAtomically(join(folder, 'no', 'a.json'), ''), { code: 'ENOENT' })
+    await mkdir(join(folder, 'taken', 'inside'), { recursive: true })
+    // Systems do not agree about the code.
+    await assert.rejects(writeFileAtomically(join(folder, 'taken'), ''), { syscall: 'rename' })
+    assert.deepEqual(await readdir(folder), ['taken'])
+  })
+})
+
+describe('syncFolder()', () => {
+  it('fails where there is no folder', async (t) => {
+    await assert.rejects(syncFolder(join(await makeFolder(t), 'no')), { code: 'ENOENT' })
+  })
+})
