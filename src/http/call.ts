@@ -15,6 +15,7 @@ export type PathParams<Pattern extends string> =
 
 /** A request on its way to a handler. `Principal` is whoever the authentication found. */
 export interface Call<Principal = unknown, Params = unknown> {
+  /** For its headers; its body is read through the body readers only. */
   readonly request: IncomingMessage
   /** In the spelling of the request; HEAD stays HEAD, although the GET route answers it. */
   readonly method: string
@@ -24,11 +25,19 @@ export interface Call<Principal = unknown, Params = unknown> {
   readonly params: Params
   /** Parsed when first asked for. */
   readonly query: URLSearchParams
+  /** The authority asked for, `host` or `host:port`; `undefined` in HTTP/1.0 without `Host`. */
+  readonly host: string | undefined
   readonly principal: Principal
   /** Aborts when the client is gone; hand it to anything that takes long. Made when first asked for. */
   readonly signal: AbortSignal
   /** The client's address, as far as it can be trusted. */
   readonly address: string | undefined
+
+  /**
+   * Sends `100 Continue` to a client that waits for it. Body readers call it before they read; no
+   * check of the request may come after it.
+   */
+  beginBody(): void
 }
 
 /** Answers one request, or throws. Answers synchronously when it can: promises cost throughput. */
@@ -41,6 +50,35 @@ export interface Route<Principal = unknown> {
   readonly method: string
   readonly pattern: string
   readonly handler: Handler<Principal, never>
-  /** The most bytes of request body that are ever read; 0 when the route takes none. */
+  /**
+   * A request that declares more bytes of body is refused with 413. 0: the route takes no body,
+   * and one that comes all the same is left unread.
+   */
   readonly maxBody: number
+}
+
+/** Extras for {@link route}. */
+export interface RouteOptions {
+  /** See `Route.maxBody`. */
+  readonly maxBody?: number
+}
+
+/**
+ * Writes one row of an endpoint table; the parameters of the handler are typed after the pattern.
+ *
+ * A segment of the pattern is a literal or one parameter. A path that fits a literal is never
+ * given to a parameter. A GET row answers HEAD as well.
+ *
+ * @example
+ * ```ts
+ * route('PUT', '/file/{dataName}', ({ params }) => stage(params.dataName), { maxBody: 10 * GIB })
+ * ```
+ */
+export function route<Principal, const Pattern extends string>(
+  method: string,
+  pattern: Pattern,
+  handler: Handler<Principal, PathParams<Pattern>>,
+  { maxBody = 0 }: RouteOptions = {},
+): Route<Principal> {
+  return { method, pattern, handler, maxBody }
 }

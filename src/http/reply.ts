@@ -1,6 +1,9 @@
 /**
  * Handlers return replies; only `send.ts` writes to a socket.
  *
+ * A reply is plain data, so that a handler can be tested without a socket, and one place knows
+ * about headers already sent, clients that went away, and errors thrown halfway.
+ *
  * @module
  */
 
@@ -10,13 +13,19 @@ export type FlatHeaders = readonly string[]
 /** Bytes that are read while they are sent; structurally a `Blob` of the ports. */
 export interface BlobBody {
   readonly size: number
-  open(): Promise<{
-    read(target: Uint8Array, position: number): Promise<number>
-    close(): Promise<void>
-  }>
+  open(): Promise<OpenBlobBody>
 }
 
-/** One response, as a value. */
+/** A blob while it is sent; structurally an `OpenBlob` of the ports. */
+export interface OpenBlobBody {
+  read(target: Uint8Array, position: number): Promise<number>
+  close(): Promise<void>
+}
+
+/**
+ * One response, as a value. Length, range and validator headers are the kernel's affair; the reply
+ * may carry a `Cache-Control` of its own.
+ */
 export interface Reply {
   readonly status: number
   readonly headers?: FlatHeaders
@@ -25,4 +34,33 @@ export interface Reply {
   readonly etag?: string
   /** Unix milliseconds. */
   readonly lastModified?: number
+}
+
+/** Extras for the functions below. */
+export interface ReplyOptions {
+  readonly status?: number
+  /** Besides the `Content-Type`. */
+  readonly headers?: FlatHeaders
+  readonly etag?: string
+}
+
+/** A JSON reply. */
+export function json(value: unknown, options: ReplyOptions = {}): Reply {
+  return typed('application/json', JSON.stringify(value), options)
+}
+
+/** A plain text reply, in UTF-8. */
+export function text(body: string, options: ReplyOptions = {}): Reply {
+  return typed('text/plain; charset=utf-8', body, options)
+}
+
+/** A reply without a body. */
+export function empty(status: number, headers: FlatHeaders = []): Reply {
+  return { status, headers }
+}
+
+function typed(contentType: string, body: string, options: ReplyOptions): Reply {
+  const { status = 200, headers = [], etag } = options
+  const reply = { status, headers: ['Content-Type', contentType, ...headers], body }
+  return etag === undefined ? reply : { ...reply, etag }
 }

@@ -1,0 +1,166 @@
+/**
+ * The open connections of a server: who may connect, how many, and how long one may be silent.
+ *
+ * Nobody is connected: no timer.
+ *
+ * @module
+ */
+
+import type { Socket } from 'node:net'
+import { connectionOf, type Connection } from './connection.ts'
+import { HttpError } from './http-error.ts'
+import { refuseSocket } from './refuse-socket.ts'
+
+/** Bounds of a server. */
+export interface ConnectionLimits {
+  /** Whether connections from this address are served at all; the others are closed unread. */
+  readonly admit?: ((remoteAddress: string) => boolean) | undefined
+  readonly maxConnections: number
+  /** Counts only connections on which nobody has logged in yet. */
+  readonly maxConnectionsPerAddress: number
+  /** Addresses without that limit: proxies, which stand for many. */
+  readonly isExempt?: ((remoteAddress: string) => boolean) | undefined
+  /** Time for a header, from the first byte of the connection or of a later request on. */
+  readonly headerMs?: number | undefined
+  /** How often that is looked at. */
+  readonly checkMs?: number | undefined
+}
+
+const HEADER_MS = 10_000
+const CHECK_MS = 1000
+
+interface Entry {
+  readonly connection: Connection
+  /** When the header that is awaited began; `undefined` while none has. */
+  headerSince: number | undefined
+  /** As of the last check. */
+  bytes: number
+  requests: number
+}
+
+export class ConnectionTable {
+  readonly #limits: ConnectionLimits
+  readonly #headerMs: number
+  readonly #checkMs: number
+  /** Oldest first. */
+  readonly #entries = new Set<Entry>()
+  readonly #perAddress = new Map<string, number>()
+  #timer: NodeJS.Timeout | undefined = undefined
+
+  constructor(limits: ConnectionLimits) {
+    this.#limits = limits
+    this.#headerMs = limits.headerMs ?? HEADER_MS
+    this.#checkMs = limits.checkMs ?? CHECK_MS
+  }
+
+  /** The connections that an answer is owed to. */
+  get busy(): readonly Connection[] {
+    return [...this.#entries].map(({ connection }) => connection).filter(({ isBusy }) => isBusy)
+  }
+
+  /** Takes a new connection in, or closes it. */
+  add(socket: Socket): void {
+    const connection = connectionOf(socket)
+    if (!this.#hasRoom(connection)) {
+      socket.destroy()
+      return
+    }
+    const entry = { connection, headerSince: performance.now(), bytes: 0, requests: 0 }
+    this.#entries.add(entry)
+    this.#count(connection, 1)
+    socket.once('close', () => this.#remove(entry))
+    this.#schedule()
+  }
+
+  /** Closes the connections that no answer is owed to. */
+  closeIdle(): void {
+    for (const { connection } of this.#entries) if (!connection.isBusy) connection.socket.destroy()
+  }
+
+  closeAll(): void {
+    for (const { connection } of this.#entries) connection.socket.destroy()
+  }
+
+  #hasRoom({ remoteAddress }: Connection): boolean {
+    const { admit, isExempt, maxConnections, maxConnectionsPerAddress } = this.#limits
+    // Gone before it was here.
+    if (remoteAddress === undefined) return false
+    if (admit?.(remoteAddress) === false) return false
+    const isCrowded =
+      (this.#perAddress.get(remoteAddress) ?? 0) >= maxConnectionsPerAddress &&
+      isExempt?.(remoteAddress) !== true &&
+      this.#strangers(remoteAddress) >= maxConnectionsPerAddress
+    if (isCrowded && !this.#closeOldest((other) => isSilentStranger(other, remoteAddress))) return false
+    if (this.#entries.size < maxConnections) return true
+    return (
+      this.#closeOldest((other) => isSilentStranger(other)) ||
+      this.#closeOldest((other) => !other.isBusy)
+    )
+  }
+
+  /** Connections from an address on which nobody has logged in. */
+  #strangers(remoteAddress: string): number {
+    let count = 0
+    for (const { connection } of this.#entries) {
+      if (!connection.isKnown && connection.remoteAddress === remoteAddress) count += 1
+    }
+    return count
+  }
+
+  /** @returns Whether there was one to close. */
+  #closeOldest(isExpendable: (connection: Connection) => boolean): boolean {
+    for (const entry of this.#entries) {
+      if (!isExpendable(entry.connection)) continue
+      this.#remove(entry)
+      entry.connection.socket.destroy()
+      return true
+    }
+    return false
+  }
+
+  #remove(entry: Entry): void {
+    if (this.#entries.delete(entry)) this.#count(entry.connection, -1)
+  }
+
+  #count({ remoteAddress = '' }: Connection, change: number): void {
+    const count = (this.#perAddress.get(remoteAddress) ?? 0) + change
+    if (count === 0) this.#perAddress.delete(remoteAddress)
+    else this.#perAddress.set(remoteAddress, count)
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => this.#check(), this.#checkMs).unref()
+  }
+
+  #check(): void {
+    this.#timer = undefined
+    const now = performance.now()
+    for (const entry of this.#entries) this.#checkHeader(entry, now)
+    if (this.#entries.size > 0) this.#schedule()
+  }
+
+  #checkHeader(entry: Entry, now: number): void {
+    const { connection } = entry
+    const { socket, requests } = connection
+    if (connection.isBusy || connection.isClosing) return
+    if (requests !== entry.requests) {
+      entry.headerSince = undefined
+      entry.requests = requests
+      // An answer that was given is only memory.
+      connection.latest = undefined
+    } else if (socket.bytesRead !== entry.bytes) {
+      entry.headerSince ??= now
+    }
+    entry.bytes = socket.bytesRead
+    if (entry.headerSince === undefined || now - entry.headerSince < this.#headerMs) return
+    if (socket.bytesRead === 0) socket.destroy()
+    else refuseSocket(socket, new HttpError('HEADER_TIMEOUT'))
+  }
+}
+
+function isSilentStranger(
+  { isBusy, isKnown, remoteAddress }: Connection,
+  address: string | undefined = remoteAddress,
+): boolean {
+  return !isBusy && !isKnown && remoteAddress === address
+}

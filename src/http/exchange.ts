@@ -1,0 +1,110 @@
+/**
+ * A request and its answer while the kernel works on them: the `Call` that handlers see, and what
+ * only the kernel sees.
+ *
+ * What most requests never ask for is made when it is asked for.
+ *
+ * @module
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Call } from './call.ts'
+import { findClientAddress, type AddressTest } from './client-address.ts'
+import type { Connection } from './connection.ts'
+import type { Target } from './target.ts'
+
+/** The one expectation that there is. */
+export const EXPECTS_CONTINUE: RegExp = /^100-continue$/i
+
+export class Exchange implements Call {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly connection: Connection
+  readonly method: string
+  path = ''
+  params: unknown = undefined
+  principal: unknown = undefined
+  readonly #isTrustedProxy: AddressTest
+  #search = ''
+  #authority: string | undefined = undefined
+  #query: URLSearchParams | undefined = undefined
+  #gone: AbortController | undefined = undefined
+  #bodyBegun = false
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+    isTrustedProxy: AddressTest,
+  ) {
+    this.request = request
+    this.response = response
+    this.connection = connection
+    this.method = request.method ?? ''
+    this.#isTrustedProxy = isTrustedProxy
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.#search)
+    return this.#query
+  }
+
+  get host(): string | undefined {
+    return this.#authority ?? this.request.headers.host
+  }
+
+  get address(): string | undefined {
+    const forwarded = this.request.headers['x-forwarded-for']
+    const joined = Array.isArray(forwarded) ? forwarded.join() : forwarded
+    return findClientAddress(this.connection.remoteAddress, joined, this.#isTrustedProxy)
+  }
+
+  get signal(): AbortSignal {
+    this.#gone ??= this.#watchClient()
+    return this.#gone.signal
+  }
+
+  /** The client left, or the answer was broken off. */
+  get isGone(): boolean {
+    return this.response.destroyed || this.connection.socket.destroyed
+  }
+
+  /** There is a request body, and it has not been read to its end. */
+  get hasUnreadBody(): boolean {
+    const { headers, readableEnded } = this.request
+    if (readableEnded) return false
+    if (headers['transfer-encoding'] !== undefined) return true
+    const length = headers['content-length']
+    return length !== undefined && Number(length) !== 0
+  }
+
+  beginBody(): void {
+    if (this.#bodyBegun) return
+    this.#bodyBegun = true
+    const { expect, 'content-length': length } = this.request.headers
+    if (expect === undefined || this.request.httpVersionMinor === 0) return
+    if (length === '0' || !EXPECTS_CONTINUE.test(expect)) return
+    // A client that did not wait needs no leave.
+    if (this.request.readableLength > 0 || this.request.complete) return
+    this.response.writeContinue()
+  }
+
+  setTarget({ path, search, authority }: Target): void {
+    this.path = path
+    this.#search = search
+    this.#authority = authority
+  }
+
+  /** Ends the connection after the answer. */
+  closeAfterwards(): void {
+    this.response.shouldKeepAlive = false
+  }
+
+  #watchClient(): AbortController {
+    const gone = new AbortController()
+    if (this.isGone) gone.abort()
+    const forget = this.connection.onGone(() => gone.abort())
+    this.response.once('finish', forget)
+    return gone
+  }
+}

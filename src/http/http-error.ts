@@ -1,0 +1,135 @@
+/**
+ * The one error that handlers throw on purpose, and how it looks on the wire: RFC 9457 problem
+ * details.
+ *
+ * Nothing of a cause is ever sent; an unexpected failure shows an id, which the log has too.
+ *
+ * @module
+ */
+
+import type { FlatHeaders, Reply } from './reply.ts'
+
+/** Stable name of a failure, sent to the client as `code`. Add names, never change one. */
+export type HttpErrorCode =
+  | 'BAD_REQUEST'
+  | 'BAD_BODY'
+  | 'BAD_NAME'
+  | 'BAD_PATH'
+  | 'INCOMPLETE_BODY'
+  | 'UNAUTHORIZED'
+  | 'FORBIDDEN_ORIGIN'
+  | 'NOT_FOUND'
+  | 'NOTHING_STAGED'
+  | 'UNKNOWN_DEVICE'
+  | 'METHOD_NOT_ALLOWED'
+  | 'HEADER_TIMEOUT'
+  | 'BODY_TIMEOUT'
+  | 'CONFLICT'
+  | 'PRECONDITION_FAILED'
+  | 'BODY_TOO_LARGE'
+  | 'TARGET_TOO_LONG'
+  | 'UNSUPPORTED_ENCODING'
+  | 'RANGE_NOT_SATISFIABLE'
+  | 'EXPECTATION_FAILED'
+  | 'TOO_MANY_REQUESTS'
+  | 'HEADERS_TOO_LARGE'
+  | 'INTERNAL'
+  | 'TRANSFER_CODING_UNSUPPORTED'
+  | 'OVERLOADED'
+  | 'DRAINING'
+  | 'VERSION_UNSUPPORTED'
+  | 'NO_SPACE'
+
+interface HttpErrorSpec {
+  readonly status: number
+  readonly title: string
+  /** Headers that every such reply carries. */
+  readonly headers?: FlatHeaders
+}
+
+const RETRY_SOON: FlatHeaders = ['Retry-After', '1']
+
+/** What each code looks like on the wire. */
+const HTTP_ERRORS: Readonly<Record<HttpErrorCode, HttpErrorSpec>> = {
+  BAD_REQUEST: { status: 400, title: 'The request is malformed' },
+  BAD_BODY: { status: 400, title: 'Cannot decode the request body' },
+  BAD_NAME: { status: 400, title: 'The name cannot be used' },
+  BAD_PATH: { status: 400, title: 'The path is malformed' },
+  INCOMPLETE_BODY: { status: 400, title: 'The request body ended early' },
+  UNAUTHORIZED: { status: 401, title: 'Credentials are missing or not accepted' },
+  FORBIDDEN_ORIGIN: { status: 403, title: 'Pages of other sites may not send this request' },
+  NOT_FOUND: { status: 404, title: 'No such resource' },
+  NOTHING_STAGED: { status: 404, title: 'Nothing is staged under this name' },
+  UNKNOWN_DEVICE: { status: 404, title: 'No such device' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'The resource does not support this method' },
+  HEADER_TIMEOUT: { status: 408, title: 'The request header took too long' },
+  BODY_TIMEOUT: { status: 408, title: 'The request body took too long' },
+  CONFLICT: { status: 409, title: 'The request conflicts with the present state' },
+  PRECONDITION_FAILED: { status: 412, title: 'A precondition of the request does not hold' },
+  BODY_TOO_LARGE: { status: 413, title: 'The request body exceeds the limit' },
+  TARGET_TOO_LONG: { status: 414, title: 'The request target exceeds the limit' },
+  UNSUPPORTED_ENCODING: { status: 415, title: 'Encoded request bodies are not accepted' },
+  RANGE_NOT_SATISFIABLE: { status: 416, title: 'The range lies outside the resource' },
+  EXPECTATION_FAILED: { status: 417, title: 'The expectation cannot be met' },
+  TOO_MANY_REQUESTS: { status: 429, title: 'Too many requests', headers: RETRY_SOON },
+  HEADERS_TOO_LARGE: { status: 431, title: 'The request header exceeds the limit' },
+  INTERNAL: { status: 500, title: 'Unexpected failure' },
+  TRANSFER_CODING_UNSUPPORTED: { status: 501, title: 'The transfer coding is not supported' },
+  OVERLOADED: { status: 503, title: 'The server is busy', headers: RETRY_SOON },
+  DRAINING: { status: 503, title: 'The server is shutting down', headers: RETRY_SOON },
+  VERSION_UNSUPPORTED: { status: 505, title: 'The HTTP version is not supported' },
+  NO_SPACE: { status: 507, title: 'Not enough free space' },
+}
+
+/** Extras for {@link HttpError}; all of them optional. */
+export interface HttpErrorOptions {
+  /** What went wrong this time. Sent to the client, so it must not hold secrets. */
+  readonly detail?: string
+  /** Headers that the reply must carry, for example `WWW-Authenticate`. */
+  readonly headers?: FlatHeaders
+  /** The error underneath. Never sent. */
+  readonly cause?: unknown
+}
+
+/**
+ * A failure with a place in the protocol.
+ *
+ * @example
+ * ```ts
+ * throw new HttpError('BODY_TOO_LARGE', { detail: `at most ${limit} bytes` })
+ * ```
+ */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly code: HttpErrorCode
+  readonly status: number
+  readonly title: string
+  readonly detail: string | undefined
+  readonly headers: FlatHeaders
+
+  constructor(code: HttpErrorCode, options: HttpErrorOptions = {}) {
+    const { status, title, headers: always = [] } = HTTP_ERRORS[code]
+    const { detail, headers = [], cause } = options
+    super(detail === undefined ? title : `${title}: ${detail}`, { cause })
+    this.code = code
+    this.status = status
+    this.title = title
+    this.detail = detail
+    this.headers = [...always, ...headers]
+  }
+}
+
+/**
+ * The reply that tells a client of a failure.
+ *
+ * @param id Names this one failure, here and in the log.
+ */
+export function problemReply(error: HttpError, id?: string): Reply {
+  const { title, status, code, detail } = error
+  return {
+    status,
+    headers: ['Content-Type', 'application/problem+json', ...error.headers],
+    // Absent members are left out by `stringify`.
+    body: JSON.stringify({ title, status, code, detail, id }),
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Ending a connection so that the client gets to read why: hanging up on one that still sends
+ * resets the connection, and the reset may overtake the answer.
+ *
+ * @module
+ */
+
+import type { IncomingMessage } from 'node:http'
+
+/** How long, and how much, a client may go on sending what nobody wants. */
+export const LINGER_MS = 2000
+export const LINGER_BYTES: number = 1024 * 1024
+
+/** Throws away what comes of a request body, within bounds, then calls back once. */
+export function drain(request: IncomingMessage, lingerMs: number, done: () => void): void {
+  let left = LINGER_BYTES
+  const stop = (): void => {
+    clearTimeout(timer)
+    request.off('data', count).off('end', stop).off('close', stop)
+    done()
+  }
+  const count = (chunk: Uint8Array): void => {
+    left -= chunk.length
+    if (left < 0) stop()
+  }
+  const timer = setTimeout(stop, lingerMs).unref()
+  request.on('data', count).once('end', stop).once('close', stop).resume()
+  if (request.destroyed) stop()
+}

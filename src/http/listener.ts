@@ -1,0 +1,207 @@
+/**
+ * Turns endpoint tables into a `node:http` listener: each request gets exactly one answer, and the
+ * checks come in the order of the contract.
+ *
+ * What is public is a table of its own, looked into before anything else; nothing in the other
+ * table can be reached without a principal.
+ *
+ * @module
+ */
+
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { Call, Handler, Route } from './call.ts'
+import { createAddressTest, type AddressTest } from './client-address.ts'
+import { connectionOf } from './connection.ts'
+import { Exchange, EXPECTS_CONTINUE } from './exchange.ts'
+import { refuseForeignPages, type PageCall } from './foreign-pages.ts'
+import { findFramingFault } from './framing.ts'
+import { HttpError, problemReply } from './http-error.ts'
+import type { Reply } from './reply.ts'
+import { Router, type Match } from './router.ts'
+import { Sender, type SenderOptions } from './send.ts'
+import { decodeSegments, parseTarget } from './target.ts'
+
+export interface ListenerOptions<Principal> extends SenderOptions {
+  /** Answered to anybody, before anything else is looked at. */
+  readonly publicRoutes: readonly Route<undefined>[]
+  /** Answered to principals only. */
+  readonly routes: readonly Route<Principal>[]
+  /**
+   * Finds out whose request it is, or throws. `params` is not there yet. Answers synchronously
+   * when it can.
+   */
+  readonly authenticate: (call: Call) => Principal | Promise<Principal>
+  /** While true, requests are refused with 503, and connections end after their answers. */
+  readonly isDraining?: (() => boolean) | undefined
+  /** Addresses and subnets of proxies whose `X-Forwarded-For` counts. */
+  readonly trustedProxies?: readonly string[] | undefined
+  /** Base URL under which browsers may know us; see `foreign-pages.ts`. */
+  readonly publicUrl?: string | undefined
+  /** Gives failures from below their place in the protocol; the rest is `INTERNAL`. */
+  readonly toHttpError?: ((thrown: unknown) => HttpError) | undefined
+  /**
+   * Told of every `INTERNAL` failure. Its `cause` says what happened; the client was shown `id`
+   * and nothing else.
+   */
+  readonly onFailure: (error: HttpError, id: string) => void
+}
+
+/**
+ * Makes the listener.
+ *
+ * @returns A listener for `request`, `checkContinue` and `checkExpectation` events. It never
+ *   throws. With `request` events alone, Node tells clients to send their body before anything of
+ *   the request has been checked.
+ */
+export function createListener<Principal>(options: ListenerOptions<Principal>): RequestListener {
+  const kernel = new Kernel(options)
+  return (request, response) => kernel.serve(request, response)
+}
+
+class Kernel<Principal> {
+  readonly #public: Router<undefined>
+  readonly #private: Router<Principal>
+  readonly #authenticate: ListenerOptions<Principal>['authenticate']
+  readonly #isDraining: () => boolean
+  readonly #isTrustedProxy: AddressTest
+  readonly #refuseForeignPages: (call: PageCall) => void
+  readonly #toHttpError: (thrown: unknown) => HttpError
+  readonly #onFailure: ListenerOptions<Principal>['onFailure']
+  readonly #sender: Sender
+
+  constructor(options: ListenerOptions<Principal>) {
+    this.#public = new Router(options.publicRoutes)
+    this.#private = new Router(options.routes)
+    this.#authenticate = options.authenticate
+    this.#isDraining = options.isDraining ?? (() => false)
+    this.#isTrustedProxy = createAddressTest(options.trustedProxies ?? [])
+    this.#refuseForeignPages = refuseForeignPages(options.publicUrl)
+    this.#toHttpError = options.toHttpError ?? toHttpError
+    this.#onFailure = options.onFailure
+    this.#sender = new Sender(options)
+  }
+
+  serve(request: IncomingMessage, response: ServerResponse): void {
+    const connection = connectionOf(request.socket)
+    // We said that we would close; the client may not count on more.
+    if (connection.isClosing) return
+    connection.requests += 1
+    connection.latest = response
+    const exchange = new Exchange(request, response, connection, this.#isTrustedProxy)
+    try {
+      const sent = this.#answer(exchange)
+      if (sent instanceof Promise) sent.catch((thrown: unknown) => this.#fail(exchange, thrown))
+    } catch (thrown) {
+      this.#fail(exchange, thrown)
+    }
+  }
+
+  #answer(exchange: Exchange): void | Promise<void> {
+    const { request } = exchange
+    const fault = findFramingFault(request)
+    if (fault !== undefined) {
+      exchange.closeAfterwards()
+      throw fault
+    }
+    // The parser takes whatever is pipelined behind for another protocol, and drops it.
+    if (request.headers.upgrade !== undefined) exchange.closeAfterwards()
+
+    // Most targets are a literal path as it stands in a table: nothing to take apart.
+    const target = request.url ?? ''
+    const literal = this.#private.matchLiteral(target)
+    if (literal !== undefined) {
+      exchange.path = target
+    } else {
+      exchange.setTarget(parseTarget(exchange.method, target))
+      const open = this.#public.match(exchange.path)
+      if (open !== undefined) return this.#handle(exchange, open)
+    }
+
+    if (this.#isDraining()) throw new HttpError('DRAINING')
+    const principal = this.#authenticate(exchange)
+    return principal instanceof Promise
+      ? principal.then((found) => this.#serveTo(found, exchange, literal))
+      : this.#serveTo(principal, exchange, literal)
+  }
+
+  #serveTo(
+    principal: Principal,
+    exchange: Exchange,
+    literal: Match<Principal> | undefined,
+  ): void | Promise<void> {
+    exchange.principal = principal
+    exchange.connection.isKnown = true
+    this.#refuseForeignPages(exchange)
+    const match = literal ?? this.#private.match(exchange.path)
+    if (match === undefined) {
+      throw new HttpError(decodeSegments(exchange.path) === undefined ? 'BAD_PATH' : 'NOT_FOUND')
+    }
+    return this.#handle(exchange, match)
+  }
+
+  #handle<P>(exchange: Exchange, { resource, params }: Match<P>): void | Promise<void> {
+    const row = resource.methods.get(exchange.method)
+    if (row === undefined) {
+      throw new HttpError('METHOD_NOT_ALLOWED', { headers: ['Allow', resource.allow] })
+    }
+    refuseBody(exchange.request, row.maxBody)
+    exchange.params = params
+    // The principal is what the table asks for, and the parameters are those of the pattern.
+    const reply = (row.handler as Handler)(exchange)
+    return reply instanceof Promise
+      ? reply.then((value) => this.#send(exchange, value))
+      : this.#send(exchange, reply)
+  }
+
+  #send(exchange: Exchange, reply: Reply): void | Promise<void> {
+    if (this.#isDraining()) exchange.closeAfterwards()
+    return this.#sender.send(exchange, reply)
+  }
+
+  #fail(exchange: Exchange, thrown: unknown): void {
+    const { response } = exchange
+    try {
+      const error = this.#toHttpError(thrown)
+      const id = error.code === 'INTERNAL' ? this.#report(exchange, error) : undefined
+      // Once headers are on the wire, all that is left is to break the promise visibly.
+      if (response.headersSent) response.destroy()
+      else void this.#send(exchange, problemReply(error, id))
+    } catch {
+      // Whatever it was, it was on the way to telling somebody about an error before it.
+      response.destroy()
+    }
+  }
+
+  /** @returns The id that the client gets to see. */
+  #report(exchange: Exchange, error: HttpError): string | undefined {
+    // The client left, and what worked for it was told so: nothing has failed.
+    if (exchange.isGone && isAbort(error.cause)) return undefined
+    const id = randomBytes(6).toString('hex')
+    this.#onFailure(error, id)
+    return id
+  }
+}
+
+function toHttpError(thrown: unknown): HttpError {
+  return thrown instanceof HttpError ? thrown : new HttpError('INTERNAL', { cause: thrown })
+}
+
+function isAbort(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === 'AbortError'
+}
+
+/** What can be said about a body before its first byte. */
+function refuseBody({ headers, httpVersionMinor }: IncomingMessage, maxBody: number): void {
+  const { expect, 'content-encoding': encoding } = headers
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new HttpError('UNSUPPORTED_ENCODING')
+  }
+  if (expect !== undefined && httpVersionMinor > 0 && !EXPECTS_CONTINUE.test(expect)) {
+    throw new HttpError('EXPECTATION_FAILED')
+  }
+  // A route that takes no body leaves it alone, whatever its length.
+  if (maxBody > 0 && Number(headers['content-length'] ?? 0) > maxBody) {
+    throw new HttpError('BODY_TOO_LARGE', { detail: `at most ${maxBody} bytes` })
+  }
+}

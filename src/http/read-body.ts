@@ -1,0 +1,164 @@
+/**
+ * Reads request bodies, never more than it was told to, and never for longer than is fair.
+ *
+ * A reader that gives up leaves the rest of the body where it is; whoever answers the request sees
+ * to it.
+ *
+ * @module
+ */
+
+import type { IncomingMessage } from 'node:http'
+import { BodyInbox, tooLarge, type BodyCall } from './body-inbox.ts'
+import { HttpError } from './http-error.ts'
+
+/** How long a body that is read whole may take. */
+export interface BodyAllowance {
+  /** For a body of any size. */
+  readonly graceMs?: number
+  /** Bytes that have come earn more time: one second for so many. */
+  readonly bytesPerSecond?: number
+}
+
+/** Bounds of {@link streamBody}. */
+export interface StreamBodyOptions {
+  /** The most bytes to accept. */
+  readonly limit: number
+  /** Gives up when not a byte came for so long while some were awaited. */
+  readonly idleMs: number
+}
+
+const GRACE_MS = 30_000
+const BYTES_PER_SECOND: number = 16 * 1024
+
+/** First size of a buffer for a body of unknown length; it grows as bytes come. */
+const FIRST_BUFFER_BYTES: number = 64 * 1024
+
+/** The length that the client declared. `undefined` for a chunked body; 0 when there is none. */
+export function declaredLength(request: IncomingMessage): number | undefined {
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers
+  // The parser let nothing but digits through.
+  if (length !== undefined) return Number(length)
+  return coding === undefined ? 0 : undefined
+}
+
+/**
+ * Reads the body whole.
+ *
+ * @throws {HttpError} `BODY_TOO_LARGE` as soon as the limit is known to be passed, `BODY_TIMEOUT`,
+ *   `INCOMPLETE_BODY` when the client left.
+ */
+export async function readBytes(
+  call: BodyCall,
+  limit: number,
+  { graceMs = GRACE_MS, bytesPerSecond = BYTES_PER_SECOND }: BodyAllowance = {},
+): Promise<Uint8Array> {
+  refuseDeclared(call.request, limit)
+  const inbox = new BodyInbox(call, limit)
+  const start = performance.now()
+  const timer = setTimeout(() => {
+    const allowedMs = graceMs + (inbox.received / bytesPerSecond) * 1000
+    if (performance.now() - start < allowedMs) timer.refresh()
+    else inbox.fail(new HttpError('BODY_TIMEOUT'))
+  }, graceMs).unref()
+  try {
+    return await collect(inbox)
+  } finally {
+    clearTimeout(timer)
+    inbox.close()
+  }
+}
+
+/**
+ * Reads the body as JSON in UTF-8; a byte order mark is tolerated.
+ *
+ * @throws {HttpError} `BAD_BODY` when it is not that, or as {@link readBytes}.
+ */
+export async function readJson(
+  call: BodyCall,
+  limit: number,
+  allowance: BodyAllowance = {},
+): Promise<unknown> {
+  const bytes = await readBytes(call, limit, allowance)
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    // No `cause`: the message of a SyntaxError quotes the body.
+    throw new HttpError('BAD_BODY', { detail: 'not JSON in UTF-8' })
+  }
+}
+
+/**
+ * Reads the body as it comes, at the pace of the consumer, who may leave early.
+ *
+ * @throws {HttpError} `BODY_TOO_LARGE`: at once when the declared length passes the limit, else
+ *   while iterating as soon as the bytes do; `BODY_TIMEOUT`; `INCOMPLETE_BODY` when the client left.
+ */
+export function streamBody(
+  call: BodyCall,
+  { limit, idleMs }: StreamBodyOptions,
+): AsyncIterable<Uint8Array> {
+  refuseDeclared(call.request, limit)
+  return readChunks(call, limit, idleMs)
+}
+
+async function* readChunks(
+  call: BodyCall,
+  limit: number,
+  idleMs: number,
+): AsyncGenerator<Uint8Array, void> {
+  const inbox = new BodyInbox(call, limit)
+  const timer = setTimeout(() => {
+    // Waiting for the consumer is not idle.
+    if (inbox.isAwaited) inbox.fail(new HttpError('BODY_TIMEOUT'))
+    else timer.refresh()
+  }, idleMs).unref()
+  inbox.onProgress = () => timer.refresh()
+  try {
+    for (;;) {
+      const chunk = await inbox.next()
+      if (chunk === undefined) return
+      yield chunk
+    }
+  } finally {
+    clearTimeout(timer)
+    inbox.close()
+  }
+}
+
+/** A declared length is only a fast path: it may be absent, or a lie. */
+function refuseDeclared(request: IncomingMessage, limit: number): void {
+  if ((declaredLength(request) ?? 0) > limit) throw tooLarge(limit)
+}
+
+/** Copies, since a body in chunks of one byte would cost a hundred times its size as a list. */
+async function collect(inbox: BodyInbox): Promise<Uint8Array> {
+  const first = await inbox.next()
+  const second = await inbox.next()
+  if (first === undefined || second === undefined) return first ?? new Uint8Array(0)
+  const bytes = new GrowingBuffer()
+  bytes.append(first)
+  for (let chunk: Uint8Array | undefined = second; chunk !== undefined; chunk = await inbox.next()) {
+    bytes.append(chunk)
+  }
+  return bytes.filled
+}
+
+class GrowingBuffer {
+  #buffer = Buffer.allocUnsafe(FIRST_BUFFER_BYTES)
+  #size = 0
+
+  get filled(): Uint8Array {
+    return this.#buffer.subarray(0, this.#size)
+  }
+
+  append(chunk: Uint8Array): void {
+    const size = this.#size + chunk.length
+    if (size > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(2 * size)
+      larger.set(this.filled)
+      this.#buffer = larger
+    }
+    this.#buffer.set(chunk, this.#size)
+    this.#size = size
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Answers what never became a request: the parser gave up, or the header never ended.
+ *
+ * @module
+ */
+
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { connectionOf } from './connection.ts'
+import { HttpError, problemReply } from './http-error.ts'
+import { LINGER_BYTES, LINGER_MS } from './linger.ts'
+import { allHeaders } from './reply-headers.ts'
+
+/** What the parser of Node tells of its failure. */
+export interface ParserError extends Error {
+  readonly code?: string
+  readonly reason?: string
+}
+
+/** A listener for `clientError` events. */
+export function onClientError(error: ParserError, socket: Socket): void {
+  if (error.code?.startsWith('HPE_') === true) refuseSocket(socket, toHttpError(error))
+  // Resets and the like: there is nobody to talk to.
+  else socket.destroy()
+}
+
+/**
+ * Answers with a problem and ends the connection. Answers that are owed for earlier requests come
+ * first, and then nothing else does.
+ */
+export function refuseSocket(socket: Socket, error: HttpError, lingerMs: number = LINGER_MS): void {
+  const connection = connectionOf(socket)
+  const { latest, refusedAt, isBusy } = connection
+  // What comes behind the last answer is not even malformed.
+  if (connection.isClosing && !isBusy && refusedAt === undefined) return
+  connection.isClosing = true
+  if (refusedAt !== undefined) {
+    // The parser complains again about each piece that comes.
+    if (socket.bytesRead > refusedAt + LINGER_BYTES) socket.destroy()
+    return
+  }
+  connection.refusedAt = socket.bytesRead
+  if (isBusy && latest !== undefined) {
+    if (latest.headersSent || latest.req.complete) {
+      latest.shouldKeepAlive = false
+      latest.once('finish', () => socket.destroySoon())
+      return
+    }
+    // What is broken is the body of a request behind others, whose answers are still owed.
+    if (latest.socket === null) {
+      socket.destroy()
+      return
+    }
+  }
+  if (socket.writable) socket.end(formatResponse(error))
+  const timer = setTimeout(() => socket.destroy(), lingerMs).unref()
+  socket.once('close', () => clearTimeout(timer))
+}
+
+function toHttpError({ code, reason }: ParserError): HttpError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new HttpError('HEADERS_TOO_LARGE')
+  // Other reasons of HPE_INVALID_VERSION are about what stands around the version.
+  if (code === 'HPE_PAUSED_H2_UPGRADE' || reason === 'Invalid HTTP version') {
+    return new HttpError('VERSION_UNSUPPORTED')
+  }
+  return new HttpError('BAD_REQUEST')
+}
+
+function formatResponse(error: HttpError): string {
+  const { status, body, headers } = problemReply(error)
+  const text = typeof body === 'string' ? body : ''
+  const fields = allHeaders({ status, headers: [...(headers ?? []), 'Connection', 'close'] }, text.length)
+  const lines = fields.map((field, index) => (index % 2 === 0 ? `${field}: ` : `${field}\r\n`))
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`
+}

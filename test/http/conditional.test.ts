@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { checkPreconditions, isRangeCurrent } from '../../src/http/conditional.ts'
+import fc from '../support/property.ts'
+
+const MODIFIED = Date.UTC(2026, 0, 31, 12, 34, 56, 789)
+const SAME_SECOND = 'Sat, 31 Jan 2026 12:34:56 GMT'
+const EARLIER = 'Sat, 31 Jan 2026 12:34:55 GMT'
+const NOW = { etag: '"a"', lastModified: MODIFIED }
+const WEAK = { etag: 'W/"a"', lastModified: undefined }
+
+describe('If-None-Match', () => {
+  it('finds the tag in a list, weakly', () => {
+    for (const list of ['"a"', 'W/"a"', '"b", "a"', '"b","a" ', ',, "a"', '*', ' * ']) {
+      assert.equal(checkPreconditions({ 'if-none-match': list }, NOW), 'not-modified', list)
+    }
+    assert.equal(checkPreconditions({ 'if-none-match': '"a"' }, WEAK), 'not-modified')
+  })
+
+  it('does not find what is not there', () => {
+    for (const list of ['"b"', '', 'a', '"A"', '"a', '"aa"']) {
+      assert.equal(checkPreconditions({ 'if-none-match': list }, NOW), 'proceed', list)
+    }
+    const untagged = { etag: undefined, lastModified: undefined }
+    assert.equal(checkPreconditions({ 'if-none-match': '"a"' }, untagged), 'proceed')
+  })
+
+  it('beats If-Modified-Since', () => {
+    const headers = { 'if-none-match': '"b"', 'if-modified-since': SAME_SECOND }
+    assert.equal(checkPreconditions(headers, NOW), 'proceed')
+  })
+
+  it('finds each tag of any list, and no other', () => {
+    const tag = fc.string({ unit: fc.constantFrom('a', 'b', '-', ',', 'W', '/') }).map((text) => `"${text}"`)
+    fc.assert(
+      fc.property(fc.array(tag), tag, (tags, etag) => {
+        const verdict = checkPreconditions(
+          { 'if-none-match': tags.join(', ') },
+          { etag, lastModified: undefined },
+        )
+        assert.equal(verdict, tags.includes(etag) ? 'not-modified' : 'proceed')
+      }),
+    )
+  })
+})
+
+describe('If-Match', () => {
+  it('compares strongly', () => {
+    assert.equal(checkPreconditions({ 'if-match': '"b", "a"' }, NOW), 'proceed')
+    assert.equal(checkPreconditions({ 'if-match': '*' }, NOW), 'proceed')
+    assert.equal(checkPreconditions({ 'if-match': '"b"' }, NOW), 'failed')
+    assert.equal(checkPreconditions({ 'if-match': 'W/"a"' }, NOW), 'failed')
+    assert.equal(checkPreconditions({ 'if-match': 'W/"a"' }, WEAK), 'failed')
+  })
+
+  it('beats If-Unmodified-Since', () => {
+    const headers = { 'if-match': '"a"', 'if-unmodified-since': EARLIER }
+    assert.equal(checkPreconditions(headers, NOW), 'proceed')
+  })
+})
+
+describe('dates', () => {
+  it('are compared in whole seconds', () => {
+    assert.equal(checkPreconditions({ 'if-modified-since': SAME_SECOND }, NOW), 'not-modified')
+    assert.equal(checkPreconditions({ 'if-modified-since': EARLIER }, NOW), 'proceed')
+    assert.equal(checkPreconditions({ 'if-unmodified-since': SAME_SECOND }, NOW), 'proceed')
+    assert.equal(checkPreconditions({ 'if-unmodified-since': EARLIER }, NOW), 'failed')
+  })
+
+  it('do not count when they are none', () => {
+    for (const date of ['', 'yesterday', '"a"']) {
+      assert.equal(checkPreconditions({ 'if-modified-since': date }, NOW), 'proceed')
+      assert.equal(checkPreconditions({ 'if-unmodified-since': date }, NOW), 'proceed')
+    }
+  })
+
+  it('do not count for what has no date', () => {
+    assert.equal(checkPreconditions({ 'if-modified-since': SAME_SECOND }, WEAK), 'proceed')
+  })
+})
+
+describe('If-Range', () => {
+  it('lets a range count for the same tag or the same second', () => {
+    assert.ok(isRangeCurrent('"a"', NOW))
+    assert.ok(isRangeCurrent(SAME_SECOND, NOW))
+  })
+
+  it('is strict about everything else', () => {
+    for (const header of ['"b"', 'W/"a"', '"a", "b"', EARLIER, '*', '', 'a']) {
+      assert.ok(!isRangeCurrent(header, NOW), header)
+    }
+    assert.ok(!isRangeCurrent('W/"a"', WEAK))
+    assert.ok(!isRangeCurrent(SAME_SECOND, WEAK))
+  })
+})
+
+describe('any header', () => {
+  it('leads to one of three ends', () => {
+    const header = fc.option(fc.string(), { nil: undefined })
+    fc.assert(
+      fc.property(header, header, header, header, (none, match, since, until) => {
+        const given = {
+          ...(none === undefined ? {} : { 'if-none-match': none }),
+          ...(match === undefined ? {} : { 'if-match': match }),
+          ...(since === undefined ? {} : { 'if-modified-since': since }),
+          ...(until === undefined ? {} : { 'if-unmodified-since': until }),
+        }
+        assert.match(checkPreconditions(given, NOW), /^(proceed|not-modified|failed)$/)
+      }),
+    )
+  })
+})

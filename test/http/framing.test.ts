@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { route, type Handler } from '../../src/http/call.ts'
+import { readBytes } from '../../src/http/read-body.ts'
+import { text } from '../../src/http/reply.ts'
+import { head, serveKernel, type Owner } from '../support/http-kernel.ts'
+
+const echo: Handler<Owner> = async (call) => text(`<${Buffer.from(await readBytes(call, 1000)).toString()}>`)
+const ECHO = route('POST', '/echo', echo, { maxBody: 1000 })
+
+/** What must never be reached behind something malformed. */
+const SMUGGLED = head('GET /smuggled')
+
+async function serve(t: Parameters<typeof serveKernel>[0]) {
+  let smuggled = 0
+  const kernel = await serveKernel(t, {
+    routes: [ECHO, route('GET', '/smuggled', () => text(`smuggled ${++smuggled}`))],
+  })
+  return { ...kernel, isSmuggled: () => smuggled > 0 }
+}
+
+/** Status lines of all answers on a connection. */
+function statuses(answers: string): readonly string[] {
+  return [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status = '']) => status)
+}
+
+const CHUNKED = 'Transfer-Encoding: chunked'
+
+const MALFORMED: Readonly<Record<string, string>> = {
+  'both lengths': head('POST /echo', 'Content-Length: 5', CHUNKED) + '0\r\n\r\n',
+  'both lengths, the other way round': head('POST /echo', CHUNKED, 'Content-Length: 5') + '0\r\n\r\n',
+  'two lengths': head('POST /echo', 'Content-Length: 5', 'Content-Length: 5') + 'hello',
+  'a list of lengths': head('POST /echo', 'Content-Length: 5, 5') + 'hello',
+  'a negative length': head('POST /echo', 'Content-Length: -5') + 'hello',
+  'a length with a sign': head('POST /echo', 'Content-Length: +5') + 'hello',
+  'a hexadecimal length': head('POST /echo', 'Content-Length: 0x5') + 'hello',
+  'a length beyond all numbers': head('POST /echo', `Content-Length: ${'9'.repeat(30)}`) + 'hello',
+  'an empty length': head('POST /echo', 'Content-Length:') + 'hello',
+  'a chunk size that is none': head('POST /echo', CHUNKED) + 'zz\r\n\r\n',
+  'a negative chunk size': head('POST /echo', CHUNKED) + '-1\r\n\r\n',
+  'a chunk size beyond all numbers': head('POST /echo', CHUNKED) + `${'f'.repeat(20)}\r\n\r\n`,
+  'a chunk that is longer than it says': head('POST /echo', CHUNKED) + '2\r\nhello\r\n0\r\n\r\n',
+  'a bare LF behind a chunk size': head('POST /echo', CHUNKED) + '5\nhello\r\n0\r\n\r\n',
+  'an endless chunk extension': head('POST /echo', CHUNKED) + `5;${'a'.repeat(20_000)}\r\nhello\r\n`,
+  'a folded header': head('GET /', 'X-A: b\r\n c'),
+  'a bare LF behind the request line': 'GET / HTTP/1.1\nHost: box\r\n\r\n',
+  'a bare LF behind a header': 'GET / HTTP/1.1\r\nHost: box\nX-A: b\r\n\r\n',
+  'a bare CR in a header': head('GET /', 'X-A: b\rX-B: c'),
+  'NUL in a header': head('GET /', 'X-A: b\0c'),
+  'a control character in a header': head('GET /', 'X-A: b\x01c'),
+  'a space before the colon': head('GET /', 'X-A : b'),
+  'a header without a name': head('GET /', ': b'),
+  'no Host': 'GET / HTTP/1.1\r\nAuthorization: yes\r\n\r\n',
+  'two Hosts': head('GET /', 'Host: box'),
+  'an empty Host': 'GET / HTTP/1.1\r\nHost:\r\n\r\n',
+  'a list of Hosts': 'GET / HTTP/1.1\r\nHost: a, b\r\n\r\n',
+  'a Host with a user': 'GET / HTTP/1.1\r\nHost: user@box\r\n\r\n',
+  'a Host with a path': 'GET / HTTP/1.1\r\nHost: box/x\r\n\r\n',
+  'a version that is none': 'GET / HTTP/x.1\r\nHost: box\r\n\r\n',
+  'another protocol': 'GET / HTTQ/1.1\r\nHost: box\r\n\r\n',
+  'raw bytes in the target': head('GET /\xc3\xa9'),
+  'a TLS handshake': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc',
+}
+
+describe('malformed framing', () => {
+  for (const [name, bytes] of Object.entries(MALFORMED)) {
+    it(`with ${name} is answered 400 and ends the connection`, async (t) => {
+      const { ask, isSmuggled } = await serve(t)
+      assert.deepEqual(statuses(await ask(bytes + SMUGGLED)), ['400'])
+      assert.ok(!isSmuggled())
+    })
+  }
+
+  it('with a transfer coding other than chunked is answered 501', async (t) => {
+    const { ask, isSmuggled } = await serve(t)
+    for (const coding of ['gzip, chunked', 'gzip', '', 'xchunked', '"chunked"', 'identity']) {
+      const answers = await ask(head('POST /echo', `Transfer-Encoding: ${coding}`) + SMUGGLED)
+      assert.deepEqual(statuses(answers), ['501'], coding)
+    }
+    const old = `POST /echo HTTP/1.0\r\n${CHUNKED}\r\n\r\n0\r\n\r\n`
+    assert.deepEqual(statuses(await ask(old + SMUGGLED)), ['501'])
+    assert.ok(!isSmuggled())
+  })
+
+  it('with a version other than 1.0 and 1.1 is answered 505', async (t) => {
+    const { ask } = await serve(t)
+    for (const line of ['GET /', 'GET / HTTP/0.9', 'GET / HTTP/2.0', 'GET / HTTP/1.2', 'GET / HTTP/9.9']) {
+      assert.deepEqual(statuses(await ask(`${line}\r\nHost: box\r\n\r\n`)), ['505'], line)
+    }
+    assert.deepEqual(statuses(await ask('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')), ['505'])
+  })
+
+  it('is told as a problem, with the headers that every answer has', async (t) => {
+    const { connect } = await serve(t)
+    const answer = await (await connect()).send('nonsense\r\n\r\n').read()
+    assert.equal(answer.headers['content-type'], 'application/problem+json')
+    assert.equal(answer.headers['cache-control'], 'no-store')
+    assert.equal(answer.headers['connection'], 'close')
+    assert.equal(JSON.parse(answer.body).code, 'BAD_REQUEST')
+  })
+})
+
+describe('bounds', () => {
+  it('of the header are answered 431', async (t) => {
+    const { connect } = await serve(t)
+    const headers = [`X-A: ${'b'.repeat(100_000)}`, 'a:\r\n'.repeat(10_000).trimEnd(), 'a: b\r\n'.repeat(300).trimEnd()]
+    for (const fields of headers) {
+      const answer = await (await connect()).send(head('GET /', fields)).read()
+      assert.equal(answer.status, 431)
+    }
+  })
+
+  it('of the target are answered 414 or 431', async (t) => {
+    const { connect } = await serve(t)
+    const long = await (await connect()).send(head(`GET /${'a'.repeat(9000)}`)).read()
+    assert.equal(long.status, 414)
+    const longer = await (await connect()).send(head(`GET /${'a'.repeat(100_000)}`)).read()
+    assert.equal(longer.status, 431)
+  })
+
+  it('never lose a header that came', async (t) => {
+    const { connect } = await serve(t)
+    const fields = Array.from({ length: 200 }, (_, index) => `a${index}: b`)
+    const bytes = ['GET / HTTP/1.1', 'Host: box', ...fields, 'Authorization: yes', '', ''].join('\r\n')
+    assert.equal((await (await connect()).send(bytes).read()).status, 200)
+  })
+
+  it('of a header that never ends end the connection, however much still comes', async (t) => {
+    const { connect } = await serve(t)
+    const client = await connect()
+    client.send(`GET / HTTP/1.1\r\nX-A: ${'b'.repeat(17_000)}`)
+    assert.equal((await client.read()).status, 431)
+    const flood = 'b'.repeat(64 * 1024)
+    const pour = (): void => {
+      while (!client.socket.destroyed && client.socket.write(flood));
+    }
+    client.socket.on('drain', pour)
+    pour()
+    await client.readToEnd()
+    assert.ok(client.socket.bytesWritten < 64 * 1024 * 1024)
+  })
+})
+
+describe('a connection', () => {
+  it('answers pipelined requests in their order', async (t) => {
+    const { connect } = await serveKernel(t, {
+      routes: [
+        route('GET', '/slow', () => new Promise((resolve) => setImmediate(() => resolve(text('slow'))))),
+        ECHO,
+      ],
+    })
+    const client = await connect()
+    client.send(head('GET /slow') + head('POST /echo', 'Content-Length: 2') + 'hi' + head('GET /'))
+    assert.equal((await client.read()).body, 'slow')
+    assert.equal((await client.read()).body, '<hi>')
+    assert.equal((await client.read()).body, 'root')
+  })
+
+  it('answers what was asked before the malformed request', async (t) => {
+    let release = (): void => {}
+    const { connect } = await serveKernel(t, {
+      routes: [
+        route('GET', '/slow', () => new Promise((resolve) => (release = () => resolve(text('slow'))))),
+        route('GET', '/go', () => (release(), text('go'))),
+      ],
+    })
+    const client = await connect()
+    client.send(head('GET /slow') + 'nonsense\r\n\r\n')
+    const other = await connect()
+    assert.equal((await other.send(head('GET /go')).read()).body, 'go')
+    assert.deepEqual(statuses(await client.readToEnd()), ['200'])
+  })
+
+  it('ends when a body behind an owed answer is malformed', async (t) => {
+    const { ask } = await serveKernel(t, {
+      routes: [route('GET', '/never', () => new Promise(() => {})), ECHO],
+    })
+    assert.equal(await ask(head('GET /never') + head('POST /echo', CHUNKED) + 'zz\r\n\r\n'), '')
+  })
+
+  it('goes on after a body that was read, in any framing', async (t) => {
+    const { connect } = await serve(t)
+    const client = await connect()
+    client.send(head('POST /echo', CHUNKED) + '2;a=b\r\nhi\r\n3\r\n th\r\n0\r\nAuthorization: no\r\n\r\n')
+    assert.equal((await client.read()).body, '<hi th>')
+    assert.equal((await client.send(head('GET /')).read()).body, 'root')
+  })
+
+  it('takes credentials from the header section only', async (t) => {
+    const { connect } = await serve(t)
+    const bytes = `POST /echo HTTP/1.1\r\nHost: box\r\n${CHUNKED}\r\n\r\n0\r\nAuthorization: yes\r\n\r\n`
+    assert.equal((await (await connect()).send(bytes).read()).status, 401)
+  })
+
+  it('ends after an answer to an offer to speak another protocol', async (t) => {
+    const { ask, isSmuggled } = await serve(t)
+    const offer = head('GET /', 'Connection: Upgrade', 'Upgrade: websocket')
+    const answers = await ask(offer + SMUGGLED)
+    assert.deepEqual(statuses(answers), ['200'])
+    assert.match(answers, /Connection: close/)
+    assert.ok(!isSmuggled())
+  })
+
+  it('serves nothing behind a request with Connection: close', async (t) => {
+    const { ask, isSmuggled } = await serve(t)
+    assert.deepEqual(statuses(await ask(head('GET /', 'Connection: close') + SMUGGLED)), ['200'])
+    assert.ok(!isSmuggled())
+  })
+
+  it('is no tunnel', async (t) => {
+    const { ask, connect } = await serve(t)
+    assert.equal(await ask('CONNECT box:80 HTTP/1.1\r\nHost: box:80\r\n\r\n'), '')
+    assert.equal((await (await connect()).send(head('GET /')).read()).status, 200)
+  })
+
+  it('speaks HTTP/1.0, also without a Host', async (t) => {
+    const { ask } = await serve(t)
+    const answers = await ask('GET / HTTP/1.0\r\nAuthorization: yes\r\n\r\n')
+    assert.match(answers, /^HTTP\/1\.1 200 .*root$/s)
+  })
+
+  it('may be reset at any time', async (t) => {
+    const { connect, failures } = await serve(t)
+    const starts = ['', 'GE', 'GET / HTTP/1.1\r\nHo', head('POST /echo', 'Content-Length: 9') + 'hi']
+    for (const start of starts) {
+      const client = await connect()
+      client.send(start).socket.resetAndDestroy()
+    }
+    assert.equal((await (await connect()).send(head('GET /')).read()).status, 200)
+    assert.deepEqual(failures, [])
+  })
+})
+
+describe('a target', () => {
+  it('is found in every spelling', async (t) => {
+    const { connect } = await serve(t)
+    const client = await connect()
+    for (const target of ['/smuggled', '//smuggled/', '/smuggled?x', '/%73muggled', 'http://box/smuggled']) {
+      assert.equal((await client.send(head(`GET ${target}`)).read()).status, 200, target)
+    }
+  })
+
+  it('that is malformed is 400 to those who have logged in, and 401 to the others', async (t) => {
+    const { connect } = await serve(t)
+    const client = await connect()
+    for (const target of ['/%', '/%ff', '/#a', '*', 'ftp://box/', '/file/%zz']) {
+      assert.equal((await client.send(head(`GET ${target}`)).read()).status, 400, target)
+      const stranger = `GET ${target} HTTP/1.1\r\nHost: box\r\n\r\n`
+      assert.equal((await client.send(stranger).read()).status, 401, target)
+    }
+  })
+})

@@ -1,0 +1,351 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { route, type Call } from '../../src/http/call.ts'
+import { HttpError } from '../../src/http/http-error.ts'
+import { declaredLength, readBytes, readJson, streamBody } from '../../src/http/read-body.ts'
+import { empty, json, text } from '../../src/http/reply.ts'
+import { head, serveKernel, type KernelOptions, type Owner } from '../support/http-kernel.ts'
+import fc from '../support/property.ts'
+
+const LIMIT = 1000
+const CHUNKED = 'Transfer-Encoding: chunked'
+
+async function collect(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of source) chunks.push(Uint8Array.from(chunk))
+  return Buffer.concat(chunks).toString('latin1')
+}
+
+/** Serves readers whose failures are kept. */
+async function serve(t: Parameters<typeof serveKernel>[0], idleMs = 60_000, options: KernelOptions = {}) {
+  const failed: unknown[] = []
+  let onFailed = (): void => {}
+  const watch =
+    (read: (call: Call<Owner>) => Promise<string>) =>
+    async (call: Call<Owner>) => {
+      try {
+        return text(await read(call))
+      } catch (error) {
+        failed.push(error)
+        onFailed()
+        throw error
+      }
+    }
+  const bytes = async (call: Call<Owner>): Promise<string> => {
+    const body = await readBytes(call, LIMIT, { graceMs: idleMs })
+    return Buffer.from(body).toString('latin1')
+  }
+  const kernel = await serveKernel(t, {
+    ...options,
+    routes: [
+      route('POST', '/bytes', watch(bytes), { maxBody: 10 * LIMIT }),
+      route('POST', '/stream', watch((call) => collect(streamBody(call, { limit: LIMIT, idleMs })))),
+      route('POST', '/json', async (call) => json(await readJson(call, LIMIT))),
+      route('POST', '/length', ({ request }) => text(String(declaredLength(request)))),
+      ...(options.routes ?? []),
+    ],
+  })
+  return {
+    ...kernel,
+    failed,
+    nextFailure: () => new Promise<void>((resolve) => (onFailed = resolve)),
+    post: (path: string, body: RequestInit['body']) =>
+      fetch(`${kernel.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: 'yes' },
+        body: body ?? null,
+      }),
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof HttpError ? error.code : String(error)
+}
+
+/** A body in chunks of the given sizes, in the chunked framing. */
+function chunked(body: string, sizes: readonly number[]): string {
+  let rest = body
+  let framed = ''
+  for (const size of [...sizes, body.length]) {
+    const chunk = rest.slice(0, size)
+    rest = rest.slice(size)
+    if (chunk !== '') framed += `${chunk.length.toString(16)}\r\n${chunk}\r\n`
+  }
+  return `${framed}0\r\n\r\n`
+}
+
+for (const path of ['/bytes', '/stream']) {
+  describe(`a body read as ${path.slice(1)}`, () => {
+    it('is the same for any cutting', async (t) => {
+      const { connect } = await serve(t)
+      const client = await connect()
+      const body = fc.string({ unit: fc.constantFrom('a', '\r', '\n', '\0', '\xff'), maxLength: LIMIT })
+      await fc.assert(
+        fc.asyncProperty(body, fc.array(fc.integer({ min: 1, max: 300 })), async (content, sizes) => {
+          client.send(head(`POST ${path}`, CHUNKED) + chunked(content, sizes))
+          assert.equal(Buffer.from((await client.read()).body, 'latin1').toString(), content)
+          client.send(head(`POST ${path}`, `Content-Length: ${content.length}`) + content)
+          assert.equal(Buffer.from((await client.read()).body, 'latin1').toString(), content)
+        }),
+      )
+    })
+
+    it('may be missing', async (t) => {
+      const { connect } = await serve(t)
+      const client = await connect()
+      assert.equal((await client.send(head(`POST ${path}`)).read()).body, '')
+      assert.equal((await client.send(head(`POST ${path}`, 'Content-Length: 0')).read()).body, '')
+    })
+
+    it('may come byte by byte', async (t) => {
+      const { connect } = await serve(t)
+      const client = await connect()
+      client.socket.setNoDelay(true)
+      for (const char of head(`POST ${path}`, 'Content-Length: 5') + 'hello') {
+        await new Promise((resolve) => client.socket.write(char, resolve))
+      }
+      assert.equal((await client.read()).body, 'hello')
+    })
+
+    it('may be exactly as long as the limit, and not a byte longer', async (t) => {
+      const { connect, failed } = await serve(t)
+      const client = await connect()
+      const fits = 'a'.repeat(LIMIT)
+      client.send(head(`POST ${path}`, CHUNKED) + chunked(fits, []))
+      assert.equal((await client.read()).body, fits)
+      client.send(head(`POST ${path}`, CHUNKED) + chunked(`${fits}b`, []))
+      const answer = await client.read()
+      assert.equal(answer.status, 413)
+      assert.equal(answer.headers['connection'], 'close')
+      assert.deepEqual(failed.map(codeOf), ['BODY_TOO_LARGE'])
+    })
+
+    it('is refused by its declared length before a byte of it has come', async (t) => {
+      const { connect } = await serve(t)
+      const client = await connect()
+      client.send(head(`POST ${path}`, `Content-Length: ${LIMIT + 1}`, 'Expect: 100-continue'))
+      assert.equal((await client.read()).status, 413)
+    })
+
+    it('is refused as soon as an endless one passes the limit', async (t) => {
+      const { connect } = await serve(t)
+      const client = await connect()
+      client.send(head(`POST ${path}`, CHUNKED) + chunked('a'.repeat(LIMIT + 1), []).slice(0, -5))
+      assert.equal((await client.read()).status, 413)
+    })
+
+    it('that stops coming is answered 408', async (t) => {
+      const { connect } = await serve(t, 20)
+      const client = await connect()
+      client.send(head(`POST ${path}`, 'Content-Length: 5') + 'he')
+      const answer = await client.read()
+      assert.equal(answer.status, 408)
+      assert.equal(answer.headers['connection'], 'close')
+    })
+
+    it('that breaks off fails, and is nobody\'s fault', async (t) => {
+      const { connect, failed, failures, nextFailure } = await serve(t)
+      const client = await connect()
+      const failure = nextFailure()
+      client.send(head(`POST ${path}`, 'Content-Length: 5') + 'he').close()
+      await failure
+      assert.deepEqual(failed.map(codeOf), ['INCOMPLETE_BODY'])
+      assert.deepEqual(failures, [])
+    })
+
+    it('is asked for with 100 Continue, once', async (t) => {
+      const { connect } = await serve(t)
+      const client = await connect()
+      client.send(head(`POST ${path}`, 'Content-Length: 5', 'Expect: 100-Continue'))
+      assert.equal((await client.read()).status, 100)
+      client.send('hello')
+      assert.equal((await client.read()).body, 'hello')
+    })
+  })
+}
+
+describe('100 Continue', () => {
+  it('does not come before any check of the request has', async (t) => {
+    const { connect } = await serve(t)
+    const expect = ['Content-Length: 5', 'Expect: 100-continue']
+    const stranger = ['POST /bytes HTTP/1.1', 'Host: box', ...expect, '', ''].join('\r\n')
+    const refused: readonly (readonly [string, number])[] = [
+      [stranger, 401], [head('POST /nope', ...expect), 404], [head('DELETE /bytes', ...expect), 405],
+      [head('POST /bytes', 'Content-Encoding: gzip', ...expect), 415],
+      [head('POST /bytes', 'Content-Length: 10001', 'Expect: 100-continue'), 413],
+    ]
+    for (const [bytes, status] of refused) {
+      assert.equal((await (await connect()).send(bytes).read()).status, status)
+    }
+  })
+
+  it('is not sent to HTTP/1.0, nor for a body that is empty', async (t) => {
+    const { connect } = await serve(t)
+    const old = 'POST /bytes HTTP/1.0\r\nAuthorization: yes\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'
+    assert.equal((await (await connect()).send(`${old}hello`).read()).body, 'hello')
+    const none = head('POST /bytes', 'Content-Length: 0', 'Expect: 100-continue')
+    assert.equal((await (await connect()).send(none).read()).status, 200)
+  })
+
+  it('is all that can be expected', async (t) => {
+    const { connect } = await serve(t)
+    const answer = await (await connect()).send(head('POST /bytes', 'Expect: the-unexpected')).read()
+    assert.equal(answer.status, 417)
+  })
+})
+
+describe('JSON', () => {
+  it('is UTF-8, with or without a byte order mark', async (t) => {
+    const { post } = await serve(t)
+    for (const body of ['{"ü":1}', '\ufeff{"ü":1}']) {
+      assert.deepEqual(await (await post('/json', body)).json(), { ü: 1 })
+    }
+  })
+
+  it('that is none is answered 400, without a piece of it', async (t) => {
+    const { post } = await serve(t)
+    for (const body of ['', '{', 'secret', '{"secret":', Buffer.from([0x22, 0xff, 0x22])]) {
+      const response = await post('/json', body)
+      assert.equal(response.status, 400)
+      assert.doesNotMatch(await response.text(), /secret/)
+    }
+  })
+})
+
+describe('the declared length', () => {
+  it('is unknown for a chunked body, and 0 without one', async (t) => {
+    const { connect } = await serve(t)
+    const ask = async (...fields: readonly string[]) =>
+      (await (await connect()).send(head('POST /length', ...fields)).read()).body
+    assert.equal(await ask('Content-Length: 7'), '7')
+    assert.equal(await ask(CHUNKED), 'undefined')
+    assert.equal(await ask(), '0')
+  })
+})
+
+describe('time', () => {
+  it('is earned by the bytes of a body that is read whole', async (t) => {
+    const { connect } = await serve(t, 20, {
+      routes: [
+        route('POST', '/patient', async (call) => {
+          const body = await readBytes(call, LIMIT, { graceMs: 5, bytesPerSecond: 0.001 })
+          return text(String(body.length))
+        }),
+      ],
+    })
+    const client = await connect()
+    client.send(head('POST /patient', 'Content-Length: 5') + 'h')
+    // Long after the grace, by the clock of a connection that was not given as much.
+    const hasty = await connect()
+    hasty.send(head('POST /bytes', 'Content-Length: 5'))
+    assert.equal((await hasty.read()).status, 408)
+    assert.equal((await client.send('ello').read()).body, '5')
+  })
+
+  it('does not run while it is the consumer who is slow', async (t) => {
+    let goOn = (): void => {}
+    const body = 'a'.repeat(500)
+    const { connect } = await serve(t, 10, {
+      routes: [
+        route('POST', '/slowly', async (call) => {
+          let size = 0
+          for await (const chunk of streamBody(call, { limit: LIMIT, idleMs: 10 })) {
+            size += chunk.length
+            if (size < body.length) await new Promise<void>((resolve) => (goOn = resolve))
+          }
+          return text(String(size))
+        }),
+      ],
+    })
+    const client = await connect()
+    client.send(head('POST /slowly', 'Content-Length: 500') + body.slice(0, 100))
+    // Two of these take longer than the slow consumer would have had, were it timed.
+    for (let round = 0; round < 2; round += 1) {
+      const idle = await connect()
+      idle.send(head('POST /bytes', 'Content-Length: 5'))
+      assert.equal((await idle.read()).status, 408)
+    }
+    client.send(body.slice(100))
+    goOn()
+    assert.equal((await client.read()).body, '500')
+  })
+})
+
+describe('a consumer', () => {
+  it('may leave early: the answer is given, and the connection ends', async (t) => {
+    const { connect } = await serve(t, 1000, {
+      lingerMs: 10,
+      routes: [
+        route('POST', '/peek', async (call) => {
+          for await (const chunk of streamBody(call, { limit: LIMIT, idleMs: 1000 })) {
+            return text(String(chunk.length))
+          }
+          return empty(200)
+        }),
+      ],
+    })
+    const client = await connect()
+    const answer = client.send(head('POST /peek', 'Content-Length: 9') + 'hello')
+    assert.match(await answer.readToEnd(), /^HTTP\/1\.1 200 .*Connection: close.*\r\n\r\n5$/s)
+  })
+
+  it('that is slow holds the sender back, and loses nothing', async (t) => {
+    const size = 8 * 1024 * 1024
+    let peak = 0
+    const { url } = await serve(t, 1000, {
+      routes: [
+        route('POST', '/slowly', async (call) => {
+          let received = 0
+          for await (const chunk of streamBody(call, { limit: size, idleMs: 10_000 })) {
+            received += chunk.length
+            await new Promise((resolve) => setImmediate(resolve))
+            peak = Math.max(peak, call.request.readableLength)
+          }
+          return text(String(received))
+        }, { maxBody: size }),
+      ],
+    })
+    const body = Buffer.alloc(size, 'x')
+    const response = await fetch(`${url}/slowly`, { method: 'POST', headers: { authorization: 'yes' }, body })
+    assert.equal(await response.text(), String(size))
+    assert.ok(peak < 1024 * 1024)
+  })
+
+  it('finds an end, not a wait, in a body that was read before', async (t) => {
+    const { connect } = await serve(t, 1000, {
+      routes: [
+        route('POST', '/twice', async (call) => {
+          const first = await readBytes(call, LIMIT)
+          const second = await readBytes(call, LIMIT)
+          return text(`${first.length} ${second.length}`)
+        }),
+      ],
+    })
+    const client = await connect()
+    client.send(head('POST /twice', 'Content-Length: 5') + 'hello')
+    assert.equal((await client.read()).body, '5 0')
+  })
+
+  it('that comes after the client has left is told so', async (t) => {
+    let codes: string[] = []
+    let done = (): void => {}
+    const finished = new Promise<void>((resolve) => (done = resolve))
+    const { connect } = await serve(t, 1000, {
+      routes: [
+        route('POST', '/late', async (call) => {
+          await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
+          for (const read of [() => readBytes(call, LIMIT), () => collect(streamBody(call, { limit: LIMIT, idleMs: 1000 }))]) {
+            await read().catch((error: unknown) => (codes = [...codes, codeOf(error)]))
+          }
+          done()
+          return empty(200)
+        }),
+      ],
+    })
+    const client = await connect()
+    await new Promise((resolve) => client.socket.write(head('POST /late', 'Content-Length: 5'), resolve))
+    client.close()
+    await finished
+    assert.deepEqual(codes, ['INCOMPLETE_BODY', 'INCOMPLETE_BODY'])
+  })
+})

@@ -1,0 +1,308 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Server } from 'node:http'
+import { createServer } from 'node:net'
+import { describe, it } from 'node:test'
+import { route } from '../../src/http/call.ts'
+import { readBytes } from '../../src/http/read-body.ts'
+import { text } from '../../src/http/reply.ts'
+import { startServer } from '../../src/http/server.ts'
+import { head, serveKernel } from '../support/http-kernel.ts'
+import { RawClient } from '../support/raw-http.ts'
+
+const PUBLIC = 'GET /public HTTP/1.1\r\nHost: box\r\n\r\n'
+const BOUNDS = { maxConnections: 10, maxConnectionsPerAddress: 10 }
+
+/** A route that answers when told to. */
+function held() {
+  let release = (): void => {}
+  let onStart = (): void => {}
+  const started = new Promise<void>((resolve) => (onStart = resolve))
+  const row = route('GET', '/held', () => {
+    onStart()
+    return new Promise((resolve) => (release = () => resolve(text('released'))))
+  })
+  return { row, started, release: () => release() }
+}
+
+/** Whether the server at the other end of a connection still serves it. */
+async function isServed(client: RawClient): Promise<boolean> {
+  try {
+    return (await client.send(PUBLIC).read()).status === 204
+  } catch {
+    // Closed by the server.
+    return false
+  }
+}
+
+describe('a listening server', () => {
+  it('says where it listens, and which address it cannot have', async (t) => {
+    const { server, port } = await serveKernel(t)
+    assert.equal(server.host, '127.0.0.1')
+    assert.ok(port > 0)
+    const listener = (): void => {}
+    await assert.rejects(
+      startServer({ listener, host: '127.0.0.1', port, ...BOUNDS }),
+      (error: Error & { readonly cause: NodeJS.ErrnoException }) => {
+        assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${port}: something else`))
+        return error.cause.code === 'EADDRINUSE'
+      },
+    )
+    await assert.rejects(startServer({ listener, host: '192.0.2.1', port: 0, ...BOUNDS }), /192\.0\.2\.1:0/)
+    await assert.rejects(startServer({ listener, host: '2001:db8::1', port: 0, ...BOUNDS }), /\[2001:db8::1\]:0/)
+  })
+
+  it('can have the same port on both families', async (t) => {
+    const first = await serveKernel(t, { host: '0.0.0.0' })
+    try {
+      const second = await serveKernel(t, { host: '::', port: first.port })
+      assert.equal(second.port, first.port)
+    } catch (error) {
+      // The machine has no IPv6; then there is nothing to share.
+      assert.match(String(error), /kind of address|no such address/)
+    }
+  })
+
+  it('comes back by itself when its socket is lost', async (t) => {
+    const squatter = createServer()
+    const troubles: string[] = []
+    let onWell = (): void => {}
+    const well = new Promise<void>((resolve) => (onWell = resolve))
+    const { server, connect, port } = await serveKernel(t, {
+      retryMs: 50,
+      onTrouble: (reason) => {
+        if (reason === undefined) onWell()
+        // Something else is quicker, once.
+        else if (troubles.push(reason) === 1) squatter.listen(port, '127.0.0.1')
+        else squatter.close()
+      },
+    })
+    await loseSocket(port)
+    assert.equal(server.trouble, 'the socket was closed')
+    await well
+    assert.equal(server.trouble, undefined)
+    assert.equal(troubles.length, 2)
+    assert.match(troubles[1] ?? '', /something else listens there/)
+    assert.ok(await isServed(await connect()))
+  })
+
+  it('that was lost can be stopped all the same', async (t) => {
+    const { server, port } = await serveKernel(t, { retryMs: 60_000 })
+    await loseSocket(port)
+    await server.stop(0)
+  })
+
+  it('tells of trouble with accepting, and goes on', async (t) => {
+    const troubles: (string | undefined)[] = []
+    const { connect, port } = await serveKernel(t, { onTrouble: (reason) => troubles.push(reason) })
+    findServer(port).emit('error', new Error('accept ENOBUFS'))
+    assert.deepEqual(troubles, ['accept ENOBUFS'])
+    assert.ok(await isServed(await connect()))
+  })
+})
+
+describe('a silent connection', () => {
+  const QUICK = { headerMs: 40, checkMs: 5 }
+
+  it('is closed without a word', async (t) => {
+    const { connect } = await serveKernel(t, QUICK)
+    assert.equal(await (await connect()).readToEnd(), '')
+  })
+
+  it('in the middle of a header is told 408', async (t) => {
+    const { connect } = await serveKernel(t, QUICK)
+    const client = await connect()
+    const answer = await client.send('GET / HTTP/1.1\r\nHost').read()
+    assert.equal(answer.status, 408)
+    assert.equal(JSON.parse(answer.body).code, 'HEADER_TIMEOUT')
+    assert.equal(await client.readToEnd(), '')
+  })
+
+  it('does not live longer by dripping, not even in its second request', async (t) => {
+    const { connect } = await serveKernel(t, QUICK)
+    for (const first of ['', PUBLIC]) {
+      const client = await connect()
+      if (first !== '') assert.ok(await isServed(client))
+      client.send('GET / HTTP/1.1\r\n')
+      const drip = setInterval(() => client.send('X-A: b\r\n'), 5)
+      t.after(() => clearInterval(drip))
+      assert.match(await client.readToEnd(), /^HTTP\/1\.1 408 /)
+    }
+  })
+
+  it('between two requests lives for as long as keep-alive allows, and no longer', async (t) => {
+    const { connect } = await serveKernel(t, { ...QUICK, keepAliveMs: 200 })
+    const client = await connect()
+    assert.ok(await isServed(client))
+    // By then the header limit has passed for a connection that came later.
+    assert.equal(await (await connect()).readToEnd(), '')
+    assert.ok(await isServed(client))
+    assert.equal(await client.readToEnd(), '')
+  })
+
+  it('that waits for an answer is not silent', async (t) => {
+    const { row, started, release } = held()
+    const { connect } = await serveKernel(t, { ...QUICK, routes: [row] })
+    const client = await connect()
+    client.send(head('GET /held'))
+    await started
+    assert.equal(await (await connect()).readToEnd(), '')
+    assert.equal(await (await connect()).readToEnd(), '')
+    release()
+    assert.equal((await client.read()).body, 'released')
+  })
+})
+
+describe('a full house', () => {
+  it('closes the oldest silent connection, of a stranger if there is one', async (t) => {
+    const { connect } = await serveKernel(t, { maxConnections: 3 })
+    const member = await connect()
+    await member.send(head('GET /')).read()
+    const oldest = await connect()
+    const other = await connect()
+    const newcomer = await connect()
+    assert.equal(await oldest.readToEnd(), '')
+    for (const client of [member, other, newcomer]) assert.ok(await isServed(client))
+  })
+
+  it('closes the oldest silent member when there is no stranger', async (t) => {
+    const { connect } = await serveKernel(t, { maxConnections: 1 })
+    const member = await connect()
+    await member.send(head('GET /')).read()
+    assert.ok(await isServed(await connect()))
+    assert.equal(await member.readToEnd(), '')
+  })
+
+  it('turns newcomers away when everybody waits for an answer', async (t) => {
+    const { row, started, release } = held()
+    const { connect } = await serveKernel(t, { maxConnections: 1, routes: [row] })
+    const client = await connect()
+    client.send(head('GET /held'))
+    await started
+    assert.ok(!(await isServed(await connect())))
+    release()
+    assert.equal((await client.read()).body, 'released')
+  })
+})
+
+describe('one address', () => {
+  it('has so many connections without a login; the oldest silent one makes room', async (t) => {
+    const { connect } = await serveKernel(t, { maxConnectionsPerAddress: 2 })
+    const members: RawClient[] = []
+    for (let index = 0; index < 3; index += 1) {
+      const member = await connect()
+      assert.equal((await member.send(head('GET /')).read()).status, 200)
+      members.push(member)
+    }
+    const strangers = [await connect(), await connect(), await connect()]
+    assert.equal(await strangers[0]?.readToEnd(), '')
+    for (const client of [...members, ...strangers.slice(1)]) assert.ok(await isServed(client))
+  })
+
+  it('gets no more while all of them wait for an answer', async (t) => {
+    let onStart = (): void => {}
+    const started = new Promise<void>((resolve) => (onStart = resolve))
+    const waits = route<undefined, '/waits'>('GET', '/waits', () => (onStart(), new Promise(() => {})))
+    const { connect } = await serveKernel(t, { maxConnectionsPerAddress: 1, publicRoutes: [waits] })
+    ;(await connect()).send('GET /waits HTTP/1.1\r\nHost: box\r\n\r\n')
+    await started
+    assert.ok(!(await isServed(await connect())))
+  })
+
+  it('may be exempt, since it stands for many', async (t) => {
+    const { connect } = await serveKernel(t, {
+      maxConnectionsPerAddress: 1,
+      isExempt: (address) => address === '127.0.0.1',
+    })
+    const clients = [await connect(), await connect()]
+    for (const client of clients) assert.ok(await isServed(client))
+  })
+
+  it('may not be served at all', async (t) => {
+    const asked: string[] = []
+    const { connect } = await serveKernel(t, { admit: (address) => (asked.push(address), false) })
+    assert.ok(!(await isServed(await connect())))
+    assert.deepEqual(asked, ['127.0.0.1'])
+  })
+})
+
+describe('stopping', () => {
+  it('ends at once when nobody waits for anything', async (t) => {
+    const { server, connect, port } = await serveKernel(t)
+    const clients = [await connect(), await connect()]
+    assert.ok(await isServed(clients[0] ?? assert.fail()))
+    await server.stop(60_000)
+    for (const client of clients) assert.equal(await client.readToEnd(), '')
+    await assert.rejects(RawClient.connect(port))
+  })
+
+  it('lets answers that are owed be given, and tells newcomers meanwhile', async (t) => {
+    const { row, started, release } = held()
+    let isDraining = false
+    const { server, connect } = await serveKernel(t, { isDraining: () => isDraining, routes: [row] })
+    const idle = await connect()
+    const client = await connect()
+    client.send(head('GET /held'))
+    await started
+    isDraining = true
+    const stopped = server.stop(60_000)
+    assert.equal(server.stop(0), stopped)
+    assert.equal(await idle.readToEnd(), '')
+    assert.match(await (await connect()).send(head('GET /')).readToEnd(), /^HTTP\/1\.1 503 /)
+    release()
+    assert.match(await client.readToEnd(), /^HTTP\/1\.1 200 .*Connection: close.*released$/s)
+    await stopped
+  })
+
+  it('lets an upload come to its end', async (t) => {
+    const upload = route<'owner', '/upload'>('PUT', '/upload', async (call) => {
+      const { length } = await readBytes(call, 100)
+      return text(String(length))
+    })
+    const { server, connect } = await serveKernel(t, { routes: [upload] })
+    const client = await connect()
+    client.send(head('PUT /upload', 'Content-Length: 5', 'Expect: 100-continue'))
+    assert.equal((await client.read()).status, 100)
+    const stopped = server.stop(60_000)
+    assert.equal((await client.send('hello').read()).body, '5')
+    await stopped
+    assert.equal(await client.readToEnd(), '')
+  })
+
+  it('ends what takes too long', async (t) => {
+    const { row, started } = held()
+    const { server, connect } = await serveKernel(t, { routes: [row] })
+    const client = await connect()
+    client.send(head('GET /held'))
+    await started
+    await server.stop(10)
+    assert.equal(await client.readToEnd(), '')
+  })
+
+  it('notices when those who waited have left', async (t) => {
+    const { row, started } = held()
+    const { server, connect } = await serveKernel(t, { routes: [row] })
+    const client = await connect()
+    client.send(head('GET /held') + head('GET /held'))
+    await started
+    const stopped = server.stop(60_000)
+    client.close()
+    await stopped
+  })
+})
+
+/** Closes the listening socket behind the back of its owner. */
+async function loseSocket(port: number): Promise<void> {
+  await once(findServer(port).close(), 'close')
+}
+
+function findServer(port: number): Server {
+  const handles: unknown = Reflect.apply(Reflect.get(process, '_getActiveHandles'), process, [])
+  assert.ok(Array.isArray(handles))
+  const server = handles.find((handle) => {
+    const address = handle instanceof Server ? handle.address() : null
+    return typeof address === 'object' && address?.port === port
+  })
+  assert.ok(server instanceof Server)
+  return server
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { decodeSegments, isAuthority, parseTarget } from '../../src/http/target.ts'
+import fc from '../support/property.ts'
+
+function pathOf(target: string, method = 'GET'): string {
+  return parseTarget(method, target).path
+}
+
+/** What no resource has. */
+function isMalformed(target: string, method = 'GET'): boolean {
+  return decodeSegments(pathOf(target, method)) === undefined
+}
+
+describe('a request target', () => {
+  it('has a path without query, doubled slashes and one trailing slash', () => {
+    assert.equal(pathOf('/Sync.json?a=b?c'), '/Sync.json')
+    assert.equal(pathOf('//Sync.json'), '/Sync.json')
+    assert.equal(pathOf('/file/'), '/file')
+    assert.equal(pathOf('///api//time//'), '/api/time')
+    assert.equal(pathOf('/'), '/')
+    assert.equal(pathOf('//'), '/')
+    assert.equal(pathOf('/?x'), '/')
+  })
+
+  it('keeps what stands behind the first question mark', () => {
+    assert.equal(parseTarget('GET', '/a?b=c&d?e').search, 'b=c&d?e')
+    assert.equal(parseTarget('GET', '/a').search, '')
+  })
+
+  it('may be absolute, and then names the host', () => {
+    const { path, authority } = parseTarget('GET', 'http://box:42720//Sync.json?x')
+    assert.equal(path, '/Sync.json')
+    assert.equal(authority, 'box:42720')
+    assert.equal(pathOf('HTTPS://box'), '/')
+    assert.equal(pathOf('http://box?x'), '/')
+  })
+
+  it('is malformed with a fragment, another scheme, a user, or no form at all', () => {
+    for (const target of ['/a#b', 'ftp://box/', 'http://u@box/', 'http:///a', 'box:80', '*', '']) {
+      assert.ok(isMalformed(target), target)
+    }
+  })
+
+  it('is the root when OPTIONS asks for the server as a whole', () => {
+    assert.equal(pathOf('*', 'OPTIONS'), '/')
+  })
+
+  it('leaves dots and encoded slashes alone', () => {
+    assert.deepEqual(decodeSegments(pathOf('/file/..')), ['file', '..'])
+    assert.deepEqual(decodeSegments(pathOf('/file/%2e%2e%2fa')), ['file', '../a'])
+    assert.deepEqual(decodeSegments(pathOf('/file/%252e')), ['file', '%2e'])
+  })
+
+  it('cannot be decoded when its percent-encoding is malformed or not UTF-8', () => {
+    for (const path of ['/%', '/%4', '/%zz', '/%ff', '/%c0%af', '/%ed%a0%80']) {
+      assert.ok(isMalformed(path), path)
+    }
+  })
+
+  it('normalises to something that stays as it is, whatever it was', () => {
+    const target = fc.string({ unit: fc.constantFrom('/', 'a', '.', '%', '2', 'f', '?', '#', ':') })
+    fc.assert(
+      fc.property(target, (rest) => {
+        const { path } = parseTarget('GET', `/${rest}`)
+        assert.equal(parseTarget('GET', path).path, path)
+        assert.ok(!path.includes('//') && !path.includes('?'))
+      }),
+    )
+  })
+
+  it('gives every name back as it was encoded', () => {
+    const name = fc.string({ minLength: 1, unit: 'grapheme' })
+    fc.assert(
+      fc.property(fc.array(name, { minLength: 1 }), (names) => {
+        const target = `/${names.map(encodeURIComponent).join('/')}`
+        assert.deepEqual(decodeSegments(pathOf(target)), names)
+      }),
+    )
+  })
+
+  it('never makes the parser throw', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom('GET', 'OPTIONS'), (target, method) => {
+        decodeSegments(parseTarget(method, target).path)
+      }),
+    )
+  })
+})
+
+describe('an authority', () => {
+  it('is a host with or without a port', () => {
+    for (const text of ['box', 'box.local:42720', '192.0.2.7', '[2001:db8::7]:80', 'a_b-c~d', 'box:']) {
+      assert.ok(isAuthority(text), text)
+    }
+  })
+
+  it('is no list, user, path or bare IPv6 address', () => {
+    for (const text of ['', 'a, b', 'a,b', 'u@box', 'box/x', 'box:x', 'box:1:2', '::1', ':80', 'a b', 'bóx']) {
+      assert.ok(!isAuthority(text), text)
+    }
+  })
+
+  it('is whatever stands for one in a URL', () => {
+    fc.assert(
+      fc.property(fc.webAuthority({ withPort: true }), (authority) => {
+        assert.ok(isAuthority(authority))
+      }),
+    )
+  })
+})

@@ -1,0 +1,64 @@
+/**
+ * A server on the HTTP kernel, for tests of what can be observed from outside.
+ *
+ * @module
+ */
+
+import type { TestContext } from 'node:test'
+import { route } from '../../src/http/call.ts'
+import { HttpError } from '../../src/http/http-error.ts'
+import { createListener, type ListenerOptions } from '../../src/http/listener.ts'
+import { empty, text } from '../../src/http/reply.ts'
+import { startServer, type ServerOptions } from '../../src/http/server.ts'
+import { RawClient } from './raw-http.ts'
+
+/** What logs in: `Authorization: yes`. */
+export type Owner = 'owner'
+
+export type KernelOptions = Partial<ListenerOptions<Owner>> & Partial<ServerOptions>
+
+/** Serves until the test ends. `GET /`, with a login, and `GET /public` are always there. */
+export async function serveKernel(t: TestContext, options: KernelOptions = {}) {
+  const failures: { readonly error: HttpError; readonly id: string }[] = []
+  const listener = createListener<Owner>({
+    authenticate: ({ request }) => {
+      if (request.headers.authorization !== 'yes') throw new HttpError('UNAUTHORIZED')
+      return 'owner'
+    },
+    onFailure: (error, id) => failures.push({ error, id }),
+    ...options,
+    publicRoutes: [route('GET', '/public', () => empty(204)), ...(options.publicRoutes ?? [])],
+    routes: [route('GET', '/', () => text('root')), ...(options.routes ?? [])],
+  })
+  const server = await startServer({
+    listener,
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: 100,
+    maxConnectionsPerAddress: 100,
+    ...options,
+  })
+  t.after(() => server.stop(0))
+  return {
+    server,
+    failures,
+    port: server.port,
+    url: `http://127.0.0.1:${server.port}`,
+    connect: async (): Promise<RawClient> => {
+      const client = await RawClient.connect(server.port)
+      t.after(() => client.close())
+      return client
+    },
+    /** Sends bytes on a connection of their own, and reads until the server has hung up. */
+    ask: async (bytes: string): Promise<string> => {
+      const client = await RawClient.connect(server.port)
+      t.after(() => client.close())
+      return client.send(bytes).readToEnd()
+    },
+  }
+}
+
+/** A request head: `head('GET /', 'X-Name: value')`. Has a `Host` and a login. */
+export function head(start: string, ...fields: readonly string[]): string {
+  return [`${start} HTTP/1.1`, 'Host: box', 'Authorization: yes', ...fields, '', ''].join('\r\n')
+}

@@ -1,0 +1,103 @@
+/**
+ * A client that sends exactly the bytes it is told to, and reads whole answers.
+ *
+ * @module
+ */
+
+import { connect, type Socket } from 'node:net'
+
+/** One answer, as it came. */
+export interface RawResponse {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** One connection; text is latin1, so that each character is a byte. */
+export class RawClient {
+  readonly #socket: Socket
+  #received = ''
+  #isClosed = false
+  #wake: () => void = () => {}
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.setEncoding('latin1')
+    socket.on('data', (text: string) => {
+      this.#received += text
+      this.#wake()
+    })
+    socket.on('close', () => {
+      this.#isClosed = true
+      this.#wake()
+    })
+    // A reset is a way for a server to close.
+    socket.on('error', () => {})
+  }
+
+  static async connect(port: number, host = '127.0.0.1'): Promise<RawClient> {
+    const socket = connect({ port, host })
+    const client = new RawClient(socket)
+    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+    return client
+  }
+
+  get socket(): Socket {
+    return this.#socket
+  }
+
+  send(text: string): this {
+    this.#socket.write(text, 'latin1')
+    return this
+  }
+
+  /** Reads the next answer, those of 1xx included. */
+  async read(method = 'GET'): Promise<RawResponse> {
+    const head = await this.#until((text) => text.indexOf('\r\n\r\n'))
+    const [statusLine = '', ...lines] = this.#take(head + 4).split('\r\n').filter(Boolean)
+    const headers = Object.fromEntries(lines.map(parseField))
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1])
+    const isEmpty = method === 'HEAD' || status < 200 || status === 204 || status === 304
+    const length = isEmpty ? 0 : Number(headers['content-length'] ?? Number.NaN)
+    if (Number.isNaN(length)) throw new Error(`An answer without a length: ${statusLine}`)
+    await this.#until((text) => (text.length >= length ? length : -1))
+    return { status, headers, body: this.#take(length) }
+  }
+
+  /** Everything until the server has closed the connection. */
+  async readToEnd(): Promise<string> {
+    while (!this.#isClosed) await this.#arrival()
+    return this.#take(this.#received.length)
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  async #until(find: (text: string) => number): Promise<number> {
+    for (;;) {
+      const at = find(this.#received)
+      if (at !== -1) return at
+      if (this.#isClosed) throw new Error(`Closed after ${JSON.stringify(this.#received)}`)
+      await this.#arrival()
+    }
+  }
+
+  #arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  #take(length: number): string {
+    const text = this.#received.slice(0, length)
+    this.#received = this.#received.slice(length)
+    return text
+  }
+}
+
+function parseField(line: string): [string, string] {
+  const colon = line.indexOf(':')
+  return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+}
