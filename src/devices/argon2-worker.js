@@ -1,0 +1,71 @@
+/**
+ * Worker entry: derives Argon2id tags, one after the other.
+ *
+ * JavaScript, because Node 20 starts no worker from TypeScript. Answers with the tag and never
+ * compares: the other side does, in constant time.
+ *
+ * @module
+ */
+
+import * as crypto from 'node:crypto'
+import { createRequire } from 'node:module'
+import { parentPort } from 'node:worker_threads'
+
+/**
+ * @typedef {object} Argon2Job
+ * @property {Uint8Array} password
+ * @property {Uint8Array} salt
+ * @property {number} memoryKib
+ * @property {number} passes
+ * @property {number} parallelism
+ * @property {number} tagLength
+ */
+
+/**
+ * `node:crypto` since Node 24.7; the types of Node 20 do not know it.
+ *
+ * @typedef {object} NativeArgon2
+ * @property {((algorithm: 'argon2id', parameters: {
+ *   message: Uint8Array, nonce: Uint8Array, parallelism: number,
+ *   tagLength: number, memory: number, passes: number,
+ * }) => Uint8Array) | undefined} [argon2Sync]
+ */
+
+/** @type {typeof crypto & NativeArgon2} */
+const { argon2Sync } = crypto
+
+/** @type {(job: Argon2Job) => Uint8Array | Promise<Uint8Array>} */
+const derive = argon2Sync === undefined ? createWasmDerive() : createNativeDerive(argon2Sync)
+
+parentPort?.on('message', async (/** @type {Argon2Job} */ job) => {
+  parentPort?.postMessage(await derive(job))
+})
+
+/** @param {NonNullable<NativeArgon2['argon2Sync']>} argon2 */
+function createNativeDerive(argon2) {
+  return (/** @type {Argon2Job} */ job) =>
+    argon2('argon2id', {
+      message: job.password,
+      nonce: job.salt,
+      parallelism: job.parallelism,
+      tagLength: job.tagLength,
+      memory: job.memoryKib,
+      passes: job.passes,
+    })
+}
+
+function createWasmDerive() {
+  const require = createRequire(import.meta.url)
+  /** @type {typeof import('hash-wasm')} */
+  const { argon2id } = require('hash-wasm')
+  return (/** @type {Argon2Job} */ job) =>
+    argon2id({
+      password: job.password,
+      salt: job.salt,
+      iterations: job.passes,
+      parallelism: job.parallelism,
+      memorySize: job.memoryKib,
+      hashLength: job.tagLength,
+      outputType: 'binary',
+    })
+}

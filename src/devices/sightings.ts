@@ -1,0 +1,58 @@
+/**
+ * When, where and as what each device was seen last.
+ *
+ * Beside the devices, because it changes with every request: noting one allocates nothing.
+ *
+ * @module
+ */
+
+import type { Device, Dialect, Sighting } from '../ports/device-registry.ts'
+
+/** Longer names of clients tell nothing more. */
+const MAX_CLIENT_LENGTH = 200
+
+interface LastSighting {
+  at: number
+  address: string | undefined
+  client: string | undefined
+  dialect: Dialect | undefined
+}
+
+export class Sightings {
+  readonly #byId = new Map<string, LastSighting>()
+
+  /** Notes a sighting of a device that exists. */
+  note(device: Device, { at, address, client, dialect }: Sighting): void {
+    let last = this.#byId.get(device.id)
+    if (last === undefined) {
+      last = { at, address: undefined, client: undefined, dialect: device.dialect }
+      this.#byId.set(device.id, last)
+    }
+    last.at = at
+    last.address = address
+    last.client = client === undefined ? undefined : shorten(client)
+    if (dialect !== undefined) last.dialect = dialect
+  }
+
+  /** The device with what was noted about it. */
+  merge(device: Device): Device {
+    const last = this.#byId.get(device.id)
+    if (last === undefined) return device
+    return {
+      ...device,
+      lastSeenAt: last.at,
+      lastSeenAddress: last.address,
+      lastClient: last.client,
+      dialect: last.dialect,
+    }
+  }
+
+  forget(deviceId: string): void {
+    this.#byId.delete(deviceId)
+  }
+}
+
+function shorten(client: string): string {
+  if (client.length <= MAX_CLIENT_LENGTH) return client
+  return client.slice(0, MAX_CLIENT_LENGTH).toWellFormed()
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import {
+  type Argon2Job,
+  Argon2Pool,
+  type Argon2PoolOptions,
+} from '../../src/devices/argon2-pool.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** The smallest job that four lanes can have. */
+const JOB: Argon2Job = {
+  password: bytes('eight-chars'),
+  salt: bytes('sixteen-byte-sal'),
+  memoryKib: 32,
+  passes: 1,
+  parallelism: 4,
+  tagLength: 32,
+}
+
+/** Kills its worker: no implementation takes such a salt. */
+const DEADLY: Argon2Job = { ...JOB, salt: bytes('x') }
+
+function openPool(t: TestContext, options: Partial<Argon2PoolOptions> = {}) {
+  const clock = new FakeClock()
+  const pool = new Argon2Pool({ clock, ...options })
+  t.after(() => pool.close())
+  return { clock, pool }
+}
+
+/** Threads and their ports that keep this program alive. */
+const activeWorkers = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length
+
+describe('Argon2Pool', () => {
+  it('runs one job after the other, in order', async (t) => {
+    const { pool } = openPool(t)
+    const order: number[] = []
+    const run = async (number: number): Promise<void> => {
+      await pool.derive(JOB, 'bounded')
+      order.push(number)
+    }
+    await Promise.all([1, 2, 3].map(run))
+    assert.deepEqual(order, [1, 2, 3])
+  })
+
+  it('refuses what does not fit into the queue', async (t) => {
+    const { pool } = openPool(t, { queue: 2 })
+    const jobs = [1, 2, 3, 4, 5].map(() => pool.derive(JOB, 'bounded'))
+    const ends = (await Promise.allSettled(jobs)).map((end) =>
+      end.status === 'rejected' ? end.reason.code : end.value.length,
+    )
+    assert.deepEqual(ends, [32, 32, 32, 'VERIFIER_BUSY', 'VERIFIER_BUSY'])
+    assert.equal((await pool.derive(JOB, 'bounded')).length, 32)
+  })
+
+  it('refuses what has waited for 3 s, but not what runs', async (t) => {
+    const { clock, pool } = openPool(t)
+    const running = pool.derive(JOB, 'bounded')
+    const waiting = pool.derive(JOB, 'bounded')
+    clock.advance(3_000)
+    await assert.rejects(waiting, { code: 'VERIFIER_BUSY' })
+    assert.equal((await running).length, 32)
+    assert.equal((await pool.derive(JOB, 'bounded')).length, 32)
+  })
+
+  it('takes urgent jobs first, however long the queue is and however long they wait', async (t) => {
+    const { clock, pool } = openPool(t, { queue: 1 })
+    const order: string[] = []
+    const run = async (name: string, urgency: 'urgent' | 'bounded'): Promise<void> => {
+      await pool.derive(JOB, urgency)
+      order.push(name)
+    }
+    const all = [
+      run('running', 'bounded'),
+      run('waiting', 'bounded'),
+      run('first', 'urgent'),
+      run('second', 'urgent'),
+    ]
+    clock.advance(2_999)
+    await Promise.all(all)
+    assert.deepEqual(order, ['running', 'first', 'second', 'waiting'])
+  })
+
+  it('runs as many jobs at once as it may have workers', async (t) => {
+    const { pool } = openPool(t, { workers: 2, queue: 0 })
+    const jobs = [1, 2, 3].map(() => pool.derive(JOB, 'bounded'))
+    const ends = await Promise.allSettled(jobs)
+    assert.deepEqual(ends.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected'])
+  })
+
+  it('fails the job of a worker that dies, and starts another for the next one', async (t) => {
+    const { pool } = openPool(t)
+    const [dead, alive] = await Promise.allSettled([
+      pool.derive(DEADLY, 'bounded'),
+      pool.derive(JOB, 'bounded'),
+    ])
+    assert.equal(dead.status, 'rejected')
+    assert.match(String(dead.status === 'rejected' && dead.reason), /the worker ended/)
+    assert.equal(alive.status, 'fulfilled')
+    await assert.rejects(pool.derive(DEADLY, 'urgent'), /the worker ended/)
+    assert.equal((await pool.derive(JOB, 'bounded')).length, 32)
+  })
+
+  it('holds neither the program nor a worker when there is nothing to do', async (t) => {
+    const { clock, pool } = openPool(t, { idleMs: 5_000 })
+    const before = activeWorkers()
+    const running = pool.derive(JOB, 'bounded')
+    assert.equal(activeWorkers(), before + 1)
+    await running
+    assert.equal(activeWorkers(), before)
+    assert.equal(clock.pending, 1)
+    clock.advance(5_000)
+    assert.equal(clock.pending, 0)
+    assert.equal((await pool.derive(JOB, 'bounded')).length, 32)
+  })
+
+  it('keeps a worker that is asked again before it has been idle for long', async (t) => {
+    const { clock, pool } = openPool(t, { idleMs: 5_000 })
+    await pool.derive(JOB, 'bounded')
+    clock.advance(4_999)
+    const running = pool.derive(JOB, 'bounded')
+    clock.advance(4_999)
+    assert.equal((await running).length, 32)
+  })
+
+  it('fails everything that is asked of it when it closes, and afterwards', async () => {
+    const pool = new Argon2Pool({ clock: new FakeClock() })
+    const jobs = [
+      pool.derive(JOB, 'bounded'), pool.derive(JOB, 'bounded'), pool.derive(JOB, 'urgent'),
+    ]
+    const [ends] = await Promise.all([Promise.allSettled(jobs), pool.close()])
+    for (const end of ends) assert.match(String(end.status === 'rejected' && end.reason), /closed/)
+    await assert.rejects(pool.derive(JOB, 'urgent'), /closed/)
+    await pool.close()
+  })
+})

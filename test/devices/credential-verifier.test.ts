@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createCredentialVerifier } from '../../src/devices/credential-verifier.ts'
+import type { CredentialVerifier } from '../../src/ports/credential-verifier.ts'
+import type { Device } from '../../src/ports/device-registry.ts'
+import { FakeHasher } from '../support/fake-hasher.ts'
+
+const PASSWORD = 'open sesame'
+
+/** A registry of one device, as far as a verifier sees it, that changes when the test says so. */
+class OneDevice {
+  readonly #hasher: FakeHasher
+  revision = 0
+  device: Device | undefined
+
+  constructor(hasher: FakeHasher) {
+    this.#hasher = hasher
+  }
+
+  find(idOrUsername: string): Device | undefined {
+    const { device } = this
+    return [device?.id, device?.username].includes(idOrUsername) ? device : undefined
+  }
+
+  async pair(password: string = PASSWORD): Promise<void> {
+    this.change({
+      id: `did_${'0'.repeat(32)}`,
+      kind: 'phone',
+      label: 'Pixel',
+      username: 'alice_1',
+      passwordHash: await this.#hasher.hashPassword(password),
+      createdAt: 0,
+      lastSeenAt: undefined,
+      lastSeenAddress: undefined,
+      lastClient: undefined,
+      dialect: undefined,
+    })
+  }
+
+  change(device: Device | undefined): void {
+    this.device = device
+    this.revision++
+  }
+}
+
+async function setUp() {
+  const hasher = new FakeHasher()
+  const registry = new OneDevice(hasher)
+  await registry.pair()
+  return { hasher, registry, verifier: createCredentialVerifier({ registry, hasher }) }
+}
+
+async function accepts(verifier: CredentialVerifier, password: string): Promise<void> {
+  assert.equal((await verifier.verify('alice_1', password))?.username, 'alice_1')
+}
+
+/** Holds every verification until it is opened. */
+function holdUp(hasher: FakeHasher): () => void {
+  let open = (): void => undefined
+  hasher.gate = new Promise((resolve) => (open = resolve))
+  return () => open()
+}
+
+describe('verify()', () => {
+  it('answers with the device as the registry has it now', async () => {
+    const { registry, verifier } = await setUp()
+    assert.equal(await verifier.verify('alice_1', PASSWORD), registry.device)
+    registry.device = registry.device && { ...registry.device, lastSeenAt: 7 }
+    assert.equal((await verifier.verify('alice_1', PASSWORD))?.lastSeenAt, 7)
+  })
+
+  it('answers undefined to everything else', async () => {
+    const { registry, verifier } = await setUp()
+    const wrong = [
+      ['alice_1', ''],
+      ['alice_1', 'open sesam'],
+      ['alice_1', `${PASSWORD} `],
+      ['alice_1o', 'pen sesame'],
+      ['ALICE_1', PASSWORD],
+      ['', PASSWORD],
+      ['alice_2', PASSWORD],
+      [registry.device?.id ?? '', PASSWORD],
+    ] as const
+    for (const [username, password] of wrong) {
+      assert.equal(await verifier.verify(username, password), undefined, username)
+    }
+  })
+
+  it('costs one run however often the right credentials come', async () => {
+    const { hasher, verifier } = await setUp()
+    for (let round = 0; round < 5; round++) await accepts(verifier, PASSWORD)
+    assert.equal(hasher.verified.length, 1)
+  })
+
+  it('costs one run for each wrong pair, whether the user exists or not', async () => {
+    const { hasher, registry, verifier } = await setUp()
+    for (let round = 0; round < 5; round++) {
+      assert.equal(await verifier.verify('alice_1', 'wrong one'), undefined)
+      assert.equal(await verifier.verify('nobody_1', 'wrong one'), undefined)
+    }
+    assert.deepEqual(hasher.verified, [registry.device?.passwordHash, undefined])
+  })
+
+  it('still takes the right credentials after and between wrong ones', async () => {
+    const { verifier } = await setUp()
+    for (let round = 0; round < 20; round++) {
+      assert.equal(await verifier.verify('alice_1', `wrong ${round}`), undefined)
+    }
+    await accepts(verifier, PASSWORD)
+    assert.equal(await verifier.verify('alice_1', 'wrong 1'), undefined)
+  })
+
+  it('costs one run when equal credentials come at once', async () => {
+    const { hasher, registry, verifier } = await setUp()
+    const answers = await Promise.all([1, 2, 3].map(() => verifier.verify('alice_1', PASSWORD)))
+    assert.deepEqual(answers, Array(3).fill(registry.device))
+    assert.equal(hasher.verified.length, 1)
+  })
+
+  it('costs nothing when the credentials are longer than any real ones', async () => {
+    const { hasher, verifier } = await setUp()
+    const long = 'x'.repeat(257)
+    const pairs = [
+      ['alice_1', long],
+      ['alice_1', '🔑'.repeat(257)],
+      ['alice_1', 'x'.repeat(1_000_000)],
+      [long, PASSWORD],
+    ] as const
+    for (const [username, password] of pairs) {
+      assert.equal(await verifier.verify(username, password), undefined)
+    }
+    assert.deepEqual(hasher.verified, [])
+  })
+
+  it('takes the longest password, counted as people count', async () => {
+    const { registry, verifier } = await setUp()
+    await registry.pair('🔑'.repeat(256))
+    await accepts(verifier, '🔑'.repeat(256))
+  })
+
+  it('refuses the old password from the request after a rotation on', async () => {
+    const { registry, verifier } = await setUp()
+    await accepts(verifier, PASSWORD)
+    await registry.pair('new password')
+    assert.equal(await verifier.verify('alice_1', PASSWORD), undefined)
+    await accepts(verifier, 'new password')
+  })
+
+  it('takes a password again that was wrong before a rotation', async () => {
+    const { registry, verifier } = await setUp()
+    assert.equal(await verifier.verify('alice_1', 'new password'), undefined)
+    await registry.pair('new password')
+    assert.equal(await verifier.verify('alice_1', 'another one'), undefined)
+    await accepts(verifier, 'new password')
+  })
+
+  it('does not mistake one pair for another that reads the same', async () => {
+    const { verifier } = await setUp()
+    assert.equal(await verifier.verify('alice_', `1${PASSWORD}`), undefined)
+    await accepts(verifier, PASSWORD)
+  })
+
+  it('refuses a device from the request after its revocation on, record or hash', async () => {
+    const { registry, verifier } = await setUp()
+    const { device } = registry
+    await accepts(verifier, PASSWORD)
+    registry.change(device && { ...device, passwordHash: undefined })
+    assert.equal(await verifier.verify('alice_1', PASSWORD), undefined)
+    registry.change(undefined)
+    assert.equal(await verifier.verify('alice_1', PASSWORD), undefined)
+  })
+
+  it('refuses a device that was rotated or revoked while its password was verified', async () => {
+    const { hasher, registry, verifier } = await setUp()
+    const changes = [() => registry.pair(), async () => registry.change(undefined)]
+    for (const change of changes) {
+      await registry.pair()
+      const release = holdUp(hasher)
+      const answer = verifier.verify('alice_1', PASSWORD)
+      await change()
+      release()
+      assert.equal(await answer, undefined)
+    }
+  })
+
+  it('does not share a run that began before a rotation', async () => {
+    const { hasher, registry, verifier } = await setUp()
+    const release = holdUp(hasher)
+    const before = verifier.verify('alice_1', 'new password')
+    await registry.pair('new password')
+    const after = verifier.verify('alice_1', 'new password')
+    release()
+    assert.equal(await before, undefined)
+    assert.equal(await after, registry.device)
+    // What was wrong then is not remembered now.
+    await accepts(verifier, 'new password')
+  })
+
+  it('costs one run more for an old password in each state of the registry', async () => {
+    const { hasher, registry, verifier } = await setUp()
+    for (let state = 0; state < 3; state++) {
+      await registry.pair(`password ${state}`)
+      for (let poll = 0; poll < 5; poll++) await verifier.verify('alice_1', PASSWORD)
+    }
+    assert.equal(hasher.verified.length, 3)
+  })
+
+  it('keeps a bounded number of wrong credentials, and forgets the oldest', async () => {
+    const { hasher, verifier } = await setUp()
+    const wrong = Array.from({ length: 1_025 }, (_, index) => `wrong ${index}`)
+    for (const password of wrong) await verifier.verify('alice_1', password)
+    await verifier.verify('alice_1', 'wrong 1024')
+    assert.equal(hasher.verified.length, 1_025)
+    await verifier.verify('alice_1', 'wrong 0')
+    assert.equal(hasher.verified.length, 1_026)
+  })
+
+  it('remembers nothing of a run that failed, and lets everybody know who waited', async () => {
+    const { hasher, verifier } = await setUp()
+    hasher.gate = Promise.reject(new Error('the worker ended'))
+    const all = [verifier.verify('alice_1', PASSWORD), verifier.verify('alice_1', PASSWORD)]
+    const ends = await Promise.allSettled(all)
+    assert.deepEqual(ends.map(({ status }) => status), ['rejected', 'rejected'])
+    hasher.gate = Promise.resolve()
+    await accepts(verifier, PASSWORD)
+  })
+})

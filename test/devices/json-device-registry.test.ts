@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { createCredentialVerifier } from '../../src/devices/credential-verifier.ts'
+import { JsonDeviceRegistry } from '../../src/devices/json-device-registry.ts'
+import { createPasswordHasher } from '../../src/devices/password-hasher.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { describeDeviceRegistry } from '../support/device-registry-contract.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { FakeHasher } from '../support/fake-hasher.ts'
+
+async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-devices-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+async function setUp(t: TestContext) {
+  const folder = await makeFolder(t)
+  const path = join(folder, 'devices.json')
+  const clock = new FakeClock()
+  const logger = new CaptureLogger()
+  const open = () => JsonDeviceRegistry.open({ path, hasher: new FakeHasher(), clock, logger })
+  return { folder, path, clock, logger, open }
+}
+
+describeDeviceRegistry('JsonDeviceRegistry', async (t) => (await setUp(t)).open())
+
+describe('JsonDeviceRegistry on disk', () => {
+  it('is empty, and writes nothing, where there is no file', async (t) => {
+    const { folder, open } = await setUp(t)
+    const registry = await open()
+    assert.deepEqual(registry.list(), [])
+    await registry.close()
+    assert.deepEqual(await readdir(folder), [])
+  })
+
+  it('has every acknowledged change after it was opened again', async (t) => {
+    const { folder, open } = await setUp(t)
+    const registry = await open()
+    const [{ device: rotated }, { device: revoked }] = await Promise.all([
+      registry.add({ kind: 'phone', label: 'Käse 🧀' }),
+      registry.add({ kind: 'peer' }),
+      registry.add({ kind: 'phone' }),
+    ])
+    await Promise.all([registry.rotate(rotated.id), registry.revoke(revoked.id)])
+    assert.deepEqual((await open()).list(), registry.list())
+    assert.deepEqual(await readdir(folder), ['devices.json'])
+  })
+
+  it('keeps no password, and lets nobody else read what it keeps', async (t) => {
+    const { path, open } = await setUp(t)
+    const { password } = await (await open()).add({ kind: 'phone' })
+    assert.equal((await readFile(path, 'utf8')).includes(password), false)
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+  })
+
+  it('refuses changes after it was closed', async (t) => {
+    const { open } = await setUp(t)
+    const registry = await open()
+    const { device } = await registry.add({ kind: 'phone' })
+    await registry.close()
+    await assert.rejects(registry.add({ kind: 'phone' }), /closed/)
+    await assert.rejects(registry.rotate(device.id), /closed/)
+    await assert.rejects(registry.revoke(device.id), /closed/)
+    registry.noteSighting(device.id, { at: 1, address: undefined, client: undefined })
+    assert.deepEqual((await open()).list(), [device])
+  })
+
+  it('goes on when a listener throws: the credential is gone all the same', async (t) => {
+    const { logger, open } = await setUp(t)
+    const registry = await open()
+    const { device } = await registry.add({ kind: 'phone' })
+    const heard: string[] = []
+    registry.onCredentialGone(() => {
+      throw new Error('listener is broken')
+    })
+    registry.onCredentialGone((id) => heard.push(id))
+    await registry.rotate(device.id)
+    assert.deepEqual(heard, [device.id])
+    assert.match(logger.text, /listener is broken/)
+  })
+})
+
+describe('sightings on disk', () => {
+  const at = 1_800_000_000_000
+  const sighting = { at, address: '::1', client: 'app/1', dialect: 'sync' } as const
+
+  it('are written once, some time after the first of many requests', async (t) => {
+    const { path, clock, open } = await setUp(t)
+    const registry = await open()
+    const { device } = await registry.add({ kind: 'phone' })
+    const written = await readFile(path, 'utf8')
+    for (let at = 1; at <= 1_000; at++) registry.noteSighting(device.id, { ...sighting, at })
+    assert.equal(clock.pending, 1)
+    clock.advance(29_999)
+    assert.equal(await readFile(path, 'utf8'), written)
+    clock.advance(1)
+    assert.equal(clock.pending, 0)
+    await registry.close()
+    assert.deepEqual((await open()).list(), [
+      {
+        ...device,
+        lastSeenAt: 1_000,
+        lastSeenAddress: '::1',
+        lastClient: 'app/1',
+        dialect: 'sync',
+      },
+    ])
+  })
+
+  it('are written at the end', async (t) => {
+    const { clock, open } = await setUp(t)
+    const registry = await open()
+    const { device } = await registry.add({ kind: 'phone' })
+    registry.noteSighting(device.id, sighting)
+    await registry.close()
+    assert.equal(clock.pending, 0)
+    assert.equal((await open()).find(device.id)?.lastSeenAt, sighting.at)
+  })
+
+  it('are written along with a change, and then need no write of their own', async (t) => {
+    const { clock, open } = await setUp(t)
+    const registry = await open()
+    const { device } = await registry.add({ kind: 'phone' })
+    registry.noteSighting(device.id, sighting)
+    await registry.add({ kind: 'peer' })
+    assert.equal(clock.pending, 0)
+    assert.equal((await open()).find(device.id)?.lastSeenAt, sighting.at)
+    registry.noteSighting(device.id, sighting)
+    assert.equal(clock.pending, 1)
+  })
+
+  it('wait for the next time when they cannot be written', async (t) => {
+    const { folder, path, clock, logger, open } = await setUp(t)
+    const registry = await open()
+    const { device } = await registry.add({ kind: 'phone' })
+    registry.noteSighting(device.id, sighting)
+    const kept = await readFile(path)
+    await rm(folder, { recursive: true })
+    clock.advance(30_000)
+    // Fails behind the write that is under way, and so tells when that has ended.
+    await assert.rejects(registry.add({ kind: 'phone' }), { code: 'DATA_DIRECTORY_UNUSABLE' })
+    assert.match(logger.text, /Cannot save when devices were seen/)
+    await mkdir(folder)
+    await writeFile(path, kept)
+    clock.advance(30_000)
+    await registry.close()
+    assert.equal((await open()).find(device.id)?.lastSeenAt, sighting.at)
+  })
+})
+
+describe('a devices file that is not as we left it', () => {
+  it('is refused when it is damaged, with its name and a remedy, and left alone', async (t) => {
+    const { path, open } = await setUp(t)
+    const registry = await open()
+    await registry.add({ kind: 'phone' })
+    const good = await readFile(path)
+    const damaged = [
+      Buffer.alloc(0),
+      good.subarray(0, good.length / 2),
+      Buffer.alloc(good.length),
+      Buffer.from([0xff]),
+      Buffer.from('{"version":2,"devices":[]}'),
+      Buffer.from('null'),
+    ]
+    for (const bytes of damaged) {
+      await writeFile(path, bytes)
+      await assert.rejects(open(), (error: Error & { code?: string }) => {
+        assert.deepEqual([error.name, error.code], ['DomainError', 'DATA_CORRUPT'])
+        assert.ok(error.message.startsWith(`Cannot read ${path}: `), error.message)
+        assert.match(error.message, /restore it/)
+        return true
+      })
+      assert.deepEqual(await readFile(path), bytes)
+    }
+  })
+
+  it('is refused when it is no file at all', async (t) => {
+    const { folder, path, open } = await setUp(t)
+    await mkdir(path)
+    await assert.rejects(open(), { code: 'DATA_DIRECTORY_UNUSABLE' })
+    await rm(path, { recursive: true })
+    await writeFile(join(folder, 'elsewhere'), '{"version":1,"devices":[]}')
+    await symlink('elsewhere', path)
+    await assert.rejects(open(), { code: 'DATA_DIRECTORY_UNUSABLE', message: /symbolic link/ })
+  })
+
+  it('is refused when it is far too large', async (t) => {
+    const { path, open } = await setUp(t)
+    await writeFile(path, '')
+    await truncate(path, 64 * 1024 * 1024 + 1)
+    await assert.rejects(open(), { code: 'DATA_CORRUPT', message: /too large/ })
+  })
+
+  it('is taken away from other users, who could read it', async (t) => {
+    const { path, logger, open } = await setUp(t)
+    await writeFile(path, '{"version":1,"devices":[]}')
+    await chmod(path, 0o644)
+    await open()
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    assert.match(logger.text, /Other users could read/)
+  })
+
+  const skip = process.getuid?.() !== 0 && 'skipped: needs root'
+  it('is refused when it belongs to somebody else', { skip }, async (t) => {
+    const { path, open } = await setUp(t)
+    await writeFile(path, '{"version":1,"devices":[]}')
+    await chown(path, 12_345, 12_345)
+    await assert.rejects(open(), { code: 'DATA_DIRECTORY_UNUSABLE', message: /another user/ })
+  })
+})
+
+describe('paired, logged in, rotated and revoked', () => {
+  it('works with real hashing from end to end', async (t) => {
+    const { path, clock, logger } = await setUp(t)
+    const hasher = createPasswordHasher({ clock })
+    t.after(() => hasher.close())
+    const registry = await JsonDeviceRegistry.open({ path, hasher, clock, logger })
+    const verifier = createCredentialVerifier({ registry, hasher })
+
+    const { device, password } = await registry.add({ kind: 'phone' })
+    assert.deepEqual(await verifier.verify(device.username, password), device)
+    const rotated = await registry.rotate(device.username)
+    assert.equal(await verifier.verify(device.username, password), undefined)
+    assert.deepEqual(await verifier.verify(device.username, rotated.password), rotated.device)
+    await registry.revoke(device.id)
+    assert.equal(await verifier.verify(device.username, rotated.password), undefined)
+    assert.equal(logger.text, '')
+  })
+})

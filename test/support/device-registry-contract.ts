@@ -1,0 +1,244 @@
+/**
+ * What every {@link DeviceRegistry} does.
+ *
+ * @module
+ */
+
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import type { DomainErrorCode } from '../../src/core/domain-error.ts'
+import type { Device, DeviceRegistry, MintedDevice } from '../../src/ports/device-registry.ts'
+import { describeSightings } from './sightings-contract.ts'
+
+const NAMES = { username: 'alice_1', label: 'Pixel' } as const
+const ALICE = { kind: 'phone', ...NAMES, password: 'open sesame' } as const
+
+/** Describes the registries that `open` makes; each is empty. */
+export function describeDeviceRegistry(
+  name: string,
+  open: (t: TestContext) => Promise<DeviceRegistry>,
+): void {
+  describe(name, () => {
+    describe('add()', () => {
+      it('mints what nobody chose', async (t) => {
+        const registry = await open(t)
+        const { device, password } = await registry.add({ kind: 'phone' })
+        assert.match(device.id, /^did_[0-9a-f]{32}$/)
+        assert.match(device.username, /^mobile_[0-9a-f]{8}$/)
+        assert.match(password, /^[A-Za-z0-9_-]{22}$/)
+        assert.equal(device.label, 'Phone')
+        const peer = await registry.add({ kind: 'peer' })
+        assert.match(peer.device.username, /^peer_[0-9a-f]{8}$/)
+        assert.notEqual(peer.password, password)
+      })
+
+      it('takes what was chosen, and trims the label', async (t) => {
+        const registry = await open(t)
+        const { device, password } = await registry.add({ ...ALICE, label: '  Käse 🧀 ' })
+        assert.deepEqual([device.username, device.label], ['alice_1', 'Käse 🧀'])
+        assert.equal(password, ALICE.password)
+      })
+
+      it('numbers the labels that it mints', async (t) => {
+        const registry = await open(t)
+        const kinds = ['phone', 'phone', 'peer', 'phone'] as const
+        for (const kind of kinds) await registry.add({ kind })
+        const labels = registry.list().map(({ label }) => label)
+        assert.deepEqual(labels, ['Phone', 'Phone 2', 'Peer', 'Phone 3'])
+      })
+
+      it('lists in the order of pairing, and finds by id and by user name', async (t) => {
+        const registry = await open(t)
+        assert.deepEqual(registry.list(), [])
+        const first = await registry.add({ kind: 'phone' })
+        const second = await registry.add({ kind: 'phone' })
+        assert.deepEqual(registry.list(), [first.device, second.device])
+        assert.deepEqual(registry.find(second.device.id), second.device)
+        assert.deepEqual(registry.find(second.device.username), second.device)
+        assert.equal(registry.find('nobody'), undefined)
+      })
+
+      it('keeps a hash and not the password', async (t) => {
+        const registry = await open(t)
+        const { device } = await registry.add(ALICE)
+        assert.equal(typeof device.passwordHash, 'string')
+        assert.equal(JSON.stringify(registry.list()).includes(ALICE.password), false)
+      })
+
+      it('ends no credential, but changes what is true', async (t) => {
+        const registry = await open(t)
+        const gone = listen(registry)
+        const { revision } = registry
+        await registry.add(ALICE)
+        assert.equal(registry.revision > revision, true)
+        assert.deepEqual(gone, [])
+      })
+
+      const refused: Readonly<Partial<Record<DomainErrorCode, readonly object[]>>> = {
+        USERNAME_INVALID: [
+          '', 'alice', '1alice', '_alice', 'alice-1', 'alice 1', 'alicé_1', 'alice:1', 'alice_1\n',
+          'a'.repeat(33),
+        ].map((username) => ({ username })),
+        USERNAME_TAKEN: ['alice_1', 'ALICE_1'].map((username) => ({ username })),
+        PASSWORD_INVALID: [
+          '', 'seven77', '🔑'.repeat(7), 'x'.repeat(257), 'with\nnewline', 'with\u0000null',
+          'with\u0085c1', 'lone\ud800half', 'with\u2028line',
+        ].map((password) => ({ password })),
+        LABEL_INVALID: [
+          '', '  ', 'x'.repeat(65), 'a\nb', 'a\u001b[31mb', 'a\udc00b',
+        ].map((label) => ({ label })),
+      }
+      for (const [code, choices] of Object.entries(refused)) {
+        it(`refuses with ${code}, and changes nothing`, async (t) => {
+          const registry = await open(t)
+          await registry.add(ALICE)
+          const before = [registry.revision, registry.list()]
+          for (const choice of choices) {
+            await assert.rejects(
+              registry.add({ kind: 'phone', ...choice }),
+              { name: 'DomainError', code },
+              JSON.stringify(choice),
+            )
+          }
+          assert.deepEqual([registry.revision, registry.list()], before)
+        })
+      }
+
+      it('takes the longest of everything', async (t) => {
+        const registry = await open(t)
+        const names = { username: `a${'9'.repeat(31)}`, label: '🧀'.repeat(64) }
+        const longest = { ...names, password: '🔑'.repeat(256) }
+        const { device, password } = await registry.add({ kind: 'phone', ...longest })
+        const { username, label } = device
+        assert.deepEqual({ username, label, password }, longest)
+      })
+
+      it('gives a user name to one of those who want it at once', async (t) => {
+        const registry = await open(t)
+        const all = await Promise.allSettled([1, 2, 3, 4].map(() => registry.add(ALICE)))
+        const failures = all.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []))
+        assert.deepEqual(failures, Array(3).fill('USERNAME_TAKEN'))
+        assert.equal(registry.list().length, 1)
+      })
+    })
+
+    describe('rotate()', () => {
+      it('replaces the hash, and nothing else', async (t) => {
+        const registry = await open(t)
+        const old = await registry.add(ALICE)
+        for (const key of [old.device.id, old.device.username]) {
+          const { device, password } = await registry.rotate(key)
+          assert.match(password, /^[A-Za-z0-9_-]{22}$/)
+          assert.notEqual(device.passwordHash, old.device.passwordHash)
+          assert.deepEqual({ ...device, passwordHash: '' }, { ...old.device, passwordHash: '' })
+          assert.deepEqual(registry.list(), [device])
+        }
+      })
+
+      it('takes a chosen password', async (t) => {
+        const registry = await open(t)
+        await registry.add(ALICE)
+        const { password } = await registry.rotate('alice_1', 'eight888')
+        assert.equal(password, 'eight888')
+      })
+
+      it('refuses a bad password and an unknown device, and changes nothing', async (t) => {
+        const registry = await open(t)
+        await registry.add(ALICE)
+        const before = [registry.revision, registry.list()]
+        await assert.rejects(registry.rotate('alice_1', 'short'), { code: 'PASSWORD_INVALID' })
+        await assert.rejects(registry.rotate('alice_2'), { code: 'NO_SUCH_DEVICE' })
+        assert.deepEqual([registry.revision, registry.list()], before)
+      })
+
+      it('has told that the old credential is gone before it resolves', async (t) => {
+        const registry = await open(t)
+        const { device } = await registry.add(ALICE)
+        await endsTheCredential(registry, device, (id) => registry.rotate(id))
+      })
+
+      it('leaves one password standing when two are asked for at once', async (t) => {
+        const registry = await open(t)
+        await registry.add(ALICE)
+        const minted: MintedDevice[] = []
+        await Promise.all(
+          [1, 2, 3].map(async () => minted.push(await registry.rotate('alice_1'))),
+        )
+        const hashes = minted.map(({ device }) => device.passwordHash)
+        assert.equal(new Set(hashes).size, 3)
+        // The last to resolve is the one that holds.
+        assert.equal(registry.find('alice_1')?.passwordHash, hashes.at(-1))
+      })
+    })
+
+    describe('revoke()', () => {
+      it('removes the device, which frees its user name', async (t) => {
+        const registry = await open(t)
+        const { device } = await registry.add(ALICE)
+        const other = await registry.add({ kind: 'phone' })
+        assert.equal((await registry.revoke('alice_1')).id, device.id)
+        assert.deepEqual(registry.list(), [other.device])
+        assert.equal(registry.find(device.id), undefined)
+        await assert.rejects(registry.revoke(device.id), { code: 'NO_SUCH_DEVICE' })
+        const again = await registry.add(ALICE)
+        assert.notEqual(again.device.id, device.id)
+      })
+
+      it('has told that the credential is gone before it resolves', async (t) => {
+        const registry = await open(t)
+        const { device } = await registry.add(ALICE)
+        await endsTheCredential(registry, device, (id) => registry.revoke(id))
+      })
+
+      it('wins over rotations that are under way', async (t) => {
+        const registry = await open(t)
+        const { device } = await registry.add(ALICE)
+        const rotations = [1, 2].map(() => registry.rotate(device.id))
+        const [, ...rotated] = await Promise.allSettled([registry.revoke(device.id), ...rotations])
+        assert.deepEqual(registry.list(), [])
+        for (const one of rotated) {
+          if (one.status === 'rejected') assert.equal(one.reason.code, 'NO_SUCH_DEVICE')
+        }
+      })
+    })
+
+    it('stops telling who does not listen any more, and others not', async (t) => {
+      const registry = await open(t)
+      const { device } = await registry.add(ALICE)
+      const heard: string[] = []
+      const listener = (id: string): void => void heard.push(id)
+      const stop = registry.onCredentialGone(listener)
+      registry.onCredentialGone(listener)
+      stop()
+      await registry.rotate(device.id)
+      assert.deepEqual(heard, [device.id])
+    })
+
+    describeSightings(open)
+  })
+}
+
+function listen(registry: DeviceRegistry): string[] {
+  const gone: string[] = []
+  registry.onCredentialGone((id) => gone.push(id))
+  return gone
+}
+
+/** Checks that the listener runs when the new state counts, and before `change` resolves. */
+async function endsTheCredential(
+  registry: DeviceRegistry,
+  device: Device,
+  change: (id: string) => Promise<unknown>,
+): Promise<void> {
+  const { revision } = registry
+  const seen: unknown[] = []
+  registry.onCredentialGone((id) => {
+    assert.equal(id, device.id)
+    assert.equal(registry.revision > revision, true)
+    assert.notEqual(registry.find(id)?.passwordHash, device.passwordHash)
+    seen.push('gone')
+  })
+  await change(device.id)
+  seen.push('resolved')
+  assert.deepEqual(seen, ['gone', 'resolved'])
+}

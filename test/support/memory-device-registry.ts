@@ -1,0 +1,102 @@
+/**
+ * A registry that keeps nothing, and hashes so cheaply that tests can pair devices by the dozen.
+ *
+ * @module
+ */
+
+import { createHash } from 'node:crypto'
+import { DomainError } from '../../src/core/domain-error.ts'
+import { chooseNames, choosePassword, mintDeviceId } from '../../src/devices/mint.ts'
+import { Sightings } from '../../src/devices/sightings.ts'
+import type {
+  Device,
+  DeviceRegistry,
+  MintedDevice,
+  NewDevice,
+  Sighting,
+} from '../../src/ports/device-registry.ts'
+
+/** No PHC string: the real verifier cannot take it, {@link FakeVerifier} can. */
+export function fakeHashOf(username: string, password: string): string {
+  return createHash('sha256').update(`${username}:${password}`).digest('hex')
+}
+
+export class MemoryDeviceRegistry implements DeviceRegistry {
+  #devices: readonly Device[] = []
+  #revision = 0
+  readonly #sightings = new Sightings()
+  readonly #listeners = new Set<(deviceId: string) => void>()
+  readonly #now: () => number
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  list(): readonly Device[] {
+    return this.#devices.map((device) => this.#sightings.merge(device))
+  }
+
+  find(idOrUsername: string): Device | undefined {
+    return this.list().find(({ id, username }) => id === idOrUsername || username === idOrUsername)
+  }
+
+  async add(wanted: NewDevice): Promise<MintedDevice> {
+    const names = chooseNames(wanted, this.#devices)
+    const password = choosePassword(wanted.password)
+    const device: Device = {
+      id: mintDeviceId(),
+      kind: wanted.kind,
+      ...names,
+      passwordHash: fakeHashOf(names.username, password),
+      createdAt: this.#now(),
+      lastSeenAt: undefined,
+      lastSeenAddress: undefined,
+      lastClient: undefined,
+      dialect: undefined,
+    }
+    this.#replace([...this.#devices, device])
+    return { device, password }
+  }
+
+  async rotate(idOrUsername: string, wanted?: string): Promise<MintedDevice> {
+    const old = this.#get(idOrUsername)
+    const password = choosePassword(wanted)
+    const device = { ...old, passwordHash: fakeHashOf(old.username, password) }
+    this.#replace(this.#devices.map((other) => (other.id === old.id ? device : other)), old.id)
+    return { device, password }
+  }
+
+  async revoke(idOrUsername: string): Promise<Device> {
+    const device = this.#get(idOrUsername)
+    this.#replace(this.#devices.filter(({ id }) => id !== device.id), device.id)
+    return device
+  }
+
+  noteSighting(id: string, sighting: Sighting): void {
+    const device = this.#devices.find((other) => other.id === id)
+    if (device !== undefined) this.#sightings.note(device, sighting)
+  }
+
+  onCredentialGone(listener: (deviceId: string) => void): () => void {
+    const own = (deviceId: string): void => listener(deviceId)
+    this.#listeners.add(own)
+    return () => this.#listeners.delete(own)
+  }
+
+  #get(idOrUsername: string): Device {
+    const device = this.find(idOrUsername)
+    if (device !== undefined) return device
+    throw new DomainError('NO_SUCH_DEVICE', `Cannot find a device "${idOrUsername}"`)
+  }
+
+  #replace(devices: readonly Device[], withoutCredential?: string): void {
+    this.#devices = devices
+    this.#revision++
+    if (withoutCredential === undefined) return
+    for (const listener of this.#listeners) listener(withoutCredential)
+  }
+}
