@@ -1,0 +1,137 @@
+/**
+ * HTTP Basic authentication of a request.
+ *
+ * Every failure looks the same. Credentials that are absent, malformed, doubled or longer than any
+ * real ones cost nothing; a well-formed pair costs one verification, whether the user exists or
+ * not. A connection remembers the header that was verified on it last, for as long as no
+ * credential of any device changes; see docs/decisions/001-remembered-verification.md.
+ *
+ * @module
+ */
+
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { MAX_PASSWORD_LENGTH } from '../core/limits.ts'
+import type { Call } from '../http/call.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { CredentialVerifier } from '../ports/credential-verifier.ts'
+import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
+import { dialectOfPath } from './dialect.ts'
+
+const CHALLENGE = ['WWW-Authenticate', 'Basic realm="clipgate", charset="UTF-8"']
+
+/** User names have at most 32 characters; the rest is a password in UTF-8, in base64. */
+const MAX_HEADER_LENGTH = 6 + Math.ceil(((33 + 4 * MAX_PASSWORD_LENGTH) * 4) / 3) + 4
+
+const BASIC = /^basic +((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?) *$/i
+
+export interface Credentials {
+  readonly username: string
+  readonly password: string
+}
+
+interface Remembered {
+  readonly header: string
+  readonly revision: number
+  readonly device: Device
+}
+
+export interface AuthenticateDeps {
+  readonly devices: Pick<DeviceRegistry, 'revision' | 'noteSighting'>
+  readonly verifier: CredentialVerifier
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** What is known of a request before anybody knows whose it is. */
+export type UnknownCall = Pick<Call, 'request' | 'path' | 'address'>
+
+/**
+ * Makes the function that finds the device of a request and notes that it was there.
+ *
+ * The function throws {@link HttpError} `UNAUTHORIZED`, and what the verifier throws.
+ */
+export function createAuthenticate({
+  devices,
+  verifier,
+  clock,
+}: AuthenticateDeps): (call: UnknownCall) => Device | Promise<Device> {
+  const remembered = new WeakMap<Socket, Remembered>()
+
+  return (call) => {
+    const { request } = call
+    const header = singleAuthorization(request)
+    if (header === undefined) throw unauthorized()
+    const known = remembered.get(request.socket)
+    if (known !== undefined && known.header === header && known.revision === devices.revision) {
+      return seen(known.device, call)
+    }
+    return verify(call, header)
+  }
+
+  async function verify(call: UnknownCall, header: string): Promise<Device> {
+    const { socket } = call.request
+    const credentials = parseBasic(header)
+    if (credentials === undefined) throw unauthorized()
+    // Read before the verification: a credential that changes meanwhile makes the memory useless.
+    const { revision } = devices
+    const device = await verifier.verify(credentials.username, credentials.password)
+    if (device === undefined) throw unauthorized()
+    remembered.set(socket, { header, revision, device })
+    return seen(device, call)
+  }
+
+  function seen(device: Device, { request, path, address }: UnknownCall): Device {
+    devices.noteSighting(device.id, {
+      at: clock.now(),
+      address,
+      client: request.headers['user-agent'],
+      dialect: dialectOfPath(path),
+    })
+    return device
+  }
+}
+
+/**
+ * Parses an `Authorization` header: RFC 7617, with the charset UTF-8.
+ *
+ * @returns `undefined` when it is not one well-formed Basic credential.
+ */
+export function parseBasic(header: string): Credentials | undefined {
+  if (header.length > MAX_HEADER_LENGTH) return undefined
+  const encoded = BASIC.exec(header)?.[1]
+  if (encoded === undefined) return undefined
+  const pair = decodeUtf8(Buffer.from(encoded, 'base64'))
+  const colon = pair?.indexOf(':') ?? -1
+  if (pair === undefined || colon === -1) return undefined
+  const password = pair.slice(colon + 1)
+  // Counted as people count characters; an emoji is one.
+  if ([...password].length > MAX_PASSWORD_LENGTH) return undefined
+  return { username: pair.slice(0, colon), password }
+}
+
+/** Node keeps the first of several; a request that has two means something else than we see. */
+function singleAuthorization(request: IncomingMessage): string | undefined {
+  const { rawHeaders } = request
+  let found: string | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length !== 13 || name.toLowerCase() !== 'authorization') continue
+    if (found !== undefined) return undefined
+    found = rawHeaders[index + 1]
+  }
+  return found
+}
+
+function decodeUtf8(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    // Not UTF-8 is simply not a credential; the cause would quote it.
+    return undefined
+  }
+}
+
+function unauthorized(): HttpError {
+  return new HttpError('UNAUTHORIZED', { headers: CHALLENGE })
+}

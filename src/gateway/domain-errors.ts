@@ -1,0 +1,35 @@
+/**
+ * Says what a client sees of the failures below the gateway.
+ *
+ * @module
+ */
+
+import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
+import { HttpError, type HttpErrorCode } from '../http/http-error.ts'
+
+const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
+  NOTHING_STAGED: 'NOTHING_STAGED',
+  UPLOAD_TOO_LARGE: 'BODY_TOO_LARGE',
+  UPLOAD_INCOMPLETE: 'INCOMPLETE_BODY',
+  TEXT_TOO_LARGE: 'BODY_TOO_LARGE',
+  TEXT_NOT_UTF8: 'BAD_BODY',
+  NO_SPACE: 'NO_SPACE',
+  BLOB_GONE: 'NOT_FOUND',
+  VERIFIER_BUSY: 'OVERLOADED',
+  // The rest happens in pairing and at start, never on this listener.
+  NO_SUCH_DEVICE: 'INTERNAL',
+  USERNAME_INVALID: 'INTERNAL',
+  USERNAME_TAKEN: 'INTERNAL',
+  PASSWORD_INVALID: 'INTERNAL',
+  LABEL_INVALID: 'INTERNAL',
+  DATA_DIRECTORY_BUSY: 'INTERNAL',
+  DATA_DIRECTORY_UNUSABLE: 'INTERNAL',
+  DATA_CORRUPT: 'INTERNAL',
+}
+
+/** Wraps whatever a handler threw into the error that is answered. */
+export function toHttpError(thrown: unknown): HttpError {
+  if (thrown instanceof HttpError) return thrown
+  const code = thrown instanceof DomainError ? ANSWERS[thrown.code] : 'INTERNAL'
+  return new HttpError(code, { cause: thrown })
+}

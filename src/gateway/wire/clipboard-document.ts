@@ -1,0 +1,78 @@
+/**
+ * Wire format of `/Sync.json` and `/SyncClipboard.json`. Only this file knows its field names.
+ *
+ * @module
+ */
+
+import { isDataName } from '../../core/data-name.ts'
+import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.ts'
+import type { Item } from '../../core/item.ts'
+import { HttpError } from '../../http/http-error.ts'
+import type { Dialect } from '../../ports/device-registry.ts'
+import { wireHash } from './wire-hash.ts'
+import { pickFields, readField } from './json-fields.ts'
+
+/** A document as a client sent it; absent fields have their defaults. */
+export interface ClipboardDocument {
+  readonly type: ItemType
+  readonly text: string
+  readonly hasData: boolean
+  /** Empty, or a valid data name. */
+  readonly dataName: string
+  /** A hint; empty when there was none. */
+  readonly hash: string
+}
+
+const FIELDS = [
+  'type', 'text', 'hasData', 'size', 'hash', 'dataName', 'contentId',
+  // Protocol v1 and v2 called the text and the data name so.
+  'clipboard', 'file',
+]
+
+/** What a client reads while there is no item. */
+const EMPTY_DOCUMENT = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
+
+/**
+ * Decodes a document.
+ *
+ * @throws {HttpError} `BAD_BODY` naming the field that does not fit; `BAD_NAME`.
+ */
+export function decodeDocument(body: unknown): ClipboardDocument {
+  const fields = pickFields(body, FIELDS)
+  const type = parseItemType(readField(fields, 'type', 'string', ''))
+  if (type === undefined) {
+    throw new HttpError('BAD_BODY', { detail: `"type" must be one of ${ITEM_TYPES.join(', ')}` })
+  }
+  // Hints that nobody acts on are checked all the same: a wrong type means a confused client.
+  readField(fields, 'size', 'number', undefined)
+  readField(fields, 'contentId', 'string', undefined)
+
+  const dataName = readField(fields, 'dataName', 'string', readField(fields, 'file', 'string', ''))
+  if (dataName !== '' && !isDataName(dataName)) {
+    throw new HttpError('BAD_NAME', { detail: '"dataName" is not a plain file name' })
+  }
+  const text = readField(fields, 'text', 'string', readField(fields, 'clipboard', 'string', ''))
+  return {
+    type,
+    text: text.toWellFormed(),
+    hasData: readField(fields, 'hasData', 'boolean', false),
+    dataName,
+    hash: readField(fields, 'hash', 'string', ''),
+  }
+}
+
+/** Encodes the document of an item, or of none. */
+export function encodeDocument(item: Item | undefined, dialect: Dialect): string {
+  if (item === undefined) return JSON.stringify(EMPTY_DOCUMENT)
+  const { type, text, size, dataName, contentId } = item
+  const hasData = type !== 'Text'
+  return JSON.stringify({
+    type,
+    text,
+    hasData,
+    size,
+    hash: wireHash(item, dialect),
+    dataName,
+    contentId,
+  })
+}

@@ -1,0 +1,98 @@
+/**
+ * This side of `blake3-worker.js`: hashes files that grow, in one thread for all of them.
+ *
+ * @module
+ */
+
+import { Worker } from 'node:worker_threads'
+import { blake3Kernel } from './blake3-kernel.ts'
+
+/** A file being hashed. It must stay open until one of the two endings has settled. */
+export interface Blake3Job {
+  /** Tells that the first `end` bytes can be read. */
+  advance(end: number): void
+  /** Ends it: the file has `end` bytes. */
+  digest(end: number): Promise<string>
+  /** Ends it without a result. */
+  cancel(): Promise<void>
+}
+
+type Ending =
+  | { readonly kind: 'digest'; readonly job: number; readonly fd: number; readonly end: number }
+  | { readonly kind: 'cancel'; readonly job: number }
+
+interface Ended {
+  readonly job: number
+  readonly digest?: string
+  readonly failure?: string
+}
+
+export interface Blake3ThreadOptions {
+  /** Called when the thread cannot be used any more. */
+  readonly onEnd: () => void
+  /** The fast way; where the processor cannot run it, the slow one is taken. */
+  readonly kernel?: Uint8Array
+}
+
+/** The worker makes next to no objects; by default it would keep 7 MiB of garbage before it looked. */
+const HEAP = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 }
+
+export class Blake3Thread {
+  readonly #worker: Worker
+  readonly #onEnd: () => void
+  readonly #ending = new Map<number, (ended: Ended | Error) => void>()
+  #jobs = 0
+  #failure: Error | undefined
+
+  constructor({ onEnd, kernel = blake3Kernel() }: Blake3ThreadOptions) {
+    this.#onEnd = onEnd
+    const entry = new URL('./blake3-worker.js', import.meta.url)
+    this.#worker = new Worker(entry, { workerData: { kernel }, resourceLimits: HEAP })
+    this.#worker.on('message', (ended: Ended) => this.#settle(ended))
+    this.#worker.on('error', (cause) => this.#fail(cause))
+    this.#worker.on('exit', () => this.#fail(undefined))
+  }
+
+  start(fd: number): Blake3Job {
+    const job = this.#jobs++
+    return {
+      advance: (end) => this.#worker.postMessage({ kind: 'advance', job, fd, end }),
+      digest: async (end) => {
+        const ended = await this.#end({ kind: 'digest', job, fd, end })
+        if (ended instanceof Error) throw ended
+        if (ended.digest === undefined) throw new Error(`Cannot hash the file: ${ended.failure}`)
+        return ended.digest
+      },
+      cancel: async () => void (await this.#end({ kind: 'cancel', job })),
+    }
+  }
+
+  /** Whether it keeps the program alive. */
+  hold(isHeld: boolean): void {
+    if (isHeld) this.#worker.ref()
+    else this.#worker.unref()
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #end(message: Ending): Promise<Ended | Error> {
+    if (this.#failure !== undefined) return Promise.resolve(this.#failure)
+    this.#worker.postMessage(message)
+    return new Promise((resolve) => this.#ending.set(message.job, resolve))
+  }
+
+  #settle(ended: Ended): void {
+    this.#ending.get(ended.job)?.(ended)
+    this.#ending.delete(ended.job)
+  }
+
+  #fail(cause: unknown): void {
+    if (this.#failure !== undefined) return
+    this.#failure = new Error('Cannot hash the file: the worker ended', { cause })
+    for (const settle of this.#ending.values()) settle(this.#failure)
+    this.#ending.clear()
+    this.#onEnd()
+  }
+}

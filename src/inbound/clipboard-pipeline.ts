@@ -1,0 +1,208 @@
+/**
+ * The one way in: identify, recognise repetitions, store, publish; then answer; then effects.
+ *
+ * @module
+ */
+
+import type { ContentId } from '../core/content-id.ts'
+import { withAlias, type Item } from '../core/item.ts'
+import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
+import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
+import { SerialQueue } from '../lib/serial-queue.ts'
+import type { Blob } from '../ports/blob.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { AppliedItem, InboundItem, InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
+import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { StagingArea } from '../ports/staging-area.ts'
+import type { ChangeHub } from './change-hub.ts'
+import { resolveContent, type ResolvedContent } from './resolve-content.ts'
+
+/** What happens after the sender has been answered; a failure is logged. */
+export type Effect = (stored: StoredItem, origin: Origin) => Promise<void>
+
+export interface PipelineDeps {
+  readonly staging: Pick<StagingArea, 'take'>
+  readonly latest: LatestItem
+  readonly changes: ChangeHub
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The longest text that may become an item, in bytes of UTF-8. */
+  readonly maxTextBytes?: number | undefined
+}
+
+type NewContent = Exclude<ResolvedContent, { kind: 'known' }>
+
+interface Activation {
+  readonly result: AppliedItem
+  /** Whether the item was written; else it was there already. */
+  readonly isStored: boolean
+}
+
+/** See {@link InboundPipeline}. */
+export class ClipboardPipeline implements InboundPipeline {
+  readonly #queue = new SerialQueue()
+  readonly #deps: PipelineDeps
+  readonly #effects: Effect[] = []
+  /** Who made the current item current, and when; for telling a repetition. */
+  #lastPush: { readonly origin: Origin; readonly at: number } | undefined
+
+  constructor(deps: PipelineDeps) {
+    this.#deps = deps
+  }
+
+  /** Runs `effect` for every item that becomes current from now on. */
+  addEffect(effect: Effect): void {
+    this.#effects.push(effect)
+  }
+
+  apply(inbound: InboundItem): Promise<AppliedItem> {
+    return this.#queue.run(() => this.#apply(inbound))
+  }
+
+  async #apply(inbound: InboundItem): Promise<AppliedItem> {
+    const { staging, latest, maxTextBytes = MAX_METADATA_BYTES } = this.#deps
+    const content = await resolveContent(inbound, { staging, latest, maxTextBytes })
+    if (content.kind === 'known') {
+      const { item, blob } = content.stored
+      const aliases = withAlias(item, inbound.hash)
+      return (await this.#activate(inbound, { ...item, aliases }, blob)).result
+    }
+
+    let applied: Activation
+    try {
+      applied = await this.#applyContent(inbound, content)
+    } catch (error) {
+      content.upload?.giveBack()
+      throw error
+    }
+    await this.#endUpload(content, applied.isStored)
+    return applied.result
+  }
+
+  async #applyContent(inbound: InboundItem, content: NewContent): Promise<Activation> {
+    const { latest, clock } = this.#deps
+    // Old automations push an empty text by accident; it must never blank a clipboard.
+    if (content.kind === 'text' && content.text === '') {
+      const item = latest.current?.item
+      const contentId = item?.contentId ?? (await emptyTextId())
+      return { result: { contentId, item }, isStored: false }
+    }
+    const item = await describeItem(inbound, content, clock.now())
+    const aliases = this.#aliasesOf(item, inbound.hash)
+    const blob = content.kind === 'bytes' ? content.blob : undefined
+    return this.#activate(inbound, { ...item, aliases }, blob)
+  }
+
+  /** The item is current already: what goes wrong here is for the log, not for the sender. */
+  async #endUpload(content: NewContent, isStored: boolean): Promise<void> {
+    const { upload, blob } = content
+    const isBlobKept = isStored && content.kind === 'bytes'
+    try {
+      if (upload === undefined) await (isBlobKept ? undefined : blob?.discard())
+      else await (isBlobKept ? upload.release() : upload.discard())
+    } catch (error) {
+      this.#deps.logger.error('Cannot clean up after an upload', { reason: reasonOf(error) })
+    }
+  }
+
+  /** The same content keeps the names it was known by. */
+  #aliasesOf(item: Item, hash: string): readonly string[] {
+    const { current, binary } = this.#deps.latest
+    const same = [current, binary].find((stored) => stored !== undefined && isSame(stored.item, item))
+    const aliases =
+      same === undefined
+        ? []
+        : withAlias({ ...item, aliases: same.item.aliases }, same.item.nameHash)
+    return withAlias({ ...item, aliases }, hash)
+  }
+
+  async #activate(
+    { origin }: InboundItem,
+    item: Item,
+    blob: Blob | undefined,
+  ): Promise<Activation> {
+    const { latest, changes, clock } = this.#deps
+    const current = latest.current?.item
+    if (current !== undefined && this.#isRepetition(current, item, origin)) {
+      return { result: { contentId: current.contentId, item: current }, isStored: false }
+    }
+
+    const stored = await latest.put({ ...item, activatedAt: clock.now() }, blob)
+    this.#lastPush = { origin, at: clock.monotonic() }
+    const { contentId, activatedAt } = stored.item
+    changes.publish({ contentId, activatedAt })
+    for (const effect of this.#effects) this.#runLater(effect, stored, origin)
+    return { result: { contentId, item: stored.item }, isStored: true }
+  }
+
+  /** A phone that sends one push twice, or a desktop program that copies what is there already. */
+  #isRepetition(current: Item, item: Item, origin: Origin): boolean {
+    if (!isSame(current, item)) return false
+    if (origin.kind === 'clipboard') return true
+    if (current.dataName !== item.dataName) return false
+    const last = this.#lastPush
+    if (last?.origin.kind !== 'device' || last.origin.deviceId !== origin.deviceId) return false
+    return this.#deps.clock.monotonic() - last.at < REPEAT_PUSH_MS
+  }
+
+  #runLater(effect: Effect, stored: StoredItem, origin: Origin): void {
+    setImmediate(() => {
+      effect(stored, origin).catch((error: unknown) => {
+        const { type } = stored.item
+        this.#deps.logger.error('Cannot hand the item on', { type, reason: reasonOf(error) })
+      })
+    })
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function isSame(a: Item, b: Item): boolean {
+  return a.contentId === b.contentId && a.type === b.type
+}
+
+async function describeItem(
+  inbound: InboundItem,
+  content: NewContent,
+  activatedAt: number,
+): Promise<Item> {
+  if (content.kind === 'text') {
+    const { text } = content
+    const bytes = new TextEncoder().encode(text)
+    const { sha256, blake3 } = await digestsOf(bytes)
+    return {
+      type: 'Text',
+      text,
+      dataName: '',
+      mediaType: 'text/plain',
+      size: bytes.length,
+      contentId: await contentIdOf('Text', blake3),
+      contentHash: sha256,
+      nameHash: sha256,
+      aliases: [],
+      activatedAt,
+    }
+  }
+  const { type, dataName, mediaType, blob } = content
+  const { sha256, blake3 } = blob.digests
+  return {
+    type,
+    text: inbound.text === '' ? dataName : inbound.text,
+    dataName,
+    mediaType,
+    size: blob.size,
+    contentId: await contentIdOf(type, blake3),
+    contentHash: sha256,
+    nameHash: nameHashOf(dataName, sha256),
+    aliases: [],
+    activatedAt,
+  }
+}
+
+async function emptyTextId(): Promise<ContentId> {
+  const { blake3 } = await digestsOf(new Uint8Array())
+  return await contentIdOf('Text', blake3)
+}

@@ -1,0 +1,133 @@
+/**
+ * Finds the content that an inbound item talks about.
+ *
+ * Senders describe, and often describe wrongly: the type follows the bytes, hashes and sizes are
+ * hints, and the preview of a long text is never taken for the text.
+ *
+ * @module
+ */
+
+import { DomainError } from '../core/domain-error.ts'
+import type { ItemType } from '../core/item-type.ts'
+import { matchesHash } from '../core/item.ts'
+import { isImageType } from '../core/media-type.ts'
+import type { Blob, HashedBlob } from '../ports/blob.ts'
+import type { InboundItem } from '../ports/inbound-pipeline.ts'
+import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
+import type { StagingArea, TakenUpload } from '../ports/staging-area.ts'
+
+/** Content to apply, or an item that is here already. */
+export type ResolvedContent =
+  | {
+      readonly kind: 'text'
+      readonly text: string
+      /** Where the text came from, when it did not come inline. */
+      readonly blob: HashedBlob | undefined
+      readonly upload: TakenUpload | undefined
+    }
+  | {
+      readonly kind: 'bytes'
+      readonly type: Exclude<ItemType, 'Text'>
+      readonly dataName: string
+      readonly mediaType: string
+      readonly blob: HashedBlob
+      readonly upload: TakenUpload | undefined
+    }
+  | { readonly kind: 'known'; readonly stored: StoredItem }
+
+export interface ResolveDeps {
+  readonly staging: Pick<StagingArea, 'take'>
+  readonly latest: Pick<LatestItem, 'current' | 'binary'>
+  /** The longest text that may become an item, in bytes of UTF-8. */
+  readonly maxTextBytes: number
+}
+
+/**
+ * Resolves an inbound item. An upload in the result was taken, and must be ended.
+ *
+ * @throws {DomainError} `NOTHING_STAGED`, `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `BLOB_GONE`.
+ */
+export async function resolveContent(
+  inbound: InboundItem,
+  deps: ResolveDeps,
+): Promise<ResolvedContent> {
+  const { type, bytes } = inbound
+  if (type === 'Text' && bytes.kind === 'none') {
+    return { kind: 'text', text: inbound.text, blob: undefined, upload: undefined }
+  }
+  if (bytes.kind === 'received') {
+    return fromBytes(inbound, { ...bytes, dataName: inbound.dataName }, undefined, deps)
+  }
+
+  const upload = takeUpload(inbound, deps.staging)
+  if (upload === undefined) return { kind: 'known', stored: findKnown(inbound, deps.latest) }
+  try {
+    return await fromBytes(inbound, upload, upload, deps)
+  } catch (error) {
+    upload.giveBack()
+    throw error
+  }
+}
+
+interface NamedBytes {
+  readonly blob: HashedBlob
+  readonly mediaType: string
+  readonly dataName: string
+}
+
+async function fromBytes(
+  { type }: InboundItem,
+  { blob, mediaType, dataName }: NamedBytes,
+  upload: TakenUpload | undefined,
+  { maxTextBytes }: ResolveDeps,
+): Promise<ResolvedContent> {
+  if (type === 'Text') {
+    return { kind: 'text', text: await readText(blob, maxTextBytes), blob, upload }
+  }
+  const isMislabelledImage = type === 'File' && isImageType(mediaType)
+  return { kind: 'bytes', type: isMislabelledImage ? 'Image' : type, dataName, mediaType, blob, upload }
+}
+
+/** Some clients name a File in `text` only. */
+function takeUpload(
+  { origin, type, text, dataName }: InboundItem,
+  staging: Pick<StagingArea, 'take'>,
+): TakenUpload | undefined {
+  if (origin.kind !== 'device') return undefined
+  const name = dataName === '' && type === 'File' ? text : dataName
+  return staging.take(origin.deviceId, name)
+}
+
+/** The item that a sender without bytes must mean: clients push again what they just pulled. */
+function findKnown(
+  { hash, dataName }: InboundItem,
+  { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
+): StoredItem {
+  const known = [current, binary].find(
+    (stored) =>
+      stored !== undefined &&
+      (matchesHash(stored.item, hash) || (dataName !== '' && stored.item.dataName === dataName)),
+  )
+  if (known === undefined) {
+    throw new DomainError('NOTHING_STAGED', 'Cannot apply the item: its bytes were not uploaded')
+  }
+  return known
+}
+
+async function readText(blob: Blob, maxBytes: number): Promise<string> {
+  if (blob.size > maxBytes) {
+    throw new DomainError('TEXT_TOO_LARGE', `Cannot apply a text of more than ${maxBytes} bytes`)
+  }
+  const bytes = new Uint8Array(blob.size)
+  const opened = await blob.open()
+  try {
+    await opened.read(bytes, 0)
+  } finally {
+    await opened.close()
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new DomainError('TEXT_NOT_UTF8', 'Cannot apply a text that is not UTF-8', { cause })
+  }
+}

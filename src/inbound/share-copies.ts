@@ -1,0 +1,118 @@
+/**
+ * Shares what a person copies on the desktop.
+ *
+ * @module
+ */
+
+import { basename } from 'node:path'
+import { toDataName } from '../core/data-name.ts'
+import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
+import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { CopiedContent } from '../ports/system-clipboard.ts'
+
+export interface ShareCopiesDeps {
+  readonly blobs: BlobStore
+  readonly inbound: InboundPipeline
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Makes a function that takes each copy as it happens. A newer copy overtakes an older one that is
+ * still being read: a large file hashed for seconds must not replace what was copied since.
+ */
+export function createCopySharing(deps: ShareCopiesDeps): (copied: CopiedContent) => Promise<void> {
+  let newest = new AbortController()
+
+  return async (copied) => {
+    newest.abort()
+    const mine = (newest = new AbortController())
+    try {
+      await shareCopy(copied, mine.signal, deps)
+    } catch (error) {
+      if (mine.signal.aborted) return
+      const reason = error instanceof Error ? error.message : String(error)
+      deps.logger.warn('Cannot share what was copied', { kind: copied.kind, reason })
+    }
+  }
+}
+
+async function shareCopy(
+  copied: CopiedContent,
+  signal: AbortSignal,
+  deps: ShareCopiesDeps,
+): Promise<void> {
+  if (copied.kind === 'text') {
+    await deps.inbound.apply({ ...FROM_CLIPBOARD, type: 'Text', text: copied.text })
+    return
+  }
+  if (copied.kind === 'image') {
+    const { mediaType, bytes } = copied
+    const blob = await deps.blobs.receive(only(bytes), { maxBytes: bytes.length })
+    const dataName = imageName(mediaType, deps.clock.now())
+    await applyBlob({ type: 'Image', dataName, blob, mediaType }, signal, deps)
+    return
+  }
+  const [path, ...others] = copied.paths
+  if (path === undefined || others.length > 0) {
+    deps.logger.warn('Several files were copied at once; only single files are shared so far')
+    return
+  }
+  const blob = await deps.blobs.adopt(path, signal)
+  const dataName = toDataName(basename(path))
+  const mediaType = classifyMediaType(undefined, await readHead(blob), dataName)
+  await applyBlob({ type: 'File', dataName, blob, mediaType }, signal, deps)
+}
+
+const FROM_CLIPBOARD = {
+  origin: { kind: 'clipboard' },
+  dataName: '',
+  hash: '',
+  bytes: { kind: 'none' },
+} as const satisfies Partial<InboundItem>
+
+interface CopiedBlob {
+  readonly type: 'Image' | 'File'
+  readonly dataName: string
+  readonly mediaType: string
+  readonly blob: HashedBlob
+}
+
+async function applyBlob(
+  { type, dataName, mediaType, blob }: CopiedBlob,
+  signal: AbortSignal,
+  { inbound }: ShareCopiesDeps,
+): Promise<void> {
+  try {
+    signal.throwIfAborted()
+    const bytes = { kind: 'received', blob, mediaType } as const
+    await inbound.apply({ ...FROM_CLIPBOARD, type, text: dataName, dataName, bytes })
+  } catch (error) {
+    await blob.discard()
+    throw error
+  }
+}
+
+async function readHead(blob: Blob): Promise<Uint8Array> {
+  const head = new Uint8Array(SNIFF_LENGTH)
+  const opened = await blob.open()
+  try {
+    return head.subarray(0, await opened.read(head, 0))
+  } finally {
+    await opened.close()
+  }
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+/** `clipboard-20260131-123456.png`: told apart by clients that cache by name. */
+function imageName(mediaType: string, now: number): string {
+  const [date = '', time = ''] = new Date(now).toISOString().split(/[T.]/)
+  const stamp = `${date.replaceAll('-', '')}-${time.replaceAll(':', '')}`
+  return `clipboard-${stamp}.${/^image\/([a-z]+)/.exec(mediaType)?.[1] ?? 'bin'}`
+}

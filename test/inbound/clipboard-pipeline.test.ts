@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
+import { describe, it } from 'node:test'
+import { ChangeHub } from '../../src/inbound/change-hub.ts'
+import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
+import type { Change } from '../../src/ports/change-feed.ts'
+import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+import { MemoryLatestItem } from '../support/memory-latest-item.ts'
+import { MemoryStagingArea } from '../support/memory-staging-area.ts'
+
+const HELLO_TEXT = 'blake3v1:d10e733553f46c16ca8d7cb0154d91f4052ef7f53e874a3d387acd64c918f89b'
+const HELLO_FILE = 'blake3v1:63456970037b02a7b9179dc07c7a319d2662e43226bb082a8490e987b089e357'
+
+const PHONE = { kind: 'device', deviceId: 'did_1' } as const
+
+const ITEM: InboundItem = {
+  origin: PHONE,
+  type: 'Text',
+  text: '',
+  dataName: '',
+  hash: '',
+  bytes: { kind: 'none' },
+}
+
+function setUp() {
+  const blobs = new MemoryBlobStore()
+  const staging = new MemoryStagingArea(blobs)
+  const latest = new MemoryLatestItem()
+  const clock = new FakeClock()
+  const logger = new CaptureLogger()
+  const changes = new ChangeHub()
+  const seen: Change[] = []
+  changes.subscribe((change) => seen.push(change))
+  const deps = { staging, latest, changes, clock, logger, maxTextBytes: 100 }
+  const inbound = new ClipboardPipeline(deps)
+
+  return {
+    blobs, staging, latest, clock, logger, seen, inbound,
+    pushText: (text: string) => inbound.apply({ ...ITEM, text }),
+    stage: (dataName: string, content: string, mediaType = 'application/octet-stream', deviceId = 'did_1') =>
+      staging.stage({ deviceId, dataName, mediaType, declaredSize: undefined }, chunks(content)),
+    describe: (item: Partial<InboundItem>) =>
+      inbound.apply({ ...ITEM, bytes: { kind: 'staged' }, ...item }),
+  }
+}
+
+async function* chunks(content: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(content, 'latin1')
+}
+
+describe('a pushed Text', () => {
+  it('becomes the current item, known by its published content id', async () => {
+    const { pushText, latest, seen } = setUp()
+    const { contentId } = await pushText('hello')
+    assert.equal(contentId, HELLO_TEXT)
+    assert.equal(latest.current?.item.text, 'hello')
+    assert.deepEqual(seen.map((change) => change.contentId), [HELLO_TEXT])
+  })
+
+  it('has its size in bytes', async () => {
+    const { pushText, latest } = setUp()
+    await pushText('€')
+    assert.equal(latest.current?.item.size, 3)
+  })
+
+  it('never blanks the clipboard when it is empty', async () => {
+    const { pushText, latest, seen } = setUp()
+    const empty = await pushText('')
+    assert.match(empty.contentId, /^blake3v1:[0-9a-f]{64}$/)
+    assert.equal(seen.length, 0)
+    await pushText('hello')
+    assert.equal((await pushText('')).contentId, HELLO_TEXT)
+    assert.equal(latest.current?.item.text, 'hello')
+    assert.equal(seen.length, 1)
+  })
+})
+
+describe('a long Text', () => {
+  const long = { type: 'Text', text: 'pre…', dataName: 'long.txt' } as const
+
+  it('is what was staged, not its preview, and leaves no bytes behind', async () => {
+    const { stage, describe, latest, blobs, staging } = setUp()
+    await stage('long.txt', 'hello')
+    assert.equal((await describe(long)).contentId, HELLO_TEXT)
+    assert.equal(latest.current?.item.text, 'hello')
+    assert.deepEqual([blobs.count, staging.count], [0, 0])
+  })
+
+  it('is refused when nothing was staged, and the preview is not applied', async () => {
+    const { describe, latest } = setUp()
+    await assert.rejects(describe(long), { code: 'NOTHING_STAGED' })
+    assert.equal(latest.current, undefined)
+  })
+
+  it('is refused when it is not UTF-8 or too long, and stays staged', async () => {
+    const { stage, describe, staging } = setUp()
+    await stage('long.txt', '\xff\xfe')
+    await assert.rejects(describe(long), { code: 'TEXT_NOT_UTF8' })
+    await stage('long.txt', 'x'.repeat(101))
+    await assert.rejects(describe(long), { code: 'TEXT_TOO_LARGE' })
+    assert.equal(staging.count, 1)
+  })
+})
+
+describe('a pushed File', () => {
+  it('takes the bytes that its own device staged', async () => {
+    const { stage, describe, latest, blobs, staging } = setUp()
+    await stage('a.bin', 'hello')
+    assert.equal((await describe({ type: 'File', dataName: 'a.bin' })).contentId, HELLO_FILE)
+    assert.equal(latest.current?.item.text, 'a.bin')
+    assert.equal(latest.binary, latest.current)
+    assert.deepEqual([blobs.count, staging.count], [1, 0])
+  })
+
+  it('never gets what another device staged', async () => {
+    const { stage, describe } = setUp()
+    await stage('a.bin', 'hello', 'text/plain', 'did_2')
+    await assert.rejects(describe({ type: 'File', dataName: 'a.bin' }), { code: 'NOTHING_STAGED' })
+  })
+
+  it('may be named by its text alone', async () => {
+    const { stage, describe, latest } = setUp()
+    await stage('a.bin', 'hello')
+    await describe({ type: 'File', text: 'a.bin' })
+    assert.equal(latest.current?.item.dataName, 'a.bin')
+  })
+
+  it('is an Image when its bytes are', async () => {
+    const { stage, describe, latest } = setUp()
+    await stage('a', 'hello', 'image/png')
+    assert.equal((await describe({ type: 'File', dataName: 'a' })).contentId, HELLO_TEXT)
+    assert.equal(latest.current?.item.type, 'Image')
+  })
+
+  it('stays readable after a Text became current, and discards the one before it', async () => {
+    const { stage, describe, pushText, latest, blobs } = setUp()
+    await stage('a', 'one')
+    await describe({ type: 'File', dataName: 'a' })
+    await pushText('hello')
+    assert.equal(latest.binary?.item.dataName, 'a')
+    await stage('b', 'two')
+    await describe({ type: 'File', dataName: 'b' })
+    assert.equal(latest.binary?.item.dataName, 'b')
+    assert.equal(blobs.count, 1)
+  })
+
+  it('stays staged when it cannot be stored', async () => {
+    const { stage, describe, staging, latest } = setUp()
+    const { blob } = await stage('a', 'one')
+    await blob.discard()
+    await assert.rejects(describe({ type: 'File', dataName: 'a' }), { code: 'BLOB_GONE' })
+    assert.equal(latest.current, undefined)
+    assert.equal(staging.count, 1)
+  })
+})
+
+describe('a push of what is there already', () => {
+  it('is current again, under the same id, and known by the new hash too', async () => {
+    const { stage, describe, pushText, latest, clock, seen } = setUp()
+    await stage('a', 'hello')
+    await describe({ type: 'File', dataName: 'a', hash: 'ONE' })
+    await pushText('in between')
+    clock.advance(1000)
+    for (const item of [{ hash: 'one' }, { dataName: 'a', hash: 'TWO' }, { hash: 'two' }]) {
+      clock.advance(1000)
+      assert.equal((await describe({ type: 'File', ...item })).contentId, HELLO_FILE)
+      assert.equal(latest.current?.item.activatedAt, clock.now())
+    }
+    assert.deepEqual(latest.current?.item.aliases, ['one', 'two'])
+    assert.equal(seen.length, 5)
+  })
+
+  it('keeps its former names as aliases when it comes under a new one', async () => {
+    const { stage, describe, latest } = setUp()
+    await stage('a', 'hello')
+    await describe({ type: 'File', dataName: 'a', hash: 'one' })
+    const formerName = latest.current?.item.nameHash ?? ''
+    await stage('b', 'hello')
+    await describe({ type: 'File', dataName: 'b' })
+    assert.equal(latest.current?.item.dataName, 'b')
+    assert.deepEqual(latest.current?.item.aliases, ['one', formerName])
+  })
+
+  it('counts once when the same device sends it twice at once', async () => {
+    const { pushText, inbound, clock, seen } = setUp()
+    await pushText('hello')
+    clock.advance(199)
+    await pushText('hello')
+    assert.equal(seen.length, 1)
+    await inbound.apply({ ...ITEM, text: 'hello', origin: { kind: 'device', deviceId: 'did_2' } })
+    assert.equal(seen.length, 2)
+    clock.advance(200)
+    await pushText('hello')
+    assert.equal(seen.length, 3)
+  })
+
+  it('leaves no bytes behind when it is such a repetition', async () => {
+    const { stage, describe, blobs, staging, seen } = setUp()
+    for (const name of ['a', 'a', 'b']) {
+      await stage(name, 'hello')
+      await describe({ type: 'File', dataName: name })
+    }
+    assert.equal(seen.length, 2, 'another name is another push')
+    assert.deepEqual([blobs.count, staging.count], [1, 0])
+  })
+})
+
+describe('a copy on the desktop', () => {
+  it('is not taken for new when it is what a phone pushed', async () => {
+    const { pushText, inbound, clock, seen } = setUp()
+    await pushText('hello')
+    clock.advance(60_000)
+    await inbound.apply({ ...ITEM, text: 'hello', origin: { kind: 'clipboard' } })
+    assert.equal(seen.length, 1)
+  })
+})
+
+describe('applying', () => {
+  it('happens in the order of the calls, also when one fails', async () => {
+    const { pushText, describe, latest } = setUp()
+    const results = await Promise.allSettled([
+      pushText('one'),
+      describe({ type: 'File', dataName: 'missing' }),
+      pushText('two'),
+    ])
+    assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+    assert.equal(latest.current?.item.text, 'two')
+  })
+
+  it('does not fail when an effect does, and says so in the log without content', async () => {
+    const effects = new EventEmitter()
+    const { pushText, inbound, logger } = setUp()
+    inbound.addEffect(async () => {
+      setImmediate(() => effects.emit('ran'))
+      throw new Error('no display')
+    })
+    await Promise.all([once(effects, 'ran'), pushText('secret')])
+    assert.match(logger.text, /no display/)
+    assert.doesNotMatch(logger.text, /secret/)
+  })
+})
