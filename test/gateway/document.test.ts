@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { serveGateway } from '../support/gateway.ts'
+import { readObject } from '../support/phone.ts'
+
+const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
+
+const HELLO_TEXT = 'blake3v1:d10e733553f46c16ca8d7cb0154d91f4052ef7f53e874a3d387acd64c918f89b'
+
+function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex')
+}
+
+describe('GET /Sync.json', () => {
+  it('answers with an empty Text when there is no item', async (t) => {
+    const { phone } = await serveGateway(t)
+    assert.deepEqual(await phone.document(), {
+      type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '',
+    })
+  })
+
+  it('answers with the text itself', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('hello')
+    assert.deepEqual(await phone.document(), {
+      type: 'Text', text: 'hello', hasData: false, size: 5, hash: sha256('hello'), dataName: '',
+      contentId: HELLO_TEXT,
+    })
+  })
+
+  it('describes bytes in the dialect of its path', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushFile('Image', 'a.png', PNG)
+    const { contentId, ...document } = await phone.document()
+    const plain = { type: 'Image', text: 'a.png', hasData: true, size: PNG.length, dataName: 'a.png' }
+    assert.deepEqual(document, { ...plain, hash: sha256(PNG) })
+    const other = await (await phone.fetch('/SyncClipboard.json')).json()
+    const bound = sha256(`a.png|${sha256(PNG).toUpperCase()}`).toUpperCase()
+    assert.deepEqual(other, { ...plain, hash: bound, contentId })
+  })
+
+  it('answers 304 until something becomes current again', async (t) => {
+    const { phone, clock } = await serveGateway(t)
+    for (const text of ['one', 'two', 'two']) {
+      const etag = (await phone.fetch('/Sync.json')).headers.get('etag') ?? ''
+      const again = await phone.fetch('/Sync.json', { headers: { 'if-none-match': etag } })
+      assert.equal(again.status, 304)
+      assert.equal(again.headers.get('cache-control'), 'no-store')
+      clock.advance(1000)
+      await phone.pushText(text)
+      const changed = await phone.fetch('/Sync.json', { headers: { 'if-none-match': etag } })
+      assert.equal(changed.status, 200)
+    }
+  })
+
+  it('answers HEAD with the headers of GET', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('hello')
+    const head = await phone.fetch('/Sync.json', { method: 'HEAD' })
+    const get = await phone.fetch('/Sync.json')
+    assert.equal(head.headers.get('content-length'), String((await get.text()).length))
+    assert.equal(head.headers.get('etag'), get.headers.get('etag'))
+    assert.equal(await head.text(), '')
+  })
+
+  it('is found under the odd paths that clients make', async (t) => {
+    const { phone } = await serveGateway(t)
+    for (const path of ['//Sync.json', '/Sync.json/', '/Sync.json?t=1', '/Sync%2Ejson']) {
+      assert.equal((await phone.fetch(path)).status, 200, path)
+    }
+    assert.equal((await phone.fetch('/sync.json')).status, 404)
+  })
+})
+
+describe('PUT /Sync.json', () => {
+  const put = (body: string | Uint8Array, headers: Record<string, string> = {}) => ({ method: 'PUT', body, headers })
+
+  it('answers with the content id, whatever Content-Type it came with', async (t) => {
+    const { phone } = await serveGateway(t)
+    for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
+      const response = await phone.fetch('/Sync.json', put('{"Type":"Text","Text":"hello"}', { 'content-type': type }))
+      assert.equal(response.status, 200)
+      assert.equal(response.headers.get('content-type'), 'application/json')
+      assert.deepEqual(await response.json(), { contentId: HELLO_TEXT })
+    }
+  })
+
+  it('answers 400 to what is no document, and changes nothing', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('before')
+    for (const body of ['', '{', 'null', '[]', '"Text"', '{}', '{"type":"Text","text":1}', Buffer.from('{"type":"Text","text":"\xff"}', 'latin1')]) {
+      const response = await phone.fetch('/SyncClipboard.json', put(body))
+      assert.equal(response.status, 400, String(body))
+      assert.equal((await readObject(response))['code'], 'BAD_BODY')
+    }
+    assert.equal((await phone.document())['text'], 'before')
+  })
+
+  it('answers 413 past the limit, declared or not, and keeps what was there', async (t) => {
+    const { phone } = await serveGateway(t, { maxMetadataBytes: 100 })
+    await phone.pushText('before')
+    const long = JSON.stringify({ type: 'Text', text: 'x'.repeat(100) })
+    assert.equal((await phone.fetch('/Sync.json', put(long))).status, 413)
+    const stream = new ReadableStream({
+      start(controller) {
+        for (const character of long) controller.enqueue(Buffer.from(character))
+        controller.close()
+      },
+    })
+    const init: RequestInit & { duplex: 'half' } = { method: 'PUT', body: stream, duplex: 'half' }
+    assert.equal((await phone.fetch('/Sync.json', init)).status, 413)
+    assert.equal((await phone.document())['text'], 'before')
+  })
+
+  it('answers 404 to a document whose bytes were never uploaded', async (t) => {
+    const { phone, addPhone } = await serveGateway(t)
+    const other = await addPhone()
+    await other.fetch('/file/a.png', put(PNG))
+    for (const type of ['Image', 'File', 'Group', 'Text']) {
+      const body = JSON.stringify({ type, text: 'preview', dataName: 'a.png', hasData: true })
+      const response = await phone.fetch('/Sync.json', put(body))
+      assert.equal(response.status, 404)
+      assert.equal((await readObject(response))['code'], 'NOTHING_STAGED')
+    }
+    assert.equal((await phone.document())['text'], '')
+  })
+
+  it('applies a long text that came as a file', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.fetch('/file/long.txt', put('the whole text'))
+    const body = JSON.stringify({ type: 'Text', text: 'the wh…', dataName: 'long.txt', hasData: true })
+    assert.equal((await phone.fetch('/Sync.json', put(body))).status, 200)
+    const { text, hasData, dataName } = await phone.document()
+    assert.deepEqual([text, hasData, dataName], ['the whole text', false, ''])
+  })
+
+  it('keeps a Group as the bytes that came, under the hash that its client made', async (t) => {
+    const { phone } = await serveGateway(t)
+    const zip = Buffer.from('PK\x03\x04 opaque')
+    await phone.fetch('/file/two.zip', put(zip))
+    const body = JSON.stringify({ type: 'Group', text: 'a\nb', dataName: 'two.zip', hash: 'abCD' })
+    assert.equal((await phone.fetch('/SyncClipboard.json', put(body))).status, 200)
+    const document = await readObject(await phone.fetch('/SyncClipboard.json'))
+    assert.deepEqual([document['hash'], document['text']], ['ABCD', 'a\nb'])
+    assert.deepEqual(await phone.download(), zip)
+  })
+
+  it('does not let a page of another site push with the login of the browser', async (t) => {
+    const { phone, url } = await serveGateway(t)
+    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'null' }, { origin: 'https://evil.example' }]) {
+      const response = await phone.fetch('/Sync.json', put('{"type":"Text","text":"x"}', headers))
+      assert.equal(response.status, 403)
+      assert.equal((await phone.fetch('/Sync.json', { headers })).status, 200)
+    }
+    for (const origin of [url, 'chrome-extension://abc']) {
+      const response = await phone.fetch('/Sync.json', put('{"type":"Text","text":"x"}', { origin }))
+      assert.equal(response.status, 200, origin)
+    }
+  })
+})

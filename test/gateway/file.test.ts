@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { get } from 'node:http'
+import { describe, it } from 'node:test'
+import { DomainError } from '../../src/core/domain-error.ts'
+import { serveGateway } from '../support/gateway.ts'
+import { readObject } from '../support/phone.ts'
+
+const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
+
+const put = (body: string | Uint8Array, headers: Record<string, string> = {}) => ({ method: 'PUT', body, headers })
+
+/** The status of a GET whose path goes out as it is. */
+function rawStatus(url: string, path: string, authorization: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    get(url, { path, headers: { authorization } }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode))
+    }).on('error', reject)
+  })
+}
+
+describe('PUT /file/{dataName}', () => {
+  it('stages, and answers with nothing', async (t) => {
+    const { phone, memory } = await serveGateway(t)
+    const response = await phone.fetch('/file/a.bin', put('hello'))
+    assert.equal(response.status, 200)
+    assert.equal(await response.text(), '')
+    assert.equal(memory.count, 1)
+    assert.equal((await phone.fetch('/file/a.bin')).status, 404, 'staged names are not readable')
+  })
+
+  it('takes names that people use, byte for byte', async (t) => {
+    const { phone } = await serveGateway(t)
+    for (const name of ['a b.png', '100%.png', 'a+b[1]&c=d;e.png', '写真 🙂.png', 'é.png', 'é.png', '.png', 'C:x']) {
+      await phone.pushFile('Image', name, PNG)
+      assert.equal((await phone.document())['dataName'], name)
+      assert.deepEqual(await phone.download(), PNG)
+    }
+  })
+
+  it('refuses names that are paths or worse, before it reads anything', async (t) => {
+    const { phone, memory, url, authorization } = await serveGateway(t)
+    const names = ['..%2fx', '..%5cx', '%252e%252e%2f', '%00', 'a%0ab', '%C2%85', 'a'.repeat(256), '%ED%A0%80', '%ff', '%']
+    for (const name of names) {
+      const response = await phone.fetch(`/file/${name}`, put('x'))
+      assert.equal(response.status, 400, name)
+    }
+    // `fetch` would resolve these by itself.
+    for (const name of ['%2e', '%2E%2e', '..', '.']) {
+      assert.equal(await rawStatus(url, `/file/${name}`, authorization), 400, name)
+    }
+    assert.equal((await phone.fetch('/file/a/b', put('x'))).status, 404)
+    assert.equal(memory.count, 0)
+  })
+
+  it('calls an image an image when the client does not know', async (t) => {
+    const { phone } = await serveGateway(t)
+    for (const type of ['application/octet-stream', 'image/*', 'nonsense']) {
+      await phone.fetch('/file/blob', put(PNG, { 'content-type': type }))
+      await phone.fetch('/Sync.json', put('{"type":"File","dataName":"blob"}'))
+      assert.equal((await phone.document())['type'], 'Image')
+      assert.equal((await phone.fetch('/file/blob')).headers.get('content-type'), 'image/png')
+    }
+  })
+
+  it('refuses what is too large, or finds no room', async (t) => {
+    const { phone } = await serveGateway(t, { maxFileBytes: 10 })
+    assert.equal((await phone.fetch('/file/a', put('x'.repeat(11)))).status, 413)
+    assert.equal((await phone.fetch('/file/a', put('x'.repeat(10)))).status, 200)
+    const full = await serveGateway(t, {
+      staging: { admit: () => Promise.reject(new DomainError('NO_SPACE', 'Cannot stage')) },
+    })
+    const response = await full.phone.fetch('/file/a', put('x'))
+    assert.equal(response.status, 507)
+    assert.equal((await readObject(response))['code'], 'NO_SPACE')
+  })
+
+  it('reports a broken disk as a bare 500 with the id that is in the log', async (t) => {
+    const { phone, logger } = await serveGateway(t, {
+      staging: { stage: () => Promise.reject(new Error('EIO: disk on fire')) },
+    })
+    const response = await phone.fetch('/file/a', put('x'))
+    assert.equal(response.status, 500)
+    const problem = await readObject(response)
+    assert.equal(problem['code'], 'INTERNAL')
+    assert.doesNotMatch(JSON.stringify(problem), /fire/)
+    const [line] = logger.lines
+    assert.equal(line?.fields['id'], problem['id'])
+    assert.match(String(line?.fields['reason']), /fire/)
+  })
+})
+
+describe('GET /file/{dataName}', () => {
+  it('answers with the bytes, for downloading and never for running', async (t) => {
+    const { phone } = await serveGateway(t)
+    const html = Buffer.from('<script>alert(1)</script>')
+    await phone.fetch('/file/é".html', put(html, { 'content-type': 'text/html' }))
+    await phone.fetch('/Sync.json', put('{"type":"File","dataName":"é\\".html"}'))
+    const response = await phone.fetch('/file/é".html')
+    assert.deepEqual(Buffer.from(await response.arrayBuffer()), html)
+    const header = (name: string) => response.headers.get(name)
+    assert.equal(header('content-type'), 'text/html')
+    assert.equal(header('content-length'), String(html.length))
+    assert.match(header('content-disposition') ?? '', /^attachment;.*filename\*=UTF-8''%C3%A9%22\.html/)
+    assert.equal(header('content-security-policy'), "sandbox; default-src 'none'")
+    assert.equal(header('x-content-type-options'), 'nosniff')
+    assert.equal(header('accept-ranges'), 'bytes')
+    assert.match(header('etag') ?? '', /^"[0-9a-f]{64}"$/)
+    assert.match(header('last-modified') ?? '', / GMT$/)
+  })
+
+  it('answers a range, and the whole to what is no single range', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushFile('File', 'a', Buffer.from('0123456789'))
+    const get = async (range: string, headers: Record<string, string> = {}) => {
+      const response = await phone.fetch('/file/a', { headers: { range, ...headers } })
+      return [response.status, response.headers.get('content-range'), await response.text()]
+    }
+    assert.deepEqual(await get('bytes=2-4'), [206, 'bytes 2-4/10', '234'])
+    assert.deepEqual(await get('bytes=-3'), [206, 'bytes 7-9/10', '789'])
+    assert.deepEqual(await get('bytes=8-'), [206, 'bytes 8-9/10', '89'])
+    assert.deepEqual(await get('bytes=0-1,3-4'), [200, null, '0123456789'])
+    assert.deepEqual(await get('lines=1-2'), [200, null, '0123456789'])
+    assert.deepEqual(await get('bytes=2-4', { 'if-range': '"other"' }), [200, null, '0123456789'])
+    assert.deepEqual((await get('bytes=10-')).slice(0, 2), [416, 'bytes */10'])
+  })
+
+  it('answers HEAD with the same headers', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushFile('File', 'a', Buffer.from('0123456789'))
+    const head = await phone.fetch('/file/a', { method: 'HEAD' })
+    assert.equal(head.headers.get('content-length'), '10')
+    assert.equal(await head.text(), '')
+  })
+
+  it('knows the latest item with bytes only, also after a text was pushed', async (t) => {
+    const { phone } = await serveGateway(t)
+    assert.equal((await phone.fetch('/file/a')).status, 404)
+    await phone.pushFile('File', 'a', Buffer.from('one'))
+    await phone.pushText('hello')
+    assert.equal((await phone.fetch('/file/a')).status, 200)
+    await phone.pushFile('File', 'b', Buffer.from('two'))
+    assert.equal((await phone.fetch('/file/a')).status, 404)
+    assert.equal((await phone.fetch('/file/B')).status, 404)
+  })
+
+  it('answers 404 when the file was taken away', async (t) => {
+    const { phone, latest } = await serveGateway(t)
+    await phone.pushFile('File', 'a', Buffer.from('one'))
+    const blob = latest.binary?.blob
+    assert.ok(blob !== undefined && 'discard' in blob && typeof blob.discard === 'function')
+    await blob.discard()
+    const response = await phone.fetch('/file/a')
+    assert.equal(response.status, 404)
+    assert.equal((await readObject(response))['code'], 'NOT_FOUND')
+  })
+})
+
+describe('/file', () => {
+  it('exists, and deleting it deletes nothing', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushFile('File', 'a', Buffer.from('one'))
+    for (const method of ['GET', 'HEAD', 'DELETE']) {
+      for (const path of ['/file', '/file/']) {
+        const response = await phone.fetch(path, { method })
+        assert.equal(response.status, 200)
+        assert.equal(await response.text(), '')
+      }
+    }
+    assert.equal((await phone.fetch('/file/a')).status, 200)
+  })
+})

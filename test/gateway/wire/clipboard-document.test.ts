@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { ITEM_TYPES } from '../../../src/core/item-type.ts'
+import type { Item } from '../../../src/core/item.ts'
+import { decodeDocument, encodeDocument } from '../../../src/gateway/wire/clipboard-document.ts'
+import { HttpError } from '../../../src/http/http-error.ts'
+import fc from '../../support/property.ts'
+
+const IMAGE: Item = {
+  type: 'Image',
+  text: 'a.png',
+  dataName: 'a.png',
+  mediaType: 'image/png',
+  size: 3,
+  contentId: 'blake3v1:00',
+  contentHash: 'c0ffee',
+  nameHash: 'beef',
+  aliases: ['d00d'],
+  activatedAt: 0,
+}
+
+function refuses(body: unknown, code: string, detail = /./): void {
+  assert.throws(() => decodeDocument(body), (error: unknown) => {
+    assert.ok(error instanceof HttpError)
+    assert.equal(error.code, code)
+    assert.match(error.detail ?? '', detail)
+    return true
+  })
+}
+
+describe('decodeDocument()', () => {
+  it('needs a type only, in any letter case', () => {
+    const absent = { text: '', hasData: false, dataName: '', hash: '' }
+    assert.deepEqual(decodeDocument({ TYPE: 'text' }), { type: 'Text', ...absent })
+    refuses({}, 'BAD_BODY', /"type"/)
+    refuses({ type: 'Movie' }, 'BAD_BODY', /"type"/)
+    for (const body of [null, 1, 'Text', [], undefined]) refuses(body, 'BAD_BODY', /object/)
+  })
+
+  it('takes keys in any case, and the camelCase spelling before all others', () => {
+    const document = decodeDocument(
+      JSON.parse('{"DataName":"x","dataName":"a","DATANAME":"y","Type":"File","HASDATA":true}'),
+    )
+    assert.deepEqual(document, { type: 'File', text: '', hasData: true, dataName: 'a', hash: '' })
+  })
+
+  it('counts null as absent and ignores what it does not know', () => {
+    const body: unknown = JSON.parse('{"type":"Text","text":null,"Text":"a","__proto__":{"text":"b"},"x":1}')
+    assert.equal(decodeDocument(body).text, 'a')
+  })
+
+  it('names the field whose JSON type is wrong', () => {
+    for (const [field, value] of Object.entries({
+      type: 1, text: {}, hasData: 'yes', size: '3', hash: false, dataName: [], contentId: 0,
+    })) {
+      refuses({ type: 'Text', [field]: value }, 'BAD_BODY', new RegExp(`"${field}"`))
+    }
+  })
+
+  it('refuses a data name that is a path', () => {
+    for (const dataName of ['../x', 'a/b', 'a\\b', 'a\0']) {
+      refuses({ type: 'File', dataName }, 'BAD_NAME')
+    }
+  })
+
+  it('maps documents of protocol v1 and v2', () => {
+    const text = decodeDocument({ File: '', Clipboard: 'hello', Type: 'Text' })
+    assert.deepEqual([text.type, text.text, text.hasData], ['Text', 'hello', false])
+    const image = decodeDocument({ File: 'a.png', Clipboard: 'ABCD', Type: 'Image' })
+    assert.deepEqual([image.type, image.dataName], ['Image', 'a.png'])
+  })
+
+  it('replaces lone surrogates, which no file and no other program could take', () => {
+    assert.equal(decodeDocument({ type: 'Text', text: 'a\ud800b' }).text, 'a\ufffdb')
+  })
+
+  it('gives a document or an HttpError for any JSON, and pollutes no prototype', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(...ITEM_TYPES), (value, type) => {
+        for (const body of [value, { type, ...(typeof value === 'object' ? value : {}) }]) {
+          try {
+            assert.ok(ITEM_TYPES.includes(decodeDocument(body).type))
+          } catch (error) {
+            assert.ok(error instanceof HttpError)
+          }
+        }
+        assert.equal('text' in {}, false)
+      }),
+    )
+  })
+})
+
+describe('encodeDocument()', () => {
+  it('writes an empty Text when there is no item', () => {
+    assert.equal(
+      encodeDocument(undefined, 'sync'),
+      '{"type":"Text","text":"","hasData":false,"size":0,"hash":"","dataName":""}',
+    )
+  })
+
+  it('writes the hash of each dialect', () => {
+    const hashOf = (item: Partial<Item>, dialect: 'sync' | 'syncclipboard'): unknown =>
+      JSON.parse(encodeDocument({ ...IMAGE, ...item }, dialect)).hash
+    assert.equal(hashOf({}, 'sync'), 'c0ffee')
+    assert.equal(hashOf({}, 'syncclipboard'), 'BEEF')
+    assert.equal(hashOf({ type: 'Text', nameHash: 'c0ffee' }, 'syncclipboard'), 'C0FFEE')
+    assert.equal(hashOf({ type: 'Group' }, 'sync'), 'c0ffee')
+    assert.equal(hashOf({ type: 'Group' }, 'syncclipboard'), 'D00D')
+    assert.equal(hashOf({ type: 'Group', aliases: [] }, 'syncclipboard'), 'C0FFEE')
+  })
+
+  it('is understood by decodeDocument()', () => {
+    const document = decodeDocument(JSON.parse(encodeDocument(IMAGE, 'sync')))
+    assert.deepEqual(document, {
+      type: 'Image', text: 'a.png', hasData: true, dataName: 'a.png', hash: 'c0ffee',
+    })
+  })
+})

@@ -1,0 +1,124 @@
+/**
+ * A real daemon in a process of its own, started like a user starts it.
+ *
+ * @module
+ */
+
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+/** What `serve --json` prints first. */
+export interface ReadyEvent {
+  readonly event: 'ready'
+  readonly gateway: string
+  readonly control: string
+  readonly mode: 'desktop' | 'headless'
+  readonly clipboard: string
+  readonly pid: number
+}
+
+/** What `pair --json` prints. */
+export interface PairedDevice {
+  readonly id: string
+  readonly username: string
+  readonly password: string
+  readonly url: string
+  readonly link: string
+}
+
+export interface DaemonProcess {
+  readonly child: ChildProcess
+  readonly ready: ReadyEvent
+  readonly folder: string
+  /** Everything that it wrote to stderr so far. */
+  stderr(): string
+  /** Runs another command against this daemon's data directory. */
+  run(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
+  pair(label: string): Promise<PairedDevice>
+  /** SIGTERM, and its exit code. */
+  stop(): Promise<number | null>
+}
+
+export interface DaemonOptions {
+  readonly args?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+  /** Holds the data directory and what else it writes; made, and removed, unless it is given. */
+  readonly folder?: string
+}
+
+/** A folder for one test. */
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Surroundings in which nothing of this machine's user is read or written. */
+export function isolatedEnvironment(folder: string, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { PATH, NODE_V8_COVERAGE } = process.env
+  return {
+    PATH,
+    // Coverage follows into the processes that tests start.
+    ...(NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE }),
+    HOME: folder,
+    XDG_CONFIG_HOME: join(folder, 'config'),
+    XDG_STATE_HOME: join(folder, 'state'),
+    CLIPGATE_DATA_DIR: join(folder, 'data'),
+    CLIPGATE_RECEIVED_DIR: join(folder, 'received'),
+    ...env,
+  }
+}
+
+/** Starts a daemon on free ports and waits until it is ready. It is killed when the test ends. */
+export async function startDaemonProcess(
+  t: TestContext,
+  options: DaemonOptions = {},
+): Promise<DaemonProcess> {
+  const folder = options.folder ?? (await temporaryFolder(t))
+  const env = isolatedEnvironment(folder, options.env)
+  const node = [...process.execArgv, MAIN]
+  const args = ['serve', '--json', '--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
+  const child = spawn(process.execPath, [...node, ...args, ...(options.args ?? [])], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+
+  const ready = await firstLine(child, () => stderr)
+  const run = async (...command: readonly string[]) =>
+    promisify(execFile)(process.execPath, [...node, ...command], { env })
+  return {
+    child,
+    ready,
+    folder,
+    stderr: () => stderr,
+    run,
+    pair: async (label) => JSON.parse((await run('pair', '--json', '--label', label)).stdout),
+    stop: async () => {
+      child.kill('SIGTERM')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      return child.exitCode
+    },
+  }
+}
+
+async function firstLine(child: ChildProcess, stderr: () => string): Promise<ReadyEvent> {
+  if (child.stdout === null) throw new Error('The daemon has no stdout')
+  for await (const line of createInterface({ input: child.stdout })) {
+    // Whatever else it prints must not fill the pipe.
+    child.stdout.resume()
+    return JSON.parse(line)
+  }
+  throw new Error(`The daemon ended before it was ready: ${stderr()}`)
+}

@@ -1,0 +1,73 @@
+/**
+ * The gateway on memory ports, behind a real socket.
+ *
+ * @module
+ */
+
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { createGateway, type GatewayOptions } from '../../src/gateway/create-gateway.ts'
+import { ChangeHub } from '../../src/inbound/change-hub.ts'
+import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
+import type { StagingArea } from '../../src/ports/staging-area.ts'
+import { CaptureLogger } from './capture-logger.ts'
+import { FakeClock } from './fake-clock.ts'
+import { FakeVerifier } from './fake-verifier.ts'
+import { MemoryBlobStore } from './memory-blob-store.ts'
+import { MemoryDeviceRegistry } from './memory-device-registry.ts'
+import { MemoryLatestItem } from './memory-latest-item.ts'
+import { MemoryStagingArea } from './memory-staging-area.ts'
+import { createPhone } from './phone.ts'
+
+export interface ServeGatewayOptions extends Partial<GatewayOptions> {
+  /** Replaces members of the staging area. */
+  readonly staging?: Partial<StagingArea>
+}
+
+/** Serves the gateway on a free port until the test ends, with one phone paired. */
+export async function serveGateway(t: TestContext, options: ServeGatewayOptions = {}) {
+  const clock = new FakeClock()
+  const logger = new CaptureLogger()
+  const blobs = new MemoryBlobStore()
+  const memory = new MemoryStagingArea(blobs, options.maxFileBytes)
+  const { admit = memory.admit.bind(memory), stage = memory.stage.bind(memory) } = options.staging ?? {}
+  const staging = { admit, stage, take: memory.take.bind(memory) }
+  const latest = new MemoryLatestItem()
+  const changes = new ChangeHub()
+  const maxTextBytes = options.maxMetadataBytes
+  const inbound = new ClipboardPipeline({ staging, latest, changes, clock, logger, maxTextBytes })
+  const devices = new MemoryDeviceRegistry(() => clock.now())
+  const verifier = new FakeVerifier(devices)
+
+  const ports = { devices, verifier, latest, staging, inbound, clock, logger }
+  const gateway = createGateway(ports, { version: '1.2.3', ...options })
+  const server = createServer(gateway).on('checkContinue', gateway)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  // `listen` was given an address, so this is one.
+  const { port } = server.address() as AddressInfo
+
+  const { device, password } = await devices.add({ kind: 'phone', label: 'Phone' })
+  const url = `http://127.0.0.1:${port}`
+  return {
+    ...ports,
+    blobs,
+    memory,
+    url,
+    port,
+    device,
+    password,
+    authorization: `Basic ${Buffer.from(`${device.username}:${password}`).toString('base64')}`,
+    phone: createPhone({ username: device.username, password }, url),
+    /** Another device of the same person. */
+    addPhone: async () => {
+      const added = await devices.add({ kind: 'phone' })
+      return createPhone({ username: added.device.username, password: added.password }, url)
+    },
+  }
+}

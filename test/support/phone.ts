@@ -1,0 +1,68 @@
+/**
+ * A phone-like client: nothing but `fetch` and Basic authentication.
+ *
+ * @module
+ */
+
+import assert from 'node:assert/strict'
+import type { PairedDevice } from './daemon-process.ts'
+
+export interface Phone {
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  /** The current document. */
+  document(): Promise<Record<string, unknown>>
+  /** The bytes of the current item. */
+  download(): Promise<Buffer>
+  pushText(text: string): Promise<void>
+  /** Uploads, then describes. */
+  pushFile(type: 'Image' | 'File' | 'Group', dataName: string, bytes: Uint8Array): Promise<void>
+}
+
+/** A phone that uses the credentials of a paired device. */
+export function createPhone(
+  { username, password }: Pick<PairedDevice, 'username' | 'password'>,
+  gateway: string,
+): Phone {
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+
+  const phone: Phone = {
+    fetch: (path, init = {}) =>
+      fetch(`${gateway}${path}`, { ...init, headers: { authorization, ...init.headers } }),
+
+    async document() {
+      const response = await phone.fetch('/Sync.json')
+      assert.equal(response.status, 200)
+      return readObject(response)
+    },
+
+    async download() {
+      const { dataName } = await phone.document()
+      const response = await phone.fetch(`/file/${encodeURIComponent(String(dataName))}`)
+      assert.equal(response.status, 200)
+      return Buffer.from(await response.arrayBuffer())
+    },
+
+    async pushText(text) {
+      await put('/Sync.json', JSON.stringify({ type: 'Text', text }))
+    },
+
+    async pushFile(type, dataName, bytes) {
+      await put(`/file/${encodeURIComponent(dataName)}`, bytes)
+      await put('/Sync.json', JSON.stringify({ type, dataName, hasData: true }))
+    },
+  }
+
+  async function put(path: string, body: string | Uint8Array): Promise<void> {
+    const response = await phone.fetch(path, { method: 'PUT', body })
+    assert.equal(response.status, 200, await response.text())
+  }
+
+  return phone
+}
+
+/** The JSON object in a response. */
+export async function readObject(response: Response): Promise<Record<string, unknown>> {
+  const value: unknown = await response.json()
+  assert.ok(typeof value === 'object' && value !== null)
+  return { ...value }
+}
