@@ -1,0 +1,47 @@
+/**
+ * Writes log lines to a stream: time, level, message, then `key=value`.
+ *
+ * @module
+ */
+
+import type { Writable } from 'node:stream'
+import type { LogFields, Logger } from '../ports/logger.ts'
+
+/** From the most to the least talkative; each includes those behind it. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** A logger that writes what is at least as important as `level`. */
+export function createStreamLogger(stream: Writable, level: LogLevel): Logger {
+  const threshold = LOG_LEVELS.indexOf(level)
+
+  const writer = (name: LogLevel) => {
+    if (LOG_LEVELS.indexOf(name) < threshold) return () => undefined
+    return (message: string, fields: LogFields = {}): void => {
+      // A reader that went away must not end the program; there is nobody left to tell.
+      if (stream.writable) stream.write(`${formatLine(name, message, fields)}\n`)
+    }
+  }
+  return {
+    debug: writer('debug'),
+    info: writer('info'),
+    warn: writer('warn'),
+    error: writer('error'),
+  }
+}
+
+function formatLine(level: LogLevel, message: string, fields: LogFields): string {
+  const pairs = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => ` ${key}=${typeof value === 'string' ? JSON.stringify(value) : value}`)
+  const line = `${new Date().toISOString()} ${level.padEnd(5)} ${message}${pairs.join('')}`
+  return line.replaceAll(UNPRINTABLE, escape)
+}
+
+/** Control, format and bidi characters: what a terminal or an editor would obey instead of show. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+
+function escape(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+}

@@ -1,0 +1,76 @@
+/**
+ * The formats in which one item is offered to other programs.
+ *
+ * @module
+ */
+
+import type { Blob } from '../ports/blob.ts'
+import type { OfferedContent } from '../ports/system-clipboard.ts'
+import { encodeLatin1, isLatin1 } from './latin-1.ts'
+import { formatCopiedFiles, formatUriList } from './uri-list.ts'
+
+/** Bytes that are read when somebody pastes. */
+export type OfferedBytes = Pick<Blob, 'size' | 'open'>
+
+export interface OfferedFormat {
+  readonly target: string
+  /** Name of the type of the answer. */
+  readonly type: string
+  readonly bytes: OfferedBytes
+}
+
+/**
+ * Everything that `content` is offered as. Text is offered as `STRING`, which is Latin-1, only when
+ * nothing is lost. Files are offered to file managers as files and to everybody else as paths,
+ * one in a line.
+ */
+export function offeredFormats(content: OfferedContent): readonly OfferedFormat[] {
+  switch (content.kind) {
+    case 'text':
+      return textFormats(content.text)
+    case 'image':
+      return [sameType(content.mediaType, content.blob)]
+    case 'files': {
+      const { paths } = content
+      return [
+        sameType('text/uri-list', bytesOf(formatUriList(paths))),
+        sameType('x-special/gnome-copied-files', bytesOf(formatCopiedFiles(paths))),
+        ...textFormats(paths.join('\n')),
+      ]
+    }
+  }
+}
+
+function textFormats(text: string): readonly OfferedFormat[] {
+  const bytes = bytesOf(text)
+  return [
+    sameType('UTF8_STRING', bytes),
+    sameType('text/plain;charset=utf-8', bytes),
+    sameType('text/plain', bytes),
+    // `TEXT` leaves the encoding to the owner, which names it in the answer.
+    { target: 'TEXT', type: 'UTF8_STRING', bytes },
+    ...(isLatin1(text) ? [sameType('STRING', inMemory(encodeLatin1(text)))] : []),
+  ]
+}
+
+function sameType(target: string, bytes: OfferedBytes): OfferedFormat {
+  return { target, type: target, bytes }
+}
+
+function bytesOf(text: string): OfferedBytes {
+  return inMemory(Buffer.from(text))
+}
+
+function inMemory(bytes: Buffer): OfferedBytes {
+  return {
+    size: bytes.length,
+    open: async () => ({
+      read: async (target, position) => {
+        const part = bytes.subarray(position, position + target.length)
+        target.set(part)
+        return part.length
+      },
+      close: async () => undefined,
+    }),
+  }
+}

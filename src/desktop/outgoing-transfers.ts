@@ -1,0 +1,170 @@
+/**
+ * Sends what is too long for one property in increments (ICCCM, 2.7.2): a block is written, and
+ * the next one when the requestor has deleted it. An empty block is the end.
+ *
+ * The protocol has no way to say that something went wrong. A transfer that cannot go on just
+ * stops, without the empty block: the requestor must not take half a picture for a whole one.
+ *
+ * @module
+ */
+
+import type { Clock } from '../ports/clock.ts'
+import type { OpenBlob } from '../ports/blob.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { OfferedBytes } from './offered-formats.ts'
+import { PROPERTY_CHANGE, STRUCTURE_NOTIFY, type XConnection } from './x-connection.ts'
+import type { SelectionEvent } from './x-events.ts'
+
+export interface OutgoingTransfersDeps {
+  readonly connection: XConnection
+  /** The atom `INCR`. */
+  readonly incr: number
+  readonly blockBytes: number
+  readonly clock: Clock
+  readonly logger: Logger
+  /** A requestor that leaves a block alone for longer is given up. */
+  readonly stallMs: number
+}
+
+/** Where the bytes go. */
+export interface Destination {
+  readonly requestor: number
+  readonly property: number
+  readonly type: number
+}
+
+interface Transfer extends Destination {
+  readonly source: OpenBlob
+  readonly size: number
+  readonly block: Buffer
+  position: number
+  /** Waits for the requestor, which may answer only then. */
+  isWaiting: boolean
+  isEnding: boolean
+  cancelStall: () => void
+}
+
+/** The announced size is a lower bound, in 32 bits. */
+const MAX_CARD32 = 0xffff_ffff
+
+/** More pastes at once than programs that a person uses; each holds a file open. */
+const MAX_TRANSFERS = 64
+
+export class OutgoingTransfers {
+  readonly #deps: OutgoingTransfersDeps
+  readonly #transfers = new Map<string, Transfer>()
+
+  constructor(deps: OutgoingTransfersDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Announces a transfer. It goes on by itself when the requestor takes the announcement away.
+   *
+   * @throws {Error} When the requestor is gone, or too many transfers are under way.
+   */
+  async start(destination: Destination, bytes: OfferedBytes): Promise<void> {
+    const { connection, blockBytes, incr } = this.#deps
+    const { requestor, property } = destination
+    const key = keyOf(requestor, property)
+    await this.#finish(key)
+    if (this.#transfers.size >= MAX_TRANSFERS) throw new Error('Too many programs paste at once')
+    const transfer: Transfer = {
+      ...destination,
+      source: await bytes.open(),
+      size: bytes.size,
+      block: Buffer.alloc(blockBytes),
+      position: 0,
+      isWaiting: true,
+      isEnding: false,
+      cancelStall: () => undefined,
+    }
+    this.#transfers.set(key, transfer)
+    this.#watchStall(key, transfer)
+    try {
+      await Promise.all([
+        connection.selectInput(requestor, PROPERTY_CHANGE | STRUCTURE_NOTIFY),
+        connection.changeProperty({
+          window: requestor,
+          property,
+          type: incr,
+          format: 32,
+          data: [Math.min(bytes.size, MAX_CARD32)],
+        }),
+      ])
+    } catch (error) {
+      await this.#finish(key)
+      throw error
+    }
+  }
+
+  handle(event: SelectionEvent): void {
+    if (event.kind === 'destroyed') {
+      for (const [key, { requestor }] of this.#transfers) {
+        if (requestor === event.window) void this.#finish(key)
+      }
+    }
+    if (event.kind !== 'property' || !event.isDeleted) return
+    const key = keyOf(event.window, event.property)
+    const transfer = this.#transfers.get(key)
+    if (transfer === undefined || !transfer.isWaiting) return
+    transfer.isWaiting = false
+    this.#advance(key, transfer).catch((error: unknown) => {
+      this.#deps.logger.debug('A paste was broken off', { reason: String(error) })
+      return this.#finish(key)
+    })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#transfers.keys()].map((key) => this.#finish(key)))
+  }
+
+  async #advance(key: string, transfer: Transfer): Promise<void> {
+    if (transfer.isEnding) return this.#finish(key)
+    const { requestor, property, type, block, position, size } = transfer
+    const wanted = block.subarray(0, Math.min(block.length, size - position))
+    const count = wanted.length === 0 ? 0 : await transfer.source.read(wanted, position)
+    if (count < wanted.length) throw new Error('The bytes are shorter than they were')
+    if (this.#transfers.get(key) !== transfer) return
+    transfer.position += count
+    transfer.isEnding = count === 0
+    transfer.isWaiting = true
+    this.#watchStall(key, transfer)
+    await this.#deps.connection.changeProperty({
+      window: requestor,
+      property,
+      type,
+      format: 8,
+      data: wanted,
+    })
+  }
+
+  #watchStall(key: string, transfer: Transfer): void {
+    transfer.cancelStall()
+    transfer.cancelStall = this.#deps.clock.after(this.#deps.stallMs, () => {
+      this.#deps.logger.debug('A paste was given up: the other program has stopped')
+      void this.#finish(key)
+    })
+  }
+
+  /** Never rejects: there is nobody left who could act on it. */
+  async #finish(key: string): Promise<void> {
+    const transfer = this.#transfers.get(key)
+    if (transfer === undefined) return
+    this.#transfers.delete(key)
+    transfer.cancelStall()
+    const { requestor, source } = transfer
+    try {
+      await source.close()
+      const isLast = ![...this.#transfers.values()].some((other) => other.requestor === requestor)
+      if (isLast) await this.#deps.connection.selectInput(requestor, 0)
+    } catch (error) {
+      // The window of a requestor that died is gone, and so may be the server.
+      this.#deps.logger.debug('Could not tidy up after a paste', { reason: String(error) })
+    }
+  }
+}
+
+function keyOf(requestor: number, property: number): string {
+  return `${requestor}:${property}`
+}

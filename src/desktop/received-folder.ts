@@ -1,0 +1,154 @@
+/**
+ * The folder where pushed files land.
+ *
+ * A file appears whole and under a name of its own: nothing that is there is ever replaced, and no
+ * link is followed. The folder is made private (0700), because what a phone sends is; the files in
+ * it get the mode of every new file, because they are the user's, and stay usual when moved out.
+ *
+ * Nothing is synced to the disk: the item that a file was made from is.
+ *
+ * @module
+ */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { MIB } from '../core/limits.ts'
+import type { Blob } from '../ports/blob.ts'
+import { hasCode, moveToFreeName } from './move-to-free-name.ts'
+import { numberedName, safeFileName } from './safe-file-name.ts'
+
+export interface SaveOptions {
+  /** SHA-256 of the bytes; an equal file of that name is then used again. */
+  readonly sha256?: string
+}
+
+const FOLDER_MODE = 0o700
+const FILE_MODE = 0o666
+
+const BLOCK_BYTES: number = MIB
+
+/** Names of unfinished files: hidden, and nobody else's. */
+const UNFINISHED = /^\.clipgate-[0-9a-f]{16}\.part$/
+
+/** An unfinished file that nobody wrote to for so long was left by a program that was killed. */
+const ABANDONED_MS: number = 24 * 60 * 60 * 1000
+
+/** A person with more files of one name has another problem. */
+const MAX_NUMBER = 10_000
+
+export class ReceivedFolder {
+  readonly path: string
+  #isPrepared = false
+
+  constructor(path: string) {
+    this.path = resolve(path)
+  }
+
+  /**
+   * Writes a file, under `dataName` or a name like it.
+   *
+   * @returns Its absolute path.
+   * @throws The error of the failing system call, or of the blob; nothing is left then.
+   */
+  async save(blob: Blob, dataName: string, { sha256 }: SaveOptions = {}): Promise<string> {
+    await this.#prepare()
+    const name = safeFileName(dataName, process.platform)
+    const first = await this.#firstFree(name, blob.size, sha256)
+    if (first.isSame) return first.path
+    const unfinished = join(this.path, `.clipgate-${randomBytes(8).toString('hex')}.part`)
+    try {
+      await copyBlob(blob, unfinished)
+      return await this.#claimName(unfinished, name, first.number)
+    } catch (error) {
+      // The first error is the one that tells what happened.
+      await unlink(unfinished).catch(() => undefined)
+      throw error
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    await mkdir(this.path, { recursive: true, mode: FOLDER_MODE })
+    if (this.#isPrepared) return
+    this.#isPrepared = true
+    for (const name of await readdir(this.path)) {
+      if (UNFINISHED.test(name)) await unlinkAbandoned(join(this.path, name))
+    }
+  }
+
+  /** The first number whose name is free, or the file that has the bytes already. */
+  async #firstFree(
+    name: string,
+    size: number,
+    sha256: string | undefined,
+  ): Promise<{ readonly number: number; readonly path: string; readonly isSame: boolean }> {
+    for (let number = 1; ; number += 1) {
+      const path = join(this.path, numberedName(name, number))
+      const found = await statsOf(path)
+      if (found === undefined || number === MAX_NUMBER) return { number, path, isSame: false }
+      const isCandidate = sha256 !== undefined && found.isFile() && found.size === size
+      if (isCandidate && (await hashFile(path)) === sha256) return { number, path, isSame: true }
+    }
+  }
+
+  async #claimName(unfinished: string, name: string, first: number): Promise<string> {
+    for (let number = first; number <= MAX_NUMBER; number += 1) {
+      const path = join(this.path, numberedName(name, number))
+      if (await moveToFreeName(unfinished, path)) return path
+    }
+    throw new Error('Cannot save the file: too many files have its name')
+  }
+}
+
+async function copyBlob(blob: Blob, path: string): Promise<void> {
+  const source = await blob.open()
+  try {
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+    const file = await open(path, flags, FILE_MODE)
+    try {
+      const block = Buffer.alloc(Math.min(BLOCK_BYTES, blob.size))
+      for (let position = 0; position < blob.size; ) {
+        const count = await source.read(block, position)
+        if (count === 0) throw new Error('Cannot save the file: bytes are missing')
+        await file.writeFile(block.subarray(0, count))
+        position += count
+      }
+    } finally {
+      await file.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+/** SHA-256 of a file; `undefined` when it cannot be read, which makes it another file. */
+async function hashFile(path: string): Promise<string | undefined> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+    const hash = createHash('sha256')
+    const chunks = file.createReadStream({ highWaterMark: BLOCK_BYTES })
+    for await (const chunk of chunks) hash.update(chunk)
+    return hash.digest('hex')
+  } catch {
+    // Not ours, or gone by now: the new file gets a name of its own.
+    return undefined
+  }
+}
+
+async function unlinkAbandoned(path: string): Promise<void> {
+  const found = await statsOf(path)
+  if (found === undefined || Date.now() - found.mtimeMs < ABANDONED_MS) return
+  // A second daemon may sweep the same folder, and what stays does no harm.
+  await unlink(path).catch(() => undefined)
+}
+
+/** About the name itself and not what a link points to; `undefined` when it is free. */
+async function statsOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}

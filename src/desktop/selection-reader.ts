@@ -1,0 +1,197 @@
+/**
+ * Asks the owner of a selection for its content and receives the answer, in one piece or in
+ * increments (ICCCM, 2.4 and 2.7.2).
+ *
+ * What is given up (it is too long, too slow, or overtaken by a newer copy) goes on to arrive;
+ * it is then deleted unread, so that its owner comes to its end and is not left waiting.
+ *
+ * @module
+ */
+
+import { KIB, MIB } from '../core/limits.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Atoms } from './atoms.ts'
+import type { XConnection } from './x-connection.ts'
+import type { ConversionAnswer, SelectionEvent } from './x-events.ts'
+
+export interface SelectionReaderDeps {
+  readonly connection: XConnection
+  readonly atoms: Atoms
+  /** Gets the answers; must report changes of its properties. */
+  readonly window: number
+  /** {@link TRANSFER_PROPERTIES} atoms for nothing else. */
+  readonly properties: readonly number[]
+  readonly clock: Clock
+  /** How long an owner may take for an answer, and for each increment. */
+  readonly answerMs: number
+}
+
+export interface Conversion {
+  readonly selection: number
+  readonly target: number
+  /** Server time of the event that made us ask. */
+  readonly time: number
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * Conversions take turns on these, so that a late answer to one that was given up is not taken
+ * for the answer to another: it would have to be ten copies late.
+ */
+export const TRANSFER_PROPERTIES = 64
+
+/** How much of a property is fetched at once. */
+const PART_BYTES: number = MIB
+
+/** An answer in increments begins with a lower bound of its size. */
+const SIZE_BYTES = 4
+
+/** A property that is waited for. */
+interface Claim {
+  readonly property: number
+  readonly target: number
+  readonly time: number
+  /** The property of the answer, 0 when it was refused; `undefined` before it. */
+  answer: number | undefined
+  /** Whether something is in the property. */
+  isWritten: boolean
+  wake: () => void
+}
+
+export class SelectionReader {
+  readonly #deps: SelectionReaderDeps
+  readonly #claims = new Map<number, Claim>()
+  #turn = 0
+
+  constructor(deps: SelectionReaderDeps) {
+    this.#deps = deps
+  }
+
+  handle(event: SelectionEvent): void {
+    if (event.kind === 'converted') {
+      const claim = [...this.#claims.values()].find((candidate) => isAnswer(event, candidate))
+      if (claim === undefined) return
+      claim.answer = event.property
+      claim.wake()
+    }
+    if (event.kind !== 'property' || event.window !== this.#deps.window) return
+    const claim = this.#claims.get(event.property)
+    if (claim !== undefined) {
+      claim.isWritten = !event.isDeleted
+      claim.wake()
+    } else if (!event.isDeleted && this.#deps.properties.includes(event.property)) {
+      this.#deps.connection.deleteProperty(event.window, event.property)
+    }
+  }
+
+  /**
+   * The content in one format; `undefined` when the owner refuses.
+   *
+   * @throws {Error} Past `maxBytes`, or when the owner does not answer; `signal.reason` when
+   *   aborted. The message is for people.
+   */
+  async convert(conversion: Conversion): Promise<Buffer | undefined> {
+    const { connection, atoms, window } = this.#deps
+    const { selection, target, time, signal, maxBytes } = conversion
+    signal.throwIfAborted()
+    const claim = this.#claim(target, time)
+    try {
+      connection.deleteProperty(window, claim.property)
+      connection.convertSelection(window, { selection, target, property: claim.property, time })
+      await this.#until(claim, () => claim.answer !== undefined, signal)
+      if (claim.answer === 0) return undefined
+      const taken = await this.#take(claim.property, maxBytes)
+      if (taken === undefined) throw tooLong(maxBytes)
+      if (taken.type === 0) return undefined
+      if (taken.type !== atoms.of('INCR')) return taken.bytes
+      const least = taken.bytes.length < SIZE_BYTES ? 0 : taken.bytes.readUInt32LE()
+      if (least > maxBytes) throw tooLong(maxBytes)
+      return await this.#takeIncrements(claim, maxBytes, signal)
+    } finally {
+      this.#claims.delete(claim.property)
+      // Starts what is given up: see the top.
+      connection.deleteProperty(window, claim.property)
+    }
+  }
+
+  async #takeIncrements(claim: Claim, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+    const increments: Buffer[] = []
+    let size = 0
+    for (;;) {
+      await this.#until(claim, () => claim.isWritten, signal)
+      const taken = await this.#take(claim.property, maxBytes - size)
+      if (taken === undefined) throw tooLong(maxBytes)
+      if (taken.bytes.length === 0) return Buffer.concat(increments, size)
+      increments.push(taken.bytes)
+      size += taken.bytes.length
+    }
+  }
+
+  /**
+   * Fetches a property whole, and deletes it in the same step in which its end was read.
+   *
+   * @returns `undefined` when it has more than `room` bytes.
+   */
+  async #take(
+    property: number,
+    room: number,
+  ): Promise<{ readonly type: number; readonly bytes: Buffer } | undefined> {
+    const { connection, window } = this.#deps
+    const parts: Buffer[] = []
+    for (let size = 0; ; ) {
+      const part = { offset: size, length: PART_BYTES, isDeleting: true }
+      const { type, data, bytesAfter } = await connection.getProperty(window, property, part)
+      size += data.length
+      if (size + bytesAfter > room) return undefined
+      parts.push(data)
+      if (bytesAfter === 0) return { type, bytes: parts.length === 1 ? data : Buffer.concat(parts) }
+    }
+  }
+
+  #claim(target: number, time: number): Claim {
+    const { properties } = this.#deps
+    const property = properties[this.#turn++ % properties.length] ?? 0
+    const state = { answer: undefined, isWritten: false, wake: () => undefined }
+    const claim: Claim = { property, target, time, ...state }
+    this.#claims.set(property, claim)
+    return claim
+  }
+
+  #until(claim: Claim, isReady: () => boolean, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        cancel()
+        signal.removeEventListener('abort', abort)
+        claim.wake = () => undefined
+      }
+      const abort = (): void => {
+        stop()
+        reject(signal.reason)
+      }
+      const cancel = this.#deps.clock.after(this.#deps.answerMs, () => {
+        stop()
+        reject(new Error('The program that owns the clipboard does not answer'))
+      })
+      signal.addEventListener('abort', abort)
+      claim.wake = () => {
+        if (!isReady()) return
+        stop()
+        resolve()
+      }
+      if (signal.aborted) abort()
+      else claim.wake()
+    })
+  }
+}
+
+/** A refusal names no property; the owner repeats the time that it was asked with, or none. */
+function isAnswer(event: ConversionAnswer, claim: Claim): boolean {
+  if (event.property !== 0) return event.property === claim.property
+  return event.target === claim.target && [0, claim.time].includes(event.time)
+}
+
+function tooLong(maxBytes: number): Error {
+  const [size, unit] = maxBytes < MIB ? [maxBytes / KIB, 'KiB'] : [maxBytes / MIB, 'MiB']
+  return new Error(`What was copied is longer than ${Math.floor(size)} ${unit}`)
+}

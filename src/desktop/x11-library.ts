@@ -1,0 +1,160 @@
+/**
+ * What this room uses of the `x11` package, which has no types of its own, and how it is loaded.
+ *
+ * The package is optional and CommonJS: it is loaded when a clipboard is opened, and not before.
+ * A module with types and not a `.d.ts`, because those are not published with the build.
+ *
+ * @module
+ */
+
+import { createRequire } from 'node:module'
+import type { Duplex } from 'node:stream'
+
+/** Gets an error or a result; true says that an error was dealt with. */
+export type X11Callback<T> = (error: X11Error | null | undefined, result: T) => boolean
+
+/** A protocol error (`error` is its number) or what else went wrong. */
+export interface X11Error extends Error {
+  readonly error?: number
+}
+
+export interface X11Library {
+  createClient(
+    options: X11ClientOptions,
+    onReady: (error: Error | undefined, display: X11Display) => void,
+  ): X11Client
+}
+
+export interface X11ClientOptions {
+  readonly display: string
+  /** Without it the library opens one, and tries TCP when there is no local server. */
+  readonly stream: Duplex
+  /** Present but undefined: reads `XAUTHORITY`, which it would not for a stream. */
+  readonly auth: undefined
+  readonly shm: false
+  readonly disableBigRequests: true
+}
+
+export interface X11Display {
+  readonly client: X11Client
+  readonly screen: readonly { readonly root: number }[]
+  /** In units of four bytes. */
+  readonly max_request_length: number
+}
+
+/** An event. Which fields it has depends on its type; the other ones are not there. */
+export interface X11Event {
+  readonly type: number
+  readonly wid: number
+  readonly atom: number
+  readonly state: number
+  readonly owner: number
+  readonly requestor: number
+  readonly selection: number
+  readonly target: number
+  readonly property: number
+  readonly time: number
+  /** `time` is called so in events of XFIXES. */
+  readonly timestamp: number
+}
+
+export interface X11Property {
+  /** 0 when there is no such property. */
+  readonly type: number
+  readonly bytesAfter: number
+  readonly data: Buffer
+}
+
+export interface XFixes {
+  readonly firstEvent: number
+  SelectSelectionInput(window: number, selection: number, eventMask: number): void
+}
+
+export interface X11Client {
+  /** Known atoms. One object for all connections: to be replaced, see `XConnection`. */
+  atoms: Record<string, number>
+  atom_names: Record<number, string>
+  on(event: 'event', listener: (event: X11Event) => void): this
+  on(event: 'error', listener: (error: Error) => void): this
+  require(extension: 'fixes', callback: (error: Error | null, fixes: XFixes) => void): void
+  AllocID(): number
+  InternAtom(onlyIfExists: boolean, name: string, callback: X11Callback<number>): void
+  CreateWindow(
+    id: number,
+    parent: number,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+    borderWidth: number,
+    depth: number,
+    windowClass: number,
+    visual: number,
+    values: { readonly eventMask: number },
+  ): void
+  ChangeWindowAttributes(
+    window: number,
+    values: { readonly eventMask: number },
+    callback: X11Callback<void>,
+  ): void
+  ChangeProperty(
+    mode: number,
+    window: number,
+    property: number,
+    type: number,
+    format: number,
+    data: Buffer | readonly number[],
+    callback: X11Callback<void>,
+  ): void
+  DeleteProperty(window: number, property: number): void
+  GetProperty(
+    isDelete: number,
+    window: number,
+    property: number,
+    type: number,
+    longOffset: number,
+    longLength: number,
+    callback: X11Callback<X11Property>,
+  ): void
+  SetSelectionOwner(owner: number, selection: number, time: number): void
+  GetSelectionOwner(selection: number, callback: X11Callback<number>): void
+  ConvertSelection(
+    requestor: number,
+    selection: number,
+    target: number,
+    property: number,
+    time: number,
+  ): void
+  SendEvent(
+    destination: number,
+    propagate: number,
+    eventMask: number,
+    event: X11SelectionNotify,
+    callback: X11Callback<void>,
+  ): void
+}
+
+/** The one event that is sent by us. */
+export interface X11SelectionNotify {
+  readonly name: 'SelectionNotify'
+  readonly time: number
+  readonly requestor: number
+  readonly selection: number
+  readonly target: number
+  readonly property: number
+}
+
+/**
+ * Loads the package.
+ *
+ * @param base Where to look for it from; other places than this file are for tests.
+ * @throws {Error} When it is not installed.
+ */
+export function loadX11(base: string | URL = import.meta.url): X11Library {
+  const require = createRequire(base)
+  try {
+    return require('x11')
+  } catch (cause) {
+    throw new Error('Cannot load the optional package "x11", which X11 needs', { cause })
+  }
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { moveToFreeName } from '../../src/desktop/move-to-free-name.ts'
+import { ReceivedFolder } from '../../src/desktop/received-folder.ts'
+import type { Blob } from '../../src/ports/blob.ts'
+import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+
+async function temporaryFolder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'clipgate-'))
+  t.after(() => rm(path, { recursive: true }))
+  return path
+}
+
+async function blobOf(content: string | Buffer): Promise<Blob> {
+  const bytes = Buffer.from(content)
+  const chunks = (async function* () {
+    yield bytes
+  })()
+  return new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
+}
+
+function sha256Of(content: string): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+describe('ReceivedFolder', () => {
+  it('keeps the bytes and the name of a file, and says where', async (t) => {
+    const path = await temporaryFolder(t)
+    const bytes = randomBytes(3 * 1024 * 1024 + 17)
+    const saved = await new ReceivedFolder(path).save(await blobOf(bytes), 'Bild 1.png')
+    assert.equal(saved, join(path, 'Bild 1.png'))
+    assert.ok(bytes.equals(await readFile(saved)))
+    assert.deepEqual(await readdir(path), ['Bild 1.png'])
+  })
+
+  it('saves an empty file', async (t) => {
+    const saved = await new ReceivedFolder(await temporaryFolder(t)).save(await blobOf(''), 'a')
+    assert.equal((await stat(saved)).size, 0)
+  })
+
+  it('makes the folder when it is needed, private, and its files as usual', async (t) => {
+    const path = join(await temporaryFolder(t), 'Downloads', 'clipgate')
+    const folder = new ReceivedFolder(path)
+    const umask = process.umask(0o027)
+    t.after(() => process.umask(umask))
+    const saved = await folder.save(await blobOf('a'), 'a')
+    assert.equal((await stat(path)).mode & 0o777, 0o700)
+    assert.equal((await stat(saved)).mode & 0o777, 0o640)
+    await rm(path, { recursive: true })
+    await folder.save(await blobOf('a'), 'a')
+  })
+
+  it('gives an absolute path', async (t) => {
+    const path = await temporaryFolder(t)
+    const folder = new ReceivedFolder(relative(process.cwd(), path))
+    assert.equal(await folder.save(await blobOf('a'), 'a'), join(path, 'a'))
+  })
+
+  it('never replaces a file: the next one gets a number', async (t) => {
+    const path = await temporaryFolder(t)
+    const folder = new ReceivedFolder(path)
+    for (const content of ['one', 'two', 'three']) await folder.save(await blobOf(content), 'a.txt')
+    const read = (name: string): Promise<string> => readFile(join(path, name), 'utf8')
+    assert.equal(await read('a.txt'), 'one')
+    assert.equal(await read('a (2).txt'), 'two')
+    assert.equal(await read('a (3).txt'), 'three')
+  })
+
+  it('never replaces a file, when many of one name come at once', async (t) => {
+    const path = await temporaryFolder(t)
+    const folder = new ReceivedFolder(path)
+    const contents = Array.from({ length: 20 }, (_, n) => `content ${n}`)
+    const saved = await Promise.all(
+      contents.map(async (content) => folder.save(await blobOf(content), 'a.txt')),
+    )
+    assert.equal(new Set(saved).size, 20)
+    const found = await Promise.all(saved.map((file) => readFile(file, 'utf8')))
+    assert.deepEqual(found, contents)
+  })
+
+  it('does not follow a link that has the name', async (t) => {
+    const path = await temporaryFolder(t)
+    const precious = join(await temporaryFolder(t), 'precious')
+    await writeFile(precious, 'precious')
+    await symlink(precious, join(path, 'a'))
+    await symlink(join(path, 'nowhere'), join(path, 'b'))
+    const folder = new ReceivedFolder(path)
+    // The same bytes behind a link are not taken for the file either.
+    const options = { sha256: sha256Of('precious') }
+    assert.equal(await folder.save(await blobOf('precious'), 'a', options), join(path, 'a (2)'))
+    assert.equal(await folder.save(await blobOf('x'), 'b'), join(path, 'b (2)'))
+    assert.equal(await readFile(precious, 'utf8'), 'precious')
+    assert.ok((await lstat(join(path, 'b'))).isSymbolicLink())
+  })
+
+  it('uses the file again that has the same name and bytes', async (t) => {
+    const path = await temporaryFolder(t)
+    const folder = new ReceivedFolder(path)
+    await folder.save(await blobOf('aaa'), 'a.txt', { sha256: sha256Of('aaa') })
+    const second = await folder.save(await blobOf('bbb'), 'a.txt', { sha256: sha256Of('bbb') })
+    const again = await folder.save(await blobOf('bbb'), 'a.txt', { sha256: sha256Of('bbb') })
+    assert.equal(again, second)
+    assert.deepEqual((await readdir(path)).toSorted(), ['a (2).txt', 'a.txt'])
+  })
+
+  it('makes a new file when it does not know the hash, or a folder has the name', async (t) => {
+    const path = await temporaryFolder(t)
+    const folder = new ReceivedFolder(path)
+    await folder.save(await blobOf('a'), 'a')
+    assert.equal(await folder.save(await blobOf('a'), 'a'), join(path, 'a (2)'))
+    await mkdir(join(path, 'b'))
+    const options = { sha256: sha256Of('b') }
+    assert.equal(await folder.save(await blobOf('b'), 'b', options), join(path, 'b (2)'))
+  })
+
+  it('leaves nothing when the bytes end early, or cannot be read', async (t) => {
+    const path = await temporaryFolder(t)
+    const folder = new ReceivedFolder(path)
+    const whole = await blobOf('abc')
+    const short: Blob = { size: 5, modifiedAt: 0, open: () => whole.open() }
+    const gone: Blob = { size: 5, modifiedAt: 0, open: () => Promise.reject(new Error('gone')) }
+    await assert.rejects(folder.save(short, 'a'), /bytes are missing/)
+    await assert.rejects(folder.save(gone, 'a'), /gone/)
+    assert.deepEqual(await readdir(path), [])
+  })
+
+  it('rejects when the folder cannot be made', async (t) => {
+    const path = join(await temporaryFolder(t), 'file')
+    await writeFile(path, '')
+    await assert.rejects(new ReceivedFolder(join(path, 'sub')).save(await blobOf('a'), 'a'))
+  })
+
+  it('removes what a killed program left a day ago, and nothing else', async (t) => {
+    const path = await temporaryFolder(t)
+    const unfinished = (digit: string): string => `.clipgate-${digit.repeat(16)}.part`
+    const names = [unfinished('0'), unfinished('1'), '.clipgate-mine.part', 'old.txt']
+    for (const name of names) await writeFile(join(path, name), '')
+    const yesterday = Date.now() / 1000 - 25 * 60 * 60
+    for (const name of names.slice(1)) await utimes(join(path, name), yesterday, yesterday)
+    await new ReceivedFolder(path).save(await blobOf('a'), 'a')
+    const left = (await readdir(path)).toSorted()
+    assert.deepEqual(left, [unfinished('0'), '.clipgate-mine.part', 'a', 'old.txt'].toSorted())
+  })
+})
+
+describe('moveToFreeName()', () => {
+  const failure = Object.assign(new Error('no links here'), { code: 'EPERM' })
+  const noLinks = (): Promise<void> => Promise.reject(failure)
+
+  it('moves a file where there are no hard links, and never onto another one', async (t) => {
+    const path = await temporaryFolder(t)
+    const [from, to] = [join(path, 'from'), join(path, 'to')]
+    await writeFile(from, 'new')
+    assert.equal(await moveToFreeName(from, to, noLinks), true)
+    assert.equal(await readFile(to, 'utf8'), 'new')
+    await writeFile(from, 'newer')
+    assert.equal(await moveToFreeName(from, to, noLinks), false)
+    assert.equal(await readFile(to, 'utf8'), 'new')
+    assert.deepEqual((await readdir(path)).toSorted(), ['from', 'to'])
+  })
+
+  it('says what else went wrong', async (t) => {
+    const path = await temporaryFolder(t)
+    const missing = join(path, 'missing')
+    await assert.rejects(moveToFreeName(missing, join(path, 'a')), { code: 'ENOENT' })
+    await assert.rejects(moveToFreeName(missing, join(path, 'b', 'a'), noLinks), { code: 'ENOENT' })
+  })
+})

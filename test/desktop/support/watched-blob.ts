@@ -1,0 +1,49 @@
+/**
+ * Images that are pasted.
+ *
+ * @module
+ */
+
+import type { Blob } from '../../../src/ports/blob.ts'
+import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+
+/** A blob that behaves. */
+export async function blobOf(bytes: Buffer): Promise<Blob> {
+  const chunks = (async function* () {
+    yield bytes
+  })()
+  return new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
+}
+
+export interface WatchedBlob {
+  readonly blob: Blob
+  readonly bytes: Buffer
+  /** Resolves when it was opened and closed. */
+  readonly closed: Promise<void>
+  isClosed(): boolean
+}
+
+/** A blob that tells when it is closed, and holds fewer bytes than it says if asked to. */
+export function watched(bytes: Buffer, available: number = bytes.length): WatchedBlob {
+  let isClosed = false
+  let close: () => void
+  const closed = new Promise<void>((resolve) => {
+    close = () => {
+      isClosed = true
+      resolve()
+    }
+  })
+  const blob: Blob = {
+    size: bytes.length,
+    modifiedAt: 0,
+    open: async () => ({
+      read: async (target, position) => {
+        const end = Math.max(position, Math.min(position + target.length, available))
+        target.set(bytes.subarray(position, end))
+        return end - position
+      },
+      close: async () => close(),
+    }),
+  }
+  return { blob, bytes, closed, isClosed: () => isClosed }
+}

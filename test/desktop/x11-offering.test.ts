@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { KIB, MIB } from '../../src/core/limits.ts'
+import { STRUCTURE_NOTIFY } from '../../src/desktop/x-connection.ts'
+import type { Blob } from '../../src/ports/blob.ts'
+import { needs } from '../support/requirements.ts'
+import { openBoth, openX11, sharedXvfb } from './support/open-x11.ts'
+import { blobOf, watched } from './support/watched-blob.ts'
+import { XClient } from './support/x-client.ts'
+import { xclipPaste } from './support/xclip.ts'
+
+const NEEDS = { ...needs('Xvfb', 'xclip'), timeout: 60_000 }
+
+describe('X11Clipboard, when another program pastes', NEEDS, () => {
+  it('gives text in every encoding that it fits', async (t) => {
+    const { display } = await sharedXvfb()
+    const { clipboard } = await openX11(t, display)
+    await clipboard.offer({ kind: 'text', text: 'grüße' })
+    for (const target of ['UTF8_STRING', 'text/plain;charset=utf-8', 'text/plain', 'TEXT']) {
+      assert.equal(String(await xclipPaste(display, target)), 'grüße', target)
+    }
+    assert.deepEqual(await xclipPaste(display, 'STRING'), Buffer.from('gr\xfc\xdfe', 'latin1'))
+  })
+
+  it('does not offer Latin-1 for text that has other characters', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    await clipboard.offer({ kind: 'text', text: '世界' })
+    assert.equal(await other.paste('STRING'), undefined)
+  })
+
+  it('gives files to file managers, and their paths to everybody else', async (t) => {
+    const { display } = await sharedXvfb()
+    const { clipboard } = await openX11(t, display)
+    await clipboard.offer({ kind: 'files', paths: ['/a/b c', '/a/ü'] })
+    const uris = ['file:///a/b%20c', 'file:///a/%C3%BC'] as const
+    assert.equal(String(await xclipPaste(display, 'text/uri-list')), uris.join('\r\n') + '\r\n')
+    const copied = await xclipPaste(display, 'x-special/gnome-copied-files')
+    assert.equal(String(copied), `copy\n${uris.join('\n')}`)
+    assert.equal(String(await xclipPaste(display, 'UTF8_STRING')), '/a/b c\n/a/ü')
+  })
+
+  it('gives a JPEG of 5 MiB and a text of 2 MiB byte for byte', async (t) => {
+    const { display } = await sharedXvfb()
+    const { clipboard } = await openX11(t, display)
+    const bytes = randomBytes(5 * MIB)
+    await clipboard.offer({ kind: 'image', mediaType: 'image/jpeg', blob: await blobOf(bytes) })
+    assert.ok((await xclipPaste(display, 'image/jpeg'))?.equals(bytes))
+    const text = 'ü'.repeat(MIB)
+    await clipboard.offer({ kind: 'text', text })
+    assert.ok(String(await xclipPaste(display, 'UTF8_STRING')) === text)
+  })
+
+  it('serves several programs at once', async (t) => {
+    const { display } = await sharedXvfb()
+    const { clipboard } = await openX11(t, display)
+    const bytes = randomBytes(2 * MIB)
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: await blobOf(bytes) })
+    const pasting = Array.from({ length: 4 }, () => xclipPaste(display, 'image/png'))
+    for (const pasted of await Promise.all(pasting)) assert.ok(pasted?.equals(bytes))
+  })
+
+  it('lists what it offers', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    const blob = await blobOf(randomBytes(9))
+    await clipboard.offer({ kind: 'image', mediaType: 'image/webp', blob })
+    const listed = await other.paste('TARGETS')
+    const names = ['TARGETS', 'TIMESTAMP', 'MULTIPLE', 'image/webp']
+    assert.deepEqual(atomsIn(listed), await Promise.all(names.map((name) => other.atom(name))))
+  })
+
+  it('tells since when it has the clipboard, and refuses requests from before', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    await clipboard.offer({ kind: 'text', text: 'a' })
+    const [time = 0] = atomsIn(await other.paste('TIMESTAMP'))
+    const change = await other.next('ownerChanged')
+    assert.ok(time > 0 && time <= change.time)
+    assert.equal(String(await other.paste('UTF8_STRING', time)), 'a')
+    assert.equal(await other.paste('UTF8_STRING', time - 1), undefined)
+  })
+
+  it('refuses what it does not offer, SAVE_TARGETS and DELETE included', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    await clipboard.offer({ kind: 'text', text: 'a' })
+    for (const target of ['SAVE_TARGETS', 'DELETE', 'image/png']) {
+      assert.equal(await other.paste(target), undefined, target)
+    }
+  })
+
+  it('answers programs from before ICCCM, which name no property', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    await clipboard.offer({ kind: 'text', text: 'old' })
+    const target = await other.atom('STRING')
+    const asked = { selection: other.clipboard, target, property: 0, time: 0 }
+    other.connection.convertSelection(other.window, asked)
+    assert.equal((await other.next('converted')).property, target)
+    assert.equal(String((await other.read(target)).data), 'old')
+  })
+
+  it('converts to several targets at once', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    await clipboard.offer({ kind: 'text', text: 'all' })
+    const names = ['UTF8_STRING', 'image/png', 'STRING', 'A', 'B', 'C', 'PAIRS']
+    const atoms = await Promise.all(names.map((name) => other.atom(name)))
+    const [utf8 = 0, png = 0, string = 0, a = 0, b = 0, c = 0, pairs = 0] = atoms
+    const asked = [utf8, a, png, b, string, c, utf8, 0]
+    await writePairs(other, pairs, asked)
+    assert.equal(await other.convert('MULTIPLE', 'PAIRS'), pairs)
+    assert.deepEqual(atomsIn((await other.read(pairs)).data), [utf8, a, png, 0, string, c, utf8, 0])
+    assert.equal(String((await other.read(a)).data), 'all')
+    assert.equal(String((await other.read(c)).data), 'all')
+  })
+
+  it('refuses a list of targets that is none', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    await clipboard.offer({ kind: 'text', text: 'all' })
+    const pairs = await other.atom('PAIRS')
+    for (const asked of [[], [1], Array.from({ length: 1000 }, () => 1)]) {
+      await writePairs(other, pairs, asked)
+      assert.equal(await other.convert('MULTIPLE', 'PAIRS'), undefined)
+    }
+  })
+
+  it('says so when another program copies at the same moment', async (t) => {
+    const { other, clipboard, copies } = await openBoth(t)
+    const texts = Array.from({ length: 20 }, (_, n) => `text ${n}`)
+    const offers = texts.map((text) => clipboard.offer({ kind: 'text', text }))
+    await other.copy({ UTF8_STRING: 'theirs' })
+    const results = await Promise.allSettled(offers)
+    // Whoever was told that the clipboard is theirs had it, and the last one has it still.
+    const owner = await other.connection.getSelectionOwner(other.clipboard)
+    assert.equal(results.at(-1)?.status === 'fulfilled', owner !== other.window)
+    if (owner === other.window) assert.equal((await copies.next()).kind, 'text')
+  })
+
+  it('does not report what a program with a history takes over from it', async (t) => {
+    const { other, clipboard, copies } = await openBoth(t)
+    await clipboard.offer({ kind: 'text', text: 'pushed' })
+    await other.copyUntilRead('UTF8_STRING', 'pushed')
+    await other.copyUntilRead('UTF8_STRING', 'new')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'new' })
+    await other.copyUntilRead('UTF8_STRING', 'pushed')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'pushed' })
+  })
+
+  it('does not report files that a program with a history takes over from it', async (t) => {
+    const { other, clipboard, copies } = await openBoth(t)
+    await clipboard.offer({ kind: 'files', paths: [import.meta.filename] })
+    await other.copyUntilRead('text/uri-list', import.meta.url)
+    await other.copyUntilRead('text/uri-list', new URL('.', import.meta.url).href)
+    const paths = [import.meta.dirname + '/']
+    assert.deepEqual(await copies.next(), { kind: 'files', paths })
+  })
+})
+
+describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
+  it('survives a program that dies between two increments, and closes the image', async (t) => {
+    const { other, clipboard, display } = await openBoth(t)
+    const image = watched(randomBytes(MIB))
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    const dying = await XClient.open(t, display)
+    await takeIncrements(dying, 2)
+    await dying.connection.close()
+    await image.closed
+    assert.ok((await takeIncrements(other)).equals(image.bytes))
+  })
+
+  it('survives a program that is gone before the first byte', async (t) => {
+    const { other, clipboard, display } = await openBoth(t)
+    await clipboard.offer({ kind: 'text', text: 'x'.repeat(MIB) })
+    for (const target of ['TARGETS', 'TIMESTAMP', 'UTF8_STRING', 'TEXT', 'MULTIPLE']) {
+      const dying = await XClient.open(t, display)
+      const asked = { selection: dying.clipboard, property: dying.clipboard, time: 0 }
+      const atom = await dying.atom(target)
+      dying.connection.convertSelection(dying.window, { ...asked, target: atom })
+      await dying.connection.close()
+    }
+    assert.equal((await takeIncrements(other, Infinity, 'UTF8_STRING')).length, MIB)
+  })
+
+  it('survives a program that dies while its image is being opened', async (t) => {
+    const { other, clipboard, display } = await openBoth(t)
+    const dying = await XClient.open(t, display)
+    await other.connection.selectInput(dying.window, STRUCTURE_NOTIFY)
+    const image = watched(randomBytes(MIB))
+    const open: Blob['open'] = async () => {
+      await dying.connection.close()
+      await other.next('destroyed')
+      return image.blob.open()
+    }
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: { ...image.blob, open } })
+    const target = await dying.atom('image/png')
+    const asked = { selection: dying.clipboard, target, property: target, time: 0 }
+    dying.connection.convertSelection(dying.window, asked)
+    await image.closed
+  })
+
+  it('gives a program up that stops, after ten seconds', async (t) => {
+    const { other, clipboard, clock } = await openBoth(t)
+    const image = watched(randomBytes(MIB))
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    await takeIncrements(other, 1)
+    // The next block is written: nobody but the other program is waited for.
+    while ((await other.next('property')).isDeleted);
+    await clock.hasOnly(10_000)
+    clock.advance(9_999)
+    await other.settle()
+    assert.equal(image.isClosed(), false)
+    clock.advance(1)
+    await image.closed
+  })
+
+  it('goes on with a paste that began before it lost the clipboard', async (t) => {
+    const { other, clipboard, display } = await openBoth(t)
+    const bytes = randomBytes(MIB)
+    const blob = await blobOf(bytes)
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
+    const property = (await other.convert('image/png', 'PASTE')) ?? 0
+    const newer = await XClient.open(t, display)
+    await newer.own()
+    assert.ok((await takeRest(other, property)).equals(bytes))
+  })
+
+  it('begins again for a program that asks for the same once more', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    const image = watched(randomBytes(MIB))
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    await takeIncrements(other, 1)
+    // The second block lies there, and is not taken.
+    while ((await other.next('property')).isDeleted);
+    const property = (await other.convert('image/png', 'PASTE')) ?? 0
+    await image.closed
+    assert.ok((await takeRest(other, property)).equals(image.bytes))
+  })
+
+  it('refuses a paste when the image is gone, whatever its size', async (t) => {
+    const { other, clipboard, logger } = await openBoth(t)
+    for (const size of [KIB, MIB]) {
+      const blob: Blob = { size, modifiedAt: 0, open: () => Promise.reject(new Error('gone')) }
+      await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
+      assert.equal(await other.paste('image/png'), undefined)
+    }
+    assert.match(logger.text, /gone/)
+  })
+
+  it('never passes half an image off as a whole one', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    const image = watched(randomBytes(MIB), 300 * KIB)
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    await takeIncrements(other, 1)
+    await image.closed
+    await other.settle()
+    // Neither the rest nor the empty block that would end it was written.
+    while (other.waiting('property') > 0) assert.ok((await other.next('property')).isDeleted)
+  })
+
+  it('refuses a small image of which half is gone', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    const image = watched(randomBytes(KIB), 100)
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    assert.equal(await other.paste('image/png'), undefined)
+    await image.closed
+  })
+
+  it('refuses more pastes at once than anybody needs', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    await clipboard.offer({ kind: 'text', text: 'x'.repeat(MIB) })
+    const names = Array.from({ length: 65 }, (_, n) => `P${n}`)
+    const answers: (number | undefined)[] = []
+    for (const name of names) answers.push(await other.convert('UTF8_STRING', name))
+    assert.deepEqual(answers.map((answer) => answer === undefined).indexOf(true), 64)
+  })
+
+  it('closes images that are being pasted when it is closed', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    const image = watched(randomBytes(MIB))
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    await takeIncrements(other, 1)
+    await clipboard.close()
+    await image.closed
+  })
+})
+
+/** Pastes in increments; leaves off after `count` of them. */
+async function takeIncrements(
+  client: XClient,
+  count = Infinity,
+  target = 'image/png',
+): Promise<Buffer> {
+  const property = await client.convert(target, 'PASTE')
+  assert.ok(property !== undefined)
+  return takeRest(client, property, count)
+}
+
+async function takeRest(client: XClient, property: number, count = Infinity): Promise<Buffer> {
+  const { type } = await client.read(property, true)
+  assert.equal(type, await client.atom('INCR'))
+  const taken: Buffer[] = []
+  // Deleting the announcement is what starts it; what happened before is of no interest.
+  while (!(await client.next('property')).isDeleted);
+  for (;;) {
+    const event = await client.next('property')
+    if (event.isDeleted || event.property !== property) continue
+    const { data } = await client.read(property, true)
+    taken.push(data)
+    if (data.length === 0 || taken.length === count) return Buffer.concat(taken)
+  }
+}
+
+async function writePairs(
+  { connection, window }: XClient,
+  property: number,
+  data: readonly number[],
+): Promise<void> {
+  const type = await connection.internAtom('ATOM_PAIR')
+  await connection.changeProperty({ window, property, type, format: 32, data })
+}
+
+function atomsIn(list: Buffer | undefined): number[] {
+  return Array.from({ length: (list?.length ?? 0) / 4 }, (_, n) => list?.readUInt32LE(4 * n) ?? 0)
+}

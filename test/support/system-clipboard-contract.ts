@@ -1,0 +1,171 @@
+/**
+ * What every system clipboard does, told by what other programs on the desktop see of it.
+ *
+ * @module
+ */
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { MIB } from '../../src/core/limits.ts'
+import type {
+  ClipboardEvents,
+  CopiedContent,
+  SystemClipboard,
+} from '../../src/ports/system-clipboard.ts'
+import { Mailbox } from './mailbox.ts'
+import { MemoryBlobStore } from './memory-blob-store.ts'
+
+/** A clipboard, and another program on the same desktop. */
+export interface DesktopUnderTest {
+  readonly clipboard: SystemClipboard
+  /** The other program copies; resolves when it owns the clipboard. */
+  copyElsewhere(content: CopiedContent): Promise<void>
+  /** The other program pastes; `undefined` when there is nothing of this kind. */
+  pasteElsewhere(kind: CopiedContent['kind']): Promise<CopiedContent | undefined>
+}
+
+/** Opens a clipboard; whatever it needs is cleaned up through `t.after`. */
+export type OpenDesktop = (t: TestContext, events: ClipboardEvents) => Promise<DesktopUnderTest>
+
+/** Images are PNGs; adapters that look inside get the signature. */
+const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
+
+const TEXT = 'Grüße, 世界 👋\n\tzweite Zeile — with "quotes"\r\n'
+
+/** Runs the suite. */
+export function describeSystemClipboard(
+  name: string,
+  requirement: { readonly skip: string | false },
+  openDesktop: OpenDesktop,
+): void {
+  describe(`${name}, as every system clipboard`, { ...requirement, timeout: 60_000 }, () => {
+    type Opened = DesktopUnderTest & { readonly copies: Mailbox<CopiedContent> }
+
+    async function open(t: TestContext): Promise<Opened> {
+      const copies = new Mailbox<CopiedContent>()
+      const onCopy = (content: CopiedContent): void => copies.put(content)
+      const desktop = await openDesktop(t, { onCopy, onTrouble: () => undefined })
+      t.after(() => desktop.clipboard.close())
+      return { ...desktop, copies }
+    }
+
+    it('reports text that is copied elsewhere', async (t) => {
+      const { copyElsewhere, copies } = await open(t)
+      await copyElsewhere({ kind: 'text', text: TEXT })
+      assert.deepEqual(await copies.next(), { kind: 'text', text: TEXT })
+    })
+
+    it('reports an image that is copied elsewhere, byte for byte', async (t) => {
+      const { copyElsewhere, copies } = await open(t)
+      const bytes = pngOf(5 * MIB)
+      await copyElsewhere({ kind: 'image', mediaType: 'image/png', bytes })
+      assertImage(await copies.next(), bytes)
+    })
+
+    it('reports files that are copied elsewhere', async (t) => {
+      const { copyElsewhere, copies } = await open(t)
+      const paths = [await fileIn(t, 'ein Bild, 100%?#.png'), await fileIn(t, '👋')]
+      await copyElsewhere({ kind: 'files', paths })
+      assert.deepEqual(await copies.next(), { kind: 'files', paths })
+    })
+
+    it('reports copies in the order in which they happen', async (t) => {
+      const { copyElsewhere, copies } = await open(t)
+      for (const text of ['one', 'two', 'one']) {
+        await copyElsewhere({ kind: 'text', text })
+        assert.deepEqual(await copies.next(), { kind: 'text', text })
+      }
+    })
+
+    it('lets other programs paste text, also a long one', async (t) => {
+      const { clipboard, pasteElsewhere } = await open(t)
+      for (const text of [TEXT, TEXT.repeat(30_000)]) {
+        await clipboard.offer({ kind: 'text', text })
+        const pasted = await pasteElsewhere('text')
+        assert.ok(pasted?.kind === 'text' && pasted.text === text)
+      }
+    })
+
+    it('lets other programs paste an image, byte for byte, again and again', async (t) => {
+      const { clipboard, pasteElsewhere } = await open(t)
+      for (const size of [1000, 5 * MIB]) {
+        const bytes = pngOf(size)
+        await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: await blobOf(bytes) })
+        assertImage(await pasteElsewhere('image'), bytes)
+        assertImage(await pasteElsewhere('image'), bytes)
+      }
+    })
+
+    it('lets other programs paste files', async (t) => {
+      const { clipboard, pasteElsewhere } = await open(t)
+      const paths = [await fileIn(t, 'ein Bild, 100%?#.png'), await fileIn(t, '👋')]
+      await clipboard.offer({ kind: 'files', paths })
+      assert.deepEqual(await pasteElsewhere('files'), { kind: 'files', paths })
+    })
+
+    it('offers the newest thing only', async (t) => {
+      const { clipboard, pasteElsewhere } = await open(t)
+      const blob = await blobOf(pngOf(1000))
+      await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
+      await clipboard.offer({ kind: 'text', text: 'newer' })
+      assert.deepEqual(await pasteElsewhere('text'), { kind: 'text', text: 'newer' })
+      assert.equal(await pasteElsewhere('image'), undefined)
+    })
+
+    it('gives way to what is copied elsewhere', async (t) => {
+      const { clipboard, copyElsewhere, pasteElsewhere } = await open(t)
+      await clipboard.offer({ kind: 'text', text: 'ours' })
+      await copyElsewhere({ kind: 'text', text: 'theirs' })
+      assert.deepEqual(await pasteElsewhere('text'), { kind: 'text', text: 'theirs' })
+    })
+
+    it('never reports what it offers itself', async (t) => {
+      const { clipboard, copyElsewhere, pasteElsewhere, copies } = await open(t)
+      await clipboard.offer({ kind: 'text', text: 'ours' })
+      await pasteElsewhere('text')
+      await clipboard.offer({ kind: 'text', text: 'ours too' })
+      await copyElsewhere({ kind: 'text', text: 'theirs' })
+      assert.deepEqual(await copies.next(), { kind: 'text', text: 'theirs' })
+      assert.equal(copies.size, 0)
+    })
+
+    it('lets go of the clipboard when it is closed, and reports nothing any more', async (t) => {
+      const { clipboard, copyElsewhere, pasteElsewhere, copies } = await open(t)
+      await clipboard.offer({ kind: 'text', text: 'ours' })
+      await clipboard.close()
+      assert.equal(await pasteElsewhere('text'), undefined)
+      await copyElsewhere({ kind: 'text', text: 'unseen' })
+      assert.deepEqual(await pasteElsewhere('text'), { kind: 'text', text: 'unseen' })
+      assert.equal(copies.size, 0)
+    })
+  })
+}
+
+function pngOf(size: number): Uint8Array {
+  return Buffer.concat([PNG_SIGNATURE, randomBytes(size)])
+}
+
+async function blobOf(bytes: Uint8Array) {
+  const chunks = (async function* () {
+    yield bytes
+  })()
+  return new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
+}
+
+async function fileIn(t: TestContext, name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, name)
+  await writeFile(path, name)
+  return path
+}
+
+function assertImage(content: CopiedContent | undefined, bytes: Uint8Array): void {
+  assert.ok(content?.kind === 'image' && content.mediaType === 'image/png')
+  // `deepEqual` of megabytes would take minutes to print.
+  assert.ok(Buffer.compare(content.bytes, bytes) === 0)
+}
