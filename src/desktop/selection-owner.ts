@@ -73,11 +73,14 @@ export class SelectionOwner {
 
   /** Gives the clipboard back, if it is ours. */
   async release(): Promise<void> {
-    if (this.#offer === undefined) return
-    const { connection, atoms } = this.#deps
-    connection.setSelectionOwner(0, atoms.of('CLIPBOARD'), this.#offer.time)
+    const offer = this.#offer
     this.#offer = undefined
-    await connection.getSelectionOwner(atoms.of('CLIPBOARD'))
+    const { connection, atoms, window } = this.#deps
+    const clipboard = atoms.of('CLIPBOARD')
+    if (offer === undefined || (await connection.getSelectionOwner(clipboard)) !== window) return
+    connection.setSelectionOwner(0, clipboard, offer.time)
+    // The answer means that it was done.
+    await connection.getSelectionOwner(clipboard)
   }
 
   handle(event: SelectionEvent): void {
@@ -89,9 +92,9 @@ export class SelectionOwner {
     }
   }
 
-  /** Whether a loss is later than our taking; of an earlier one we hear late. */
+  /** Of an earlier loss we may hear after we took the clipboard again, even in the same tick. */
   #isLostAt(time: number): boolean {
-    return this.#offer !== undefined && !isEarlier(time, this.#offer.time)
+    return this.#offer !== undefined && isEarlier(this.#offer.time, time)
   }
 
   async #answer(request: SelectionRequest): Promise<void> {

@@ -51,6 +51,8 @@ export class X11Clipboard implements SystemClipboard {
   #written: OfferedContent | undefined
   #trouble: string | undefined
   #cancelRetry: () => void = () => undefined
+  /** An attempt to reach the server again. */
+  #attempt: Promise<void> = Promise.resolve()
   /** Grows with every change of the owner. */
   #changes = 0
   #isClosed = false
@@ -86,7 +88,7 @@ export class X11Clipboard implements SystemClipboard {
     this.#cancelRetry()
     this.#reading.abort()
     await this.#session?.close()
-    this.#session = undefined
+    await this.#attempt
   }
 
   async #offer(content: OfferedContent): Promise<void> {
@@ -120,6 +122,7 @@ export class X11Clipboard implements SystemClipboard {
   }
 
   #onOwnerChanged(session: XSession, { owner, time }: OwnerChange): void {
+    if (this.#isClosed) return
     this.#changes += 1
     this.#reading.abort()
     this.#offered = undefined
@@ -161,7 +164,9 @@ export class X11Clipboard implements SystemClipboard {
   }
 
   #retryIn(delayMs: number): void {
-    this.#cancelRetry = this.#options.clock.after(delayMs, () => void this.#retry(delayMs))
+    this.#cancelRetry = this.#options.clock.after(delayMs, () => {
+      this.#attempt = this.#retry(delayMs)
+    })
   }
 
   async #retry(delayMs: number): Promise<void> {

@@ -5,7 +5,6 @@
  */
 
 import { Worker } from 'node:worker_threads'
-import { blake3Kernel } from './blake3-kernel.ts'
 
 /** A file being hashed. It must stay open until one of the two endings has settled. */
 export interface Blake3Job {
@@ -23,18 +22,11 @@ type Ending =
 
 interface Ended {
   readonly job: number
-  readonly digest?: string
-  readonly failure?: string
+  readonly digest: string | undefined
+  readonly failure: string | undefined
 }
 
-export interface Blake3ThreadOptions {
-  /** Called when the thread cannot be used any more. */
-  readonly onEnd: () => void
-  /** The fast way; where the processor cannot run it, the slow one is taken. */
-  readonly kernel?: Uint8Array
-}
-
-/** The worker makes next to no objects; by default it would keep 7 MiB of garbage before it looked. */
+/** The worker makes few objects; by default it would keep 7 MiB of garbage before it looked. */
 const HEAP = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 }
 
 export class Blake3Thread {
@@ -44,10 +36,11 @@ export class Blake3Thread {
   #jobs = 0
   #failure: Error | undefined
 
-  constructor({ onEnd, kernel = blake3Kernel() }: Blake3ThreadOptions) {
+  /** @param onEnd Called when the thread cannot be used any more. */
+  constructor(onEnd: () => void) {
     this.#onEnd = onEnd
     const entry = new URL('./blake3-worker.js', import.meta.url)
-    this.#worker = new Worker(entry, { workerData: { kernel }, resourceLimits: HEAP })
+    this.#worker = new Worker(entry, { resourceLimits: HEAP })
     this.#worker.on('message', (ended: Ended) => this.#settle(ended))
     this.#worker.on('error', (cause) => this.#fail(cause))
     this.#worker.on('exit', () => this.#fail(undefined))

@@ -61,7 +61,7 @@ export class FileHasher {
   }
 
   #startThread(): Blake3Thread {
-    const thread = new Blake3Thread({ onEnd: () => this.#forget(thread) })
+    const thread = new Blake3Thread(() => this.#forget(thread))
     return thread
   }
 

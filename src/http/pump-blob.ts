@@ -7,8 +7,11 @@
 import type { ByteRange } from './byte-range.ts'
 import type { OpenBlobBody } from './reply.ts'
 
-/** Two blocks are in memory for each download. Smaller ones cost throughput, larger ones do not help. */
-const BLOCK_BYTES: number = 512 * 1024
+/**
+ * Two of these are in memory for each download. Smaller ones cost throughput in hand-overs, larger
+ * ones in cache misses.
+ */
+const BLOCK_BYTES: number = 768 * 1024
 
 /**
  * @param write Resolves when the chunk may be overwritten.

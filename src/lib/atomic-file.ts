@@ -75,7 +75,7 @@ export async function writeNewFile(path: string, content: string | Uint8Array): 
   }
 }
 
-/** Creates a private file, where there was nothing, for writing and reading. Whoever called closes it. */
+/** Creates a private file where there was nothing, for writing and reading. */
 export async function createPrivateFile(path: string): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
   const file = await open(path, flags, PRIVATE_FILE_MODE)

@@ -140,10 +140,13 @@ describe('X11Clipboard, when the X server dies', NEEDS, () => {
     await server.crash()
     await troubles.next()
     await server.restart()
+    server.freeze()
     await clock.pass(300)
-    await clipboard.close()
-    // Whatever it had begun is over now.
-    await clock.hasOnly()
+    await clock.hasOnly(2000)
+    const closing = clipboard.close()
+    server.thaw()
+    await closing
+    assert.equal(clock.pending, 0)
     const other = await XClient.open(t, server.display)
     await other.own()
     await other.settle()

@@ -86,9 +86,10 @@ export async function startDaemonProcess(
   const folder = options.folder ?? (await temporaryFolder(t))
   const env = isolatedEnvironment(folder, options.env)
   const node = [...process.execArgv, MAIN]
-  const args = ['serve', '--json', '--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
-  const child = spawn(process.execPath, [...node, ...args, ...(options.args ?? [])], {
-    env,
+  // Free ports, unless the options say otherwise.
+  const ports = { CLIPGATE_LISTEN: '127.0.0.1:0', CLIPGATE_CONTROL: '127.0.0.1:0' }
+  const child = spawn(process.execPath, [...node, 'serve', '--json', ...(options.args ?? [])], {
+    env: { ...ports, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   t.after(() => child.kill('SIGKILL'))
@@ -107,7 +108,7 @@ export async function startDaemonProcess(
     pair: async (label) => JSON.parse((await run('pair', '--json', '--label', label)).stdout),
     stop: async () => {
       child.kill('SIGTERM')
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
       return child.exitCode
     },
   }

@@ -1,0 +1,64 @@
+/**
+ * The numbers of docs/budgets.md.
+ *
+ * @module
+ */
+
+import { availableParallelism } from 'node:os'
+
+export type BudgetId =
+  | 'B1' | 'B2' | 'B3a' | 'B3b' | 'B4' | 'B7' | 'B8' | 'B9a' | 'B9b' | 'B10'
+  | 'B14 packages' | 'B14 size' | 'B15 decode' | 'B15 encode'
+
+export interface Budget {
+  readonly what: string
+  /** What is measured beside it, in the same run. */
+  readonly baseline: string
+  readonly unit: string
+  readonly better: 'higher' | 'lower'
+  /** Whether floor and aim are about the ratio to the baseline, or about the amount itself. */
+  readonly judged: 'ratio' | 'amount'
+  readonly floor: number
+  readonly aim: number
+}
+
+const RATE = { better: 'higher', judged: 'ratio' } as const
+const COST = { better: 'lower', judged: 'ratio' } as const
+const AMOUNT = { better: 'lower', judged: 'amount' } as const
+
+const GET = { ...RATE, baseline: 'bare node:http', unit: 'req/s' } as const
+const FILE = { ...RATE, unit: 'MB/s' } as const
+const PUT = { ...FILE, what: 'PUT /file' } as const
+const BARE = { ...COST, baseline: 'bare node:http' } as const
+const IDLE = { ...BARE, unit: 'MiB' } as const
+const INSTALL = { ...AMOUNT, baseline: 'express' } as const
+const LINK = { ...RATE, unit: 'op/s', floor: 0.2, aim: 0.4 } as const
+
+export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
+  'B1': { ...GET, what: 'GET /Sync.json, authenticated', floor: 0.85, aim: 0.97 },
+  'B2': { ...GET, what: 'GET /healthz', floor: 0.95, aim: 1 },
+  'B3a': { ...PUT, baseline: 'nginx, sha256sum, b3sum', floor: 1, aim: 2 },
+  'B3b': { ...PUT, baseline: 'nginx', floor: 0.6, aim: 0.9 },
+  'B4': {
+    ...PUT,
+    baseline: 'bare node:http, no hashes',
+    floor: 0.35,
+    aim: availableParallelism() < 4 ? 0.45 : 0.6,
+  },
+  'B7': { ...FILE, what: 'GET /file', baseline: 'nginx sendfile', floor: 0.6, aim: 0.9 },
+  'B8': {
+    ...AMOUNT,
+    what: 'four uploads at once, peak memory over idle',
+    baseline: 'bare node:http, no hashes',
+    unit: 'MiB',
+    floor: 64,
+    aim: 48,
+  },
+  'B9a': { ...IDLE, what: 'idle memory, before the first login', floor: 1.25, aim: 1.1 },
+  'B9b': { ...IDLE, what: 'idle memory, after a login and a rest', floor: 1.35, aim: 1.25 },
+  'B10': { ...BARE, what: 'start to ready', unit: 'ms', floor: 1.6, aim: 1.2 },
+  'B14 packages': { ...INSTALL, what: 'installed packages', unit: '', floor: 3, aim: 2 },
+  'B14 size': { ...INSTALL, what: 'installed size', unit: 'MB', floor: 4, aim: 3 },
+  'B15 decode': { ...LINK, what: 'decode a connect link', baseline: 'JSON.parse' },
+  'B15 encode': { ...LINK, what: 'encode a connect link', baseline: 'JSON.stringify' },
+}

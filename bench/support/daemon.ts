@@ -1,0 +1,66 @@
+/**
+ * The daemon as users run it: the built program, headless, on a fresh data directory, with one
+ * device.
+ *
+ * @module
+ */
+
+import { mkdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { AsyncCleanup } from '../../src/lib/async-cleanup.ts'
+import {
+  isolatedEnvironment, type PairedDevice, type ReadyEvent,
+} from '../../test/support/daemon-process.ts'
+import { execute, startProcess, type StartedProcess } from './processes.ts'
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+/** A device that the daemon knows, on its data directory. */
+export interface DaemonSetup {
+  readonly env: NodeJS.ProcessEnv
+  /** The value of the `Authorization` header. */
+  readonly authorization: string
+}
+
+export interface Daemon extends StartedProcess {
+  readonly port: number
+  readonly authorization: string
+  /** Sends a request as the device. Refuses an answer that is not a success. */
+  send(method: string, path: string, body?: string): Promise<void>
+  /** Makes a staged file the current item. */
+  push(dataName: string): Promise<void>
+}
+
+/** Makes a data directory in `folder`, with one device. */
+export async function setUpDaemon(folder: string): Promise<DaemonSetup> {
+  await mkdir(folder, { recursive: true })
+  const env = isolatedEnvironment(folder)
+  const { stdout } = await execute(process.execPath, [MAIN, 'pair', '--json'], { env })
+  const { username, password }: PairedDevice = JSON.parse(stdout)
+  const pair = Buffer.from(`${username}:${password}`).toString('base64')
+  return { env, authorization: `Basic ${pair}` }
+}
+
+export async function startDaemon(cleanup: AsyncCleanup, setup: DaemonSetup): Promise<Daemon> {
+  const { env, authorization } = setup
+  const listen = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
+  const started = await startProcess(
+    cleanup, [process.execPath, MAIN, 'serve', '--headless', '--json', ...listen], env,
+  )
+  const { gateway }: ReadyEvent = JSON.parse(started.firstLine)
+  async function send(method: string, path: string, body?: string): Promise<void> {
+    const answer = await fetch(`${gateway}${path}`, {
+      method, headers: { Authorization: authorization }, ...(body === undefined ? {} : { body }),
+    })
+    await answer.arrayBuffer()
+    if (!answer.ok) throw new Error(`${method} was answered with ${answer.status}`)
+  }
+  return {
+    ...started,
+    port: Number(new URL(gateway).port),
+    authorization,
+    send,
+    push: (dataName) =>
+      send('PUT', '/Sync.json', JSON.stringify({ type: 'File', dataName, hasData: true })),
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Finds out which server `pull` and `push` talk to.
+ *
+ * @module
+ */
+
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { parseConnectLink } from '../link/connect-link.ts'
+import { LinkError } from '../link/link-error.ts'
+import { CommandError, type Invocation } from './command.ts'
+import type { Input } from './input.ts'
+import { readSavedServer, type Server } from './saved-server.ts'
+
+/**
+ * The server of `--link-file`, else the saved one, else that of the first line of stdin.
+ *
+ * @throws {CommandError}
+ */
+export async function chooseServer({ shell, args }: Invocation, input: Input): Promise<Server> {
+  const file = args.text('link-file')
+  if (file !== undefined && file !== '-')
+    return parseLink(await readLinkFile(resolve(shell.cwd, file)))
+  // What is saved already need not be saved again: with --save there is a new link.
+  const saved = file === undefined && !args.flag('save') ? await readSavedServer(shell) : undefined
+  return saved ?? parseLink(await input.readLine('connect link'))
+}
+
+async function readLinkFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw new CommandError(`Cannot read the link file "${path}": ${reason}`)
+  }
+}
+
+function parseLink(text: string): Server {
+  try {
+    const { url, user, pwd } = parseConnectLink(text)
+    return { url, user, pwd }
+  } catch (error) {
+    if (!(error instanceof LinkError)) throw error
+    throw new CommandError(`Cannot use the connect link: ${error.code}: ${error.message}`)
+  }
+}

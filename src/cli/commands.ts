@@ -1,0 +1,148 @@
+/**
+ * The table of commands: what each takes, and what its help says. `run-cli.ts` runs them.
+ *
+ * @module
+ */
+
+import type { OptionSpec } from './arguments.ts'
+
+const SETTINGS_COMMANDS = ['serve', 'pair', 'devices', 'rotate', 'revoke', 'status'] as const
+
+/** Commands that take all settings of the daemon as options. */
+export type SettingsCommandName = (typeof SETTINGS_COMMANDS)[number]
+
+export type PlainCommandName = 'link' | 'pull' | 'push' | 'help' | 'version'
+
+export type CommandName = SettingsCommandName | PlainCommandName
+
+/** A row of the table. */
+export interface Command {
+  /** What follows `clipgate`. */
+  readonly usage: string
+  readonly summary: string
+  /** The rest of its help. */
+  readonly details?: string
+  /** Its own, without those of settings. */
+  readonly options: Readonly<Record<string, OptionSpec>>
+  /** How many arguments it takes besides options. */
+  readonly operands: readonly [min: number, max: number]
+}
+
+const JSON_FLAG: Readonly<Record<string, OptionSpec>> = {
+  json: { placeholder: undefined, meaning: 'print one JSON value a line' },
+}
+
+const LINK_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  'link-file': { placeholder: 'FILE', meaning: 'read the connect link from FILE, "-" is stdin' },
+  save: { placeholder: undefined, meaning: 'remember the server of this link for later calls' },
+}
+
+const LINK_DETAILS =
+  'The server is that of the connect link in --link-file, else the one of an earlier --save, ' +
+  'else the link is the first line of stdin. What --save keeps is a private file beside the ' +
+  'config file.'
+
+const ID_DETAILS = 'ID is the id or the user name of a device.'
+
+export const COMMANDS: Readonly<Record<CommandName, Command>> = {
+  serve: {
+    usage: 'serve',
+    summary: 'run the daemon until it is told to stop',
+    details:
+      'On a terminal, with no device yet, it pairs a first one and shows its QR code. SIGTERM, ' +
+      'SIGINT and SIGHUP stop it, once uploads have finished (--grace); a second signal at once.',
+    options: JSON_FLAG,
+    operands: [0, 0],
+  },
+  pair: {
+    usage: 'pair',
+    summary: 'add a device; shows its QR code, link, user name and password once',
+    options: {
+      kind: { placeholder: 'phone|peer', meaning: 'what connects (phone)' },
+      label: { placeholder: 'LABEL', meaning: 'what to call it' },
+      username: { placeholder: 'USER', meaning: 'its user name (minted)' },
+      'password-stdin': {
+        placeholder: undefined,
+        meaning: 'read its password from stdin (minted)',
+      },
+      url: { placeholder: 'URL', meaning: 'base URL of the link (found out)' },
+      ...JSON_FLAG,
+    },
+    operands: [0, 0],
+  },
+  devices: {
+    usage: 'devices',
+    summary: 'list the paired devices',
+    options: JSON_FLAG,
+    operands: [0, 0],
+  },
+  rotate: {
+    usage: 'rotate ID',
+    summary: 'give a device a new password, shown once; the old one fails at once',
+    details: ID_DETAILS,
+    options: JSON_FLAG,
+    operands: [1, 1],
+  },
+  revoke: {
+    usage: 'revoke ID',
+    summary: 'remove a device; its password fails at once',
+    details: ID_DETAILS,
+    options: JSON_FLAG,
+    operands: [1, 1],
+  },
+  status: {
+    usage: 'status',
+    summary: 'tell how the daemon is; never what was copied',
+    options: JSON_FLAG,
+    operands: [0, 0],
+  },
+  link: {
+    usage: 'link decode',
+    summary: 'read a connect link from stdin, and print what it holds without its password',
+    options: JSON_FLAG,
+    operands: [1, 1],
+  },
+  pull: {
+    usage: 'pull',
+    summary: 'print the current text, or save the current image or file here',
+    details: LINK_DETAILS,
+    options: {
+      ...LINK_OPTIONS,
+      output: {
+        placeholder: 'FILE',
+        meaning: 'where bytes go, "-" is stdout (a name of their own)',
+      },
+      dir: { placeholder: 'DIR', meaning: 'the folder for a name of their own (this one)' },
+      ...JSON_FLAG,
+    },
+    operands: [0, 0],
+  },
+  push: {
+    usage: 'push [FILE]',
+    summary: 'make FILE, or the text on stdin, the current item',
+    details: `${LINK_DETAILS} The text is then what follows that line.`,
+    options: { ...LINK_OPTIONS, ...JSON_FLAG },
+    operands: [0, 1],
+  },
+  help: {
+    usage: 'help [COMMAND]',
+    summary: 'explain a command',
+    options: {},
+    operands: [0, 1],
+  },
+  version: {
+    usage: 'version',
+    summary: 'print the version',
+    options: {},
+    operands: [0, 0],
+  },
+}
+
+/** Whether the table knows `name`. */
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name)
+}
+
+export function isSettingsCommand(name: CommandName): name is SettingsCommandName {
+  return SETTINGS_COMMANDS.some((candidate) => candidate === name)
+}

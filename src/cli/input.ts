@@ -1,0 +1,95 @@
+/**
+ * Reads secrets and texts from stdin.
+ *
+ * @module
+ */
+
+import { KIB, MAX_METADATA_BYTES } from '../core/limits.ts'
+import { CommandError } from './command.ts'
+import { complain, type Shell } from './shell.ts'
+
+/** Neither a link nor a password is longer. */
+const MAX_LINE_BYTES: number = 64 * KIB
+
+const NEWLINE = 0x0a
+
+/** What is on stdin, read once. Close it, or an open pipe keeps the program alive. */
+export class Input {
+  readonly #shell: Shell
+  readonly #chunks: AsyncIterator<unknown>
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(shell: Shell) {
+    this.#shell = shell
+    this.#chunks = shell.stdin[Symbol.asyncIterator]()
+  }
+
+  /**
+   * The next line, without its end.
+   *
+   * @param what Names it for the person at the terminal, and in errors: `connect link`.
+   * @throws {CommandError} when there is none.
+   */
+  async readLine(what: string): Promise<string> {
+    if (this.#shell.stdin.isTTY === true)
+      complain(this.#shell, `Type or paste the ${what}, then Enter:`)
+    let end = this.#rest.indexOf(NEWLINE)
+    while (end === -1 && this.#rest.length <= MAX_LINE_BYTES && (await this.#readMore())) {
+      end = this.#rest.indexOf(NEWLINE)
+    }
+    if (end === -1) end = this.#rest.length
+    const line = decode(this.#rest.subarray(0, end), what).replace(/\r$/, '')
+    if (end > MAX_LINE_BYTES)
+      throw new CommandError(`Cannot read the ${what}: the line is too long`)
+    if (line === '') throw new CommandError(`Cannot read the ${what}: there is none on stdin`)
+    this.#rest = this.#rest.subarray(end + 1)
+    return line
+  }
+
+  /**
+   * Everything that was not read yet, as text.
+   *
+   * @throws {CommandError} when it is more than a text item may be, or not UTF-8.
+   */
+  async readText(): Promise<string> {
+    if (this.#shell.stdin.isTTY === true) complain(this.#shell, 'Type the text, then Ctrl-D:')
+    const chunks = [this.#rest]
+    let size = this.#rest.length
+    this.#rest = Buffer.alloc(0)
+    while (await this.#readMore()) {
+      chunks.push(this.#rest)
+      size += this.#rest.length
+      this.#rest = Buffer.alloc(0)
+      if (size > MAX_METADATA_BYTES) {
+        throw new CommandError(
+          `Cannot push the text: it is longer than ${MAX_METADATA_BYTES} bytes; push a file`,
+        )
+      }
+    }
+    return decode(Buffer.concat(chunks, size), 'text')
+  }
+
+  /** Lets go of stdin, whatever is still in it. */
+  close(): void {
+    this.#shell.stdin.destroy()
+  }
+
+  async #readMore(): Promise<boolean> {
+    const { done, value } = await this.#chunks.next()
+    if (done === true) return false
+    this.#rest = Buffer.concat([
+      this.#rest,
+      Buffer.isBuffer(value) ? value : Buffer.from(String(value)),
+    ])
+    return true
+  }
+}
+
+function decode(bytes: Buffer, what: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    // The cause would say no more, and it must not quote a secret.
+    throw new CommandError(`Cannot read the ${what}: it is not UTF-8`)
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * `clipgate pull`: prints the current text, or saves the current image, file or group.
+ *
+ * @module
+ */
+
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { connect, type Client } from '../client/connect.ts'
+import type { LatestDocument } from '../client/latest.ts'
+import { MAX_METADATA_BYTES } from '../core/limits.ts'
+import { chooseServer } from './choose-server.ts'
+import { CommandError, UsageError, type Invocation } from './command.ts'
+import { Input } from './input.ts'
+import { formatBytes } from './quantities.ts'
+import { exactTarget, likeItem, saveFile } from './save-file.ts'
+import { saveServer } from './saved-server.ts'
+import { print, printJson, type Screen } from './shell.ts'
+import { verifyDownload } from './verify-download.ts'
+import { visible } from './visible.ts'
+
+const STDOUT = '-'
+
+/** An item to bring somewhere. */
+interface Pull extends Invocation {
+  readonly client: Client
+  readonly document: LatestDocument
+}
+
+export async function runPull({ shell, args }: Invocation): Promise<number> {
+  if (args.text('output') === STDOUT && args.flag('json')) {
+    throw new UsageError(['Cannot use --output -: stdout is for --json'])
+  }
+  const input = new Input(shell)
+  try {
+    const server = await chooseServer({ shell, args }, input)
+    const client = connect(server)
+    const document = await client.latest()
+    // It answered, and knows us.
+    if (args.flag('save')) await saveServer(shell, server)
+    const pull = { shell, args, client, document }
+    await (document.type === 'Text' ? pullText(pull) : pullBytes(pull))
+    return 0
+  } finally {
+    input.close()
+  }
+}
+
+async function pullText({ shell, args, client, document }: Pull): Promise<void> {
+  const { text, hasData, contentId } = document
+  if (text === '' && !hasData && contentId === undefined) {
+    throw new CommandError('Cannot pull: nothing was copied yet; copy or push something first')
+  }
+  const whole = hasData ? await downloadText(client, document) : text
+  const savedTo = await saveText(whole, { shell, args })
+  if (args.flag('json')) printItem({ shell, args }, { ...document, text: whole }, savedTo)
+  else if (savedTo === undefined) shell.stdout.write(whole)
+  else print(shell, `Saved ${visible(savedTo)}`)
+}
+
+/** @returns Where it was saved, if a file was asked for. */
+async function saveText(text: string, { shell, args }: Invocation): Promise<string | undefined> {
+  const output = args.text('output')
+  if (output === undefined || output === STDOUT) return undefined
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(text)
+  }
+  return saveFile(bytes(), exactTarget(shell.cwd, output), () => undefined)
+}
+
+/** Some servers of the protocol keep long texts as files, and put a preview into the document. */
+async function downloadText(client: Client, document: LatestDocument): Promise<string> {
+  const { body } = await client.download(document)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > MAX_METADATA_BYTES) throw new CommandError('Cannot pull the text: it is too long')
+  }
+  const bytes = Buffer.concat(chunks, size)
+  verifyDownload(document, createHash('sha256').update(bytes).digest('hex'))
+  return bytes.toString('utf8')
+}
+
+async function pullBytes({ shell, args, client, document }: Pull): Promise<void> {
+  const output = args.text('output')
+  if (output === STDOUT && shell.stdout.isTTY === true) {
+    throw new CommandError('Cannot print bytes on a terminal; use --output FILE, or a pipe')
+  }
+  const { body } = await client.download(document)
+  if (output === STDOUT) {
+    const sha256 = await sendTo(shell.stdout, body)
+    if (sha256 !== undefined) verifyDownload(document, sha256)
+    return
+  }
+  const folder = resolve(shell.cwd, args.text('dir') ?? '.')
+  const target =
+    output === undefined ? likeItem(folder, document.dataName) : exactTarget(shell.cwd, output)
+  const savedTo = await saveFile(body, target, (sha256) => verifyDownload(document, sha256))
+  if (args.flag('json')) printItem({ shell, args }, document, savedTo)
+  else print(shell, `Saved ${visible(savedTo)} (${formatBytes(document.size)})`)
+}
+
+/**
+ * @returns The SHA-256 of what was sent: too late to take it back, but not to fail. `undefined`
+ *   when the reader wanted no more.
+ */
+async function sendTo(
+  stream: Screen,
+  body: AsyncIterable<Uint8Array>,
+): Promise<string | undefined> {
+  const hash = createHash('sha256')
+  for await (const chunk of body) {
+    hash.update(chunk)
+    if (!stream.writable) return undefined
+    if (!stream.write(chunk)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
+  }
+  return hash.digest('hex')
+}
+
+function printItem({ shell }: Invocation, document: LatestDocument, savedTo?: string): void {
+  const { type, text, hasData, size, hash, dataName, contentId } = document
+  const item = { type, text, hasData, size, hash, dataName, contentId }
+  printJson(shell, savedTo === undefined ? item : { ...item, savedTo })
+}

@@ -1,0 +1,40 @@
+/**
+ * Times and sizes as people say them.
+ *
+ * @module
+ */
+
+const SECOND_MS = 1000
+
+const UNITS: readonly (readonly [name: string, ms: number])[] = [
+  ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', SECOND_MS],
+]
+
+const SIZES = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
+
+/** `2 minutes ago`. The future, which clocks that disagree produce, is now. */
+export function formatAgo(iso: string, now: number): string {
+  const elapsed = now - Date.parse(iso)
+  const [name, ms] = UNITS.find(([, unit]) => elapsed >= unit) ?? ['second', SECOND_MS]
+  const count = Math.floor(elapsed / ms)
+  if (!(count >= 1)) return 'now'
+  return `${count} ${name}${count === 1 ? '' : 's'} ago`
+}
+
+/** `1.5 MiB`, `17 bytes`. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`
+  let value = bytes
+  let unit = ''
+  for (const name of SIZES) {
+    if (value < 1024) break
+    value /= 1024
+    unit = name
+  }
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`
+}

@@ -1,0 +1,33 @@
+/**
+ * What a person can do about failures from below, where their messages do not say.
+ *
+ * @module
+ */
+
+import { ClientError, type ClientErrorCode } from '../client/client-error.ts'
+import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
+
+const CLIENT_REMEDIES: Readonly<Partial<Record<ClientErrorCode, string>>> = {
+  UNREACHABLE: 'check that it runs, and that this machine can reach it',
+  TIMEOUT: 'try again later',
+  UNAUTHORIZED: 'pair or rotate on its machine, and use the new link',
+  NOT_FOUND: 'the item may have changed: try again',
+  SERVER_INVALID: 'pair again, and use the new link',
+}
+
+const DOMAIN_REMEDIES: Readonly<Partial<Record<DomainErrorCode, string>>> = {
+  NO_SUCH_DEVICE: 'see "clipgate devices"',
+  USERNAME_TAKEN: 'choose another one',
+}
+
+/** The message, and what to do. */
+export function explainFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const remedy =
+    error instanceof ClientError
+      ? CLIENT_REMEDIES[error.code]
+      : error instanceof DomainError
+        ? DOMAIN_REMEDIES[error.code]
+        : undefined
+  return remedy === undefined ? error.message : `${error.message}; ${remedy}`
+}

@@ -1,0 +1,114 @@
+/**
+ * Runs one command: finds it, reads its arguments, and answers for its failures.
+ *
+ * Whatever goes wrong becomes one line on stderr for each problem, and the exit code: 1 failed,
+ * 2 called wrongly.
+ *
+ * @module
+ */
+
+import { parseArguments, type OptionSpec } from './arguments.ts'
+import {
+  CommandError,
+  UsageError,
+  type Invocation,
+  type Run,
+  type SettingsInvocation,
+} from './command.ts'
+import {
+  COMMANDS,
+  isCommandName,
+  isSettingsCommand,
+  type CommandName,
+  type PlainCommandName,
+  type SettingsCommandName,
+} from './commands.ts'
+import { explainFailure } from './remedies.ts'
+import { complain, print, type Shell } from './shell.ts'
+
+const FAILED = 1
+const CALLED_WRONGLY = 2
+
+const HELP: Readonly<Record<string, OptionSpec>> = {
+  help: { placeholder: undefined, meaning: 'explain this command' },
+}
+
+// Loaded when called, so that none waits for the others.
+const SETTINGS_COMMANDS: Readonly<
+  Record<SettingsCommandName, () => Promise<Run<SettingsInvocation>>>
+> = {
+  serve: async () => (await import('./serve.ts')).runServe,
+  pair: async () => (await import('./pair.ts')).runPair,
+  devices: async () => (await import('./devices.ts')).runDevices,
+  rotate: async () => (await import('./rotate.ts')).runRotate,
+  revoke: async () => (await import('./revoke.ts')).runRevoke,
+  status: async () => (await import('./status.ts')).runStatus,
+}
+
+const PLAIN_COMMANDS: Readonly<Record<PlainCommandName, () => Promise<Run<Invocation>>>> = {
+  link: async () => (await import('./link.ts')).runLink,
+  pull: async () => (await import('./pull.ts')).runPull,
+  push: async () => (await import('./push.ts')).runPush,
+  help: async () => (await import('./help.ts')).runHelp,
+  version: async () => (await import('./print-version.ts')).runVersion,
+}
+
+/** @returns The exit code. Never rejects. */
+export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
+  try {
+    return await dispatch(argv, shell)
+  } catch (error) {
+    for (const line of linesOf(error)) complain(shell, line)
+    return error instanceof UsageError ? CALLED_WRONGLY : FAILED
+  }
+}
+
+async function dispatch([name, ...rest]: readonly string[], shell: Shell): Promise<number> {
+  if (name === undefined) {
+    const { overview } = await import('./help.ts')
+    print(shell, overview())
+    throw new UsageError(['Cannot run without a command: choose one of those above'])
+  }
+  if (name === '--help' || name === '-h') return dispatch(['help'], shell)
+  if (name === '--version' || name === '-V') return dispatch(['version'], shell)
+  if (isCommandName(name)) return run(name, rest, shell)
+  // Quoted only when it can be a command: people paste links and passwords in wrong places.
+  const what = /^[a-z]{1,12}$/.test(name) ? `"${name}"` : 'that'
+  throw new UsageError([`Cannot run ${what}: there is no such command; see "clipgate help"`])
+}
+
+async function run(name: CommandName, rest: readonly string[], shell: Shell): Promise<number> {
+  const { SETTING_OPTIONS, readSettings } = await import('./setting-options.ts')
+  const settingOptions = isSettingsCommand(name) ? SETTING_OPTIONS : {}
+  const specs = { ...settingOptions, ...COMMANDS[name].options, ...HELP }
+  const parsed = parseArguments(rest, specs)
+  if (parsed.flag('help')) {
+    const { explain } = await import('./help.ts')
+    print(shell, explain(name) ?? '')
+    return 0
+  }
+  const args = parsed.withProblems(countProblems(name, parsed.operands.length))
+  if (isSettingsCommand(name)) {
+    const settings = readSettings(args, shell)
+    const command = await SETTINGS_COMMANDS[name]()
+    return command({ shell, args, settings })
+  }
+  if (args.problems.length > 0) throw new UsageError(args.problems)
+  const command = await PLAIN_COMMANDS[name]()
+  return command({ shell, args })
+}
+
+function countProblems(name: CommandName, count: number): readonly string[] {
+  const { usage, operands } = COMMANDS[name]
+  const [min, max] = operands
+  if (count >= min && count <= max) return []
+  // What is too many is not quoted: it may be a link or a password in the wrong place.
+  const problem = count < min ? 'something is missing' : 'there is an argument too many'
+  return [`Cannot run "${name}": ${problem}; usage: clipgate ${usage}`]
+}
+
+function linesOf(error: unknown): readonly string[] {
+  if (error instanceof UsageError) return error.problems
+  if (error instanceof CommandError) return error.message.split('\n')
+  return [explainFailure(error)]
+}

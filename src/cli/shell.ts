@@ -1,0 +1,46 @@
+/**
+ * What a command reaches of the world around it; tests bring their own.
+ *
+ * @module
+ */
+
+import type { Readable, Writable } from 'node:stream'
+import type { Surroundings } from '../daemon/folders.ts'
+import { visible, visibleJson } from './visible.ts'
+
+/** A stream that may be a terminal. */
+export interface Screen extends Writable {
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+export interface Shell {
+  readonly stdin: Readable & { readonly isTTY?: boolean }
+  readonly stdout: Screen
+  readonly stderr: Screen
+  readonly where: Surroundings
+  readonly cwd: string
+}
+
+/** The width of the terminal; `undefined` when there is none, or when it does not know (0). */
+export function columnsOf({ stdout }: Shell): number | undefined {
+  return stdout.columns === 0 ? undefined : stdout.columns
+}
+
+/** Prints a line for people. Whatever came from outside was made visible by the caller. */
+export function print(shell: Shell, line: string): void {
+  shell.stdout.write(`${line}\n`)
+}
+
+/** Prints one JSON value as a line; a member that is absent is `null`. */
+export function printJson(shell: Shell, value: unknown): void {
+  const json = JSON.stringify(value, (_key, member: unknown) =>
+    member === undefined ? null : member,
+  )
+  print(shell, visibleJson(json))
+}
+
+/** Prints one line on stderr, whatever the message holds. */
+export function complain(shell: Shell, message: string): void {
+  shell.stderr.write(`${visible(message)}\n`)
+}

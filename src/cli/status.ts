@@ -1,0 +1,56 @@
+/**
+ * `clipgate status`.
+ *
+ * @module
+ */
+
+import type { DaemonStatus } from '../daemon/open-admin.ts'
+import type { SettingsInvocation } from './command.ts'
+import { formatAgo, formatBytes } from './quantities.ts'
+import { print, printJson } from './shell.ts'
+import { visible } from './visible.ts'
+import { withAdmin } from './with-admin.ts'
+
+export async function runStatus(call: SettingsInvocation): Promise<number> {
+  const { shell, args } = call
+  const status = await withAdmin(call, (admin) => admin.status())
+  if (args.flag('json')) printJson(shell, status)
+  else
+    for (const [name, value] of describe(status, Date.now()))
+      print(shell, `${name.padEnd(11)}${visible(value)}`)
+  return 0
+}
+
+function describe(status: DaemonStatus, now: number): readonly (readonly [string, string])[] {
+  const { item, storage, listeners, devices } = status
+  return [
+    ['Daemon', describeDaemon(status, now)],
+    ...(status.running ? [['Clipboard', describeClipboard(status)] as const] : []),
+    [
+      'Item',
+      item === undefined
+        ? 'none yet'
+        : `${item.type}, ${formatBytes(item.size)}, ${formatAgo(item.activatedAt, now)}`,
+    ],
+    ['Devices', String(devices)],
+    ['Storage', `${storage.dataDir}, ${formatBytes(storage.freeBytes)} free`],
+    ['Staged', `${storage.stagedUploads} uploads, ${formatBytes(storage.stagedBytes)}`],
+    ...listeners.map(({ name, urls, error }): readonly [string, string] => {
+      const title = name === 'gateway' ? 'Gateway' : 'Control'
+      return [title, error === undefined ? urls.join(', ') : `${urls.join(', ')} failed: ${error}`]
+    }),
+  ]
+}
+
+function describeDaemon(
+  { running, version, pid, mode, startedAt }: DaemonStatus,
+  now: number,
+): string {
+  if (!running) return `not running (clipgate ${version}); start it: clipgate serve`
+  const since = startedAt === undefined ? '' : `, started ${formatAgo(startedAt, now)}`
+  return `clipgate ${version}, ${mode ?? 'starting'}, process ${pid ?? 'unknown'}${since}`
+}
+
+function describeClipboard({ clipboard, clipboardError }: DaemonStatus): string {
+  return clipboardError === undefined ? clipboard : `${clipboard}: ${clipboardError}`
+}

@@ -1,0 +1,84 @@
+/**
+ * Columns of text for people, as wide as the terminal and no wider.
+ *
+ * @module
+ */
+
+import { visible } from './visible.ts'
+
+/** Between two columns. */
+const GAP = '  '
+
+/** A column never shrinks below this: less of a name is no help. */
+const MIN_COLUMN = 8
+
+// East Asian wide characters and emoji take two cells (Unicode Standard Annex 11).
+const WIDE: RegExp = new RegExp(
+  '[\\p{Emoji_Presentation}\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\ua4cf\\uac00-\\ud7a3' +
+    '\\uf900-\\ufaff\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6\\u{20000}-\\u{3fffd}]',
+  'u',
+)
+
+const ZERO_WIDTH = /[\p{Mn}\p{Me}\u200c\u200d\ufe0e\ufe0f]/u
+
+/**
+ * Lines of a table whose first row is its heading. Cells may come from outside.
+ *
+ * @param columns Cells of the terminal; `undefined` when there is none, then nothing is cut.
+ */
+export function formatTable(
+  rows: readonly (readonly string[])[],
+  columns: number | undefined,
+): readonly string[] {
+  const cells = rows.map((row) => row.map(visible))
+  const natural = widths(cells)
+  const fitted = columns === undefined ? natural : fit(natural, columns)
+  return cells.map((row) =>
+    row
+      .map((cell, index) => pad(cut(cell, fitted[index] ?? 0), fitted[index] ?? 0))
+      .join(GAP)
+      .trimEnd(),
+  )
+}
+
+/** How many cells of a terminal `text` takes. */
+export function displayWidth(text: string): number {
+  let width = 0
+  for (const character of text) {
+    width += ZERO_WIDTH.test(character) ? 0 : WIDE.test(character) ? 2 : 1
+  }
+  return width
+}
+
+function widths(cells: readonly (readonly string[])[]): readonly number[] {
+  const [heading = []] = cells
+  return heading.map((_, index) => Math.max(...cells.map((row) => displayWidth(row[index] ?? ''))))
+}
+
+/** Takes what is too much from the widest column, again and again. */
+function fit(natural: readonly number[], columns: number): readonly number[] {
+  const fitted = [...natural]
+  const gaps = GAP.length * (fitted.length - 1)
+  let excess = fitted.reduce((sum, width) => sum + width, gaps) - columns
+  while (excess > 0) {
+    const widest = Math.max(...fitted)
+    if (widest <= MIN_COLUMN) break
+    fitted[fitted.indexOf(widest)] = widest - 1
+    excess -= 1
+  }
+  return fitted
+}
+
+function cut(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text
+  let kept = ''
+  for (const character of text) {
+    if (displayWidth(kept + character) > width - 1) break
+    kept += character
+  }
+  return `${kept}…`
+}
+
+function pad(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - displayWidth(text)))
+}

@@ -1,0 +1,60 @@
+/**
+ * What can go wrong between a client and its server.
+ *
+ * No message quotes a password, a text or what the server wrote, and no error has a `cause`: those
+ * of `fetch` may hold the bytes that it could not parse. What they may tell is in `reason`.
+ *
+ * @module
+ */
+
+/** Stable name of a failure. */
+export type ClientErrorCode =
+  | 'SERVER_INVALID'
+  | 'ARGUMENT_INVALID'
+  | 'SOURCE_UNREADABLE'
+  | 'UNREACHABLE'
+  | 'TIMEOUT'
+  | 'UNAUTHORIZED'
+  | 'NOT_FOUND'
+  | 'REFUSED'
+  | 'BAD_ANSWER'
+
+const MESSAGES: Readonly<Record<ClientErrorCode, string>> = {
+  SERVER_INVALID: 'Cannot connect with this URL, user name and password',
+  ARGUMENT_INVALID: 'Cannot send the request',
+  SOURCE_UNREADABLE: 'Cannot read what was to be sent',
+  UNREACHABLE: 'Cannot reach the server, or the connection broke',
+  TIMEOUT: 'The server takes too long',
+  UNAUTHORIZED: 'The server does not accept the user name and password',
+  NOT_FOUND: 'The server does not have what was asked for',
+  REFUSED: 'The server refused the request',
+  BAD_ANSWER: 'The answer of the server cannot be understood',
+}
+
+/** What is known besides the code. */
+export interface ClientErrorDetails {
+  /** The HTTP status, when the server answered. */
+  readonly status?: number | undefined
+  /** The server's own code, such as `NOTHING_STAGED`, when it told one. */
+  readonly problem?: string | undefined
+  /** What exactly failed: a system error code, or a few words of ours. */
+  readonly reason?: string | undefined
+}
+
+/** The one error of the client; a request that the caller aborted rejects with their reason. */
+export class ClientError extends Error {
+  override readonly name = 'ClientError'
+  readonly code: ClientErrorCode
+  readonly status: number | undefined
+  readonly problem: string | undefined
+  readonly reason: string | undefined
+
+  constructor(code: ClientErrorCode, { status, problem, reason }: ClientErrorDetails = {}) {
+    const details = [status, problem, reason].filter((detail) => detail !== undefined)
+    super(MESSAGES[code] + (details.length === 0 ? '' : ` (${details.join(', ')})`))
+    this.code = code
+    this.status = status
+    this.problem = problem
+    this.reason = reason
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * The protocol from the other side: a client of one server, on `fetch` alone.
+ *
+ * Runs wherever there is `fetch`. It stores and logs nothing, sends the password to its server
+ * only, and nothing of the metadata of a connect link.
+ *
+ * @module
+ */
+
+import type { ContentId } from '../core/content-id.ts'
+import { parseConnectLink } from '../link/connect-link.ts'
+import { download, type Download, type DownloadOptions } from './download.ts'
+import type { ClipboardDocument } from './decode-document.ts'
+import { getLatest, type LatestDocument, type LatestOptions } from './latest.ts'
+import { pushFile, pushText, type PushFileOptions, type PushOptions } from './push.ts'
+import { openServer, type Credentials } from './server.ts'
+
+/** A phone on a bad network gets up within this. */
+const TIMEOUT_MS = 30_000
+
+export interface ConnectOptions {
+  /**
+   * How long to wait while nothing moves, in milliseconds; 30 s unless said. Bodies that are sent
+   * get a second for each 16 KiB besides.
+   */
+  readonly timeoutMs?: number
+}
+
+/**
+ * A client of one server. Every method rejects with a {@link ClientError}, or, when the caller's
+ * signal aborts, with the reason of that signal.
+ */
+export interface Client {
+  /** The document of the current item; `undefined` when it still is the one with the `etag`. */
+  latest(options: LatestOptions & { readonly etag: string }): Promise<LatestDocument | undefined>
+  latest(options?: Omit<LatestOptions, 'etag'>): Promise<LatestDocument>
+  /** The bytes of a document that `hasData`. */
+  download(
+    document: Pick<ClipboardDocument, 'dataName' | 'hasData'>,
+    options?: DownloadOptions,
+  ): Promise<Download>
+  /** Makes `text` the current item. An empty text changes nothing. */
+  pushText(text: string, options?: PushOptions): Promise<ContentId>
+  /**
+   * Makes a file the current item, an image when its bytes are one. The blob is streamed: one of
+   * `fs.openAsBlob()` is never whole in memory.
+   */
+  pushFile(blob: Blob, options: PushFileOptions): Promise<ContentId>
+  /** Resolves when the server is there and accepts the password. */
+  probe(options?: PushOptions): Promise<void>
+}
+
+/**
+ * Makes a client. Nothing is sent yet.
+ *
+ * @param server A connect link, or what one says.
+ * @throws {LinkError} when the link cannot be parsed.
+ * @throws {ClientError} `SERVER_INVALID`.
+ *
+ * @example
+ * ```ts
+ * const client = connect(link)
+ * await client.pushText('hello')
+ * const document = await client.latest()
+ * ```
+ */
+export function connect(
+  server: string | Credentials,
+  { timeoutMs = TIMEOUT_MS }: ConnectOptions = {},
+): Client {
+  const credentials = typeof server === 'string' ? parseConnectLink(server) : server
+  const opened = openServer(credentials, timeoutMs)
+
+  function latest(
+    options: LatestOptions & { readonly etag: string },
+  ): Promise<LatestDocument | undefined>
+  function latest(options?: Omit<LatestOptions, 'etag'>): Promise<LatestDocument>
+  function latest(options: LatestOptions = {}): Promise<LatestDocument | undefined> {
+    return getLatest(opened, options)
+  }
+
+  return {
+    latest,
+    download: (document, options = {}) => download(opened, document, options),
+    pushText: (text, options = {}) => pushText(opened, text, options),
+    pushFile: (blob, options) => pushFile(opened, blob, options),
+    probe: async (options = {}) => {
+      await getLatest(opened, options)
+    },
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * One request and its answer. Only this file calls `fetch`.
+ *
+ * Credentials go to the server that they are for and nowhere else: redirections are errors.
+ *
+ * @module
+ */
+
+import { KIB } from '../core/limits.ts'
+import { discard, readJson, type Answer } from './answer.ts'
+import { ClientError } from './client-error.ts'
+import type { Server } from './server.ts'
+import { Watch } from './watch.ts'
+
+/** What is sent slower than this does not move. The server allows bodies the same time. */
+const SLOWEST_BYTES_PER_MS: number = (16 * KIB) / 1000
+
+/** Room for the problem details of a refusal. */
+const MAX_PROBLEM_BYTES: number = 64 * KIB
+
+const PROBLEM_CODE = /^[A-Z][A-Z0-9_]{0,63}$/
+
+/** What to send. */
+export interface Outgoing {
+  readonly method: 'GET' | 'PUT'
+  /** Below the URL of the server, with a slash in front. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array<ArrayBuffer> | Blob
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Sends a request, waits for the answer, and reads it.
+ *
+ * @param read Gets answers of success, and 304.
+ * @throws {ClientError}
+ */
+export async function exchange<T>(
+  server: Server,
+  outgoing: Outgoing,
+  read: (answer: Answer) => Promise<T>,
+): Promise<T> {
+  const answer = await openAnswer(server, outgoing)
+  try {
+    return await read(answer)
+  } finally {
+    await discard(answer)
+  }
+}
+
+/**
+ * Sends a request and waits for the answer, which is the caller's then.
+ *
+ * @throws {ClientError} also for answers other than those of success, and 304.
+ */
+export async function openAnswer(server: Server, outgoing: Outgoing): Promise<Answer> {
+  const watch = new Watch(server.timeoutMs, outgoing.signal)
+  const response = await send(server, outgoing, watch)
+  const answer = { response, watch }
+  if (!response.ok && response.status !== 304) throw await readRefusal(answer)
+  return answer
+}
+
+async function send(
+  { base, authorization }: Server,
+  { method, path, headers, body }: Outgoing,
+  watch: Watch,
+): Promise<Response> {
+  try {
+    const response = fetch(base + path, {
+      method,
+      // Compressed, an answer has a length that says nothing.
+      headers: { 'Accept-Encoding': 'identity', ...headers, Authorization: authorization },
+      ...(body === undefined ? {} : { body }),
+      redirect: 'error',
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+      signal: watch.signal,
+    })
+    return await watch.wait(response, sizeOf(body) / SLOWEST_BYTES_PER_MS)
+  } catch (error) {
+    watch.close()
+    throw error
+  }
+}
+
+async function readRefusal(answer: Answer): Promise<ClientError> {
+  const { status } = answer.response
+  const problem = await readProblem(answer)
+  if (status === 401) return new ClientError('UNAUTHORIZED', { status, problem })
+  if (status === 404) return new ClientError('NOT_FOUND', { status, problem })
+  return new ClientError('REFUSED', { status, problem })
+}
+
+/** The code in the problem details of RFC 9457, if there is one. */
+async function readProblem(answer: Answer): Promise<string | undefined> {
+  try {
+    const details = await readJson(answer, MAX_PROBLEM_BYTES)
+    if (typeof details !== 'object' || details === null || !('code' in details)) return undefined
+    const { code } = details
+    return typeof code === 'string' && PROBLEM_CODE.test(code) ? code : undefined
+  } catch {
+    // Other servers and proxies answer in HTML, or hang up: the status has to do.
+    return undefined
+  } finally {
+    await discard(answer)
+  }
+}
+
+function sizeOf(body: Uint8Array | Blob | undefined): number {
+  return body instanceof Uint8Array ? body.byteLength : (body?.size ?? 0)
+}

@@ -1,0 +1,52 @@
+/**
+ * Reads the document of the current item.
+ *
+ * @module
+ */
+
+import { KIB, MAX_METADATA_BYTES } from '../core/limits.ts'
+import { readJson } from './answer.ts'
+import { ClientError } from './client-error.ts'
+import { decodeDocument, type ClipboardDocument } from './decode-document.ts'
+import { exchange } from './exchange.ts'
+import type { Server } from './server.ts'
+
+/** JSON spells one byte of text with up to six, and there is more in a document than its text. */
+const MAX_DOCUMENT_BYTES: number = 6 * MAX_METADATA_BYTES + 64 * KIB
+
+// RFC 9110, 8.8.3.
+const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
+
+/** A document, and what to ask with whether there is a newer one. */
+export interface LatestDocument extends ClipboardDocument {
+  readonly etag: string | undefined
+}
+
+export interface LatestOptions {
+  /** Of the document that the caller has. */
+  readonly etag?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The current document; `undefined` when it is still the one with `etag`. */
+export async function getLatest(
+  server: Server,
+  { etag, signal }: LatestOptions,
+): Promise<LatestDocument | undefined> {
+  checkEntityTag(etag)
+  const condition = etag === undefined ? {} : { 'If-None-Match': etag }
+  const headers = { Accept: 'application/json', ...condition }
+  const request = { method: 'GET', path: '/Sync.json', headers, signal } as const
+  return exchange(server, request, async (answer) => {
+    const { response } = answer
+    if (response.status === 304 && etag !== undefined) return undefined
+    const document = decodeDocument(await readJson(answer, MAX_DOCUMENT_BYTES))
+    return { ...document, etag: response.headers.get('ETag') ?? undefined }
+  })
+}
+
+/** @throws {ClientError} `ARGUMENT_INVALID` when it cannot stand in a header. */
+export function checkEntityTag(etag: string | undefined): void {
+  if (etag === undefined || ENTITY_TAG.test(etag)) return
+  throw new ClientError('ARGUMENT_INVALID', { reason: 'the etag is not an entity tag' })
+}

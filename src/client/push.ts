@@ -1,0 +1,108 @@
+/**
+ * Makes a text or a file the current item of the server.
+ *
+ * @module
+ */
+
+import type { ContentId } from '../core/content-id.ts'
+import { KIB, MIB } from '../core/limits.ts'
+import { OCTET_STREAM } from '../core/media-type.ts'
+import { readJson } from './answer.ts'
+import { ClientError } from './client-error.ts'
+import { decodePushResult } from './decode-document.ts'
+import { exchange } from './exchange.ts'
+import { filePath } from './file-path.ts'
+import type { Server } from './server.ts'
+
+/** A longer document might be over the 16 MiB that the server takes; its text goes as a file. */
+const MAX_INLINE_BYTES: number = 15 * MIB
+
+/** Of a text that goes as a file; nobody but people looking at logs of other servers reads it. */
+const PREVIEW_LENGTH = 256
+
+const MAX_RESULT_BYTES: number = 64 * KIB
+
+// Printable ASCII, so that it can stand in a header, and a slash.
+const MEDIA_TYPE = /^[!-~]+\/[ -~]+$/
+
+export interface PushOptions {
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface PushFileOptions extends PushOptions {
+  /** What the bytes are called on the wire: a file name, without a path. */
+  readonly dataName: string
+  /** The type of the blob, when absent. The server looks at the bytes when that says nothing. */
+  readonly mediaType?: string | undefined
+}
+
+/** @throws {ClientError} */
+export async function pushText(
+  server: Server,
+  text: string,
+  { signal }: PushOptions,
+): Promise<ContentId> {
+  // Lone surrogates cannot be sent; everybody on the web replaces them so.
+  const whole = text.toWellFormed()
+  const document = encode({ type: 'Text', text: whole, hasData: false })
+  if (document.byteLength <= MAX_INLINE_BYTES) return pushDocument(server, document, signal)
+
+  const blob = new Blob([whole])
+  const dataName = `clipboard-${randomName()}.txt`
+  await putFile(server, blob, { dataName, mediaType: 'text/plain; charset=utf-8', signal })
+  const preview = whole.slice(0, PREVIEW_LENGTH).toWellFormed()
+  const fields = { type: 'Text', text: preview, hasData: true, dataName, size: blob.size }
+  return pushDocument(server, encode(fields), signal)
+}
+
+/** @throws {ClientError} */
+export async function pushFile(
+  server: Server,
+  blob: Blob,
+  { dataName, mediaType = blob.type, signal }: PushFileOptions,
+): Promise<ContentId> {
+  await putFile(server, blob, { dataName, mediaType: mediaType || OCTET_STREAM, signal })
+  // The server makes it an Image when it is one.
+  const fields = { type: 'File', text: dataName, hasData: true, dataName, size: blob.size }
+  return pushDocument(server, encode(fields), signal)
+}
+
+interface Upload extends PushOptions {
+  readonly dataName: string
+  readonly mediaType: string
+}
+
+async function putFile(
+  server: Server,
+  body: Blob,
+  { dataName, mediaType, signal }: Upload,
+): Promise<void> {
+  if (!MEDIA_TYPE.test(mediaType)) {
+    throw new ClientError('ARGUMENT_INVALID', { reason: 'the media type is malformed' })
+  }
+  const headers = { 'Content-Type': mediaType }
+  const upload = { method: 'PUT', path: filePath(dataName), headers, body, signal } as const
+  await exchange(server, upload, () => Promise.resolve())
+}
+
+async function pushDocument(
+  server: Server,
+  body: Uint8Array<ArrayBuffer>,
+  signal: AbortSignal | undefined,
+): Promise<ContentId> {
+  const headers = { 'Content-Type': 'application/json', Accept: 'application/json' }
+  const push = { method: 'PUT', path: '/Sync.json', headers, body, signal } as const
+  return exchange(server, push, async (answer) =>
+    decodePushResult(await readJson(answer, MAX_RESULT_BYTES)),
+  )
+}
+
+function encode(document: Readonly<Record<string, unknown>>): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify(document))
+}
+
+/** Uploads of one device that have the same name replace each other. */
+function randomName(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(8))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

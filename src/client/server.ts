@@ -1,0 +1,56 @@
+/**
+ * The server that a client talks to: where it is, and what it wants to hear.
+ *
+ * @module
+ */
+
+import { ClientError } from './client-error.ts'
+
+/** What a connect link says; `url` without query and fragment. */
+export interface Credentials {
+  readonly url: string
+  readonly user: string
+  readonly pwd: string
+}
+
+/** Ready to send requests to. Holds the password: never log one. */
+export interface Server {
+  /** Without a slash at its end. */
+  readonly base: string
+  /** The value of the `Authorization` header. */
+  readonly authorization: string
+  /** How long to wait while nothing moves, in milliseconds. */
+  readonly timeoutMs: number
+}
+
+/** @throws {ClientError} `SERVER_INVALID`. */
+export function openServer({ url, user, pwd }: Credentials, timeoutMs: number): Server {
+  return { base: baseOf(url), authorization: basic(user, pwd), timeoutMs }
+}
+
+function baseOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || !['http:', 'https:'].includes(parsed.protocol)) {
+    throw new ClientError('SERVER_INVALID', { reason: 'the URL must be one of http or https' })
+  }
+  const { origin, pathname, username, password, search, hash } = parsed
+  if (username + password + search + hash !== '') {
+    throw new ClientError('SERVER_INVALID', { reason: 'the URL may have a path, and no more' })
+  }
+  let end = pathname.length
+  while (pathname.endsWith('/', end)) end--
+  return origin + pathname.slice(0, end)
+}
+
+/** RFC 7617, with UTF-8. */
+function basic(user: string, pwd: string): string {
+  if (user === '' || user.includes(':') || !user.isWellFormed()) {
+    throw new ClientError('SERVER_INVALID', { reason: 'the user name cannot be sent' })
+  }
+  if (pwd === '' || !pwd.isWellFormed()) {
+    throw new ClientError('SERVER_INVALID', { reason: 'the password cannot be sent' })
+  }
+  let binary = ''
+  for (const byte of new TextEncoder().encode(`${user}:${pwd}`)) binary += String.fromCharCode(byte)
+  return `Basic ${btoa(binary)}`
+}

@@ -1,0 +1,88 @@
+/**
+ * What goes over the control listener, as JSON: the values of the port `Admin`.
+ *
+ * @module
+ */
+
+import { ITEM_TYPES } from '../core/item-type.ts'
+import {
+  arrayOf,
+  decodeBoolean,
+  decodeNumber,
+  decodeString,
+  objectOf,
+  oneOf,
+  optional,
+  type Decoder,
+} from '../lib/decoder.ts'
+import type { DaemonStatus, DeviceSummary, Pairing, PairRequest } from '../ports/admin.ts'
+
+const decodeKind = oneOf(['phone', 'peer'])
+
+export const decodePairRequest: Decoder<PairRequest> = objectOf({
+  kind: decodeKind,
+  label: optional(decodeString),
+  username: optional(decodeString),
+  password: optional(decodeString),
+  url: optional(decodeString),
+})
+
+export const decodePairing: Decoder<Pairing> = objectOf({
+  id: decodeString,
+  kind: decodeKind,
+  label: decodeString,
+  username: decodeString,
+  password: decodeString,
+  url: decodeString,
+  link: decodeString,
+  warning: optional(decodeString),
+})
+
+export const decodeRevoked: Decoder<{ readonly id: string }> = objectOf({ id: decodeString })
+
+export const decodeDevices: Decoder<readonly DeviceSummary[]> = arrayOf(
+  objectOf({
+    id: decodeString,
+    label: decodeString,
+    username: decodeString,
+    kind: decodeKind,
+    createdAt: decodeString,
+    lastSeenAt: optional(decodeString),
+    lastSeenAddress: optional(decodeString),
+    lastClient: optional(decodeString),
+    streams: decodeNumber,
+    active: decodeBoolean,
+  }),
+)
+
+export const decodeStatus: Decoder<DaemonStatus> = objectOf({
+  running: decodeBoolean,
+  pid: optional(decodeNumber),
+  version: decodeString,
+  startedAt: optional(decodeString),
+  mode: optional(oneOf(['desktop', 'headless'])),
+  clipboard: decodeString,
+  clipboardError: optional(decodeString),
+  item: optional(
+    objectOf({
+      type: oneOf(ITEM_TYPES),
+      size: decodeNumber,
+      contentId: decodeString,
+      activatedAt: decodeString,
+    }),
+  ),
+  devices: decodeNumber,
+  storage: objectOf({
+    dataDir: decodeString,
+    stagedUploads: decodeNumber,
+    stagedBytes: decodeNumber,
+    freeBytes: decodeNumber,
+  }),
+  listeners: arrayOf(
+    objectOf({
+      name: oneOf(['gateway', 'control']),
+      urls: arrayOf(decodeString),
+      error: optional(decodeString),
+    }),
+  ),
+})

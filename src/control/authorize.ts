@@ -1,0 +1,53 @@
+/**
+ * Who may use the control listener: programs of this machine that can read the token, and no page
+ * of a browser, whatever name it gave to this address.
+ *
+ * @module
+ */
+
+import { isIPv6 } from 'node:net'
+import type { Call } from '../http/call.ts'
+import { HttpError } from '../http/http-error.ts'
+import { isSameToken } from './control-token.ts'
+
+const CHALLENGE = ['WWW-Authenticate', 'Bearer realm="clipgate control"']
+
+/** What is known of a request before anybody knows whose it is. */
+export type UnknownCall = Pick<Call, 'request' | 'host'>
+
+/**
+ * Refuses requests for another host: the name of a hostile page may have been pointed at us (DNS
+ * rebinding). And those that a page of another origin sent.
+ *
+ * @throws {HttpError} `FORBIDDEN_ORIGIN`.
+ */
+export function checkOwnHost({ request, host }: UnknownCall): void {
+  const { localAddress = '', localPort } = request.socket
+  const address = isIPv6(localAddress) ? `[${localAddress}]` : localAddress
+  const own = [`${address}:${localPort}`, `localhost:${localPort}`]
+  const asked = host?.toLowerCase()
+  const { origin } = request.headers
+  if (asked === undefined || !own.includes(asked)) {
+    throw new HttpError('FORBIDDEN_ORIGIN', {
+      detail: 'this is not the name of the control listener',
+    })
+  }
+  if (origin !== undefined && origin !== `http://${asked}`) throw new HttpError('FORBIDDEN_ORIGIN')
+}
+
+/**
+ * Makes the check of the bearer token (RFC 6750).
+ *
+ * The function throws {@link HttpError} `FORBIDDEN_ORIGIN` or `UNAUTHORIZED`.
+ */
+export function createAuthorize(token: string): (call: UnknownCall) => 'owner' {
+  return (call) => {
+    checkOwnHost(call)
+    const { rawHeaders } = call.request
+    const names = rawHeaders.filter((_, index) => index % 2 === 0)
+    const isSingle = names.filter((name) => name.toLowerCase() === 'authorization').length === 1
+    const given = /^bearer +([\w.~+/=-]+) *$/i.exec(call.request.headers.authorization ?? '')?.[1]
+    if (isSingle && given !== undefined && isSameToken(given, token)) return 'owner'
+    throw new HttpError('UNAUTHORIZED', { headers: CHALLENGE })
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The control listener: a function from the port `Admin` to a `node:http` listener.
+ *
+ * It belongs on loopback only; who binds it sees to that.
+ *
+ * @module
+ */
+
+import type { RequestListener } from 'node:http'
+import { HttpError } from '../http/http-error.ts'
+import { createListener } from '../http/listener.ts'
+import type { Admin } from '../ports/admin.ts'
+import type { Logger } from '../ports/logger.ts'
+import { createAuthorize } from './authorize.ts'
+import { createControlRoutes, createPublicControlRoutes } from './control-routes.ts'
+
+export interface ControlOptions {
+  readonly admin: Admin
+  readonly token: string
+  readonly logger: Logger
+}
+
+/** @returns A listener for `request` *and* `checkContinue` events. */
+export function createControl({ admin, token, logger }: ControlOptions): RequestListener {
+  return createListener<'owner'>({
+    publicRoutes: createPublicControlRoutes(),
+    routes: createControlRoutes(admin),
+    authenticate: createAuthorize(token),
+    toHttpError: (thrown) =>
+      thrown instanceof HttpError ? thrown : new HttpError('INTERNAL', { cause: thrown }),
+    onFailure: ({ cause }, id) => {
+      const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : undefined
+      logger.error('A control request failed', { id, reason })
+    },
+  })
+}

@@ -1,0 +1,67 @@
+/**
+ * The port `Admin` on a device registry: of a running daemon, or of its data directory.
+ *
+ * @module
+ */
+
+import type { Admin, DaemonStatus, DeviceSummary, Pairing, PairRequest } from '../ports/admin.ts'
+import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
+import { checkLinkable, toPairing, type LinkBase } from './pairing.ts'
+
+export interface DeviceAdminOptions {
+  readonly devices: DeviceRegistry
+  readonly status: () => Promise<DaemonStatus>
+  /** The base URL of links, as it is now. */
+  readonly linkBase: () => LinkBase
+  /** Open event streams of a device. */
+  readonly countStreams: (deviceId: string) => number
+  readonly close: () => Promise<void>
+}
+
+/** @throws From `pair` and `rotate` also `LinkError`, before anything has changed. */
+export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
+  const { devices, status, linkBase, countStreams, close } = options
+
+  async function pair({ url, ...wanted }: PairRequest): Promise<Pairing> {
+    const base = url === undefined ? linkBase() : { url, warning: undefined }
+    checkLinkable(base.url, wanted.username, wanted.password)
+    return toPairing(await devices.add(wanted), base)
+  }
+
+  async function rotate(idOrUsername: string): Promise<Pairing> {
+    const base = linkBase()
+    checkLinkable(base.url, devices.find(idOrUsername)?.username, undefined)
+    return toPairing(await devices.rotate(idOrUsername), base)
+  }
+
+  async function revoke(idOrUsername: string): Promise<{ readonly id: string }> {
+    const { id } = await devices.revoke(idOrUsername)
+    return { id }
+  }
+
+  async function list(): Promise<readonly DeviceSummary[]> {
+    return devices.list().map((device) => summarise(device, countStreams(device.id)))
+  }
+
+  return { status, devices: list, pair, rotate, revoke, close }
+}
+
+function summarise(device: Device, streams: number): DeviceSummary {
+  const { id, label, username, kind, lastSeenAddress, lastClient } = device
+  return {
+    id,
+    label,
+    username,
+    kind,
+    createdAt: toIso(device.createdAt),
+    lastSeenAt: device.lastSeenAt === undefined ? undefined : toIso(device.lastSeenAt),
+    lastSeenAddress,
+    lastClient,
+    streams,
+    active: device.passwordHash !== undefined,
+  }
+}
+
+function toIso(unixMs: number): string {
+  return new Date(unixMs).toISOString()
+}

@@ -1,0 +1,136 @@
+/**
+ * Which addresses are near, and which one a phone should use.
+ *
+ * @module
+ */
+
+import { isIP, isIPv6 } from 'node:net'
+import type { NetworkInterfaceInfo } from 'node:os'
+import { createAddressTest } from '../http/client-address.ts'
+import { formatBaseUrl, isLoopbackHost, isWildcardHost, type HostPort } from './host-port.ts'
+
+/** What `os.networkInterfaces()` returns. */
+export type NetworkInterfaces = Readonly<
+  Record<string, readonly Pick<NetworkInterfaceInfo, 'address' | 'internal' | 'cidr'>[] | undefined>
+>
+
+/** The base URL of links, and why a phone may not reach it. */
+export interface BaseUrl {
+  readonly url: string
+  readonly warning: string | undefined
+}
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128']
+
+const LINK_LOCAL = ['169.254.0.0/16', 'fe80::/10']
+
+// RFC 1918, RFC 6598 (overlays such as Tailscale live there) and RFC 4193.
+const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7']
+
+// Bridges and ends of cables to containers and virtual machines: no phone is there.
+const VIRTUAL_INTERFACE =
+  /^(?:docker|br-|veth|virbr|vmnet|vboxnet|lxc|lxdbr|podman|cni|flannel|cali|vethernet)/i
+
+const PHYSICAL_INTERFACE = /^(?:en|eth|wl|wi-?fi)/i
+
+const OVERLAY_INTERFACE = /^(?:tun|tap|utun|tailscale|wg|zt|ppp|ipsec)/i
+
+const isNear = createTest([...LOOPBACK, ...LINK_LOCAL, ...PRIVATE])
+
+const isPrivate = createTest(PRIVATE)
+
+const isLinkLocal = createTest(LINK_LOCAL)
+
+/**
+ * Whether `address` is on this machine or on a network beside it: loopback, link-local, private,
+ * overlay, or in one of the host's own subnets.
+ */
+export function isLocalAddress(address: string, readInterfaces: () => NetworkInterfaces): boolean {
+  return isNear(address) || createTest(ownSubnets(readInterfaces()))(address)
+}
+
+/**
+ * The URL by which a phone finds the gateway: the public URL, else the first useful address among
+ * those that it is bound to. There always is one; at worst it is the loopback URL with a warning.
+ *
+ * @param bound What the gateway is bound to; at least one address.
+ */
+export function chooseBaseUrl(
+  bound: readonly HostPort[],
+  interfaces: NetworkInterfaces,
+  publicUrl: string | undefined,
+): BaseUrl {
+  if (publicUrl !== undefined) return { url: publicUrl, warning: undefined }
+
+  const named = bound.find(({ host }) => !isWildcardHost(host) && !isTooNear(host))
+  if (named !== undefined) return { url: formatBaseUrl(named), warning: undefined }
+
+  const addresses = usefulAddresses(interfaces)
+  const reachable = bound.flatMap(({ host, port }) =>
+    addresses
+      .filter((address) => covers(host, address))
+      .map((address) => ({ host: address, port })),
+  )
+  const [best] = reachable.sort((a, b) => addresses.indexOf(a.host) - addresses.indexOf(b.host))
+  if (best !== undefined) return { url: formatBaseUrl(best), warning: undefined }
+
+  return { url: loopbackUrl(bound), warning: explain(bound) }
+}
+
+/** The URL of a listener on this machine: bound to all addresses, it is spelled 127.0.0.1. */
+export function loopbackUrl(bound: readonly HostPort[]): string {
+  const [first = { host: '127.0.0.1', port: 0 }] = bound
+  const best = bound.find(({ host }) => host === '0.0.0.0') ?? first
+  if (!isWildcardHost(best.host)) return formatBaseUrl(best)
+  return formatBaseUrl({ host: best.host === '0.0.0.0' ? '127.0.0.1' : '::1', port: best.port })
+}
+
+/** A test that takes what a socket says of its other end. */
+function createTest(entries: readonly string[]): (address: string) => boolean {
+  const test = createAddressTest(entries)
+  return (text) => {
+    // The zone of a link-local address says through which cable, not who.
+    const address = text.replace(/%.*$/, '')
+    return isIP(address) !== 0 && test(address)
+  }
+}
+
+/** Loopback, or link-local: an address that means nothing without a zone cannot be in a URL. */
+function isTooNear(host: string): boolean {
+  return isLoopbackHost(host) || isLinkLocal(host)
+}
+
+/** Private addresses of this machine, the likeliest first. */
+function usefulAddresses(interfaces: NetworkInterfaces): readonly string[] {
+  return Object.entries(interfaces)
+    .filter(([name]) => !VIRTUAL_INTERFACE.test(name))
+    .flatMap(([name, infos = []]) => infos.map((info) => ({ ...info, name })))
+    .filter(({ address, internal }) => !internal && isPrivate(address))
+    .map(({ address, name }) => ({ address, rank: rank(address, name) }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ address }) => address)
+}
+
+/** IPv4 first, as most phones and all people type it; then cables and radio before overlays. */
+function rank(address: string, name: string): number {
+  const medium = PHYSICAL_INTERFACE.test(name) ? 0 : OVERLAY_INTERFACE.test(name) ? 2 : 1
+  return (isIPv6(address) ? 3 : 0) + medium
+}
+
+function covers(wildcard: string, address: string): boolean {
+  return isWildcardHost(wildcard) && isIPv6(wildcard) === isIPv6(address)
+}
+
+function explain(bound: readonly HostPort[]): string {
+  const what = bound.some(({ host }) => isWildcardHost(host))
+    ? 'This machine has no LAN address'
+    : 'The gateway listens on this machine only'
+  return `${what}: phones cannot reach this URL; set --public-url or --listen`
+}
+
+/** Subnets of every interface; one without a prefix would be the whole internet. */
+function ownSubnets(interfaces: NetworkInterfaces): readonly string[] {
+  return Object.values(interfaces)
+    .flatMap((infos = []) => infos.map(({ cidr }) => cidr))
+    .filter((cidr): cidr is string => typeof cidr === 'string' && !cidr.endsWith('/0'))
+}

@@ -1,0 +1,130 @@
+/**
+ * The sockets of a daemon: the gateway, on as many addresses as are wanted, and the control.
+ *
+ * @module
+ */
+
+import type { RequestListener } from 'node:http'
+import { networkInterfaces } from 'node:os'
+import { createAddressTest } from '../http/client-address.ts'
+import { startServer, type RunningServer } from '../http/server.ts'
+import type { ListenerStatus } from '../ports/admin.ts'
+import type { Logger } from '../ports/logger.ts'
+import { isLocalAddress } from './addresses.ts'
+import { formatBaseUrl, isWildcardHost, type HostPort } from './host-port.ts'
+import type { Settings } from './settings.ts'
+
+export type ListenSettings = Pick<
+  Settings,
+  'allowPublic' | 'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies'
+>
+
+/** Connections of the owner's own commands; a person has few. */
+const MAX_CONTROL_CONNECTIONS = 64
+
+interface Entry {
+  readonly name: ListenerStatus['name']
+  readonly server: RunningServer
+}
+
+export class Listeners {
+  readonly #logger: Logger
+  readonly #entries: Entry[] = []
+  #isDraining = false
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  /** Whether {@link stop} has begun: requests are to be refused. */
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
+  /**
+   * Binds the gateway to every address of `wanted`; ports that are 0 become one and the same.
+   *
+   * @returns Where it is really bound.
+   * @throws {Error} naming the address that cannot be bound.
+   */
+  async startGateway(
+    listener: RequestListener,
+    wanted: readonly HostPort[],
+    settings: ListenSettings,
+  ): Promise<readonly HostPort[]> {
+    const { allowPublic, maxConnections, maxConnectionsPerAddress, trustedProxies } = settings
+    const isTrusted = createAddressTest(trustedProxies)
+    const bound: HostPort[] = []
+    for (const { host, port } of wanted) {
+      const samePort = port === 0 ? (bound[0]?.port ?? 0) : port
+      const isOptional = bound.length > 0 && isWildcardHost(host)
+      const server = await this.#start('gateway', isOptional, {
+        listener,
+        host,
+        port: samePort,
+        admit: (address) => allowPublic || isTrusted(address) || isLocalAddress(address, networkInterfaces),
+        maxConnections,
+        maxConnectionsPerAddress,
+        isExempt: isTrusted,
+      })
+      if (server !== undefined) bound.push({ host, port: server.port })
+    }
+    return bound
+  }
+
+  /** Binds the control listener. @returns Its base URL. */
+  async startControl(listener: RequestListener, { host, port }: HostPort): Promise<string> {
+    const server = await this.#start('control', false, {
+      listener,
+      host,
+      port,
+      maxConnections: MAX_CONTROL_CONNECTIONS,
+      maxConnectionsPerAddress: MAX_CONTROL_CONNECTIONS,
+    })
+    return formatBaseUrl({ host, port: server?.port ?? port })
+  }
+
+  status(): readonly ListenerStatus[] {
+    const names = [...new Set(this.#entries.map(({ name }) => name))]
+    return names.map((name) => {
+      const servers = this.#entries.filter((entry) => entry.name === name).map(({ server }) => server)
+      return {
+        name,
+        urls: servers.map(formatBaseUrl),
+        error: servers.map((server) => server.trouble).find((trouble) => trouble !== undefined),
+      }
+    })
+  }
+
+  /** Refuses new requests at once, and ends the rest within `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isDraining = true
+    await Promise.all(this.#entries.map(({ server }) => server.stop(graceMs)))
+  }
+
+  /** @param isOptional Where the machine lacks the address family, the others will do. */
+  async #start(
+    name: Entry['name'],
+    isOptional: boolean,
+    options: Omit<Parameters<typeof startServer>[0], 'onTrouble'>,
+  ): Promise<RunningServer | undefined> {
+    try {
+      const server = await startServer({
+        ...options,
+        onTrouble: (reason) => this.#logger.warn('A listener has a problem', { name, reason }),
+      })
+      this.#entries.push({ name, server })
+      return server
+    } catch (error) {
+      if (!isOptional || !isFamilyMissing(error)) throw error
+      this.#logger.debug('Not listening', { name, host: options.host })
+      return undefined
+    }
+  }
+}
+
+function isFamilyMissing(error: unknown): boolean {
+  const { cause } = error instanceof Error ? error : {}
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL'
+}

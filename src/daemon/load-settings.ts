@@ -1,0 +1,168 @@
+/**
+ * Makes settings from their three sources, or says everything that is wrong with them.
+ *
+ * A setting has one name in three spellings: `dataDir` in the config file, `--data-dir` as an
+ * option, `CLIPGATE_DATA_DIR` in the environment. An option beats the environment, which beats the
+ * file. An unknown or bad setting anywhere, even one that another source beats, stops the start.
+ *
+ * @module
+ */
+
+import { dirname, join, resolve } from 'node:path'
+import { readConfigFile } from './config-file.ts'
+import { configFolder, type Surroundings } from './folders.ts'
+import {
+  isSettingName,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+} from './settings.ts'
+
+/** Where settings come from. */
+export interface SettingSources {
+  /** By setting name, and `config`, the path of the config file; lists as arrays of strings. */
+  readonly options: Readonly<Record<string, unknown>>
+  readonly where: Surroundings
+  /** What relative paths in options and environment are relative to. */
+  readonly cwd: string
+}
+
+/** Settings that cannot be used. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+  /** One line each. */
+  readonly problems: readonly string[]
+  /** Whether an option is among them: then the command was called wrongly. */
+  readonly isUsage: boolean
+
+  constructor(problems: readonly string[], isUsage: boolean) {
+    super(problems.join('\n'))
+    this.problems = problems
+    this.isUsage = isUsage
+  }
+}
+
+/** One setting in one source. */
+interface Entry {
+  readonly name: string
+  /** As it is spelled there. */
+  readonly spelling: string
+  readonly raw: unknown
+  /** What a relative path is relative to. */
+  readonly folder: string
+  readonly isOption: boolean
+}
+
+type Decoded = { -readonly [Name in SettingName]?: Settings[Name] }
+
+const NO_SETTING = 'is not a setting; see "clipgate help serve"'
+
+const CONFIG_VARIABLE = 'CLIPGATE_CONFIG'
+
+// Belongs to the tests, not to the program under test.
+const TEST_PREFIX = 'CLIPGATE_TEST_'
+
+/** @throws {SettingsError} */
+export function loadSettings({ options, where, cwd }: SettingSources): Settings {
+  const problems: string[] = []
+  const decoded: Decoded = {}
+  let isUsage = false
+
+  const { config: configOption, ...settingOptions } = options
+  const config = configOption ?? (where.environment[CONFIG_VARIABLE] || undefined)
+  const file = typeof config === 'string' ? resolve(cwd, config) : defaultConfigFile(where)
+  const fromFile = attempt(() => readFileEntries(file, config === undefined))
+  if (fromFile instanceof TypeError)
+    problems.push(`Cannot use config file "${file}": it ${fromFile.message}`)
+
+  const entries = [
+    ...(fromFile instanceof TypeError ? [] : fromFile),
+    ...readVariables(where, cwd),
+    ...readOptions(settingOptions, cwd),
+  ]
+  for (const { name, spelling, raw, folder, isOption } of entries) {
+    const known = isSettingName(name)
+    const result = known ? attempt(() => decodeInto(decoded, name, raw, folder)) : undefined
+    if (known && !(result instanceof TypeError)) continue
+    problems.push(`Cannot use ${spelling}: it ${result?.message ?? NO_SETTING}`)
+    isUsage ||= isOption
+  }
+
+  if (problems.length > 0) throw new SettingsError(problems, isUsage)
+  return withDefaults(decoded, where)
+}
+
+/** The config file that is read unless another one is named. */
+export function defaultConfigFile(where: Surroundings): string {
+  return join(configFolder(where), 'config.json')
+}
+
+/** `dataDir` as `--data-dir`. */
+export function toOption(name: string): string {
+  return `--${toWords(name)}`
+}
+
+/** `dataDir` as `CLIPGATE_DATA_DIR`. */
+export function toVariable(name: string): string {
+  return `CLIPGATE_${toWords(name).toUpperCase().replaceAll('-', '_')}`
+}
+
+function toWords(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+function readFileEntries(file: string, mayBeMissing: boolean): readonly Entry[] {
+  return readConfigFile(file, { mayBeMissing }).map(([name, raw]) => {
+    const spelling = `${JSON.stringify(name)} in "${file}"`
+    return { name, spelling, raw, folder: dirname(file), isOption: false }
+  })
+}
+
+function readVariables({ environment }: Surroundings, folder: string): readonly Entry[] {
+  const names = new Map<string, string>(SETTING_NAMES.map((name) => [toVariable(name), name]))
+  return (
+    Object.entries(environment)
+      .filter(([variable]) => variable.startsWith('CLIPGATE_') && variable !== CONFIG_VARIABLE)
+      // An empty variable is how a shell says that it is not set.
+      .filter(([variable, value]) => value !== '' && !variable.startsWith(TEST_PREFIX))
+      .map(([variable, raw]) => {
+        const name = names.get(variable) ?? variable
+        return { name, spelling: variable, raw, folder, isOption: false }
+      })
+  )
+}
+
+function readOptions(options: Readonly<Record<string, unknown>>, folder: string): readonly Entry[] {
+  return Object.entries(options)
+    .filter(([, raw]) => raw !== undefined)
+    .map(([name, raw]) => ({ name, spelling: toOption(name), raw, folder, isOption: true }))
+}
+
+function decodeInto<Name extends SettingName>(
+  decoded: { [Key in Name]?: Settings[Key] },
+  name: Name,
+  raw: unknown,
+  folder: string,
+): undefined {
+  decoded[name] = SETTINGS[name].kind.decode(raw, folder)
+}
+
+function withDefaults(decoded: Decoded, where: Surroundings): Settings {
+  const values = SETTING_NAMES.map((name) => [
+    name,
+    decoded[name] ?? SETTINGS[name].fallback(where),
+  ])
+  // The table has a row, and so this object a member, for every key of Settings.
+  return Object.fromEntries(values) as Settings
+}
+
+/** A `TypeError` is how a decoder refuses; anything else is a bug. */
+function attempt<Result>(run: () => Result): Result | TypeError {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof TypeError) return error
+    throw error
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * The port `Admin` on the data directory, while no daemon runs on it.
+ *
+ * @module
+ */
+
+import { networkInterfaces } from 'node:os'
+import { createDeviceAdmin } from '../control/device-admin.ts'
+import type { LinkBase } from '../control/pairing.ts'
+import type { Admin } from '../ports/admin.ts'
+import type { Logger } from '../ports/logger.ts'
+import { chooseBaseUrl } from './addresses.ts'
+import { openClipboard } from './open-clipboard.ts'
+import { NOT_RUNNING, readStatus } from './read-status.ts'
+import { defaultListen, type Settings } from './settings.ts'
+
+/**
+ * Opens the data directory. What is changed holds from the next start on.
+ *
+ * @throws {DomainError} `DATA_DIRECTORY_BUSY`, `DATA_DIRECTORY_UNUSABLE`, `DATA_CORRUPT`.
+ */
+export async function openLocalAdmin(settings: Settings, logger: Logger): Promise<Admin> {
+  const clipboard = await openClipboard({ dataDir: settings.dataDir, logger })
+  return createDeviceAdmin({
+    devices: clipboard.devices,
+    status: () => readStatus(clipboard, NOT_RUNNING),
+    linkBase: () => expectedBase(settings),
+    countStreams: () => 0,
+    close: () => clipboard.close(),
+  })
+}
+
+/** Where the gateway will be found once it runs. */
+function expectedBase({ listen, headless, publicUrl }: Settings): LinkBase {
+  const bound = listen ?? defaultListen(headless ? 'headless' : 'desktop')
+  const base = chooseBaseUrl(bound, networkInterfaces(), publicUrl)
+  const isUnknown = publicUrl === undefined && bound.some(({ port }) => port === 0)
+  if (!isUnknown) return base
+  const warning =
+    'The port of the gateway is picked at its start: pair while it runs, or set --public-url'
+  return { url: base.url, warning }
+}

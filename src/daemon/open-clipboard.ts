@@ -1,0 +1,86 @@
+/**
+ * Everything that a daemon keeps, without a listener: the ports of the gateway over one data
+ * directory.
+ *
+ * Also the way to mount the gateway in a server of one's own; see docs/embedding.md.
+ *
+ * @module
+ */
+
+import { join } from 'node:path'
+import { createCredentialVerifier } from '../devices/credential-verifier.ts'
+import { JsonDeviceRegistry } from '../devices/json-device-registry.ts'
+import { createPasswordHasher } from '../devices/password-hasher.ts'
+import type { GatewayPorts } from '../gateway/create-gateway.ts'
+import { ChangeHub } from '../inbound/change-hub.ts'
+import { ClipboardPipeline } from '../inbound/clipboard-pipeline.ts'
+import { AsyncCleanup } from '../lib/async-cleanup.ts'
+import type { BlobStore } from '../ports/blob.ts'
+import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
+import { openDataDirectory, type DataDirectory } from '../storage/data-directory.ts'
+import { openStorage, type Storage, type StorageLimits } from '../storage/open-storage.ts'
+import { createStreamLogger } from './stream-logger.ts'
+import { systemClock } from './system-clock.ts'
+
+export interface OpenClipboardOptions {
+  /** Created when needed; held by one program at a time. */
+  readonly dataDir: string
+  readonly limits?: Partial<StorageLimits> | undefined
+  readonly maxMetadataBytes?: number | undefined
+  readonly verifyWorkers?: number | undefined
+  readonly verifyQueue?: number | undefined
+  readonly clock?: Clock | undefined
+  /** By default warnings and errors go to stderr. */
+  readonly logger?: Logger | undefined
+}
+
+/** An open data directory, as ports. */
+export interface Clipboard extends GatewayPorts {
+  readonly directory: DataDirectory
+  readonly blobs: BlobStore
+  readonly storage: Storage
+  readonly changes: ChangeFeed
+  readonly devices: JsonDeviceRegistry
+  readonly inbound: ClipboardPipeline
+  /** Writes what is pending, ends workers and timers, and gives the directory back. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a data directory.
+ *
+ * @throws {DomainError} `DATA_DIRECTORY_BUSY`, `DATA_DIRECTORY_UNUSABLE`, `DATA_CORRUPT`.
+ */
+export async function openClipboard(options: OpenClipboardOptions): Promise<Clipboard> {
+  const { clock = systemClock, logger = createStreamLogger(process.stderr, 'warn') } = options
+  const cleanup = new AsyncCleanup()
+  try {
+    const directory = await openDataDirectory({ path: options.dataDir })
+    cleanup.add(() => directory.close())
+
+    const storage = await openStorage({ directory, clock, logger, limits: options.limits ?? {} })
+    cleanup.add(() => storage.close())
+
+    const { verifyWorkers: workers, verifyQueue: queue } = options
+    const hasher = createPasswordHasher({ clock, workers, queue })
+    cleanup.add(() => hasher.close())
+    const path = join(directory.path, 'devices.json')
+    const devices = await JsonDeviceRegistry.open({ path, hasher, clock, logger })
+    cleanup.add(() => devices.close())
+
+    const { blobs, staging, latest } = storage
+    const changes = new ChangeHub()
+    const maxTextBytes = options.maxMetadataBytes
+    const inbound = new ClipboardPipeline({ staging, latest, changes, clock, logger, maxTextBytes })
+    const verifier = createCredentialVerifier({ registry: devices, hasher })
+    return {
+      directory, blobs, storage, staging, latest, changes, inbound, devices, verifier, clock, logger,
+      close: () => cleanup.run(),
+    }
+  } catch (error) {
+    await cleanup.run()
+    throw error
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Puts together what `clipgate status` tells: never content, never a name of anything copied.
+ *
+ * @module
+ */
+
+import type { DaemonStatus } from '../ports/admin.ts'
+import type { Clipboard } from './open-clipboard.ts'
+import { readVersion } from './version.ts'
+
+/** What only a running daemon knows. */
+export type LiveStatus = Pick<
+  DaemonStatus,
+  'running' | 'pid' | 'startedAt' | 'mode' | 'clipboard' | 'clipboardError' | 'listeners'
+>
+
+/** The status while no daemon runs. */
+export const NOT_RUNNING: LiveStatus = {
+  running: false,
+  pid: undefined,
+  startedAt: undefined,
+  mode: undefined,
+  clipboard: 'none',
+  clipboardError: undefined,
+  listeners: [],
+}
+
+export async function readStatus(
+  { latest, storage, devices, directory }: Clipboard,
+  live: LiveStatus,
+): Promise<DaemonStatus> {
+  const item = latest.current?.item
+  const { uploads, bytes } = storage.staging.stats()
+  return {
+    ...live,
+    version: readVersion(),
+    item: item && {
+      type: item.type,
+      size: item.size,
+      contentId: item.contentId,
+      activatedAt: new Date(item.activatedAt).toISOString(),
+    },
+    devices: devices.list().length,
+    storage: {
+      dataDir: directory.path,
+      stagedUploads: uploads,
+      stagedBytes: bytes,
+      freeBytes: await storage.freeBytes(),
+    },
+  }
+}

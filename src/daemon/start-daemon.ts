@@ -1,0 +1,146 @@
+/**
+ * The composition root: one data directory, two listeners, and perhaps a desktop.
+ *
+ * @module
+ */
+
+import { networkInterfaces } from 'node:os'
+import { createControl } from '../control/create-control.ts'
+import { createControlToken } from '../control/control-token.ts'
+import { createDeviceAdmin } from '../control/device-admin.ts'
+import { createGateway } from '../gateway/create-gateway.ts'
+import { AsyncCleanup } from '../lib/async-cleanup.ts'
+import type { Admin } from '../ports/admin.ts'
+import type { Logger } from '../ports/logger.ts'
+import { chooseBaseUrl, loopbackUrl } from './addresses.ts'
+import { Listeners } from './listeners.ts'
+import { openClipboard, type Clipboard } from './open-clipboard.ts'
+import { openDesktop, type Desktop } from './open-desktop.ts'
+import { readStatus } from './read-status.ts'
+import { defaultListen, type Settings } from './settings.ts'
+import { createStreamLogger } from './stream-logger.ts'
+import { readVersion } from './version.ts'
+
+/** Said once both listeners accept. */
+export interface Ready {
+  /** Base URL of the gateway on this machine, with the port really bound. */
+  readonly gateway: string
+  readonly control: string
+  readonly mode: Desktop['mode']
+  readonly clipboard: Desktop['clipboard']
+  readonly pid: number
+}
+
+/** A running daemon. */
+export interface Daemon {
+  readonly ready: Ready
+  /** What the owner should know although the start succeeded; one line each. */
+  readonly warnings: readonly string[]
+  readonly admin: Admin
+  /** Refuses new requests, lets uploads finish within the grace period, and closes everything. */
+  stop(): Promise<void>
+}
+
+export interface StartDaemonOptions {
+  /** By default stderr, at the level of the settings. */
+  readonly logger?: Logger
+}
+
+/**
+ * Starts a daemon.
+ *
+ * @throws {DomainError} `DATA_DIRECTORY_BUSY`, `DATA_DIRECTORY_UNUSABLE`, `DATA_CORRUPT`.
+ * @throws {Error} when a listener cannot be bound, naming its address. Nothing is left behind.
+ */
+export async function startDaemon(
+  settings: Settings,
+  { logger = createStreamLogger(process.stderr, settings.logLevel) }: StartDaemonOptions = {},
+): Promise<Daemon> {
+  const cleanup = new AsyncCleanup()
+  try {
+    const clipboard = await openClipboard({
+      dataDir: settings.dataDir,
+      maxMetadataBytes: settings.maxMetadataBytes,
+      verifyWorkers: settings.verifyWorkers,
+      verifyQueue: settings.verifyQueue,
+      limits: {
+        maxFileBytes: settings.maxFileBytes,
+        stagingTtlMs: settings.stagingTtl,
+        stagingQuotaBytes: settings.stagingQuotaBytes,
+        minFreeBytes: settings.minFreeBytes,
+      },
+      logger,
+    })
+    cleanup.add(() => clipboard.close())
+    const desktop = await openDesktop(clipboard, settings)
+    cleanup.add(() => desktop.close())
+    return await listen({ settings, clipboard, desktop, cleanup })
+  } catch (error) {
+    await cleanup.run()
+    throw error
+  }
+}
+
+interface Parts {
+  readonly settings: Settings
+  readonly clipboard: Clipboard
+  readonly desktop: Desktop
+  readonly cleanup: AsyncCleanup
+}
+
+async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise<Daemon> {
+  const { logger, directory } = clipboard
+  const startedAt = new Date(clipboard.clock.now()).toISOString()
+  const listeners = new Listeners(logger)
+  cleanup.add(() => listeners.stop(settings.grace))
+
+  const gateway = createGateway(clipboard, {
+    version: readVersion(),
+    publicUrl: settings.publicUrl,
+    trustedProxies: settings.trustedProxies,
+    maxFileBytes: settings.maxFileBytes,
+    maxMetadataBytes: settings.maxMetadataBytes,
+    isDraining: () => listeners.isDraining,
+  })
+  const bound = await listeners.startGateway(
+    gateway,
+    settings.listen ?? defaultListen(desktop.mode),
+    settings,
+  )
+  const linkBase = () => chooseBaseUrl(bound, networkInterfaces(), settings.publicUrl)
+
+  const admin = createDeviceAdmin({
+    devices: clipboard.devices,
+    status: () =>
+      readStatus(clipboard, {
+        running: true,
+        pid: process.pid,
+        startedAt,
+        mode: desktop.mode,
+        clipboard: desktop.clipboard,
+        clipboardError: desktop.trouble(),
+        listeners: listeners.status(),
+      }),
+    linkBase,
+    // This version has no event streams.
+    countStreams: () => 0,
+    close: async () => undefined,
+  })
+  const token = await createControlToken(directory.path)
+  const control = await listeners.startControl(createControl({ admin, token, logger }), settings.control)
+  await directory.announce({ control })
+
+  const warnings = [desktop.warning, linkBase().warning].filter((text) => text !== undefined)
+  return {
+    ready: {
+      gateway: loopbackUrl(bound),
+      control,
+      mode: desktop.mode,
+      clipboard: desktop.clipboard,
+      pid: process.pid,
+    },
+    warnings,
+    admin,
+    stop: () => cleanup.run(),
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Brings the chunks of an upload into a new file, and has it hashed behind the writing.
+ *
+ * Chunks are gathered to batches, and two batches are written at a time.
+ *
+ * @module
+ */
+
+import type { FileHandle } from 'node:fs/promises'
+import { KIB, MIB } from '../core/limits.ts'
+import type { FileHash } from '../hashing/file-hash.ts'
+import type { Semaphore } from '../lib/semaphore.ts'
+import type { Digests } from '../ports/blob.ts'
+import { writeFully } from './write-fully.ts'
+
+/** Larger ones are not written faster. */
+const BATCH_BYTES: number = 512 * KIB
+
+/** A system call takes no more, and a hostile sender makes them a byte each. */
+const BATCH_CHUNKS = 1024
+
+/** More writes on their way are not faster either, and hold their batches. */
+const MAX_WRITES = 2
+
+/** When all uploads together hold more than this, they write smaller batches. */
+const MAX_HELD_BYTES: number = 4 * MIB
+
+/** What the writers of one store share. */
+export interface WriterPool {
+  /** Bytes in memory. */
+  held: number
+  /** For writes that may run at a time. */
+  readonly writes: Semaphore
+}
+
+export interface BlobWriterOptions {
+  readonly file: FileHandle
+  readonly hash: FileHash
+  readonly pool: WriterPool
+  /** Called when so many more bytes have been written. */
+  readonly onWritten: (bytes: number) => void
+}
+
+interface Batch {
+  readonly chunks: readonly Uint8Array[]
+  readonly start: number
+  readonly end: number
+  isWritten: boolean
+}
+
+/** Exactly one of its two endings, `finish` and `abort`, must be called. */
+export class BlobWriter {
+  readonly #options: BlobWriterOptions
+  readonly #underWay = new Set<Promise<void>>()
+  /** Batches in the order of the file; the first one is not written yet. */
+  readonly #batches: Batch[] = []
+  #chunks: Uint8Array[] = []
+  /** Where the gathered chunks begin in the file. */
+  #position = 0
+  #size = 0
+  #failure: { readonly cause: unknown } | undefined
+
+  constructor(options: BlobWriterOptions) {
+    this.#options = options
+  }
+
+  /** How many bytes were added. */
+  get size(): number {
+    return this.#size
+  }
+
+  /**
+   * Appends a chunk, which must not change any more.
+   *
+   * @returns What to wait for before the next one, if anything.
+   * @throws {DomainError} `NO_SPACE`.
+   */
+  add(chunk: Uint8Array): Promise<void> | undefined {
+    const { hash, pool } = this.#options
+    hash.add(chunk)
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+    pool.held += chunk.length
+    const isFull =
+      this.#size - this.#position >= BATCH_BYTES || this.#chunks.length >= BATCH_CHUNKS
+    return isFull || pool.held > MAX_HELD_BYTES ? this.#flush() : undefined
+  }
+
+  /** Ends it: everything is in the file. */
+  async finish(): Promise<Digests> {
+    this.#write()
+    await Promise.all(this.#underWay)
+    this.#throwFailure()
+    return this.#options.hash.finish()
+  }
+
+  /** Ends it without a result. Nothing uses the file any more once it resolves. */
+  async abort(): Promise<void> {
+    const { hash, pool } = this.#options
+    pool.held -= this.#size - this.#position
+    await Promise.all(this.#underWay)
+    await hash.abort()
+  }
+
+  async #flush(): Promise<void> {
+    this.#write()
+    while (this.#underWay.size >= MAX_WRITES) await Promise.race(this.#underWay)
+    this.#throwFailure()
+  }
+
+  #write(): void {
+    if (this.#chunks.length === 0) return
+    const batch: Batch = {
+      chunks: this.#chunks, start: this.#position, end: this.#size, isWritten: false,
+    }
+    this.#chunks = []
+    this.#position = batch.end
+    this.#batches.push(batch)
+    const { file, pool } = this.#options
+    const write = pool.writes
+      .run(() => writeFully(file, batch.chunks, batch.start))
+      .then(() => this.#onWritten(batch))
+      .catch((cause: unknown) => {
+        this.#failure ??= { cause }
+      })
+      .finally(() => {
+        pool.held -= batch.end - batch.start
+        this.#underWay.delete(write)
+      })
+    this.#underWay.add(write)
+  }
+
+  /** Two writes may end in another order than they began. */
+  #onWritten(batch: Batch): void {
+    batch.isWritten = true
+    for (let first = this.#batches[0]; first?.isWritten === true; first = this.#batches[0]) {
+      this.#batches.shift()
+      this.#options.hash.reached(first.end)
+    }
+    this.#options.onWritten(batch.end - batch.start)
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.cause
+  }
+}

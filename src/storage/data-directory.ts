@@ -1,0 +1,71 @@
+/**
+ * The data directory: private folders, held by one program at a time.
+ *
+ * @module
+ */
+
+import { readdir, realpath, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isTemporaryName } from '../lib/atomic-file.ts'
+import { DirectoryLock } from './lock.ts'
+import { ensureOwnFolder, ensurePrivateFolder, toUnusable } from './own-files.ts'
+
+/** Where all bytes are. */
+export const BLOBS_FOLDER = 'blobs'
+
+/** Where the records of staged uploads are. */
+export const STAGING_FOLDER = 'staging'
+
+export interface DataDirectoryOptions {
+  /** Created when needed, with the folders above it. */
+  readonly path: string
+}
+
+/** A data directory that is ours until it is closed. */
+export interface DataDirectory {
+  /** Absolute, without links. */
+  readonly path: string
+  /** Tells others, through the lock, where the control listener is. */
+  announce(about: { readonly control: string }): Promise<void>
+  /** Gives it back. Calling it twice is fine. */
+  close(): Promise<void>
+}
+
+/**
+ * Creates what is missing, makes it private, takes the lock, and removes what an earlier run left
+ * unfinished.
+ *
+ * @throws {DomainError} `DATA_DIRECTORY_BUSY`, naming the process that holds it;
+ *   `DATA_DIRECTORY_UNUSABLE` and `DATA_CORRUPT`, naming the path and the remedy.
+ */
+export async function openDataDirectory(options: DataDirectoryOptions): Promise<DataDirectory> {
+  await ensurePrivateFolder(options.path)
+  const path = await realpath(options.path)
+  const lock = await takeLock(path)
+  try {
+    for (const folder of [BLOBS_FOLDER, STAGING_FOLDER]) await ensureOwnFolder(join(path, folder))
+    await sweepTemporaries(path)
+  } catch (error) {
+    await lock.release()
+    throw toUnusable(path, error)
+  }
+  return {
+    path,
+    announce: (about) => lock.announce(about),
+    close: () => lock.release(),
+  }
+}
+
+async function takeLock(path: string): Promise<DirectoryLock> {
+  try {
+    return await DirectoryLock.take(path)
+  } catch (error) {
+    throw toUnusable(path, error)
+  }
+}
+
+async function sweepTemporaries(path: string): Promise<void> {
+  const entries = await readdir(path, { withFileTypes: true })
+  const left = entries.filter((entry) => entry.isFile() && isTemporaryName(entry.name))
+  await Promise.all(left.map(({ name }) => unlink(join(path, name))))
+}

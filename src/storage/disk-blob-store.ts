@@ -1,0 +1,212 @@
+/**
+ * Blobs as files of random names in one folder. Bytes go from the sender to the disk through a few
+ * blocks of memory, and are hashed on the way.
+ *
+ * @module
+ */
+
+import { randomBytes } from 'node:crypto'
+import { readdir, unlink, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { MIB } from '../core/limits.ts'
+import type { FileHasher } from '../hashing/file-hasher.ts'
+import { createPrivateFile, syncFolder } from '../lib/atomic-file.ts'
+import { Semaphore } from '../lib/semaphore.ts'
+import type { BlobStore, BytesToReceive, Digests } from '../ports/blob.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { Allowance } from './allowance.ts'
+import { BlobWriter, type WriterPool } from './blob-writer.ts'
+import { DiskBlob, gone, openUserFile } from './disk-blob.ts'
+import { codeOf, toDomainError } from './disk-errors.ts'
+import type { DiskSpace } from './disk-space.ts'
+import { isSameFile, readFileState, type FileIdentity, type FileState } from './file-identity.ts'
+import { openOwnFile } from './own-files.ts'
+import { receiveStream, tooLarge } from './receive-stream.ts'
+
+const BLOB_NAME = /^[0-9a-f]{32}$/
+
+/** Of all uploads together: more are not faster, and would leave no thread for other files. */
+const MAX_WRITES = 2
+
+const READ_BYTES: number = MIB / 4
+
+export interface DiskBlobStoreOptions {
+  readonly folder: string
+  readonly space: DiskSpace
+  readonly hasher: FileHasher
+  readonly logger: Logger
+}
+
+/** What is known of a blob from before a restart. */
+export interface KnownBlob {
+  readonly size: number
+  readonly digests: Digests
+}
+
+export class DiskBlobStore implements BlobStore {
+  readonly #folder: string
+  readonly #space: DiskSpace
+  readonly #hasher: FileHasher
+  readonly #logger: Logger
+  readonly #pool: WriterPool = { held: 0, writes: new Semaphore(MAX_WRITES) }
+
+  constructor({ folder, space, hasher, logger }: DiskBlobStoreOptions) {
+    this.#folder = folder
+    this.#space = space
+    this.#hasher = hasher
+    this.#logger = logger
+  }
+
+  /** @param quota Asked before the bytes are taken, besides the disk. */
+  async receive(
+    bytes: AsyncIterable<Uint8Array>,
+    expected: BytesToReceive,
+    quota?: Allowance,
+  ): Promise<DiskBlob> {
+    const { declaredSize = 0, maxBytes } = expected
+    if (declaredSize > maxBytes) throw tooLarge(maxBytes)
+    const space = await this.#space.allow(declaredSize)
+    try {
+      return await this.#receive(bytes, expected, quota === undefined ? [space] : [quota, space])
+    } finally {
+      space.release()
+    }
+  }
+
+  async adopt(path: string, signal: AbortSignal): Promise<DiskBlob> {
+    signal.throwIfAborted()
+    const file = await openUserFile(path)
+    try {
+      const before = await readFileState(file)
+      if (!before.isFile) throw gone('it is not a regular file')
+      const digests = await this.#hash(file, before.identity.size, signal)
+      const after = await readFileState(file)
+      if (!isSameFile(before.identity, after.identity)) throw gone('the file changed meanwhile')
+      return this.adopted(path, after.identity, digests, after.modifiedAt)
+    } finally {
+      await file.close()
+    }
+  }
+
+  /** A blob over a file of the user that was hashed some time ago. */
+  adopted(path: string, identity: FileIdentity, digests: Digests, modifiedAt: number): DiskBlob {
+    const source = { kind: 'user' } as const
+    const remove = async (): Promise<void> => undefined
+    return new DiskBlob({ source, path, identity, digests, modifiedAt, remove })
+  }
+
+  /**
+   * A blob of ours from before a restart; `undefined` when it is not there, or not whole.
+   *
+   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE` when it is not one of ours any more.
+   */
+  async restore(name: string, { size, digests }: KnownBlob): Promise<DiskBlob | undefined> {
+    const file = await openOwnFile(join(this.#folder, name))
+    if (file === undefined) return undefined
+    try {
+      const state = await readFileState(file)
+      return state.identity.size === size ? this.#own(name, state, digests) : undefined
+    } finally {
+      await file.close()
+    }
+  }
+
+  /**
+   * Makes a blob survive a power cut.
+   *
+   * @throws {DomainError} `BLOB_GONE`; `NO_SPACE`.
+   */
+  async sync(blob: DiskBlob): Promise<void> {
+    try {
+      await blob.sync()
+      if (blob.source.kind === 'own') await syncFolder(this.#folder)
+    } catch (error) {
+      throw toDomainError(error, 'Cannot keep the bytes')
+    }
+  }
+
+  /** Removes the files of ours that are not in `keep`; what is foreign stays. */
+  async sweep(keep: ReadonlySet<string>): Promise<void> {
+    const entries = await readdir(this.#folder, { withFileTypes: true })
+    for (const entry of entries) {
+      const isOurs = entry.isFile() && BLOB_NAME.test(entry.name)
+      if (isOurs && !keep.has(entry.name)) await this.#remove(join(this.#folder, entry.name))
+    }
+  }
+
+  async #receive(
+    bytes: AsyncIterable<Uint8Array>,
+    expected: BytesToReceive,
+    allowances: readonly Allowance[],
+  ): Promise<DiskBlob> {
+    const name = randomBytes(16).toString('hex')
+    const path = join(this.#folder, name)
+    const file = await create(path)
+    try {
+      const writer = new BlobWriter({
+        file,
+        hash: this.#hasher.start(file),
+        pool: this.#pool,
+        onWritten: (count) => allowances.forEach((allowance) => allowance.wrote(count)),
+      })
+      const digests = await receiveStream(bytes, writer, expected, allowances)
+      return this.#own(name, await readFileState(file), digests)
+    } catch (error) {
+      await this.#remove(path)
+      throw error
+    } finally {
+      await file.close()
+    }
+  }
+
+  async #hash(file: FileHandle, size: number, signal: AbortSignal): Promise<Digests> {
+    const hash = this.#hasher.start(file)
+    try {
+      const block = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
+      for (let position = 0; position < size; ) {
+        const length = Math.min(block.length, size - position)
+        const { bytesRead } = await file.read(block, 0, length, position)
+        signal.throwIfAborted()
+        if (bytesRead === 0) throw gone('the file became shorter while it was read')
+        hash.add(block.subarray(0, bytesRead))
+        position += bytesRead
+        hash.reached(position)
+      }
+    } catch (error) {
+      await hash.abort()
+      throw error
+    }
+    return hash.finish()
+  }
+
+  #own(name: string, { identity, modifiedAt }: FileState, digests: Digests): DiskBlob {
+    return new DiskBlob({
+      source: { kind: 'own', name },
+      path: join(this.#folder, name),
+      // A copy of the data directory has other times, and nobody writes into our files.
+      identity: { ...identity, mtimeNs: undefined },
+      digests,
+      modifiedAt,
+      remove: (path) => this.#remove(path),
+    })
+  }
+
+  /** What cannot be removed now is swept at the next start. */
+  async #remove(path: string): Promise<void> {
+    try {
+      await unlink(path)
+    } catch (error) {
+      const code = codeOf(error)
+      if (code === 'ENOENT') return
+      this.#logger.warn('Cannot remove bytes that nobody needs', { path, code })
+    }
+  }
+}
+
+async function create(path: string): Promise<FileHandle> {
+  try {
+    return await createPrivateFile(path)
+  } catch (error) {
+    throw toDomainError(error, 'Cannot keep the upload')
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Bytes in a file: one of ours, or one of the user that stays where it is.
+ *
+ * @module
+ */
+
+import { constants } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { DomainError } from '../core/domain-error.ts'
+import type { Digests, HashedBlob, OpenBlob } from '../ports/blob.ts'
+import { codeOf } from './disk-errors.ts'
+import { isSameFile, readFileState, type FileIdentity } from './file-identity.ts'
+
+/** Does not wait for the other end of a pipe. */
+const READ_FLAGS: number = constants.O_RDONLY | constants.O_NONBLOCK
+
+/** Windows syncs only what is open for writing. */
+const SYNC_FLAGS: number = constants.O_RDWR | constants.O_NONBLOCK
+
+/** Whose file it is. */
+export type BlobSource =
+  | { readonly kind: 'own'; readonly name: string }
+  | { readonly kind: 'user' }
+
+export interface DiskBlobOptions {
+  readonly source: BlobSource
+  readonly path: string
+  readonly identity: FileIdentity
+  readonly digests: Digests
+  readonly modifiedAt: number
+  /** Removes a file of ours. */
+  readonly remove: (path: string) => Promise<void>
+}
+
+export class DiskBlob implements HashedBlob {
+  readonly source: BlobSource
+  readonly path: string
+  readonly identity: FileIdentity
+  readonly digests: Digests
+  readonly modifiedAt: number
+  readonly #remove: (path: string) => Promise<void>
+  #isDiscarded = false
+
+  constructor({ source, path, identity, digests, modifiedAt, remove }: DiskBlobOptions) {
+    this.source = source
+    this.path = path
+    this.identity = identity
+    this.digests = digests
+    this.modifiedAt = modifiedAt
+    this.#remove = remove
+  }
+
+  get size(): number {
+    return this.identity.size
+  }
+
+  async open(): Promise<OpenBlob> {
+    const file = await this.#openFile(READ_FLAGS)
+    return {
+      read: (target, position) => this.#read(file, target, position),
+      close: () => file.close(),
+    }
+  }
+
+  async discard(): Promise<void> {
+    if (this.#isDiscarded) return
+    this.#isDiscarded = true
+    if (this.source.kind === 'own') await this.#remove(this.path)
+  }
+
+  /**
+   * Checks that the bytes are there, and makes those of ours survive a power cut; the name of the
+   * file does only when its folder is synced as well.
+   *
+   * @throws {DomainError} `BLOB_GONE`.
+   */
+  async sync(): Promise<void> {
+    const file = await this.#openFile(this.source.kind === 'own' ? SYNC_FLAGS : READ_FLAGS)
+    try {
+      if (this.source.kind === 'own') await file.datasync()
+    } finally {
+      await file.close()
+    }
+  }
+
+  async #openFile(flags: number): Promise<FileHandle> {
+    if (this.#isDiscarded) throw gone('they were discarded')
+    // Among our files there are no links; those of the user may be one.
+    const noLinks = this.source.kind === 'own' ? constants.O_NOFOLLOW : 0
+    const file = await openFile(this.path, flags | noLinks)
+    try {
+      await this.#check(file)
+      return file
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  async #check(file: FileHandle): Promise<void> {
+    const { isFile, identity } = await readFileState(file)
+    if (!isFile || !isSameFile(this.identity, identity)) throw gone('the file has changed')
+  }
+
+  async #read(file: FileHandle, target: Uint8Array, position: number): Promise<number> {
+    const end = Math.min(position + target.length, this.size)
+    for (let at = position; at < end; ) {
+      const { bytesRead } = await file.read(target, at - position, end - at, at)
+      if (bytesRead === 0) throw gone('the file has become shorter')
+      at += bytesRead
+    }
+    // Whoever writes a file of the user in place is found out before the last bytes are handed out.
+    if (end === this.size && this.source.kind === 'user') await this.#check(file)
+    return Math.max(0, end - position)
+  }
+}
+
+/** Opens a file of the user for reading. @throws {DomainError} `BLOB_GONE`. */
+export function openUserFile(path: string): Promise<FileHandle> {
+  return openFile(path, READ_FLAGS)
+}
+
+/** Why bytes cannot be read any more. Without the path, which may tell what was copied. */
+export function gone(reason: string): DomainError {
+  return new DomainError('BLOB_GONE', `Cannot read the bytes: ${reason}`)
+}
+
+async function openFile(path: string, flags: number): Promise<FileHandle> {
+  try {
+    return await open(path, flags)
+  } catch (error) {
+    const code = codeOf(error)
+    // Too many open files says nothing about this one.
+    if (code === undefined || code === 'EMFILE' || code === 'ENFILE') throw error
+    throw gone(`the system says ${code}`)
+  }
+}

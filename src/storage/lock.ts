@@ -1,0 +1,200 @@
+/**
+ * The lock of a data directory: a file that says who runs on it.
+ *
+ * It appears with its whole content, or not at all. A lock whose process is gone is stale, and is
+ * replaced by whoever has claimed it: the claim on one particular lock can be linked once only, so
+ * two programs that start at the same time never both replace it.
+ *
+ * @module
+ */
+
+import { randomBytes } from 'node:crypto'
+import { link, readdir, rename, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DomainError } from '../core/domain-error.ts'
+import { temporaryPath, writeFileAtomically, writeNewFile } from '../lib/atomic-file.ts'
+import { decodeNumber, decodeString, objectOf, optional } from '../lib/decoder.ts'
+import { codeOf } from './disk-errors.ts'
+import { readOwnFile } from './own-files.ts'
+import { identifySelf, isAlive, type ProcessIdentity } from './process-identity.ts'
+
+const LOCK_NAME = 'lock'
+const CLAIM_NAME = /^lock\.[0-9a-f]{32}\.claim$/
+const TOKEN = /^[0-9a-f]{32}$/
+
+/** Who runs on a data directory. */
+export interface LockHolder extends ProcessIdentity {
+  /** ISO 8601, UTC. */
+  readonly startedAt: string
+  /** Base URL of its control listener, once there is one. */
+  readonly control: string | undefined
+}
+
+interface LockRecord extends LockHolder {
+  /** Tells this lock from every other one. */
+  readonly token: string
+}
+
+const decodeRecord = objectOf({
+  token: decodeString,
+  pid: decodeNumber,
+  processStart: optional(decodeString),
+  bootId: optional(decodeString),
+  startedAt: decodeString,
+  control: optional(decodeString),
+})
+
+/**
+ * The running program that holds the data directory at `folder`, if one does.
+ *
+ * @throws {DomainError} `DATA_CORRUPT` when the lock is not one of ours.
+ */
+export async function readLockHolder(folder: string): Promise<LockHolder | undefined> {
+  const record = await readRecord(join(folder, LOCK_NAME))
+  return record !== undefined && (await isAlive(record)) ? record : undefined
+}
+
+/** A lock that is held. */
+export class DirectoryLock {
+  readonly #path: string
+  #record: LockRecord
+
+  constructor(path: string, record: LockRecord) {
+    this.#path = path
+    this.#record = record
+  }
+
+  /**
+   * Takes the lock of a folder, for as long as this program lives.
+   *
+   * @throws {DomainError} `DATA_DIRECTORY_BUSY`, naming the process that holds it; `DATA_CORRUPT`.
+   */
+  static async take(folder: string): Promise<DirectoryLock> {
+    const path = join(folder, LOCK_NAME)
+    const record: LockRecord = {
+      token: randomBytes(16).toString('hex'),
+      ...(await identifySelf()),
+      startedAt: new Date().toISOString(),
+      control: undefined,
+    }
+    while (!(await tryTake(path, record))) {
+      // Somebody else's lock went away, or was replaced, while we looked at it.
+    }
+    await removeClaims(folder)
+    return new DirectoryLock(path, record)
+  }
+
+  /** Tells others where this program can be asked. */
+  async announce({ control }: { readonly control: string }): Promise<void> {
+    const record = { ...this.#record, control }
+    await writeFileAtomically(this.#path, format(record))
+    this.#record = record
+  }
+
+  /** Gives the lock up. Calling it twice is fine. */
+  async release(): Promise<void> {
+    const record = await readRecord(this.#path)
+    if (record?.token === this.#record.token) await unlink(this.#path)
+  }
+}
+
+/** `false` when things have changed meanwhile, and it is worth another attempt. */
+async function tryTake(path: string, record: LockRecord): Promise<boolean> {
+  const own = temporaryPath(path)
+  await writeNewFile(own, format(record))
+  try {
+    if (await tryLink(own, path)) return true
+    const holder = await readRecord(path)
+    const claim = holder && (await tryClaim(path, own, holder))
+    if (claim === undefined) return false
+    // Who claims late may hold the claim on a lock that has been replaced already.
+    if ((await readRecord(path))?.token !== holder?.token) {
+      await unlink(claim)
+      return false
+    }
+    await rename(own, path)
+    return true
+  } catch (error) {
+    // The holder of the lock, who has just started, sweeps temporary files.
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  } finally {
+    await removeIfThere(own)
+  }
+}
+
+/**
+ * Claims the right to replace a stale lock. A claim whose process is gone is treated like a lock.
+ *
+ * @returns The claim; `undefined` when it went away while we looked at it.
+ * @throws {DomainError} `DATA_DIRECTORY_BUSY` when the lock, or the claim, is not stale.
+ */
+async function tryClaim(
+  path: string,
+  own: string,
+  holder: LockRecord,
+): Promise<string | undefined> {
+  if (await isAlive(holder)) throw busy(path, holder)
+  const claim = `${path}.${holder.token}.claim`
+  if (await tryLink(own, claim)) return claim
+  const claimant = await readRecord(claim)
+  return claimant && tryClaim(path, own, claimant)
+}
+
+async function tryLink(existing: string, path: string): Promise<boolean> {
+  try {
+    await link(existing, path)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** They were for the lock that we have replaced. */
+async function removeClaims(folder: string): Promise<void> {
+  const names = await readdir(folder)
+  const claims = names.filter((name) => CLAIM_NAME.test(name))
+  await Promise.all(claims.map((name) => removeIfThere(join(folder, name))))
+}
+
+async function removeIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
+}
+
+/** `undefined` when there is none. */
+async function readRecord(path: string): Promise<LockRecord | undefined> {
+  try {
+    const text = await readOwnFile(path)
+    return text === undefined ? undefined : parse(text)
+  } catch (error) {
+    if (error instanceof DomainError) throw error
+    const remedy = 'make sure that no clipgate runs on this folder, then remove the file'
+    const message = `Cannot read ${path}: it is no lock of ours; ${remedy}`
+    throw new DomainError('DATA_CORRUPT', message, { cause: error })
+  }
+}
+
+function parse(text: string): LockRecord {
+  const record = decodeRecord(JSON.parse(text))
+  if (!TOKEN.test(record.token)) throw new TypeError('"token" must be 32 hex digits')
+  // Zero and negative numbers mean whole groups of processes to kill(2).
+  if (!Number.isSafeInteger(record.pid) || record.pid < 1) {
+    throw new TypeError('"pid" must be a positive integer')
+  }
+  return record
+}
+
+function format(record: LockRecord): string {
+  return `${JSON.stringify(record)}\n`
+}
+
+function busy(path: string, { pid, startedAt }: LockRecord): DomainError {
+  const holder = `process ${pid}, since ${startedAt}`
+  const message = `Cannot lock ${path}: clipgate already runs on this folder (${holder})`
+  return new DomainError('DATA_DIRECTORY_BUSY', `${message}; stop it first`)
+}

@@ -1,0 +1,107 @@
+/**
+ * Everything that keeps bytes, opened together: they share the data directory and the disk.
+ *
+ * @module
+ */
+
+import { join } from 'node:path'
+import {
+  MAX_FILE_BYTES,
+  MAX_STAGED_PER_DEVICE,
+  MIN_FREE_BYTES,
+  STAGING_QUOTA_BYTES,
+  STAGING_TTL_MS,
+} from '../core/limits.ts'
+import { FileHasher } from '../hashing/file-hasher.ts'
+import type { BlobStore } from '../ports/blob.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LatestItem } from '../ports/latest-item.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { StagingArea } from '../ports/staging-area.ts'
+import { BLOBS_FOLDER, STAGING_FOLDER, type DataDirectory } from './data-directory.ts'
+import { DiskBlobStore } from './disk-blob-store.ts'
+import { DiskLatestItem } from './disk-latest-item.ts'
+import { DiskSpace } from './disk-space.ts'
+import { DiskStagingArea } from './disk-staging-area.ts'
+
+export interface StorageLimits {
+  readonly maxFileBytes: number
+  readonly stagingTtlMs: number
+  readonly stagingQuotaBytes: number
+  readonly maxStagedPerDevice: number
+  /** Uploads leave this much of the disk free; 0 switches the check off. */
+  readonly minFreeBytes: number
+}
+
+export interface StorageOptions {
+  readonly directory: DataDirectory
+  readonly clock: Clock
+  readonly logger: Logger
+  /** What is absent is as in `core/limits.ts`. */
+  readonly limits?: Partial<StorageLimits>
+}
+
+const ITEM_FILE = 'item.json'
+
+const DEFAULT_LIMITS: StorageLimits = {
+  maxFileBytes: MAX_FILE_BYTES,
+  stagingTtlMs: STAGING_TTL_MS,
+  stagingQuotaBytes: STAGING_QUOTA_BYTES,
+  maxStagedPerDevice: MAX_STAGED_PER_DEVICE,
+  minFreeBytes: MIN_FREE_BYTES,
+}
+
+/** What waits in the staging area. */
+export interface StagingStats {
+  readonly uploads: number
+  readonly bytes: number
+}
+
+export interface Storage {
+  readonly blobs: BlobStore
+  readonly staging: StagingArea & { stats(): StagingStats }
+  readonly latest: LatestItem
+  /** What an unprivileged program may still write. */
+  freeBytes(): Promise<number>
+  /** Ends timers and workers; what is stored stays. The directory stays open. */
+  close(): Promise<void>
+}
+
+/**
+ * Loads what was stored, and sweeps what nobody refers to.
+ *
+ * @throws {DomainError} `DATA_CORRUPT`, naming the file and the remedy; the file is left as it is.
+ */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const { directory, clock, logger } = options
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const folder = join(directory.path, BLOBS_FOLDER)
+  const space = new DiskSpace(folder, limits.minFreeBytes)
+  const hasher = new FileHasher()
+  const blobs = new DiskBlobStore({ folder, space, hasher, logger })
+  const latest = await DiskLatestItem.open({ path: join(directory.path, ITEM_FILE), blobs })
+  const staging = await DiskStagingArea.open({
+    folder: join(directory.path, STAGING_FOLDER),
+    blobs,
+    space,
+    clock,
+    logger,
+    maxFileBytes: limits.maxFileBytes,
+    ttlMs: limits.stagingTtlMs,
+    quotaBytes: limits.stagingQuotaBytes,
+    maxPerDevice: limits.maxStagedPerDevice,
+    takenBlob: latest.blobName,
+  })
+  const inItem = latest.blobName === undefined ? [] : [latest.blobName]
+  await blobs.sweep(new Set([...inItem, ...staging.blobNames]))
+  return {
+    blobs,
+    staging,
+    latest,
+    freeBytes: () => space.free(),
+    close: async () => {
+      staging.close()
+      await hasher.close()
+    },
+  }
+}

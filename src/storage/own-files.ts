@@ -1,0 +1,157 @@
+/**
+ * Opens what is ours in the data directory without being led astray: no links, no pipes, nothing
+ * of another user. What other users could read is taken away from them.
+ *
+ * @module
+ */
+
+import { constants, type Stats } from 'node:fs'
+import { chmod, lstat, mkdir, open, stat, type FileHandle } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { DomainError } from '../core/domain-error.ts'
+import { PRIVATE_FILE_MODE } from '../lib/atomic-file.ts'
+import { codeOf } from './disk-errors.ts'
+
+const PRIVATE_FOLDER_MODE = 0o700
+const GROUP_AND_OTHERS = 0o077
+const STICKY = 0o1000
+
+/** Follows no link, and does not wait for the other end of a pipe. */
+const READ_FLAGS: number = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** What is wrong, and what to do about it. */
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not use it; change its owner or mode',
+  EDQUOT: 'the disk quota is used up; make room',
+  EEXIST: 'there is a file of that name; move it away',
+  ELOOP: 'it is a symbolic link; put the real thing in its place',
+  ENOSPC: 'the disk is full; make room',
+  ENOTDIR: 'it is not a folder, or lies below a file',
+  EPERM: 'this user may not use it; change its owner or mode',
+  EROFS: 'the file system is read-only; choose another place',
+}
+
+/**
+ * Opens a regular file for reading; `undefined` when there is none.
+ *
+ * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
+ */
+export async function openOwnFile(path: string): Promise<FileHandle | undefined> {
+  let file: FileHandle
+  try {
+    file = await open(path, READ_FLAGS)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw toUnusable(path, error)
+  }
+  try {
+    const stats = await file.stat()
+    if (!stats.isFile()) throw unusable(path, 'it is not a file; move it away')
+    checkOwner(path, stats)
+    if (isOpenToOthers(stats)) await file.chmod(PRIVATE_FILE_MODE)
+    return file
+  } catch (error) {
+    await file.close()
+    throw toUnusable(path, error)
+  }
+}
+
+/**
+ * The text of a file; `undefined` when there is none.
+ *
+ * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
+ * @throws {TypeError} when it is not UTF-8.
+ */
+export async function readOwnFile(path: string): Promise<string | undefined> {
+  const file = await openOwnFile(path)
+  if (file === undefined) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile())
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * Makes sure of a private folder in one of ours.
+ *
+ * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
+ */
+export async function ensureOwnFolder(path: string): Promise<void> {
+  try {
+    await makeFolder(path)
+    // Not a link: whoever planted it would get our files.
+    await protectFolder(path, await lstat(path))
+  } catch (error) {
+    throw toUnusable(path, error)
+  }
+}
+
+/**
+ * Makes sure of a private folder anywhere, and of the folders above it. It may be a link: whoever
+ * chose it, chose that too.
+ *
+ * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
+ */
+export async function ensurePrivateFolder(path: string): Promise<void> {
+  try {
+    await makeFolders(path)
+    await protectFolder(path, await stat(path))
+  } catch (error) {
+    throw toUnusable(path, error)
+  }
+}
+
+/** A failed system call as `DATA_DIRECTORY_UNUSABLE`; a domain error as it is. */
+export function toUnusable(path: string, error: unknown): DomainError {
+  if (error instanceof DomainError) return error
+  const code = codeOf(error) ?? 'UNKNOWN'
+  return unusable(path, REASONS[code] ?? `the system says ${code}`, error)
+}
+
+async function makeFolders(path: string): Promise<void> {
+  try {
+    await makeFolder(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
+    await makeFolders(dirname(path))
+    await makeFolder(path)
+  }
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, PRIVATE_FOLDER_MODE)
+    // The umask may have taken even our own rights.
+    await chmod(path, PRIVATE_FOLDER_MODE)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+async function protectFolder(path: string, stats: Stats): Promise<void> {
+  if (stats.isSymbolicLink()) throw unusable(path, 'it is a link; put a folder in its place')
+  if (!stats.isDirectory()) throw unusable(path, 'it is not a folder; move it away')
+  checkOwner(path, stats)
+  if (!isOpenToOthers(stats)) return
+  // Making /tmp private would break the machine.
+  if ((stats.mode & STICKY) !== 0) {
+    throw unusable(path, 'it is shared with other users; choose a folder of its own')
+  }
+  await chmod(path, PRIVATE_FOLDER_MODE)
+}
+
+function checkOwner(path: string, { uid }: Stats): void {
+  const user = process.geteuid?.()
+  // Windows has no numbers for users; its profile folders are private.
+  if (user === undefined || user === uid) return
+  throw unusable(path, 'it belongs to another user; run as that user, or change its owner')
+}
+
+function isOpenToOthers({ mode }: Stats): boolean {
+  return process.platform !== 'win32' && (mode & GROUP_AND_OTHERS) !== 0
+}
+
+function unusable(path: string, reason: string, cause?: unknown): DomainError {
+  return new DomainError('DATA_DIRECTORY_UNUSABLE', `Cannot use ${path}: ${reason}`, { cause })
+}

@@ -1,0 +1,114 @@
+/**
+ * The records of staged uploads on disk. The record `<name>.json` is about the blob `<name>`.
+ *
+ * @module
+ */
+
+import { readdir, rename, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createPrivateFile, isTemporaryName, temporaryPath } from '../lib/atomic-file.ts'
+import type { Logger } from '../ports/logger.ts'
+import { codeOf, toDomainError } from './disk-errors.ts'
+import { readOwnFile } from './own-files.ts'
+import { formatStagingRecord, parseStagingRecord, type StagingRecord } from './staging-record.ts'
+
+const RECORD_NAME = /^([0-9a-f]{32})\.json$/
+
+/** A record and the name of its blob. */
+export interface NamedRecord {
+  readonly name: string
+  readonly record: StagingRecord
+}
+
+/** What was found at the start. */
+export interface FoundRecords {
+  readonly records: readonly NamedRecord[]
+  /** Names of blobs whose records cannot be read; both are left as they are. */
+  readonly unreadable: readonly string[]
+}
+
+export class StagedFiles {
+  readonly #folder: string
+  readonly #logger: Logger
+
+  constructor(folder: string, logger: Logger) {
+    this.#folder = folder
+    this.#logger = logger
+  }
+
+  /**
+   * Reads all records, and removes those that were never finished.
+   *
+   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE` when one belongs to somebody else.
+   */
+  async load(): Promise<FoundRecords> {
+    const records: NamedRecord[] = []
+    const unreadable: string[] = []
+    for (const entry of await readdir(this.#folder, { withFileTypes: true })) {
+      const [, name] = RECORD_NAME.exec(entry.name) ?? []
+      if (!entry.isFile()) continue
+      if (isTemporaryName(entry.name)) await this.#removeFile(entry.name)
+      if (name === undefined) continue
+      const record = await this.#read(entry.name)
+      if (record === 'unreadable') unreadable.push(name)
+      else if (record === 'empty') await this.#removeFile(entry.name)
+      else records.push({ name, record })
+    }
+    return { records, unreadable }
+  }
+
+  /**
+   * Files a record. It survives the death of this program, and not a power cut: nor do the bytes.
+   *
+   * @throws {DomainError} `NO_SPACE`.
+   */
+  async write({ name, record }: NamedRecord): Promise<void> {
+    const path = join(this.#folder, `${name}.json`)
+    const temporary = temporaryPath(path)
+    try {
+      const file = await createPrivateFile(temporary)
+      try {
+        await file.writeFile(formatStagingRecord(record))
+      } finally {
+        await file.close()
+      }
+      await rename(temporary, path)
+    } catch (error) {
+      await this.#unlink(temporary)
+      throw toDomainError(error, 'Cannot keep the upload')
+    }
+  }
+
+  /** Removes the record of a blob. What cannot be removed now is dealt with at the next start. */
+  async remove(name: string): Promise<void> {
+    await this.#removeFile(`${name}.json`)
+  }
+
+  async #read(fileName: string): Promise<StagingRecord | 'empty' | 'unreadable'> {
+    const path = join(this.#folder, fileName)
+    try {
+      const text = await readOwnFile(path)
+      // A power cut leaves files without content, since nobody waited for the disk.
+      return text === undefined || text === '' ? 'empty' : parseStagingRecord(text)
+    } catch (error) {
+      if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
+      const remedy = 'left as it is; remove it when it is not needed'
+      this.#logger.warn('Cannot read the record of a staged upload', { path, remedy })
+      return 'unreadable'
+    }
+  }
+
+  async #removeFile(fileName: string): Promise<void> {
+    await this.#unlink(join(this.#folder, fileName))
+  }
+
+  async #unlink(path: string): Promise<void> {
+    try {
+      await unlink(path)
+    } catch (error) {
+      const code = codeOf(error)
+      if (code === 'ENOENT') return
+      this.#logger.warn('Cannot remove the record of a staged upload', { path, code })
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * The small file beside the bytes of a staged upload: what to do with them once a document comes.
+ *
+ * @module
+ */
+
+import { isDataName } from '../core/data-name.ts'
+import { decodeNumber, decodeString, objectOf, type Decoder } from '../lib/decoder.ts'
+import { decodeCount, decodeDigest, decodeVersion } from './record-fields.ts'
+
+const VERSION = 1
+
+export interface StagingRecord {
+  readonly deviceId: string
+  readonly dataName: string
+  readonly mediaType: string
+  readonly size: number
+  readonly sha256: string
+  readonly blake3: string
+  /** Unix milliseconds. */
+  readonly stagedAt: number
+  /** Later uploads have greater ones, whatever the clock did. */
+  readonly sequence: number
+}
+
+const decodeDataName: Decoder<string> = (value, path) => {
+  const name = decodeString(value, path)
+  if (!isDataName(name)) throw new TypeError(`"${path}" must be a data name`)
+  return name
+}
+
+const decodeRecord = objectOf({
+  version: decodeVersion(VERSION),
+  deviceId: decodeString,
+  dataName: decodeDataName,
+  mediaType: decodeString,
+  size: decodeCount,
+  sha256: decodeDigest,
+  blake3: decodeDigest,
+  stagedAt: decodeNumber,
+  sequence: decodeCount,
+})
+
+export function formatStagingRecord(record: StagingRecord): string {
+  return `${JSON.stringify({ version: VERSION, ...record })}\n`
+}
+
+/** @throws {SyntaxError} or {TypeError}, when it is not one of ours. */
+export function parseStagingRecord(text: string): StagingRecord {
+  const { version: _, ...record } = decodeRecord(JSON.parse(text))
+  return record
+}

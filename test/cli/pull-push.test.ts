@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { formatConnectLink } from '../../src/link/connect-link.ts'
+import { serveGateway } from '../support/gateway.ts'
+import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
+
+/** A gateway, a folder to work in, and a link in a file. */
+async function open(t: TestContext) {
+  const gateway = await serveGateway(t)
+  const cwd = await mkdtemp(join(tmpdir(), 'clipgate-pull-'))
+  t.after(() => rm(cwd, { recursive: true }))
+  const { username: user } = gateway.device
+  const link = formatConnectLink({ url: gateway.url, user, pwd: gateway.password })
+  await writeFile(join(cwd, 'link.txt'), `${link}\n`)
+  const environment = { XDG_CONFIG_HOME: join(cwd, 'config') }
+  const run = (args: readonly string[], options: TestShellOptions = {}) =>
+    runCommand(args, { cwd, environment, ...options })
+  const withLink = (args: readonly string[], options: TestShellOptions = {}) =>
+    run([...args, '--link-file', 'link.txt'], options)
+  const files = async () => (await readdir(cwd)).filter((name) => !/^(?:link|config)/.test(name))
+  return { ...gateway, cwd, link, run, withLink, files }
+}
+
+describe('clipgate push and pull', () => {
+  it('bring a text there and back, byte for byte', async (t) => {
+    const { withLink } = await open(t)
+    for (const text of ['hello', 'two\nlines\r\n\n', '\uFEFF日本\u202e\u001b[2J\0', ' ']) {
+      const pushed = await withLink(['push'], { stdin: text })
+      assert.equal(pushed.code, 0, pushed.stderr)
+      const pulled = await withLink(['pull'])
+      assert.deepEqual([pulled.code, pulled.stdout, pulled.stderr], [0, text, ''])
+    }
+  })
+
+  it('bring a file there and back under its own name, and never over another file', async (t) => {
+    const { withLink, cwd, files } = await open(t)
+    const bytes = randomBytes(300_000)
+    await writeFile(join(cwd, 'a photo #1%.bin'), bytes)
+    const pushed = await withLink(['push', 'a photo #1%.bin'])
+    assert.deepEqual([pushed.code, pushed.stdout], [0, 'Pushed a photo #1%.bin (293 KiB)\n'])
+
+    const pulled = await withLink(['pull'])
+    assert.match(pulled.stdout, /^Saved .*\/a photo #1% \(2\)\.bin \(293 KiB\)\n$/)
+    assert.deepEqual((await files()).sort(), ['a photo #1% (2).bin', 'a photo #1%.bin'])
+    assert.deepEqual(await readFile(join(cwd, 'a photo #1% (2).bin')), bytes)
+  })
+
+  it('print the item for scripts', async (t) => {
+    const { withLink, cwd } = await open(t)
+    await writeFile(join(cwd, 'a.bin'), 'bytes')
+    const pushed = JSON.parse((await withLink(['push', 'a.bin', '--json'])).stdout)
+    assert.match(pushed.contentId, /^blake3v1:/)
+    assert.deepEqual(pushed, {
+      type: 'File',
+      size: 5,
+      dataName: 'a.bin',
+      contentId: pushed.contentId,
+    })
+
+    const pulled = JSON.parse((await withLink(['pull', '--json', '--output', 'b.bin'])).stdout)
+    assert.equal(pulled.savedTo, join(cwd, 'b.bin'))
+    assert.deepEqual(
+      [pulled.type, pulled.dataName, pulled.size, pulled.contentId],
+      ['File', 'a.bin', 5, pushed.contentId],
+    )
+    assert.equal(await readFile(join(cwd, 'b.bin'), 'utf8'), 'bytes')
+
+    const text = await withLink(['push', '--json'], { stdin: 'hello' })
+    assert.deepEqual(Object.keys(JSON.parse(text.stdout)), [
+      'type',
+      'size',
+      'dataName',
+      'contentId',
+    ])
+    const document = JSON.parse((await withLink(['pull', '--json'])).stdout)
+    assert.deepEqual([document.type, document.text, document.savedTo], ['Text', 'hello', undefined])
+  })
+
+  it('put bytes on stdout when told to, but not on a terminal', async (t) => {
+    const { withLink, cwd, files } = await open(t)
+    await writeFile(join(cwd, 'a.txt'), 'plain bytes')
+    await withLink(['push', 'a.txt'])
+    assert.equal((await withLink(['pull', '--output', '-'])).stdout, 'plain bytes')
+    const refused = await withLink(['pull', '--output', '-'], { columns: 80 })
+    assert.deepEqual([refused.code, refused.stdout], [1, ''])
+    assert.match(refused.stderr, /terminal/)
+    assert.equal((await withLink(['pull', '--output', '-', '--json'])).code, 2)
+    assert.deepEqual(await files(), ['a.txt'])
+  })
+
+  it('refuse to replace a file, and leave nothing half done', async (t) => {
+    const { withLink, cwd, files } = await open(t)
+    await writeFile(join(cwd, 'mine'), 'mine')
+    await withLink(['push', 'mine'])
+    const { code, errors } = await withLink(['pull', '--output', 'mine'])
+    assert.equal(code, 1)
+    assert.match(errors.join(), /^Cannot save ".*mine": it exists already/)
+    assert.equal((await withLink(['pull', '--dir', 'none'])).code, 1)
+    await withLink(['push'], { stdin: 'text' })
+    assert.equal((await withLink(['pull', '--output', 'mine'])).code, 1)
+    assert.equal((await withLink(['pull', '--output', 'text.txt'])).code, 0)
+    assert.equal(await readFile(join(cwd, 'text.txt'), 'utf8'), 'text')
+    assert.deepEqual((await files()).sort(), ['mine', 'text.txt'])
+  })
+
+  it('take the link from the first line of stdin, and the text from the rest', async (t) => {
+    const { run, link } = await open(t)
+    assert.equal((await run(['push'], { stdin: `${link}\nthe\ntext\n` })).code, 0)
+    assert.equal((await run(['pull'], { stdin: link })).stdout, 'the\ntext\n')
+    assert.equal(
+      (await run(['pull', '--link-file', '-'], { stdin: `${link}\r\n` })).stdout,
+      'the\ntext\n',
+    )
+  })
+
+  it('remember the server, but not the link, in a private file', async (t) => {
+    const { run, link, cwd, url, device, password } = await open(t)
+    assert.equal((await run(['push', '--save'], { stdin: `${link}\nhello` })).code, 0)
+    const path = join(cwd, 'config/clipgate/server.json')
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    assert.equal((await stat(join(path, '..'))).mode & 0o777, 0o700)
+    const saved = await readFile(path, 'utf8')
+    assert.deepEqual(JSON.parse(saved), { url, user: device.username, pwd: password })
+
+    assert.equal((await run(['pull'], { stdin: 'not read' })).stdout, 'hello')
+    assert.equal((await run(['push'], { stdin: 'again' })).code, 0)
+    assert.equal((await run(['pull'])).stdout, 'again')
+
+    await writeFile(path, saved.slice(0, -5))
+    const { code, errors } = await run(['pull'])
+    assert.equal(code, 1)
+    assert.equal(errors.length, 1)
+    assert.match(errors.join(), /server\.json": it is damaged/)
+    assert.ok(!errors.join().includes(password))
+  })
+
+  it('remember nothing that does not work', async (t) => {
+    const { run, url, device, files, cwd } = await open(t)
+    const wrong = formatConnectLink({ url, user: device.username, pwd: 'not the password' })
+    for (const command of ['push', 'pull']) {
+      const { code, errors } = await run([command, '--save'], { stdin: `${wrong}\ntext` })
+      assert.equal(code, 1)
+      assert.equal(errors.length, 1)
+      assert.match(errors.join(), /does not accept.*new link/)
+      assert.doesNotMatch(errors.join(), /not the password/)
+    }
+    assert.deepEqual(await files(), [])
+    await assert.rejects(stat(join(cwd, 'config')), { code: 'ENOENT' })
+  })
+
+  it('exit with 1 and one line about what is wrong', async (t) => {
+    const { run, withLink, cwd } = await open(t)
+    const gone = formatConnectLink({
+      url: 'http://127.0.0.1:1',
+      user: 'nobody',
+      pwd: 'secret-password',
+    })
+    const failures: readonly (readonly [readonly string[], string, RegExp])[] = [
+      [['pull', '--link-file', 'link.txt'], '', /nothing was copied yet/],
+      [['pull'], gone, /Cannot reach the server.*check that it runs/],
+      [['pull'], '', /there is none on stdin/],
+      [['pull'], 'https://secret-password', /INVALID_SCHEME/],
+      [['pull', '--link-file', 'none.txt'], '', /none\.txt": ENOENT/],
+      [['push', '--link-file', 'link.txt'], '', /no text on stdin/],
+      [['push', 'none.bin', '--link-file', 'link.txt'], '', /none\.bin": ENOENT/],
+      [['push', '.', '--link-file', 'link.txt'], '', /it is no file/],
+    ]
+    for (const [args, stdin, message] of failures) {
+      const { code, stdout, stderr, errors } = await run(args, { stdin })
+      assert.deepEqual([code, stdout, errors.length], [1, '', 1], stderr)
+      assert.match(stderr, message)
+      assert.ok(!stderr.includes('secret-password'))
+    }
+    const binary = await withLink(['push'], { stdin: Buffer.from([0xff, 0xfe]) })
+    assert.match(binary.stderr, /it is not UTF-8/)
+    assert.equal((await readdir(cwd)).length, 1)
+  })
+
+  it('refuse a text longer than an item may be', async (t) => {
+    const { withLink } = await open(t)
+    const { code, stderr } = await withLink(['push'], { stdin: Buffer.alloc(17 * 2 ** 20, 'x') })
+    assert.equal(code, 1)
+    assert.match(stderr, /longer than 16777216 bytes; push a file/)
+  })
+})
+
+/** A server that tells any document and any bytes. */
+async function serveDocument(t: TestContext, document: object, bytes: string): Promise<string> {
+  const server = createServer((request, response) => {
+    response.end(request.url === '/Sync.json' ? JSON.stringify(document) : bytes)
+  })
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return formatConnectLink({
+    url: `http://127.0.0.1:${port}`,
+    user: 'somebody',
+    pwd: 'secret-password',
+  })
+}
+
+describe('clipgate pull, from another server,', () => {
+  it('keeps nothing that does not have the hash of its document', async (t) => {
+    const { cwd, run, files } = await open(t)
+    const document = { type: 'File', hasData: true, dataName: 'a', size: 5, hash: '0'.repeat(64) }
+    const stdin = await serveDocument(t, document, 'bytes')
+    for (const args of [['pull'], ['pull', '--output', '-'], ['pull', '--output', 'b']]) {
+      const { code, errors } = await run(args, { stdin })
+      assert.equal(code, 1)
+      assert.match(errors.join(), /its hash is another one/)
+    }
+    assert.deepEqual(await files(), [], cwd)
+  })
+
+  it('prints a text that it keeps as a file', async (t) => {
+    const { run } = await open(t)
+    const document = {
+      type: 'Text',
+      text: 'lon',
+      hasData: true,
+      dataName: 'long.txt',
+      size: 9,
+      hash: '',
+    }
+    const stdin = await serveDocument(t, document, 'long text')
+    assert.equal((await run(['pull'], { stdin })).stdout, 'long text')
+    assert.equal(JSON.parse((await run(['pull', '--json'], { stdin })).stdout).text, 'long text')
+    const endless = await serveDocument(t, document, 'x'.repeat(17 * 2 ** 20))
+    assert.match((await run(['pull'], { stdin: endless })).stderr, /too long/)
+  })
+
+  it('saves a file under a safe name', async (t) => {
+    const { cwd, run, files } = await open(t)
+    const document = { type: 'File', hasData: true, dataName: '.bashrc', size: 5 }
+    const stdin = await serveDocument(t, document, 'bytes')
+    assert.equal((await run(['pull', '--dir', cwd], { stdin })).code, 0)
+    const [name = ''] = await files()
+    assert.doesNotMatch(name, /^\./)
+  })
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { exactTarget, likeItem, saveFile } from '../../src/cli/save-file.ts'
+import { verifyDownload } from '../../src/cli/verify-download.ts'
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'clipgate-save-'))
+  t.after(() => rm(path, { recursive: true }))
+  return path
+}
+
+async function* chunks(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text)
+}
+
+const accept = (): void => undefined
+
+describe('saveFile()', () => {
+  it('saves bytes under the name of the item, and next to what is there already', async (t) => {
+    const path = await folder(t)
+    await writeFile(join(path, 'a.txt'), 'mine')
+    assert.equal(
+      await saveFile(chunks('one', 'two'), likeItem(path, 'a.txt'), accept),
+      join(path, 'a (2).txt'),
+    )
+    assert.equal(
+      await saveFile(chunks('three'), likeItem(path, 'a.txt'), accept),
+      join(path, 'a (3).txt'),
+    )
+    assert.deepEqual((await readdir(path)).sort(), ['a (2).txt', 'a (3).txt', 'a.txt'])
+    assert.equal(await readFile(join(path, 'a (2).txt'), 'utf8'), 'onetwo')
+    assert.equal(await readFile(join(path, 'a.txt'), 'utf8'), 'mine')
+  })
+
+  it('does not let the sender choose a hidden or a foreign place', async (t) => {
+    const path = await folder(t)
+    for (const name of ['../../evil', '.bashrc', '..', 'a/b', 'x\u202egpj.exe', '\u001b[2J']) {
+      const saved = await saveFile(chunks('x'), likeItem(path, name), accept)
+      assert.ok(saved.startsWith(`${path}/`))
+      const own = saved.slice(path.length + 1)
+      assert.doesNotMatch(own, /^\.|[/\u0000-\u001f\u202e]/)
+    }
+    assert.equal((await readdir(path)).length, 6)
+  })
+
+  it('refuses a name that was asked for when it is taken, also by a link to nowhere', async (t) => {
+    const path = await folder(t)
+    await writeFile(join(path, 'taken'), 'mine')
+    await symlink('/nonexistent', join(path, 'link'))
+    for (const name of ['taken', 'link']) {
+      await assert.rejects(saveFile(chunks('x'), exactTarget(path, name), accept), {
+        name: 'CommandError',
+        message: /exists already/,
+      })
+    }
+    assert.deepEqual((await readdir(path)).sort(), ['link', 'taken'])
+    assert.equal(
+      await saveFile(chunks('x'), exactTarget(path, 'sub/../free'), accept),
+      join(path, 'free'),
+    )
+  })
+
+  it('leaves nothing when the bytes end early or are not the right ones', async (t) => {
+    const path = await folder(t)
+    async function* broken() {
+      yield Buffer.from('x')
+      throw new Error('connection lost')
+    }
+    await assert.rejects(saveFile(broken(), likeItem(path, 'a'), accept), /connection lost/)
+    const refuse = (): void => {
+      throw new Error('wrong hash')
+    }
+    await assert.rejects(saveFile(chunks('x'), likeItem(path, 'a'), refuse), /wrong hash/)
+    assert.deepEqual(await readdir(path), [])
+  })
+
+  it('names the folder when it cannot be written', async (t) => {
+    const path = await folder(t)
+    await assert.rejects(saveFile(chunks('x'), likeItem(join(path, 'none'), 'a'), accept), {
+      name: 'CommandError',
+      message: /none": ENOENT$/,
+    })
+    await mkdir(join(path, 'closed'))
+    await writeFile(join(path, 'file'), '')
+    await chmod(join(path, 'closed'), 0o500)
+    await assert.rejects(
+      saveFile(chunks('x'), likeItem(join(path, 'file'), 'a'), accept),
+      /ENOTDIR/,
+    )
+  })
+
+  it('tells the hash of what it wrote', async (t) => {
+    let told = ''
+    await saveFile(
+      chunks('hel', 'lo'),
+      likeItem(await folder(t), 'a'),
+      (sha256) => void (told = sha256),
+    )
+    assert.equal(told, createHash('sha256').update('hello').digest('hex'))
+  })
+})
+
+describe('verifyDownload()', () => {
+  const sha256 = createHash('sha256').update('hello').digest('hex')
+
+  it('takes the hash of the bytes and the name-bound one, in any case', () => {
+    const bound = createHash('sha256').update(`a.bin|${sha256.toUpperCase()}`).digest('hex')
+    for (const hash of [sha256, sha256.toUpperCase(), bound, bound.toUpperCase(), '']) {
+      verifyDownload({ hash, dataName: 'a.bin' }, sha256)
+    }
+  })
+
+  it('refuses any other', () => {
+    const other = createHash('sha256').update('other').digest('hex')
+    for (const dataName of ['a.bin', 'b.bin']) {
+      assert.throws(() => verifyDownload({ hash: other, dataName }, sha256), {
+        name: 'CommandError',
+      })
+    }
+  })
+})

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { createInterface } from 'node:readline'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import {
+  isolatedEnvironment,
+  startDaemonProcess,
+  temporaryFolder,
+  type PairedDevice,
+} from '../support/daemon-process.ts'
+import { createPhone } from '../support/phone.ts'
+import { needs } from '../support/requirements.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+const FREE_PORTS = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
+
+const HEADLESS = { args: ['--headless'] }
+
+/** Keys, in the order that scripts see. */
+function keysOf(json: string): readonly string[] {
+  const value: unknown = JSON.parse(json)
+  assert.ok(typeof value === 'object' && value !== null)
+  return Object.keys(value)
+}
+
+const PAIRING = ['id', 'kind', 'label', 'username', 'password', 'url', 'link']
+
+describe('clipgate serve', () => {
+  it('says when it is ready, where, and as what', async (t) => {
+    const daemon = await startDaemonProcess(t, HEADLESS)
+    const { ready } = daemon
+    assert.deepEqual(Object.keys(ready), [
+      'event',
+      'gateway',
+      'control',
+      'mode',
+      'clipboard',
+      'pid',
+    ])
+    assert.deepEqual(
+      [ready.event, ready.mode, ready.clipboard, ready.pid],
+      ['ready', 'headless', 'none', daemon.child.pid],
+    )
+    assert.match(ready.gateway, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
+    assert.equal((await fetch(`${ready.gateway}/healthz`)).status, 204)
+    assert.deepEqual(await (await fetch(`${ready.control}/health`)).json(), { status: 'ok' })
+    assert.equal(await daemon.stop(), 0)
+  })
+
+  it('stops for each of its signals', async (t) => {
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) {
+      const daemon = await startDaemonProcess(t, HEADLESS)
+      daemon.child.kill(signal)
+      assert.deepEqual(await once(daemon.child, 'exit'), [0, null], signal)
+    }
+  })
+
+  it('ends at the second signal, whatever is in flight', async (t) => {
+    const daemon = await startDaemonProcess(t, HEADLESS)
+    const { username, password } = await daemon.pair('Phone')
+    const { port } = new URL(daemon.ready.gateway)
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined)
+    const login = Buffer.from(`${username}:${password}`).toString('base64')
+    socket.write(`PUT /file/a HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${login}\r\n`)
+    socket.write('Expect: 100-continue\r\nContent-Length: 100\r\n\r\n')
+    // The upload is under way.
+    assert.match(String((await once(socket, 'data'))[0]), /100 Continue/)
+    daemon.child.kill('SIGTERM')
+    while ((await fetch(`${daemon.ready.gateway}/healthz`)).status !== 503);
+    daemon.child.kill('SIGTERM')
+    assert.deepEqual(await once(daemon.child, 'exit'), [143, null])
+    socket.destroy()
+  })
+
+  it('goes on when nobody reads its output any more', async (t) => {
+    const daemon = await startDaemonProcess(t, { args: ['--headless', '--log-level', 'debug'] })
+    daemon.child.stdout?.destroy()
+    daemon.child.stderr?.destroy()
+    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    await phone.pushText('hello')
+    assert.equal((await phone.document())['text'], 'hello')
+    assert.equal(await daemon.stop(), 0)
+  })
+
+  it('pairs a first device when it is told to, and only a first one', async (t) => {
+    const folder = await temporaryFolder(t)
+    const args = ['serve', '--json', '--pair-first', '--headless', ...FREE_PORTS]
+    const start = () => {
+      const child = spawn(process.execPath, [...process.execArgv, MAIN, ...args], {
+        env: isolatedEnvironment(folder),
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      t.after(() => child.kill('SIGKILL'))
+      return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() }
+    }
+    const first = start()
+    const { gateway } = JSON.parse((await first.lines.next()).value)
+    const paired = (await first.lines.next()).value
+    assert.deepEqual(keysOf(paired), PAIRING)
+    assert.equal((await createPhone(JSON.parse(paired), gateway).fetch('/')).status, 200)
+    first.child.kill()
+    await once(first.child, 'exit')
+
+    const second = start()
+    assert.equal(JSON.parse((await second.lines.next()).value).event, 'ready')
+    second.child.kill()
+    assert.equal((await second.lines.next()).done, true)
+  })
+})
+
+describe('clipgate serve on a terminal', needs('script'), () => {
+  it('shows what to scan, once, and says in words that it is ready', async (t) => {
+    const folder = await temporaryFolder(t)
+    const start = async () => {
+      const args = ['serve', '--headless', ...FREE_PORTS]
+      const command = [process.execPath, ...process.execArgv, MAIN, ...args].join(' ')
+      const terminal = spawn('script', ['-qefc', command, '/dev/null'], {
+        env: isolatedEnvironment(folder, { SHELL: '/bin/sh' }),
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      t.after(() => terminal.kill('SIGKILL'))
+      let shown = ''
+      for await (const text of terminal.stdout.setEncoding('utf8')) {
+        shown += text
+        const pid =
+          /clipgate is ready: http:\/\/127\.0\.0\.1:\d+ \(headless\).* process (\d+)/.exec(
+            shown,
+          )?.[1]
+        if (pid === undefined) continue
+        process.kill(Number(pid), 'SIGTERM')
+        if (terminal.exitCode === null) await once(terminal, 'exit')
+        break
+      }
+      return { shown, code: terminal.exitCode }
+    }
+    const first = await start()
+    assert.equal(first.code, 0)
+    assert.match(first.shown, /Warning: .*phones cannot reach this URL/)
+    assert.match(
+      first.shown,
+      /▀[\s\S]*password {2}[\w-]{22}\r\n[\s\S]*clip:\/\/connect[\s\S]*is ready/,
+    )
+    assert.equal(first.shown.split('Warning').length, 2)
+    const second = await start()
+    assert.doesNotMatch(second.shown, /▀|password/)
+  })
+})
+
+describe('commands beside a daemon', () => {
+  it('work on it while it runs, at once, and without it the same', async (t) => {
+    const daemon = await startDaemonProcess(t, HEADLESS)
+    const run = async (...args: readonly string[]) => (await daemon.run(...args)).stdout
+    const paired = await run('pair', '--json', '--username', 'while_running')
+    assert.deepEqual(keysOf(paired), PAIRING)
+    const device: PairedDevice = JSON.parse(paired)
+    assert.equal(device.url, daemon.ready.gateway)
+    const phone = createPhone(device, daemon.ready.gateway)
+    assert.equal((await phone.fetch('/')).status, 200)
+
+    const rotated: PairedDevice = JSON.parse(await run('rotate', device.id, '--json'))
+    assert.deepEqual(Object.keys(rotated), PAIRING)
+    assert.equal((await phone.fetch('/')).status, 401)
+    assert.equal((await createPhone(rotated, daemon.ready.gateway).fetch('/')).status, 200)
+    assert.equal(JSON.parse(await run('status', '--json')).running, true)
+    const listed = await run('devices', '--json')
+    assert.equal(JSON.parse(listed)[0].username, 'while_running')
+
+    assert.equal(await daemon.stop(), 0)
+    const offline = await run('devices', '--json')
+    assert.deepEqual(JSON.parse(offline)[0].id, device.id)
+    assert.deepEqual(Object.keys(JSON.parse(offline)[0]), Object.keys(JSON.parse(listed)[0]))
+    const status = JSON.parse(await run('status', '--json'))
+    assert.deepEqual([status.running, status.pid, status.devices], [false, null, 1])
+    assert.deepEqual(keysOf(await run('pair', '--json', '--url', 'http://host.example/')), PAIRING)
+    assert.deepEqual(JSON.parse(await run('revoke', 'while_running', '--json')), { id: device.id })
+    await assert.rejects(run('revoke', 'while_running'), /Cannot find a device.*clipgate devices/)
+  })
+
+  it('wait for each other', async (t) => {
+    const daemon = await startDaemonProcess(t, HEADLESS)
+    await daemon.stop()
+    await Promise.all([1, 2, 3].map((number) => daemon.pair(`Phone ${number}`)))
+    assert.equal(JSON.parse((await daemon.run('devices', '--json')).stdout).length, 3)
+  })
+})

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { systemClock } from '../../src/daemon/system-clock.ts'
+import { internAtoms } from '../../src/desktop/atoms.ts'
+import { OutgoingTransfers } from '../../src/desktop/outgoing-transfers.ts'
+import { SelectionOwner } from '../../src/desktop/selection-owner.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { needs } from '../support/requirements.ts'
+import { sharedXvfb } from './support/open-x11.ts'
+import { XClient } from './support/x-client.ts'
+
+const TEXT = { kind: 'text', text: 'ours' } as const
+
+/** An owner whose clock belongs to the test, and another program. */
+async function open(t: TestContext, serverTime: (other: XClient) => Promise<number>) {
+  const { display } = await sharedXvfb()
+  const [us, other] = [await XClient.open(t, display), await XClient.open(t, display)]
+  const shared = { connection: us.connection, logger: new CaptureLogger(), blockBytes: 1024 }
+  const owner = new SelectionOwner({
+    ...shared,
+    atoms: await internAtoms(us.connection),
+    window: us.window,
+    transfers: new OutgoingTransfers({ ...shared, clock: systemClock, incr: 0, stallMs: 1 }),
+    serverTime: () => serverTime(other),
+  })
+  us.connection.onEvent((event) => owner.handle(event))
+  return { us, other, owner }
+}
+
+/** The other program copies, and tells when. */
+async function copyElsewhere(other: XClient): Promise<number> {
+  other.connection.setSelectionOwner(other.window, other.clipboard, 0)
+  return (await other.next('ownerChanged')).time
+}
+
+describe('SelectionOwner', { ...needs('Xvfb'), timeout: 60_000 }, () => {
+  it('says so when another program copies before it can take the clipboard', async (t) => {
+    const { us, other, owner } = await open(t, async (program) => (await copyElsewhere(program)) - 1)
+    await assert.rejects(owner.offer(TEXT), /Another program/)
+    await owner.release()
+    assert.equal(await us.connection.getSelectionOwner(us.clipboard), other.window)
+  })
+
+  it('keeps the clipboard when it hears late that it had lost it before', async (t) => {
+    let time = 0
+    const { us, other, owner } = await open(t, async (program) => (time = await copyElsewhere(program)))
+    await owner.offer(TEXT)
+    owner.handle({ kind: 'cleared', selection: us.clipboard, time })
+    assert.equal(String(await other.paste('UTF8_STRING')), 'ours')
+    owner.handle({ kind: 'cleared', selection: us.clipboard, time: time + 1 })
+    assert.equal(await other.paste('UTF8_STRING'), undefined)
+  })
+})

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { ITEM_TYPES } from '../../src/core/item-type.ts'
+import type { Item } from '../../src/core/item.ts'
+import { formatItemFile, parseItemFile, type BlobReference } from '../../src/storage/item-file.ts'
+import fc from '../support/property.ts'
+
+const HASH = 'c0ffee00'.repeat(8)
+
+const hashes = fc.constantFrom(HASH, 'ab'.repeat(32))
+
+const items: fc.Arbitrary<Item> = fc.record({
+  type: fc.constantFrom(...ITEM_TYPES),
+  text: fc.string({ unit: 'grapheme' }),
+  dataName: fc.constantFrom('a', 'b c.txt', '写真.png'),
+  mediaType: fc.constantFrom('text/plain', 'image/png'),
+  size: fc.nat(),
+  contentId: hashes.map((hash): Item['contentId'] => `blake3v1:${hash}`),
+  contentHash: hashes,
+  nameHash: hashes,
+  aliases: fc.array(hashes),
+  activatedAt: fc.integer(),
+})
+
+const blobs: fc.Arbitrary<BlobReference> = fc.oneof(
+  fc.record({ name: fc.constant('ab'.repeat(16)), file: fc.constant(undefined), blake3: hashes }),
+  fc.record({
+    name: fc.constant(undefined),
+    file: fc.record({
+      path: fc.string({ unit: 'grapheme' }),
+      ino: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
+      mtimeNs: fc.bigInt({ min: 0n, max: 2n ** 62n }).map(String),
+      modifiedAt: fc.integer(),
+    }),
+    blake3: hashes,
+  }),
+)
+
+const binaries = fc.record({
+  item: items.filter(({ type }) => type !== 'Text'),
+  blob: blobs,
+})
+
+const files = fc.record({
+  text: fc.option(items.map((item): Item => ({ ...item, type: 'Text' })), { nil: undefined }),
+  binary: fc.option(binaries, { nil: undefined }),
+})
+
+const SAMPLE = {
+  item: {
+    type: 'File', text: 'a', dataName: 'a', mediaType: 'x/y', size: 1, contentId: `blake3v1:${HASH}`,
+    contentHash: HASH, nameHash: HASH, aliases: [], activatedAt: 1,
+  },
+  blob: { name: 'ab'.repeat(16), blake3: HASH },
+}
+
+describe('item.json', () => {
+  it('gives back what was written', () => {
+    fc.assert(
+      fc.property(files, (file) => {
+        assert.deepEqual(parseItemFile(formatItemFile(file)), structuredClone(file))
+      }),
+    )
+  })
+
+  it('is refused in any other form, without a word of what is in it', () => {
+    const secret = 'correct-horse'
+    const member = fc.constantFrom('version', 'text', 'binary', 'item', 'blob', 'size', 'name', 'blake3')
+    fc.assert(
+      fc.property(fc.jsonValue(), member, (value, name) => {
+        const text = JSON.stringify({ version: 1, text: null, [name]: [value, secret] })
+        try {
+          parseItemFile(text)
+        } catch (error) {
+          assert.ok(error instanceof TypeError, 'a TypeError and nothing else')
+          assert.equal(error.message.includes(secret), false)
+        }
+      }),
+    )
+  })
+
+  it('says what is wrong with it', () => {
+    const refuse = (text: string, reason: RegExp) => {
+      assert.throws(() => parseItemFile(text), (error) => error instanceof TypeError && reason.test(error.message))
+    }
+    refuse('', /not JSON/)
+    refuse('{"version":1', /not JSON/)
+    refuse('[]', /object/)
+    refuse('{}', /version/)
+    refuse('{"version":2}', /newer version/)
+    refuse('{"version":0}', /version/)
+    const { item, blob } = SAMPLE
+    for (const [path, broken] of Object.entries({
+      'binary.item.size': { item: { ...item, size: -1 }, blob },
+      'binary.item.contentHash': { item: { ...item, contentHash: 'x' }, blob },
+      'binary.item.contentId': { item: { ...item, contentId: HASH }, blob },
+      'binary.item.dataName': { item: { ...item, dataName: '../x' }, blob },
+      'binary.item': { item: { ...item, type: 'Text' }, blob },
+      'binary.blob.name': { item, blob: { ...blob, name: '../../etc/passwd' } },
+      'binary.blob': { item, blob: { blake3: HASH } },
+    })) {
+      refuse(JSON.stringify({ version: 1, binary: broken }), new RegExp(`"${path}"`))
+    }
+  })
+})

@@ -1,0 +1,46 @@
+/**
+ * A real `Admin` over a registry in memory.
+ *
+ * @module
+ */
+
+import { createDeviceAdmin } from '../../src/control/device-admin.ts'
+import type { LinkBase } from '../../src/control/pairing.ts'
+import type { Admin, DaemonStatus } from '../../src/ports/admin.ts'
+import { MemoryDeviceRegistry } from './memory-device-registry.ts'
+
+export const STATUS: DaemonStatus = {
+  running: true,
+  pid: 4711,
+  version: '1.2.3',
+  startedAt: '2026-01-31T12:34:56.789Z',
+  mode: 'desktop',
+  clipboard: 'x11',
+  clipboardError: undefined,
+  item: {
+    type: 'Image',
+    size: 1234,
+    contentId: `blake3v1:${'0'.repeat(64)}`,
+    activatedAt: '2026-01-31T12:00:00.000Z',
+  },
+  devices: 0,
+  storage: { dataDir: '/data', stagedUploads: 1, stagedBytes: 5, freeBytes: 6 },
+  listeners: [{ name: 'gateway', urls: ['http://127.0.0.1:42720'], error: undefined }],
+}
+
+export interface FakeAdmin extends Admin {
+  readonly devices: Admin['devices']
+  readonly registry: MemoryDeviceRegistry
+}
+
+export function createFakeAdmin(base: Partial<LinkBase> = {}): FakeAdmin {
+  const registry = new MemoryDeviceRegistry()
+  const admin = createDeviceAdmin({
+    devices: registry,
+    status: async () => ({ ...STATUS, devices: registry.list().length }),
+    linkBase: () => ({ url: 'http://192.168.1.20:42720', warning: undefined, ...base }),
+    countStreams: () => 2,
+    close: async () => undefined,
+  })
+  return { ...admin, registry }
+}

@@ -1,0 +1,71 @@
+/**
+ * A shell that keeps what a command prints.
+ *
+ * @module
+ */
+
+import { Readable, Writable } from 'node:stream'
+import { runCli } from '../../src/cli/run-cli.ts'
+import type { Screen, Shell } from '../../src/cli/shell.ts'
+
+export interface TestShellOptions {
+  readonly stdin?: string | Uint8Array | Readable
+  readonly environment?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** Its width makes stdout a terminal. */
+  readonly columns?: number
+}
+
+export interface Outcome {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+  /** Lines on stderr. */
+  readonly errors: readonly string[]
+}
+
+/** A shell, and what was printed to it so far. */
+export function openTestShell({
+  stdin = '',
+  environment = {},
+  cwd = '/',
+  columns,
+}: TestShellOptions = {}) {
+  const [stdout, stderr] = [new Sink(columns), new Sink(undefined)]
+  const shell: Shell = {
+    stdin: stdin instanceof Readable ? stdin : Readable.from([Buffer.from(stdin)]),
+    stdout,
+    stderr,
+    where: { platform: 'linux', home: '/nonexistent', environment },
+    cwd,
+  }
+  return { shell, outputs: () => ({ stdout: stdout.text, stderr: stderr.text }) }
+}
+
+/** Runs one command in this process. */
+export async function runCommand(
+  args: readonly string[],
+  options: TestShellOptions = {},
+): Promise<Outcome> {
+  const { shell, outputs } = openTestShell(options)
+  const code = await runCli(args, shell)
+  const { stdout, stderr } = outputs()
+  return { code, stdout, stderr, errors: stderr.split('\n').slice(0, -1) }
+}
+
+class Sink extends Writable implements Screen {
+  text = ''
+  readonly isTTY: boolean
+  readonly columns?: number
+
+  constructor(columns: number | undefined) {
+    super({ decodeStrings: false })
+    this.isTTY = columns !== undefined
+    if (columns !== undefined) this.columns = columns
+  }
+
+  override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
+    this.text += String(chunk)
+    done()
+  }
+}
