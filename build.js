@@ -1,42 +1,71 @@
 /**
- * Finishes what `tsc -p src` began: puts the worker entries where their owners look for them, and
- * makes the program one file, which starts in three quarters of the time of ninety modules.
+ * Makes `dist/`, after `tsc -p src` has checked everything and written the declarations.
  *
- * The library entries (`dist/index.js` and the like) stay modules, so that importers take what
- * they need.
+ * The program is one file: it starts in three quarters of the time that ninety modules take. The
+ * library entries share what they have in common, so that an error of one is an error of the
+ * other. Neither holds packages. A folder of small modules would take twice the space on disk.
  *
  * @module
  */
 
 import { build } from 'esbuild'
-import { chmod, copyFile, mkdir, readdir, rm } from 'node:fs/promises'
+import { chmod, copyFile, readdir, readFile, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 const PROGRAM = 'dist/cli/main.js'
+const LIBRARY = ['src/index.ts', 'src/link.ts', 'src/client.ts']
 
-// The bundle replaces these, and nobody imports the program as a library.
-await rm('dist/cli', { recursive: true, force: true })
+const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 
-await build({
-  entryPoints: ['src/cli/main.ts'],
-  outfile: PROGRAM,
+/** @type {import('esbuild').BuildOptions} */
+const OPTIONS = {
   bundle: true,
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
   packages: 'external',
-  // Names stay: they are what a stack trace is read by.
+  define: { CLIPGATE_VERSION: JSON.stringify(version) },
+  // Names and lines stay: they are what a stack trace is read by.
   minifySyntax: true,
   legalComments: 'none',
   logLevel: 'warning',
-})
-await chmod(PROGRAM, 0o755)
+}
 
-const sources = await readdir('src', { recursive: true })
-for (const worker of sources.filter((path) => path.endsWith('-worker.js'))) {
-  // Beside the module that starts it, and beside the bundle that this module is in.
-  for (const target of [join('dist', worker), join(dirname(PROGRAM), basename(worker))]) {
-    await mkdir(dirname(target), { recursive: true })
-    await copyFile(join('src', worker), target)
+// What follows replaces the modules, and nobody imports the program as a library.
+await rm('dist/cli', { recursive: true })
+for (const path of await readdir('dist', { recursive: true })) {
+  if (path.endsWith('.js')) await rm(join('dist', path))
+}
+
+await build({ ...OPTIONS, entryPoints: ['src/cli/main.ts'], outfile: PROGRAM })
+await chmod(PROGRAM, 0o755)
+await build({ ...OPTIONS, entryPoints: LIBRARY, outdir: 'dist', splitting: true })
+
+// Declarations that no entry leads to are of no use to anybody.
+const declarations = new Set()
+for (const entry of LIBRARY) await follow(join('dist', `${basename(entry, '.ts')}.d.ts`))
+for (const path of await readdir('dist', { recursive: true })) {
+  if (path.endsWith('.d.ts') && !declarations.has(join('dist', path))) await rm(join('dist', path))
+}
+
+// Workers stand beside whatever starts them.
+for (const path of await readdir('src', { recursive: true })) {
+  if (!path.endsWith('-worker.js')) continue
+  for (const folder of ['dist', 'dist/cli']) {
+    await copyFile(join('src', path), join(folder, basename(path)))
+  }
+}
+
+/**
+ * Collects a declaration file and those that it imports.
+ *
+ * @param {string} path
+ */
+async function follow(path) {
+  if (declarations.has(path)) return
+  declarations.add(path)
+  const text = await readFile(path, 'utf8')
+  for (const [, specifier = ''] of text.matchAll(/(?:from|import\()\s*['"](\.[^'"]+)['"]/g)) {
+    await follow(join(dirname(path), specifier.replace(/\.[jt]s$/, '.d.ts')))
   }
 }

@@ -7,18 +7,31 @@
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeFileAtomically } from '../lib/atomic-file.ts'
+import { createPrivateFile, temporaryPath } from '../lib/atomic-file.ts'
 
 const FILE_NAME = 'control.token'
 
 const TOKEN_BYTES = 32
 
-/** Makes a new token and keeps it in the data directory; the earlier one is worth nothing. */
+/**
+ * Makes a new token and keeps it in the data directory; the earlier one is worth nothing.
+ *
+ * Not synced to the disk, which would take most of the time of a start: a token that a power cut
+ * loses is one of a daemon that it ended.
+ */
 export async function createControlToken(dataDir: string): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  await writeFileAtomically(join(dataDir, FILE_NAME), `${token}\n`)
+  const path = join(dataDir, FILE_NAME)
+  const temporary = temporaryPath(path)
+  const file = await createPrivateFile(temporary)
+  try {
+    await file.writeFile(`${token}\n`)
+  } finally {
+    await file.close()
+  }
+  await rename(temporary, path)
   return token
 }
 

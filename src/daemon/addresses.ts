@@ -4,10 +4,16 @@
  * @module
  */
 
-import { isIP, isIPv6 } from 'node:net'
+import { isIP } from 'node:net'
 import type { NetworkInterfaceInfo } from 'node:os'
 import { createAddressTest } from '../http/client-address.ts'
-import { formatBaseUrl, isLoopbackHost, isWildcardHost, type HostPort } from './host-port.ts'
+import {
+  formatBaseUrl,
+  isIPv6Host,
+  isLoopbackHost,
+  isWildcardHost,
+  type HostPort,
+} from './host-port.ts'
 
 /** What `os.networkInterfaces()` returns. */
 export type NetworkInterfaces = Readonly<
@@ -65,10 +71,11 @@ export function chooseBaseUrl(
   const named = bound.find(({ host }) => !isWildcardHost(host) && !isTooNear(host))
   if (named !== undefined) return { url: formatBaseUrl(named), warning: undefined }
 
-  const addresses = usefulAddresses(interfaces)
-  const reachable = bound.flatMap(({ host, port }) =>
+  const wildcards = bound.filter(({ host }) => isWildcardHost(host))
+  const addresses = wildcards.length === 0 ? [] : usefulAddresses(interfaces)
+  const reachable = wildcards.flatMap(({ host, port }) =>
     addresses
-      .filter((address) => covers(host, address))
+      .filter((address) => isIPv6Host(address) === isIPv6Host(host))
       .map((address) => ({ host: address, port })),
   )
   const [best] = reachable.sort((a, b) => addresses.indexOf(a.host) - addresses.indexOf(b.host))
@@ -87,11 +94,14 @@ export function loopbackUrl(bound: readonly HostPort[]): string {
 
 /** A test that takes what a socket says of its other end. */
 function createTest(entries: readonly string[]): (address: string) => boolean {
-  const test = createAddressTest(entries)
+  let test: ((address: string) => boolean) | undefined
   return (text) => {
     // The zone of a link-local address says through which cable, not who.
     const address = text.replace(/%.*$/, '')
-    return isIP(address) !== 0 && test(address)
+    if (isIP(address) === 0) return false
+    // Made when first asked for: a start should not wait for it.
+    test ??= createAddressTest(entries)
+    return test(address)
   }
 }
 
@@ -114,11 +124,7 @@ function usefulAddresses(interfaces: NetworkInterfaces): readonly string[] {
 /** IPv4 first, as most phones and all people type it; then cables and radio before overlays. */
 function rank(address: string, name: string): number {
   const medium = PHYSICAL_INTERFACE.test(name) ? 0 : OVERLAY_INTERFACE.test(name) ? 2 : 1
-  return (isIPv6(address) ? 3 : 0) + medium
-}
-
-function covers(wildcard: string, address: string): boolean {
-  return isWildcardHost(wildcard) && isIPv6(wildcard) === isIPv6(address)
+  return (isIPv6Host(address) ? 3 : 0) + medium
 }
 
 function explain(bound: readonly HostPort[]): string {

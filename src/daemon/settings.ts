@@ -17,7 +17,7 @@ import {
   STAGING_TTL_MS,
 } from '../core/limits.ts'
 import { downloadFolder, stateFolder, type Surroundings } from './folders.ts'
-import { formatHostPort, type HostPort } from './host-port.ts'
+import type { HostPort } from './host-port.ts'
 import {
   ADDRESS,
   BASE_URL,
@@ -110,7 +110,7 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
   control: {
     kind: LOOPBACK_HOST_PORT,
     fallback: () => CONTROL,
-    byDefault: formatHostPort(CONTROL),
+    byDefault: '127.0.0.1:42721',
     meaning: 'where commands reach the daemon; loopback only',
   },
   headless: {

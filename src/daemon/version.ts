@@ -6,8 +6,12 @@
 
 import { readFileSync } from 'node:fs'
 
-/** The one in `package.json`, which stands two folders above sources, modules and bundle alike. */
+/** What `build.js` puts here; the sources, run as they are, do not have it. */
+declare const CLIPGATE_VERSION: string | undefined
+
+/** The one in `package.json`. */
 export function readVersion(): string {
+  if (typeof CLIPGATE_VERSION === 'string') return CLIPGATE_VERSION
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
   const manifest: unknown = JSON.parse(text)
   const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest

@@ -28,7 +28,7 @@ export interface Call<Principal = unknown, Params = unknown> {
   /** The authority asked for, `host` or `host:port`; `undefined` in HTTP/1.0 without `Host`. */
   readonly host: string | undefined
   readonly principal: Principal
-  /** Aborts when the client is gone; hand it to anything that takes long. Made when first asked for. */
+  /** Aborts when the client is gone. For anything that takes long; made when first asked for. */
   readonly signal: AbortSignal
   /** The client's address, as far as it can be trusted. */
   readonly address: string | undefined

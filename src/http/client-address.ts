@@ -66,12 +66,12 @@ function parseHop(hop: string): string | undefined {
 function addEntry(list: BlockList, entry: string): void {
   const [address = '', prefix, ...rest] = entry.split('/')
   const family = isIP(address)
-  const bits = prefix === undefined ? undefined : Number(prefix)
-  const isPrefix = bits === undefined || (/^\d+$/.test(prefix ?? '') && bits <= (family === 6 ? 128 : 32))
-  if (family === 0 || !isPrefix || rest.length > 0) {
+  const type = family === 6 ? 'ipv6' : 'ipv4'
+  const allBits = family === 6 ? 128 : 32
+  // A single address is the smallest subnet.
+  const bits = /^\d+$/.test(prefix ?? `${allBits}`) ? Number(prefix ?? allBits) : Number.NaN
+  if (family === 0 || !(bits <= allBits) || rest.length > 0) {
     throw new Error(`"${entry}" is neither an address nor a subnet`)
   }
-  const type = family === 6 ? 'ipv6' : 'ipv4'
-  if (bits === undefined) list.addAddress(address, type)
-  else list.addSubnet(address, bits, type)
+  list.addSubnet(address, bits, type)
 }

@@ -90,7 +90,10 @@ export class ConnectionTable {
       (this.#perAddress.get(remoteAddress) ?? 0) >= maxConnectionsPerAddress &&
       isExempt?.(remoteAddress) !== true &&
       this.#strangers(remoteAddress) >= maxConnectionsPerAddress
-    if (isCrowded && !this.#closeOldest((other) => isSilentStranger(other, remoteAddress))) return false
+    if (isCrowded) {
+      const isExpendable = (other: Connection): boolean => isSilentStranger(other, remoteAddress)
+      if (!this.#closeOldest(isExpendable)) return false
+    }
     if (this.#entries.size < maxConnections) return true
     return (
       this.#closeOldest((other) => isSilentStranger(other)) ||

@@ -91,7 +91,8 @@ export async function readJson(
  * Reads the body as it comes, at the pace of the consumer, who may leave early.
  *
  * @throws {HttpError} `BODY_TOO_LARGE`: at once when the declared length passes the limit, else
- *   while iterating as soon as the bytes do; `BODY_TIMEOUT`; `INCOMPLETE_BODY` when the client left.
+ *   while iterating as soon as the bytes do. While iterating also `BODY_TIMEOUT`, and
+ *   `INCOMPLETE_BODY` when the client left.
  */
 export function streamBody(
   call: BodyCall,
@@ -133,12 +134,13 @@ function refuseDeclared(request: IncomingMessage, limit: number): void {
 /** Copies, since a body in chunks of one byte would cost a hundred times its size as a list. */
 async function collect(inbox: BodyInbox): Promise<Uint8Array> {
   const first = await inbox.next()
-  const second = await inbox.next()
-  if (first === undefined || second === undefined) return first ?? new Uint8Array(0)
+  let chunk = await inbox.next()
+  if (first === undefined || chunk === undefined) return first ?? new Uint8Array(0)
   const bytes = new GrowingBuffer()
   bytes.append(first)
-  for (let chunk: Uint8Array | undefined = second; chunk !== undefined; chunk = await inbox.next()) {
+  while (chunk !== undefined) {
     bytes.append(chunk)
+    chunk = await inbox.next()
   }
   return bytes.filled
 }

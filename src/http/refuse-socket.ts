@@ -59,6 +59,7 @@ export function refuseSocket(socket: Socket, error: HttpError, lingerMs: number 
 
 function toHttpError({ code, reason }: ParserError): HttpError {
   if (code === 'HPE_HEADER_OVERFLOW') return new HttpError('HEADERS_TOO_LARGE')
+  if (code === 'HPE_INVALID_EOF_STATE') return new HttpError('INCOMPLETE_BODY')
   // Other reasons of HPE_INVALID_VERSION are about what stands around the version.
   if (code === 'HPE_PAUSED_H2_UPGRADE' || reason === 'Invalid HTTP version') {
     return new HttpError('VERSION_UNSUPPORTED')
@@ -69,7 +70,8 @@ function toHttpError({ code, reason }: ParserError): HttpError {
 function formatResponse(error: HttpError): string {
   const { status, body, headers } = problemReply(error)
   const text = typeof body === 'string' ? body : ''
-  const fields = allHeaders({ status, headers: [...(headers ?? []), 'Connection', 'close'] }, text.length)
+  const own = ['Date', new Date().toUTCString(), 'Connection', 'close']
+  const fields = allHeaders({ status, headers: [...(headers ?? []), ...own] }, text.length)
   const lines = fields.map((field, index) => (index % 2 === 0 ? `${field}: ` : `${field}\r\n`))
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`
 }

@@ -110,7 +110,8 @@ export class Sender {
   #finish(exchange: Exchange, body: string | Uint8Array | undefined): void {
     const { request, response, connection } = exchange
     if (!exchange.hasUnreadBody) {
-      if (body instanceof Uint8Array && body.length <= SHORT_BYTES) response.end(asText(body), 'latin1')
+      const isShort = body instanceof Uint8Array && body.length <= SHORT_BYTES
+      if (isShort) response.end(asText(body), 'latin1')
       else response.end(body)
     } else {
       if (body === undefined || body.length === 0) response.flushHeaders()

@@ -16,7 +16,7 @@ export interface ServerOptions extends ConnectionLimits {
   readonly host: string
   /** 0 picks one. */
   readonly port: number
-  /** Told what is wrong with a socket that is to be listening; `undefined` when it is well again. */
+  /** Told what is wrong with the listening socket; `undefined` when it is well again. */
   readonly onTrouble?: ((reason: string | undefined) => void) | undefined
   readonly keepAliveMs?: number | undefined
   /** First pause before a lost socket is bound again; doubles up to thirty times that. */

@@ -39,6 +39,9 @@ export interface SystemClipboard {
    * Offers `content` until somebody copies something else, replacing what was offered before.
    * Resolves when other programs can paste it. The bytes of an image may be read until then and
    * as long as it is offered.
+   *
+   * @throws {Error} When somebody copied at the same moment; or while the clipboard is out of
+   *   reach: then `content` is offered once that is over, unless somebody copied meanwhile.
    */
   offer(content: OfferedContent): Promise<void>
 

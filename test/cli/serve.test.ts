@@ -70,7 +70,9 @@ describe('clipgate serve', () => {
     // The upload is under way.
     assert.match(String((await once(socket, 'data'))[0]), /100 Continue/)
     daemon.child.kill('SIGTERM')
-    while ((await fetch(`${daemon.ready.gateway}/healthz`)).status !== 503);
+    // A connection of its own each time: idle ones are closed as soon as it drains.
+    const headers = { connection: 'close' }
+    while ((await fetch(`${daemon.ready.gateway}/healthz`, { headers })).status !== 503);
     daemon.child.kill('SIGTERM')
     assert.deepEqual(await once(daemon.child, 'exit'), [143, null])
     socket.destroy()

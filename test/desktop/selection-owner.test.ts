@@ -35,7 +35,9 @@ async function copyElsewhere(other: XClient): Promise<number> {
 
 describe('SelectionOwner', { ...needs('Xvfb'), timeout: 60_000 }, () => {
   it('says so when another program copies before it can take the clipboard', async (t) => {
-    const { us, other, owner } = await open(t, async (program) => (await copyElsewhere(program)) - 1)
+    const beforeCopying = async (program: XClient): Promise<number> =>
+      (await copyElsewhere(program)) - 1
+    const { us, other, owner } = await open(t, beforeCopying)
     await assert.rejects(owner.offer(TEXT), /Another program/)
     await owner.release()
     assert.equal(await us.connection.getSelectionOwner(us.clipboard), other.window)
@@ -43,7 +45,10 @@ describe('SelectionOwner', { ...needs('Xvfb'), timeout: 60_000 }, () => {
 
   it('keeps the clipboard when it hears late that it had lost it before', async (t) => {
     let time = 0
-    const { us, other, owner } = await open(t, async (program) => (time = await copyElsewhere(program)))
+    const { us, other, owner } = await open(t, async (program) => {
+      time = await copyElsewhere(program)
+      return time
+    })
     await owner.offer(TEXT)
     owner.handle({ kind: 'cleared', selection: us.clipboard, time })
     assert.equal(String(await other.paste('UTF8_STRING')), 'ours')

@@ -39,7 +39,7 @@ describe('a Range header', () => {
   it('never leads outside of the resource, whatever it says', () => {
     const anything = fc.oneof(
       fc.string(),
-      fc.string({ unit: fc.constantFrom('0', '1', '9', '-', ',', ' ') }).map((text) => `bytes=${text}`),
+      fc.string({ unit: fc.constantFrom(...'019-, ') }).map((text) => `bytes=${text}`),
     )
     fc.assert(
       fc.property(anything, fc.nat(), (header, size) => {

@@ -31,7 +31,7 @@ describe('If-None-Match', () => {
   })
 
   it('finds each tag of any list, and no other', () => {
-    const tag = fc.string({ unit: fc.constantFrom('a', 'b', '-', ',', 'W', '/') }).map((text) => `"${text}"`)
+    const tag = fc.string({ unit: fc.constantFrom(...'ab-,W/') }).map((text) => `"${text}"`)
     fc.assert(
       fc.property(fc.array(tag), tag, (tags, etag) => {
         const verdict = checkPreconditions(

@@ -25,7 +25,8 @@ describe('Content-Disposition', () => {
         validateHeaderValue('Content-Disposition', value)
         const [, extended] = value.split("filename*=UTF-8''")
         const [, plain] = /filename="([^"]*)"/.exec(value) ?? []
-        assert.equal(extended === undefined ? plain : decodeURIComponent(extended), name.toWellFormed())
+        const named = extended === undefined ? plain : decodeURIComponent(extended)
+        assert.equal(named, name.toWellFormed())
       }),
     )
   })

@@ -5,16 +5,10 @@ import { route, type Call } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
 import { readBytes } from '../../src/http/read-body.ts'
 import { empty, json, text } from '../../src/http/reply.ts'
+import { defer } from '../support/defer.ts'
 import { head, serveKernel, type Owner } from '../support/http-kernel.ts'
 
 const LOGIN = { authorization: 'yes' }
-
-/** A promise and the function that resolves it. */
-function defer<T>() {
-  let resolve: (value: T) => void = () => {}
-  const promise = new Promise<T>((settle) => (resolve = settle))
-  return { promise, resolve }
-}
 
 async function codeOf(response: Response): Promise<unknown> {
   // The body of a problem is an object.
@@ -38,11 +32,12 @@ describe('a listener', () => {
     assert.equal(await later.text(), 'ü/')
   })
 
-  it('says the same about storing and sniffing with every answer, and nothing of itself', async (t) => {
+  it('says the same about storing and sniffing with every answer', async (t) => {
     const { url } = await serveKernel(t, {
       routes: [route('GET', '/own', () => empty(200, ['Cache-Control', 'no-cache']))],
     })
-    for (const [path, cacheControl] of [['/', 'no-store'], ['/nope', 'no-store'], ['/own', 'no-cache']]) {
+    const expected = { '/': 'no-store', '/nope': 'no-store', '/own': 'no-cache' }
+    for (const [path, cacheControl] of Object.entries(expected)) {
       const { headers } = await fetch(`${url}${path}`, { headers: LOGIN })
       assert.equal(headers.get('x-content-type-options'), 'nosniff')
       assert.equal(headers.get('cache-control'), cacheControl)
@@ -65,7 +60,8 @@ describe('a listener', () => {
     const { url } = await serveKernel(t)
     const unknown = await fetch(`${url}/nope`, { headers: LOGIN })
     assert.equal(unknown.status, 404)
-    assert.deepEqual(await unknown.json(), { title: 'No such resource', status: 404, code: 'NOT_FOUND' })
+    const problem = { title: 'No such resource', status: 404, code: 'NOT_FOUND' }
+    assert.deepEqual(await unknown.json(), problem)
     const wrong = await fetch(url, { method: 'DELETE', headers: LOGIN })
     assert.equal(wrong.status, 405)
     assert.equal(wrong.headers.get('allow'), 'GET, HEAD')
@@ -332,7 +328,8 @@ describe('a browser', () => {
   it('may read, since it shows a foreign page nothing of it', async (t) => {
     const { connect } = await serveKernel(t)
     const client = await connect()
-    const answer = await client.send(page('GET', 'Origin: http://evil.example', 'Sec-Fetch-Site: cross-site')).read()
+    const foreign = page('GET', 'Origin: http://evil.example', 'Sec-Fetch-Site: cross-site')
+    const answer = await client.send(foreign).read()
     assert.equal(answer.status, 200)
     assert.equal(answer.headers['access-control-allow-origin'], undefined)
   })

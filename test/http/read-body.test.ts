@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { route, type Call } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
 import { declaredLength, readBytes, readJson, streamBody } from '../../src/http/read-body.ts'
@@ -17,7 +17,7 @@ async function collect(source: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** Serves readers whose failures are kept. */
-async function serve(t: Parameters<typeof serveKernel>[0], idleMs = 60_000, options: KernelOptions = {}) {
+async function serve(t: TestContext, idleMs = 60_000, options: KernelOptions = {}) {
   const failed: unknown[] = []
   let onFailed = (): void => {}
   const watch =
@@ -35,11 +35,13 @@ async function serve(t: Parameters<typeof serveKernel>[0], idleMs = 60_000, opti
     const body = await readBytes(call, LIMIT, { graceMs: idleMs })
     return Buffer.from(body).toString('latin1')
   }
+  const stream = (call: Call<Owner>): Promise<string> =>
+    collect(streamBody(call, { limit: LIMIT, idleMs }))
   const kernel = await serveKernel(t, {
     ...options,
     routes: [
       route('POST', '/bytes', watch(bytes), { maxBody: 10 * LIMIT }),
-      route('POST', '/stream', watch((call) => collect(streamBody(call, { limit: LIMIT, idleMs })))),
+      route('POST', '/stream', watch(stream)),
       route('POST', '/json', async (call) => json(await readJson(call, LIMIT))),
       route('POST', '/length', ({ request }) => text(String(declaredLength(request)))),
       ...(options.routes ?? []),
@@ -79,9 +81,10 @@ for (const path of ['/bytes', '/stream']) {
     it('is the same for any cutting', async (t) => {
       const { connect } = await serve(t)
       const client = await connect()
-      const body = fc.string({ unit: fc.constantFrom('a', '\r', '\n', '\0', '\xff'), maxLength: LIMIT })
+      const body = fc.string({ unit: fc.constantFrom(...'a\r\n\0\xff'), maxLength: LIMIT })
+      const cutting = fc.array(fc.integer({ min: 1, max: 300 }))
       await fc.assert(
-        fc.asyncProperty(body, fc.array(fc.integer({ min: 1, max: 300 })), async (content, sizes) => {
+        fc.asyncProperty(body, cutting, async (content, sizes) => {
           client.send(head(`POST ${path}`, CHUNKED) + chunked(content, sizes))
           assert.equal(Buffer.from((await client.read()).body, 'latin1').toString(), content)
           client.send(head(`POST ${path}`, `Content-Length: ${content.length}`) + content)
@@ -153,6 +156,16 @@ for (const path of ['/bytes', '/stream']) {
       assert.deepEqual(failures, [])
     })
 
+    it('that the client calls complete too early is answered 400', async (t) => {
+      const { connect, failed, nextFailure } = await serve(t)
+      const client = await connect()
+      const failure = nextFailure()
+      client.send(head(`POST ${path}`, 'Content-Length: 5') + 'he').socket.end()
+      assert.equal(JSON.parse((await client.read()).body).code, 'INCOMPLETE_BODY')
+      await failure
+      assert.deepEqual(failed.map(codeOf), ['INCOMPLETE_BODY'])
+    })
+
     it('is asked for with 100 Continue, once', async (t) => {
       const { connect } = await serve(t)
       const client = await connect()
@@ -170,7 +183,9 @@ describe('100 Continue', () => {
     const expect = ['Content-Length: 5', 'Expect: 100-continue']
     const stranger = ['POST /bytes HTTP/1.1', 'Host: box', ...expect, '', ''].join('\r\n')
     const refused: readonly (readonly [string, number])[] = [
-      [stranger, 401], [head('POST /nope', ...expect), 404], [head('DELETE /bytes', ...expect), 405],
+      [stranger, 401],
+      [head('POST /nope', ...expect), 404],
+      [head('DELETE /bytes', ...expect), 405],
       [head('POST /bytes', 'Content-Encoding: gzip', ...expect), 415],
       [head('POST /bytes', 'Content-Length: 10001', 'Expect: 100-continue'), 413],
     ]
@@ -181,7 +196,8 @@ describe('100 Continue', () => {
 
   it('is not sent to HTTP/1.0, nor for a body that is empty', async (t) => {
     const { connect } = await serve(t)
-    const old = 'POST /bytes HTTP/1.0\r\nAuthorization: yes\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n'
+    const fields = ['Authorization: yes', 'Content-Length: 5', 'Expect: 100-continue', '', '']
+    const old = ['POST /bytes HTTP/1.0', ...fields].join('\r\n')
     assert.equal((await (await connect()).send(`${old}hello`).read()).body, 'hello')
     const none = head('POST /bytes', 'Content-Length: 0', 'Expect: 100-continue')
     assert.equal((await (await connect()).send(none).read()).status, 200)
@@ -189,7 +205,8 @@ describe('100 Continue', () => {
 
   it('is all that can be expected', async (t) => {
     const { connect } = await serve(t)
-    const answer = await (await connect()).send(head('POST /bytes', 'Expect: the-unexpected')).read()
+    const client = await connect()
+    const answer = await client.send(head('POST /bytes', 'Expect: the-unexpected')).read()
     assert.equal(answer.status, 417)
   })
 })
@@ -209,6 +226,25 @@ describe('JSON', () => {
       assert.equal(response.status, 400)
       assert.doesNotMatch(await response.text(), /secret/)
     }
+  })
+})
+
+describe('a body of unknown length', () => {
+  it('is read whole, however large it grows', async (t) => {
+    const size = 3_000_000
+    const { connect } = await serve(t, 60_000, {
+      routes: [
+        route('POST', '/sum', async (call) => {
+          const bytes = await readBytes(call, size)
+          return text(`${bytes.length} ${bytes.reduce((sum, byte) => sum + byte, 0)}`)
+        }),
+      ],
+    })
+    const body = Buffer.from(new Uint8Array(size).map((_, index) => index % 251))
+    const client = await connect()
+    const framed = chunked(body.toString('latin1'), [1, 70_000, 5, 900_000])
+    client.send(head('POST /sum', CHUNKED) + framed)
+    assert.equal((await client.read()).body, `${size} ${body.reduce((sum, byte) => sum + byte, 0)}`)
   })
 })
 
@@ -306,7 +342,8 @@ describe('a consumer', () => {
       ],
     })
     const body = Buffer.alloc(size, 'x')
-    const response = await fetch(`${url}/slowly`, { method: 'POST', headers: { authorization: 'yes' }, body })
+    const headers = { authorization: 'yes' }
+    const response = await fetch(`${url}/slowly`, { method: 'POST', headers, body })
     assert.equal(await response.text(), String(size))
     assert.ok(peak < 1024 * 1024)
   })
@@ -327,23 +364,24 @@ describe('a consumer', () => {
   })
 
   it('that comes after the client has left is told so', async (t) => {
-    let codes: string[] = []
+    const codes: string[] = []
     let done = (): void => {}
     const finished = new Promise<void>((resolve) => (done = resolve))
     const { connect } = await serve(t, 1000, {
       routes: [
         route('POST', '/late', async (call) => {
           await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
-          for (const read of [() => readBytes(call, LIMIT), () => collect(streamBody(call, { limit: LIMIT, idleMs: 1000 }))]) {
-            await read().catch((error: unknown) => (codes = [...codes, codeOf(error)]))
-          }
+          const note = (error: unknown): unknown => codes.push(codeOf(error))
+          await readBytes(call, LIMIT).catch(note)
+          await collect(streamBody(call, { limit: LIMIT, idleMs: 1000 })).catch(note)
           done()
           return empty(200)
         }),
       ],
     })
     const client = await connect()
-    await new Promise((resolve) => client.socket.write(head('POST /late', 'Content-Length: 5'), resolve))
+    const start = head('POST /late', 'Content-Length: 5')
+    await new Promise((resolve) => client.socket.write(start, resolve))
     client.close()
     await finished
     assert.deepEqual(codes, ['INCOMPLETE_BODY', 'INCOMPLETE_BODY'])

@@ -29,7 +29,8 @@ describe('an endpoint table', () => {
     assert.equal(find(router, '/'), '/ {}')
     assert.equal(find(router, '/file'), '/file {}')
     assert.equal(find(router, '/file/a.png'), '/file/{dataName} {"dataName":"a.png"}')
-    assert.equal(find(router, '/history/Text/ab'), '/history/{type}/{hash} {"type":"Text","hash":"ab"}')
+    const both = '/history/{type}/{hash} {"type":"Text","hash":"ab"}'
+    assert.equal(find(router, '/history/Text/ab'), both)
   })
 
   it('finds nothing where nothing is', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { route } from '../../src/http/call.ts'
 import { empty, text, type BlobBody, type Reply } from '../../src/http/reply.ts'
+import { defer } from '../support/defer.ts'
 import { head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
 import fc from '../support/property.ts'
 
@@ -33,7 +34,8 @@ function blobOf(bytes: Buffer, { maxRead, failAt, endAt }: BlobFaults = {}) {
       return {
         async read(target, position) {
           if (failAt !== undefined && position >= failAt) throw new Error('EIO')
-          const end = Math.min(endAt ?? bytes.length, position + Math.min(maxRead ?? Infinity, target.length))
+          const length = Math.min(maxRead ?? Infinity, target.length)
+          const end = Math.min(endAt ?? bytes.length, position + length)
           const count = bytes.copy(target, 0, position, Math.max(position, end))
           counts.read += count
           return count
@@ -59,13 +61,14 @@ async function serve(t: TestContext, reply: Reply, options: KernelOptions = {}) 
 
 describe('a reply', () => {
   it('has its exact length, whatever its body is', async (t) => {
-    for (const body of ['', 'text', 'tëxt 😀', Buffer.from([0, 255, 13, 10]), pattern(3 * MIB), 'ü'.repeat(MIB)]) {
+    const bytes = [Buffer.from([0, 255, 13, 10]), pattern(3 * MIB)]
+    for (const body of ['', 'text', 'tëxt 😀', 'ü'.repeat(MIB), ...bytes]) {
       const { get } = await serve(t, { status: 200, body })
       const response = await get()
-      const bytes = Buffer.from(body)
-      assert.equal(response.headers.get('content-length'), String(bytes.length))
-      assert.ok(Buffer.from(await response.arrayBuffer()).equals(bytes))
-      assert.equal((await get({}, 'HEAD')).headers.get('content-length'), String(bytes.length))
+      const whole = Buffer.from(body)
+      assert.equal(response.headers.get('content-length'), String(whole.length))
+      assert.ok(Buffer.from(await response.arrayBuffer()).equals(whole))
+      assert.equal((await get({}, 'HEAD')).headers.get('content-length'), String(whole.length))
     }
   })
 
@@ -215,7 +218,10 @@ describe('a blob', () => {
     const { connect } = await serveKernel(t, {
       routes: [
         route('GET', '/never', () => new Promise(() => {})),
-        route('GET', '/it', () => (setImmediate(onStart), { status: 200, body: { size: MIB, open } })),
+        route('GET', '/it', () => {
+          setImmediate(onStart)
+          return { status: 200, body: { size: MIB, open } }
+        }),
       ],
     })
     const client = await connect()
@@ -240,7 +246,8 @@ describe('a blob', () => {
 })
 
 describe('an unwanted request body', () => {
-  const refuse = (t: TestContext, options: KernelOptions = {}) => serveKernel(t, { lingerMs: 10, ...options })
+  const refuse = (t: TestContext, options: KernelOptions = {}) =>
+    serveKernel(t, { lingerMs: 10, ...options })
 
   it('is not waited for: the answer comes, and the connection ends', async (t) => {
     const { connect } = await refuse(t)
@@ -293,7 +300,8 @@ describe('an unwanted request body', () => {
 
   it('does not spoil HEAD, nor a blob', async (t) => {
     const { blob } = blobOf(pattern(MIB))
-    const { connect } = await refuse(t, { routes: [route('GET', '/it', () => ({ status: 200, body: blob }))] })
+    const row = route('GET', '/it', () => ({ status: 200, body: blob }))
+    const { connect } = await refuse(t, { routes: [row] })
     const probing = await connect()
     probing.send(head('HEAD /', 'Content-Length: 5'))
     assert.equal((await probing.read('HEAD')).headers['content-length'], '4')
@@ -309,7 +317,8 @@ describe('a client that stops reading', () => {
     size: 1024 * MIB,
     open: async () => ({ read: async (target) => target.length, close: async () => {} }),
   }
-  for (const [name, body] of [['a blob', endless], ['a long text', 'x'.repeat(32 * MIB)]] as const) {
+  const bodies = { 'a blob': endless, 'a long text': 'x'.repeat(32 * MIB) }
+  for (const [name, body] of Object.entries(bodies)) {
     it(`in the middle of ${name} is cut off`, async (t) => {
       const { connect, failures } = await serve(t, { status: 200, body }, { writeStallMs: 60 })
       const client = await connect()
@@ -337,13 +346,13 @@ describe('a client that stops reading', () => {
   })
 
   it('behind a pipelined answer is cut off, too', async (t) => {
-    let release = (): void => {}
+    const slow = defer<Reply>()
     const { connect } = await serveKernel(t, {
       writeStallMs: 60,
       routes: [
-        route('GET', '/slow', () => new Promise((resolve) => (release = () => resolve(empty(200))))),
+        route('GET', '/slow', () => slow.promise),
         route('GET', '/long', () => text('x'.repeat(32 * MIB))),
-        route('GET', '/go', () => (release(), empty(200))),
+        route('GET', '/go', () => (slow.resolve(empty(200)), empty(200))),
       ],
     })
     const client = await connect()

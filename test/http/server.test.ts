@@ -5,24 +5,24 @@ import { createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { route } from '../../src/http/call.ts'
 import { readBytes } from '../../src/http/read-body.ts'
-import { text } from '../../src/http/reply.ts'
+import { text, type Reply } from '../../src/http/reply.ts'
 import { startServer } from '../../src/http/server.ts'
-import { head, serveKernel } from '../support/http-kernel.ts'
+import { defer } from '../support/defer.ts'
+import { head, serveKernel, type Owner } from '../support/http-kernel.ts'
 import { RawClient } from '../support/raw-http.ts'
 
 const PUBLIC = 'GET /public HTTP/1.1\r\nHost: box\r\n\r\n'
 const BOUNDS = { maxConnections: 10, maxConnectionsPerAddress: 10 }
 
 /** A route that answers when told to. */
-function held() {
-  let release = (): void => {}
-  let onStart = (): void => {}
-  const started = new Promise<void>((resolve) => (onStart = resolve))
-  const row = route('GET', '/held', () => {
-    onStart()
-    return new Promise((resolve) => (release = () => resolve(text('released'))))
+function held<Principal = Owner>() {
+  const started = defer<void>()
+  const reply = defer<Reply>()
+  const row = route<Principal, '/held'>('GET', '/held', () => {
+    started.resolve()
+    return reply.promise
   })
-  return { row, started, release: () => release() }
+  return { row, started: started.promise, release: () => reply.resolve(text('released')) }
 }
 
 /** Whether the server at the other end of a connection still serves it. */
@@ -48,8 +48,9 @@ describe('a listening server', () => {
         return error.cause.code === 'EADDRINUSE'
       },
     )
-    await assert.rejects(startServer({ listener, host: '192.0.2.1', port: 0, ...BOUNDS }), /192\.0\.2\.1:0/)
-    await assert.rejects(startServer({ listener, host: '2001:db8::1', port: 0, ...BOUNDS }), /\[2001:db8::1\]:0/)
+    const elsewhere = { listener, port: 0, ...BOUNDS }
+    await assert.rejects(startServer({ ...elsewhere, host: '192.0.2.1' }), /192\.0\.2\.1:0/)
+    await assert.rejects(startServer({ ...elsewhere, host: '2001:db8::1' }), /\[2001:db8::1\]:0/)
   })
 
   it('can have the same port on both families', async (t) => {
@@ -200,11 +201,10 @@ describe('one address', () => {
   })
 
   it('gets no more while all of them wait for an answer', async (t) => {
-    let onStart = (): void => {}
-    const started = new Promise<void>((resolve) => (onStart = resolve))
-    const waits = route<undefined, '/waits'>('GET', '/waits', () => (onStart(), new Promise(() => {})))
-    const { connect } = await serveKernel(t, { maxConnectionsPerAddress: 1, publicRoutes: [waits] })
-    ;(await connect()).send('GET /waits HTTP/1.1\r\nHost: box\r\n\r\n')
+    const { row, started } = held<undefined>()
+    const { connect } = await serveKernel(t, { maxConnectionsPerAddress: 1, publicRoutes: [row] })
+    const client = await connect()
+    client.send('GET /held HTTP/1.1\r\nHost: box\r\n\r\n')
     await started
     assert.ok(!(await isServed(await connect())))
   })
@@ -238,13 +238,13 @@ describe('stopping', () => {
 
   it('lets answers that are owed be given, and tells newcomers meanwhile', async (t) => {
     const { row, started, release } = held()
-    let isDraining = false
-    const { server, connect } = await serveKernel(t, { isDraining: () => isDraining, routes: [row] })
+    let isOver = false
+    const { server, connect } = await serveKernel(t, { isDraining: () => isOver, routes: [row] })
     const idle = await connect()
     const client = await connect()
     client.send(head('GET /held'))
     await started
-    isDraining = true
+    isOver = true
     const stopped = server.stop(60_000)
     assert.equal(server.stop(0), stopped)
     assert.equal(await idle.readToEnd(), '')

@@ -23,16 +23,16 @@ export class FakeSystemClipboard implements SystemClipboard {
     this.#events = events
   }
 
-  /** What is offered now; `undefined` once another program copied. */
+  /** What is offered now; `undefined` once another program copied, and while there is trouble. */
   get offered(): OfferedContent | undefined {
-    return this.#offered
+    return this.#trouble === undefined ? this.#offered : undefined
   }
 
   async offer(content: OfferedContent): Promise<void> {
     if (this.#isClosed) throw new Error('The clipboard is closed')
-    if (this.#trouble !== undefined) throw new Error(this.#trouble)
     this.#offered = content
     this.#copied = undefined
+    if (this.#trouble !== undefined) throw new Error(this.#trouble)
   }
 
   async close(): Promise<void> {
@@ -49,7 +49,7 @@ export class FakeSystemClipboard implements SystemClipboard {
 
   /** A person pastes in another program. */
   async paste(): Promise<CopiedContent | undefined> {
-    const content = this.#offered
+    const content = this.offered
     if (content === undefined) return this.#copied
     if (content.kind !== 'image') return content
     const bytes = new Uint8Array(content.blob.size)

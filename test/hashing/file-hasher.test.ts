@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, open, rm, truncate, writeFile, type FileHandle } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Digests } from '../../src/core/digests.ts'
+import { digestsOf } from '../../src/hashing/content-id.ts'
+import type { FileHash } from '../../src/hashing/file-hash.ts'
+import { FileHasher } from '../../src/hashing/file-hasher.ts'
+import fc from '../support/property.ts'
+
+const MIB = 1024 * 1024
+const bytes = randomBytes(4 * MIB + 12_345)
+
+async function makeFile(t: TestContext, content: Uint8Array): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-hashing-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'file')
+  await writeFile(path, content)
+  const file = await open(path, 'r+')
+  t.after(() => file.close())
+  return file
+}
+
+function makeHasher(t: TestContext, idleMs?: number): FileHasher {
+  const hasher = new FileHasher(idleMs === undefined ? {} : { idleMs })
+  t.after(() => hasher.close())
+  return hasher
+}
+
+/** Adds what is in the file, and tells of it in steps. */
+function addAll(hash: FileHash, content: Uint8Array, step: number): void {
+  for (let position = 0; position < content.length; position += step) {
+    hash.add(content.subarray(position, position + step))
+    hash.reached(hash.size)
+  }
+}
+
+describe('FileHasher', () => {
+  for (const size of [0, 1, MIB, MIB + 1, 2 * MIB, bytes.length]) {
+    it(`hashes a file of ${size} bytes`, async (t) => {
+      const content = bytes.subarray(0, size)
+      const hash = makeHasher(t).start(await makeFile(t, content))
+      addAll(hash, content, 65_536)
+      assert.deepEqual(await hash.finish(), await digestsOf(content))
+    })
+  }
+
+  it('gives the same digests, however the file grew', async (t) => {
+    const hasher = makeHasher(t)
+    const file = await makeFile(t, bytes)
+    const expected = await digestsOf(bytes)
+    const steps = fc.integer({ min: 100_000, max: 3 * MIB })
+    await fc.assert(
+      fc.asyncProperty(steps, async (step) => {
+        const hash = hasher.start(file)
+        addAll(hash, bytes, step)
+        assert.deepEqual(await hash.finish(), expected)
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('hashes many files at once', async (t) => {
+    const hasher = makeHasher(t)
+    const contents = Array.from({ length: 8 }, (_, i) => bytes.subarray(0, 1_500_000 + i * 1000))
+    const hashes = await Promise.all(
+      contents.map(async (content) => {
+        const hash = hasher.start(await makeFile(t, content))
+        for (let position = 0; position < content.length; position += 300_000) {
+          hash.add(content.subarray(position, position + 300_000))
+          hash.reached(hash.size)
+          await setImmediate()
+        }
+        return hash.finish()
+      }),
+    )
+    assert.deepEqual(hashes, await Promise.all(contents.map(digestsOf)))
+  })
+
+  it('starts no worker for small files', async (t) => {
+    const hasher = makeHasher(t)
+    const content = bytes.subarray(0, MIB)
+    const hash = hasher.start(await makeFile(t, content))
+    addAll(hash, content, 100_000)
+    await hash.finish()
+    assert.equal(hasher.isRunning, false)
+  })
+
+  it('ends the worker when nobody needs it, and starts another', async (t) => {
+    const hasher = makeHasher(t, 0)
+    const file = await makeFile(t, bytes)
+    for (let round = 0; round < 2; round++) {
+      const hash = hasher.start(file)
+      addAll(hash, bytes, MIB)
+      assert.equal(hasher.isRunning, true)
+      assert.deepEqual(await hash.finish(), await digestsOf(bytes))
+      while (hasher.isRunning) await setImmediate()
+    }
+  })
+
+  it('keeps the worker while a file is being hashed, however idle', async (t) => {
+    const hasher = makeHasher(t, 0)
+    const slow = hasher.start(await makeFile(t, bytes))
+    const quick = hasher.start(await makeFile(t, bytes))
+    addAll(slow, bytes.subarray(0, 2 * MIB), MIB)
+    addAll(quick, bytes, MIB)
+    await quick.finish()
+    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    addAll(slow, bytes.subarray(2 * MIB), MIB)
+    assert.deepEqual(await slow.finish(), await digestsOf(bytes))
+  })
+
+  it('gives a file up, and lets go of it', async (t) => {
+    const hasher = makeHasher(t, 0)
+    const small = hasher.start(await makeFile(t, bytes))
+    const large = hasher.start(await makeFile(t, bytes))
+    addAll(small, bytes.subarray(0, 1000), 1000)
+    await small.abort()
+    addAll(large, bytes, MIB)
+    await large.abort()
+    while (hasher.isRunning) await setImmediate()
+  })
+
+  it('fails when the worker ends, and works again after that', async (t) => {
+    const hasher = makeHasher(t)
+    const file = await makeFile(t, bytes)
+    const hash = hasher.start(file)
+    addAll(hash, bytes, MIB)
+    const failed = assert.rejects(hash.finish(), /Cannot hash the file: the worker ended/)
+    const given = hasher.start(file)
+    addAll(given, bytes, MIB)
+    await hasher.close()
+    await failed
+    // What is told to a worker that has ended is lost, and known to be.
+    await given.abort()
+    assert.equal(hasher.isRunning, false)
+    const again = hasher.start(file)
+    addAll(again, bytes, MIB)
+    assert.deepEqual(await again.finish(), await digestsOf(bytes))
+  })
+
+  it('fails for a file that becomes shorter, and for that one only', async (t) => {
+    const hasher = makeHasher(t)
+    const hashFile = async (content: Uint8Array, kept: number): Promise<Digests> => {
+      const file = await makeFile(t, content)
+      await file.truncate(kept)
+      const hash = hasher.start(file)
+      addAll(hash, content, MIB)
+      return hash.finish()
+    }
+    const whole = hashFile(bytes, bytes.length)
+    await assert.rejects(hashFile(bytes, 2 * MIB), /shorter/)
+    await assert.rejects(hashFile(bytes.subarray(0, 100), 10), /shorter/)
+    assert.deepEqual(await whole, await digestsOf(bytes))
+  })
+
+  it('does not keep a program alive that has nothing else to do', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'clipgate-hashing-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const path = join(folder, 'file')
+    await writeFile(path, '')
+    await truncate(path, 2 * MIB)
+    const program = fileURLToPath(new URL('./support/hash-file.ts', import.meta.url))
+    const args = [...process.execArgv, program, path]
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 })
+    assert.equal(stdout, `${(await digestsOf(Buffer.alloc(2 * MIB))).blake3}\n`)
+  })
+})

@@ -1,0 +1,16 @@
+/**
+ * Prints the BLAKE3 of a file. Its worker is never idle for long enough to be ended.
+ *
+ * @module
+ */
+
+import { open } from 'node:fs/promises'
+import { FileHasher } from '../../../src/hashing/file-hasher.ts'
+
+const file = await open(process.argv[2] ?? '')
+const hash = new FileHasher({ idleMs: 3_600_000 }).start(file)
+hash.add(await file.readFile())
+hash.reached(hash.size)
+const { blake3 } = await hash.finish()
+await file.close()
+console.log(blake3)

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { DirectoryLock, readLockHolder } from '../../src/storage/lock.ts'
+import { identifySelf } from '../../src/storage/process-identity.ts'
+import { deadPid } from './support/dead-process.ts'
+import { makeFolder } from './support/open-stores.ts'
+
+const TOKEN = 'ab'.repeat(16)
+
+/** Writes a lock as a program with these differences would have left it. */
+async function plantLock(
+  folder: string,
+  difference: Readonly<Record<string, unknown>>,
+  name = 'lock',
+): Promise<void> {
+  const record = {
+    token: TOKEN, ...(await identifySelf()), startedAt: '2026-01-31T00:00:00.000Z', ...difference,
+  }
+  await writeFile(join(folder, name), JSON.stringify(record), { mode: 0o600 })
+}
+
+async function takeLock(t: TestContext, folder: string): Promise<DirectoryLock> {
+  const lock = await DirectoryLock.take(folder)
+  t.after(() => lock.release())
+  return lock
+}
+
+const STALE: Readonly<Record<string, () => Promise<Readonly<Record<string, unknown>>>>> = {
+  'a process that has ended': async () => ({ pid: await deadPid() }),
+  'an earlier boot of the machine': async () => ({ bootId: 'another' }),
+  'a process whose id was used again': async () => ({ processStart: '1' }),
+}
+
+describe('the lock of a data directory', () => {
+  it('names the process that holds it to a second one', async (t) => {
+    const folder = await makeFolder(t)
+    await takeLock(t, folder)
+    await assert.rejects(DirectoryLock.take(folder), (error: Error) => {
+      assert.equal('code' in error && error.code, 'DATA_DIRECTORY_BUSY')
+      assert.match(error.message, new RegExp(`\\b${process.pid}\\b`))
+      return true
+    })
+  })
+
+  it('is free again once it was released, and can be released twice', async (t) => {
+    const folder = await makeFolder(t)
+    const lock = await takeLock(t, folder)
+    await lock.release()
+    await lock.release()
+    assert.deepEqual(await readdir(folder), [])
+    await takeLock(t, folder)
+  })
+
+  it('does not release the lock of somebody else', async (t) => {
+    const folder = await makeFolder(t)
+    const lock = await takeLock(t, folder)
+    await plantLock(folder, {})
+    await lock.release()
+    assert.deepEqual(await readdir(folder), ['lock'])
+  })
+
+  it('tells others where its holder can be asked', async (t) => {
+    const folder = await makeFolder(t)
+    assert.equal(await readLockHolder(folder), undefined)
+    assert.equal(await readLockHolder(join(folder, 'missing')), undefined)
+    const lock = await takeLock(t, folder)
+    assert.equal((await readLockHolder(folder))?.control, undefined)
+    await lock.announce({ control: 'http://127.0.0.1:1' })
+    const holder = await readLockHolder(folder)
+    assert.deepEqual([holder?.pid, holder?.control], [process.pid, 'http://127.0.0.1:1'])
+    assert.deepEqual(await readdir(folder), ['lock'])
+    await lock.release()
+    assert.equal(await readLockHolder(folder), undefined)
+  })
+
+  for (const [whose, difference] of Object.entries(STALE)) {
+    it(`is taken over from ${whose}`, { skip: isUnknownHere(whose) }, async (t) => {
+      const folder = await makeFolder(t)
+      await plantLock(folder, await difference())
+      assert.equal(await readLockHolder(folder), undefined)
+      const lock = await takeLock(t, folder)
+      assert.equal((await readLockHolder(folder))?.pid, process.pid)
+      assert.deepEqual(await readdir(folder), ['lock'])
+      await lock.release()
+      assert.deepEqual(await readdir(folder), [])
+    })
+
+    it(`is taken over from ${whose} by one of many only`, { skip: isUnknownHere(whose) }, async (t) => {
+      const folder = await makeFolder(t)
+      for (let round = 0; round < 20; round++) {
+        await plantLock(folder, await difference())
+        const starters = Array.from({ length: 6 }, () => DirectoryLock.take(folder))
+        const results = await Promise.allSettled(starters)
+        const locks = results.filter((result) => result.status === 'fulfilled')
+        const refusals = results.filter((result) => result.status === 'rejected')
+        assert.equal(locks.length, 1)
+        for (const { reason } of refusals) assert.equal(reason.code, 'DATA_DIRECTORY_BUSY')
+        await locks[0]?.value.release()
+        assert.deepEqual(await readdir(folder), [])
+      }
+    })
+  }
+
+  it('is taken over from a program that died while it took it over', async (t) => {
+    const folder = await makeFolder(t)
+    const pid = await deadPid()
+    await plantLock(folder, { pid })
+    const claimToken = 'cd'.repeat(16)
+    await plantLock(folder, { pid, token: claimToken }, `lock.${TOKEN}.claim`)
+    await plantLock(folder, { pid, token: 'ef'.repeat(16) }, `lock.${claimToken}.claim`)
+    await takeLock(t, folder)
+    assert.deepEqual(await readdir(folder), ['lock'])
+  })
+
+  it('is not taken from a program that is just taking it over', async (t) => {
+    const folder = await makeFolder(t)
+    await plantLock(folder, { pid: await deadPid() })
+    await plantLock(folder, { token: 'cd'.repeat(16) }, `lock.${TOKEN}.claim`)
+    await assert.rejects(DirectoryLock.take(folder), { code: 'DATA_DIRECTORY_BUSY' })
+    assert.deepEqual(await readdir(folder), ['lock', `lock.${TOKEN}.claim`])
+  })
+
+  for (const content of ['', '{', '{}', '{"pid":"x"}', '\xff\xfe']) {
+    it(`is left alone when it holds ${JSON.stringify(content)}`, async (t) => {
+      const folder = await makeFolder(t)
+      const path = join(folder, 'lock')
+      await writeFile(path, content, 'latin1')
+      for (const attempt of [DirectoryLock.take(folder), readLockHolder(folder)]) {
+        await assert.rejects(attempt, (error: Error) => {
+          assert.equal('code' in error && error.code, 'DATA_CORRUPT')
+          assert.equal(error.message.includes(path), true)
+          return true
+        })
+      }
+      assert.equal(await readFile(path, 'latin1'), content)
+    })
+  }
+
+  it('never asks about groups of processes', async (t) => {
+    const folder = await makeFolder(t)
+    for (const difference of [{ pid: 0 }, { pid: -1 }, { pid: 1.5 }, { token: '../x' }]) {
+      await plantLock(folder, difference)
+      await assert.rejects(readLockHolder(folder), { code: 'DATA_CORRUPT' })
+    }
+  })
+
+  it('is refused when it is a link or a folder', async (t) => {
+    const folder = await makeFolder(t)
+    await symlink('/etc/hostname', join(folder, 'lock'))
+    await assert.rejects(DirectoryLock.take(folder), { code: 'DATA_DIRECTORY_UNUSABLE' })
+    const other = await makeFolder(t)
+    await mkdir(join(other, 'lock'))
+    await assert.rejects(DirectoryLock.take(other), { code: 'DATA_DIRECTORY_UNUSABLE' })
+  })
+})
+
+/** Only Linux tells when a process started, and which boot this is. */
+function isUnknownHere(whose: string): string | false {
+  return process.platform !== 'linux' && !whose.includes('ended') && 'skipped: needs /proc'
+}

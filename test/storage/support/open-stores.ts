@@ -1,0 +1,97 @@
+/**
+ * Parts of the storage on a folder of its own, for as long as a test runs.
+ *
+ * @module
+ */
+
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { FileHasher } from '../../../src/hashing/file-hasher.ts'
+import { openDataDirectory, type DataDirectory } from '../../../src/storage/data-directory.ts'
+import { DiskBlobStore } from '../../../src/storage/disk-blob-store.ts'
+import { DiskSpace } from '../../../src/storage/disk-space.ts'
+import { openStorage, type Storage, type StorageLimits } from '../../../src/storage/open-storage.ts'
+import { CaptureLogger } from '../../support/capture-logger.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+export async function makeFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-storage-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface OpenedStore {
+  readonly store: DiskBlobStore
+  readonly folder: string
+  readonly logger: CaptureLogger
+  readonly hasher: FileHasher
+  count(): Promise<number>
+}
+
+/** A blob store alone. */
+export async function openBlobStore(t: TestContext, minFreeBytes = 0): Promise<OpenedStore> {
+  const folder = await makeFolder(t)
+  const logger = new CaptureLogger()
+  const hasher = new FileHasher()
+  t.after(() => hasher.close())
+  const store = new DiskBlobStore({
+    folder, space: new DiskSpace(folder, minFreeBytes), hasher, logger,
+  })
+  return { store, folder, logger, hasher, count: async () => (await readdir(folder)).length }
+}
+
+export interface OpenedStorage extends Storage {
+  readonly directory: DataDirectory
+  readonly folder: string
+  readonly clock: FakeClock
+  readonly logger: CaptureLogger
+  /** Names of the blobs on disk. */
+  blobFiles(): Promise<readonly string[]>
+  /** Names of the files in the folder of the records. */
+  stagingFiles(): Promise<readonly string[]>
+  /** Ends it, and opens it again on the same folder. */
+  restart(between?: () => Promise<void>): Promise<OpenedStorage>
+}
+
+export interface OpenTestStorageOptions {
+  readonly folder?: string
+  readonly clock?: FakeClock
+  readonly limits?: Partial<StorageLimits>
+}
+
+/** The whole storage. */
+export async function openTestStorage(
+  t: TestContext,
+  options: OpenTestStorageOptions = {},
+): Promise<OpenedStorage> {
+  const folder = options.folder ?? (await makeFolder(t))
+  const clock = options.clock ?? new FakeClock()
+  const logger = new CaptureLogger()
+  const directory = await openDataDirectory({ path: folder })
+  // Whatever goes wrong, the folder is free for the next one.
+  t.after(() => directory.close())
+  const limits = { minFreeBytes: 0, ...options.limits }
+  const storage = await openStorage({ directory, clock, logger, limits })
+  const close = async (): Promise<void> => {
+    await storage.close()
+    await directory.close()
+  }
+  t.after(close)
+  return {
+    ...storage,
+    directory,
+    folder,
+    clock,
+    logger,
+    close,
+    blobFiles: () => readdir(join(folder, 'blobs')),
+    stagingFiles: () => readdir(join(folder, 'staging')),
+    restart: async (between = async () => undefined) => {
+      await close()
+      await between()
+      return openTestStorage(t, { ...options, folder, clock })
+    },
+  }
+}

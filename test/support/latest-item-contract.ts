@@ -1,0 +1,125 @@
+/**
+ * What every {@link LatestItem} does.
+ *
+ * @module
+ */
+
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import type { Item } from '../../src/core/item.ts'
+import { contentIdOf, digestsOf, nameHashOf } from '../../src/hashing/content-id.ts'
+import type { BlobStore, HashedBlob } from '../../src/ports/blob.ts'
+import type { LatestItem } from '../../src/ports/latest-item.ts'
+import { readText, streamOf } from './byte-streams.ts'
+
+export interface OpenedLatestItem {
+  readonly latest: LatestItem
+  /** Where its blobs come from. */
+  readonly blobs: BlobStore
+}
+
+/** An item of type Text. */
+export async function textItem(text: string): Promise<Item> {
+  const { sha256, blake3 } = await digestsOf(Buffer.from(text))
+  return {
+    type: 'Text',
+    text,
+    dataName: '',
+    mediaType: 'text/plain',
+    size: Buffer.byteLength(text),
+    contentId: await contentIdOf('Text', blake3),
+    contentHash: sha256,
+    nameHash: sha256,
+    aliases: [],
+    activatedAt: Date.UTC(2026, 0, 31),
+  }
+}
+
+/** An item of type File over a blob. */
+export async function fileItem(dataName: string, { size, digests }: HashedBlob): Promise<Item> {
+  return {
+    type: 'File',
+    text: dataName,
+    dataName,
+    mediaType: 'application/octet-stream',
+    size,
+    contentId: await contentIdOf('File', digests.blake3),
+    contentHash: digests.sha256,
+    nameHash: nameHashOf(dataName, digests.sha256),
+    aliases: ['ab'.repeat(32)],
+    activatedAt: Date.UTC(2026, 0, 31),
+  }
+}
+
+/** Describes what `open` makes; there is no item yet. */
+export function describeLatestItem(
+  name: string,
+  open: (t: TestContext) => Promise<OpenedLatestItem>,
+): void {
+  describe(name, () => {
+    async function receive(blobs: BlobStore, text: string): Promise<HashedBlob> {
+      return blobs.receive(streamOf(text), { maxBytes: 1000 })
+    }
+
+    it('begins without an item', async (t) => {
+      const { latest } = await open(t)
+      assert.equal(latest.current, undefined)
+      assert.equal(latest.binary, undefined)
+    })
+
+    it('makes an item with bytes current', async (t) => {
+      const { latest, blobs } = await open(t)
+      const blob = await receive(blobs, 'hello')
+      const item = await fileItem('a.txt', blob)
+      const stored = await latest.put(item, blob)
+      assert.deepEqual(stored.item, item)
+      assert.deepEqual(latest.current, stored)
+      assert.deepEqual(latest.binary, stored)
+      assert.equal(await readText(latest.binary?.blob ?? blob), 'hello')
+    })
+
+    it('keeps the bytes readable after a Text became current', async (t) => {
+      const { latest, blobs } = await open(t)
+      const blob = await receive(blobs, 'hello')
+      await latest.put(await fileItem('a.txt', blob), blob)
+      const text = await latest.put(await textItem('text'), undefined)
+      assert.equal(text.blob, undefined)
+      assert.deepEqual(latest.current, text)
+      assert.equal(latest.binary?.item.dataName, 'a.txt')
+      assert.equal(await readText(blob), 'hello')
+    })
+
+    it('discards the bytes that it replaces, and no others', async (t) => {
+      const { latest, blobs } = await open(t)
+      const [first, second] = [await receive(blobs, 'first'), await receive(blobs, 'second')]
+      await latest.put(await fileItem('a.txt', first), first)
+      await latest.put(await textItem('text'), undefined)
+      await latest.put(await fileItem('b.txt', second), second)
+      await assert.rejects(first.open(), { code: 'BLOB_GONE' })
+      assert.equal(await readText(second), 'second')
+      assert.equal(latest.current?.item.dataName, 'b.txt')
+    })
+
+    it('takes the bytes that it has again', async (t) => {
+      const { latest, blobs } = await open(t)
+      const blob = await receive(blobs, 'hello')
+      const item = await fileItem('a.txt', blob)
+      await latest.put(item, blob)
+      await latest.put(await textItem('text'), undefined)
+      await latest.put({ ...item, activatedAt: item.activatedAt + 1 }, latest.binary?.blob)
+      assert.equal(latest.current?.item.activatedAt, item.activatedAt + 1)
+      assert.equal(await readText(blob), 'hello')
+    })
+
+    it('stays as it is when the bytes are gone', async (t) => {
+      const { latest, blobs } = await open(t)
+      const [first, second] = [await receive(blobs, 'first'), await receive(blobs, 'second')]
+      await latest.put(await fileItem('a.txt', first), first)
+      const item = await fileItem('b.txt', second)
+      await second.discard()
+      await assert.rejects(latest.put(item, second), { code: 'BLOB_GONE' })
+      assert.equal(latest.current?.item.dataName, 'a.txt')
+      assert.equal(await readText(first), 'first')
+    })
+  })
+}

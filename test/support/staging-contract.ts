@@ -1,0 +1,129 @@
+/**
+ * What every {@link StagingArea} does.
+ *
+ * @module
+ */
+
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import type { StagedUpload, StagingArea, UploadHeader } from '../../src/ports/staging-area.ts'
+import { brokenStream, readText, streamOf } from './byte-streams.ts'
+
+export interface OpenedStagingArea {
+  readonly staging: StagingArea
+  /** How many blobs take room. */
+  count(): Promise<number>
+}
+
+export interface StagingAreaOptions {
+  readonly maxFileBytes: number
+}
+
+/** What a test has to say about an upload. */
+export function header(dataName: string, more: Partial<UploadHeader> = {}): UploadHeader {
+  return { deviceId: 'did_a', dataName, mediaType: 'text/plain', declaredSize: undefined, ...more }
+}
+
+/** Describes the areas that `open` makes; each is empty. */
+export function describeStagingArea(
+  name: string,
+  open: (t: TestContext, options: StagingAreaOptions) => Promise<OpenedStagingArea>,
+): void {
+  describe(name, () => {
+    const openArea = (t: TestContext) => open(t, { maxFileBytes: 100 })
+
+    function stage(staging: StagingArea, dataName: string, text: string): Promise<StagedUpload> {
+      return staging.stage(header(dataName), streamOf(text))
+    }
+
+    it('hands over what was staged, to the device that staged it', async (t) => {
+      const { staging } = await openArea(t)
+      const staged = await staging.stage(header('a.txt', { mediaType: 'image/png' }), streamOf('hello'))
+      assert.equal(await readText(staged.blob), 'hello')
+      assert.equal(staging.take('did_b', 'a.txt'), undefined)
+      assert.equal(staging.take('did_a', 'b.txt'), undefined)
+      const taken = staging.take('did_a', 'a.txt')
+      assert.deepEqual([taken?.deviceId, taken?.dataName, taken?.mediaType], ['did_a', 'a.txt', 'image/png'])
+      assert.equal(taken && (await readText(taken.blob)), 'hello')
+    })
+
+    it('keeps the newest upload of a name, and only that one', async (t) => {
+      const { staging, count } = await openArea(t)
+      await stage(staging, 'a.txt', 'first')
+      await stage(staging, 'a.txt', 'second')
+      const taken = staging.take('did_a', 'a.txt')
+      assert.equal(taken && (await readText(taken.blob)), 'second')
+      assert.equal(await count(), 1)
+    })
+
+    it('keeps one whole upload of several that come at once', async (t) => {
+      const { staging, count } = await openArea(t)
+      const texts = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(90))
+      await Promise.all(texts.map((text) => stage(staging, 'a.txt', text)))
+      const taken = staging.take('did_a', 'a.txt')
+      assert.equal(texts.includes((taken && (await readText(taken.blob))) ?? ''), true)
+      assert.equal(await count(), 1)
+    })
+
+    it('does not touch an earlier upload when a later one fails', async (t) => {
+      const { staging, count } = await openArea(t)
+      await stage(staging, 'a.txt', 'first')
+      const error = new Error('the client is gone')
+      await assert.rejects(staging.stage(header('a.txt'), brokenStream(error, 'sec')), error)
+      const short = staging.stage(header('a.txt', { declaredSize: 7 }), streamOf('second'))
+      await assert.rejects(short, { code: 'UPLOAD_INCOMPLETE' })
+      await assert.rejects(stage(staging, 'a.txt', 'x'.repeat(101)), { code: 'UPLOAD_TOO_LARGE' })
+      assert.equal(await count(), 1)
+      const taken = staging.take('did_a', 'a.txt')
+      assert.equal(taken && (await readText(taken.blob)), 'first')
+    })
+
+    it('gives an upload to nobody else until it is given back', async (t) => {
+      const { staging } = await openArea(t)
+      await stage(staging, 'a.txt', 'hello')
+      const taken = staging.take('did_a', 'a.txt')
+      assert.equal(staging.take('did_a', 'a.txt'), undefined)
+      taken?.giveBack()
+      const again = staging.take('did_a', 'a.txt')
+      assert.equal(again && (await readText(again.blob)), 'hello')
+    })
+
+    it('prefers a newer upload to one that is given back', async (t) => {
+      const { staging } = await openArea(t)
+      const first = await stage(staging, 'a.txt', 'first')
+      const taken = staging.take('did_a', 'a.txt')
+      await stage(staging, 'a.txt', 'second')
+      assert.equal(await readText(first.blob), 'first')
+      taken?.giveBack()
+      const again = staging.take('did_a', 'a.txt')
+      assert.equal(again && (await readText(again.blob)), 'second')
+      assert.equal(staging.take('did_a', 'a.txt'), undefined)
+    })
+
+    it('leaves the bytes to their new owner when an upload is released', async (t) => {
+      const { staging, count } = await openArea(t)
+      const { blob } = await stage(staging, 'a.txt', 'hello')
+      await staging.take('did_a', 'a.txt')?.release()
+      assert.equal(await readText(blob), 'hello')
+      assert.equal(await count(), 1)
+      assert.equal(staging.take('did_a', 'a.txt'), undefined)
+    })
+
+    it('removes the bytes when an upload is discarded', async (t) => {
+      const { staging, count } = await openArea(t)
+      const { blob } = await stage(staging, 'a.txt', 'hello')
+      await staging.take('did_a', 'a.txt')?.discard()
+      await assert.rejects(blob.open(), { code: 'BLOB_GONE' })
+      assert.equal(await count(), 0)
+    })
+
+    it('says beforehand what would be too large', async (t) => {
+      const { staging } = await openArea(t)
+      const device = { deviceId: 'did_a' }
+      await staging.admit({ ...device, declaredSize: undefined })
+      await staging.admit({ ...device, declaredSize: 100 })
+      const refused = staging.admit({ ...device, declaredSize: 101 })
+      await assert.rejects(refused, { code: 'UPLOAD_TOO_LARGE' })
+    })
+  })
+}
