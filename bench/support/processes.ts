@@ -62,8 +62,8 @@ export function findProgram(name: string): string | undefined {
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = once(child, 'exit')
-  child.removeAllListeners('exit').kill('SIGTERM')
+  const exited = once(child.removeAllListeners('exit'), 'exit')
+  child.kill('SIGTERM')
   await exited
 }
 

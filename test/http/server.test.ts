@@ -132,7 +132,7 @@ describe('a silent connection', () => {
   })
 
   it('between two requests lives for as long as keep-alive allows, and no longer', async (t) => {
-    const { connect } = await serveKernel(t, { ...QUICK, keepAliveMs: 200 })
+    const { connect } = await serveKernel(t, { ...QUICK, keepAliveMs: 700 })
     const client = await connect()
     assert.ok(await isServed(client))
     // By then the header limit has passed for a connection that came later.

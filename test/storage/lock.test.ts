@@ -127,8 +127,8 @@ describe('the lock of a data directory', () => {
       const folder = await makeFolder(t)
       const path = join(folder, 'lock')
       await writeFile(path, content, 'latin1')
-      for (const attempt of [DirectoryLock.take(folder), readLockHolder(folder)]) {
-        await assert.rejects(attempt, (error: Error) => {
+      for (const attempt of [DirectoryLock.take, readLockHolder]) {
+        await assert.rejects(attempt(folder), (error: Error) => {
           assert.equal('code' in error && error.code, 'DATA_CORRUPT')
           assert.equal(error.message.includes(path), true)
           return true

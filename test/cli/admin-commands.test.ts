@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import type { Admin } from '../../src/ports/admin.ts'
+import { temporaryFolder } from '../support/daemon-process.ts'
+import { createFakeAdmin, STATUS, type FakeAdmin } from '../support/fake-admin.ts'
+import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
+import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
+
+/** Commands beside a daemon that is this fake. */
+async function beside(t: TestContext, admin: Admin) {
+  const held = await holdDataDirectory(t)
+  await serveControl(t, held, admin)
+  return (args: readonly string[], options: TestShellOptions = {}) =>
+    runCommand([...args, '--data-dir', held.dataDir], options)
+}
+
+function withStatus(admin: FakeAdmin, status: Partial<typeof STATUS>): Admin {
+  return { ...admin, status: async () => ({ ...STATUS, ...status }) }
+}
+
+describe('clipgate devices', () => {
+  it('says what to do when there is none', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    assert.equal(
+      (await run(['devices'])).stdout,
+      'No device is paired yet. Pair one: clipgate pair\n',
+    )
+    assert.equal((await run(['devices', '--json'])).stdout, '[]\n')
+  })
+
+  it('lists devices in columns, as wide as the terminal', async (t) => {
+    const admin = createFakeAdmin()
+    const run = await beside(t, admin)
+    const { device } = await admin.registry.add({
+      kind: 'phone',
+      username: 'my_phone',
+      label: 'A\u202eB',
+    })
+    await admin.registry.add({ kind: 'peer', username: 'my_peer', label: 'Peer' })
+    const client = `SyncClipboard/1.0 \u001b[2J${'x'.repeat(100)}`
+    const at = Date.now() - 2 * 60_000
+    admin.registry.noteSighting(device.id, { at, address: '192.168.1.7', client })
+
+    const wide = (await run(['devices'])).stdout.split('\n')
+    assert.match(wide[0] ?? '', /^LABEL +USER NAME +KIND +LAST SEEN +FROM +CLIENT +STREAMS$/)
+    assert.match(
+      wide[1] ?? '',
+      /^A\\u\{202e\}B +my_phone +phone +2 minutes ago +192\.168\.1\.7 +Sync/,
+    )
+    assert.match(wide[2] ?? '', /^Peer +my_peer +peer +never +- +- +2$/)
+    const narrow = (await run(['devices'], { columns: 100 })).stdout
+    assert.ok(narrow.split('\n').every((line) => line.length <= 100))
+    assert.doesNotMatch(narrow, /\u001b|\u202e/)
+  })
+})
+
+describe('clipgate status', () => {
+  it('tells how the daemon is, in words', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    const { stdout } = await run(['status'])
+    assert.match(stdout, /^Daemon +clipgate 1\.2\.3, desktop, process 4711, started .* ago$/m)
+    assert.match(stdout, /^Clipboard +x11$/m)
+    assert.match(stdout, /^Item +Image, 1\.2 KiB, .* ago$/m)
+    assert.match(stdout, /^Gateway +http:\/\/127\.0\.0\.1:42720$/m)
+  })
+
+  it('tells what is wrong', async (t) => {
+    const run = await beside(
+      t,
+      withStatus(createFakeAdmin(), {
+        clipboardError: 'the display is gone',
+        item: undefined,
+        startedAt: undefined,
+        mode: undefined,
+        pid: undefined,
+        listeners: [{ name: 'control', urls: ['http://127.0.0.1:1'], error: 'EADDRINUSE \u001b' }],
+      }),
+    )
+    const { stdout } = await run(['status'])
+    assert.match(stdout, /^Daemon +clipgate 1\.2\.3, starting, process unknown$/m)
+    assert.match(stdout, /^Clipboard +x11: the display is gone$/m)
+    assert.match(stdout, /^Item +none yet$/m)
+    assert.match(stdout, /^Control +http:\/\/127\.0\.0\.1:1 failed: EADDRINUSE \\u\{1b\}$/m)
+  })
+
+  it('prints everything for scripts, with null for what is absent', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    const { stdout } = await run(['status', '--json'])
+    assert.deepEqual(JSON.parse(stdout), {
+      ...STATUS,
+      clipboardError: null,
+      listeners: [{ ...STATUS.listeners[0], error: null }],
+    })
+  })
+
+  it('says that no daemon runs', async (t) => {
+    const dataDir = join(await temporaryFolder(t), 'data')
+    const { code, stdout } = await runCommand(['status', '--data-dir', dataDir])
+    assert.equal(code, 0)
+    assert.match(stdout, /^Daemon +not running \(clipgate .*\); start it: clipgate serve$/m)
+    assert.doesNotMatch(stdout, /^Clipboard/m)
+  })
+})
+
+describe('clipgate pair, rotate and revoke', () => {
+  it('show a password once, and say what happened', async (t) => {
+    const admin = createFakeAdmin()
+    const run = await beside(t, admin)
+    const paired = await run(['pair', '--username', 'my_phone', '--label', 'Phone'])
+    assert.deepEqual([paired.code, paired.stderr], [0, ''])
+    assert.match(paired.stdout, /user {6}my_phone\n {2}password {2}[\w-]{22}\n/)
+    const rotated = await run(['rotate', 'my_phone'])
+    assert.match(rotated.stdout, /user {6}my_phone\n {2}password {2}[\w-]{22}\n/)
+    const [device] = admin.registry.list()
+    const revoked = await run(['revoke', 'my_phone'])
+    assert.equal(revoked.stdout, `${device?.id} is gone; its password does not work any more.\n`)
+  })
+
+  it('take a password from stdin, and never print it anywhere else', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    const args = ['pair', '--json', '--kind', 'peer', '--password-stdin']
+    const paired = await run(args, { stdin: 'my own pässword\r\nmore\n' })
+    assert.deepEqual(
+      [JSON.parse(paired.stdout).password, JSON.parse(paired.stdout).kind],
+      ['my own pässword', 'peer'],
+    )
+    const refused = await run(args, { stdin: 'sh0rt\n' })
+    assert.deepEqual([refused.code, refused.stdout, refused.errors.length], [1, '', 1])
+    assert.doesNotMatch(refused.stderr, /sh0rt/)
+    assert.match((await run(args, { stdin: '' })).stderr, /there is none on stdin/)
+  })
+
+  it('put the URL into the link that they are told', async (t) => {
+    const run = await beside(t, createFakeAdmin({ warning: 'nobody can reach this' }))
+    const told = await run(['pair', '--json', '--url', 'https://clip.example/x/'])
+    assert.equal(JSON.parse(told.stdout).url, 'https://clip.example/x')
+    assert.equal(told.stderr, '')
+    assert.equal((await run(['pair', '--json'])).stderr, 'Warning: nobody can reach this\n')
+  })
+
+  it('exit with 1 and one line about what cannot be', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    await run(['pair', '--username', 'my_phone'])
+    const failures: readonly (readonly [readonly string[], RegExp])[] = [
+      [['rotate', 'nobody'], /^Cannot find a device "nobody"; see "clipgate devices"$/],
+      [['revoke', 'a\u001bb'], /^Cannot find a device "a\\u\{1b\}b"/],
+      [
+        ['pair', '--username', 'my_phone'],
+        /^Cannot use the user name "my_phone".*choose another one$/,
+      ],
+      [['pair', '--username', '1'], /^Cannot use the user name/],
+      [['pair', '--label', ''], /^Cannot use the label/],
+      [['pair', '--url', `http://h/${'x'.repeat(900)}`], /longer than 800 characters/],
+    ]
+    for (const [args, message] of failures) {
+      const { code, stdout, errors } = await run(args)
+      assert.deepEqual([code, stdout, errors.length], [1, '', 1], args.join(' '))
+      assert.match(errors[0] ?? '', message)
+    }
+  })
+
+  it('warn when the port is not known before the daemon runs', async (t) => {
+    const dataDir = join(await temporaryFolder(t), 'data')
+    const args = ['pair', '--json', '--data-dir', dataDir, '--listen', '127.0.0.1:0']
+    const { code, stderr, stdout } = await runCommand(args)
+    assert.deepEqual([code, stdout.split('\n').length], [0, 2])
+    assert.match(stderr, /^Warning: The port of the gateway is picked at its start/)
+  })
+})

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import {
+  mkdir, readdir, rm, stat, truncate, utimes, writeFile, type FileHandle,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { digestsOf } from '../../src/hashing/content-id.ts'
+import type { FileHash } from '../../src/hashing/file-hash.ts'
+import { FileHasher } from '../../src/hashing/file-hasher.ts'
+import { DiskBlobStore } from '../../src/storage/disk-blob-store.ts'
+import { DiskSpace } from '../../src/storage/disk-space.ts'
+import { readBlob, readText, streamOf } from '../support/byte-streams.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { needs } from '../support/requirements.ts'
+import { makeFolder, openBlobStore } from './support/open-stores.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const LIMIT = { maxBytes: 64 * MIB }
+const NEVER = new AbortController().signal
+
+/** A store that calls `onStart` when it begins to hash. */
+async function openInterrupted(t: TestContext, onStart: () => void): Promise<DiskBlobStore> {
+  class InterruptedHasher extends FileHasher {
+    override start(file: FileHandle): FileHash {
+      onStart()
+      return super.start(file)
+    }
+  }
+  const folder = await makeFolder(t)
+  const hasher = new InterruptedHasher()
+  t.after(() => hasher.close())
+  const space = new DiskSpace(folder, 0)
+  return new DiskBlobStore({ folder, space, hasher, logger: new CaptureLogger() })
+}
+
+describe('blobs on disk', () => {
+  it('are private files of random names, whatever the umask', async (t) => {
+    const { store, folder } = await openBlobStore(t)
+    const before = process.umask(0o777)
+    try {
+      await store.receive(streamOf('hello'), LIMIT)
+    } finally {
+      process.umask(before)
+    }
+    await store.receive(streamOf('hello'), LIMIT)
+    const names = await readdir(folder)
+    assert.equal(names.length, 2)
+    for (const name of names) {
+      assert.match(name, /^[0-9a-f]{32}$/)
+      assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600)
+    }
+  })
+
+  it('take chunks of a byte each', async (t) => {
+    const { store } = await openBlobStore(t)
+    const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, i) => i % 251))
+    const chunks = Array.from(bytes, (byte) => Uint8Array.of(byte))
+    const blob = await store.receive(streamOf(...chunks), LIMIT)
+    assert.equal(bytes.equals(await readBlob(blob)), true)
+    assert.deepEqual(blob.digests, await digestsOf(bytes))
+  })
+
+  it('are written while they come when many come at once, instead of being held', async (t) => {
+    const { store, folder } = await openBlobStore(t)
+    let finish = (): void => undefined
+    const wait = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    async function* slow(): AsyncGenerator<Uint8Array> {
+      for (let i = 0; i < 3; i++) yield Buffer.alloc(100 * KIB, i)
+      await wait
+      yield Buffer.from('end')
+    }
+    const uploads = Array.from({ length: 30 }, () => store.receive(slow(), LIMIT))
+    const written = async (): Promise<number> => {
+      const files = await Promise.all((await readdir(folder)).map((name) => stat(join(folder, name))))
+      return files.reduce((sum, { size }) => sum + size, 0)
+    }
+    // Of 9 MB that were sent, at most 4 MiB are in memory.
+    while ((await written()) < 30 * 300 * KIB - 4 * MIB) continue
+    finish()
+    const blobs = await Promise.all(uploads)
+    assert.equal(new Set(blobs.map(({ digests }) => digests.blake3)).size, 1)
+    const content = Buffer.concat([0, 1, 2].map((i) => Buffer.alloc(100 * KIB, i)))
+    const expected = Buffer.concat([content, Buffer.from('end')])
+    for (const blob of blobs) assert.equal(expected.equals(await readBlob(blob)), true)
+  })
+
+  it('are gone when they become shorter, also while they are read', async (t) => {
+    const { store, folder } = await openBlobStore(t)
+    const blob = await store.receive(streamOf('hello'), LIMIT)
+    const file = await blob.open()
+    const [name = ''] = await readdir(folder)
+    await truncate(join(folder, name), 2)
+    await assert.rejects(file.read(Buffer.alloc(5), 0), { code: 'BLOB_GONE' })
+    await file.close()
+    await assert.rejects(blob.open(), { code: 'BLOB_GONE' })
+  })
+
+  it('that cannot be removed are named in the log, and fail nobody', async (t) => {
+    const { store, folder, logger } = await openBlobStore(t)
+    const blob = await store.receive(streamOf('hello'), LIMIT)
+    const [name = ''] = await readdir(folder)
+    await rm(join(folder, name))
+    await mkdir(join(folder, name))
+    await blob.discard()
+    assert.equal(logger.text.includes(name), true)
+  })
+})
+
+describe('files of the user', () => {
+  async function makeFile(t: TestContext): Promise<string> {
+    const path = join(await makeFolder(t), 'mine')
+    await writeFile(path, 'hello')
+    // Clocks of file systems tick slowly: what is written next must be later.
+    await utimes(path, 1, 1)
+    return path
+  }
+
+  it('are refused when they are pipes that nobody writes to', needs('mkfifo'), async (t) => {
+    const { store } = await openBlobStore(t)
+    const path = join(await makeFolder(t), 'pipe')
+    await promisify(execFile)('mkfifo', [path])
+    await assert.rejects(store.adopt(path, NEVER), { code: 'BLOB_GONE' })
+  })
+
+  for (const content of ['jello', 'hello world', 'he']) {
+    it(`are refused when they become ${JSON.stringify(content)} while they are hashed`, async (t) => {
+      const path = await makeFile(t)
+      const store = await openInterrupted(t, () => writeFileSync(path, content))
+      await assert.rejects(store.adopt(path, NEVER), { code: 'BLOB_GONE' })
+    })
+  }
+
+  it('are left when nobody wants them any more', async (t) => {
+    const path = await makeFile(t)
+    const controller = new AbortController()
+    const reason = new Error('something else was copied')
+    const store = await openInterrupted(t, () => controller.abort(reason))
+    await assert.rejects(store.adopt(path, controller.signal), reason)
+  })
+
+  it('are found out when somebody writes to them while they are sent', async (t) => {
+    const { store } = await openBlobStore(t)
+    const path = await makeFile(t)
+    const file = await (await store.adopt(path, NEVER)).open()
+    const target = Buffer.alloc(3)
+    assert.equal(await file.read(target, 0), 3)
+    await writeFile(path, 'jello')
+    await assert.rejects(file.read(target, 3), { code: 'BLOB_GONE' })
+    await file.close()
+  })
+
+  it('may be renamed while they are sent', async (t) => {
+    const { store } = await openBlobStore(t)
+    const path = await makeFile(t)
+    const blob = await store.adopt(path, NEVER)
+    const file = await blob.open()
+    await rm(path)
+    const target = Buffer.alloc(5)
+    assert.equal(await file.read(target, 0), 5)
+    assert.equal(target.toString(), 'hello')
+    await file.close()
+    await assert.rejects(readText(blob), { code: 'BLOB_GONE' })
+  })
+})

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import {
+  chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, truncate, unlink, utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { readText, streamOf } from '../support/byte-streams.ts'
+import { fileItem, textItem } from '../support/latest-item-contract.ts'
+import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+import { makeFolder, openTestStorage, type OpenedStorage } from './support/open-stores.ts'
+
+const isRoot = process.geteuid?.() === 0
+const NEVER = new AbortController().signal
+
+async function putFile({ blobs, latest }: OpenedStorage, text: string): Promise<void> {
+  const blob = await blobs.receive(streamOf(text), { maxBytes: 100 })
+  await latest.put(await fileItem('a.txt', blob), blob)
+}
+
+/** Path of the only blob. */
+async function blobOf({ folder, blobFiles }: OpenedStorage): Promise<string> {
+  const [name = ''] = await blobFiles()
+  return join(folder, 'blobs', name)
+}
+
+async function bytesOf({ latest }: OpenedStorage): Promise<string | undefined> {
+  return latest.binary?.blob && readText(latest.binary.blob)
+}
+
+describe('the item on disk', () => {
+  it('survives a restart, with its bytes and all that is known of it', async (t) => {
+    const storage = await openTestStorage(t)
+    await putFile(storage, 'hello')
+    const { current } = storage.latest
+    const again = await storage.restart()
+    assert.deepEqual(again.latest.current?.item, current?.item)
+    assert.equal(again.latest.current, again.latest.binary)
+    assert.equal(await bytesOf(again), 'hello')
+    // The bytes can become current again, and stay.
+    const item = again.latest.binary?.item
+    assert.ok(item)
+    await again.latest.put({ ...item, activatedAt: 1 }, again.latest.binary?.blob)
+    assert.equal(await bytesOf(await again.restart()), 'hello')
+  })
+
+  it('survives a restart when it is a Text, beside the latest bytes', async (t) => {
+    const storage = await openTestStorage(t)
+    await putFile(storage, 'hello')
+    const item = await textItem(`"\u0000\\ 写真 🧀 \u2028${'x'.repeat(100_000)}`)
+    await storage.latest.put(item, undefined)
+    const again = await storage.restart()
+    assert.deepEqual(again.latest.current, { item, blob: undefined })
+    assert.equal(await bytesOf(again), 'hello')
+    assert.equal((await again.blobFiles()).length, 1)
+  })
+
+  it('is private, and made private again', async (t) => {
+    const storage = await openTestStorage(t)
+    await putFile(storage, 'hello')
+    const files = [join(storage.folder, 'item.json'), await blobOf(storage)]
+    for (const file of files) assert.equal((await stat(file)).mode & 0o777, 0o600)
+    await storage.restart(async () => {
+      for (const file of files) await chmod(file, 0o644)
+    })
+    for (const file of files) assert.equal((await stat(file)).mode & 0o777, 0o600)
+  })
+
+  it('may be a file of the user, also after a restart, and never removes it', async (t) => {
+    const storage = await openTestStorage(t)
+    const path = join(await makeFolder(t), 'mine.txt')
+    await writeFile(path, 'hello')
+    const blob = await storage.blobs.adopt(path, NEVER)
+    await storage.latest.put(await fileItem('mine.txt', blob), blob)
+    const again = await storage.restart()
+    assert.equal(await bytesOf(again), 'hello')
+    assert.equal(again.latest.binary?.blob?.modifiedAt, blob.modifiedAt)
+    await putFile(again, 'other')
+    assert.equal(await readFile(path, 'utf8'), 'hello')
+  })
+
+  it('stays, without its bytes, when the user changed or removed the file', async (t) => {
+    for (const change of [unlink, (path: string) => utimes(path, 1, 1)]) {
+      const storage = await openTestStorage(t)
+      const path = join(await makeFolder(t), 'mine.txt')
+      await writeFile(path, 'hello')
+      const blob = await storage.blobs.adopt(path, NEVER)
+      await storage.latest.put(await fileItem('mine.txt', blob), blob)
+      const again = await storage.restart(() => change(path))
+      assert.equal(again.latest.current?.item.dataName, 'mine.txt')
+      await assert.rejects(bytesOf(again), { code: 'BLOB_GONE' })
+    }
+  })
+
+  it('is not read through a link that took the place of its bytes', async (t) => {
+    const storage = await openTestStorage(t)
+    await putFile(storage, 'hello')
+    const path = await blobOf(storage)
+    await rename(path, `${path}.real`)
+    await symlink(`${path}.real`, path)
+    await assert.rejects(bytesOf(storage), { code: 'BLOB_GONE' })
+    await rm(path)
+    await writeFile(path, 'jello')
+    await assert.rejects(bytesOf(storage), { code: 'BLOB_GONE' })
+  })
+
+  it('takes no bytes of another store', async (t) => {
+    const storage = await openTestStorage(t)
+    const blob = await new MemoryBlobStore().receive(streamOf('hello'), { maxBytes: 100 })
+    await assert.rejects(storage.latest.put(await fileItem('a.txt', blob), blob), TypeError)
+    assert.deepEqual(await readdir(storage.folder), ['blobs', 'lock', 'staging'])
+  })
+
+  it('stays as it is when the new one cannot be written', async (t) => {
+    const storage = await openTestStorage(t)
+    await putFile(storage, 'hello')
+    // A folder cannot be replaced by a file.
+    const path = join(storage.folder, 'item.json')
+    const content = await readFile(path)
+    await rm(path)
+    await mkdir(path)
+    await assert.rejects(storage.latest.put(await textItem('text'), undefined))
+    assert.equal(storage.latest.current?.item.dataName, 'a.txt')
+    await rm(path, { recursive: true })
+    await writeFile(path, content)
+    assert.equal(await bytesOf(await storage.restart()), 'hello')
+  })
+
+  describe('refuses the start, and is left as it is', () => {
+    async function refuses(
+      t: TestContext,
+      spoil: (paths: { readonly item: string; readonly blob: string }) => Promise<void>,
+      code = 'DATA_CORRUPT',
+    ): Promise<void> {
+      const storage = await openTestStorage(t)
+      await putFile(storage, 'hello')
+      await storage.latest.put(await textItem('correct horse'), undefined)
+      const paths = { item: join(storage.folder, 'item.json'), blob: await blobOf(storage) }
+      const before = async (): Promise<readonly unknown[]> => [
+        await readFile(paths.item, 'latin1'), await storage.blobFiles(),
+      ]
+      let spoilt: readonly unknown[] = []
+      const restart = storage.restart(async () => {
+        await spoil(paths)
+        spoilt = await before()
+      })
+      await assert.rejects(restart, (error: Error) => {
+        assert.equal('code' in error && error.code, code)
+        assert.match(error.message, /item\.json|blobs\/[0-9a-f]{32}/)
+        assert.match(error.message, /; /)
+        assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, /correct horse/)
+        return true
+      })
+      assert.deepEqual(await before(), spoilt)
+    }
+
+    for (const [what, content] of Object.entries({
+      empty: '',
+      'not UTF-8': '{"version":1,"text":"\xff"}',
+      'not an object': '[]',
+      'of no version': '{}',
+      'of a later version': '{"version":2}',
+    })) {
+      it(`when it is ${what}`, async (t) => {
+        await refuses(t, ({ item }) => writeFile(item, content, 'latin1'))
+      })
+    }
+
+    it('when it is cut off', async (t) => {
+      await refuses(t, ({ item }) => truncate(item, 300))
+    })
+
+    it('when its bytes are missing or cut off', async (t) => {
+      await refuses(t, ({ blob }) => unlink(blob))
+      await refuses(t, ({ blob }) => truncate(blob, 2))
+    })
+
+    it('when it is a link', async (t) => {
+      await refuses(t, async ({ item }) => {
+        await rename(item, `${item}.real`)
+        await symlink(`${item}.real`, item)
+      }, 'DATA_DIRECTORY_UNUSABLE')
+    })
+
+    const asRoot = { skip: isRoot ? false : 'skipped: needs root' }
+    it('when it, or its bytes, belong to another user', asRoot, async (t) => {
+      await refuses(t, ({ item }) => chown(item, 65_534, 65_534), 'DATA_DIRECTORY_UNUSABLE')
+      await refuses(t, ({ blob }) => chown(blob, 65_534, 65_534), 'DATA_DIRECTORY_UNUSABLE')
+    })
+  })
+})

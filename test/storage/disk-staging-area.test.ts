@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict'
+import { readFile, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import type { StagedUpload } from '../../src/ports/staging-area.ts'
+import { parseStagingRecord } from '../../src/storage/staging-record.ts'
+import { readText, streamOf } from '../support/byte-streams.ts'
+import { fileItem } from '../support/latest-item-contract.ts'
+import { header } from '../support/staging-contract.ts'
+import { openTestStorage, type OpenedStorage } from './support/open-stores.ts'
+
+const HOUR = 3_600_000
+
+function stage(
+  { staging }: OpenedStorage,
+  dataName: string,
+  text: string,
+  deviceId = 'did_a',
+): Promise<StagedUpload> {
+  return staging.stage(header(dataName, { deviceId }), streamOf(text))
+}
+
+/** What a device gets under a name; given back at once. */
+async function find(
+  { staging }: OpenedStorage,
+  dataName: string,
+  deviceId = 'did_a',
+): Promise<string | undefined> {
+  const taken = staging.take(deviceId, dataName)
+  if (taken === undefined) return undefined
+  const text = await readText(taken.blob)
+  taken.giveBack()
+  return text
+}
+
+/** Path of the only record. */
+async function recordOf({ folder, stagingFiles }: OpenedStorage): Promise<string> {
+  const [name = ''] = await stagingFiles()
+  return join(folder, 'staging', name)
+}
+
+/** Path of the only blob. */
+async function blobOf({ folder, blobFiles }: OpenedStorage): Promise<string> {
+  const [name = ''] = await blobFiles()
+  return join(folder, 'blobs', name)
+}
+
+/** Removals that nobody waits for have ended. */
+async function settle(storage: OpenedStorage, uploads: number): Promise<void> {
+  while ((await storage.blobFiles()).length > uploads) continue
+  while ((await storage.stagingFiles()).length > uploads) continue
+}
+
+describe('what is staged on disk', () => {
+  it('survives a restart', async (t) => {
+    const storage = await openTestStorage(t)
+    await storage.staging.stage(header('写真.png', { mediaType: 'image/png' }), streamOf('hello'))
+    await stage(storage, 'b.txt', '')
+    const again = await storage.restart()
+    assert.deepEqual(again.staging.stats(), { uploads: 2, bytes: 5 })
+    const taken = again.staging.take('did_a', '写真.png')
+    assert.equal(taken?.mediaType, 'image/png')
+    assert.equal(taken && (await readText(taken.blob)), 'hello')
+    assert.equal(await find(again, 'b.txt'), '')
+  })
+
+  it('survives the crash of a program that had taken it', async (t) => {
+    const storage = await openTestStorage(t)
+    await stage(storage, 'a.txt', 'hello')
+    storage.staging.take('did_a', 'a.txt')
+    assert.equal(await find(await storage.restart(), 'a.txt'), 'hello')
+  })
+
+  it('is the newer one of two, after a crash before the older was removed', async (t) => {
+    const storage = await openTestStorage(t)
+    await stage(storage, 'a.txt', 'older')
+    const [older, text] = [await recordOf(storage), await readFile(await recordOf(storage))]
+    const [blob, bytes] = [await blobOf(storage), await readFile(await blobOf(storage))]
+    // The clock is set back meanwhile: that makes nothing older.
+    storage.clock.jump(-1000)
+    await stage(storage, 'a.txt', 'newer')
+    const again = await storage.restart(async () => {
+      await writeFile(older, text)
+      await writeFile(blob, bytes)
+    })
+    assert.equal(await find(again, 'a.txt'), 'newer')
+    assert.equal((await again.blobFiles()).length, 1)
+    assert.equal((await again.stagingFiles()).length, 1)
+  })
+
+  it('is not staged any more once it became the item, even if nobody had time to say so', async (t) => {
+    const storage = await openTestStorage(t)
+    const { blob } = await stage(storage, 'a.txt', 'hello')
+    storage.staging.take('did_a', 'a.txt')
+    await storage.latest.put(await fileItem('a.txt', blob), blob)
+    const again = await storage.restart()
+    assert.equal(await find(again, 'a.txt'), undefined)
+    assert.deepEqual(await again.stagingFiles(), [])
+    assert.equal(again.latest.binary?.blob && (await readText(again.latest.binary.blob)), 'hello')
+  })
+
+  describe('expires', () => {
+    it('after an hour, and takes no room then', async (t) => {
+      const storage = await openTestStorage(t)
+      await stage(storage, 'a.txt', 'hello')
+      storage.clock.advance(HOUR / 2)
+      await stage(storage, 'b.txt', 'world')
+      storage.clock.advance(HOUR / 2 - 1)
+      assert.equal(await find(storage, 'a.txt'), 'hello')
+      storage.clock.advance(1)
+      assert.equal(await find(storage, 'a.txt'), undefined)
+      assert.equal(await find(storage, 'b.txt'), 'world')
+      await settle(storage, 1)
+      storage.clock.advance(HOUR / 2)
+      assert.deepEqual(storage.staging.stats(), { uploads: 0, bytes: 0 })
+      await settle(storage, 0)
+    })
+
+    it('with one timer, and with none while nothing is staged', async (t) => {
+      const storage = await openTestStorage(t)
+      assert.equal(storage.clock.pending, 0)
+      await stage(storage, 'a.txt', 'hello')
+      await stage(storage, 'b.txt', 'hello')
+      assert.equal(storage.clock.pending, 1)
+      storage.clock.advance(HOUR)
+      assert.equal(storage.clock.pending, 0)
+      await settle(storage, 0)
+      await stage(storage, 'c.txt', 'hello')
+      await storage.close()
+      assert.equal(storage.clock.pending, 0)
+    })
+
+    it('not while somebody has it in hand', async (t) => {
+      const storage = await openTestStorage(t)
+      await stage(storage, 'a.txt', 'hello')
+      const taken = storage.staging.take('did_a', 'a.txt')
+      storage.clock.advance(2 * HOUR)
+      assert.equal(taken && (await readText(taken.blob)), 'hello')
+      taken?.giveBack()
+      assert.equal(storage.staging.take('did_a', 'a.txt'), undefined)
+      storage.clock.advance(0)
+      await settle(storage, 0)
+    })
+
+    it('not because somebody set the clock', async (t) => {
+      const storage = await openTestStorage(t)
+      await stage(storage, 'a.txt', 'hello')
+      storage.clock.jump(24 * HOUR)
+      storage.clock.advance(HOUR - 1)
+      assert.equal(await find(storage, 'a.txt'), 'hello')
+      storage.clock.jump(-72 * HOUR)
+      const again = await storage.restart()
+      assert.equal(await find(again, 'a.txt'), 'hello')
+      again.clock.advance(HOUR)
+      assert.equal(await find(again, 'a.txt'), undefined)
+    })
+
+    it('also while no program runs', async (t) => {
+      const storage = await openTestStorage(t)
+      await stage(storage, 'a.txt', 'hello')
+      storage.clock.advance(HOUR / 4)
+      await stage(storage, 'b.txt', 'hello')
+      const again = await storage.restart(async () => storage.clock.jump((HOUR * 3) / 4))
+      assert.equal(await find(again, 'a.txt'), undefined)
+      assert.equal(await find(again, 'b.txt'), 'hello')
+      assert.equal((await again.blobFiles()).length, 1)
+      again.clock.advance(HOUR / 4)
+      assert.equal(await find(again, 'b.txt'), undefined)
+    })
+
+    it('after longer than timers can wait', async (t) => {
+      const stagingTtlMs = 2 ** 33
+      const storage = await openTestStorage(t, { limits: { stagingTtlMs } })
+      await stage(storage, 'a.txt', 'hello')
+      storage.clock.advance(stagingTtlMs - 1)
+      assert.equal(await find(storage, 'a.txt'), 'hello')
+      storage.clock.advance(1)
+      assert.equal(await find(storage, 'a.txt'), undefined)
+    })
+  })
+
+  describe('has its limits', () => {
+    it('of names: one more drops the oldest of that device', async (t) => {
+      const storage = await openTestStorage(t, { limits: { maxStagedPerDevice: 2 } })
+      await stage(storage, 'x.txt', 'other', 'did_b')
+      for (const name of ['a.txt', 'b.txt', 'a.txt', 'c.txt']) await stage(storage, name, name)
+      assert.equal(await find(storage, 'b.txt'), undefined)
+      assert.equal(await find(storage, 'a.txt'), 'a.txt')
+      assert.equal(await find(storage, 'c.txt'), 'c.txt')
+      assert.equal(await find(storage, 'x.txt', 'did_b'), 'other')
+      assert.equal((await storage.blobFiles()).length, 3)
+    })
+
+    it('of names: sixteen, unless said otherwise', async (t) => {
+      const storage = await openTestStorage(t)
+      for (let i = 0; i < 17; i++) await stage(storage, `${i}.txt`, 'x')
+      assert.equal(await find(storage, '0.txt'), undefined)
+      assert.equal(await find(storage, '1.txt'), 'x')
+      assert.equal(storage.staging.stats().uploads, 16)
+    })
+
+    const limits = { stagingQuotaBytes: 10 }
+
+    it('of bytes: the oldest of that device go first', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      await stage(storage, 'a.txt', 'aaaa')
+      await stage(storage, 'b.txt', 'bbbb')
+      await stage(storage, 'c.txt', 'cccc')
+      assert.equal(await find(storage, 'a.txt'), undefined)
+      assert.equal(await find(storage, 'b.txt'), 'bbbb')
+      assert.equal(await find(storage, 'c.txt'), 'cccc')
+    })
+
+    it('of bytes: the upload of the same name goes last', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      await stage(storage, 'a.txt', 'aaaa')
+      await stage(storage, 'b.txt', 'bbbb')
+      const refused = storage.staging.stage(header('a.txt', { declaredSize: 5 }), streamOf('a'))
+      await assert.rejects(refused, { code: 'UPLOAD_INCOMPLETE' })
+      assert.equal(await find(storage, 'a.txt'), 'aaaa')
+      await stage(storage, 'a.txt', 'aaaaaaaaa')
+      assert.equal(await find(storage, 'a.txt'), 'aaaaaaaaa')
+      assert.deepEqual(storage.staging.stats(), { uploads: 1, bytes: 9 })
+    })
+
+    it('of bytes: nobody pays for another device, or for nothing', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      await stage(storage, 'a.txt', 'aaaa')
+      await stage(storage, 'b.txt', 'bbbb', 'did_b')
+      const device = { deviceId: 'did_a', declaredSize: 7 }
+      await assert.rejects(storage.staging.admit(device), { code: 'NO_SPACE' })
+      await assert.rejects(stage(storage, 'c.txt', 'ccccccc'), { code: 'NO_SPACE' })
+      assert.equal(await find(storage, 'a.txt'), 'aaaa')
+      assert.equal(await find(storage, 'b.txt', 'did_b'), 'bbbb')
+      assert.equal((await storage.blobFiles()).length, 2)
+      await storage.staging.admit({ ...device, declaredSize: 6 })
+    })
+
+    it('of bytes: those of uploads under way count, and those that were taken', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      let finish = (): void => undefined
+      const wait = new Promise<void>((resolve) => {
+        finish = resolve
+      })
+      async function* slow(): AsyncGenerator<Uint8Array> {
+        yield Buffer.from('aaaa')
+        await wait
+      }
+      const declared = header('a.txt', { declaredSize: 4 })
+      const underWay = storage.staging.stage(declared, slow())
+      await assert.rejects(stage(storage, 'b.txt', 'bbbbbbb'), { code: 'NO_SPACE' })
+      finish()
+      await underWay
+      const taken = storage.staging.take('did_a', 'a.txt')
+      await assert.rejects(stage(storage, 'b.txt', 'bbbbbbb'), { code: 'NO_SPACE' })
+      await taken?.discard()
+      await stage(storage, 'b.txt', 'bbbbbbb')
+    })
+
+    it('of bytes: counted again after a restart', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      await stage(storage, 'b.txt', 'bbbb', 'did_b')
+      const again = await storage.restart()
+      await assert.rejects(stage(again, 'a.txt', 'aaaaaaa'), { code: 'NO_SPACE' })
+    })
+
+    it('of the disk', async (t) => {
+      const storage = await openTestStorage(t, { limits: { minFreeBytes: 2 ** 60 } })
+      const device = { deviceId: 'did_a', declaredSize: undefined }
+      await assert.rejects(storage.staging.admit(device), { code: 'NO_SPACE' })
+      const bytes = streamOf('hello')
+      await assert.rejects(storage.staging.stage(header('a.txt'), bytes), { code: 'NO_SPACE' })
+      assert.equal(bytes.taken, 0)
+      assert.deepEqual(await storage.blobFiles(), [])
+      assert.equal((await storage.freeBytes()) > 0, true)
+    })
+  })
+
+  describe('is checked at start', () => {
+    for (const [what, spoil] of Object.entries({
+      'torn': (text: string) => text.slice(0, 20),
+      'of a later version': (text: string) => text.replace('"version":1', '"version":2'),
+      'not JSON': () => 'hello',
+      'named like a path': (text: string) => text.replace('a.txt', '../a'),
+    })) {
+      it(`a record that is ${what} is named, and left alone with its bytes`, async (t) => {
+        const storage = await openTestStorage(t)
+        await stage(storage, 'a.txt', 'hello')
+        const [record, blob] = [await recordOf(storage), await blobOf(storage)]
+        const spoilt = spoil(await readFile(record, 'utf8'))
+        const again = await storage.restart(() => writeFile(record, spoilt))
+        assert.equal(await find(again, 'a.txt'), undefined)
+        assert.equal(await readFile(record, 'utf8'), spoilt)
+        assert.equal(await readFile(blob, 'utf8'), 'hello')
+        assert.equal(again.logger.text.includes(record), true)
+        assert.equal(again.logger.text.includes('hello'), false)
+      })
+    }
+
+    it('a record that a power cut left empty is swept with its bytes', async (t) => {
+      const storage = await openTestStorage(t)
+      await stage(storage, 'a.txt', 'hello')
+      const record = await recordOf(storage)
+      const again = await storage.restart(() => truncate(record))
+      assert.deepEqual([await again.stagingFiles(), await again.blobFiles()], [[], []])
+      assert.deepEqual(again.logger.lines, [])
+    })
+
+    it('bytes that a power cut cut short are swept with their record', async (t) => {
+      for (const spoil of [(blob: string) => truncate(blob, 2), unlink]) {
+        const storage = await openTestStorage(t)
+        await stage(storage, 'a.txt', 'hello')
+        const blob = await blobOf(storage)
+        const again = await storage.restart(() => spoil(blob))
+        assert.equal(await find(again, 'a.txt'), undefined)
+        assert.deepEqual([await again.stagingFiles(), await again.blobFiles()], [[], []])
+      }
+    })
+
+    it('what is not ours stays, and is not followed', async (t) => {
+      const storage = await openTestStorage(t)
+      const name = 'ab'.repeat(16)
+      const again = await storage.restart(async () => {
+        for (const folder of ['staging', 'blobs']) {
+          await writeFile(join(storage.folder, folder, 'notes.txt'), 'mine')
+          await writeFile(join(storage.folder, folder, `${name}.JSON`), 'mine')
+          await symlink('notes.txt', join(storage.folder, folder, `${name}.json`))
+          await symlink('notes.txt', join(storage.folder, folder, name))
+        }
+        await writeFile(join(storage.folder, 'blobs', 'cd'.repeat(16)), 'debris')
+        await writeFile(join(storage.folder, 'staging', 'x.json.0123456789ab.tmp'), 'debris')
+      })
+      const expected = [`${name}`, `${name}.JSON`, `${name}.json`, 'notes.txt']
+      assert.deepEqual([...(await again.blobFiles())].sort(), expected)
+      assert.deepEqual([...(await again.stagingFiles())].sort(), expected)
+    })
+  })
+
+  it('is described by a record without secrets', async (t) => {
+    const storage = await openTestStorage(t)
+    const { blob } = await stage(storage, 'a.txt', 'hello')
+    const { sequence, ...record } = parseStagingRecord(await readFile(await recordOf(storage), 'utf8'))
+    assert.equal(sequence, 0)
+    assert.deepEqual(record, {
+      deviceId: 'did_a', dataName: 'a.txt', mediaType: 'text/plain', size: 5, ...blob.digests,
+      stagedAt: storage.clock.now(),
+    })
+  })
+})
