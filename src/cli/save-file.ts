@@ -7,7 +7,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { open, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { hasCode, moveToFreeName, numberedName, safeFileName } from '../daemon/file-names.ts'
+import { hasCode, moveToFreeName } from '../lib/move-to-free-name.ts'
+import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { CommandError } from './command.ts'
 
 /** A person with more files of one name has another problem. */

@@ -130,7 +130,9 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
   const control = await listeners.startControl(createControl({ admin, token, logger }), settings.control)
   await directory.announce({ control })
 
-  const warnings = [desktop.warning, linkBase().warning].filter((text) => text !== undefined)
+  // A node behind a proxy listens on loopback on purpose; `pair` tells of the address all the same.
+  const unreachable = settings.headless ? undefined : linkBase().warning
+  const warnings = [desktop.warning, unreachable].filter((text) => text !== undefined)
   return {
     ready: {
       gateway: loopbackUrl(bound),

@@ -16,8 +16,8 @@ import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { MIB } from '../core/limits.ts'
 import type { Blob } from '../ports/blob.ts'
-import { hasCode, moveToFreeName } from './move-to-free-name.ts'
-import { numberedName, safeFileName } from './safe-file-name.ts'
+import { hasCode, moveToFreeName } from '../lib/move-to-free-name.ts'
+import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 
 export interface SaveOptions {
   /** SHA-256 of the bytes; an equal file of that name is then used again. */

@@ -110,11 +110,10 @@ export class ClipboardPipeline implements InboundPipeline {
   #aliasesOf(item: Item, hash: string): readonly string[] {
     const { current, binary } = this.#deps.latest
     const same = [current, binary].find((stored) => stored !== undefined && isSame(stored.item, item))
-    const aliases =
-      same === undefined
-        ? []
-        : withAlias({ ...item, aliases: same.item.aliases }, same.item.nameHash)
-    return withAlias({ ...item, aliases }, hash)
+    const { aliases = [], nameHash = '' } = same?.item ?? {}
+    // The hash of a Group is never bound to its name, and nobody was ever shown one that is.
+    const formerName = item.type === 'Group' ? '' : nameHash
+    return withAlias({ ...item, aliases: withAlias({ ...item, aliases }, formerName) }, hash)
   }
 
   async #activate(
@@ -125,7 +124,8 @@ export class ClipboardPipeline implements InboundPipeline {
     const { latest, changes, clock } = this.#deps
     const current = latest.current?.item
     if (current !== undefined && this.#isRepetition(current, item, origin)) {
-      return { result: { contentId: current.contentId, item: current }, isStored: false }
+      await this.#learnAliases(current, item.aliases)
+      return { result: { contentId: current.contentId, item: latest.current?.item }, isStored: false }
     }
 
     const stored = await latest.put({ ...item, activatedAt: clock.now() }, blob)
@@ -134,6 +134,13 @@ export class ClipboardPipeline implements InboundPipeline {
     changes.publish({ contentId, activatedAt })
     for (const effect of this.#effects) this.#runLater(effect, stored, origin)
     return { result: { contentId, item: stored.item }, isStored: true }
+  }
+
+  /** What a sender calls the current item is remembered, although it makes nothing current. */
+  async #learnAliases(current: Item, aliases: readonly string[]): Promise<void> {
+    const { latest } = this.#deps
+    if (aliases.at(-1) === current.aliases.at(-1)) return
+    await latest.put({ ...current, aliases }, latest.current?.blob)
   }
 
   /** A phone that sends one push twice, or a desktop program that copies what is there already. */

@@ -88,25 +88,29 @@ async function fromBytes(
   return { kind: 'bytes', type: isMislabelledImage ? 'Image' : type, dataName, mediaType, blob, upload }
 }
 
-/** Some clients name a File in `text` only. */
 function takeUpload(
-  { origin, type, text, dataName }: InboundItem,
+  inbound: InboundItem,
   staging: Pick<StagingArea, 'take'>,
 ): TakenUpload | undefined {
-  if (origin.kind !== 'device') return undefined
-  const name = dataName === '' && type === 'File' ? text : dataName
-  return staging.take(origin.deviceId, name)
+  const { origin } = inbound
+  return origin.kind === 'device' ? staging.take(origin.deviceId, nameOf(inbound)) : undefined
+}
+
+/** Some clients name a File in `text` only. */
+function nameOf({ type, text, dataName }: InboundItem): string {
+  return dataName === '' && type === 'File' ? text : dataName
 }
 
 /** The item that a sender without bytes must mean: clients push again what they just pulled. */
 function findKnown(
-  { hash, dataName }: InboundItem,
+  inbound: InboundItem,
   { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
 ): StoredItem {
+  const name = nameOf(inbound)
   const known = [current, binary].find(
     (stored) =>
       stored !== undefined &&
-      (matchesHash(stored.item, hash) || (dataName !== '' && stored.item.dataName === dataName)),
+      (matchesHash(stored.item, inbound.hash) || (name !== '' && stored.item.dataName === name)),
   )
   if (known === undefined) {
     throw new DomainError('NOTHING_STAGED', 'Cannot apply the item: its bytes were not uploaded')

@@ -184,6 +184,30 @@ describe('a push of what is there already', () => {
     assert.deepEqual(latest.current?.item.aliases, ['one', formerName])
   })
 
+  it('is known by its text when that was its only name', async () => {
+    const { stage, describe, clock } = setUp()
+    await stage('a', 'hello')
+    await describe({ type: 'File', text: 'a' })
+    clock.advance(1000)
+    assert.equal((await describe({ type: 'File', text: 'a' })).contentId, HELLO_FILE)
+  })
+
+  it('is never known by the bound name of a Group, which has no such hash', async () => {
+    const { stage, describe, latest } = setUp()
+    for (const [name, hash] of [['a.zip', 'FromClient'], ['b.zip', '']] as const) {
+      await stage(name, 'hello')
+      await describe({ type: 'Group', dataName: name, hash })
+    }
+    assert.deepEqual(latest.current?.item.aliases, ['fromclient'])
+  })
+
+  it('teaches a new hash also when it counts as the same push', async () => {
+    const { inbound, latest, seen } = setUp()
+    for (const hash of ['ONE', 'TWO', 'TWO']) await inbound.apply({ ...ITEM, text: 'hello', hash })
+    assert.deepEqual(latest.current?.item.aliases, ['one', 'two'])
+    assert.equal(seen.length, 1)
+  })
+
   it('counts once when the same device sends it twice at once', async () => {
     const { pushText, inbound, clock, seen } = setUp()
     await pushText('hello')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isDataName } from '../../src/core/data-name.ts'
-import { numberedName, safeFileName } from '../../src/desktop/safe-file-name.ts'
+import { numberedName, safeFileName } from '../../src/lib/safe-file-name.ts'
 import fc from '../support/property.ts'
 
 const platforms = fc.constantFrom('linux', 'darwin', 'win32' as const)
