@@ -11,7 +11,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { arch, availableParallelism, cpus, release, totalmem, type } from 'node:os'
+import { arch, availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os'
 import { basename } from 'node:path'
 import { printRows } from './support/print-rows.ts'
 import { isQuick } from './support/rounds.ts'
@@ -27,6 +27,8 @@ const machine = {
   processor: cpus()[0]?.model ?? 'unknown',
   cores: availableParallelism(),
   memoryGiB: Math.round(totalmem() / 2 ** 30),
+  /** Of the minute before: what other programs did. Figures of a busy machine say little. */
+  load: Number((loadavg()[0] ?? 0).toFixed(1)),
 }
 
 void main(process.argv.slice(2))
@@ -45,8 +47,8 @@ async function main(files: readonly string[]): Promise<void> {
   await mkdir(RESULTS, { recursive: true })
   await writeFile(new URL('latest.json', RESULTS), `${JSON.stringify(result, undefined, 2)}\n`)
 
-  const { node, system, processor, cores, memoryGiB } = machine
-  const size = `${cores} cores of ${processor}, ${memoryGiB} GiB`
+  const { node, system, processor, cores, memoryGiB, load } = machine
+  const size = `${cores} cores of ${processor}, ${memoryGiB} GiB, load ${load} before`
   console.log(`\n${isQuick ? 'QUICK, ' : ''}Node ${node}, ${system}, ${size}\n`)
   printRows(rows)
   for (const file of crashed) console.log(`\n${basename(file)} crashed`)

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readdir, realpath, unlink } from 'node:fs/promises'
+import { readdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isTemporaryName } from '../lib/atomic-file.ts'
 import { DirectoryLock } from './lock.ts'
@@ -67,5 +67,6 @@ async function takeLock(path: string): Promise<DirectoryLock> {
 async function sweepTemporaries(path: string): Promise<void> {
   const entries = await readdir(path, { withFileTypes: true })
   const left = entries.filter((entry) => entry.isFile() && isTemporaryName(entry.name))
-  await Promise.all(left.map(({ name }) => unlink(join(path, name))))
+  // Another program that just failed to get the lock removes its own.
+  await Promise.all(left.map(({ name }) => rm(join(path, name), { force: true })))
 }

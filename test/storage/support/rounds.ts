@@ -75,6 +75,9 @@ export function expectAfter(last: number): Expectation {
   }
 }
 
+/** By the SHA-256 of their content. */
+const roundsOf = new Map<string, number>()
+
 /** What is really there: rounds again, found by content; throws at anything torn. */
 export async function findRounds(
   { staging, latest }: Pick<Storage, 'staging' | 'latest'>,
@@ -84,11 +87,11 @@ export async function findRounds(
   readonly binary: number | undefined
   readonly text: number | undefined
 }> {
-  const digests = new Map(
-    Array.from({ length: last + 2 }, (_, round) => [sha256Of(contentOf(round)), round]),
-  )
+  for (let round = roundsOf.size; round <= last + 1; round++) {
+    roundsOf.set(sha256Of(contentOf(round)), round)
+  }
   const roundOf = (content: Buffer, sha256: string): number => {
-    const round = digests.get(sha256Of(content))
+    const round = roundsOf.get(sha256Of(content))
     if (round === undefined || sha256 !== sha256Of(content)) throw new Error('bytes are torn')
     return round
   }

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { openDataDirectory } from '../../src/storage/data-directory.ts'
+import { readText, streamOf } from '../support/byte-streams.ts'
+import { fileItem, textItem } from '../support/latest-item-contract.ts'
+import { needs } from '../support/requirements.ts'
+import { header } from '../support/staging-contract.ts'
+import { makeFolder, openTestStorage, type OpenedStorage } from './support/open-stores.ts'
+import { mountSmallDisk, needsMount, setReadOnly } from './support/small-disk.ts'
+
+const MIB = 1024 * 1024
+const LIMIT = { maxBytes: 64 * MIB }
+const PROGRAM = fileURLToPath(new URL('./support/storage-program.ts', import.meta.url))
+
+function mebibytes(count: number): AsyncIterable<Uint8Array> {
+  const chunk = Buffer.alloc(65_536)
+  return streamOf(...Array.from({ length: count * 16 }, () => chunk))
+}
+
+async function putFile({ blobs, latest }: OpenedStorage, text: string): Promise<void> {
+  const blob = await blobs.receive(streamOf(text), LIMIT)
+  await latest.put(await fileItem('a.txt', blob), blob)
+}
+
+/** Fills a disk to its last byte, and returns what to remove. */
+async function fill(disk: string): Promise<string> {
+  const path = join(disk, 'filler')
+  await assert.rejects(writeFile(path, Buffer.alloc(64 * MIB)), { code: 'ENOSPC' })
+  return path
+}
+
+/** Runs a program, behind others, and returns what it printed. */
+async function run(
+  before: readonly string[],
+  folder: string,
+  ...commands: readonly string[]
+): Promise<readonly string[]> {
+  const own = [process.execPath, ...process.execArgv, PROGRAM, folder, ...commands]
+  const [program = '', ...args] = [...before, ...own]
+  // One thread for all files: strace counts the calls of each thread by itself.
+  const env = { ...process.env, UV_THREADPOOL_SIZE: '1' }
+  const { stdout } = await promisify(execFile)(program, args, { env, timeout: 60_000 })
+  return stdout.trim().split('\n')
+}
+
+describe('a full disk', needsMount, () => {
+  async function openSmall(t: TestContext, minFreeBytes = 0): Promise<OpenedStorage> {
+    const folder = mountSmallDisk(t, 16)
+    return openTestStorage(t, { folder, limits: { minFreeBytes } })
+  }
+
+  it('refuses an upload, keeps nothing of it, and takes the next one that fits', async (t) => {
+    const storage = await openSmall(t)
+    await storage.staging.stage(header('a.txt'), streamOf('hello'))
+    const refused = storage.staging.stage(header('a.txt'), mebibytes(20))
+    await assert.rejects(refused, { code: 'NO_SPACE' })
+    assert.equal((await storage.blobFiles()).length, 1)
+    assert.equal((await storage.stagingFiles()).length, 1)
+    await storage.staging.stage(header('b.txt'), mebibytes(10))
+    const taken = storage.staging.take('did_a', 'a.txt')
+    assert.equal(taken && (await readText(taken.blob)), 'hello')
+  })
+
+  it('leaves the item as it was, and takes a new one when there is room again', async (t) => {
+    const storage = await openSmall(t)
+    await putFile(storage, 'hello')
+    const filler = await fill(storage.folder)
+    const text = await textItem('x'.repeat(100_000))
+    await assert.rejects(storage.latest.put(text, undefined), { code: 'NO_SPACE' })
+    await assert.rejects(storage.blobs.receive(streamOf('world'), LIMIT), { code: 'NO_SPACE' })
+    assert.equal(storage.latest.current?.item.dataName, 'a.txt')
+    const names = await readdir(storage.folder)
+    assert.deepEqual(names, ['blobs', 'filler', 'item.json', 'lock', 'staging'])
+    await rm(filler)
+    await storage.latest.put(text, undefined)
+    const again = await storage.restart()
+    assert.equal(again.latest.current?.item.type, 'Text')
+    assert.equal(again.latest.binary?.blob && (await readText(again.latest.binary.blob)), 'hello')
+  })
+
+  it('is not filled by uploads: what others were promised counts', async (t) => {
+    const storage = await openSmall(t, 4 * MIB)
+    const { staging } = storage
+    let finish = (): void => undefined
+    const wait = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    async function* slow(): AsyncGenerator<Uint8Array> {
+      await wait
+      yield* mebibytes(8)
+    }
+    const declared = header('a.txt', { declaredSize: 8 * MIB })
+    const underWay = staging.stage(declared, slow())
+    const device = { deviceId: 'did_a', declaredSize: 5 * MIB }
+    while (await staging.admit(device).then(() => true, () => false)) continue
+    await assert.rejects(staging.admit(device), { code: 'NO_SPACE' })
+    const other = staging.stage(header('b.txt', { declaredSize: 5 * MIB }), mebibytes(5))
+    await assert.rejects(other, { code: 'NO_SPACE' })
+    // Also those that do not say how much will come.
+    await assert.rejects(staging.stage(header('c.txt'), mebibytes(5)), { code: 'NO_SPACE' })
+    await staging.stage(header('d.txt'), mebibytes(2))
+    finish()
+    await underWay
+    assert.equal((await storage.freeBytes()) >= 4 * MIB, true)
+    await assert.rejects(staging.admit(device), { code: 'NO_SPACE' })
+    await staging.admit({ ...device, declaredSize: MIB })
+  })
+
+  it('prevents the start, with a message that says so', async (t) => {
+    const path = mountSmallDisk(t, 1)
+    await fill(path)
+    await assert.rejects(openDataDirectory({ path }), (error: Error) => {
+      assert.equal('code' in error && error.code, 'DATA_DIRECTORY_UNUSABLE')
+      assert.match(error.message, /the disk is full/)
+      return true
+    })
+    assert.deepEqual(await readdir(path), ['filler'])
+  })
+})
+
+describe('a read-only disk', needsMount, () => {
+  it('prevents the start, with a message that says so', async (t) => {
+    const path = mountSmallDisk(t, 1)
+    setReadOnly(path, 'ro')
+    await assert.rejects(openDataDirectory({ path }), (error: Error) => {
+      assert.equal('code' in error && error.code, 'DATA_DIRECTORY_UNUSABLE')
+      assert.match(error.message, /read-only/)
+      return true
+    })
+  })
+
+  it('still serves the item, and takes no other', async (t) => {
+    const storage = await openTestStorage(t, { folder: mountSmallDisk(t, 4) })
+    await putFile(storage, 'hello')
+    setReadOnly(storage.folder, 'ro')
+    await assert.rejects(storage.blobs.receive(streamOf('world'), LIMIT), { code: 'EROFS' })
+    await assert.rejects(storage.latest.put(await textItem('x'), undefined), { code: 'EROFS' })
+    const { binary, current } = storage.latest
+    assert.equal(current, binary)
+    assert.equal(binary?.blob && (await readText(binary.blob)), 'hello')
+    setReadOnly(storage.folder, 'rw')
+    await storage.latest.put(await textItem('x'), undefined)
+  })
+})
+
+describe('a limit on the size of files', { skip: process.platform === 'win32' }, () => {
+  it('is like a full disk', async (t) => {
+    const folder = await makeFolder(t)
+    const limited = ['sh', '-c', 'ulimit -f 8192 && exec "$@"', 'sh']
+    const lines = await run(limited, folder, 'file:hello', `size:${20 * MIB}`, `size:${MIB}`)
+    assert.deepEqual(lines, ['done', 'NO_SPACE', 'done'])
+    const storage = await openTestStorage(t, { folder })
+    assert.equal(storage.latest.current?.item.dataName, 'a.txt')
+    assert.equal((await storage.blobFiles()).length, 1)
+  })
+})
+
+describe('a disk that fails to sync', needs('strace'), () => {
+  // The first fsync is that of the lock; then come the blobs, the new file, and its folder.
+  const FAILURES = ['fdatasync:error=EIO:when=1', 'fsync:error=EIO:when=2', 'fsync:error=EIO:when=3',
+    'fsync:error=EIO:when=4']
+
+  for (const failure of FAILURES) {
+    it(`leaves the item as it was: ${failure}`, async (t) => {
+      const folder = await makeFolder(t)
+      const trace = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=fsync,fdatasync']
+      try {
+        await promisify(execFile)('strace', ['-qq', '-o', '/dev/null', 'true'])
+      } catch {
+        t.skip('skipped: needs the right to trace')
+        return
+      }
+      assert.deepEqual(await run([], folder, 'file:hello'), ['done'])
+      const lines = await run([...trace, '-e', `inject=${failure}`], folder, 'file:world')
+      assert.deepEqual(lines, ['EIO'])
+      const storage = await openTestStorage(t, { folder })
+      const { binary } = storage.latest
+      assert.equal(binary?.blob && (await readText(binary.blob)), 'hello')
+      assert.equal((await storage.blobFiles()).length, 1)
+      assert.deepEqual(await readdir(folder), ['blobs', 'item.json', 'lock', 'staging'])
+      assert.equal((await stat(join(folder, 'item.json'))).nlink, 1)
+    })
+  }
+})
