@@ -3,7 +3,6 @@ import { describe, it } from 'node:test'
 import { isContentId } from '../../src/core/content-id.ts'
 import { isDataName, MAX_DATA_NAME_BYTES, toDataName } from '../../src/core/data-name.ts'
 import { parseItemType } from '../../src/core/item-type.ts'
-import { parseProfileId } from '../../src/core/profile-id.ts'
 import fc from '../support/property.ts'
 
 describe('isDataName()', () => {
@@ -48,18 +47,6 @@ describe('parseItemType()', () => {
   it('reads any letter case and nothing else', () => {
     assert.equal(parseItemType('iMAGE'), 'Image')
     for (const text of ['', 'images', 'constructor', ' Text']) assert.equal(parseItemType(text), undefined)
-  })
-})
-
-describe('parseProfileId()', () => {
-  it('splits at the first dash', () => {
-    assert.deepEqual(parseProfileId('file-ab-cd'), { type: 'File', hash: 'ab-cd' })
-  })
-
-  it('refuses what has no type, no dash or no hash', () => {
-    for (const text of ['', 'Text', 'Text-', '-ab', 'Movie-ab']) {
-      assert.equal(parseProfileId(text), undefined)
-    }
   })
 })
 
