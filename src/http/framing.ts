@@ -12,13 +12,14 @@ import { HttpError } from './http-error.ts'
 import { isAuthority } from './target.ts'
 
 /**
- * Names and values together. Node counts the bytes of header fields without what separates them,
- * so that 16 KiB hold 10,000 of them; clients send twenty, proxies add ten.
+ * Node counts the bytes of header fields without what separates them, so that 16 KiB hold 10,000
+ * of them, and drops those behind the 2000th silently, `Authorization` among them. Clients send
+ * twenty, proxies add ten.
  */
-export const MAX_HEADER_FIELDS = 256
+const MAX_HEADER_FIELDS = 256
 
 /** Room for the longest name with each byte percent-encoded, ten times over. */
-export const MAX_TARGET_LENGTH = 8192
+const MAX_TARGET_LENGTH = 8192
 
 /** The fault of a request, if it has one. */
 export function findFramingFault(request: IncomingMessage): HttpError | undefined {

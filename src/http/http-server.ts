@@ -9,7 +9,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { onClientError } from './refuse-socket.ts'
 
 /** Phones poll each minute; a little more saves them the handshake. */
-export const KEEP_ALIVE_MS = 65_000
+const KEEP_ALIVE_MS = 65_000
 
 const MAX_HEADER_BYTES: number = 16 * 1024
 
@@ -24,7 +24,7 @@ export function createHttpServer(
   listener: RequestListener,
   keepAliveMs: number = KEEP_ALIVE_MS,
 ): Server {
-  const server = createServer({
+  return createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     // Answered by the listener, with a body.
     requireHostHeader: false,
@@ -37,9 +37,6 @@ export function createHttpServer(
     headersTimeout: 0,
     connectionsCheckingInterval: NEVER_MS,
   })
-  // The default drops headers silently, `Authorization` among them; see `framing.ts`.
-  server.maxHeadersCount = 0
-  return server
     .on('request', listener)
     .on('checkContinue', listener)
     .on('checkExpectation', listener)

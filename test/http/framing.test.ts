@@ -109,8 +109,8 @@ describe('malformed framing', () => {
 describe('bounds', () => {
   it('of the header are answered 431', async (t) => {
     const { connect } = await serve(t)
-    const many = 'a:\r\n'.repeat(10_000).trimEnd()
-    for (const fields of [`X-A: ${'b'.repeat(100_000)}`, many, 'a: b\r\n'.repeat(300).trimEnd()]) {
+    const many = (count: number): string => 'a:\r\n'.repeat(count).trimEnd()
+    for (const fields of [`X-A: ${'b'.repeat(100_000)}`, many(10_000), many(300)]) {
       const answer = await (await connect()).send(head('GET /', fields)).read()
       assert.equal(answer.status, 431)
     }

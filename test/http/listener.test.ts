@@ -274,6 +274,7 @@ describe('a client that leaves', () => {
     await client.send(head('GET /')).read()
     client.close()
     await server.stop(0)
+    await new Promise(setImmediate)
     assert.equal(signals[0]?.aborted, false)
   })
 })

@@ -141,6 +141,21 @@ describe('a silent connection', () => {
     assert.equal(await client.readToEnd(), '')
   })
 
+  it('that still sends its body is not silent', async (t) => {
+    const upload = route<Owner, '/upload'>('PUT', '/upload', async (call) => {
+      const { length } = await readBytes(call, 1_000_000)
+      return text(String(length))
+    })
+    const { connect } = await serveKernel(t, { ...QUICK, routes: [upload] })
+    const client = await connect()
+    client.send(head('PUT /upload', 'Transfer-Encoding: chunked'))
+    const drip = setInterval(() => client.send('1\r\nx\r\n'), 2)
+    t.after(() => clearInterval(drip))
+    for (let round = 0; round < 3; round += 1) assert.equal(await (await connect()).readToEnd(), '')
+    clearInterval(drip)
+    assert.equal((await client.send('0\r\n\r\n').read()).status, 200)
+  })
+
   it('that waits for an answer is not silent', async (t) => {
     const { row, started, release } = held()
     const { connect } = await serveKernel(t, { ...QUICK, routes: [row] })
