@@ -48,7 +48,9 @@ export class DiskBlobStore implements BlobStore {
   readonly #space: DiskSpace
   readonly #hasher: FileHasher
   readonly #logger: Logger
-  readonly #pool: WriterPool = { held: 0, writes: new Semaphore(MAX_WRITES) }
+  readonly #pool: WriterPool = {
+    held: 0, isSyncing: false, writes: new Semaphore(MAX_WRITES),
+  }
 
   constructor({ folder, space, hasher, logger }: DiskBlobStoreOptions) {
     this.#folder = folder

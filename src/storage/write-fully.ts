@@ -4,12 +4,19 @@
  * @module
  */
 
-import type { FileHandle } from 'node:fs/promises'
 import { toDomainError } from './disk-errors.ts'
+
+/** What is needed of a `FileHandle`. */
+export interface WritableFile {
+  writev(
+    chunks: readonly Uint8Array[],
+    position: number,
+  ): Promise<{ readonly bytesWritten: number }>
+}
 
 /** @throws {DomainError} `NO_SPACE`. */
 export async function writeFully(
-  file: FileHandle,
+  file: WritableFile,
   chunks: readonly Uint8Array[],
   position: number,
 ): Promise<void> {

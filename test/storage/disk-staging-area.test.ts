@@ -88,7 +88,7 @@ describe('what is staged on disk', () => {
     assert.equal((await again.stagingFiles()).length, 1)
   })
 
-  it('is not staged any more once it became the item, even if nobody had time to say so', async (t) => {
+  it('is not staged any more once it became the item, also after a crash', async (t) => {
     const storage = await openTestStorage(t)
     const { blob } = await stage(storage, 'a.txt', 'hello')
     storage.staging.take('did_a', 'a.txt')
@@ -339,7 +339,8 @@ describe('what is staged on disk', () => {
   it('is described by a record without secrets', async (t) => {
     const storage = await openTestStorage(t)
     const { blob } = await stage(storage, 'a.txt', 'hello')
-    const { sequence, ...record } = parseStagingRecord(await readFile(await recordOf(storage), 'utf8'))
+    const text = await readFile(await recordOf(storage), 'utf8')
+    const { sequence, ...record } = parseStagingRecord(text)
     assert.equal(sequence, 0)
     assert.deepEqual(record, {
       deviceId: 'did_a', dataName: 'a.txt', mediaType: 'text/plain', size: 5, ...blob.digests,

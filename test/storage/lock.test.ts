@@ -87,7 +87,8 @@ describe('the lock of a data directory', () => {
       assert.deepEqual(await readdir(folder), [])
     })
 
-    it(`is taken over from ${whose} by one of many only`, { skip: isUnknownHere(whose) }, async (t) => {
+    const options = { skip: isUnknownHere(whose) }
+    it(`is taken over from ${whose} by one of many only`, options, async (t) => {
       const folder = await makeFolder(t)
       for (let round = 0; round < 20; round++) {
         await plantLock(folder, await difference())

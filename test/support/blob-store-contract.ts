@@ -6,7 +6,9 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import {
+  mkdir, mkdtemp, readFile, rm, symlink, truncate, utimes, writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -37,7 +39,7 @@ export function describeBlobStore(
         await fc.assert(
           fc.asyncProperty(fc.uint8Array({ maxLength: 5000 }), cuts, async (bytes, positions) => {
             const edges = [0, ...positions.sort((a, b) => a - b), bytes.length]
-            const chunks = edges.map((edge, index) => bytes.subarray(edge, edges[index + 1] ?? edge))
+            const chunks = edges.map((edge, i) => bytes.subarray(edge, edges[i + 1] ?? edge))
             const blob = await store.receive(streamOf(...chunks), LIMIT)
             assert.deepEqual(await readBlob(blob), Buffer.from(bytes))
             assert.deepEqual(blob.digests, await digestsOf(bytes))

@@ -34,7 +34,7 @@ export interface OpenedStore {
 export async function openBlobStore(t: TestContext, minFreeBytes = 0): Promise<OpenedStore> {
   const folder = await makeFolder(t)
   const logger = new CaptureLogger()
-  const hasher = new FileHasher()
+  const hasher = new FileHasher({ idleMs: 0 })
   t.after(() => hasher.close())
   const store = new DiskBlobStore({
     folder, space: new DiskSpace(folder, minFreeBytes), hasher, logger,

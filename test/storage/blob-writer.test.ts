@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { Semaphore } from '../../src/lib/semaphore.ts'
+import { BlobWriter, type BlobWriterOptions } from '../../src/storage/blob-writer.ts'
+
+const BATCH = 256 * 1024
+
+interface Write {
+  readonly length: number
+  readonly position: number
+  /** Lets it end, after so many bytes. */
+  end(bytes?: number): void
+}
+
+/** A file whose writes end when the test says so. */
+class SlowFile {
+  readonly writes: Write[] = []
+  syncs = 0
+
+  writev(
+    chunks: readonly Uint8Array[],
+    position: number,
+  ): Promise<{ readonly bytesWritten: number }> {
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+    return new Promise((resolve) => {
+      const end = (bytesWritten = length): void => resolve({ bytesWritten })
+      this.writes.push({ length, position, end })
+    })
+  }
+
+  async datasync(): Promise<void> {
+    this.syncs++
+  }
+}
+
+function open() {
+  const file = new SlowFile()
+  const reached: number[] = []
+  const hash: BlobWriterOptions['hash'] = {
+    add: () => undefined,
+    reached: (end) => void reached.push(end),
+    finish: async () => ({ sha256: '', blake3: '' }),
+    abort: async () => undefined,
+  }
+  const pool = { held: 0, isSyncing: false, writes: new Semaphore(2) }
+  let written = 0
+  const onWritten = (bytes: number): void => {
+    written += bytes
+  }
+  const writer = new BlobWriter({ file, hash, pool, onWritten })
+  return { file, reached, pool, writer, written: () => written }
+}
+
+describe('BlobWriter', () => {
+  it('has hashed only what is in the file, in whatever order the writes end', async () => {
+    const { file, reached, writer, written } = open()
+    const pauses = [1, 2].map(() => writer.add(Buffer.alloc(BATCH)))
+    assert.deepEqual(file.writes.map(({ position }) => position), [0, BATCH])
+    file.writes[1]?.end()
+    await pauses[1]
+    assert.deepEqual([reached, written()], [[], BATCH])
+    file.writes[0]?.end()
+    await setImmediate()
+    assert.deepEqual([reached, written()], [[BATCH, 2 * BATCH], 2 * BATCH])
+    await writer.finish()
+  })
+
+  it('writes the rest of what a full disk took only in part', async () => {
+    const { file, reached, writer } = open()
+    for (const length of [10, 20, 30]) writer.add(Buffer.alloc(length))
+    const finished = writer.finish()
+    file.writes[0]?.end(15)
+    await setImmediate()
+    assert.deepEqual(reached, [])
+    file.writes[1]?.end(15)
+    await setImmediate()
+    const rests = file.writes.map(({ position, length }) => [position, length])
+    assert.deepEqual(rests, [[0, 60], [15, 45], [30, 30]])
+    file.writes[2]?.end()
+    await finished
+    assert.deepEqual(reached, [60])
+  })
+
+  it('holds no more than two batches, and nothing at the end', async () => {
+    const { file, pool, writer } = open()
+    assert.equal(writer.add(Buffer.alloc(BATCH - 1)), undefined)
+    const first = writer.add(Buffer.alloc(1))
+    await first
+    const second = writer.add(Buffer.alloc(BATCH))
+    let isGoingOn = false
+    void second?.then(() => {
+      isGoingOn = true
+    })
+    await setImmediate()
+    assert.deepEqual([isGoingOn, pool.held], [false, 2 * BATCH])
+    file.writes[0]?.end()
+    await second
+    writer.add(Buffer.alloc(5))
+    const aborted = writer.abort()
+    file.writes[1]?.end()
+    await aborted
+    assert.equal(pool.held, 0)
+  })
+
+  it('has the disk begin early, for one upload at a time', async () => {
+    const { file, pool, writer } = open()
+    const MIB = 1024 * 1024
+    for (let i = 0; i < 40; i++) {
+      pool.isSyncing = i < 35
+      const pause = writer.add(Buffer.alloc(MIB))
+      file.writes.at(-1)?.end()
+      await pause
+      await setImmediate()
+      assert.equal(file.syncs, i < 35 ? 0 : 1, String(i))
+    }
+    await writer.finish()
+  })
+})
