@@ -72,9 +72,14 @@ export class ConnectionTable {
     this.#schedule()
   }
 
-  /** Closes the connections that no answer is owed to. */
+  /**
+   * Closes the connections that have had their answers. One that nothing was asked on yet is new:
+   * its request is on the way, and is told what is going on.
+   */
   closeIdle(): void {
-    for (const { connection } of this.#entries) if (!connection.isBusy) connection.socket.destroy()
+    for (const { connection } of this.#entries) {
+      if (!connection.isBusy && connection.requests > 0) connection.socket.destroy()
+    }
   }
 
   closeAll(): void {

@@ -269,6 +269,21 @@ describe('stopping', () => {
     await stopped
   })
 
+  it('does not hang up on somebody who has just connected', async (t) => {
+    let isDraining = false
+    const { row, started, release } = held<undefined>()
+    const { server, connect } = await serveKernel(t, { publicRoutes: [row], isDraining: () => isDraining })
+    const waiting = (await connect()).send('GET /held HTTP/1.1\r\nHost: box\r\n\r\n')
+    const newcomer = await connect()
+    await started
+    isDraining = true
+    const stopped = server.stop(60_000)
+    assert.equal((await newcomer.send(head('GET /')).read()).status, 503)
+    release()
+    assert.equal((await waiting.read()).status, 200)
+    await stopped
+  })
+
   it('lets an upload come to its end', async (t) => {
     const upload = route<'owner', '/upload'>('PUT', '/upload', async (call) => {
       const { length } = await readBytes(call, 100)
