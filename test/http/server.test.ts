@@ -256,6 +256,7 @@ describe('stopping', () => {
     let isOver = false
     const { server, connect } = await serveKernel(t, { isDraining: () => isOver, routes: [row] })
     const idle = await connect()
+    assert.ok(await isServed(idle), 'it is idle after its first request, and new before that')
     const client = await connect()
     client.send(head('GET /held'))
     await started
