@@ -27,6 +27,7 @@ const OPTIONS = {
   define: { CLIPGATE_VERSION: JSON.stringify(version) },
   // Names and lines stay: they are what a stack trace is read by.
   minifySyntax: true,
+  minifyWhitespace: true,
   legalComments: 'none',
   logLevel: 'warning',
 }

@@ -11,9 +11,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { spawn } from 'node:child_process'
 import type { AsyncCleanup } from '../../src/lib/async-cleanup.ts'
+import { readChildren } from './process-usage.ts'
 import { findProgram } from './processes.ts'
 
 export interface Nginx {
+  /** Of the worker, which does the work. */
+  readonly pid: number
   readonly port: number
   /** What it serves, and where uploads land. */
   readonly files: string
@@ -46,7 +49,8 @@ export async function startNginx(
     if (child.exitCode !== null) throw new Error(`nginx ended: ${stderr}`)
     await sleep(20)
   }
-  return { port, files }
+  const [pid = Number.NaN] = readChildren(child.pid)
+  return { pid, port, files }
 }
 
 function formatConfig(folder: string, files: string, port: number): string {

@@ -41,6 +41,13 @@ export function readCpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
+/** The processes that a process has started; none where nobody says. */
+export function readChildren(pid: number | undefined): readonly number[] {
+  if (usageMissing !== undefined || pid === undefined) return []
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return children === '' ? [] : children.split(' ').map(Number)
+}
+
 export function resetPeak(pid: number): void {
   // 5: see proc(5).
   writeFileSync(`/proc/${pid}/clear_refs`, '5')

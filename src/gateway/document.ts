@@ -36,11 +36,18 @@ export function getDocument({ latest }: GetDocumentDeps, dialect: Dialect): Hand
   }
 }
 
+/**
+ * Node sends headers and a string in one piece, and a buffer in two, which takes half as long
+ * again; but it encodes the string each time.
+ */
+const LONGEST_STRING = 4096
+
 function makeReply(item: Item | undefined, dialect: Dialect): Reply {
+  const document = encodeDocument(item, dialect)
   return {
     status: 200,
     headers: ['Content-Type', 'application/json'],
-    body: Buffer.from(encodeDocument(item, dialect)),
+    body: document.length > LONGEST_STRING ? Buffer.from(document) : document,
     etag: item === undefined ? '"none"' : `"${item.activatedAt.toString(36)}-${item.contentHash}"`,
   }
 }
