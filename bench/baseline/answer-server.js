@@ -12,12 +12,12 @@ const answer = process.argv[2] ?? '{"status":204,"headers":[],"body":""}'
 
 /** @type {{ status: number, headers: string[], body: string }} */
 const { status, headers, body } = JSON.parse(answer)
-const bytes = body === '' ? undefined : Buffer.from(body)
 
 // The timeout is a header field of the answer.
 const server = createServer({ keepAliveTimeout: 65_000 }, (_, response) => {
   response.writeHead(status, headers)
-  response.end(bytes)
+  // Node joins a string with the header; bytes would be a piece of their own.
+  response.end(body)
 })
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()

@@ -115,9 +115,21 @@ async function sendTo(
   for await (const chunk of body) {
     hash.update(chunk)
     if (!stream.writable) return undefined
-    if (!stream.write(chunk)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
+    if (!stream.write(chunk) && !(await drained(stream))) return undefined
   }
   return hash.digest('hex')
+}
+
+/** Whether there is still a reader, once there is room again. */
+async function drained(stream: Screen): Promise<boolean> {
+  try {
+    await Promise.race([once(stream, 'drain'), once(stream, 'close')])
+    return stream.writable
+  } catch (error) {
+    // Such a reader has seen enough, which is no failure.
+    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return false
+    throw error
+  }
 }
 
 function printItem({ shell }: Invocation, document: LatestDocument, savedTo?: string): void {

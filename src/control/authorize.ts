@@ -24,7 +24,9 @@ export type UnknownCall = Pick<Call, 'request' | 'host'>
 export function checkOwnHost({ request, host }: UnknownCall): void {
   const { localAddress = '', localPort } = request.socket
   const address = isIPv6(localAddress) ? `[${localAddress}]` : localAddress
-  const own = [`${address}:${localPort}`, `localhost:${localPort}`]
+  // Clients leave the port out where it is the usual one.
+  const ports = localPort === 80 ? ['', ':80'] : [`:${localPort}`]
+  const own = ports.flatMap((port) => [`${address}${port}`, `localhost${port}`])
   const asked = host?.toLowerCase()
   const { origin } = request.headers
   if (asked === undefined || !own.includes(asked)) {

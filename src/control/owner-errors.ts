@@ -15,6 +15,7 @@ export type OwnerErrorCode = Extract<
   | 'PASSWORD_INVALID'
   | 'LABEL_INVALID'
   | 'NO_SPACE'
+  | 'DATA_DIRECTORY_UNUSABLE'
 >
 
 const STATUSES: Readonly<Record<OwnerErrorCode, number>> = {
@@ -24,6 +25,7 @@ const STATUSES: Readonly<Record<OwnerErrorCode, number>> = {
   PASSWORD_INVALID: 400,
   LABEL_INVALID: 400,
   NO_SPACE: 507,
+  DATA_DIRECTORY_UNUSABLE: 507,
 }
 
 export function isOwnerErrorCode(code: string): code is OwnerErrorCode {

@@ -99,7 +99,11 @@ export class Listeners {
   /** Refuses new requests at once, and ends the rest within `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isDraining = true
-    await Promise.all(this.#entries.map(({ server }) => server.stop(graceMs)))
+    // The owner can still ask and revoke while the gateway lets uploads finish.
+    for (const name of ['gateway', 'control'] as const) {
+      const servers = this.#entries.filter((entry) => entry.name === name)
+      await Promise.all(servers.map(({ server }) => server.stop(graceMs)))
+    }
   }
 
   /** @param isOptional Where the machine lacks the address family, the others will do. */

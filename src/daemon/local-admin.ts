@@ -10,7 +10,7 @@ import type { LinkBase } from '../control/pairing.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { chooseBaseUrl } from './addresses.ts'
-import { openClipboard } from './open-clipboard.ts'
+import { openConfigured } from './open-clipboard.ts'
 import { NOT_RUNNING, readStatus } from './read-status.ts'
 import { defaultListen, type Settings } from './settings.ts'
 
@@ -20,7 +20,7 @@ import { defaultListen, type Settings } from './settings.ts'
  * @throws {DomainError} `DATA_DIRECTORY_BUSY`, `DATA_DIRECTORY_UNUSABLE`, `DATA_CORRUPT`.
  */
 export async function openLocalAdmin(settings: Settings, logger: Logger): Promise<Admin> {
-  const clipboard = await openClipboard({ dataDir: settings.dataDir, logger })
+  const clipboard = await openConfigured(settings, logger)
   return createDeviceAdmin({
     devices: clipboard.devices,
     status: () => readStatus(clipboard, NOT_RUNNING),

@@ -21,6 +21,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { openDataDirectory, type DataDirectory } from '../storage/data-directory.ts'
 import { openStorage, type Storage, type StorageLimits } from '../storage/open-storage.ts'
+import type { Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
 import { systemClock } from './system-clock.ts'
 
@@ -46,6 +47,18 @@ export interface Clipboard extends GatewayPorts {
   readonly inbound: ClipboardPipeline
   /** Writes what is pending, ends workers and timers, and gives the directory back. */
   close(): Promise<void>
+}
+
+/** Opens the data directory of these settings, as {@link openClipboard}. */
+export function openConfigured(settings: Settings, logger: Logger): Promise<Clipboard> {
+  const { dataDir, maxMetadataBytes, verifyWorkers, verifyQueue } = settings
+  const limits = {
+    maxFileBytes: settings.maxFileBytes,
+    stagingTtlMs: settings.stagingTtl,
+    stagingQuotaBytes: settings.stagingQuotaBytes,
+    minFreeBytes: settings.minFreeBytes,
+  }
+  return openClipboard({ dataDir, maxMetadataBytes, verifyWorkers, verifyQueue, limits, logger })
 }
 
 /**

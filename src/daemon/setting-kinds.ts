@@ -113,7 +113,7 @@ export const BASE_URL: SettingKind<string> = {
     if (url === undefined || !isPlain || !/^https?:\/\//.test(url.href)) {
       throw new TypeError('must be an http or https URL without user, query and fragment')
     }
-    return url.href.replace(/\/+$/, '')
+    return (url.origin + url.pathname).replace(/\/+$/, '')
   },
 }
 

@@ -5,21 +5,28 @@
  */
 
 import { networkInterfaces } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createControl } from '../control/create-control.ts'
 import { createControlToken } from '../control/control-token.ts'
 import { createDeviceAdmin } from '../control/device-admin.ts'
+import { DomainError } from '../core/domain-error.ts'
 import { createGateway } from '../gateway/create-gateway.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
+import { readLockHolder } from '../storage/lock.ts'
 import { chooseBaseUrl, loopbackUrl } from './addresses.ts'
 import { Listeners } from './listeners.ts'
-import { openClipboard, type Clipboard } from './open-clipboard.ts'
+import { openConfigured, type Clipboard } from './open-clipboard.ts'
 import { openDesktop, type Desktop } from './open-desktop.ts'
 import { readStatus } from './read-status.ts'
 import { defaultListen, type Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
 import { readVersion } from './version.ts'
+
+/** A command hashes a password at most; another daemon has its listeners long before. */
+const PATIENCE_MS = 5000
+const RETRY_MS = 50
 
 /** Said once both listeners accept. */
 export interface Ready {
@@ -58,19 +65,7 @@ export async function startDaemon(
 ): Promise<Daemon> {
   const cleanup = new AsyncCleanup()
   try {
-    const clipboard = await openClipboard({
-      dataDir: settings.dataDir,
-      maxMetadataBytes: settings.maxMetadataBytes,
-      verifyWorkers: settings.verifyWorkers,
-      verifyQueue: settings.verifyQueue,
-      limits: {
-        maxFileBytes: settings.maxFileBytes,
-        stagingTtlMs: settings.stagingTtl,
-        stagingQuotaBytes: settings.stagingQuotaBytes,
-        minFreeBytes: settings.minFreeBytes,
-      },
-      logger,
-    })
+    const clipboard = await openWhenFree(settings, logger)
     cleanup.add(() => clipboard.close())
     const desktop = await openDesktop(clipboard, settings)
     cleanup.add(() => desktop.close())
@@ -78,6 +73,25 @@ export async function startDaemon(
   } catch (error) {
     await cleanup.run()
     throw error
+  }
+}
+
+/**
+ * Opens the data directory, which commands hold for a moment. A daemon holds it for good, and says
+ * where its control listener is: there is no use in waiting for that.
+ */
+async function openWhenFree(settings: Settings, logger: Logger): Promise<Clipboard> {
+  const patience = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return await openConfigured(settings, logger)
+    } catch (error) {
+      const isBusy = error instanceof DomainError && error.code === 'DATA_DIRECTORY_BUSY'
+      if (!isBusy || performance.now() > patience) throw error
+      const holder = await readLockHolder(settings.dataDir)
+      if (holder?.control !== undefined) throw error
+      await delay(RETRY_MS)
+    }
   }
 }
 

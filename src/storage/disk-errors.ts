@@ -7,12 +7,18 @@
 import { DomainError } from '../core/domain-error.ts'
 
 /** No space, over quota, or larger than the file system or a limit allows. */
-const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG']
 
-/** `error` as `NO_SPACE` when the disk is full; else as it is. */
+/** Read-only, taken away from this user, or broken: no room either, until somebody mends it. */
+const UNWRITABLE: readonly unknown[] = ['EROFS', 'EACCES', 'EPERM', 'EIO']
+
+/** `error` as `NO_SPACE` when the disk is full or takes nothing; else as it is. */
 export function toDomainError(error: unknown, action: string): unknown {
-  if (!FULL.has(codeOf(error))) return error
-  return new DomainError('NO_SPACE', `${action}: no space left`, { cause: error })
+  const code = codeOf(error)
+  const isFull = FULL.includes(code)
+  if (!isFull && !UNWRITABLE.includes(code)) return error
+  const reason = isFull ? 'no space left' : `the disk cannot be written (${code})`
+  return new DomainError('NO_SPACE', `${action}: ${reason}`, { cause: error })
 }
 
 /** The code of a failed system call. */

@@ -52,7 +52,7 @@ export class DiskLatestItem implements LatestItem {
       await latest.#load()
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
-      const remedy = 'restore the data directory from a copy, or move this file away'
+      const remedy = 'restore the data directory from a copy; or copy it, then move this file away'
       const message = `Cannot read ${options.path}: ${error.message}; ${remedy}`
       throw new DomainError('DATA_CORRUPT', message)
     }

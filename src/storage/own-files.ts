@@ -133,7 +133,7 @@ async function protectFolder(path: string, stats: Stats): Promise<void> {
   if (stats.isSymbolicLink()) throw unusable(path, 'it is a link; put a folder in its place')
   if (!stats.isDirectory()) throw unusable(path, 'it is not a folder; move it away')
   checkOwner(path, stats)
-  if (!isOpenToOthers(stats)) return
+  if (!isOpenToOthers(stats) && isUsable(stats)) return
   // Making /tmp private would break the machine.
   if ((stats.mode & STICKY) !== 0) {
     throw unusable(path, 'it is shared with other users; choose a folder of its own')
@@ -146,6 +146,11 @@ function checkOwner(path: string, { uid }: Stats): void {
   // Windows has no numbers for users; its profile folders are private.
   if (user === undefined || user === uid) return
   throw unusable(path, 'it belongs to another user; run as that user, or change its owner')
+}
+
+/** Whether its owner may do in a folder what we have to. */
+function isUsable({ mode }: Stats): boolean {
+  return process.platform === 'win32' || (mode & PRIVATE_FOLDER_MODE) === PRIVATE_FOLDER_MODE
 }
 
 function isOpenToOthers({ mode }: Stats): boolean {

@@ -1,10 +1,26 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmod, lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
-import { startDaemonProcess, temporaryFolder, type DaemonProcess } from '../support/daemon-process.ts'
+import { loadSettings } from '../../src/daemon/load-settings.ts'
+import { startDaemon } from '../../src/daemon/start-daemon.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import {
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
+} from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
@@ -50,18 +66,25 @@ describe('a daemon that may not open another file', needs('prlimit'), () => {
 
 describe('a data directory', () => {
   it('is private whatever the umask says', async (t) => {
-    const folder = await temporaryFolder(t)
+    const dataDir = await temporaryFolder(t)
+    const options = { dataDir, headless: true, listen: ['127.0.0.1:0'], control: '127.0.0.1:0' }
+    const where = { platform: 'linux', home: dataDir, environment: {} } as const
     const earlier = process.umask(0)
-    const starting = startDaemonProcess(t, { ...HEADLESS, folder })
-    // The process has been made, and has its own.
-    process.umask(earlier)
-    const daemon = await starting
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    t.after(() => process.umask(earlier))
+    const logger = new CaptureLogger()
+    const daemon = await startDaemon(loadSettings({ options, where, cwd: '/' }), { logger })
+    t.after(() => daemon.stop())
+    const unset = { label: undefined, username: undefined, password: undefined, url: undefined }
+    const device = await daemon.admin.pair({ kind: 'phone', ...unset })
+    const phone = createPhone(device, daemon.ready.gateway)
     await phone.pushFile('File', 'a', Buffer.from('bytes'))
     await phone.fetch('/file/b', { method: 'PUT', body: 'waits' })
-    const data = join(folder, 'data')
-    for (const path of ['', ...(await readdir(data, { recursive: true }))]) {
-      const stats = await lstat(join(data, path))
+
+    const paths = await readdir(dataDir, { recursive: true })
+    // Two folders, two blobs, a record, and the four files beside the folders.
+    assert.equal(paths.length, 9)
+    for (const path of paths) {
+      const stats = await lstat(join(dataDir, path))
       assert.equal((stats.mode & 0o777).toString(8), stats.isDirectory() ? '700' : '600', path)
     }
   })
@@ -77,19 +100,22 @@ describe('a data directory', () => {
     const victim = join(folder, 'victim')
     await writeFile(victim, 'not ours')
     await chmod(victim, 0o644)
-    const links = ['blobs/' + 'b'.repeat(32), 'staging/' + 'c'.repeat(32) + '.json', 'control.token.tmp']
+    const [name, folderName] = ['b'.repeat(32), 'd'.repeat(32)]
+    const links = [`blobs/${name}`, `staging/${name}.json`, 'x.0123456789ab.tmp']
     for (const link of links) await symlink(victim, join(data, link))
     const files = ['blobs/notes.txt', 'staging/notes.txt', 'notes.txt']
     for (const file of files) await writeFile(join(data, file), 'not ours either')
-    await mkdir(join(data, 'blobs', 'd'.repeat(32)))
+    await mkdir(join(data, 'blobs', folderName))
 
     const second = await startDaemonProcess(t, { ...HEADLESS, folder })
     const phone = createPhone(device, second.ready.gateway)
     await phone.pushFile('File', 'b', Buffer.from('mine again'))
     assert.equal(await second.stop(), 0)
     for (const link of links) assert.equal(await readlink(join(data, link)), victim)
-    for (const file of files) assert.equal(await readFile(join(data, file), 'utf8'), 'not ours either')
-    assert.ok((await lstat(join(data, 'blobs', 'd'.repeat(32)))).isDirectory())
+    for (const file of files) {
+      assert.equal(await readFile(join(data, file), 'utf8'), 'not ours either')
+    }
+    assert.ok((await lstat(join(data, 'blobs', folderName))).isDirectory())
     assert.equal(await readFile(victim, 'utf8'), 'not ours')
     assert.equal(((await lstat(victim)).mode & 0o777).toString(8), '644')
   })

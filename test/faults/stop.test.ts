@@ -80,7 +80,7 @@ describe('a daemon that is killed', () => {
       for (let number = 1; number < pushes; number++) await phone.pushText(`text ${number}`)
       const acknowledged = `file of round ${pushes}`
       await phone.pushFile('File', acknowledged, Buffer.from(acknowledged))
-      const [told] = [`told in round ${pushes}`]
+      const told = `told in round ${pushes}`
       // Whether it hears of it is left to chance.
       const push = phone.pushFile('File', told, Buffer.from(told)).catch(() => undefined)
       daemon.child.kill('SIGKILL')

@@ -15,9 +15,13 @@ async function waitingFiles({ folder }: DaemonProcess): Promise<readonly string[
   return (await Promise.all(folders.map((path) => readdir(path)))).flat().sort()
 }
 
-/** Asks again and again, at the pace of the daemon, until the answer fits. */
+/** Looks again and again, at the pace of the daemon. */
 async function until(phone: Phone, fits: () => Promise<boolean>): Promise<void> {
-  while (!(await fits())) await phone.fetch('/healthz')
+  for (let looks = 0; looks < 5000; looks++) {
+    if (await fits()) return
+    await phone.fetch('/healthz')
+  }
+  assert.fail('it never came to that')
 }
 
 async function commit(phone: Phone, dataName: string): Promise<number> {

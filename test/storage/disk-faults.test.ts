@@ -138,8 +138,8 @@ describe('a read-only disk', needsMount, () => {
     const storage = await openTestStorage(t, { folder: mountSmallDisk(t, 4) })
     await putFile(storage, 'hello')
     setReadOnly(storage.folder, 'ro')
-    await assert.rejects(storage.blobs.receive(streamOf('world'), LIMIT), { code: 'EROFS' })
-    await assert.rejects(storage.latest.put(await textItem('x'), undefined), { code: 'EROFS' })
+    await assert.rejects(storage.blobs.receive(streamOf('world'), LIMIT), { code: 'NO_SPACE' })
+    await assert.rejects(storage.latest.put(await textItem('x'), undefined), { code: 'NO_SPACE' })
     const { binary, current } = storage.latest
     assert.equal(current, binary)
     assert.equal(binary?.blob && (await readText(binary.blob)), 'hello')
@@ -192,7 +192,7 @@ describe('a disk that fails to sync', needs('strace'), () => {
       assert.deepEqual(await run([], folder, 'file:hello'), ['done'])
       const lines = await runFailing(t, failure, folder, 'file:world')
       if (lines === undefined) return
-      assert.deepEqual(lines, ['EIO'])
+      assert.deepEqual(lines, ['NO_SPACE'])
       const storage = await openTestStorage(t, { folder })
       const { binary } = storage.latest
       assert.equal(binary?.blob && (await readText(binary.blob)), 'hello')
@@ -207,7 +207,7 @@ describe('a disk that fails to sync', needs('strace'), () => {
     const failure = { call: 'fdatasync', when: 1 }
     const lines = await runFailing(t, failure, folder, `size:${40 * MIB}`)
     if (lines === undefined) return
-    assert.deepEqual(lines, ['EIO'])
+    assert.deepEqual(lines, ['NO_SPACE'])
     assert.deepEqual(await readdir(join(folder, 'blobs')), [])
   })
 })

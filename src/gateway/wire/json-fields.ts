@@ -30,10 +30,15 @@ export function pickFields(body: unknown, names: readonly string[]): Fields {
   const spellings = new Map(names.map((name) => [name.toLowerCase(), name]))
   const fields = new Map<string, unknown>()
   const settled = new Set<string>()
-  for (const [key, value] of Object.entries(body)) {
+  const longest = Math.max(...names.map((name) => name.length))
+  // Keys first: a hostile body has hundreds of thousands, whose values nobody needs.
+  for (const key of Object.keys(body)) {
+    if (key.length > longest) continue
     const name = key.toLowerCase()
     const spelling = spellings.get(name)
-    if (spelling === undefined || value === null) continue
+    if (spelling === undefined) continue
+    const value: unknown = Reflect.get(body, key)
+    if (value === null) continue
     if (key === spelling) settled.add(name)
     else if (settled.has(name)) continue
     fields.set(name, value)
