@@ -81,7 +81,9 @@ export async function ensureOwnFolder(path: string): Promise<void> {
   try {
     await makeFolder(path)
     // Not a link: whoever planted it would get our files.
-    await protectFolder(path, await lstat(path))
+    const stats = await lstat(path)
+    await protectFolder(path, stats)
+    if (!isUsable(stats)) await chmod(path, PRIVATE_FOLDER_MODE)
   } catch (error) {
     throw toUnusable(path, error)
   }
@@ -133,7 +135,7 @@ async function protectFolder(path: string, stats: Stats): Promise<void> {
   if (stats.isSymbolicLink()) throw unusable(path, 'it is a link; put a folder in its place')
   if (!stats.isDirectory()) throw unusable(path, 'it is not a folder; move it away')
   checkOwner(path, stats)
-  if (!isOpenToOthers(stats) && isUsable(stats)) return
+  if (!isOpenToOthers(stats)) return
   // Making /tmp private would break the machine.
   if ((stats.mode & STICKY) !== 0) {
     throw unusable(path, 'it is shared with other users; choose a folder of its own')
