@@ -109,6 +109,11 @@ class Kernel<Principal> {
 
     // Most targets are a literal path as it stands in a table: nothing to take apart.
     const target = request.url ?? ''
+    const probe = this.#public.matchLiteral(target)
+    if (probe !== undefined) {
+      exchange.path = target
+      return this.#handle(exchange, probe)
+    }
     const literal = this.#private.matchLiteral(target)
     if (literal !== undefined) {
       exchange.path = target
