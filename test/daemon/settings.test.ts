@@ -45,7 +45,7 @@ function load({ file, environment = {}, options = {} }: Given): Settings {
   return loadSettings({
     options: { ...options, ...config },
     where: linux(environment),
-    cwd: '/work/here',
+    cwd: '/some/here',
   })
 }
 
@@ -226,7 +226,7 @@ describe('loadSettings()', () => {
 
   it('takes paths in a config file as relative to it, and others to where it was called', () => {
     assert.equal(load({ file: { dataDir: 'd' } }).dataDir, join(root, 'd'))
-    assert.equal(load({ options: { dataDir: 'd' } }).dataDir, '/work/here/d')
-    assert.equal(load({ environment: { CLIPGATE_DATA_DIR: '../d' } }).dataDir, '/work/d')
+    assert.equal(load({ options: { dataDir: 'd' } }).dataDir, '/some/here/d')
+    assert.equal(load({ environment: { CLIPGATE_DATA_DIR: '../d' } }).dataDir, '/some/d')
   })
 })
