@@ -11,12 +11,11 @@ import { join } from 'node:path'
 import { createCredentialVerifier } from '../devices/credential-verifier.ts'
 import { JsonDeviceRegistry } from '../devices/json-device-registry.ts'
 import { createPasswordHasher } from '../devices/password-hasher.ts'
-import type { GatewayPorts } from '../gateway/create-gateway.ts'
+import type { GatewayPorts } from '../gateway/gateway-ports.ts'
 import { ChangeHub } from '../inbound/change-hub.ts'
 import { ClipboardPipeline } from '../inbound/clipboard-pipeline.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import type { BlobStore } from '../ports/blob.ts'
-import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { openDataDirectory, type DataDirectory } from '../storage/data-directory.ts'
@@ -42,7 +41,6 @@ export interface Clipboard extends GatewayPorts {
   readonly directory: DataDirectory
   readonly blobs: BlobStore
   readonly storage: Storage
-  readonly changes: ChangeFeed
   readonly devices: JsonDeviceRegistry
   readonly inbound: ClipboardPipeline
   /** Writes what is pending, ends workers and timers, and gives the directory back. */

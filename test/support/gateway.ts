@@ -8,7 +8,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { createGateway, type GatewayOptions } from '../../src/gateway/create-gateway.ts'
+import { createGateway } from '../../src/gateway/create-gateway.ts'
+import type { GatewayOptions } from '../../src/gateway/gateway-ports.ts'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
 import type { StagingArea } from '../../src/ports/staging-area.ts'
@@ -41,7 +42,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const devices = new MemoryDeviceRegistry(() => clock.now())
   const verifier = new FakeVerifier(devices)
 
-  const ports = { devices, verifier, latest, staging, inbound, clock, logger }
+  const ports = { devices, verifier, latest, staging, inbound, changes, clock, logger }
   const gateway = createGateway(ports, { version: '1.2.3', ...options })
   const server = createServer(gateway).on('checkContinue', gateway)
   await once(server.listen(0, '127.0.0.1'), 'listening')

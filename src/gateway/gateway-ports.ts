@@ -1,0 +1,39 @@
+/**
+ * What the protocol is made of, and how it may be set up.
+ *
+ * @module
+ */
+
+import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { CredentialVerifier } from '../ports/credential-verifier.ts'
+import type { DeviceRegistry } from '../ports/device-registry.ts'
+import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
+import type { LatestItem } from '../ports/latest-item.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { StagingArea } from '../ports/staging-area.ts'
+
+/** What the protocol needs of the outside. */
+export interface GatewayPorts {
+  readonly devices: DeviceRegistry
+  readonly verifier: CredentialVerifier
+  readonly latest: LatestItem
+  readonly staging: StagingArea
+  readonly inbound: InboundPipeline
+  readonly changes: ChangeFeed
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export interface GatewayOptions {
+  /** Version of the program, as `/api/version` tells it. */
+  readonly version: string
+  /** Base URL under which clients reach the gateway, when it is not the one they connect to. */
+  readonly publicUrl?: string | undefined
+  /** Addresses of proxies whose `X-Forwarded-For` counts. */
+  readonly trustedProxies?: readonly string[]
+  readonly maxFileBytes?: number
+  readonly maxMetadataBytes?: number
+  /** While true, requests are refused with 503. */
+  readonly isDraining?: () => boolean
+}
