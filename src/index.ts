@@ -17,5 +17,5 @@ export {
   type Ready,
   type StartDaemonOptions,
 } from './daemon/start-daemon.ts'
-export { createGateway } from './gateway/create-gateway.ts'
+export { createGateway, type Gateway } from './gateway/create-gateway.ts'
 export type { GatewayOptions, GatewayPorts } from './gateway/gateway-ports.ts'

@@ -106,15 +106,20 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
   const { logger, directory } = clipboard
   const startedAt = new Date(clipboard.clock.now()).toISOString()
   const listeners = new Listeners(logger)
-  cleanup.add(() => listeners.stop(settings.grace))
-
   const gateway = createGateway(clipboard, {
     version: readVersion(),
     publicUrl: settings.publicUrl,
     trustedProxies: settings.trustedProxies,
     maxFileBytes: settings.maxFileBytes,
     maxMetadataBytes: settings.maxMetadataBytes,
+    heartbeatMs: settings.heartbeat,
     isDraining: () => listeners.isDraining,
+  })
+  cleanup.add(async () => {
+    const stopped = listeners.stop(settings.grace)
+    // Nobody opens one from here on, and nobody waits for those that are.
+    gateway.closeStreams()
+    await stopped
   })
   const bound = await listeners.startGateway(
     gateway,
@@ -136,8 +141,7 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
         listeners: listeners.status(),
       }),
     linkBase,
-    // This version has no event streams.
-    countStreams: () => 0,
+    countStreams: (deviceId) => gateway.countStreams(deviceId),
     close: async () => undefined,
   })
   const token = await createControlToken(directory.path)

@@ -11,8 +11,17 @@ import type { Device } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { toHttpError } from './domain-errors.ts'
+import { EventStreams } from './event-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
+
+/** The listener of the gateway, and a hold on the event streams that it has opened. */
+export interface Gateway extends RequestListener {
+  /** Open event streams of a device. */
+  countStreams(deviceId: string): number
+  /** Ends all event streams. To be called when the gateway goes: it never sends an event again. */
+  closeStreams(): void
+}
 
 /**
  * Makes the gateway.
@@ -20,17 +29,22 @@ import { deviceRoutes, publicRoutes } from './routes.ts'
  * @returns A listener for `request` *and* `checkContinue` events: without the latter, Node tells
  *   clients to go on before anybody has checked who they are.
  */
-export function createGateway(ports: GatewayPorts, options: GatewayOptions): RequestListener {
-  const { isDraining = () => false, trustedProxies = [], publicUrl } = options
-  return createListener<Device>({
+export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gateway {
+  const { isDraining = () => false, trustedProxies = [], publicUrl, heartbeatMs } = options
+  const streams = new EventStreams({ ...ports, heartbeatMs })
+  const listener = createListener<Device>({
     publicRoutes: publicRoutes(options),
-    routes: deviceRoutes(ports, options),
+    routes: deviceRoutes(ports, streams, options),
     authenticate: createAuthenticate(ports),
     isDraining,
     trustedProxies,
     publicUrl,
     toHttpError,
     onFailure: (error, id) => logFailure(error, id, ports.logger),
+  })
+  return Object.assign(listener, {
+    countStreams: (deviceId: string) => streams.count(deviceId),
+    closeStreams: () => streams.close(),
   })
 }
 

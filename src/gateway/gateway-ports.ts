@@ -34,6 +34,8 @@ export interface GatewayOptions {
   readonly trustedProxies?: readonly string[]
   readonly maxFileBytes?: number
   readonly maxMetadataBytes?: number
+  /** Pause between the pings of an event stream. */
+  readonly heartbeatMs?: number | undefined
   /** While true, requests are refused with 503. */
   readonly isDraining?: () => boolean
 }

@@ -11,6 +11,8 @@ import type { Device, Dialect } from '../ports/device-registry.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 import { DOCUMENT_PATHS } from './dialect.ts'
 import { getDocument, putDocument } from './document.ts'
+import type { EventStreams } from './event-streams.ts'
+import { getEvents } from './events.ts'
 import { fileFolder, getFile, putFile } from './file.ts'
 import { healthz, root, time, version } from './probes.ts'
 
@@ -22,6 +24,7 @@ export function publicRoutes({ isDraining }: GatewayOptions): readonly Route<und
 /** What only devices may ask. */
 export function deviceRoutes(
   ports: GatewayPorts,
+  streams: EventStreams,
   options: GatewayOptions,
 ): readonly Route<Device>[] {
   const { maxFileBytes = MAX_FILE_BYTES, maxMetadataBytes = MAX_METADATA_BYTES } = options
@@ -32,6 +35,7 @@ export function deviceRoutes(
     route('GET', '/api/time', time(ports.clock)),
     route('GET', '/api/version', version(options.version)),
     route('GET', '/version', version(options.version)),
+    route('GET', '/api/sse/clipboard', getEvents(streams)),
 
     ...(['sync', 'syncclipboard'] as const).flatMap((dialect) => documentRoutes(dialect)),
 

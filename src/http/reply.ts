@@ -22,6 +22,22 @@ export interface OpenBlobBody {
   close(): Promise<void>
 }
 
+/** A body that goes on until somebody ends it. Never opened for HEAD. */
+export interface LiveBody {
+  /** Called once, in the tick in which the header is written. */
+  attach(wire: Wire): void
+}
+
+/** Where a live body goes. */
+export interface Wire {
+  /** @param onWritten Called when the chunk has left this program; never when the client is gone. */
+  write(chunk: Uint8Array, onWritten: () => void): void
+  /** Ends the answer; at once, whether or not the client reads. */
+  end(): void
+  /** Calls back once when the client is gone, unless the answer ended before. */
+  onGone(callback: () => void): void
+}
+
 /**
  * One response, as a value. Length, range and validator headers are the kernel's affair; the reply
  * may carry a `Cache-Control` of its own.
@@ -29,7 +45,7 @@ export interface OpenBlobBody {
 export interface Reply {
   readonly status: number
   readonly headers?: FlatHeaders
-  readonly body?: string | Uint8Array | BlobBody
+  readonly body?: string | Uint8Array | BlobBody | LiveBody
   /** Quoted entity tag. A GET or HEAD reply with one is sent conditionally. */
   readonly etag?: string
   /** Unix milliseconds. */

@@ -14,8 +14,9 @@ import { HttpError } from './http-error.ts'
 import { drain, LINGER_MS } from './linger.ts'
 import { pumpBlob } from './pump-blob.ts'
 import { allHeaders, withoutContentHeaders } from './reply-headers.ts'
-import type { BlobBody, Reply } from './reply.ts'
+import type { BlobBody, LiveBody, Reply } from './reply.ts'
 import { StallWatch } from './stall-watch.ts'
+import { createWire } from './wire.ts'
 
 const WRITE_STALL_MS = 30_000
 
@@ -63,7 +64,9 @@ export class Sender {
 
     const { status, body } = reply
     if (typeof body === 'object' && !(body instanceof Uint8Array)) {
-      return this.#sendBlob(exchange, reply, body)
+      return 'attach' in body
+        ? this.#sendLive(exchange, reply, body)
+        : this.#sendBlob(exchange, reply, body)
     }
     response.writeHead(status, allHeaders(reply, lengthOf(status, body)))
     this.#finish(exchange, method === 'HEAD' ? undefined : body)
@@ -92,6 +95,17 @@ export class Sender {
       await open.close()
     }
     this.#finish(exchange, undefined)
+  }
+
+  #sendLive(exchange: Exchange, reply: Reply, body: LiveBody): void {
+    const { method, response } = exchange
+    response.writeHead(reply.status, allHeaders(reply, undefined))
+    if (method === 'HEAD') {
+      this.#finish(exchange, undefined)
+      return
+    }
+    body.attach(createWire(exchange))
+    response.flushHeaders()
   }
 
   /** Resolves when the chunk has left this program. */
