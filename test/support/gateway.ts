@@ -57,6 +57,8 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const url = `http://127.0.0.1:${port}`
   return {
     ...ports,
+    server,
+    gateway,
     blobs,
     memory,
     url,

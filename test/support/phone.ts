@@ -8,6 +8,8 @@ import assert from 'node:assert/strict'
 import type { PairedDevice } from './daemon-process.ts'
 
 export interface Phone {
+  /** The header of its credentials. */
+  readonly authorization: string
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** The current document. */
   document(): Promise<Record<string, unknown>>
@@ -26,6 +28,8 @@ export function createPhone(
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 
   const phone: Phone = {
+    authorization,
+
     fetch: (path, init = {}) =>
       fetch(`${gateway}${path}`, { ...init, headers: { authorization, ...init.headers } }),
 

@@ -65,6 +65,12 @@ export class RawClient {
     return { status, headers, body: this.#take(length) }
   }
 
+  /** Everything up to the next `mark`, which is included. */
+  async readUntil(mark: string): Promise<string> {
+    const at = await this.#until((text) => text.indexOf(mark))
+    return this.#take(at + mark.length)
+  }
+
   /** Everything until the server has closed the connection. */
   async readToEnd(): Promise<string> {
     while (!this.#isClosed) await this.#arrival()
