@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os'
 
 export type BudgetId =
   | 'B1' | 'B2' | 'B3a' | 'B3b' | 'B4' | 'B7' | 'B8' | 'B9a' | 'B9b' | 'B10'
+  | 'B12 latency' | 'B12 memory'
   | 'B14 packages' | 'B14 size' | 'B15 decode' | 'B15 encode'
 
 export interface Budget {
@@ -57,6 +58,22 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
   'B9a': { ...IDLE, what: 'idle memory, before the first login', floor: 1.25, aim: 1.1 },
   'B9b': { ...IDLE, what: 'idle memory, after a login and a rest', floor: 1.35, aim: 1.25 },
   'B10': { ...BARE, what: 'start to ready', unit: 'ms', floor: 1.6, aim: 1.2 },
+  'B12 latency': {
+    ...AMOUNT,
+    what: 'push to the last of 1,000 event streams, p99',
+    baseline: '',
+    unit: 'ms',
+    floor: 100,
+    aim: 40,
+  },
+  'B12 memory': {
+    ...AMOUNT,
+    what: 'memory of an event stream',
+    baseline: '',
+    unit: 'KiB',
+    floor: 16,
+    aim: 8,
+  },
   'B14 packages': { ...INSTALL, what: 'installed packages', unit: '', floor: 3, aim: 2 },
   'B14 size': { ...INSTALL, what: 'installed size', unit: 'MB', floor: 4, aim: 3 },
   'B15 decode': { ...LINK, what: 'decode a connect link', baseline: 'JSON.parse' },
