@@ -154,8 +154,7 @@ export class ConnectionTable {
     if (requests !== entry.requests) {
       entry.headerSince = undefined
       entry.requests = requests
-      // An answer that was given is only memory.
-      connection.latest = undefined
+      connection.forgetAnswers()
     } else if (socket.bytesRead !== entry.bytes) {
       entry.headerSince ??= now
     }

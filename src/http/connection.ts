@@ -8,6 +8,9 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { normaliseAddress } from './client-address.ts'
 
+/** RFC 9110 section 9.2.1, and what WebDAV adds. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
+
 /** One connection of a client. */
 export class Connection {
   readonly socket: Socket
@@ -23,6 +26,8 @@ export class Connection {
   requests = 0
   /** The answer to the newest request; it ends after all others of this connection. */
   latest: ServerResponse | undefined = undefined
+  /** The answer to the newest request that may change something. */
+  #latestChange: ServerResponse | undefined = undefined
   #onGone: Set<() => void> | undefined = undefined
 
   constructor(socket: Socket) {
@@ -32,8 +37,27 @@ export class Connection {
 
   /** Whether an answer is owed or under way. */
   get isBusy(): boolean {
-    const { latest } = this
-    return latest !== undefined && !latest.writableFinished && !latest.destroyed
+    return isOpen(this.latest)
+  }
+
+  /**
+   * Takes a request in, and calls `serve` when it is its turn: RFC 9112 section 9.3.2 lets
+   * pipelined requests overtake each other only while none of them changes anything.
+   */
+  inTurn(response: ServerResponse, serve: () => void): void {
+    const isSafe = SAFE_METHODS.has(response.req.method ?? '')
+    const awaited = isSafe ? this.#latestChange : this.latest
+    this.requests += 1
+    this.latest = response
+    if (!isSafe) this.#latestChange = response
+    if (isOpen(awaited)) this.#onEnd(awaited, serve)
+    else serve()
+  }
+
+  /** Answers that were given are only memory. */
+  forgetAnswers(): void {
+    this.latest = undefined
+    this.#latestChange = undefined
   }
 
   /**
@@ -48,16 +72,19 @@ export class Connection {
     return () => watchers.delete(callback)
   }
 
-  /** Calls back once when the answer that is owed now has ended, in whatever way. */
+  /** Calls back once when the answers that are owed now have ended, in whatever way. */
   onIdle(callback: () => void): void {
-    const { latest } = this
+    if (this.latest !== undefined) this.#onEnd(this.latest, callback)
+  }
+
+  #onEnd(response: ServerResponse, callback: () => void): void {
     const once = (): void => {
       forget()
-      latest?.off('close', once)
+      response.off('close', once)
       callback()
     }
     const forget = this.onGone(once)
-    latest?.once('close', once)
+    response.once('close', once)
   }
 
   #listen(): Set<() => void> {
@@ -67,6 +94,10 @@ export class Connection {
     })
     return watchers
   }
+}
+
+function isOpen(response: ServerResponse | undefined): response is ServerResponse {
+  return response !== undefined && !response.writableFinished && !response.destroyed
 }
 
 const connections = new WeakMap<Socket, Connection>()

@@ -86,9 +86,13 @@ class Kernel<Principal> {
     const connection = connectionOf(request.socket)
     // We said that we would close; the client may not count on more.
     if (connection.isClosing) return
-    connection.requests += 1
-    connection.latest = response
-    const exchange = new Exchange(request, response, connection, this.#isTrustedProxy)
+    connection.inTurn(response, () => {
+      if (connection.isClosing || connection.socket.destroyed) return
+      this.#begin(new Exchange(request, response, connection, this.#isTrustedProxy))
+    })
+  }
+
+  #begin(exchange: Exchange): void {
     try {
       const sent = this.#answer(exchange)
       if (sent instanceof Promise) sent.catch((thrown: unknown) => this.#fail(exchange, thrown))

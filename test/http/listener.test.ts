@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { route, type Call } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
 import { readBytes } from '../../src/http/read-body.ts'
@@ -197,6 +197,85 @@ describe('failures', () => {
     })
     await assert.rejects(fetch(`${url}/bad`, { headers: LOGIN }))
     assert.equal((await fetch(url, { headers: LOGIN })).status, 200)
+  })
+})
+
+describe('pipelined requests', () => {
+  /** A resource whose value each PUT replaces, in its own time. */
+  async function serveValue(t: TestContext) {
+    const puts: { readonly finish: () => void; readonly signal: AbortSignal }[] = []
+    let arrived = defer<void>()
+    let value = 'old'
+    const served = await serveKernel(t, {
+      routes: [
+        route('GET', '/value', () => text(value)),
+        route('PUT', '/value', async (call) => {
+          const body = Buffer.from(await readBytes(call, 100)).toString()
+          const finished = defer<void>()
+          puts.push({ finish: finished.resolve, signal: call.signal })
+          arrived.resolve()
+          await finished.promise
+          value = body
+          return empty(200)
+        }, { maxBody: 100 }),
+      ],
+    })
+    return {
+      ...served,
+      puts,
+      nextPut: async () => {
+        await arrived.promise
+        arrived = defer()
+        return puts.shift()
+      },
+    }
+  }
+
+  const put = (body: string): string => head('PUT /value', `Content-Length: ${body.length}`) + body
+
+  it('see what those before them have changed', async (t) => {
+    const { connect, nextPut, puts } = await serveValue(t)
+    const client = await connect()
+    const get = head('GET /value')
+    client.send(get + put('one') + get + get + put('two') + get)
+    assert.equal((await client.read()).body, 'old')
+    const first = await nextPut()
+    assert.equal(puts.length, 0, 'the second change waits for the first')
+    first?.finish()
+    assert.equal((await client.read()).status, 200)
+    assert.equal((await client.read()).body, 'one')
+    assert.equal((await client.read()).body, 'one')
+    const second = await nextPut()
+    second?.finish()
+    assert.equal((await client.read()).status, 200)
+    assert.equal((await client.read()).body, 'two')
+  })
+
+  it('change nothing when their client has left before it was their turn', async (t) => {
+    const { connect, nextPut, puts } = await serveValue(t)
+    const client = await connect()
+    client.send(put('one') + put('two'))
+    const first = await nextPut()
+    assert.notEqual(first, undefined)
+    if (first === undefined) return
+    const gone = once(first.signal, 'abort')
+    client.close()
+    await gone
+    first.finish()
+    const other = await connect()
+    other.send(head('GET /value'))
+    assert.equal((await other.read()).body, 'one')
+    assert.equal(puts.length, 0)
+  })
+
+  it('are not served behind a change after which the connection ends', async (t) => {
+    const { connect, nextPut, puts } = await serveValue(t)
+    const client = await connect()
+    client.send(head('PUT /value', 'Content-Length: 3', 'Connection: close') + 'one' + put('two'))
+    const first = await nextPut()
+    first?.finish()
+    assert.match(await client.readToEnd(), /^HTTP\/1\.1 200 /)
+    assert.equal(puts.length, 0)
   })
 })
 
