@@ -1,5 +1,5 @@
 /**
- * Finds out which server `pull` and `push` talk to.
+ * Finds out which server `pull`, `push` and `watch` talk to.
  *
  * @module
  */

@@ -11,7 +11,7 @@ const SETTINGS_COMMANDS = ['serve', 'pair', 'devices', 'rotate', 'revoke', 'stat
 /** Commands that take all settings of the daemon as options. */
 export type SettingsCommandName = (typeof SETTINGS_COMMANDS)[number]
 
-export type PlainCommandName = 'link' | 'pull' | 'push' | 'help' | 'version'
+export type PlainCommandName = 'link' | 'pull' | 'push' | 'watch' | 'help' | 'version'
 
 export type CommandName = SettingsCommandName | PlainCommandName
 
@@ -123,6 +123,15 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     details: `${LINK_DETAILS} The text is then what follows that line.`,
     options: { ...LINK_OPTIONS, ...JSON_FLAG },
     operands: [0, 1],
+  },
+  watch: {
+    usage: 'watch',
+    summary: 'print each change of the clipboard, beginning with what is on it',
+    details:
+      `${LINK_DETAILS} A connection that breaks is made again, for as long as it takes. SIGTERM ` +
+      'and SIGINT end it, and so does a reader of its output that goes away.',
+    options: { ...LINK_OPTIONS, ...JSON_FLAG },
+    operands: [0, 0],
   },
   help: {
     usage: 'help [COMMAND]',

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { connect, type Client } from '../client/connect.ts'
-import type { LatestDocument } from '../client/latest.ts'
+import { hasItem, type LatestDocument } from '../client/latest.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { chooseServer } from './choose-server.ts'
 import { CommandError, UsageError, type Invocation } from './command.ts'
@@ -48,8 +48,8 @@ export async function runPull({ shell, args }: Invocation): Promise<number> {
 }
 
 async function pullText({ shell, args, client, document }: Pull): Promise<void> {
-  const { text, hasData, contentId } = document
-  if (text === '' && !hasData && contentId === undefined) {
+  const { text, hasData } = document
+  if (!hasItem(document)) {
     throw new CommandError('Cannot pull: nothing was copied yet; copy or push something first')
   }
   const whole = hasData ? await downloadText(client, document) : text

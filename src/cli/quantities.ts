@@ -26,6 +26,12 @@ export function formatAgo(iso: string, now: number): string {
   return `${count} ${name}${count === 1 ? '' : 's'} ago`
 }
 
+/** `2026-01-31 12:34:56`, where the reader is. */
+export function formatTime(at: Date): string {
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
+  return local.toISOString().slice(0, 19).replace('T', ' ')
+}
+
 /** `1.5 MiB`, `17 bytes`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`

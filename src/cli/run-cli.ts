@@ -49,6 +49,7 @@ const PLAIN_COMMANDS: Readonly<Record<PlainCommandName, () => Promise<Run<Invoca
   link: async () => (await import('./link.ts')).runLink,
   pull: async () => (await import('./pull.ts')).runPull,
   push: async () => (await import('./push.ts')).runPush,
+  watch: async () => (await import('./watch.ts')).runWatch,
   help: async () => (await import('./help.ts')).runHelp,
   version: async () => (await import('./print-version.ts')).runVersion,
 }

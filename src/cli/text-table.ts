@@ -50,6 +50,17 @@ export function displayWidth(text: string): number {
   return width
 }
 
+/** `text` as wide as may be; what is cut off is an ellipsis. */
+export function cut(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text
+  let kept = ''
+  for (const character of text) {
+    if (displayWidth(kept + character) > width - 1) break
+    kept += character
+  }
+  return `${kept}…`
+}
+
 function widths(cells: readonly (readonly string[])[]): readonly number[] {
   const [heading = []] = cells
   return heading.map((_, index) => Math.max(...cells.map((row) => displayWidth(row[index] ?? ''))))
@@ -67,16 +78,6 @@ function fit(natural: readonly number[], columns: number): readonly number[] {
     excess -= 1
   }
   return fitted
-}
-
-function cut(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text
-  let kept = ''
-  for (const character of text) {
-    if (displayWidth(kept + character) > width - 1) break
-    kept += character
-  }
-  return `${kept}…`
 }
 
 function pad(text: string, width: number): string {

@@ -5,12 +5,12 @@
  */
 
 import { ClientError } from './client-error.ts'
-import type { Watch } from './watch.ts'
+import type { Watchdog } from './watchdog.ts'
 
-/** An answer whose body nobody has read yet. Whoever reads it closes the watch. */
+/** An answer whose body nobody has read yet. Whoever reads it closes the watchdog. */
 export interface Answer {
   readonly response: Response
-  readonly watch: Watch
+  readonly watchdog: Watchdog
 }
 
 /**
@@ -30,20 +30,20 @@ export async function readJson(answer: Answer, limit: number): Promise<unknown> 
 }
 
 /** Lets go of a body that nobody wants, and with it of the connection. */
-export async function discard({ response, watch }: Answer): Promise<void> {
-  watch.close()
+export async function discard({ response, watchdog }: Answer): Promise<void> {
+  watchdog.close()
   // A body that fails now is one that nobody misses.
   await response.body?.cancel().catch(() => undefined)
 }
 
-async function readChunks({ response, watch }: Answer, limit: number): Promise<Uint8Array[]> {
+async function readChunks({ response, watchdog }: Answer, limit: number): Promise<Uint8Array[]> {
   const chunks: Uint8Array[] = []
   const reader = response.body?.getReader()
   if (reader === undefined) return chunks
   let size = 0
   try {
     for (;;) {
-      const { value: chunk } = await watch.wait(reader.read())
+      const { value: chunk } = await watchdog.wait(reader.read())
       if (chunk === undefined) return chunks
       size += chunk.byteLength
       if (size > limit) throw new ClientError('BAD_ANSWER', { reason: 'too long' })

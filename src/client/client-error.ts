@@ -39,6 +39,8 @@ export interface ClientErrorDetails {
   readonly problem?: string | undefined
   /** What exactly failed: a system error code, or a few words of ours. */
   readonly reason?: string | undefined
+  /** How long the server asks to leave it alone, in milliseconds. */
+  readonly retryAfterMs?: number | undefined
 }
 
 /** The one error of the client; a request that the caller aborted rejects with their reason. */
@@ -48,13 +50,16 @@ export class ClientError extends Error {
   readonly status: number | undefined
   readonly problem: string | undefined
   readonly reason: string | undefined
+  readonly retryAfterMs: number | undefined
 
-  constructor(code: ClientErrorCode, { status, problem, reason }: ClientErrorDetails = {}) {
+  constructor(code: ClientErrorCode, known: ClientErrorDetails = {}) {
+    const { status, problem, reason, retryAfterMs } = known
     const details = [status, problem, reason].filter((detail) => detail !== undefined)
     super(MESSAGES[code] + (details.length === 0 ? '' : ` (${details.join(', ')})`))
     this.code = code
     this.status = status
     this.problem = problem
     this.reason = reason
+    this.retryAfterMs = retryAfterMs
   }
 }

@@ -14,6 +14,7 @@ import type { ClipboardDocument } from './decode-document.ts'
 import { getLatest, type LatestDocument, type LatestOptions } from './latest.ts'
 import { pushFile, pushText, type PushFileOptions, type PushOptions } from './push.ts'
 import { openServer, type Credentials } from './server.ts'
+import { watch, type WatchOptions } from './watch.ts'
 
 /** A phone on a bad network gets up within this. */
 const TIMEOUT_MS = 30_000
@@ -46,6 +47,22 @@ export interface Client {
    * `fs.openAsBlob()` is never whole in memory.
    */
   pushFile(blob: Blob, options: PushFileOptions): Promise<ContentId>
+  /**
+   * The current item, and each one that becomes current from then on, also when it is the same one
+   * again. It stays connected, reconnects for ever, and polls servers that cannot tell changes.
+   * Who reads slowly gets the newest document, and not those in between.
+   *
+   * Nothing is sent before the first one is asked for. Leaving the loop ends everything.
+   *
+   * @throws {ClientError} `UNAUTHORIZED`: the device was revoked, or has another password. All
+   *   other failures are only told to `onState`, and may pass.
+   *
+   * @example
+   * ```ts
+   * for await (const document of client.watch()) console.log(document.type, document.size)
+   * ```
+   */
+  watch(options?: WatchOptions): AsyncIterableIterator<LatestDocument, undefined>
   /** Resolves when the server is there and accepts the password. */
   probe(options?: PushOptions): Promise<void>
 }
@@ -84,6 +101,7 @@ export function connect(
     download: (document, options = {}) => download(opened, document, options),
     pushText: (text, options = {}) => pushText(opened, text, options),
     pushFile: (blob, options) => pushFile(opened, blob, options),
+    watch: (options = {}) => watch(opened, options),
     probe: async (options = {}) => {
       await getLatest(opened, options)
     },

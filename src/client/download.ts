@@ -104,13 +104,13 @@ function readLength(headers: Headers): number | undefined {
 }
 
 /** The body, with the errors of the client. What it waits for may take the time-out, not longer. */
-function guard({ response, watch }: Answer, size: number | undefined): Download['body'] {
+function guard({ response, watchdog }: Answer, size: number | undefined): Download['body'] {
   const reader = (response.body ?? new Blob([]).stream()).getReader()
   const [least, most] = size === undefined ? [0, Infinity] : [size, size]
   let received = 0
 
   async function close(reason?: unknown): Promise<void> {
-    watch.close()
+    watchdog.close()
     // A body that fails now is one that nobody misses.
     await reader.cancel(reason).catch(() => undefined)
   }
@@ -119,7 +119,7 @@ function guard({ response, watch }: Answer, size: number | undefined): Download[
     {
       async pull(controller) {
         try {
-          const { value: chunk } = await watch.wait(reader.read())
+          const { value: chunk } = await watchdog.wait(reader.read())
           received += chunk?.byteLength ?? 0
           const isWrong = chunk === undefined ? received < least : received > most
           if (isWrong) throw new ClientError('BAD_ANSWER', { reason: 'not the announced size' })

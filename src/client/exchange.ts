@@ -9,8 +9,9 @@
 import { KIB } from '../core/limits.ts'
 import { discard, readJson, type Answer } from './answer.ts'
 import { ClientError } from './client-error.ts'
+import { readRetryAfter } from './retry-after.ts'
 import type { Server } from './server.ts'
-import { Watch } from './watch.ts'
+import { Watchdog } from './watchdog.ts'
 
 /** What is sent slower than this does not move. The server allows bodies the same time. */
 const SLOWEST_BYTES_PER_MS: number = (16 * KIB) / 1000
@@ -55,17 +56,17 @@ export async function exchange<T>(
  * @throws {ClientError} also for answers other than those of success, and 304.
  */
 export async function openAnswer(server: Server, outgoing: Outgoing): Promise<Answer> {
-  const watch = new Watch(server.timeoutMs, outgoing.signal)
-  const response = await send(server, outgoing, watch)
-  const answer = { response, watch }
+  const watchdog = new Watchdog(server, outgoing.signal)
+  const response = await send(server, outgoing, watchdog)
+  const answer = { response, watchdog }
   if (!response.ok && response.status !== 304) throw await readRefusal(answer)
   return answer
 }
 
 async function send(
-  { base, authorization }: Server,
+  { base, authorization, timeoutMs }: Server,
   { method, path, headers, body }: Outgoing,
-  watch: Watch,
+  watchdog: Watchdog,
 ): Promise<Response> {
   try {
     const response = fetch(base + path, {
@@ -76,21 +77,21 @@ async function send(
       redirect: 'error',
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
-      signal: watch.signal,
+      signal: watchdog.signal,
     })
-    return await watch.wait(response, sizeOf(body) / SLOWEST_BYTES_PER_MS)
+    return await watchdog.wait(response, timeoutMs + sizeOf(body) / SLOWEST_BYTES_PER_MS)
   } catch (error) {
-    watch.close()
+    watchdog.close()
     throw error
   }
 }
 
 async function readRefusal(answer: Answer): Promise<ClientError> {
-  const { status } = answer.response
+  const { status, headers } = answer.response
   const problem = await readProblem(answer)
   if (status === 401) return new ClientError('UNAUTHORIZED', { status, problem })
   if (status === 404) return new ClientError('NOT_FOUND', { status, problem })
-  return new ClientError('REFUSED', { status, problem })
+  return new ClientError('REFUSED', { status, problem, retryAfterMs: readRetryAfter(headers) })
 }
 
 /** The code in the problem details of RFC 9457, if there is one. */

@@ -19,6 +19,7 @@ const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
 
 /** A document, and what to ask with whether there is a newer one. */
 export interface LatestDocument extends ClipboardDocument {
+  /** Changes with each activation of an item, also of the same one. */
   readonly etag: string | undefined
 }
 
@@ -41,12 +42,32 @@ export async function getLatest(
     const { response } = answer
     if (response.status === 304 && etag !== undefined) return undefined
     const document = decodeDocument(await readJson(answer, MAX_DOCUMENT_BYTES))
-    return { ...document, etag: response.headers.get('ETag') ?? undefined }
+    return { ...document, etag: readEntityTag(response.headers) }
   })
+}
+
+/** Whether there is an item at all. Without one, the document is that of an empty text. */
+export function hasItem({ text, hasData, contentId }: ClipboardDocument): boolean {
+  return text !== '' || hasData || contentId !== undefined
+}
+
+/** Whether both describe one activation of one item. */
+export function isSameDocument(a: LatestDocument, b: LatestDocument): boolean {
+  if (a.contentId !== b.contentId || a.etag !== b.etag) return false
+  if (a.etag !== undefined) return true
+  // Some servers of the protocol have no entity tags.
+  const isSame = a.type === b.type && a.text === b.text && a.size === b.size
+  return isSame && a.hash === b.hash && a.dataName === b.dataName
 }
 
 /** @throws {ClientError} `ARGUMENT_INVALID` when it cannot stand in a header. */
 export function checkEntityTag(etag: string | undefined): void {
   if (etag === undefined || ENTITY_TAG.test(etag)) return
   throw new ClientError('ARGUMENT_INVALID', { reason: 'the etag is not an entity tag' })
+}
+
+/** One that is malformed could not be sent back. */
+function readEntityTag(headers: Headers): string | undefined {
+  const etag = headers.get('ETag') ?? ''
+  return ENTITY_TAG.test(etag) ? etag : undefined
 }

@@ -5,6 +5,7 @@
  */
 
 import { ClientError } from './client-error.ts'
+import { systemTiming, type Timing } from './timing.ts'
 
 /** What a connect link says; `url` without query and fragment. */
 export interface Credentials {
@@ -21,11 +22,16 @@ export interface Server {
   readonly authorization: string
   /** How long to wait while nothing moves, in milliseconds. */
   readonly timeoutMs: number
+  readonly timing: Timing
 }
 
 /** @throws {ClientError} `SERVER_INVALID`. */
-export function openServer({ url, user, pwd }: Credentials, timeoutMs: number): Server {
-  return { base: baseOf(url), authorization: basic(user, pwd), timeoutMs }
+export function openServer(
+  { url, user, pwd }: Credentials,
+  timeoutMs: number,
+  timing: Timing = systemTiming,
+): Server {
+  return { base: baseOf(url), authorization: basic(user, pwd), timeoutMs, timing }
 }
 
 function baseOf(url: string): string {

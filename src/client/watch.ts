@@ -1,65 +1,98 @@
 /**
- * Ends a request that its caller gave up, or that has not moved for too long.
- *
- * The signal alone would not do: Node's fetch may lose it to the garbage collector
- * (nodejs/node#55428), and a body would then hang for the five minutes of its own time-out. So
- * whoever waits does it here, and cancels what was waited for when it fails.
+ * Watches the clipboard of a server: its documents, as they change.
  *
  * @module
  */
 
-import { ClientError } from './client-error.ts'
-import { translateFailure } from './translate-failure.ts'
+import { Follower, type WatchState } from './follower.ts'
+import type { LatestDocument } from './latest.ts'
+import type { Server } from './server.ts'
 
-/** Longer timers fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+export interface WatchOptions {
+  /** Ends the watch at once; the iteration throws its reason. */
+  readonly signal?: AbortSignal | undefined
+  /** Told whenever the connection is made, lost, or tried again. The same state may come twice. */
+  readonly onState?: ((state: WatchState) => void) | undefined
+}
 
-/** Close it when the request is over, or it keeps listening to the caller's signal. */
-export class Watch {
-  readonly #controller = new AbortController()
-  readonly #timeoutMs: number
-  readonly #caller: AbortSignal | undefined
-  #giveUp: ((reason: unknown) => void) | undefined
+/** What {@link Client.watch} says. */
+export function watch(
+  server: Server,
+  options: WatchOptions,
+): AsyncIterableIterator<LatestDocument, undefined> {
+  const ending = new AbortController()
+  const documents = follow(server, options, ending)
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    next: () => documents.next(),
+    return: () => {
+      // A generator that waits would not notice before the next document.
+      ending.abort(RETURNED)
+      return documents.return(undefined)
+    },
+  }
+}
 
-  constructor(timeoutMs: number, caller: AbortSignal | undefined) {
-    this.#timeoutMs = timeoutMs
-    this.#caller = caller
-    if (caller?.aborted === true) this.#onCallerAbort()
-    else caller?.addEventListener('abort', this.#onCallerAbort)
+/** Why a watch ends that nobody wants to read any more. */
+const RETURNED: unique symbol = Symbol('returned')
+
+async function* follow(
+  server: Server,
+  { signal, onState = () => {} }: WatchOptions,
+  ending: AbortController,
+): AsyncGenerator<LatestDocument, undefined> {
+  const newest = new Slot<LatestDocument>()
+  const onAbort = (): void => ending.abort(signal?.reason)
+  if (signal?.aborted === true) onAbort()
+  else signal?.addEventListener('abort', onAbort)
+  const follower = new Follower(server, {
+    deliver: (document) => newest.put(document),
+    report: onState,
+    signal: ending.signal,
+  })
+  const following = follower.run().catch((error: unknown) => newest.fail(error))
+  try {
+    for (;;) {
+      ending.signal.throwIfAborted()
+      yield await newest.take()
+    }
+  } catch (error) {
+    if (error === RETURNED) return
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', onAbort)
+    ending.abort(RETURNED)
+    await following
+  }
+}
+
+/** Holds the newest value until somebody takes it: a reader who is late misses those before. */
+class Slot<T extends object> {
+  #value: T | undefined
+  #failure: { readonly reason: unknown } | undefined
+  #wake: () => void = () => {}
+
+  put(value: T): void {
+    this.#value = value
+    this.#wake()
   }
 
-  /** For `fetch`. */
-  get signal(): AbortSignal {
-    return this.#controller.signal
+  fail(reason: unknown): void {
+    this.#failure = { reason }
+    this.#wake()
   }
 
-  /**
-   * Waits for something that has to happen within the time-out and `moreMs`.
-   *
-   * @throws {ClientError}, or the reason of the caller.
-   */
-  wait<T>(happening: Promise<T>, moreMs: number = 0): Promise<T> {
-    const delay = Math.min(this.#timeoutMs + moreMs, LONGEST_TIMER_MS)
-    const timer = setTimeout(() => this.#abort(new ClientError('TIMEOUT')), delay)
-    return new Promise<T>((resolve, reject) => {
-      const { signal } = this
-      this.#giveUp = reject
-      if (signal.aborted) reject(signal.reason)
-      happening.then(resolve, (error) => {
-        reject(signal.aborted ? signal.reason : translateFailure(error))
+  async take(): Promise<T> {
+    for (;;) {
+      const value = this.#value
+      this.#value = undefined
+      if (value !== undefined) return value
+      if (this.#failure !== undefined) throw this.#failure.reason
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
       })
-    }).finally(() => clearTimeout(timer))
+    }
   }
-
-  close(): void {
-    this.#caller?.removeEventListener('abort', this.#onCallerAbort)
-  }
-
-  #abort(reason: unknown): void {
-    this.#controller.abort(reason)
-    this.#giveUp?.(reason)
-  }
-
-  // A field, so that the same function can be removed as a listener.
-  readonly #onCallerAbort = (): void => this.#abort(this.#caller?.reason)
 }

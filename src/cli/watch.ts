@@ -1,0 +1,131 @@
+/**
+ * `clipgate watch`: prints each change of the clipboard of a server, until it is told to stop.
+ *
+ * Connections that break are no failure: it goes on, and says so on stderr.
+ *
+ * @module
+ */
+
+import { once } from 'node:events'
+import { connect, type Client } from '../client/connect.ts'
+import type { WatchState } from '../client/follower.ts'
+import type { LatestDocument } from '../client/latest.ts'
+import { chooseServer } from './choose-server.ts'
+import { CommandError, type Invocation } from './command.ts'
+import { Input } from './input.ts'
+import { formatBytes, formatTime } from './quantities.ts'
+import { explainFailure } from './remedies.ts'
+import { saveServer } from './saved-server.ts'
+import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
+import { cut } from './text-table.ts'
+import { visible } from './visible.ts'
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+
+/** The reason to end that is no failure. */
+const STOPPED: unique symbol = Symbol('stopped')
+
+/** Of a text, in cells, where there is no terminal to be as wide as. */
+const PREVIEW_WIDTH = 60
+
+/** Of a text, in UTF-16 code units: as much as any terminal shows. */
+const PREVIEW_LENGTH = 1000
+
+export async function runWatch(call: Invocation): Promise<number> {
+  const { shell, args } = call
+  const client = await openClient(call)
+  const end = listenForEnd(shell)
+  const { signal } = end
+  try {
+    for await (const document of client.watch({ signal, onState: tellStates(shell) })) {
+      const at = new Date()
+      if (args.flag('json')) printJson(shell, toJson(document, at))
+      else print(shell, formatChange(document, at, columnsOf(shell)))
+      if (shell.stdout.writableNeedDrain) await once(shell.stdout, 'drain', { signal })
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+    if (signal.reason !== STOPPED) throw signal.reason
+  } finally {
+    end.release()
+  }
+  return 0
+}
+
+async function openClient(call: Invocation): Promise<Client> {
+  const { shell, args } = call
+  const input = new Input(shell)
+  try {
+    const server = await chooseServer(call, input)
+    const client = connect(server)
+    if (args.flag('save')) {
+      await client.probe()
+      await saveServer(shell, server)
+    }
+    return client
+  } finally {
+    input.close()
+  }
+}
+
+/** The signal aborts when the program shall stop, or nobody reads what it prints any more. */
+function listenForEnd({ stdout }: Shell): { readonly signal: AbortSignal; release(): void } {
+  const controller = new AbortController()
+  const onStop = (): void => controller.abort(STOPPED)
+  const onError = ({ code }: NodeJS.ErrnoException): void => {
+    const reason = code === 'EPIPE' ? STOPPED : new CommandError(`Cannot print the change: ${code}`)
+    controller.abort(reason)
+  }
+  for (const name of SIGNALS) process.once(name, onStop)
+  stdout.on('error', onError).on('close', onStop)
+  return {
+    signal: controller.signal,
+    release() {
+      for (const name of SIGNALS) process.off(name, onStop)
+      stdout.off('error', onError).off('close', onStop)
+    },
+  }
+}
+
+/** Says when something changes, and not at each attempt. */
+function tellStates(shell: Shell): (state: WatchState) => void {
+  let told: WatchState['name'] = 'connected'
+  return (state) => {
+    if (state.name !== told) complain(shell, describeState(state))
+    told = state.name
+  }
+}
+
+function describeState(state: WatchState): string {
+  if (state.name === 'connected') return 'Connected again'
+  if (state.name === 'polling') {
+    const isSilent = state.reason.code === 'TIMEOUT'
+    const why = isSilent ? 'a proxy may hold its events back' : 'it has no event stream'
+    return `Warning: asking the server for changes every 10 s: ${why}`
+  }
+  const { reason } = state
+  const why = reason === undefined ? 'the server ended the connection' : explainFailure(reason)
+  return `Warning: not connected, trying again: ${why}`
+}
+
+/** The members that scripts rely on, in their order. */
+function toJson(document: LatestDocument, at: Date): object {
+  const { type, text, hasData, size, hash, dataName, contentId } = document
+  return { at: at.toISOString(), type, text, hasData, size, hash, dataName, contentId }
+}
+
+function formatChange(document: LatestDocument, at: Date, columns: number | undefined): string {
+  const { type } = document
+  const size = formatBytes(document.size).padEnd('1023 bytes'.length)
+  const start = `${formatTime(at)}  ${type.padEnd('Image'.length)}  ${size}  `
+  const what = type === 'Text' ? preview(document.text) : visible(document.dataName)
+  const width = type === 'Text' ? PREVIEW_WIDTH : Infinity
+  return start + cut(what, columns === undefined ? width : Math.max(0, columns - start.length))
+}
+
+/** The beginning of a text, as one line. */
+function preview(text: string): string {
+  const isWhole = text.length <= PREVIEW_LENGTH
+  const start = isWhole ? text : text.slice(0, PREVIEW_LENGTH).replace(/[\ud800-\udbff]$/, '')
+  return visible(start.replace(/\s+/g, ' ').trim()) + (isWhole ? '' : '…')
+}

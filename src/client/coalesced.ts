@@ -1,0 +1,43 @@
+/**
+ * Runs a task on request, once at a time: whoever asks while it runs makes it run once more, and no
+ * more than once.
+ *
+ * @module
+ */
+
+export class Coalesced {
+  readonly #task: () => Promise<void>
+  readonly #onFailure: (error: unknown) => void
+  #isRequested = false
+  #running: Promise<void> | undefined
+
+  /** @param onFailure Gets what the task throws; requests that came meanwhile are forgotten. */
+  constructor(task: () => Promise<void>, onFailure: (error: unknown) => void) {
+    this.#task = task
+    this.#onFailure = onFailure
+  }
+
+  request(): void {
+    this.#isRequested = true
+    this.#running ??= this.#run()
+  }
+
+  /** Resolves when it does not run. */
+  async idle(): Promise<void> {
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#isRequested) {
+        this.#isRequested = false
+        await this.#task()
+      }
+    } catch (error) {
+      this.#isRequested = false
+      this.#onFailure(error)
+    } finally {
+      this.#running = undefined
+    }
+  }
+}

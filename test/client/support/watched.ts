@@ -1,0 +1,80 @@
+/**
+ * A scripted server, and a watch of it whose time belongs to the test.
+ *
+ * @module
+ */
+
+import type { TestContext } from 'node:test'
+import type { LatestDocument, WatchOptions, WatchState } from '../../../src/client.ts'
+import { openServer } from '../../../src/client/server.ts'
+import { watch } from '../../../src/client/watch.ts'
+import {
+  CREDENTIALS,
+  startEventServer,
+  type EventServer,
+  type ScriptedStream,
+} from '../../support/event-server.ts'
+import { Mailbox } from '../../support/mailbox.ts'
+import { FakeTiming } from './fake-timing.ts'
+
+/** Other than what the watch itself waits for. */
+export const TIMEOUT_MS = 20_000
+
+export interface Watched {
+  readonly server: EventServer
+  readonly timing: FakeTiming
+  readonly states: Mailbox<WatchState>
+  readonly documents: AsyncIterableIterator<LatestDocument, undefined>
+  /** Aborts the watch. */
+  readonly controller: AbortController
+  /** The text of the next document. */
+  next(): Promise<string | undefined>
+  /** The next request for the stream, answered as a gateway does. */
+  hello(): Promise<ScriptedStream>
+  /** Lets the wait for the next attempt pass; says how long it was. */
+  retry(): Promise<Extract<WatchState, { readonly name: 'waiting' }>>
+}
+
+export async function openWatched(t: TestContext, options: WatchOptions = {}): Promise<Watched> {
+  const server = await startEventServer(t)
+  server.activate('first')
+  const timing = new FakeTiming()
+  const states = new Mailbox<WatchState>()
+  const controller = new AbortController()
+  t.after(() => controller.abort())
+  const opened = openServer({ url: server.url, ...CREDENTIALS }, TIMEOUT_MS, timing)
+  const documents = watch(opened, {
+    signal: controller.signal,
+    onState: (state) => states.put(state),
+    ...options,
+  })
+  return {
+    server,
+    timing,
+    states,
+    documents,
+    controller,
+    next: async () => (await documents.next()).value?.text,
+    hello: async () => (await server.streams.next()).hello(),
+    async retry() {
+      for (;;) {
+        const state = await states.next()
+        if (state.name !== 'waiting') continue
+        timing.advance(state.retryInMs)
+        return state
+      }
+    },
+  }
+}
+
+/** The watch of a server whose stream is open, and whose first document was read. */
+export async function openConnected(
+  t: TestContext,
+  options: WatchOptions = {},
+): Promise<Watched & { readonly stream: ScriptedStream }> {
+  const watched = await openWatched(t, options)
+  const first = watched.next()
+  const stream = await watched.hello()
+  await first
+  return { ...watched, stream }
+}
