@@ -64,6 +64,8 @@ function toHttpError({ code, reason }: ParserError): HttpError {
   if (code === 'HPE_PAUSED_H2_UPGRADE' || reason === 'Invalid HTTP version') {
     return new HttpError('VERSION_UNSUPPORTED')
   }
+  // Node 20 leaves this one to us, and so it gets the same answer.
+  if (reason === 'Empty Transfer-Encoding') return new HttpError('TRANSFER_CODING_UNSUPPORTED')
   return new HttpError('BAD_REQUEST')
 }
 
