@@ -10,6 +10,9 @@ BENCH := $(shell find bench -name '*.bench.ts' | sort)
 BIN   := node_modules/.bin
 NPM   ?= npm
 
+# Those that are maintained, besides the oldest that is supported.
+MATRIX ?= 22 24 26
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -28,6 +31,10 @@ dev: node_modules ## Start the daemon from the sources (ARGS="--headless --data-
 test: node_modules ## Run all tests (TESTS=path/to/one.test.ts to narrow)
 	$(if $(TESTS),,$(error no tests found: node --test would pass with zero of them))
 	$(NODE) $(LOAD) --test --test-reporter spec $(TESTS)
+
+.PHONY: matrix
+matrix: node_modules ## Run all tests on other versions of Node (MATRIX="22 24 26")
+	sh test/matrix.sh $(MATRIX)
 
 .PHONY: types
 types: node_modules
