@@ -16,6 +16,10 @@ export type HttpErrorCode =
   | 'BAD_NAME'
   | 'BAD_PATH'
   | 'INCOMPLETE_BODY'
+  | 'MULTIPART_BOUNDARY'
+  | 'MULTIPART_MALFORMED'
+  | 'MULTIPART_NESTED'
+  | 'MULTIPART_TRUNCATED'
   | 'UNAUTHORIZED'
   | 'FORBIDDEN_ORIGIN'
   | 'NOT_FOUND'
@@ -27,6 +31,12 @@ export type HttpErrorCode =
   | 'CONFLICT'
   | 'PRECONDITION_FAILED'
   | 'BODY_TOO_LARGE'
+  | 'FIELD_TOO_LARGE'
+  | 'FIELDS_TOO_LARGE'
+  | 'FILE_TOO_LARGE'
+  | 'PART_HEADER_TOO_LARGE'
+  | 'PADDING_TOO_LARGE'
+  | 'TOO_MANY_PARTS'
   | 'TARGET_TOO_LONG'
   | 'UNSUPPORTED_ENCODING'
   | 'RANGE_NOT_SATISFIABLE'
@@ -56,6 +66,10 @@ const HTTP_ERRORS: Readonly<Record<HttpErrorCode, HttpErrorSpec>> = {
   BAD_NAME: { status: 400, title: 'The name cannot be used' },
   BAD_PATH: { status: 400, title: 'The path is malformed' },
   INCOMPLETE_BODY: { status: 400, title: 'The request body ended early' },
+  MULTIPART_BOUNDARY: { status: 400, title: 'The boundary of the form cannot be used' },
+  MULTIPART_MALFORMED: { status: 400, title: 'The form is malformed' },
+  MULTIPART_NESTED: { status: 400, title: 'Forms inside of forms are not accepted' },
+  MULTIPART_TRUNCATED: { status: 400, title: 'The form ended before its last delimiter' },
   UNAUTHORIZED: { status: 401, title: 'Credentials are missing or not accepted' },
   FORBIDDEN_ORIGIN: { status: 403, title: 'Pages of other sites may not send this request' },
   NOT_FOUND: { status: 404, title: 'No such resource' },
@@ -67,6 +81,12 @@ const HTTP_ERRORS: Readonly<Record<HttpErrorCode, HttpErrorSpec>> = {
   CONFLICT: { status: 409, title: 'The request conflicts with the present state' },
   PRECONDITION_FAILED: { status: 412, title: 'A precondition of the request does not hold' },
   BODY_TOO_LARGE: { status: 413, title: 'The request body exceeds the limit' },
+  FIELD_TOO_LARGE: { status: 413, title: 'A field of the form exceeds the limit' },
+  FIELDS_TOO_LARGE: { status: 413, title: 'The fields of the form together exceed the limit' },
+  FILE_TOO_LARGE: { status: 413, title: 'A file of the form exceeds the limit' },
+  PART_HEADER_TOO_LARGE: { status: 413, title: 'The header of a part exceeds the limit' },
+  PADDING_TOO_LARGE: { status: 413, title: 'What surrounds the form exceeds the limit' },
+  TOO_MANY_PARTS: { status: 413, title: 'The form has too many parts' },
   TARGET_TOO_LONG: { status: 414, title: 'The request target exceeds the limit' },
   UNSUPPORTED_ENCODING: { status: 415, title: 'Encoded request bodies are not accepted' },
   RANGE_NOT_SATISFIABLE: { status: 416, title: 'The range lies outside the resource' },

@@ -8,6 +8,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { BodyInbox, tooLarge, type BodyCall } from './body-inbox.ts'
 import { HttpError } from './http-error.ts'
 
@@ -29,9 +30,6 @@ export interface StreamBodyOptions {
 
 const GRACE_MS = 30_000
 const BYTES_PER_SECOND: number = 16 * 1024
-
-/** First size of a buffer for a body of unknown length; it grows as bytes come. */
-const FIRST_BUFFER_BYTES: number = 64 * 1024
 
 /** The length that the client declared. `undefined` for a chunked body; 0 when there is none. */
 export function declaredLength(request: IncomingMessage): number | undefined {
@@ -69,16 +67,24 @@ export async function readBytes(
 }
 
 /**
- * Reads the body as JSON in UTF-8; a byte order mark is tolerated.
+ * Reads the body as JSON.
  *
- * @throws {HttpError} `BAD_BODY` when it is not that, or as {@link readBytes}.
+ * @throws {HttpError} As {@link readBytes} and {@link parseJson}.
  */
 export async function readJson(
   call: BodyCall,
   limit: number,
   allowance: BodyAllowance = {},
 ): Promise<unknown> {
-  const bytes = await readBytes(call, limit, allowance)
+  return parseJson(await readBytes(call, limit, allowance))
+}
+
+/**
+ * A body as JSON in UTF-8; a byte order mark is tolerated.
+ *
+ * @throws {HttpError} `BAD_BODY` when it is not that.
+ */
+export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
@@ -100,6 +106,15 @@ export function streamBody(
 ): AsyncIterable<Uint8Array> {
   refuseDeclared(call.request, limit)
   return readChunks(call, limit, idleMs)
+}
+
+/**
+ * Reads a body that nobody wants, so that the connection can be kept.
+ *
+ * @throws {HttpError} As {@link streamBody}.
+ */
+export async function skipBody(call: BodyCall, options: StreamBodyOptions): Promise<void> {
+  for await (const _ of streamBody(call, options)) continue
 }
 
 async function* readChunks(
@@ -131,7 +146,6 @@ function refuseDeclared(request: IncomingMessage, limit: number): void {
   if ((declaredLength(request) ?? 0) > limit) throw tooLarge(limit)
 }
 
-/** Copies, since a body in chunks of one byte would cost a hundred times its size as a list. */
 async function collect(inbox: BodyInbox): Promise<Uint8Array> {
   const first = await inbox.next()
   let chunk = await inbox.next()
@@ -143,24 +157,4 @@ async function collect(inbox: BodyInbox): Promise<Uint8Array> {
     chunk = await inbox.next()
   }
   return bytes.filled
-}
-
-class GrowingBuffer {
-  #buffer = Buffer.allocUnsafe(FIRST_BUFFER_BYTES)
-  #size = 0
-
-  get filled(): Uint8Array {
-    return this.#buffer.subarray(0, this.#size)
-  }
-
-  append(chunk: Uint8Array): void {
-    const size = this.#size + chunk.length
-    if (size > this.#buffer.length) {
-      const larger = Buffer.allocUnsafe(2 * size)
-      larger.set(this.filled)
-      this.#buffer = larger
-    }
-    this.#buffer.set(chunk, this.#size)
-    this.#size = size
-  }
 }
