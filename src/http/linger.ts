@@ -11,7 +11,10 @@ import type { IncomingMessage } from 'node:http'
 export const LINGER_MS = 2000
 export const LINGER_BYTES: number = 1024 * 1024
 
-/** Throws away what comes of a request body, within bounds, then calls back once. */
+/**
+ * Throws away what comes of a request body, within bounds, then calls back once. A sender of more
+ * than that is left waiting for the rest of the time: who cannot send on looks for an answer.
+ */
 export function drain(request: IncomingMessage, lingerMs: number, done: () => void): void {
   let left = LINGER_BYTES
   const stop = (): void => {
@@ -21,7 +24,7 @@ export function drain(request: IncomingMessage, lingerMs: number, done: () => vo
   }
   const count = (chunk: Uint8Array): void => {
     left -= chunk.length
-    if (left < 0) stop()
+    if (left < 0) request.pause()
   }
   const timer = setTimeout(stop, lingerMs).unref()
   request.on('data', count).once('end', stop).once('close', stop).resume()

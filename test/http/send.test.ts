@@ -271,8 +271,8 @@ describe('an unwanted request body', () => {
     assert.match(await client.readToEnd(), /^HTTP\/1\.1 404 .*NOT_FOUND"}$/s)
   })
 
-  it('is not read for ever', async (t) => {
-    const { connect } = await refuse(t, { lingerMs: 60_000 })
+  it('is not read for ever, and the answer is there', async (t) => {
+    const { connect } = await refuse(t, { lingerMs: 500 })
     const client = await connect()
     client.send(head('POST /nope', 'Transfer-Encoding: chunked'))
     const flood = `10000\r\n${'x'.repeat(64 * 1024)}\r\n`
