@@ -35,6 +35,14 @@ const MAX_ALIASES = 16
 /** Twice the hex digits of SHA-512: nothing longer is a hash. */
 const MAX_ALIAS_LENGTH = 256
 
+/** Hex digits, as many as MD5 has at least, which is the shortest that clients send. */
+const HASH = /^[0-9a-f]{32,256}$/i
+
+/** Whether `text` is a hash of something, and not a name or a word. */
+export function isHash(text: string): boolean {
+  return HASH.test(text)
+}
+
 /** Whether `hash` names this item: its content, its name-bound hash or an alias, in any case. */
 export function matchesHash(item: Item, hash: string): boolean {
   const wanted = hash.toLowerCase()

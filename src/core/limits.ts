@@ -38,6 +38,9 @@ export const BODY_IDLE_MS = 60_000
 /** The same content from the same device within this time is one push, sent twice. */
 export const REPEAT_PUSH_MS = 200
 
+/** What is older than the current item by more is no push: clients synchronise their histories. */
+export const OLD_RECORD_MS = 60_000
+
 /** Longest password that is verified; longer ones are refused unread. */
 export const MAX_PASSWORD_LENGTH = 256
 

@@ -11,6 +11,15 @@
 /** What bytes are when nobody knows better. */
 export const OCTET_STREAM = 'application/octet-stream'
 
+/**
+ * Types that say nothing: what clients write when they do not know, `curl --data-binary`, Python's
+ * urllib and Java's HttpURLConnection the latter.
+ */
+const SAYS_NOTHING: ReadonlySet<string> = new Set([
+  OCTET_STREAM,
+  'application/x-www-form-urlencoded',
+])
+
 /** How many leading bytes {@link classifyMediaType} looks at. */
 export const SNIFF_LENGTH = 64
 
@@ -54,8 +63,8 @@ const MAX_MEDIA_TYPE_LENGTH = 255
 /**
  * The media type of an upload.
  *
- * @param declared Its `Content-Type`. Missing, wildcard, unparsable ones and
- *   `application/octet-stream` say nothing.
+ * @param declared Its `Content-Type`. Missing, wildcard and unparsable ones say nothing, and nor do
+ *   `application/octet-stream` and `application/x-www-form-urlencoded`.
  * @param head Its first {@link SNIFF_LENGTH} bytes, or all when there are fewer.
  * @param dataName What the sender calls it.
  */
@@ -65,8 +74,8 @@ export function classifyMediaType(
   dataName: string,
 ): string {
   const known = declared === undefined ? undefined : readMediaType(declared)
-  if (known !== undefined && essenceOf(known) !== OCTET_STREAM) return known
-  return imageTypeOf(head) ?? EXTENSIONS.get(extensionOf(dataName)) ?? OCTET_STREAM
+  if (known !== undefined && !SAYS_NOTHING.has(essenceOf(known))) return known
+  return imageTypeOf(head) ?? EXTENSIONS.get(extensionOf(dataName)) ?? known ?? OCTET_STREAM
 }
 
 /** Whether a media type is one of an image. */

@@ -48,6 +48,7 @@ function parseDevice(value: unknown, at: string): Device {
     lastSeenAddress: readOptional(record, at, 'lastSeenAddress'),
     lastClient: readOptional(record, at, 'lastClient'),
     dialect: readDialect(record['dialect'], at),
+    usesOldKeys: readFlag(record, at, 'usesOldKeys'),
   }
 }
 
@@ -89,6 +90,16 @@ function readTime(record: Readonly<Record<string, unknown>>, at: string, key: st
   const value = record[key]
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
   throw new DeviceFileError(`"${key}" of ${at} must be a time in milliseconds`)
+}
+
+function readFlag(
+  record: Readonly<Record<string, unknown>>,
+  at: string,
+  key: string,
+): boolean | undefined {
+  const value = record[key]
+  if (value === undefined || typeof value === 'boolean') return value
+  throw new DeviceFileError(`"${key}" of ${at} must be true or false`)
 }
 
 function readKind(value: unknown, at: string): DeviceKind {

@@ -93,6 +93,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
         lastSeenAddress: undefined,
         lastClient: undefined,
         dialect: undefined,
+        usesOldKeys: undefined,
       }
       const next = [...this.#devices.list, device]
       await this.#save(next)

@@ -16,22 +16,25 @@ interface LastSighting {
   address: string | undefined
   client: string | undefined
   dialect: Dialect | undefined
+  usesOldKeys: boolean | undefined
 }
 
 export class Sightings {
   readonly #byId = new Map<string, LastSighting>()
 
   /** Notes a sighting of a device that exists. */
-  note(device: Device, { at, address, client, dialect }: Sighting): void {
+  note(device: Device, { at, address, client, dialect, usesOldKeys }: Sighting): void {
     let last = this.#byId.get(device.id)
     if (last === undefined) {
-      last = { at, address: undefined, client: undefined, dialect: device.dialect }
+      const { dialect: known, usesOldKeys: old } = device
+      last = { at, address: undefined, client: undefined, dialect: known, usesOldKeys: old }
       this.#byId.set(device.id, last)
     }
     last.at = at
     last.address = address
     last.client = client === undefined ? undefined : shorten(client)
     if (dialect !== undefined) last.dialect = dialect
+    if (usesOldKeys !== undefined) last.usesOldKeys = usesOldKeys
   }
 
   /** The device with what was noted about it. */
@@ -44,6 +47,7 @@ export class Sightings {
       lastSeenAddress: last.address,
       lastClient: last.client,
       dialect: last.dialect,
+      usesOldKeys: last.usesOldKeys,
     }
   }
 

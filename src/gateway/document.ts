@@ -5,16 +5,19 @@
  */
 
 import type { Item } from '../core/item.ts'
-import type { Handler } from '../http/call.ts'
+import type { Call, Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { json, type Reply } from '../http/reply.ts'
-import type { Device, Dialect } from '../ports/device-registry.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Device, DeviceRegistry, Dialect } from '../ports/device-registry.ts'
 import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
-import { decodeDocument, encodeDocument } from './wire/clipboard-document.ts'
+import { readsOldKeys } from './dialect.ts'
+import { decodeDocument, encodeDocument, encodeOldDocument } from './wire/clipboard-document.ts'
 
 export interface GetDocumentDeps {
   readonly latest: Pick<LatestItem, 'current'>
+  readonly devices: Pick<DeviceRegistry, 'find'>
 }
 
 /**
@@ -22,14 +25,22 @@ export interface GetDocumentDeps {
  *
  * Phones poll this: the reply is made once for each item and then only sent.
  */
-export function getDocument({ latest }: GetDocumentDeps, dialect: Dialect): Handler<Device> {
-  let made = makeReply(undefined, dialect)
-  let madeFor: Item | undefined
+export function getDocument(
+  { latest, devices }: GetDocumentDeps,
+  dialect: Dialect,
+): Handler<Device> {
+  const present = remember((item) => makeReply(encodeDocument(item, dialect), tagOf(item)))
+  if (dialect === 'sync') return () => present(latest.current?.item)
+  const old = remember((item) => makeReply(encodeOldDocument(item, dialect), `${tagOf(item)}-old`))
+  return (call) => (readsOldKeys(call, devices) ? old : present)(latest.current?.item)
+}
 
-  return () => {
-    const item = latest.current?.item
+function remember(make: (item: Item | undefined) => Reply): (item: Item | undefined) => Reply {
+  let made = make(undefined)
+  let madeFor: Item | undefined
+  return (item) => {
     if (item !== madeFor) {
-      made = makeReply(item, dialect)
+      made = make(item)
       madeFor = item
     }
     return made
@@ -42,28 +53,35 @@ export function getDocument({ latest }: GetDocumentDeps, dialect: Dialect): Hand
  */
 const LONGEST_STRING = 4096
 
-function makeReply(item: Item | undefined, dialect: Dialect): Reply {
-  const document = encodeDocument(item, dialect)
+function makeReply(document: string, tag: string): Reply {
   return {
     status: 200,
     headers: ['Content-Type', 'application/json'],
     body: document.length > LONGEST_STRING ? Buffer.from(document) : document,
-    etag: item === undefined ? '"none"' : `"${item.activatedAt.toString(36)}-${item.contentHash}"`,
+    etag: `"${tag}"`,
   }
+}
+
+function tagOf(item: Item | undefined): string {
+  return item === undefined ? 'none' : `${item.activatedAt.toString(36)}-${item.contentHash}`
 }
 
 export interface PutDocumentDeps {
   readonly inbound: InboundPipeline
+  readonly devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
+  readonly clock: Pick<Clock, 'now'>
   /** The longest body, in bytes. */
   readonly maxMetadataBytes: number
 }
 
 /** Applies a pushed document as if it had come from a peer desktop. */
-export function putDocument({ inbound, maxMetadataBytes }: PutDocumentDeps): Handler<Device> {
+export function putDocument(deps: PutDocumentDeps): Handler<Device> {
+  const { inbound, maxMetadataBytes } = deps
   return async (call) => {
-    const { type, text, hasData, dataName, hash } = decodeDocument(
+    const { type, text, hasData, dataName, hash, usesOldKeys } = decodeDocument(
       await readJson(call, maxMetadataBytes),
     )
+    noteKeys(call, usesOldKeys, deps)
     const isInline = type === 'Text' && !hasData
     const { contentId } = await inbound.apply({
       origin: { kind: 'device', deviceId: call.principal.id },
@@ -75,4 +93,15 @@ export function putDocument({ inbound, maxMetadataBytes }: PutDocumentDeps): Han
     })
     return json({ contentId })
   }
+}
+
+/** Who writes the old keys reads no others. */
+function noteKeys(
+  { request, principal, address }: Call<Device>,
+  usesOldKeys: boolean,
+  { devices, clock }: Pick<PutDocumentDeps, 'devices' | 'clock'>,
+): void {
+  if ((devices.find(principal.id)?.usesOldKeys ?? false) === usesOldKeys) return
+  const client = request.headers['user-agent']
+  devices.noteSighting(principal.id, { at: clock.now(), address, client, usesOldKeys })
 }

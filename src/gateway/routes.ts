@@ -14,7 +14,11 @@ import { getDocument, putDocument } from './document.ts'
 import type { EventStreams } from './event-streams.ts'
 import { getEvents } from './events.ts'
 import { fileFolder, getFile, putFile } from './file.ts'
+import { clearHistory, getRecord, getRecordData, getStatistics, patchRecord } from './history.ts'
+import { queryHistory } from './history-query.ts'
+import { postHistory } from './post-history.ts'
 import { healthz, root, time, version } from './probes.ts'
+import { RememberedRecords } from './remembered-records.ts'
 
 /** What anybody may ask. */
 export function publicRoutes({ isDraining }: GatewayOptions): readonly Route<undefined>[] {
@@ -44,6 +48,8 @@ export function deviceRoutes(
     route('GET', '/file', fileFolder()),
     route('DELETE', '/file', fileFolder()),
 
+    ...historyRoutes(),
+
     // Clients in WebDAV mode need a 2xx here, and nothing more.
     ...['/', '/file'].flatMap((path) => [
       route('PROPFIND', path, () => ok, { maxBody: maxMetadataBytes }),
@@ -51,6 +57,22 @@ export function deviceRoutes(
     ]),
     route('OPTIONS', '/', () => empty(204, ['Allow', 'GET, HEAD, OPTIONS, PROPFIND, MKCOL'])),
   ]
+
+  function historyRoutes(): readonly Route<Device>[] {
+    const maxBody = maxFileBytes + maxMetadataBytes
+    const records = new RememberedRecords()
+    const deps = { ...ports, records, maxBody, maxFileBytes, maxMetadataBytes }
+    const metadata = { maxBody: maxMetadataBytes }
+    return [
+      route('POST', '/api/history', postHistory(deps), { maxBody }),
+      route('POST', '/api/history/query', queryHistory(deps), metadata),
+      route('GET', '/api/history/statistics', getStatistics(deps)),
+      route('DELETE', '/api/history/clear', clearHistory()),
+      route('GET', '/api/history/{profileId}', getRecord(deps)),
+      route('GET', '/api/history/{profileId}/data', getRecordData(deps)),
+      route('PATCH', '/api/history/{type}/{hash}', patchRecord(deps), metadata),
+    ]
+  }
 
   function documentRoutes(dialect: Dialect): readonly Route<Device>[] {
     const path = DOCUMENT_PATHS[dialect]

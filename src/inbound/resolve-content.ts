@@ -9,12 +9,20 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import type { ItemType } from '../core/item-type.ts'
-import { matchesHash } from '../core/item.ts'
+import { isHash, matchesHash } from '../core/item.ts'
+import { MIB } from '../core/limits.ts'
 import { isImageType } from '../core/media-type.ts'
+import { md5Of } from '../hashing/md5.ts'
 import type { Blob, HashedBlob } from '../ports/blob.ts'
 import type { InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { StagingArea, TakenUpload } from '../ports/staging-area.ts'
+
+/** In hex digits. */
+const MD5_LENGTH = 32
+
+/** Nobody waits for the MD5 of more; pictures are smaller. */
+const MAX_MD5_BYTES: number = 64 * MIB
 
 /** Content to apply, or an item that is here already. */
 export type ResolvedContent =
@@ -60,7 +68,9 @@ export async function resolveContent(
   }
 
   const upload = takeUpload(inbound, deps.staging)
-  if (upload === undefined) return { kind: 'known', stored: findKnown(inbound, deps.latest) }
+  if (upload === undefined) {
+    return { kind: 'known', stored: await findKnown(inbound, deps.latest) }
+  }
   try {
     return await fromBytes(inbound, upload, upload, deps)
   } catch (error) {
@@ -97,25 +107,33 @@ function takeUpload(
 }
 
 /** Some clients name a File in `text` only. */
-function nameOf({ type, text, dataName }: InboundItem): string {
+function nameOf({ type, text, dataName }: Pick<InboundItem, 'type' | 'text' | 'dataName'>): string {
   return dataName === '' && type === 'File' ? text : dataName
 }
 
-/** The item that a sender without bytes must mean: clients push again what they just pulled. */
-function findKnown(
-  inbound: InboundItem,
+/**
+ * The item that a sender without bytes must mean: clients push again what they just pulled.
+ *
+ * A hash that is not of the item that has the name means other content under that name: some
+ * clients do not upload where the name is known, and have to hear of it.
+ */
+async function findKnown(
+  { hash, ...inbound }: InboundItem,
   { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
-): StoredItem {
+): Promise<StoredItem> {
+  const stored = [current, binary].filter((candidate) => candidate !== undefined)
+  const meant = stored.find(({ item }) => matchesHash(item, hash))
+  if (meant !== undefined) return meant
   const name = nameOf(inbound)
-  const known = [current, binary].find(
-    (stored) =>
-      stored !== undefined &&
-      (matchesHash(stored.item, inbound.hash) || (name !== '' && stored.item.dataName === name)),
-  )
-  if (known === undefined) {
-    throw new DomainError('NOTHING_STAGED', 'Cannot apply the item: its bytes were not uploaded')
-  }
-  return known
+  const named = stored.find(({ item }) => name !== '' && item.dataName === name)
+  if (named !== undefined && (!isHash(hash) || (await isMd5Of(named, hash)))) return named
+  throw new DomainError('NOTHING_STAGED', 'Cannot apply the item: its bytes were not uploaded')
+}
+
+/** Version 2 of the protocol named pictures by their MD5. */
+async function isMd5Of({ blob }: StoredItem, hash: string): Promise<boolean> {
+  if (hash.length !== MD5_LENGTH || blob === undefined || blob.size > MAX_MD5_BYTES) return false
+  return (await md5Of(blob)) === hash.toLowerCase()
 }
 
 async function readText(blob: Blob, maxBytes: number): Promise<string> {

@@ -27,6 +27,8 @@ export interface Device {
   readonly lastClient: string | undefined
   /** The dialect of the document path it used last. */
   readonly dialect: Dialect | undefined
+  /** Whether the document it pushed last had the keys of versions 1 and 2 of the protocol. */
+  readonly usesOldKeys?: boolean | undefined
 }
 
 /** What a request tells about its device. */
@@ -37,6 +39,8 @@ export interface Sighting {
   readonly client: string | undefined
   /** Only when the request says: the document path decides. */
   readonly dialect?: Dialect | undefined
+  /** Only when the request says. */
+  readonly usesOldKeys?: boolean | undefined
 }
 
 /** A new device, as a person asks for it. What is absent is minted. */

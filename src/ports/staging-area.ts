@@ -1,9 +1,11 @@
 /**
  * Port: where uploaded bytes wait for the document that names them.
  *
- * `PUT /file/{dataName}` stages; the inbound pipeline takes when the document comes. Uploads are
- * kept per device and name, so that one device never gets what another one sent. The document may
- * never come: implementations own expiry, the number of names per device, and the quota.
+ * `PUT /file/{dataName}` stages; the inbound pipeline takes when the document comes. A form may name
+ * its bytes behind them: they are received first, and staged then, or handed to the pipeline.
+ * Uploads are kept per device and name, so that one device never gets what another one sent. The
+ * document may never come: implementations own expiry, the number of names per device, and the
+ * quota.
  *
  * Staged uploads survive a restart. A failed upload leaves nothing behind and does not touch an
  * earlier one of its name.
@@ -13,15 +15,41 @@
 
 import type { HashedBlob } from './blob.ts'
 
-/** What is known about an upload before its bytes have arrived. */
-export interface UploadHeader {
+/** What is known about any upload before its bytes have arrived. */
+export interface UploadSource {
   readonly deviceId: string
+  /** As declared by the sender. */
+  readonly declaredSize: number | undefined
+}
+
+/** What to file an upload under. */
+export interface UploadName {
   /** A valid data name. */
   readonly dataName: string
   /** What the bytes are: the classified media type, or the declared one. */
   readonly mediaType: string
-  /** As declared by the sender. */
-  readonly declaredSize: number | undefined
+}
+
+/** An upload whose name comes first. */
+export interface UploadHeader extends UploadSource, UploadName {}
+
+/**
+ * Bytes that came before their name. Exactly one of its three endings must be called; until then
+ * they count against the quota, and a crash leaves nothing of them.
+ */
+export interface ReceivedUpload {
+  readonly blob: HashedBlob
+  /**
+   * Files them under the device that sent them and under a name; the newest complete upload wins.
+   * When it fails they are discarded.
+   *
+   * @throws {DomainError} `NO_SPACE`.
+   */
+  stage(name: UploadName): Promise<StagedUpload>
+  /** The blob has a new owner: forgets the upload and leaves the blob alone. */
+  release(): void
+  /** Nothing came of it: discards the blob. */
+  discard(): Promise<void>
 }
 
 /** A complete upload that waits. */
@@ -49,13 +77,19 @@ export interface StagingArea {
    *
    * @throws {DomainError} `UPLOAD_TOO_LARGE` past the size cap; `NO_SPACE`.
    */
-  admit(header: Pick<UploadHeader, 'deviceId' | 'declaredSize'>): Promise<void>
+  admit(source: UploadSource): Promise<void>
 
   /**
-   * Receives `bytes` and files them under the device and name of `header`; the newest complete
-   * upload wins.
+   * Receives `bytes` of a size that the sender need not have declared.
    *
    * @throws As `BlobStore.receive`.
+   */
+  receive(source: UploadSource, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload>
+
+  /**
+   * Receives `bytes` and files them under the device and name of `header`.
+   *
+   * @throws As `receive`.
    */
   stage(header: UploadHeader, bytes: AsyncIterable<Uint8Array>): Promise<StagedUpload>
 

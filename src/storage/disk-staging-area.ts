@@ -9,13 +9,22 @@
 
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { StagedUpload, StagingArea, TakenUpload, UploadHeader } from '../ports/staging-area.ts'
+import type {
+  ReceivedUpload,
+  StagedUpload,
+  StagingArea,
+  TakenUpload,
+  UploadHeader,
+  UploadName,
+  UploadSource,
+} from '../ports/staging-area.ts'
 import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
 import { tooLarge } from './receive-stream.ts'
 import { StagedFiles, type NamedRecord } from './staged-files.ts'
 import { noRoom, StagingQuota } from './staging-quota.ts'
+import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
 
 export interface DiskStagingAreaOptions {
   /** The folder of the records, which exists and is ours alone. */
@@ -32,32 +41,22 @@ export interface DiskStagingAreaOptions {
   readonly takenBlob: string | undefined
 }
 
-interface Entry extends StagedUpload {
-  readonly blob: DiskBlob
-  /** Of its record and its blob. */
-  readonly name: string
-  /** Later uploads have greater ones. */
-  readonly sequence: number
-  /** On the monotonic clock: nothing expires because somebody sets the time. */
-  readonly expiresAt: number
-}
-
-/** Timers know no longer delays; an earlier one only looks, and waits again. */
-const MAX_DELAY_MS = 2_147_483_647
+/** The name may come after the bytes. */
+type Expected = UploadSource & Partial<UploadName>
 
 export class DiskStagingArea implements StagingArea {
   readonly #options: DiskStagingAreaOptions
   readonly #files: StagedFiles
   readonly #quota: StagingQuota
-  readonly #uploads = new Map<string, Entry>()
+  readonly #waiting: WaitingUploads
   #sequence = 0
   #unreadable: readonly string[] = []
-  #cancelExpiry: (() => void) | undefined
 
   private constructor(options: DiskStagingAreaOptions) {
     this.#options = options
     this.#files = new StagedFiles(options.folder, options.logger)
     this.#quota = new StagingQuota(options.quotaBytes)
+    this.#waiting = new WaitingUploads(options.clock, (upload) => void this.#discard(upload))
   }
 
   /**
@@ -74,144 +73,136 @@ export class DiskStagingArea implements StagingArea {
 
   /** Names of the blobs that are not to be swept. */
   get blobNames(): readonly string[] {
-    return [...[...this.#uploads.values()].map(({ name }) => name), ...this.#unreadable]
+    return [...this.#waiting.all.map(({ name }) => name), ...this.#unreadable]
   }
 
   /** What waits. */
   stats(): { readonly uploads: number; readonly bytes: number } {
-    return { uploads: this.#uploads.size, bytes: sizeOf([...this.#uploads.values()]) }
+    const uploads = this.#waiting.all
+    return { uploads: uploads.length, bytes: sizeOf(uploads) }
   }
 
-  async admit(header: Pick<UploadHeader, 'deviceId' | 'declaredSize'>): Promise<void> {
-    const { deviceId, declaredSize = 0 } = header
+  async admit({ deviceId, declaredSize = 0 }: UploadSource): Promise<void> {
     const { maxFileBytes, space } = this.#options
     if (declaredSize > maxFileBytes) throw tooLarge(maxFileBytes)
-    if (this.#quota.missing(declaredSize) > sizeOf(this.#uploadsOf(deviceId))) throw noRoom()
+    if (this.#quota.missing(declaredSize) > sizeOf(this.#waiting.of(deviceId))) throw noRoom()
     await space.check(declaredSize)
   }
 
+  receive(source: UploadSource, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload> {
+    return this.#receive(source, bytes)
+  }
+
   async stage(header: UploadHeader, bytes: AsyncIterable<Uint8Array>): Promise<StagedUpload> {
-    const { declaredSize } = header
-    const { blobs, maxFileBytes } = this.#options
-    const makeRoom = (missing: number): Promise<void> => this.#makeRoom(header, missing)
-    const allowance = await this.#quota.allow(declaredSize ?? 0, makeRoom)
-    try {
-      const blob = await blobs.receive(bytes, { declaredSize, maxBytes: maxFileBytes }, allowance)
-      const entry = await this.#file(header, blob)
-      // Counted in its own right now.
-      allowance.release()
-      await this.#add(entry)
-      return entry
-    } finally {
-      allowance.release()
-    }
+    const received = await this.#receive(header, bytes)
+    return received.stage(header)
   }
 
   take(deviceId: string, dataName: string): TakenUpload | undefined {
-    const key = keyOf(deviceId, dataName)
-    const entry = this.#uploads.get(key)
-    if (entry === undefined || this.#isExpired(entry)) return undefined
-    this.#uploads.delete(key)
+    const upload = this.#waiting.find(deviceId, dataName)
+    if (upload === undefined) return undefined
+    this.#waiting.remove(upload)
     return {
-      ...entry,
-      release: () => this.#forget(entry),
-      discard: () => this.#discard(entry),
+      ...upload,
+      release: () => this.#forget(upload),
+      discard: () => this.#discard(upload),
       giveBack: () => {
-        if (this.#uploads.has(key)) void this.#discard(entry)
-        else void this.#add(entry)
+        if (this.#waiting.has(upload)) void this.#discard(upload)
+        else void this.#add(upload)
       },
     }
   }
 
   /** Ends the timer; what is staged stays. */
   close(): void {
-    this.#cancelExpiry?.()
+    this.#waiting.close()
+  }
+
+  async #receive(
+    expected: Expected,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<ReceivedUpload> {
+    const { deviceId, declaredSize } = expected
+    const { blobs, maxFileBytes } = this.#options
+    const makeRoom = (missing: number): Promise<void> => this.#makeRoom(expected, missing)
+    const allowance = await this.#quota.allow(declaredSize ?? 0, makeRoom)
+    try {
+      const blob = await blobs.receive(bytes, { declaredSize, maxBytes: maxFileBytes }, allowance)
+      // Counted in its own right from now on.
+      this.#quota.add(blob.size)
+      return {
+        blob,
+        stage: (name) => this.#stage(deviceId, name, blob),
+        release: () => this.#quota.remove(blob.size),
+        discard: () => {
+          this.#quota.remove(blob.size)
+          return blob.discard()
+        },
+      }
+    } finally {
+      allowance.release()
+    }
   }
 
   /** Writes the record of a complete upload; from then on it survives a restart. */
-  async #file({ deviceId, dataName, mediaType }: UploadHeader, blob: DiskBlob): Promise<Entry> {
+  async #stage(
+    deviceId: string,
+    { dataName, mediaType }: UploadName,
+    blob: DiskBlob,
+  ): Promise<StagedUpload> {
     const { clock, ttlMs } = this.#options
     const { source, size, digests } = blob
     if (source.kind !== 'own') throw new TypeError('Cannot stage a file of the user')
     const { name } = source
-    const sequence = this.#sequence++
-    const header = { deviceId, dataName, mediaType, sequence }
+    const header = { deviceId, dataName, mediaType, sequence: this.#sequence++ }
     try {
       const record = { ...header, size, ...digests, stagedAt: clock.now() }
       await this.#files.write({ name, record })
     } catch (error) {
+      this.#quota.remove(size)
       await blob.discard()
       throw error
     }
-    this.#quota.add(size)
-    return { ...header, blob, name, expiresAt: clock.monotonic() + ttlMs }
+    const upload = { ...header, blob, name, expiresAt: clock.monotonic() + ttlMs }
+    await this.#add(upload)
+    return upload
   }
 
   /** Lets an upload wait, in the place of an earlier one of its name, or of the device's oldest. */
-  async #add(entry: Entry): Promise<void> {
-    const { deviceId, dataName } = entry
-    const key = keyOf(deviceId, dataName)
-    const replaced = this.#uploads.get(key)
-    this.#uploads.set(key, entry)
-    this.#scheduleExpiry()
+  async #add(upload: WaitingUpload): Promise<void> {
+    const replaced = this.#waiting.add(upload)
     if (replaced !== undefined) await this.#discard(replaced)
-    const tooMany = this.#uploadsOf(deviceId).slice(0, -this.#options.maxPerDevice)
+    const tooMany = this.#waiting.of(upload.deviceId).slice(0, -this.#options.maxPerDevice)
     for (const oldest of tooMany) await this.#drop(oldest)
   }
 
-  /** Oldest first. */
-  #uploadsOf(deviceId: string): readonly Entry[] {
-    return [...this.#uploads.values()]
-      .filter((entry) => entry.deviceId === deviceId)
-      .sort((a, b) => a.sequence - b.sequence)
-  }
-
-  async #makeRoom({ deviceId, dataName }: UploadHeader, missing: number): Promise<void> {
-    const uploads = this.#uploadsOf(deviceId)
+  async #makeRoom({ deviceId, dataName }: Expected, missing: number): Promise<void> {
+    const uploads = this.#waiting.of(deviceId)
     if (missing > sizeOf(uploads)) throw noRoom()
     // The upload that will be replaced goes last: until then the new one may fail.
-    const others = uploads.filter((entry) => entry.dataName !== dataName)
-    const replaced = uploads.filter((entry) => entry.dataName === dataName)
+    const others = uploads.filter((upload) => upload.dataName !== dataName)
+    const replaced = uploads.filter((upload) => upload.dataName === dataName)
     let left = missing
-    for (const entry of [...others, ...replaced]) {
+    for (const upload of [...others, ...replaced]) {
       if (left <= 0) return
-      left -= entry.blob.size
-      await this.#drop(entry)
+      left -= upload.blob.size
+      await this.#drop(upload)
     }
   }
 
   /** Removes an upload that waits, unless somebody was faster. */
-  async #drop(entry: Entry): Promise<void> {
-    const key = keyOf(entry.deviceId, entry.dataName)
-    if (this.#uploads.get(key) !== entry) return
-    this.#uploads.delete(key)
-    await this.#discard(entry)
+  async #drop(upload: WaitingUpload): Promise<void> {
+    if (this.#waiting.remove(upload)) await this.#discard(upload)
   }
 
-  async #discard(entry: Entry): Promise<void> {
-    await this.#forget(entry)
-    await entry.blob.discard()
+  async #discard(upload: WaitingUpload): Promise<void> {
+    await this.#forget(upload)
+    await upload.blob.discard()
   }
 
-  async #forget({ name, blob }: Entry): Promise<void> {
+  async #forget({ name, blob }: WaitingUpload): Promise<void> {
     this.#quota.remove(blob.size)
     await this.#files.remove(name)
-  }
-
-  #isExpired({ expiresAt }: Entry): boolean {
-    return expiresAt <= this.#options.clock.monotonic()
-  }
-
-  #scheduleExpiry(): void {
-    if (this.#cancelExpiry !== undefined || this.#uploads.size === 0) return
-    const { clock } = this.#options
-    const next = Math.min(...[...this.#uploads.values()].map(({ expiresAt }) => expiresAt))
-    const delayMs = Math.min(Math.max(0, next - clock.monotonic()), MAX_DELAY_MS)
-    this.#cancelExpiry = clock.after(delayMs, () => {
-      this.#cancelExpiry = undefined
-      for (const entry of this.#uploads.values()) if (this.#isExpired(entry)) void this.#drop(entry)
-      this.#scheduleExpiry()
-    })
   }
 
   async #load(): Promise<void> {
@@ -220,15 +211,15 @@ export class DiskStagingArea implements StagingArea {
     this.#unreadable = unreadable
     for (const found of records.toSorted((a, b) => a.record.sequence - b.record.sequence)) {
       this.#sequence = found.record.sequence + 1
-      const entry = found.name === takenBlob ? undefined : await this.#restore(found)
+      const upload = found.name === takenBlob ? undefined : await this.#restore(found)
       // Its bytes were lost in a power cut, or became the item just before a crash.
-      if (entry === undefined) await this.#files.remove(found.name)
-      else if (this.#isExpired(entry)) await this.#discard(entry)
-      else await this.#add(entry)
+      if (upload === undefined) await this.#files.remove(found.name)
+      else if (this.#waiting.isExpired(upload)) await this.#discard(upload)
+      else await this.#add(upload)
     }
   }
 
-  async #restore({ name, record }: NamedRecord): Promise<Entry | undefined> {
+  async #restore({ name, record }: NamedRecord): Promise<WaitingUpload | undefined> {
     const { blobs, clock, ttlMs } = this.#options
     const { size, sha256, blake3, stagedAt, ...header } = record
     const blob = await blobs.restore(name, { size, digests: { sha256, blake3 } })
@@ -238,12 +229,4 @@ export class DiskStagingArea implements StagingArea {
     const age = Math.max(0, clock.now() - stagedAt)
     return { ...header, blob, name, expiresAt: clock.monotonic() + ttlMs - age }
   }
-}
-
-function keyOf(deviceId: string, dataName: string): string {
-  return JSON.stringify([deviceId, dataName])
-}
-
-function sizeOf(uploads: readonly Entry[]): number {
-  return uploads.reduce((sum, { blob }) => sum + blob.size, 0)
 }

@@ -34,7 +34,7 @@ const HEADS: readonly (readonly [string, Uint8Array])[] = [
 describe('classifyMediaType()', () => {
   for (const [mediaType, head] of HEADS) {
     it(`finds ${mediaType} behind ${JSON.stringify(Buffer.from(head).toString('latin1', 0, 16))}`, () => {
-      for (const declared of [undefined, '', 'application/octet-stream', 'image/*', '*/*', 'junk']) {
+      for (const declared of [undefined, '', 'application/octet-stream', 'application/x-www-form-urlencoded', 'image/*', '*/*', 'junk']) {
         assert.equal(classifyMediaType(declared, head, 'x'), mediaType, declared)
       }
     })

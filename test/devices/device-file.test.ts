@@ -22,6 +22,7 @@ const DEVICE: Device = {
   lastSeenAddress: undefined,
   lastClient: undefined,
   dialect: undefined,
+  usesOldKeys: undefined,
 }
 
 const DIGITS = fc.constantFrom(...'0123456789abcdef')
@@ -43,6 +44,7 @@ const devices: fc.Arbitrary<Device> = fc.record(
     lastSeenAddress: maybe(fc.ipV6()),
     lastClient: maybe(fc.string({ unit: 'binary', maxLength: 40 })),
     dialect: fc.constantFrom('sync', 'syncclipboard', undefined),
+    usesOldKeys: fc.constantFrom(true, false, undefined),
   },
   { noNullPrototype: true },
 )

@@ -173,6 +173,19 @@ describe('a push of what is there already', () => {
     assert.equal(seen.length, 5)
   })
 
+  it('is not meant by its name with the hash of something else', async () => {
+    const { stage, describe, latest } = setUp()
+    await stage('a', 'hello')
+    await describe({ type: 'File', dataName: 'a' })
+    // That of version 2 of the protocol.
+    const md5 = '5d41402abc4b2a76b9719d911017c592'
+    assert.equal((await describe({ type: 'File', dataName: 'a', hash: md5.toUpperCase() })).contentId, HELLO_FILE)
+    for (const hash of ['7d793037a0760186574b0282f2f435e7', '0'.repeat(64)]) {
+      await assert.rejects(describe({ type: 'File', dataName: 'a', hash }), { code: 'NOTHING_STAGED' })
+    }
+    assert.deepEqual(latest.current?.item.aliases, [md5])
+  })
+
   it('keeps its former names as aliases when it comes under a new one', async () => {
     const { stage, describe, latest } = setUp()
     await stage('a', 'hello')

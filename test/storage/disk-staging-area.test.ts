@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
+import { readFile, rename, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { StagedUpload } from '../../src/ports/staging-area.ts'
@@ -69,6 +69,15 @@ describe('what is staged on disk', () => {
     await stage(storage, 'a.txt', 'hello')
     storage.staging.take('did_a', 'a.txt')
     assert.equal(await find(await storage.restart(), 'a.txt'), 'hello')
+  })
+
+  it('is nothing after the crash of a program that had not named it yet', async (t) => {
+    const storage = await openTestStorage(t)
+    const source = { deviceId: 'did_a', declaredSize: undefined }
+    await storage.staging.receive(source, streamOf('hello'))
+    assert.equal((await storage.blobFiles()).length, 1)
+    const again = await storage.restart()
+    assert.deepEqual([await again.stagingFiles(), await again.blobFiles()], [[], []])
   })
 
   it('is the newer one of two, after a crash before the older was removed', async (t) => {
@@ -257,6 +266,25 @@ describe('what is staged on disk', () => {
       await stage(storage, 'b.txt', 'bbbbbbb')
     })
 
+    it('of bytes: those that have no name yet count until they are ended', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      const { staging } = storage
+      const source = { deviceId: 'did_a', declaredSize: undefined }
+      for (const end of ['release', 'discard'] as const) {
+        const received = await staging.receive(source, streamOf('aaaa'))
+        assert.deepEqual(staging.stats(), { uploads: 0, bytes: 0 })
+        await assert.rejects(stage(storage, 'b.txt', 'bbbbbbb'), { code: 'NO_SPACE' })
+        await received[end]()
+      }
+      await stage(storage, 'b.txt', 'bbbbbb')
+      const received = await staging.receive(source, streamOf('aaaa'))
+      await received.stage({ dataName: 'a.txt', mediaType: 'text/plain' })
+      assert.deepEqual(staging.stats(), { uploads: 2, bytes: 10 })
+      await staging.take('did_a', 'a.txt')?.discard()
+      await staging.take('did_a', 'b.txt')?.discard()
+      await stage(storage, 'c.txt', 'cccccccccc')
+    })
+
     it('of bytes: counted again after a restart', async (t) => {
       const storage = await openTestStorage(t, { limits })
       await stage(storage, 'b.txt', 'bbbb', 'did_b')
@@ -334,6 +362,19 @@ describe('what is staged on disk', () => {
       assert.deepEqual([...(await again.blobFiles())].sort(), expected)
       assert.deepEqual([...(await again.stagingFiles())].sort(), expected)
     })
+  })
+
+  it('is nothing when its record cannot be written', async (t) => {
+    const storage = await openTestStorage(t, { limits: { stagingQuotaBytes: 10 } })
+    const { staging, folder } = storage
+    await rename(join(folder, 'staging'), join(folder, 'elsewhere'))
+    const source = { deviceId: 'did_a', declaredSize: undefined }
+    const received = await staging.receive(source, streamOf('hello'))
+    const staged = received.stage({ dataName: 'a.txt', mediaType: 'text/plain' })
+    await assert.rejects(staged, { code: 'ENOENT' })
+    assert.deepEqual(await storage.blobFiles(), [])
+    await rename(join(folder, 'elsewhere'), join(folder, 'staging'))
+    await stage(storage, 'b.txt', 'bbbbbbbbbb')
   })
 
   it('is described by a record without secrets', async (t) => {

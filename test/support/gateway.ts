@@ -33,8 +33,13 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const logger = new CaptureLogger()
   const blobs = new MemoryBlobStore()
   const memory = new MemoryStagingArea(blobs, options.maxFileBytes)
-  const { admit = memory.admit.bind(memory), stage = memory.stage.bind(memory) } = options.staging ?? {}
-  const staging = { admit, stage, take: memory.take.bind(memory) }
+  const staging: StagingArea = {
+    admit: memory.admit.bind(memory),
+    receive: memory.receive.bind(memory),
+    stage: memory.stage.bind(memory),
+    take: memory.take.bind(memory),
+    ...options.staging,
+  }
   const latest = new MemoryLatestItem()
   const changes = new ChangeHub()
   const maxTextBytes = options.maxMetadataBytes

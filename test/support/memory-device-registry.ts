@@ -57,6 +57,7 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
       lastSeenAddress: undefined,
       lastClient: undefined,
       dialect: undefined,
+      usesOldKeys: undefined,
     }
     this.#replace([...this.#devices, device])
     return { device, password }

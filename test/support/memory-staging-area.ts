@@ -9,10 +9,12 @@ import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_FILE_BYTES } from '../../src/core/limits.ts'
 import type { BlobStore } from '../../src/ports/blob.ts'
 import type {
+  ReceivedUpload,
   StagedUpload,
   StagingArea,
   TakenUpload,
   UploadHeader,
+  UploadSource,
 } from '../../src/ports/staging-area.ts'
 import { MemoryBlobStore } from './memory-blob-store.ts'
 
@@ -31,21 +33,35 @@ export class MemoryStagingArea implements StagingArea {
     return this.#uploads.size
   }
 
-  async admit({ declaredSize }: Pick<UploadHeader, 'declaredSize'>): Promise<void> {
+  async admit({ declaredSize }: UploadSource): Promise<void> {
     if (declaredSize !== undefined && declaredSize > this.#maxBytes) {
       throw new DomainError('UPLOAD_TOO_LARGE', 'Cannot stage the upload: it is too large')
     }
   }
 
-  async stage(header: UploadHeader, bytes: AsyncIterable<Uint8Array>): Promise<StagedUpload> {
-    const { deviceId, dataName, mediaType, declaredSize } = header
+  async receive(
+    { deviceId, declaredSize }: UploadSource,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<ReceivedUpload> {
     const blob = await this.#blobs.receive(bytes, { declaredSize, maxBytes: this.#maxBytes })
-    const upload: StagedUpload = { deviceId, dataName, mediaType, blob }
-    const key = keyOf(deviceId, dataName)
-    const replaced = this.#uploads.get(key)
-    this.#uploads.set(key, upload)
-    await replaced?.blob.discard()
-    return upload
+    return {
+      blob,
+      stage: async ({ dataName, mediaType }) => {
+        const upload: StagedUpload = { deviceId, dataName, mediaType, blob }
+        const key = keyOf(deviceId, dataName)
+        const replaced = this.#uploads.get(key)
+        this.#uploads.set(key, upload)
+        await replaced?.blob.discard()
+        return upload
+      },
+      release: () => undefined,
+      discard: () => blob.discard(),
+    }
+  }
+
+  async stage(header: UploadHeader, bytes: AsyncIterable<Uint8Array>): Promise<StagedUpload> {
+    const received = await this.receive(header, bytes)
+    return received.stage(header)
   }
 
   take(deviceId: string, dataName: string): TakenUpload | undefined {

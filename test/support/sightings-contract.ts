@@ -26,6 +26,17 @@ export function describeSightings(open: (t: TestContext) => Promise<DeviceRegist
       assert.equal(registry.revision, revision)
     })
 
+    it('keeps the keys that an earlier push told', async (t) => {
+      const registry = await open(t)
+      const { device } = await registry.add({ kind: 'phone' })
+      const sighting = { at, address: undefined, client: undefined }
+      for (const usesOldKeys of [true, false]) {
+        registry.noteSighting(device.id, { ...sighting, usesOldKeys })
+        registry.noteSighting(device.id, sighting)
+        assert.equal(registry.find(device.id)?.usesOldKeys, usesOldKeys)
+      }
+    })
+
     it('keeps the dialect that an earlier request told', async (t) => {
       const registry = await open(t)
       const { device } = await registry.add({ kind: 'phone' })

@@ -120,6 +120,60 @@ export function describeStagingArea(
       assert.equal(await count(), 0)
     })
 
+    describe('what comes before its name', () => {
+      const source = { deviceId: 'did_a', declaredSize: undefined }
+      const name = { dataName: 'a.txt', mediaType: 'image/png' }
+
+      it('waits for its document once it is named', async (t) => {
+        const { staging, count } = await openArea(t)
+        await stage(staging, 'a.txt', 'earlier')
+        const received = await staging.receive(source, streamOf('hello'))
+        assert.equal(await readText(received.blob), 'hello')
+        assert.equal(await count(), 2)
+        const staged = await received.stage(name)
+        assert.deepEqual([staged.deviceId, staged.dataName], ['did_a', 'a.txt'])
+        const taken = staging.take('did_a', 'a.txt')
+        assert.equal(taken?.mediaType, 'image/png')
+        assert.equal(taken && (await readText(taken.blob)), 'hello')
+        assert.equal(await count(), 1)
+      })
+
+      it('is nothing that a document could take until then', async (t) => {
+        const { staging } = await openArea(t)
+        const received = await staging.receive(source, streamOf('hello'))
+        assert.equal(staging.take('did_a', ''), undefined)
+        assert.equal(staging.take('did_a', 'a.txt'), undefined)
+        await received.discard()
+      })
+
+      it('belongs to its new owner when it is released', async (t) => {
+        const { staging, count } = await openArea(t)
+        const received = await staging.receive(source, streamOf('hello'))
+        received.release()
+        assert.equal(await readText(received.blob), 'hello')
+        assert.equal(await count(), 1)
+      })
+
+      it('is gone when it is discarded', async (t) => {
+        const { staging, count } = await openArea(t)
+        const received = await staging.receive(source, streamOf('hello'))
+        await received.discard()
+        await assert.rejects(received.blob.open(), { code: 'BLOB_GONE' })
+        assert.equal(await count(), 0)
+      })
+
+      it('leaves nothing when it fails', async (t) => {
+        const { staging, count } = await openArea(t)
+        const error = new Error('the client is gone')
+        await assert.rejects(staging.receive(source, brokenStream(error, 'he')), error)
+        const large = staging.receive(source, streamOf('x'.repeat(101)))
+        await assert.rejects(large, { code: 'UPLOAD_TOO_LARGE' })
+        const short = staging.receive({ ...source, declaredSize: 6 }, streamOf('hello'))
+        await assert.rejects(short, { code: 'UPLOAD_INCOMPLETE' })
+        assert.equal(await count(), 0)
+      })
+    })
+
     it('says beforehand what would be too large', async (t) => {
       const { staging } = await openArea(t)
       const device = { deviceId: 'did_a' }

@@ -6,7 +6,7 @@
 
 import { isDataName } from '../../core/data-name.ts'
 import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.ts'
-import type { Item } from '../../core/item.ts'
+import { isHash, type Item } from '../../core/item.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'
 import { wireHash } from './wire-hash.ts'
@@ -21,11 +21,13 @@ export interface ClipboardDocument {
   readonly dataName: string
   /** A hint; empty when there was none. */
   readonly hash: string
+  /** Written with the keys of versions 1 and 2 of the protocol. */
+  readonly usesOldKeys: boolean
 }
 
 const FIELDS = [
   'type', 'text', 'hasData', 'size', 'hash', 'dataName', 'contentId',
-  // Protocol v1 and v2 called the text and the data name so.
+  // Protocol v1 and v2 called the text so, or the hash of what is no text, and the data name.
   'clipboard', 'file',
 ]
 
@@ -51,28 +53,38 @@ export function decodeDocument(body: unknown): ClipboardDocument {
   if (dataName !== '' && !isDataName(dataName)) {
     throw new HttpError('BAD_NAME', { detail: '"dataName" is not a plain file name' })
   }
-  const text = readField(fields, 'text', 'string', readField(fields, 'clipboard', 'string', ''))
+  const clipboard = readField(fields, 'clipboard', 'string', '')
+  const isOldHash = type !== 'Text' && isHash(clipboard)
+  const text = readField(fields, 'text', 'string', isOldHash ? '' : clipboard)
   return {
     type,
     text: text.toWellFormed(),
     hasData: readField(fields, 'hasData', 'boolean', false),
     dataName,
-    hash: readField(fields, 'hash', 'string', ''),
+    hash: readField(fields, 'hash', 'string', isOldHash ? clipboard : ''),
+    usesOldKeys: fields.has('clipboard') && !fields.has('text'),
   }
 }
 
 /** Encodes the document of an item, or of none. */
 export function encodeDocument(item: Item | undefined, dialect: Dialect): string {
-  if (item === undefined) return JSON.stringify(EMPTY_DOCUMENT)
+  return JSON.stringify(documentOf(item, dialect))
+}
+
+/**
+ * The same with the keys of versions 1 and 2 in front: readers that ignore the case of keys take
+ * the last of several.
+ */
+export function encodeOldDocument(item: Item | undefined, dialect: Dialect): string {
+  const document = documentOf(item, dialect)
+  const { type, text, hash, dataName } = document
+  const clipboard = type === 'Text' ? text : hash
+  return JSON.stringify({ File: dataName, Clipboard: clipboard, Type: type, ...document })
+}
+
+function documentOf(item: Item | undefined, dialect: Dialect) {
+  if (item === undefined) return EMPTY_DOCUMENT
   const { type, text, size, dataName, contentId } = item
   const hasData = type !== 'Text'
-  return JSON.stringify({
-    type,
-    text,
-    hasData,
-    size,
-    hash: wireHash(item, dialect),
-    dataName,
-    contentId,
-  })
+  return { type, text, hasData, size, hash: wireHash(item, dialect), dataName, contentId }
 }

@@ -1,16 +1,12 @@
 /**
- * Reads the fields of JSON bodies the way clients write them.
- *
- * Keys count in any letter case. Where one key occurs in several spellings the camelCase one wins,
- * and among equals the last one. Unknown keys are ignored and `null` counts as absent.
+ * Reads the fields of JSON bodies the way clients write them. `null` counts as absent; for what
+ * becomes of names, see `field-picker.ts`.
  *
  * @module
  */
 
 import { HttpError } from '../../http/http-error.ts'
-
-/** Decoded fields under their lower-case names. */
-export type Fields = ReadonlyMap<string, unknown>
+import { FieldPicker, type Fields } from './field-picker.ts'
 
 interface FieldKinds {
   string: string
@@ -27,23 +23,14 @@ export function pickFields(body: unknown, names: readonly string[]): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new HttpError('BAD_BODY', { detail: 'expected a JSON object' })
   }
-  const spellings = new Map(names.map((name) => [name.toLowerCase(), name]))
-  const fields = new Map<string, unknown>()
-  const settled = new Set<string>()
-  const longest = Math.max(...names.map((name) => name.length))
+  const picker = new FieldPicker<unknown>(names)
   // Keys first: a hostile body has hundreds of thousands, whose values nobody needs.
   for (const key of Object.keys(body)) {
-    if (key.length > longest) continue
-    const name = key.toLowerCase()
-    const spelling = spellings.get(name)
-    if (spelling === undefined) continue
+    if (!picker.wants(key)) continue
     const value: unknown = Reflect.get(body, key)
-    if (value === null) continue
-    if (key === spelling) settled.add(name)
-    else if (settled.has(name)) continue
-    fields.set(name, value)
+    if (value !== null) picker.add(key, value)
   }
-  return fields
+  return picker.fields
 }
 
 /**

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ITEM_TYPES } from '../../../src/core/item-type.ts'
 import type { Item } from '../../../src/core/item.ts'
-import { decodeDocument, encodeDocument } from '../../../src/gateway/wire/clipboard-document.ts'
+import {
+  decodeDocument,
+  encodeDocument,
+  encodeOldDocument,
+} from '../../../src/gateway/wire/clipboard-document.ts'
 import { HttpError } from '../../../src/http/http-error.ts'
 import fc from '../../support/property.ts'
 
@@ -30,7 +34,7 @@ function refuses(body: unknown, code: string, detail = /./): void {
 
 describe('decodeDocument()', () => {
   it('needs a type only, in any letter case', () => {
-    const absent = { text: '', hasData: false, dataName: '', hash: '' }
+    const absent = { text: '', hasData: false, dataName: '', hash: '', usesOldKeys: false }
     assert.deepEqual(decodeDocument({ TYPE: 'text' }), { type: 'Text', ...absent })
     refuses({}, 'BAD_BODY', /"type"/)
     refuses({ type: 'Movie' }, 'BAD_BODY', /"type"/)
@@ -41,7 +45,8 @@ describe('decodeDocument()', () => {
     const document = decodeDocument(
       JSON.parse('{"DataName":"x","dataName":"a","DATANAME":"y","Type":"File","HASDATA":true}'),
     )
-    assert.deepEqual(document, { type: 'File', text: '', hasData: true, dataName: 'a', hash: '' })
+    const { type, hasData, dataName } = document
+    assert.deepEqual([type, hasData, dataName], ['File', true, 'a'])
   })
 
   it('counts null as absent and ignores what it does not know', () => {
@@ -67,7 +72,16 @@ describe('decodeDocument()', () => {
     const text = decodeDocument({ File: '', Clipboard: 'hello', Type: 'Text' })
     assert.deepEqual([text.type, text.text, text.hasData], ['Text', 'hello', false])
     const image = decodeDocument({ File: 'a.png', Clipboard: 'ABCD', Type: 'Image' })
-    assert.deepEqual([image.type, image.dataName], ['Image', 'a.png'])
+    assert.deepEqual([image.type, image.dataName, image.text], ['Image', 'a.png', 'ABCD'])
+    assert.equal(image.usesOldKeys, true)
+    assert.equal(decodeDocument({ type: 'Text', text: 'a', Clipboard: 'b' }).usesOldKeys, false)
+    // What is no text has its hash there.
+    const md5 = '0123456789abcdef0123456789ABCDEF'
+    for (const type of ['Image', 'File', 'Group']) {
+      const { text, hash } = decodeDocument({ File: 'a', Clipboard: md5, Type: type })
+      assert.deepEqual([text, hash], ['', md5])
+    }
+    assert.equal(decodeDocument({ Clipboard: md5, Type: 'Text' }).text, md5)
   })
 
   it('replaces lone surrogates, which no file and no other program could take', () => {
@@ -112,7 +126,25 @@ describe('encodeDocument()', () => {
   it('is understood by decodeDocument()', () => {
     const document = decodeDocument(JSON.parse(encodeDocument(IMAGE, 'sync')))
     assert.deepEqual(document, {
-      type: 'Image', text: 'a.png', hasData: true, dataName: 'a.png', hash: 'c0ffee',
+      type: 'Image', text: 'a.png', hasData: true, dataName: 'a.png', hash: 'c0ffee', usesOldKeys: false,
     })
+  })
+})
+
+describe('encodeOldDocument()', () => {
+  it('has the old keys in front, and the hash where they had it', () => {
+    const image = encodeOldDocument(IMAGE, 'syncclipboard')
+    assert.equal(image.startsWith('{"File":"a.png","Clipboard":"BEEF","Type":"Image","type":"Image",'), true, image)
+    const text = encodeOldDocument({ ...IMAGE, type: 'Text', text: 'hello', dataName: '' }, 'syncclipboard')
+    assert.equal(text.startsWith('{"File":"","Clipboard":"hello","Type":"Text","type":"Text",'), true, text)
+  })
+
+  it('is a present document for whoever ignores them', () => {
+    for (const item of [IMAGE, undefined]) {
+      const { File, Clipboard, Type, ...present } = JSON.parse(encodeOldDocument(item, 'sync'))
+      assert.deepEqual(present, JSON.parse(encodeDocument(item, 'sync')))
+      assert.deepEqual([File, Type], [present.dataName, present.type])
+      assert.equal(typeof Clipboard, 'string')
+    }
   })
 })

@@ -1,0 +1,32 @@
+/**
+ * Profile ids: how the history endpoints name an item, `{type}-{hash}`.
+ *
+ * Opaque beyond that: whether an item answers to a hash is for the item to say.
+ *
+ * @module
+ */
+
+import { parseItemType, type ItemType } from './item-type.ts'
+
+export interface ProfileId {
+  readonly type: ItemType
+  /** As it was written; not empty. */
+  readonly hash: string
+}
+
+/**
+ * Splits at the first `-`, since hashes may hold more of them. The type counts in any letter case.
+ *
+ * @returns `undefined` when `text` is not a type and a hash.
+ */
+export function parseProfileId(text: string): ProfileId | undefined {
+  const dash = text.indexOf('-')
+  if (dash === -1) return undefined
+  const type = parseItemType(text.slice(0, dash))
+  const hash = text.slice(dash + 1)
+  return type === undefined || hash === '' ? undefined : { type, hash }
+}
+
+export function formatProfileId({ type, hash }: ProfileId): string {
+  return `${type}-${hash}`
+}

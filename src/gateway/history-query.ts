@@ -1,0 +1,63 @@
+/**
+ * `POST /api/history/query`: a list of one record, or of none.
+ *
+ * @module
+ */
+
+import type { Call, Handler } from '../http/call.ts'
+import { parseJson, readBytes } from '../http/read-body.ts'
+import { json } from '../http/reply.ts'
+import { readUrlencoded } from '../http/urlencoded.ts'
+import type { Device } from '../ports/device-registry.ts'
+import { dialectOf } from './dialect.ts'
+import type { HistoryDeps } from './history.ts'
+import { isMultipart, readMultipartForm } from './read-form.ts'
+import { FieldPicker, type Fields } from './wire/field-picker.ts'
+import { decodeHistoryFilter, HISTORY_FILTER_FIELDS, isWanted } from './wire/history-filter.ts'
+import { encodeRecord } from './wire/history-record.ts'
+import { pickFields } from './wire/json-fields.ts'
+import { wireHash } from './wire/wire-hash.ts'
+
+export interface QueryHistoryDeps extends HistoryDeps {
+  /** The longest body, in bytes. */
+  readonly maxMetadataBytes: number
+}
+
+const JSON_TYPE = /^[^;]*\bjson\b/i
+
+/** JSON, whatever it is called: `curl -d` calls it a form. */
+const JSON_OBJECT = /^\s*\{/
+
+/** Answers with the record of the current item, if that is one of those asked for. */
+export function queryHistory({
+  latest,
+  devices,
+  maxMetadataBytes,
+}: QueryHistoryDeps): Handler<Device> {
+  return async (call) => {
+    const filter = decodeHistoryFilter(await readFields(call, maxMetadataBytes))
+    const item = latest.current?.item
+    if (item === undefined || !isWanted(item, filter)) return json([])
+    return json([encodeRecord(item, wireHash(item, dialectOf(call, devices)))])
+  }
+}
+
+async function readFields(call: Call, maxMetadataBytes: number): Promise<Fields> {
+  const picker = new FieldPicker<string>(HISTORY_FILTER_FIELDS)
+  if (isMultipart(call.request)) {
+    // Files mean nothing here.
+    const limits = { maxBody: maxMetadataBytes, maxFileBytes: maxMetadataBytes, maxMetadataBytes }
+    await readMultipartForm(call, picker, limits, async () => undefined)
+    return picker.fields
+  }
+  const body = await readBytes(call, maxMetadataBytes)
+  if (isJson(call, body)) return pickFields(parseJson(body), HISTORY_FILTER_FIELDS)
+  readUrlencoded(body, picker)
+  return picker.fields
+}
+
+function isJson({ request }: Call, body: Uint8Array): boolean {
+  if (body.length === 0) return false
+  if (JSON_TYPE.test(request.headers['content-type'] ?? '')) return true
+  return JSON_OBJECT.test(Buffer.from(body.subarray(0, 16)).toString('latin1'))
+}

@@ -1,0 +1,109 @@
+/**
+ * `POST /api/history`: a client adds what it copied to its history; to us that is a push.
+ *
+ * @module
+ */
+
+import { matchesHash, type Item } from '../core/item.ts'
+import { OLD_RECORD_MS } from '../core/limits.ts'
+import type { Handler } from '../http/call.ts'
+import { json } from '../http/reply.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Device, DeviceRegistry, Dialect } from '../ports/device-registry.ts'
+import type { AppliedItem, InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
+import type { LatestItem } from '../ports/latest-item.ts'
+import { dialectOf } from './dialect.ts'
+import {
+  receiveHistoryForm, type ReceivedForm, type ReceiveFormDeps,
+} from './receive-history-form.ts'
+import type { RememberedRecords } from './remembered-records.ts'
+import type { HistoryForm } from './wire/history-form.ts'
+import { encodeRecord, type HistoryRecord, type RecordSubject } from './wire/history-record.ts'
+
+export interface PostHistoryDeps extends ReceiveFormDeps {
+  readonly inbound: InboundPipeline
+  readonly latest: Pick<LatestItem, 'current'>
+  readonly devices: Pick<DeviceRegistry, 'find'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly records: RememberedRecords
+}
+
+/**
+ * Makes the item of a form current, and answers with its record; one that is old is only kept for
+ * a while.
+ */
+export function postHistory(deps: PostHistoryDeps): Handler<Device> {
+  return async (call) => {
+    const received = await receiveHistoryForm(call, deps)
+    const { id } = call.principal
+    const isKept = isOld(received.form, deps.latest.current?.item, dialectOf(call, deps.devices))
+    return json(await (isKept ? keep : apply)(received, id, deps))
+  }
+}
+
+/** Clients of the reference protocol send all of their history when they first meet a server. */
+function isOld({ state }: HistoryForm, current: Item | undefined, dialect: Dialect): boolean {
+  if (dialect === 'sync' || current === undefined) return false
+  const { createTime, lastAccessed = createTime } = state
+  return lastAccessed !== undefined && lastAccessed < current.activatedAt - OLD_RECORD_MS
+}
+
+async function apply(
+  received: ReceivedForm,
+  deviceId: string,
+  { inbound, clock }: PostHistoryDeps,
+): Promise<HistoryRecord> {
+  const { form: { hash, state }, file } = received
+  let applied: AppliedItem
+  try {
+    applied = await inbound.apply(toInbound(received, deviceId))
+  } catch (error) {
+    await file?.upload.discard()
+    throw error
+  }
+  file?.upload.release()
+  const { item } = applied
+  // An empty text is acknowledged only: the current item is another one.
+  const isApplied = item !== undefined && matchesHash(item, hash)
+  return encodeRecord(isApplied ? item : describe(received, clock.now()), hash, state)
+}
+
+/**
+ * Its bytes stay staged: should the clock of the device be wrong, and a document follow, nothing is
+ * lost.
+ */
+async function keep(
+  received: ReceivedForm,
+  deviceId: string,
+  { records, clock }: PostHistoryDeps,
+): Promise<HistoryRecord> {
+  const { form: { hash, state }, file } = received
+  await file?.upload.stage(file)
+  const { createTime, lastAccessed = createTime } = state
+  const record = encodeRecord(describe(received, lastAccessed ?? clock.now()), hash, state)
+  records.remember(deviceId, record)
+  return record
+}
+
+function toInbound({ form, file }: ReceivedForm, deviceId: string): InboundItem {
+  const { type, text, dataName, hash, hasData } = form
+  const description = { origin: { kind: 'device', deviceId }, type, text, hash } as const
+  if (file !== undefined) {
+    const { upload: { blob }, mediaType } = file
+    const bytes = { kind: 'received', blob, mediaType } as const
+    return { ...description, dataName: file.dataName, bytes }
+  }
+  // As with a document.
+  const isInline = type === 'Text' && !hasData
+  if (isInline) return { ...description, dataName: '', bytes: { kind: 'none' } }
+  return { ...description, dataName, bytes: { kind: 'staged' } }
+}
+
+/** What a client said about an item that is not here. */
+function describe({ form, file }: ReceivedForm, activatedAt: number): RecordSubject {
+  const { type, text, dataName, size } = form
+  if (type === 'Text') return { type, text, size: Buffer.byteLength(text), activatedAt }
+  const name = file?.dataName ?? dataName
+  const bytes = file?.upload.blob.size ?? size ?? 0
+  return { type, text: text === '' ? name : text, size: bytes, activatedAt }
+}

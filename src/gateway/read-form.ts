@@ -1,0 +1,82 @@
+/**
+ * Reads the fields of a form, in whatever way a client has encoded it. Files are handed to whoever
+ * wants them, as they come.
+ *
+ * @module
+ */
+
+import type { IncomingMessage } from 'node:http'
+import { BODY_IDLE_MS } from '../core/limits.ts'
+import type { BodyCall } from '../http/body-inbox.ts'
+import { readField, readMultipart, type Part } from '../http/multipart.ts'
+import { readBytes, streamBody } from '../http/read-body.ts'
+import { readUrlencoded } from '../http/urlencoded.ts'
+import type { FieldPicker } from './wire/field-picker.ts'
+
+/** In bytes. */
+export interface FormLimits {
+  /** Of the whole body. */
+  readonly maxBody: number
+  /** Of one file. */
+  readonly maxFileBytes: number
+  /** Of the fields together. */
+  readonly maxMetadataBytes: number
+}
+
+const MULTIPART = /^\s*multipart\/form-data\s*(?:;|$)/i
+
+/** What is called so is the file, whether or not it has a file name. */
+const FILE_FIELD = 'data'
+
+/** Whether the body is said to be `multipart/form-data`; anything else is read as urlencoded. */
+export function isMultipart({ headers }: IncomingMessage): boolean {
+  return MULTIPART.test(headers['content-type'] ?? '')
+}
+
+/** Whether a part is the one that is meant to be the file, not just any file. */
+export function isDataPart({ name }: Pick<Part, 'name'>): boolean {
+  return name.toLowerCase() === FILE_FIELD
+}
+
+/**
+ * Reads an urlencoded body.
+ *
+ * @throws {HttpError} As `readBytes`; `BAD_BODY`.
+ */
+export async function readUrlencodedForm(
+  call: BodyCall,
+  fields: FieldPicker<string>,
+  maxMetadataBytes: number,
+): Promise<void> {
+  readUrlencoded(await readBytes(call, maxMetadataBytes), fields)
+}
+
+/**
+ * Reads a multipart body.
+ *
+ * @param takeFile Reads a file, or leaves it. Two files are never there at a time.
+ * @throws {HttpError} As `streamBody`, `readMultipart` and `readField`.
+ */
+export async function readMultipartForm(
+  call: BodyCall,
+  fields: FieldPicker<string>,
+  { maxBody, maxFileBytes, maxMetadataBytes }: FormLimits,
+  takeFile: (part: Part) => Promise<void>,
+): Promise<void> {
+  const body = streamBody(call, { limit: maxBody, idleMs: BODY_IDLE_MS })
+  const parts = readMultipart(body, call.request.headers['content-type'] ?? '', {
+    isFile,
+    maxFileBytes,
+    maxFieldBytes: maxMetadataBytes,
+    maxFieldsBytes: maxMetadataBytes,
+  })
+  for await (const part of parts) {
+    if (isFile(part)) await takeFile(part)
+    else if (fields.wants(part.name)) fields.add(part.name, await readField(part, maxMetadataBytes))
+  }
+}
+
+/** Browsers send an empty file name when no file was chosen. */
+function isFile(header: Pick<Part, 'name' | 'fileName'>): boolean {
+  return isDataPart(header) || (header.fileName ?? '') !== ''
+}

@@ -1,0 +1,123 @@
+/**
+ * Reads `POST /api/history`: the description of an item, and its bytes if they come with it.
+ *
+ * What the bytes are called, and even what they are, may stand behind them in the form. So they
+ * are received first, and named when the form has ended.
+ *
+ * @module
+ */
+
+import { isDataName } from '../core/data-name.ts'
+import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
+import type { Call } from '../http/call.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { Part } from '../http/multipart.ts'
+import { declaredLength } from '../http/read-body.ts'
+import { readStart } from '../lib/read-start.ts'
+import type { Device } from '../ports/device-registry.ts'
+import type { ReceivedUpload, StagingArea } from '../ports/staging-area.ts'
+import {
+  isDataPart, isMultipart, readMultipartForm, readUrlencodedForm, type FormLimits,
+} from './read-form.ts'
+import { FieldPicker } from './wire/field-picker.ts'
+import { decodeHistoryForm, HISTORY_FORM_FIELDS, type HistoryForm } from './wire/history-form.ts'
+
+export interface ReceiveFormDeps extends FormLimits {
+  readonly staging: Pick<StagingArea, 'admit' | 'receive'>
+}
+
+/** Bytes that came with a form. The upload must be ended. */
+export interface ReceivedFile {
+  readonly upload: ReceivedUpload
+  readonly dataName: string
+  readonly mediaType: string
+}
+
+export interface ReceivedForm {
+  readonly form: HistoryForm
+  readonly file: ReceivedFile | undefined
+}
+
+/** What bytes are called that nobody has named. */
+const DEFAULT_NAME = 'clipboard.bin'
+
+/** The file of a form, before anything but its own header is known. */
+interface FilePart {
+  readonly upload: ReceivedUpload
+  /** The one that is meant; another one may have to give way to it. */
+  readonly isData: boolean
+  readonly fileName: string
+  readonly contentType: string | undefined
+}
+
+/**
+ * Reads a form to its end.
+ *
+ * @throws {HttpError} `BAD_BODY`, `BAD_NAME`, and as the readers of bodies; {DomainError} as
+ *   `StagingArea.receive`. Nothing is left of its bytes then.
+ */
+export async function receiveHistoryForm(
+  call: Call<Device>,
+  deps: ReceiveFormDeps,
+): Promise<ReceivedForm> {
+  const fields = new FieldPicker<string>(HISTORY_FORM_FIELDS)
+  if (!isMultipart(call.request)) {
+    await readUrlencodedForm(call, fields, deps.maxMetadataBytes)
+    return { form: decodeHistoryForm(fields.fields), file: undefined }
+  }
+
+  const { staging, maxFileBytes } = deps
+  const deviceId = call.principal.id
+  const length = declaredLength(call.request)
+  // The fields around the file count too; how much that is shows only behind it.
+  const declaredSize = length === undefined ? undefined : Math.min(length, maxFileBytes)
+  await staging.admit({ deviceId, declaredSize })
+
+  let file: FilePart | undefined
+  const discardFile = async (): Promise<void> => {
+    const unwanted = file
+    file = undefined
+    await unwanted?.upload.discard()
+  }
+  try {
+    await readMultipartForm(call, fields, deps, async (part) => {
+      if (file !== undefined && (file.isData || !isDataPart(part))) return
+      checkFileName(part)
+      await discardFile()
+      file = await receivePart(part, deviceId, staging)
+    })
+    const form = decodeHistoryForm(fields.fields)
+    // Some clients add an empty file to every text; it must not take the text's place.
+    if (form.type === 'Text' && file?.upload.blob.size === 0) await discardFile()
+    return { form, file: file === undefined ? undefined : await nameFile(file, form) }
+  } catch (error) {
+    await discardFile()
+    throw error
+  }
+}
+
+async function receivePart(
+  part: Part,
+  deviceId: string,
+  staging: Pick<StagingArea, 'receive'>,
+): Promise<FilePart> {
+  const { fileName = '', contentType } = part
+  const upload = await staging.receive({ deviceId, declaredSize: undefined }, part.bytes)
+  return { upload, isData: isDataPart(part), fileName, contentType }
+}
+
+async function nameFile(
+  { upload, fileName, contentType }: FilePart,
+  { dataName, text }: HistoryForm,
+): Promise<ReceivedFile> {
+  // A text may be anything; that it is no name is no reason to refuse the bytes.
+  const names = [fileName, dataName, isDataName(text) ? text : '']
+  const name = names.find((candidate) => candidate !== '') ?? DEFAULT_NAME
+  const head = await readStart(upload.blob, SNIFF_LENGTH)
+  return { upload, dataName: name, mediaType: classifyMediaType(contentType, head, name) }
+}
+
+function checkFileName({ fileName = '' }: Part): void {
+  if (fileName === '' || isDataName(fileName)) return
+  throw new HttpError('BAD_NAME', { detail: 'the file name is not a plain one' })
+}

@@ -1,0 +1,101 @@
+/**
+ * `application/x-www-form-urlencoded`, read the way browsers read it (WHATWG URL, section 5): a
+ * percent sign that begins no escape stands for itself.
+ *
+ * One pass over the body, which decodes what somebody wants and nothing else: a hostile form has
+ * millions of pairs.
+ *
+ * @module
+ */
+
+import { HttpError } from './http-error.ts'
+
+const AMPERSAND = 0x26
+const EQUALS = 0x3d
+const PERCENT = 0x25
+const PLUS = 0x2b
+const SPACE = 0x20
+
+const ENCODED = /[%+\u0080-\u00ff]/
+
+const UTF8 = { fatal: true, ignoreBOM: true }
+
+/** Takes the pairs of a form. */
+export interface PairVisitor {
+  /** Names of more characters are passed over. */
+  readonly longestName: number
+  /** Whether the value of this name, in ASCII, is wanted. */
+  wants(name: string): boolean
+  add(name: string, value: string): void
+}
+
+/**
+ * Shows `visitor` the pairs of a form, in their order.
+ *
+ * @throws {HttpError} `BAD_BODY` when a value that is wanted is not UTF-8.
+ */
+export function readUrlencoded(body: Uint8Array, visitor: PairVisitor): void {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1')
+  // Each character may be escaped.
+  const longest = 3 * visitor.longestName
+  let start = 0
+  let equals = -1
+  for (let at = 0; at <= text.length; at++) {
+    const code = at === text.length ? AMPERSAND : text.charCodeAt(at)
+    if (code === EQUALS && equals === -1) equals = at
+    if (code !== AMPERSAND) continue
+    const nameEnd = equals === -1 ? at : equals
+    if (nameEnd > start && nameEnd - start <= longest) {
+      const name = unescapeText(text.slice(start, nameEnd)).toString('latin1')
+      if (visitor.wants(name)) visitor.add(name, decodeValue(text.slice(nameEnd + 1, at)))
+    }
+    start = at + 1
+    equals = -1
+  }
+}
+
+function decodeValue(encoded: string): string {
+  const bytes = unescapeText(encoded)
+  if (typeof bytes === 'string') return bytes
+  try {
+    return new TextDecoder('utf-8', UTF8).decode(bytes)
+  } catch {
+    // A TypeError that knows nothing but this.
+    throw new HttpError('BAD_BODY', { detail: 'a field is not UTF-8' })
+  }
+}
+
+/**
+ * @param encoded Bytes as latin1.
+ * @returns Bytes of UTF-8; or the text, when that is what it is already.
+ */
+function unescapeText(encoded: string): Buffer | string {
+  if (!ENCODED.test(encoded)) return encoded
+  const bytes = Buffer.from(encoded, 'latin1')
+  return bytes.subarray(0, unescapeInPlace(bytes))
+}
+
+/** @returns How many bytes are left. */
+function unescapeInPlace(bytes: Uint8Array): number {
+  let end = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0
+    const high = byte === PERCENT ? hexValue(bytes[at + 1]) : -1
+    const low = high === -1 ? -1 : hexValue(bytes[at + 2])
+    if (low === -1) {
+      bytes[end++] = byte === PLUS ? SPACE : byte
+    } else {
+      bytes[end++] = high * 16 + low
+      at += 2
+    }
+  }
+  return end
+}
+
+/** @returns -1 for anything but a hex digit. */
+function hexValue(byte: number | undefined): number {
+  if (byte === undefined) return -1
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}

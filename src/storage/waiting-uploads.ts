@@ -1,0 +1,108 @@
+/**
+ * The uploads that wait for their documents: found by device and name, and given up when they have
+ * waited for too long.
+ *
+ * One timer for all of them, and none while nothing waits.
+ *
+ * @module
+ */
+
+import type { Clock } from '../ports/clock.ts'
+import type { StagedUpload } from '../ports/staging-area.ts'
+import type { DiskBlob } from './disk-blob.ts'
+
+/** A staged upload and its files. */
+export interface WaitingUpload extends StagedUpload {
+  readonly blob: DiskBlob
+  /** Of its record and its blob. */
+  readonly name: string
+  /** Later uploads have greater ones. */
+  readonly sequence: number
+  /** On the monotonic clock: nothing expires because somebody sets the time. */
+  readonly expiresAt: number
+}
+
+/** Timers know no longer delays; an earlier one only looks, and waits again. */
+const MAX_DELAY_MS = 2_147_483_647
+
+export class WaitingUploads {
+  readonly #clock: Clock
+  readonly #onExpired: (upload: WaitingUpload) => void
+  readonly #uploads = new Map<string, WaitingUpload>()
+  #cancelExpiry: (() => void) | undefined
+
+  /** @param onExpired Told of uploads that waited too long; they are not there any more. */
+  constructor(clock: Clock, onExpired: (upload: WaitingUpload) => void) {
+    this.#clock = clock
+    this.#onExpired = onExpired
+  }
+
+  get all(): readonly WaitingUpload[] {
+    return [...this.#uploads.values()]
+  }
+
+  /** Oldest first. */
+  of(deviceId: string): readonly WaitingUpload[] {
+    return this.all
+      .filter((upload) => upload.deviceId === deviceId)
+      .sort((a, b) => a.sequence - b.sequence)
+  }
+
+  /** The upload of a device under a name, unless it has expired. */
+  find(deviceId: string, dataName: string): WaitingUpload | undefined {
+    const upload = this.#uploads.get(keyOf({ deviceId, dataName }))
+    return upload === undefined || this.isExpired(upload) ? undefined : upload
+  }
+
+  /** Whether something waits under the device and name of this one. */
+  has(upload: WaitingUpload): boolean {
+    return this.#uploads.has(keyOf(upload))
+  }
+
+  /** @returns The upload of the same device and name that it replaces. */
+  add(upload: WaitingUpload): WaitingUpload | undefined {
+    const key = keyOf(upload)
+    const replaced = this.#uploads.get(key)
+    this.#uploads.set(key, upload)
+    this.#scheduleExpiry()
+    return replaced
+  }
+
+  /** @returns Whether it was still there: nobody was faster. */
+  remove(upload: WaitingUpload): boolean {
+    const key = keyOf(upload)
+    return this.#uploads.get(key) === upload && this.#uploads.delete(key)
+  }
+
+  isExpired({ expiresAt }: WaitingUpload): boolean {
+    return expiresAt <= this.#clock.monotonic()
+  }
+
+  /** Ends the timer. */
+  close(): void {
+    this.#cancelExpiry?.()
+  }
+
+  #scheduleExpiry(): void {
+    if (this.#cancelExpiry !== undefined || this.#uploads.size === 0) return
+    const next = Math.min(...this.all.map(({ expiresAt }) => expiresAt))
+    const delayMs = Math.min(Math.max(0, next - this.#clock.monotonic()), MAX_DELAY_MS)
+    this.#cancelExpiry = this.#clock.after(delayMs, () => {
+      this.#cancelExpiry = undefined
+      for (const upload of this.all.filter((waiting) => this.isExpired(waiting))) {
+        this.remove(upload)
+        this.#onExpired(upload)
+      }
+      this.#scheduleExpiry()
+    })
+  }
+}
+
+/** Bytes that all of them take. */
+export function sizeOf(uploads: readonly WaitingUpload[]): number {
+  return uploads.reduce((sum, { blob }) => sum + blob.size, 0)
+}
+
+function keyOf({ deviceId, dataName }: Pick<WaitingUpload, 'deviceId' | 'dataName'>): string {
+  return JSON.stringify([deviceId, dataName])
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  createReadStream, existsSync, openAsBlob, readFileSync, statfsSync, writeFileSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { createPhone, readObject } from '../support/phone.ts'
+import { needs } from '../support/requirements.ts'
+
+const GIB = 1024 ** 3
+const SIZE = 2 * GIB
+
+/** The daemon's peak while it takes 2 GiB, over what it had before; four at once take 55 MiB. */
+const MEMORY_BOUND_MIB = 128
+
+/** The file is sparse, but not what the daemon keeps of it, and of the one before it. */
+const DISK_BYTES = 2.5 * SIZE
+
+const PYTHON = `
+import base64, http.client, os, sys, urllib.request
+kind, url, path, digest, name = sys.argv[1:6]
+auth = 'Basic ' + base64.b64encode(os.environ['LOGIN'].encode()).decode()
+headers = {'Authorization': auth, 'Content-Type': 'multipart/form-data; boundary=py'}
+field = '--py\\r\\nContent-Disposition: form-data; name="%s"\\r\\n\\r\\n%s\\r\\n'
+part = '--py\\r\\nContent-Disposition: form-data; name="data"; filename="%s"\\r\\n\\r\\n'
+head = (field % ('type', 'File') + field % ('hash', digest) + part % name).encode()
+tail = b'\\r\\n--py--\\r\\n'
+def body():
+    yield head
+    with open(path, 'rb') as file:
+        while chunk := file.read(1 << 20):
+            yield chunk
+    yield tail
+if kind == 'urllib':
+    headers['Content-Length'] = str(len(head) + os.path.getsize(path) + len(tail))
+    request = urllib.request.Request(url, data=body(), headers=headers, method='POST')
+    answer = urllib.request.urlopen(request)
+else:
+    host = url.split('/')[2]
+    connection = http.client.HTTPConnection(host)
+    try:
+        connection.request('POST', '/api/history', body=body(), headers=headers)
+    except BrokenPipeError:
+        pass  # The answer says why.
+    answer = connection.getresponse()
+print(answer.status)
+`
+
+interface LargeFile {
+  readonly path: string
+  readonly sha256: string
+}
+
+interface Target {
+  readonly url: string
+  readonly username: string
+  readonly password: string
+  /** What the file is to be called. */
+  readonly name: string
+}
+
+type Client = (file: LargeFile, target: Target) => Promise<void>
+
+const uploadWithCurl: Client = async ({ path, sha256 }, { url, username, password, name }) => {
+  const fields = ['-F', `data=@${path};filename=${name}`, '-F', 'type=File', '-F', `hash=${sha256}`]
+  const running = promisify(execFile)('curl', ['-sS', '--fail', '-K', '-', ...fields, url])
+  running.child.stdin?.end(`user = "${username}:${password}"\n`)
+  await running
+}
+
+const uploadWithFetch: Client = async ({ path, sha256 }, { url, username, password, name }) => {
+  const body = new FormData()
+  body.append('hash', sha256)
+  body.append('data', await openAsBlob(path), name)
+  body.append('type', 'File')
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  const response = await fetch(url, { method: 'POST', body, headers: { authorization } })
+  assert.equal(response.status, 200, await response.text())
+}
+
+function uploadWithPython(kind: 'urllib' | 'http.client'): Client {
+  return async ({ path, sha256 }, { url, username, password, name }) => {
+    const env = { ...process.env, LOGIN: `${username}:${password}` }
+    const args = ['-c', PYTHON, kind, url, path, sha256, name]
+    const { stdout } = await promisify(execFile)('python3', args, { env })
+    assert.equal(stdout.trim(), '200')
+  }
+}
+
+/** Sparse, with something at its ends: a file that lost or gained bytes has another hash. */
+async function makeLargeFile(t: TestContext): Promise<LargeFile> {
+  const path = join(await temporaryFolder(t), 'large.bin')
+  const file = await open(path, 'w')
+  await file.write('the beginning', 0)
+  await file.write('the end', SIZE - 7)
+  await file.close()
+  const hash = createHash('sha256')
+  const bytes = createReadStream(path, { highWaterMark: 1024 * 1024 })
+  for await (const chunk of bytes) hash.update(chunk)
+  return { path, sha256: hash.digest('hex') }
+}
+
+/** MiB: what is resident, and the most that was since `resetPeak`. */
+function readMemory(pid: number): { readonly resident: number; readonly peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const mebibytes = (name: string): number => {
+    const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]
+    return Number(kibibytes) / 1024
+  }
+  return { resident: mebibytes('VmRSS'), peak: mebibytes('VmHWM') }
+}
+
+/** See proc(5). */
+const resetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, '5')
+
+const canMeasure = existsSync('/proc/self/clear_refs')
+
+function needsDisk(): { readonly skip: string | false } {
+  const { bavail, bsize } = statfsSync(tmpdir())
+  if (bavail * bsize > DISK_BYTES) return { skip: false }
+  const reason = 'needs 5 GiB of disk'
+  if (process.env['CLIPGATE_TEST_REQUIRE'] === 'all') throw new Error(`This test ${reason}`)
+  return { skip: `skipped: ${reason}` }
+}
+
+it('POST /api/history takes 2 GiB from', needsDisk(), async (t) => {
+  const file = await makeLargeFile(t)
+  const daemon = await startDaemonProcess(t, { args: ['--headless'] })
+  const device = await daemon.pair('Client')
+  const { gateway, pid } = daemon.ready
+  const phone = createPhone(device, gateway)
+  // The first login takes memory of its own.
+  await phone.document()
+
+  for (const [client, tools, upload] of [
+    ['curl -F', ['curl'], uploadWithCurl],
+    ['fetch with FormData', [], uploadWithFetch],
+    ['urllib', ['python3'], uploadWithPython('urllib')],
+    ['http.client, in chunks', ['python3'], uploadWithPython('http.client')],
+  ] as const) {
+    await t.test(client, needs(...tools), async (t) => {
+      const name = `${client.replaceAll(/\W+/g, '-')}.bin`
+      if (canMeasure) resetPeak(pid)
+      const before = canMeasure ? readMemory(pid).resident : 0
+      await upload(file, { ...device, name, url: `${gateway}/api/history` })
+
+      const over = canMeasure ? readMemory(pid).peak - before : 0
+      t.diagnostic(`${over.toFixed(0)} MiB over ${before.toFixed(0)} MiB`)
+      assert.ok(over < MEMORY_BOUND_MIB, `${over.toFixed(0)} MiB over ${before.toFixed(0)} MiB`)
+      const { type, size, hash, dataName } = await phone.document()
+      assert.deepEqual([type, size, hash, dataName], ['File', SIZE, file.sha256, name])
+      const record = await readObject(await phone.fetch(`/api/history/File-${file.sha256}`))
+      assert.deepEqual([record['size'], record['text']], [SIZE, name])
+    })
+  }
+  assert.equal(await daemon.stop(), 0)
+})

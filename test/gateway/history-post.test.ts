@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { DomainError } from '../../src/core/domain-error.ts'
+import { serveGateway } from '../support/gateway.ts'
+import { readObject } from '../support/phone.ts'
+import { RawClient } from '../support/raw-http.ts'
+import {
+  form, PNG, post, put, REFERENCE, refusal, sha256, urlencoded, type Fields, type FormPart,
+} from './support/forms.ts'
+
+const MULTIPART = 'multipart/form-data; boundary=b'
+
+/** Asks for leave to send a body, and returns the status of what comes first. */
+async function askFirst(
+  t: TestContext,
+  { port, authorization }: { readonly port: number; readonly authorization: string },
+  contentType: string,
+  length: number,
+): Promise<number> {
+  const client = await RawClient.connect(port)
+  t.after(() => client.close())
+  const fields = [
+    'Host: x', `Authorization: ${authorization}`, `Content-Type: ${contentType}`,
+    `Content-Length: ${length}`, 'Expect: 100-continue',
+  ]
+  client.send(['POST /api/history HTTP/1.1', ...fields, '', ''].join('\r\n'))
+  return (await client.read()).status
+}
+
+describe('POST /api/history', () => {
+  it('makes a text current, and answers with its record', async (t) => {
+    const { phone, clock } = await serveGateway(t)
+    const hash = sha256('hello').toUpperCase()
+    const at = new Date(clock.now()).toISOString()
+    assert.deepEqual(await post(phone, urlencoded({ type: 'text', hash, text: 'hello' })), {
+      hash, type: 'Text', text: 'hello', createTime: at, lastModified: at, lastAccessed: at,
+      starred: false, pinned: false, size: 5, hasData: false, version: 0, isDeleted: false,
+    })
+    assert.equal((await phone.document())['text'], 'hello')
+  })
+
+  it('makes a file current, wherever its name and its type stand in the form', async (t) => {
+    const forms: readonly (readonly FormPart[])[] = [
+      [['type', 'Image'], ['hash', 'AB'], ['data', 'a.png', PNG]],
+      [['data', 'a.png', PNG], ['hash', 'AB'], ['type', 'Image']],
+      [['TYPE', 'image'], ['Data', 'a.png', PNG], ['Hash', 'AB']],
+      [['type', 'Image'], ['file', 'a.png', PNG], ['hash', 'AB']],
+    ]
+    for (const parts of forms) {
+      const { phone, blobs, memory } = await serveGateway(t)
+      const { hash, type, text, size, hasData } = await post(phone, form(parts))
+      const expected = ['AB', 'Image', 'a.png', PNG.length, true]
+      assert.deepEqual([hash, type, text, size, hasData], expected)
+      assert.equal((await phone.document())['dataName'], 'a.png')
+      assert.deepEqual(await phone.download(), PNG)
+      const { headers } = await phone.fetch('/file/a.png')
+      assert.equal(headers.get('content-type'), 'image/png')
+      assert.deepEqual([blobs.count, memory.count], [1, 0])
+    }
+  })
+
+  it('tells back what the client says of its record, in one spelling of time', async (t) => {
+    const { phone } = await serveGateway(t)
+    const { hash: _, type: __, text: ___, hasData: ____, ...state } = await post(phone, urlencoded({
+      type: 'Text', hash: 'ab', text: 'x', createTime: '2024-05-01T10:00:00+02:00',
+      lastModified: '2024-05-02 10:00:00.1234567', lastAccessed: '2030-01-01T00:00:00.000Z',
+      starred: 'true', pinned: 'True', version: '7', isDeleted: 'true', size: '99',
+    }))
+    assert.deepEqual(state, {
+      createTime: '2024-05-01T08:00:00.000Z', lastModified: '2024-05-02T10:00:00.123Z',
+      lastAccessed: '2030-01-01T00:00:00.000Z', starred: true, pinned: true, version: 7,
+      isDeleted: true, size: 1,
+    })
+  })
+
+  it('knows the item by the hash of the client from then on', async (t) => {
+    const { phone } = await serveGateway(t)
+    const file = ['data', 'a.zip', 'PK'] as const
+    await post(phone, form([['type', 'Group'], ['hash', 'FromClient'], file]))
+    for (const hash of ['FromClient', 'fromclient', sha256('PK')]) {
+      const record = await readObject(await phone.fetch(`/api/history/Group-${hash}`))
+      assert.equal(record['hash'], hash)
+    }
+  })
+
+  it('needs a type, then a hash', async (t) => {
+    const { phone, blobs } = await serveGateway(t)
+    const withFile = (fields: Fields) => form([['data', 'a', 'x'], ...Object.entries(fields)])
+    for (const encode of [urlencoded, withFile]) {
+      for (const [fields, missing] of [
+        [{}, /"type"/],
+        [{ type: 'Song', hash: 'ab' }, /"type"/],
+        [{ type: 'Text' }, /"hash"/],
+        [{ type: 'Text', hash: '' }, /"hash"/],
+      ] as const) {
+        const response = await phone.fetch('/api/history', encode(fields))
+        const { code, detail } = await readObject(response)
+        assert.deepEqual([response.status, code], [400, 'BAD_BODY'])
+        assert.match(String(detail), missing)
+      }
+    }
+    assert.equal(blobs.count, 0)
+    assert.equal((await phone.document())['text'], '')
+  })
+
+  it('does not blank a clipboard with an empty text', async (t) => {
+    const { phone } = await serveGateway(t)
+    const empty = sha256('')
+    for (const before of ['', 'before']) {
+      if (before !== '') await phone.pushText(before)
+      for (const init of [
+        urlencoded({ type: 'Text', hash: empty }),
+        form([['type', 'Text'], ['hash', empty], ['data', 'a.txt', '']]),
+      ]) {
+        const { hash, type, text, size } = await post(phone, init)
+        assert.deepEqual([hash, type, text, size], [empty, 'Text', '', 0])
+        assert.equal((await phone.document())['text'], before)
+      }
+    }
+  })
+
+  it('reads what is no multipart form as an urlencoded one', async (t) => {
+    const { phone } = await serveGateway(t)
+    const fields = 'type=Text&hash=ab&text=hello'
+    for (const type of ['text/plain', 'application/json', 'multipart/mixed; boundary=b', 'x']) {
+      const init = { method: 'POST', body: fields, headers: { 'content-type': type } }
+      assert.equal((await post(phone, init))['text'], 'hello')
+      const none = { ...init, body: '{"type":"Text","hash":"ab"}' }
+      assert.deepEqual(await refusal(phone, none), [400, 'BAD_BODY'])
+    }
+    assert.deepEqual(await refusal(phone, { method: 'POST' }), [400, 'BAD_BODY'])
+  })
+
+  describe('without a file', () => {
+    it('takes what the same device has staged', async (t) => {
+      const { phone, addPhone } = await serveGateway(t)
+      await phone.fetch('/file/a.png', put('png'))
+      const init = urlencoded({ type: 'File', hash: 'ab', dataName: 'a.png', hasData: 'true' })
+      assert.deepEqual(await refusal(await addPhone(), init), [404, 'NOTHING_STAGED'])
+      assert.equal((await post(phone, init))['size'], 3)
+      assert.equal((await phone.document())['dataName'], 'a.png')
+    })
+
+    it('never applies the preview of a long text', async (t) => {
+      const { phone } = await serveGateway(t)
+      const fields = {
+        type: 'Text', hash: 'ab', text: 'the wh…', dataName: 'a.txt', hasData: 'true',
+      }
+      const withEmptyFile = form([...Object.entries(fields), ['data', 'a.txt', '']])
+      for (const init of [urlencoded(fields), withEmptyFile]) {
+        assert.deepEqual(await refusal(phone, init), [404, 'NOTHING_STAGED'])
+      }
+      await phone.fetch('/file/a.txt', put('the whole text'))
+      assert.equal((await post(phone, urlencoded(fields)))['text'], 'the whole text')
+    })
+
+    it('acknowledges a long text that turns out to be empty', async (t) => {
+      const { phone } = await serveGateway(t)
+      await phone.pushFile('File', 'before', Buffer.from('before'))
+      await phone.fetch('/file/a.txt', put(''))
+      const fields = { type: 'Text', hash: 'ab', dataName: 'a.txt', hasData: 'true' }
+      assert.equal((await post(phone, urlencoded(fields)))['type'], 'Text')
+      assert.equal((await phone.document())['dataName'], 'before')
+    })
+
+    it('means the current item when that is the one', async (t) => {
+      const { phone, clock } = await serveGateway(t)
+      await phone.pushFile('File', 'a', Buffer.from('one'))
+      clock.advance(1000)
+      const record = await post(phone, urlencoded({ type: 'File', hash: sha256('one') }))
+      assert.equal(record['createTime'], new Date(clock.now()).toISOString())
+    })
+  })
+
+  describe('is refused', () => {
+    const limits = { maxFileBytes: 1000, maxMetadataBytes: 1000 }
+
+    it('when too much is declared, before a byte of it', async (t) => {
+      const gateway = await serveGateway(t, limits)
+      assert.equal(await askFirst(t, gateway, MULTIPART, 2001), 413)
+      assert.equal(await askFirst(t, gateway, MULTIPART, 2000), 100)
+      assert.equal(await askFirst(t, gateway, 'text/plain', 1001), 413)
+      assert.equal(await askFirst(t, gateway, 'text/plain', 1000), 100)
+    })
+
+    it('when there is no room, before a byte of it', async (t) => {
+      const full = new DomainError('NO_SPACE', 'Cannot stage')
+      const staging = { admit: () => Promise.reject(full) }
+      const gateway = await serveGateway(t, { staging })
+      assert.equal(await askFirst(t, gateway, MULTIPART, 5000), 507)
+    })
+
+    it('only when what its file can be has no room', async (t) => {
+      const asked: unknown[] = []
+      const staging = { admit: async (source: unknown) => void asked.push(source) }
+      const { phone, device } = await serveGateway(t, { maxFileBytes: 300, staging })
+      await post(phone, form([['type', 'File'], ['hash', 'ab'], ['data', 'a', 'x']]))
+      await post(phone, urlencoded({ type: 'Text', hash: 'ab', text: 'x' }))
+      assert.deepEqual(asked, [{ deviceId: device.id, declaredSize: 300 }])
+    })
+
+    it('when its file, a field, or all fields together are too long', async (t) => {
+      const { phone, blobs } = await serveGateway(t, limits)
+      const send = (...parts: readonly FormPart[]) =>
+        refusal(phone, form([['type', 'File'], ['hash', 'ab'], ...parts]))
+      const long = 'x'.repeat(1001)
+      assert.deepEqual(await send(['data', 'a', long]), [413, 'FILE_TOO_LARGE'])
+      assert.deepEqual(await send(['text', long]), [413, 'FIELD_TOO_LARGE'])
+      const halves = [['text', long.slice(500)], ['other', long.slice(501)]] as const
+      assert.deepEqual(await send(...halves), [413, 'FIELDS_TOO_LARGE'])
+      assert.equal(blobs.count, 0)
+      const largest = ['data', 'a', long.slice(1)] as const
+      await post(phone, form([['type', 'File'], ['hash', 'ab'], largest]))
+    })
+
+    it('with a bare 500 when the disk is broken', async (t) => {
+      const failure = new Error('disk on fire')
+      const staging = { receive: () => Promise.reject(failure) }
+      const { phone } = await serveGateway(t, { staging })
+      const file = ['data', 'a', 'x'.repeat(1e6)] as const
+      const init = form([['type', 'File'], ['hash', 'ab'], file])
+      assert.deepEqual(await refusal(phone, init), [500, 'INTERNAL'])
+    })
+  })
+
+  describe('and the document that follows', () => {
+    it('is answered with its content id, as what was pushed is current', async (t) => {
+      const { phone, memory } = await serveGateway(t)
+      for (const [type, name, content] of [
+        ['Image', 'a.png', PNG],
+        ['File', 'a.bin', 'bytes'],
+        ['Group', 'a.zip', 'PK'],
+      ] as const) {
+        const parts = [['type', type], ['hash', 'AB'], ['data', name, content]] as const
+        await post(phone, form(parts, REFERENCE))
+        const { contentId } = await phone.document()
+        for (const document of [
+          { type, hash: 'ab' },
+          { type, dataName: name, hasData: true, hash: 'other' },
+        ]) {
+          const init = put(JSON.stringify(document), REFERENCE)
+          const response = await phone.fetch('/SyncClipboard.json', init)
+          assert.deepEqual(await readObject(response), { contentId })
+        }
+        assert.equal(memory.count, 0)
+      }
+    })
+
+    it('is answered so for a long text too', async (t) => {
+      const { phone } = await serveGateway(t)
+      const hash = sha256('the whole text').toUpperCase()
+      const file = ['data', 'a.txt', 'the whole text'] as const
+      await post(phone, form([['type', 'Text'], ['hash', hash], file], REFERENCE))
+      const document = { type: 'Text', text: 'the wh…', hash, hasData: true, dataName: 'a.txt' }
+      const init = put(JSON.stringify(document), REFERENCE)
+      assert.equal((await phone.fetch('/SyncClipboard.json', init)).status, 200)
+      assert.equal((await phone.document())['text'], 'the whole text')
+    })
+  })
+})

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { serveGateway } from '../support/gateway.ts'
+import { readObject, type Phone } from '../support/phone.ts'
+
+async function query(phone: Phone, init: RequestInit = {}): Promise<readonly unknown[]> {
+  const response = await phone.fetch('/api/history/query', { method: 'POST', ...init })
+  assert.equal(response.status, 200, `${response.status}`)
+  assert.equal(response.headers.get('content-type'), 'application/json')
+  const records: unknown = await response.json()
+  assert.ok(Array.isArray(records), 'an array')
+  return records
+}
+
+function form(fields: Readonly<Record<string, string>>): FormData {
+  const body = new FormData()
+  for (const [name, value] of Object.entries(fields)) body.append(name, value)
+  return body
+}
+
+function asJson(body: string, type = 'application/json'): RequestInit {
+  return { body, headers: { 'content-type': type } }
+}
+
+describe('POST /api/history/query', () => {
+  it('lists the current item, or nothing', async (t) => {
+    const { phone } = await serveGateway(t)
+    assert.deepEqual(await query(phone), [])
+    await phone.pushText('hello')
+    const records = await query(phone)
+    assert.equal(records.length, 1)
+    const { hash } = await phone.document()
+    assert.deepEqual(records, [await readObject(await phone.fetch(`/api/history/Text-${hash}`))])
+  })
+
+  it('is understood in every encoding, and with keys in any letter case', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('hello')
+    const bodies = (name: string, value: string): readonly RequestInit[] => [
+      { body: form({ [name]: value }) },
+      { body: new URLSearchParams({ [name]: value }) },
+      asJson(JSON.stringify({ [name]: value })),
+      asJson(`\ufeff ${JSON.stringify({ [name]: value })}`, 'text/json; charset=utf-8'),
+      asJson(JSON.stringify({ [name]: value }), 'application/x-www-form-urlencoded'),
+      asJson(` {"${name}":"${value}"}`, 'text/plain'),
+    ]
+    for (const name of ['types', 'Types', 'TYPES']) {
+      for (const [index, body] of bodies(name, 'Image').entries()) {
+        assert.deepEqual(await query(phone, body), [], String(index))
+      }
+      for (const body of bodies(name, 'Text')) assert.equal((await query(phone, body)).length, 1)
+    }
+    assert.deepEqual(await query(phone, asJson('{"page":2}')), [])
+    assert.deepEqual(await query(phone, asJson('{"types":["Image","Group"],"page":null}')), [])
+  })
+
+  it('is content with a body that says nothing', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('hello')
+    for (const init of [
+      {}, asJson(''), asJson('{}'), asJson('{"other":[[[[]]]],"__proto__":{"page":2}}'),
+      asJson('%%%', 'text/plain'),
+      { body: form({ data: 'x', sortByLastAccessed: 'true' }) },
+      { body: '--b--\r\n', headers: { 'content-type': 'multipart/form-data; boundary=b' } },
+    ]) {
+      assert.equal((await query(phone, init)).length, 1, JSON.stringify(init))
+    }
+  })
+
+  it('passes over files', async (t) => {
+    const { phone, blobs } = await serveGateway(t)
+    await phone.pushText('hello')
+    const body = form({ page: '2' })
+    body.append('data', new Blob(['x'.repeat(100_000)]), 'a')
+    assert.deepEqual(await query(phone, { body }), [])
+    assert.equal(blobs.count, 0)
+  })
+
+  it('refuses what is said to be JSON and is not', async (t) => {
+    const { phone } = await serveGateway(t)
+    for (const body of ['{', '[]', 'null', '1', '{"page":2} x']) {
+      const response = await phone.fetch('/api/history/query', { method: 'POST', ...asJson(body) })
+      const answer = [response.status, (await readObject(response))['code']]
+      assert.deepEqual(answer, [400, 'BAD_BODY'], body)
+    }
+    const deep = asJson(`{"types":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)
+    await phone.pushText('hello')
+    assert.equal((await query(phone, deep)).length, 1)
+  })
+
+  it('takes a body of metadata, and no more', async (t) => {
+    const { phone } = await serveGateway(t, { maxMetadataBytes: 1000 })
+    const long = 'x'.repeat(1001)
+    const withFile = form({})
+    withFile.append('data', new Blob([long]), 'a')
+    for (const init of [
+      { body: form({ searchText: long }) },
+      { body: withFile },
+      { body: `page=${long}` },
+      asJson(`{"page":"${long}"}`),
+    ]) {
+      const response = await phone.fetch('/api/history/query', { method: 'POST', ...init })
+      assert.equal(response.status, 413)
+      await response.arrayBuffer()
+    }
+  })
+
+  it('ends for clients that page until nothing comes', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('hello')
+    let page = 1
+    while ((await query(phone, { body: form({ page: String(page) }) })).length > 0) page++
+    assert.equal(page, 2)
+  })
+})

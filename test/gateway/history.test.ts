@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { serveGateway } from '../support/gateway.ts'
+import { readObject, type Phone } from '../support/phone.ts'
+import { REFERENCE, sha256 } from './support/forms.ts'
+
+const ASKED_BY_REFERENCE = { headers: REFERENCE }
+
+function boundHash(name: string, content: string): string {
+  return sha256(`${name}|${sha256(content).toUpperCase()}`).toUpperCase()
+}
+
+async function statusOf(phone: Phone, path: string, init: RequestInit = {}): Promise<number> {
+  const response = await phone.fetch(path, init)
+  await response.arrayBuffer()
+  return response.status
+}
+
+/** Status and code of a refusal. */
+async function refusal(phone: Phone, path: string, init: RequestInit = {}) {
+  const response = await phone.fetch(path, init)
+  return [response.status, (await readObject(response))['code']]
+}
+
+describe('GET /api/history/{profileId}', () => {
+  it('answers with the record of the current item, the same at every call', async (t) => {
+    const { phone, clock } = await serveGateway(t)
+    await phone.pushFile('File', 'a.bin', Buffer.from('hello'))
+    const at = new Date(clock.now()).toISOString()
+    clock.advance(5000)
+    const hash = sha256('hello')
+    for (let call = 0; call < 2; call++) {
+      const response = await phone.fetch(`/api/history/File-${hash}`)
+      assert.deepEqual(await readObject(response), {
+        hash, type: 'File', text: 'a.bin', createTime: at, lastModified: at, lastAccessed: at,
+        starred: false, pinned: false, size: 5, hasData: true, version: 0, isDeleted: false,
+      })
+    }
+  })
+
+  it('finds it by each of its hashes, and tells the one asked for', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.fetch('/file/a', { method: 'PUT', body: 'hello' })
+    const document = JSON.stringify({ type: 'File', dataName: 'a', hash: 'From-Client' })
+    await phone.fetch('/Sync.json', { method: 'PUT', body: document })
+    for (const hash of [sha256('hello'), boundHash('a', 'hello'), 'from-CLIENT']) {
+      for (const asked of [hash, hash.toLowerCase(), hash.toUpperCase()]) {
+        for (const headers of [{}, REFERENCE]) {
+          const response = await phone.fetch(`/api/history/fILE-${asked}`, { headers })
+          assert.equal((await readObject(response))['hash'], asked)
+        }
+      }
+    }
+  })
+
+  it('is content with the type of an Image or a File, in the dialect sync', async (t) => {
+    const { phone } = await serveGateway(t)
+    for (const [type, found] of [['File', 200], ['Image', 200], ['Group', 404]] as const) {
+      await phone.pushFile(type, 'a', Buffer.from(type))
+      const path = `/api/history/${type}-unknown`
+      assert.equal(await statusOf(phone, path), found, type)
+      assert.equal(await statusOf(phone, path, ASKED_BY_REFERENCE), 404)
+      const other = type === 'File' ? 'Image' : 'File'
+      assert.equal(await statusOf(phone, `/api/history/${other}-unknown`), 404)
+    }
+    await phone.pushText('hello')
+    assert.equal(await statusOf(phone, '/api/history/Text-unknown'), 404)
+    assert.equal(await statusOf(phone, `/api/history/Text-${sha256('hello')}`), 200)
+  })
+
+  it('tells a text from a file of the same bytes', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('hello')
+    assert.equal(await statusOf(phone, `/api/history/File-${sha256('hello')}`), 404)
+  })
+
+  it('knows nothing but the current item', async (t) => {
+    const { phone } = await serveGateway(t)
+    assert.equal(await statusOf(phone, '/api/history/File-ab'), 404)
+    await phone.pushFile('File', 'a', Buffer.from('hello'))
+    await phone.pushText('later')
+    assert.equal(await statusOf(phone, `/api/history/File-${sha256('hello')}`), 404)
+  })
+
+  it('refuses what is no profile id', async (t) => {
+    const { phone } = await serveGateway(t)
+    for (const id of ['ab', 'Song-ab', 'Text-', '-ab', '..%2f', 'Text%00-ab', '%ff']) {
+      assert.deepEqual(await refusal(phone, `/api/history/${id}`), [400, 'BAD_PATH'], id)
+    }
+  })
+})
+
+describe('GET /api/history/{profileId}/data', () => {
+  it('answers as /file/{dataName} does, also after a text was pushed', async (t) => {
+    const { phone } = await serveGateway(t)
+    const bytes = Buffer.from('0123456789')
+    await phone.pushFile('File', 'é.bin', bytes)
+    const path = `/api/history/File-${sha256(bytes)}/data`
+    const asked = [
+      {}, { range: 'bytes=2-4' }, { range: 'bytes=10-' }, { 'if-none-match': `"${sha256(bytes)}"` },
+    ]
+    for (const headers of asked) {
+      for (const method of ['GET', 'HEAD']) {
+        const answers = await Promise.all(
+          [path, '/file/é.bin'].map(async (each) => {
+            const response = await phone.fetch(each, { method, headers })
+            const { date: _, ...sent } = Object.fromEntries(response.headers)
+            return [response.status, sent, await response.text()]
+          }),
+        )
+        assert.deepEqual(answers[0], answers[1])
+      }
+    }
+    await phone.pushText('later')
+    assert.deepEqual(Buffer.from(await (await phone.fetch(path)).arrayBuffer()), bytes)
+    assert.equal(await statusOf(phone, '/api/history/File-unknown/data'), 200)
+    const other = '/api/history/File-unknown/data'
+    assert.equal(await statusOf(phone, other, ASKED_BY_REFERENCE), 404)
+    assert.equal(await statusOf(phone, '/api/history/Image-unknown/data'), 404)
+  })
+
+  it('has nothing for a text', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('hello')
+    assert.equal(await statusOf(phone, `/api/history/Text-${sha256('hello')}/data`), 404)
+    assert.equal(await statusOf(phone, '/api/history/hello/data'), 400)
+  })
+})
+
+describe('PATCH /api/history/{type}/{hash}', () => {
+  const patch = (body: string) => ({ method: 'PATCH', body })
+
+  it('answers with the record, and changes nothing', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('hello')
+    const hash = sha256('hello').toUpperCase()
+    const before = await readObject(await phone.fetch(`/api/history/Text-${hash}`))
+    for (const path of [`Text/${hash}`, `text/${hash}`, `Text/Text-${hash}`, `TEXT/text-${hash}`]) {
+      for (const body of ['', '{"starred":true,"version":9}', '\0', 'x'.repeat(200_000)]) {
+        const response = await phone.fetch(`/api/history/${path}`, patch(body))
+        assert.equal(response.status, 200)
+        assert.equal(response.headers.get('connection'), 'keep-alive')
+        assert.deepEqual(await readObject(response), before)
+      }
+    }
+    assert.deepEqual(await readObject(await phone.fetch(`/api/history/Text-${hash}`)), before)
+  })
+
+  it('knows the current item only, by the rules of its dialect', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushFile('Image', 'a', Buffer.from('hello'))
+    const init = patch('{}')
+    assert.equal(await statusOf(phone, '/api/history/Image/unknown', init), 200)
+    assert.equal(await statusOf(phone, '/api/history/Image/Image-unknown', init), 200)
+    const asked = { ...init, ...ASKED_BY_REFERENCE }
+    assert.equal(await statusOf(phone, '/api/history/Image/unknown', asked), 404)
+    assert.equal(await statusOf(phone, '/api/history/Text/unknown', init), 404)
+  })
+
+  it('refuses unknown types, and profile ids of another type', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushFile('Image', 'a', Buffer.from('hello'))
+    for (const path of ['Song/ab', '0/ab', 'Image/Text-ab', 'Text/image-ab']) {
+      const answer = await refusal(phone, `/api/history/${path}`, patch('{}'))
+      assert.deepEqual(answer, [400, 'BAD_PATH'], path)
+    }
+  })
+
+  it('takes a body of metadata, and no more', async (t) => {
+    const { phone } = await serveGateway(t, { maxMetadataBytes: 1000 })
+    await phone.pushText('hello')
+    const path = `/api/history/Text/${sha256('hello')}`
+    assert.equal(await statusOf(phone, path, patch('x'.repeat(1000))), 200)
+    assert.equal(await statusOf(phone, path, patch('x'.repeat(1001))), 413)
+    const stream = new ReadableStream({
+      pull: (controller) => controller.enqueue(Buffer.alloc(600)),
+    })
+    const init: RequestInit & { duplex: 'half' } = { method: 'PATCH', body: stream, duplex: 'half' }
+    assert.equal(await statusOf(phone, path, init), 413)
+  })
+})
+
+describe('GET /api/history/statistics', () => {
+  it('counts one item, or none', async (t) => {
+    const { phone } = await serveGateway(t)
+    const count = async () => readObject(await phone.fetch('/api/history/statistics'))
+    const counts = { totalCount: 0, starredCount: 0, deletedCount: 0, activeCount: 0 }
+    assert.deepEqual(await count(), { ...counts, totalFileSizeMb: 0, totalFileSizeMB: 0 })
+    await phone.pushFile('File', 'a', Buffer.alloc(3 * 1024 * 512))
+    const one = { ...counts, totalCount: 1, activeCount: 1 }
+    assert.deepEqual(await count(), { ...one, totalFileSizeMb: 1.5, totalFileSizeMB: 1.5 })
+    const head = await phone.fetch('/api/history/statistics', { method: 'HEAD' })
+    assert.deepEqual([head.status, await head.text()], [200, ''])
+  })
+})
+
+describe('DELETE /api/history/clear', () => {
+  it('deletes nothing, and says so', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('hello')
+    const response = await phone.fetch('/api/history/clear', { method: 'DELETE' })
+    assert.equal(response.status, 200)
+    assert.deepEqual(await readObject(response), { deleted: 0 })
+    assert.equal((await phone.document())['text'], 'hello')
+  })
+})
+
+describe('/api/history', () => {
+  it('answers other methods with those that there are', async (t) => {
+    const { phone } = await serveGateway(t)
+    for (const [method, path, allow] of [
+      ['GET', '', 'POST'],
+      ['GET', '/query', 'POST'],
+      ['DELETE', '/statistics', 'GET, HEAD'],
+      ['GET', '/clear', 'DELETE'],
+      ['POST', '/clear/', 'DELETE'],
+      ['DELETE', '/Text-ab', 'GET, HEAD'],
+      ['PATCH', '/Text-ab/data', 'GET, HEAD'],
+      ['GET', '/Text/ab', 'PATCH'],
+    ] as const) {
+      const response = await phone.fetch(`/api/history${path}`, { method })
+      const answer = [response.status, response.headers.get('allow')]
+      assert.deepEqual(answer, [405, allow], `${method} ${path}`)
+    }
+    assert.equal(await statusOf(phone, '/api/history/Text/ab/data'), 404)
+  })
+})
+
+describe('the dialect', () => {
+  it('is that of the document path that was used last, also on one connection', async (t) => {
+    const { phone, addPhone } = await serveGateway(t)
+    await phone.pushFile('File', 'a', Buffer.from('hello'))
+    const hashOf = async (some: Phone, headers: Record<string, string> = {}) => {
+      const response = await some.fetch('/api/history/query', { method: 'POST', headers })
+      const records: unknown = await response.json()
+      assert.ok(Array.isArray(records), 'an array')
+      return records[0]?.hash
+    }
+    const [plain, bound] = [sha256('hello'), boundHash('a', 'hello')]
+    assert.equal(await hashOf(await addPhone()), plain, 'nothing is known of it')
+    for (const [path, hash] of [
+      ['/SyncClipboard.json', bound],
+      ['/Sync.json', plain],
+      ['//SyncClipboard.json', bound],
+    ] as const) {
+      await statusOf(phone, path)
+      assert.equal(await hashOf(phone), hash, path)
+    }
+    await phone.document()
+    assert.equal(await hashOf(phone, REFERENCE), bound)
+    assert.equal(await hashOf(phone, { 'user-agent': 'syncclipboard' }), plain)
+    assert.equal(await hashOf(phone, { 'user-agent': 'Not SyncClipboard' }), plain)
+  })
+})

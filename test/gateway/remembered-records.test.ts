@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { RememberedRecords } from '../../src/gateway/remembered-records.ts'
+import { encodeRecord } from '../../src/gateway/wire/history-record.ts'
+
+function record(hash: string, text = '') {
+  return encodeRecord({ type: 'Text', text, size: text.length, activatedAt: 0 }, hash)
+}
+
+describe('remembered records', () => {
+  it('are found by the device that sent them, by type and by hash in any letter case', () => {
+    const records = new RememberedRecords()
+    records.remember('did_a', record('AB', 'one'))
+    assert.equal(records.find('did_a', { type: 'Text', hash: 'aB' })?.text, 'one')
+    assert.equal(records.find('did_a', { type: 'File', hash: 'AB' }), undefined)
+    assert.equal(records.find('did_b', { type: 'Text', hash: 'AB' }), undefined)
+    records.remember('did_a', record('ab', 'two'))
+    assert.equal(records.find('did_a', { type: 'Text', hash: 'AB' })?.text, 'two')
+  })
+
+  it('are forgotten, oldest first, before they take more than some megabytes', () => {
+    const records = new RememberedRecords()
+    const text = 'x'.repeat(100_000)
+    for (let index = 0; index < 1000; index++) records.remember('did_a', record(`${index}`, text))
+    const kept = Array.from({ length: 1000 }, (_, index) => `${index}`).filter(
+      (hash) => records.find('did_a', { type: 'Text', hash }) !== undefined,
+    )
+    assert.equal(kept.at(-1), '999')
+    assert.ok(kept.length >= 5 && kept.length <= 10, `${kept.length} are kept`)
+    assert.equal(kept[0], String(1000 - kept.length))
+  })
+
+  it('are many when they are small', () => {
+    const records = new RememberedRecords()
+    for (let index = 0; index < 1000; index++) records.remember('did_a', record(`${index}`))
+    assert.equal(records.find('did_a', { type: 'Text', hash: '0' })?.hash, '0')
+  })
+
+  it('are not kept when they are too long, and take nobody\'s place', () => {
+    const records = new RememberedRecords()
+    records.remember('did_a', record('ab', 'kept'))
+    records.remember('did_a', record('cd', 'short'))
+    records.remember('did_a', record('cd', 'x'.repeat(2 ** 21)))
+    assert.equal(records.find('did_a', { type: 'Text', hash: 'cd' }), undefined)
+    assert.equal(records.find('did_a', { type: 'Text', hash: 'ab' })?.text, 'kept')
+  })
+})
