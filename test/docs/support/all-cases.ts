@@ -1,0 +1,55 @@
+/**
+ * Every request that the tests of docs/openapi.yaml make.
+ *
+ * @module
+ */
+
+import { anyRequestCases } from './any-request-cases.ts'
+import type { Operation } from './api-description.ts'
+import type { Case } from './case.ts'
+import { DOCUMENT_CASES } from './document-cases.ts'
+import { EVENT_CASES } from './event-cases.ts'
+import { FILE_CASES } from './file-cases.ts'
+import { HISTORY_CASES } from './history-cases.ts'
+import { PROBE_CASES } from './probe-cases.ts'
+
+export function allCases(operations: readonly Operation[]): readonly Case[] {
+  return [
+    ...operations.flatMap(anyRequestCases),
+    ...PROBE_CASES,
+    ...DOCUMENT_CASES,
+    ...FILE_CASES,
+    ...HISTORY_CASES,
+    ...EVENT_CASES,
+  ]
+}
+
+interface NotProvocable {
+  /** As `documentedAnswers` names it. */
+  readonly answer: string
+  /** Of these operations; of all when it is absent. */
+  readonly operations?: readonly string[]
+  readonly reason: string
+}
+
+/** Documented, and out of reach of these requests. */
+const NOT_PROVOCABLE: readonly NotProvocable[] = [
+  {
+    answer: '408 BODY_TIMEOUT',
+    reason: 'takes half a minute; test/http/read-body.test.ts has it with shorter times',
+  },
+  {
+    answer: '500 INTERNAL',
+    operations: ['getHealth', 'headHealth'],
+    reason: 'they touch nothing that could fail',
+  },
+]
+
+export function isProvocable(answer: string, operation: string): boolean {
+  return !NOT_PROVOCABLE.some(
+    (entry) => entry.answer === answer && (entry.operations?.includes(operation) ?? true),
+  )
+}
+
+/** Codes that no client of the gateway gets to see; nobody answers them at the moment. */
+export const NOT_OURS: ReadonlySet<string> = new Set(['UNKNOWN_DEVICE', 'CONFLICT'])

@@ -1,0 +1,90 @@
+/**
+ * What can become of any request, for each operation of docs/openapi.yaml.
+ *
+ * @module
+ */
+
+import { DomainError } from '../../../src/core/domain-error.ts'
+import type { CredentialVerifier } from '../../../src/ports/credential-verifier.ts'
+import { defer } from '../../support/defer.ts'
+import { RawClient } from '../../support/raw-http.ts'
+import type { Operation } from './api-description.ts'
+import { failure, type Case } from './case.ts'
+import type { Station } from './station.ts'
+
+/** See `failing-addresses.ts`. */
+const PASSWORDS_AT_ONCE = 60
+
+export function anyRequestCases({ id, method, isPublic }: Operation): readonly Case[] {
+  const isWriting = !['GET', 'HEAD'].includes(method)
+  return [
+    failure(id, 'BAD_REQUEST', 'with two hosts', { request: { fields: ['Host: box'] } }),
+    failure(id, 'HEADER_TIMEOUT', 'whose header never ends', {
+      options: { headerMs: 20 },
+      request: { cut: 'header' },
+    }),
+    // A target beyond the limit; the query is no part of any path.
+    failure(id, 'TARGET_TOO_LONG', 'with a long query', { suffix: `?${'x'.repeat(8192)}` }),
+    failure(id, 'UNSUPPORTED_ENCODING', 'with a compressed body', {
+      request: { fields: ['Content-Encoding: gzip'] },
+    }),
+    failure(id, 'EXPECTATION_FAILED', 'that expects a miracle', {
+      request: { fields: ['Expect: miracle'] },
+    }),
+    failure(id, 'HEADERS_TOO_LARGE', 'with hundreds of header fields', {
+      request: { fields: Array.from({ length: 256 }, (_, index) => `X-${index}: 1`) },
+    }),
+    failure(id, 'TRANSFER_CODING_UNSUPPORTED', 'in an unknown transfer coding', {
+      request: { fields: ['Transfer-Encoding: gzip, chunked'] },
+    }),
+    failure(id, 'VERSION_UNSUPPORTED', 'in a version that is not HTTP/1', {
+      request: { version: 'HTTP/2.0' },
+    }),
+    failure(id, 'DRAINING', 'while the daemon stops', { options: { isDraining: () => true } }),
+    ...(isPublic ? [] : deviceCases(id)),
+    ...(isWriting ? originCases(id) : []),
+  ]
+}
+
+function deviceCases(id: string): readonly Case[] {
+  return [
+    failure(id, 'BAD_PATH', 'with a fragment in the target', { suffix: '#top' }),
+    failure(id, 'UNAUTHORIZED', 'without credentials', { request: { isAnonymous: true } }),
+    failure(id, 'OVERLOADED', 'while too many passwords are verified', {
+      given: ({ verifier }) => void (verifier.isBusy = true),
+    }),
+    failure(id, 'TOO_MANY_REQUESTS', 'from an address that tries many passwords', {
+      given: tryPasswords,
+    }),
+    failure(id, 'INTERNAL', 'when verifying fails for an unknown reason', { given: breakVerifier }),
+  ]
+}
+
+function originCases(id: string): readonly Case[] {
+  const fields = ['Origin: https://evil.example']
+  return [failure(id, 'FORBIDDEN_ORIGIN', 'from a page of another site', { request: { fields } })]
+}
+
+function breakVerifier({ verifier }: Station): void {
+  verifier.verify = () => Promise.reject(new Error('the worker has died'))
+}
+
+/** As many passwords as an address may try at once are still being verified; one more can wait. */
+async function tryPasswords({ verifier, port }: Station): Promise<void> {
+  const allAreTried = defer<void>()
+  let tried = 0
+  const replaced: CredentialVerifier = verifier
+  replaced.verify = (_username, _password, { isDeferred }) => {
+    if (isDeferred) return Promise.reject(new DomainError('VERIFIER_BUSY', 'Cannot verify now'))
+    tried += 1
+    if (tried === PASSWORDS_AT_ONCE) allAreTried.resolve()
+    return new Promise(() => {})
+  }
+  const requests = Array.from({ length: PASSWORDS_AT_ONCE }, (_, index) => {
+    const authorization = `Basic ${Buffer.from(`guess:${index}`).toString('base64')}`
+    return `GET / HTTP/1.1\r\nHost: box\r\nAuthorization: ${authorization}\r\n\r\n`
+  })
+  const client = await RawClient.connect(port)
+  client.send(requests.join(''))
+  await allAreTried.promise
+}

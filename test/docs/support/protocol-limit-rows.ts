@@ -1,0 +1,106 @@
+/**
+ * docs/protocol.md about limits, row by row: the page has the numbers that the code uses. What they
+ * do is shown by tests next to that code.
+ *
+ * @module
+ */
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { MAX_DATA_NAME_BYTES } from '../../../src/core/data-name.ts'
+import { withAlias } from '../../../src/core/item.ts'
+import * as limits from '../../../src/core/limits.ts'
+import { SETTINGS } from '../../../src/daemon/settings.ts'
+import { MAX_LINK_LENGTH } from '../../../src/link/connect-link.ts'
+import type { RowCheck } from './row-check.ts'
+
+const ANYWHERE = { platform: 'linux', environment: {}, home: '/home/user' } as const
+
+const UNITS: Readonly<Record<string, number>> = {
+  GiB: limits.GIB, MiB: limits.MIB, KiB: limits.KIB, h: 3_600_000, s: 1000,
+}
+
+export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
+  'uploaded file': says(limits.MAX_FILE_BYTES, SETTINGS.maxFileBytes.fallback(ANYWHERE)),
+  'document, text from an upload':
+    says(limits.MAX_METADATA_BYTES, SETTINGS.maxMetadataBytes.fallback(ANYWHERE)),
+  'life of a staged upload': says(limits.STAGING_TTL_MS, SETTINGS.stagingTtl.fallback(ANYWHERE)),
+  'staged names for each device': says(limits.MAX_STAGED_PER_DEVICE),
+  'staged bytes': says(limits.STAGING_QUOTA_BYTES, SETTINGS.stagingQuotaBytes.fallback(ANYWHERE)),
+  'disk space that uploads leave': says(
+    limits.MIN_FREE_BYTES,
+    SETTINGS.minFreeBytes.fallback(ANYWHERE),
+  ),
+  'data name': says(MAX_DATA_NAME_BYTES),
+  'aliases of an item': says(countAliases()),
+  'password verifications at once, waiting': saysList(
+    SETTINGS.verifyWorkers.fallback(ANYWHERE),
+    SETTINGS.verifyQueue.fallback(ANYWHERE),
+  ),
+  'wait for a verification': says(constantIn('devices/argon2-pool.ts', 'MAX_WAIT_MS')),
+  'connections; from one address before login': saysList(
+    SETTINGS.maxConnections.fallback(ANYWHERE),
+    SETTINGS.maxConnectionsPerAddress.fallback(ANYWHERE),
+  ),
+  'header section': says(constantIn('http/http-server.ts', 'MAX_HEADER_BYTES')),
+  'time for a header section': says(constantIn('http/connection-table.ts', 'HEADER_MS')),
+  'idle connection': says(constantIn('http/http-server.ts', 'KEEP_ALIVE_MS')),
+  'event streams for each device': says(limits.MAX_STREAMS_PER_DEVICE),
+  'pause between the pings of an event stream':
+    says(limits.HEARTBEAT_MS, SETTINGS.heartbeat.fallback(ANYWHERE)),
+  'silence in a file\'s bytes': says(limits.BODY_IDLE_MS),
+  'download that makes no progress': says(constantIn('http/send.ts', 'WRITE_STALL_MS')),
+  'connect link': says(MAX_LINK_LENGTH),
+}
+
+/** Shows that the row says one number, which is all of these. */
+function says(...numbers: readonly number[]): RowCheck {
+  return (_, [, value = '']) => {
+    for (const number of numbers) assert.deepEqual(parseQuantities(value), [number])
+  }
+}
+
+/** Shows that the row says these numbers, in this order. */
+function saysList(...numbers: readonly number[]): RowCheck {
+  return (_, [, value = '']) => assert.deepEqual(parseQuantities(value), numbers)
+}
+
+/** The numbers in a text, in bytes and milliseconds where they have a unit. */
+function parseQuantities(text: string): readonly number[] {
+  return [...text.replace(/UTF-8/, '').matchAll(/(\d+)(?: ([A-Za-z]+))?/g)].map(
+    ([, digits, unit = '']) => Number(digits) * (UNITS[unit] ?? 1),
+  )
+}
+
+/** A number that nothing but its own file needs, and that is too long to wait for. */
+function constantIn(file: string, name: string): number {
+  const source = readFileSync(new URL(`../../../src/${file}`, import.meta.url), 'utf8')
+  const value = new RegExp(`^const ${name}(?:: number)? = ([\\d_ *]+)$`, 'm').exec(source)?.[1]
+  if (value === undefined) throw new Error(`src/${file} has no number ${name}`)
+  return value
+    .split('*')
+    .reduce((product, factor) => product * Number(factor.replaceAll('_', '')), 1)
+}
+
+function countAliases(): number {
+  let item = { contentHash: 'c', nameHash: 'n', aliases: [] as readonly string[] }
+  for (let index = 0; index < 100; index++)
+    item = { ...item, aliases: withAlias(item, `a${index}`) }
+  return item.aliases.length
+}
+
+const PARSER = 'http/multipart.ts'
+
+/** Of forms; `POST /api/history` shows that they hold. */
+export const FORM_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
+  'one file': says(limits.MAX_FILE_BYTES),
+  'all fields together; an urlencoded form': says(limits.MAX_METADATA_BYTES),
+  'a multipart form': (_, [, value = '']) => {
+    const [file, fields] = parseQuantities(value)
+    assert.deepEqual([file, fields], [limits.MAX_FILE_BYTES, limits.MAX_METADATA_BYTES])
+  },
+  'boundary': saysList(1, constantIn('http/multipart-boundary.ts', 'MAX_BOUNDARY_LENGTH')),
+  'parts': says(constantIn(PARSER, 'MAX_PARTS')),
+  'header of a part': says(constantIn(PARSER, 'MAX_HEADER_BYTES')),
+  'before the first and after the last delimiter': says(constantIn(PARSER, 'MAX_PADDING_BYTES')),
+}
