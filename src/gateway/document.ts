@@ -13,6 +13,7 @@ import type { Device, DeviceRegistry, Dialect } from '../ports/device-registry.t
 import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import { readsOldKeys } from './dialect.ts'
+import type { RememberedRecords } from './remembered-records.ts'
 import { decodeDocument, encodeDocument, encodeOldDocument } from './wire/clipboard-document.ts'
 
 export interface GetDocumentDeps {
@@ -68,6 +69,7 @@ function tagOf(item: Item | undefined): string {
 
 export interface PutDocumentDeps {
   readonly inbound: InboundPipeline
+  readonly records: RememberedRecords
   readonly devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
   readonly clock: Pick<Clock, 'now'>
   /** The longest body, in bytes. */
@@ -76,20 +78,22 @@ export interface PutDocumentDeps {
 
 /** Applies a pushed document as if it had come from a peer desktop. */
 export function putDocument(deps: PutDocumentDeps): Handler<Device> {
-  const { inbound, maxMetadataBytes } = deps
+  const { inbound, records, maxMetadataBytes } = deps
   return async (call) => {
     const { type, text, hasData, dataName, hash, usesOldKeys } = decodeDocument(
       await readJson(call, maxMetadataBytes),
     )
     noteKeys(call, usesOldKeys, deps)
     const isInline = type === 'Text' && !hasData
+    // What came through the history may have come under another name.
+    const kept = records.find(call.principal.id, { type, hash })
     const { contentId } = await inbound.apply({
       origin: { kind: 'device', deviceId: call.principal.id },
       type,
       text,
       dataName: isInline ? '' : dataName,
       hash,
-      bytes: { kind: isInline ? 'none' : 'staged' },
+      bytes: isInline ? { kind: 'none' } : { kind: 'staged', elseUnder: kept?.dataName },
     })
     return json({ contentId })
   }

@@ -42,9 +42,9 @@ export function getRecord({
     const id = readProfileId(call.params.profileId)
     const stored = findItem([latest.current], id, dialectOf(call, devices))
     if (stored !== undefined) return json(encodeRecord(stored.item, id.hash))
-    const record = records.find(call.principal.id, id)
-    if (record === undefined) throw new HttpError('NOT_FOUND')
-    return json({ ...record, hash: id.hash })
+    const kept = records.find(call.principal.id, id)
+    if (kept === undefined) throw new HttpError('NOT_FOUND')
+    return json({ ...kept.record, hash: id.hash })
   }
 }
 

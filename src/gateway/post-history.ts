@@ -81,7 +81,7 @@ async function keep(
   await file?.upload.stage(file)
   const { createTime, lastAccessed = createTime } = state
   const record = encodeRecord(describe(received, lastAccessed ?? clock.now()), hash, state)
-  records.remember(deviceId, record)
+  records.remember(deviceId, { record, dataName: file?.dataName ?? '' })
   return record
 }
 

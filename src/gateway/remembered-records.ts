@@ -10,6 +10,12 @@
 import type { ProfileId } from '../core/profile-id.ts'
 import type { HistoryRecord } from './wire/history-record.ts'
 
+/** A record, and the name under which its bytes are staged; empty when it has none. */
+export interface KeptRecord {
+  readonly record: HistoryRecord
+  readonly dataName: string
+}
+
 /** Characters of text that all records together may hold. */
 const MAX_CHARACTERS: number = 1024 * 1024
 
@@ -18,16 +24,16 @@ const RECORD_CHARACTERS = 512
 
 export class RememberedRecords {
   /** Oldest first: a `Map` keeps the order of insertion. */
-  readonly #records = new Map<string, HistoryRecord>()
+  readonly #records = new Map<string, KeptRecord>()
   #characters = 0
 
   /** A text that is too long to be kept is not remembered. */
-  remember(deviceId: string, record: HistoryRecord): void {
-    const key = keyOf(deviceId, record)
+  remember(deviceId: string, kept: KeptRecord): void {
+    const key = keyOf(deviceId, kept.record)
     this.#forget(key)
-    if (sizeOf(record) > MAX_CHARACTERS) return
-    this.#records.set(key, record)
-    this.#characters += sizeOf(record)
+    if (sizeOf(kept) > MAX_CHARACTERS) return
+    this.#records.set(key, kept)
+    this.#characters += sizeOf(kept)
     for (const oldest of this.#records.keys()) {
       if (this.#characters <= MAX_CHARACTERS) return
       this.#forget(oldest)
@@ -35,15 +41,15 @@ export class RememberedRecords {
   }
 
   /** What a device sent under a profile id. */
-  find(deviceId: string, id: ProfileId): HistoryRecord | undefined {
+  find(deviceId: string, id: ProfileId): KeptRecord | undefined {
     return this.#records.get(keyOf(deviceId, id))
   }
 
   #forget(key: string): void {
-    const record = this.#records.get(key)
-    if (record === undefined) return
+    const kept = this.#records.get(key)
+    if (kept === undefined) return
     this.#records.delete(key)
-    this.#characters -= sizeOf(record)
+    this.#characters -= sizeOf(kept)
   }
 }
 
@@ -51,6 +57,6 @@ function keyOf(deviceId: string, { type, hash }: ProfileId): string {
   return JSON.stringify([deviceId, type, hash.toLowerCase()])
 }
 
-function sizeOf({ text, hash }: HistoryRecord): number {
+function sizeOf({ record: { text, hash } }: KeptRecord): number {
   return text.length + 2 * hash.length + RECORD_CHARACTERS
 }

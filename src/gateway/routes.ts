@@ -32,6 +32,7 @@ export function deviceRoutes(
   options: GatewayOptions,
 ): readonly Route<Device>[] {
   const { maxFileBytes = MAX_FILE_BYTES, maxMetadataBytes = MAX_METADATA_BYTES } = options
+  const records = new RememberedRecords()
   const ok = empty(200)
   const created = empty(201)
   return [
@@ -60,7 +61,6 @@ export function deviceRoutes(
 
   function historyRoutes(): readonly Route<Device>[] {
     const maxBody = maxFileBytes + maxMetadataBytes
-    const records = new RememberedRecords()
     const deps = { ...ports, records, maxBody, maxFileBytes, maxMetadataBytes }
     const metadata = { maxBody: maxMetadataBytes }
     return [
@@ -76,7 +76,7 @@ export function deviceRoutes(
 
   function documentRoutes(dialect: Dialect): readonly Route<Device>[] {
     const path = DOCUMENT_PATHS[dialect]
-    const deps = { ...ports, maxMetadataBytes }
+    const deps = { ...ports, records, maxMetadataBytes }
     return [
       route('GET', path, getDocument(deps, dialect)),
       route('PUT', path, putDocument(deps), { maxBody: maxMetadataBytes }),

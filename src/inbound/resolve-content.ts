@@ -102,8 +102,13 @@ function takeUpload(
   inbound: InboundItem,
   staging: Pick<StagingArea, 'take'>,
 ): TakenUpload | undefined {
-  const { origin } = inbound
-  return origin.kind === 'device' ? staging.take(origin.deviceId, nameOf(inbound)) : undefined
+  const { origin, bytes } = inbound
+  if (origin.kind !== 'device') return undefined
+  const elseUnder = bytes.kind === 'staged' ? bytes.elseUnder : undefined
+  return (
+    staging.take(origin.deviceId, nameOf(inbound)) ??
+    (elseUnder === undefined ? undefined : staging.take(origin.deviceId, elseUnder))
+  )
 }
 
 /** Some clients name a File in `text` only. */

@@ -16,11 +16,11 @@ export type Origin =
 
 /**
  * Where the bytes of an item are: nowhere (a Text, or an item that is already here), staged by the
- * sender under the item's name, or received with it.
+ * sender under the item's name or else under another one, or received with it.
  */
 export type InboundBytes =
   | { readonly kind: 'none' }
-  | { readonly kind: 'staged' }
+  | { readonly kind: 'staged'; readonly elseUnder?: string | undefined }
   | { readonly kind: 'received'; readonly blob: HashedBlob; readonly mediaType: string }
 
 /** An item as its sender describes it, before any of it is trusted. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
-import { readObject } from '../support/phone.ts'
+import { readObject, type Phone } from '../support/phone.ts'
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 
@@ -157,5 +157,36 @@ describe('PUT /Sync.json', () => {
       const response = await phone.fetch('/Sync.json', put('{"type":"Text","text":"x"}', { origin }))
       assert.equal(response.status, 200, origin)
     }
+  })
+})
+
+describe('a client of version 1 or 2', () => {
+  const read = async (phone: Phone, path = '/SyncClipboard.json') => readObject(await phone.fetch(path))
+  const push = (phone: Phone, body: unknown) =>
+    phone.fetch('/SyncClipboard.json', { method: 'PUT', body: JSON.stringify(body) })
+
+  it('reads the keys that it writes, and nobody else does', async (t) => {
+    const { phone, addPhone } = await serveGateway(t)
+    const other = await addPhone()
+    assert.equal('Clipboard' in (await read(phone)), false)
+    await push(phone, { File: '', Clipboard: 'old', Type: 'Text' })
+    await other.pushText('from the desk')
+    const document = await read(phone)
+    assert.deepEqual([document['Type'], document['Clipboard'], document['File']], ['Text', 'from the desk', ''])
+    assert.equal(document['text'], 'from the desk')
+    assert.equal('Clipboard' in (await read(other)), false)
+    assert.equal('Clipboard' in (await read(phone, '/Sync.json')), false)
+  })
+
+  it('is one no more once it writes the present ones', async (t) => {
+    const { phone } = await serveGateway(t)
+    await push(phone, { File: '', Clipboard: 'old', Type: 'Text' })
+    const old = await phone.fetch('/SyncClipboard.json')
+    assert.equal('Clipboard' in (await readObject(old)), true)
+    await push(phone, { type: 'Text', text: 'old' })
+    const headers = { 'If-None-Match': old.headers.get('etag') ?? '' }
+    const present = await phone.fetch('/SyncClipboard.json', { headers })
+    assert.equal(present.status, 200, 'it has another tag')
+    assert.equal('Clipboard' in (await readObject(present)), false)
   })
 })

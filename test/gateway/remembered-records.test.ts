@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { RememberedRecords } from '../../src/gateway/remembered-records.ts'
+import { RememberedRecords, type KeptRecord } from '../../src/gateway/remembered-records.ts'
 import { encodeRecord } from '../../src/gateway/wire/history-record.ts'
 
-function record(hash: string, text = '') {
-  return encodeRecord({ type: 'Text', text, size: text.length, activatedAt: 0 }, hash)
+function record(hash: string, text = ''): KeptRecord {
+  const subject = { type: 'Text', text, size: text.length, activatedAt: 0 } as const
+  return { record: encodeRecord(subject, hash), dataName: '' }
 }
 
 describe('remembered records', () => {
   it('are found by the device that sent them, by type and by hash in any letter case', () => {
     const records = new RememberedRecords()
     records.remember('did_a', record('AB', 'one'))
-    assert.equal(records.find('did_a', { type: 'Text', hash: 'aB' })?.text, 'one')
+    assert.equal(records.find('did_a', { type: 'Text', hash: 'aB' })?.record.text, 'one')
     assert.equal(records.find('did_a', { type: 'File', hash: 'AB' }), undefined)
     assert.equal(records.find('did_b', { type: 'Text', hash: 'AB' }), undefined)
     records.remember('did_a', record('ab', 'two'))
-    assert.equal(records.find('did_a', { type: 'Text', hash: 'AB' })?.text, 'two')
+    assert.equal(records.find('did_a', { type: 'Text', hash: 'AB' })?.record.text, 'two')
   })
 
   it('are forgotten, oldest first, before they take more than some megabytes', () => {
@@ -33,7 +34,7 @@ describe('remembered records', () => {
   it('are many when they are small', () => {
     const records = new RememberedRecords()
     for (let index = 0; index < 1000; index++) records.remember('did_a', record(`${index}`))
-    assert.equal(records.find('did_a', { type: 'Text', hash: '0' })?.hash, '0')
+    assert.equal(records.find('did_a', { type: 'Text', hash: '0' })?.record.hash, '0')
   })
 
   it('are not kept when they are too long, and take nobody\'s place', () => {
@@ -42,6 +43,6 @@ describe('remembered records', () => {
     records.remember('did_a', record('cd', 'short'))
     records.remember('did_a', record('cd', 'x'.repeat(2 ** 21)))
     assert.equal(records.find('did_a', { type: 'Text', hash: 'cd' }), undefined)
-    assert.equal(records.find('did_a', { type: 'Text', hash: 'ab' })?.text, 'kept')
+    assert.equal(records.find('did_a', { type: 'Text', hash: 'ab' })?.record.text, 'kept')
   })
 })
