@@ -23,17 +23,56 @@ const READ_BYTES: number = 64 * 1024
 // Random: what is sent must not be easier to hash or to store than other files.
 const block = randomFillSync(Buffer.allocUnsafeSlow(BLOCK_BYTES))
 
+/** What stands around the bytes of a file. */
+interface Frame {
+  readonly method: string
+  readonly headers: readonly string[]
+  readonly before: string
+  readonly after: string
+}
+
+const BARE: Frame = { method: 'PUT', headers: [], before: '', after: '' }
+
+const BOUNDARY = '----clipgate-bench-0123456789abcdef'
+
 /** Resolves when the whole body was sent and a success was answered. */
 export async function upload(target: BodyTarget, size: number): Promise<void> {
+  await send(target, size, BARE)
+}
+
+/** The same, with the bytes as the part `data` of a form behind its fields. */
+export async function uploadForm(
+  target: BodyTarget,
+  size: number,
+  fields: Readonly<Record<string, string>>,
+): Promise<void> {
+  const part = (disposition: string, content: string): string =>
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}`
+  const parts = Object.entries(fields).map(([name, value]) => {
+    return part(`name="${name}"`, `${value}\r\n`)
+  })
+  await send(target, size, {
+    method: 'POST',
+    headers: [`Content-Type: multipart/form-data; boundary=${BOUNDARY}`],
+    before: [...parts, part('name="data"; filename="form.bin"', '')].join(''),
+    after: `\r\n--${BOUNDARY}--\r\n`,
+  })
+}
+
+async function send(target: BodyTarget, size: number, frame: Frame): Promise<void> {
+  const { method, headers, before, after } = frame
+  const length = Buffer.byteLength(before) + size + Buffer.byteLength(after)
   const socket = connect({ port: target.port, host: '127.0.0.1', noDelay: true })
   const answered = readHead(socket)
   // Awaited below; a refusal may come while the body is still being sent.
   answered.catch(() => undefined)
   try {
-    await write(socket, Buffer.from(formatHead('PUT', target, size)))
+    const head = formatHead(method, target, [...headers, `Content-Length: ${length}`])
+    await write(socket, Buffer.from(`${head}${before}`))
     for (let sent = 0; sent < size; sent += BLOCK_BYTES) {
       await write(socket, sent + BLOCK_BYTES <= size ? block : block.subarray(0, size - sent))
     }
+    if (after !== '') await write(socket, Buffer.from(after))
   } catch (error) {
     if (!socket.destroyed) throw error
   }
@@ -80,11 +119,14 @@ export function download(target: BodyTarget, size: number): Promise<void> {
   })
 }
 
-function formatHead(method: string, target: BodyTarget, length?: number): string {
+function formatHead(
+  method: string,
+  target: BodyTarget,
+  headers: readonly string[] = [],
+): string {
   const lines = [`${method} ${target.path} HTTP/1.1`, 'Host: 127.0.0.1']
   if (target.authorization !== undefined) lines.push(`Authorization: ${target.authorization}`)
-  if (length !== undefined) lines.push(`Content-Length: ${length}`)
-  return `${lines.join('\r\n')}\r\n\r\n`
+  return `${[...lines, ...headers].join('\r\n')}\r\n\r\n`
 }
 
 function write(socket: Socket, bytes: Uint8Array): Promise<void> {
