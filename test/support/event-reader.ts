@@ -5,6 +5,7 @@
  */
 
 import { get, type IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 
 /** One frame: an event, or a comment. */
@@ -48,9 +49,10 @@ export async function openEvents(
   return reader
 }
 
-async function* readFrames(response: IncomingMessage): AsyncGenerator<Frame, void> {
+/** Takes the body of an answer apart, as it comes. */
+export async function* readFrames(body: Readable): AsyncGenerator<Frame, void> {
   let text = ''
-  for await (const chunk of response.setEncoding('utf8')) {
+  for await (const chunk of body.setEncoding('utf8')) {
     text += String(chunk)
     for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
       yield parseFrame(text.slice(0, end))

@@ -1,0 +1,62 @@
+/**
+ * Caddy with the shipped site, and without all that it would do on a server: no authority is
+ * asked for certificates, and nothing of the user is read or written.
+ *
+ * @module
+ */
+
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { startOnFreePorts, type ProxyOptions, type ProxyProcess } from './proxy-process.ts'
+import { readShipped } from './shipped-configuration.ts'
+
+export interface CaddyProcess extends ProxyProcess {
+  /** Where it would answer plain HTTP. */
+  readonly httpPort: number
+}
+
+export async function startCaddy(
+  t: TestContext,
+  { folder, certificate, upstream }: ProxyOptions,
+): Promise<CaddyProcess> {
+  const spool = join(folder, 'tmp')
+  await mkdir(spool)
+  const main = join(folder, 'Caddyfile')
+  const { certificatePath, keyPath } = certificate
+  const site = await readShipped('caddy/Caddyfile', [
+    { marker: '127.0.0.1:42720', times: 1, by: upstream },
+    {
+      marker: '# tls /etc/ssl/clip.example.com/fullchain.pem /etc/ssl/clip.example.com/privkey.pem',
+      times: 1,
+      by: `tls ${certificatePath} ${keyPath}`,
+    },
+  ])
+  await writeFile(join(folder, 'site'), site)
+
+  const { ports, logs } = await startOnFreePorts(t, 2, async ([httpsPort = 0, httpPort = 0]) => {
+    await writeFile(main, formatMain(httpsPort, httpPort))
+    return {
+      command: ['caddy', 'run', '--config', main, '--adapter', 'caddyfile'],
+      env: { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, TMPDIR: spool },
+      readyText: 'serving initial configuration',
+      // Asked to end, it waits for open event streams.
+      stopSignal: 'SIGKILL',
+    }
+  })
+  const [port = 0, httpPort = 0] = ports
+  return { port, httpPort, logs, spooled: () => readdir(spool) }
+}
+
+function formatMain(httpsPort: number, httpPort: number): string {
+  return [
+    '{',
+    '  admin off',
+    '  default_bind 127.0.0.1',
+    `  https_port ${httpsPort}`,
+    `  http_port ${httpPort}`,
+    '}',
+    'import site',
+    '',
+  ].join('\n')
+}

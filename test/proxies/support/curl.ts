@@ -1,0 +1,39 @@
+/**
+ * curl, as a person has it, on the way through a proxy.
+ *
+ * @module
+ */
+
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { SITE } from './certificate.ts'
+import { PUBLIC_URL, type ProxiedDaemon } from './proxied-daemon.ts'
+
+export interface CurlAnswer {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+/** Runs curl for a path of the public URL. */
+export async function curl(
+  { proxy, certificate }: ProxiedDaemon,
+  path: string,
+  ...args: readonly string[]
+): Promise<CurlAnswer> {
+  const { stdout } = await promisify(execFile)('curl', [
+    '--silent', '--show-error', '--write-out', '\n%{http_code} %{content_type}',
+    '--cacert', certificate.certificatePath,
+    '--connect-to', `${SITE}:443:127.0.0.1:${proxy.port}`,
+    ...args,
+    `${PUBLIC_URL}${path}`,
+  ])
+  const at = stdout.lastIndexOf('\n')
+  const [status, contentType = ''] = stdout.slice(at + 1).split(' ')
+  return { status: Number(status), contentType, body: stdout.slice(0, at) }
+}
+
+/** The option that logs a device in. */
+export function loginOf({ device }: ProxiedDaemon): readonly string[] {
+  return ['--user', `${device.username}:${device.password}`]
+}
