@@ -5,14 +5,18 @@
  * @module
  */
 
-import { Worker } from 'node:worker_threads'
+import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
+import { FairQueue, type Place } from '../lib/fair-queue.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Argon2Parameters } from './phc-string.ts'
 
 const DEFAULT_WORKERS = 1
 const DEFAULT_QUEUE = 32
 const DEFAULT_IDLE_MS = 5_000
+
+/** A few kilobytes of program. The memory of a run lies outside of what this limits. */
+const HEAP_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 }
 
 /** A client that waited this long is better told to come again. */
 const MAX_WAIT_MS = 3_000
@@ -23,9 +27,6 @@ export interface Argon2Job extends Argon2Parameters {
   readonly salt: Uint8Array
   readonly tagLength: number
 }
-
-/** What the owner asks for goes before what anybody on the network can ask for. */
-export type Urgency = 'urgent' | 'bounded'
 
 export interface Argon2PoolOptions {
   readonly clock: Clock
@@ -53,81 +54,72 @@ const nothing = (): void => undefined
 export class Argon2Pool {
   readonly #clock: Clock
   readonly #maxThreads: number
-  readonly #maxWaiting: number
   readonly #idleMs: number
   readonly #threads = new Set<Thread>()
-  readonly #urgent = new Set<PendingJob>()
-  readonly #waiting = new Set<PendingJob>()
+  readonly #urgent: PendingJob[] = []
+  readonly #waiting: FairQueue<PendingJob>
   #isClosed = false
 
   constructor(options: Argon2PoolOptions) {
     this.#clock = options.clock
     this.#maxThreads = options.workers ?? DEFAULT_WORKERS
-    this.#maxWaiting = options.queue ?? DEFAULT_QUEUE
     this.#idleMs = options.idleMs ?? DEFAULT_IDLE_MS
+    this.#waiting = new FairQueue(options.queue ?? DEFAULT_QUEUE)
   }
 
   /**
-   * Derives a tag. Urgent jobs go first and wait for ever; bounded ones are refused when the queue
-   * is full, or when they have waited in it for 3 s.
+   * Derives a tag. Urgent jobs are what the owner asks for: they go first and wait for ever. The
+   * others are what anybody on the network can ask for: they are refused when the queue has no
+   * room for them, or when they have waited in it for 3 s.
    *
-   * @throws {DomainError} `VERIFIER_BUSY`, for bounded jobs.
+   * @throws {DomainError} `VERIFIER_BUSY`, for jobs that are not urgent.
    */
-  derive(job: Argon2Job, urgency: Urgency): Promise<Uint8Array> {
+  derive(job: Argon2Job, place: 'urgent' | Place): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw closedError()
       const pending: PendingJob = { job, resolve, reject, stopWaiting: nothing }
-      if (urgency === 'urgent') this.#urgent.add(pending)
-      else this.#enqueue(pending)
-      this.#dispatch()
+      const thread = this.#findThread()
+      if (thread !== undefined) this.#run(thread, pending)
+      else if (place === 'urgent') this.#urgent.push(pending)
+      else this.#wait(pending, place)
     })
   }
 
   /** Ends all workers; what they were asked for fails. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const pending of [...this.#urgent, ...this.#waiting]) {
-      this.#take(pending).reject(closedError())
+    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+      next.reject(closedError())
     }
     const threads = [...this.#threads]
     for (const thread of threads) this.#drop(thread, closedError())
     await Promise.all(threads.map(({ worker }) => worker.terminate()))
   }
 
-  #enqueue(pending: PendingJob): void {
-    const isFree = this.#threads.size < this.#maxThreads || this.#findIdle() !== undefined
-    if (!isFree && this.#waiting.size >= this.#maxWaiting) throw busyError()
-    this.#waiting.add(pending)
-    if (isFree) return
+  #wait(pending: PendingJob, place: Place): void {
     pending.stopWaiting = this.#clock.after(MAX_WAIT_MS, () => {
-      this.#take(pending).reject(busyError())
+      if (this.#waiting.delete(pending)) pending.reject(busyError())
     })
+    const refused = this.#waiting.add(pending, place)
+    refused?.stopWaiting()
+    refused?.reject(busyError())
   }
 
-  #dispatch(): void {
-    for (const pending of [...this.#urgent, ...this.#waiting]) {
-      const thread = this.#findIdle() ?? this.#start()
-      if (thread === undefined) return
-      this.#run(thread, this.#take(pending))
-    }
+  #takeNext(): PendingJob | undefined {
+    const next = this.#urgent.shift() ?? this.#waiting.take()
+    next?.stopWaiting()
+    return next
   }
 
-  #take(pending: PendingJob): PendingJob {
-    this.#urgent.delete(pending)
-    this.#waiting.delete(pending)
-    pending.stopWaiting()
-    return pending
-  }
-
-  #findIdle(): Thread | undefined {
+  #findThread(): Thread | undefined {
     for (const thread of this.#threads) if (thread.running === undefined) return thread
-    return undefined
+    return this.#threads.size < this.#maxThreads ? this.#start() : undefined
   }
 
-  #start(): Thread | undefined {
-    if (this.#threads.size >= this.#maxThreads) return undefined
+  #start(): Thread {
     // Loaders of the main thread (tsx) would cost the worker time and memory for nothing.
-    const worker = new Worker(new URL('./argon2-worker.js', import.meta.url), { execArgv: [] })
+    const options = { execArgv: [], resourceLimits: HEAP_LIMITS }
+    const worker = new Worker(new URL('./argon2-worker.js', import.meta.url), options)
     const thread: Thread = { worker, running: undefined, stopIdling: nothing }
     this.#threads.add(thread)
     worker.on('message', (tag: Uint8Array) => this.#finish(thread, tag))
@@ -145,8 +137,9 @@ export class Argon2Pool {
 
   #finish(thread: Thread, tag: Uint8Array): void {
     const pending = thread.running
-    this.#rest(thread)
-    this.#dispatch()
+    const next = this.#takeNext()
+    if (next === undefined) this.#rest(thread)
+    else this.#run(thread, next)
     pending?.resolve(tag)
   }
 
@@ -164,7 +157,8 @@ export class Argon2Pool {
     if (!this.#threads.delete(thread)) return
     thread.stopIdling()
     thread.running?.reject(error)
-    this.#dispatch()
+    const next = this.#takeNext()
+    if (next !== undefined) this.#run(this.#start(), next)
   }
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Place } from '../lib/fair-queue.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Argon2Pool } from './argon2-pool.ts'
 import { type Argon2Parameters, formatPhcString, parsePhcString } from './phc-string.ts'
@@ -22,9 +23,14 @@ export interface PasswordHasher {
   /**
    * Whether `password` is the one of this PHC string. Without one it costs the same, and is false.
    *
+   * @param place Where it waits for the others.
    * @throws {DomainError} `VERIFIER_BUSY` when too many verifications wait, or it waited too long.
    */
-  verifyPassword(password: string, passwordHash: string | undefined): Promise<boolean>
+  verifyPassword(
+    password: string,
+    passwordHash: string | undefined,
+    place: Place,
+  ): Promise<boolean>
 
   /** Ends the workers; what they were asked for fails. */
   close(): Promise<void>
@@ -59,14 +65,18 @@ export function createPasswordHasher(options: PasswordHasherOptions): PasswordHa
     return formatPhcString({ ...parameters, salt, tag })
   }
 
-  async function verifyPassword(password: string, passwordHash = nobody): Promise<boolean> {
+  async function verifyPassword(
+    password: string,
+    passwordHash = nobody,
+    place: Place,
+  ): Promise<boolean> {
     const record = parsePhcString(passwordHash)
     if (record === undefined) throw new TypeError('Cannot verify a password: the hash is malformed')
     const { tag, ...rest } = record
     // hash-wasm refuses to hash nothing. No device has an empty password, but anybody can send one.
     const bytes = toBytes(password === '' ? '\0' : password)
     const job = { ...rest, password: bytes, tagLength: tag.length }
-    const derived = await pool.derive(job, 'bounded')
+    const derived = await pool.derive(job, place)
     return timingSafeEqual(derived, tag) && password !== '' && passwordHash !== nobody
   }
 

@@ -6,18 +6,25 @@
  * not. A connection remembers the header that was verified on it last, for as long as no
  * credential of any device changes; see docs/decisions/001-remembered-verification.md.
  *
+ * Addresses that keep failing are told so ever later, and have to send each pair twice in the end.
+ * That costs a client with the right one no more than coming again: nobody is locked out, not even
+ * behind the same address.
+ *
  * @module
  */
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { DomainError } from '../core/domain-error.ts'
 import { MAX_PASSWORD_LENGTH } from '../core/limits.ts'
 import type { Call } from '../http/call.ts'
+import { createAddressTest } from '../http/client-address.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CredentialVerifier } from '../ports/credential-verifier.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import { dialectOfPath } from './dialect.ts'
+import { FailingAddresses, networkOf } from './failing-addresses.ts'
 
 const CHALLENGE = ['WWW-Authenticate', 'Basic realm="clipgate", charset="UTF-8"']
 
@@ -40,7 +47,12 @@ interface Remembered {
 export interface AuthenticateDeps {
   readonly devices: Pick<DeviceRegistry, 'revision' | 'noteSighting'>
   readonly verifier: CredentialVerifier
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
+}
+
+export interface AuthenticateOptions {
+  /** Addresses that stand for many clients. */
+  readonly trustedProxies?: readonly string[]
 }
 
 /** What is known of a request before anybody knows whose it is. */
@@ -49,14 +61,16 @@ export type UnknownCall = Pick<Call, 'request' | 'path' | 'address'>
 /**
  * Makes the function that finds the device of a request and notes that it was there.
  *
- * The function throws {@link HttpError} `UNAUTHORIZED`, and what the verifier throws.
+ * The function throws {@link HttpError} `UNAUTHORIZED` and `TOO_MANY_REQUESTS`, and what the
+ * verifier throws.
  */
-export function createAuthenticate({
-  devices,
-  verifier,
-  clock,
-}: AuthenticateDeps): (call: UnknownCall) => Device | Promise<Device> {
+export function createAuthenticate(
+  { devices, verifier, clock }: AuthenticateDeps,
+  { trustedProxies = [] }: AuthenticateOptions = {},
+): (call: UnknownCall) => Device | Promise<Device> {
   const remembered = new WeakMap<Socket, Remembered>()
+  const failing = new FailingAddresses(clock)
+  const isProxy = createAddressTest(trustedProxies)
 
   return (call) => {
     const { request } = call
@@ -66,19 +80,51 @@ export function createAuthenticate({
     if (known !== undefined && known.header === header && known.revision === devices.revision) {
       return seen(known.device, call)
     }
-    return verify(call, header)
-  }
-
-  async function verify(call: UnknownCall, header: string): Promise<Device> {
-    const { socket } = call.request
     const credentials = parseBasic(header)
     if (credentials === undefined) throw unauthorized()
+    const recalled = verifier.recall(credentials.username, credentials.password)
+    if (recalled === undefined) return verify(call, header, credentials)
+    if (recalled === 'wrong') return refuse(laneOf(call, credentials))
+    remembered.set(request.socket, { header, revision: devices.revision, device: recalled })
+    return seen(recalled, call)
+  }
+
+  async function verify(
+    call: UnknownCall,
+    header: string,
+    credentials: Credentials,
+  ): Promise<Device> {
+    const { socket } = call.request
+    const { username, password } = credentials
+    const lane = laneOf(call, credentials)
     // Read before the verification: a credential that changes meanwhile makes the memory useless.
     const { revision } = devices
-    const device = await verifier.verify(credentials.username, credentials.password)
-    if (device === undefined) throw unauthorized()
+    const isDeferred = !failing.takeRun(lane)
+    const device = await verifier
+      .verify(username, password, { lane, isDeferred })
+      .catch((error: unknown) => turnAway(error, lane, isDeferred))
+    if (device === undefined) return refuse(lane)
+    if (!isDeferred) failing.giveRunBack(lane)
     remembered.set(socket, { header, revision, device })
     return seen(device, call)
+  }
+
+  async function turnAway(error: unknown, lane: string, isDeferred: boolean): Promise<never> {
+    if (!isDeferred) failing.giveRunBack(lane)
+    if (!(error instanceof DomainError) || error.code !== 'VERIFIER_BUSY') throw error
+    await failing.holdBack(lane)
+    throw isDeferred ? new HttpError('TOO_MANY_REQUESTS') : error
+  }
+
+  async function refuse(lane: string): Promise<never> {
+    const isHeld = await failing.holdBack(lane)
+    throw isHeld ? unauthorized() : new HttpError('TOO_MANY_REQUESTS')
+  }
+
+  /** Who fails together, and waits together. */
+  function laneOf({ address = '' }: UnknownCall, { username }: Credentials): string {
+    // A proxy that does not tell for whom it asks.
+    return isProxy(address) ? `${address} ${username}` : networkOf(address)
   }
 
   function seen(device: Device, { request, path, address }: UnknownCall): Device {

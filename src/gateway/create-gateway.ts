@@ -5,10 +5,9 @@
  */
 
 import type { RequestListener } from 'node:http'
-import type { HttpError } from '../http/http-error.ts'
 import { createListener } from '../http/listener.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
 import type { Device } from '../ports/device-registry.ts'
-import type { Logger } from '../ports/logger.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { toHttpError } from './domain-errors.ts'
 import { EventStreams } from './event-streams.ts'
@@ -35,24 +34,17 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
   const listener = createListener<Device>({
     publicRoutes: publicRoutes(options),
     routes: deviceRoutes(ports, streams, options),
-    authenticate: createAuthenticate(ports),
+    authenticate: createAuthenticate(ports, { trustedProxies }),
     isDraining,
     trustedProxies,
     publicUrl,
     toHttpError,
-    onFailure: (error, id) => logFailure(error, id, ports.logger),
+    onFailure: ({ cause }, id) => {
+      ports.logger.error('A request failed', { id, ...describeFailure(cause) })
+    },
   })
   return Object.assign(listener, {
     countStreams: (deviceId: string) => streams.count(deviceId),
     closeStreams: () => streams.close(),
   })
-}
-
-/** The reason of an unexpected failure; never a body, a header or a name. */
-function logFailure(error: HttpError, id: string, logger: Logger): void {
-  const { cause } = error
-  const isUnexpected = error.code === 'INTERNAL'
-  const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : undefined
-  if (isUnexpected) logger.error('A request failed', { id, reason })
-  else logger.warn('A request was refused', { code: error.code, reason })
 }

@@ -5,6 +5,7 @@ import {
   Argon2Pool,
   type Argon2PoolOptions,
 } from '../../src/devices/argon2-pool.ts'
+import type { Place } from '../../src/lib/fair-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -18,6 +19,9 @@ const JOB: Argon2Job = {
   parallelism: 4,
   tagLength: 32,
 }
+
+/** Where everybody waits. */
+const PLACE: Place = { lane: 'a', goesFirst: false }
 
 /** Kills its worker: no implementation takes such a salt. */
 const DEADLY: Argon2Job = { ...JOB, salt: bytes('x') }
@@ -38,7 +42,7 @@ describe('Argon2Pool', () => {
     const { pool } = openPool(t)
     const order: number[] = []
     const run = async (number: number): Promise<void> => {
-      await pool.derive(JOB, 'bounded')
+      await pool.derive(JOB, PLACE)
       order.push(number)
     }
     await Promise.all([1, 2, 3].map(run))
@@ -47,34 +51,34 @@ describe('Argon2Pool', () => {
 
   it('refuses what does not fit into the queue', async (t) => {
     const { pool } = openPool(t, { queue: 2 })
-    const jobs = [1, 2, 3, 4, 5].map(() => pool.derive(JOB, 'bounded'))
+    const jobs = [1, 2, 3, 4, 5].map(() => pool.derive(JOB, PLACE))
     const ends = (await Promise.allSettled(jobs)).map((end) =>
       end.status === 'rejected' ? end.reason.code : end.value.length,
     )
     assert.deepEqual(ends, [32, 32, 32, 'VERIFIER_BUSY', 'VERIFIER_BUSY'])
-    assert.equal((await pool.derive(JOB, 'bounded')).length, 32)
+    assert.equal((await pool.derive(JOB, PLACE)).length, 32)
   })
 
   it('refuses what has waited for 3 s, but not what runs', async (t) => {
     const { clock, pool } = openPool(t)
-    const running = pool.derive(JOB, 'bounded')
-    const waiting = pool.derive(JOB, 'bounded')
+    const running = pool.derive(JOB, PLACE)
+    const waiting = pool.derive(JOB, PLACE)
     clock.advance(3_000)
     await assert.rejects(waiting, { code: 'VERIFIER_BUSY' })
     assert.equal((await running).length, 32)
-    assert.equal((await pool.derive(JOB, 'bounded')).length, 32)
+    assert.equal((await pool.derive(JOB, PLACE)).length, 32)
   })
 
   it('takes urgent jobs first, however long the queue is and however long they wait', async (t) => {
     const { clock, pool } = openPool(t, { queue: 1 })
     const order: string[] = []
-    const run = async (name: string, urgency: 'urgent' | 'bounded'): Promise<void> => {
-      await pool.derive(JOB, urgency)
+    const run = async (name: string, place: 'urgent' | Place): Promise<void> => {
+      await pool.derive(JOB, place)
       order.push(name)
     }
     const all = [
-      run('running', 'bounded'),
-      run('waiting', 'bounded'),
+      run('running', PLACE),
+      run('waiting', PLACE),
       run('first', 'urgent'),
       run('second', 'urgent'),
     ]
@@ -83,9 +87,40 @@ describe('Argon2Pool', () => {
     assert.deepEqual(order, ['running', 'first', 'second', 'waiting'])
   })
 
+  it('serves lanes in turn, and in each those first who go first', async (t) => {
+    const { pool } = openPool(t)
+    const order: string[] = []
+    const run = async (name: string, place: Place): Promise<void> => {
+      await pool.derive(JOB, place)
+      order.push(name)
+    }
+    const [a, b] = [PLACE, { lane: 'b', goesFirst: false }]
+    await Promise.all([
+      run('running', a), run('a1', a), run('a2', a), run('a3', { ...a, goesFirst: true }), run('b1', b),
+    ])
+    assert.deepEqual(order, ['running', 'a3', 'b1', 'a1', 'a2'])
+  })
+
+  it('takes another lane in when its queue is full of one, and refuses the newest of that', async (t) => {
+    const { pool } = openPool(t, { queue: 2 })
+    const jobs = [1, 2, 3].map(() => pool.derive(JOB, PLACE))
+    const other = pool.derive(JOB, { lane: 'b', goesFirst: false })
+    await assert.rejects(jobs[2] ?? other, { code: 'VERIFIER_BUSY' })
+    assert.equal((await other).length, 32)
+    assert.deepEqual((await Promise.all(jobs.slice(0, 2))).map(({ length }) => length), [32, 32])
+  })
+
+  it('has no timer left once nothing waits any more', async (t) => {
+    const { clock, pool } = openPool(t, { queue: 1 })
+    const ends = Promise.allSettled([1, 2, 3].map(() => pool.derive(JOB, PLACE)))
+    assert.equal(clock.pending, 1, 'the one that waits')
+    await ends
+    assert.equal(clock.pending, 1, 'the end of the idle worker')
+  })
+
   it('runs as many jobs at once as it may have workers', async (t) => {
     const { pool } = openPool(t, { workers: 2, queue: 0 })
-    const jobs = [1, 2, 3].map(() => pool.derive(JOB, 'bounded'))
+    const jobs = [1, 2, 3].map(() => pool.derive(JOB, PLACE))
     const ends = await Promise.allSettled(jobs)
     assert.deepEqual(ends.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected'])
   })
@@ -93,34 +128,34 @@ describe('Argon2Pool', () => {
   it('fails the job of a worker that dies, and starts another for the next one', async (t) => {
     const { pool } = openPool(t)
     const [dead, alive] = await Promise.allSettled([
-      pool.derive(DEADLY, 'bounded'),
-      pool.derive(JOB, 'bounded'),
+      pool.derive(DEADLY, PLACE),
+      pool.derive(JOB, PLACE),
     ])
     assert.equal(dead.status, 'rejected')
     assert.match(String(dead.status === 'rejected' && dead.reason), /the worker ended/)
     assert.equal(alive.status, 'fulfilled')
     await assert.rejects(pool.derive(DEADLY, 'urgent'), /the worker ended/)
-    assert.equal((await pool.derive(JOB, 'bounded')).length, 32)
+    assert.equal((await pool.derive(JOB, PLACE)).length, 32)
   })
 
   it('holds neither the program nor a worker when there is nothing to do', async (t) => {
     const { clock, pool } = openPool(t, { idleMs: 5_000 })
     const before = activeWorkers()
-    const running = pool.derive(JOB, 'bounded')
+    const running = pool.derive(JOB, PLACE)
     assert.equal(activeWorkers(), before + 1)
     await running
     assert.equal(activeWorkers(), before)
     assert.equal(clock.pending, 1)
     clock.advance(5_000)
     assert.equal(clock.pending, 0)
-    assert.equal((await pool.derive(JOB, 'bounded')).length, 32)
+    assert.equal((await pool.derive(JOB, PLACE)).length, 32)
   })
 
   it('keeps a worker that is asked again before it has been idle for long', async (t) => {
     const { clock, pool } = openPool(t, { idleMs: 5_000 })
-    await pool.derive(JOB, 'bounded')
+    await pool.derive(JOB, PLACE)
     clock.advance(4_999)
-    const running = pool.derive(JOB, 'bounded')
+    const running = pool.derive(JOB, PLACE)
     clock.advance(4_999)
     assert.equal((await running).length, 32)
   })
@@ -128,7 +163,7 @@ describe('Argon2Pool', () => {
   it('fails everything that is asked of it when it closes, and afterwards', async () => {
     const pool = new Argon2Pool({ clock: new FakeClock() })
     const jobs = [
-      pool.derive(JOB, 'bounded'), pool.derive(JOB, 'bounded'), pool.derive(JOB, 'urgent'),
+      pool.derive(JOB, PLACE), pool.derive(JOB, PLACE), pool.derive(JOB, 'urgent'),
     ]
     const [ends] = await Promise.all([Promise.allSettled(jobs), pool.close()])
     for (const end of ends) assert.match(String(end.status === 'rejected' && end.reason), /closed/)

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createCredentialVerifier } from '../../src/devices/credential-verifier.ts'
-import type { CredentialVerifier } from '../../src/ports/credential-verifier.ts'
+import type { Turn } from '../../src/ports/credential-verifier.ts'
 import type { Device } from '../../src/ports/device-registry.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
 
 const PASSWORD = 'open sesame'
+
+const TURN: Turn = { lane: '192.0.2.7', isDeferred: false }
+
+const DEFERRED: Turn = { ...TURN, isDeferred: true }
 
 /** A registry of one device, as far as a verifier sees it, that changes when the test says so. */
 class OneDevice {
@@ -47,10 +51,18 @@ async function setUp() {
   const hasher = new FakeHasher()
   const registry = new OneDevice(hasher)
   await registry.pair()
-  return { hasher, registry, verifier: createCredentialVerifier({ registry, hasher }) }
+  const real = createCredentialVerifier({ registry, hasher })
+  const verifier = {
+    recall: (username: string, password: string) => real.recall(username, password),
+    verify: (username: string, password: string, turn = TURN) => real.verify(username, password, turn),
+  }
+  return { hasher, registry, verifier }
 }
 
-async function accepts(verifier: CredentialVerifier, password: string): Promise<void> {
+async function accepts(
+  verifier: Awaited<ReturnType<typeof setUp>>['verifier'],
+  password: string,
+): Promise<void> {
   assert.equal((await verifier.verify('alice_1', password))?.username, 'alice_1')
 }
 
@@ -205,6 +217,44 @@ describe('verify()', () => {
     assert.equal(hasher.verified.length, 3)
   })
 
+  it('waits in the lane that it was told', async () => {
+    const { hasher, verifier } = await setUp()
+    await verifier.verify('alice_1', PASSWORD)
+    assert.deepEqual(hasher.places, [{ lane: TURN.lane, goesFirst: false }])
+  })
+
+  it('turns deferred credentials away when they come first, and lets them go first when they come again', async () => {
+    const { hasher, registry, verifier } = await setUp()
+    await assert.rejects(verifier.verify('alice_1', PASSWORD, DEFERRED), { code: 'VERIFIER_BUSY' })
+    await assert.rejects(verifier.verify('alice_1', 'wrong', DEFERRED), { code: 'VERIFIER_BUSY' })
+    assert.deepEqual(hasher.verified, [])
+    assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), registry.device)
+    assert.equal(await verifier.verify('alice_1', 'wrong', DEFERRED), undefined)
+    assert.deepEqual(hasher.places.map(({ goesFirst }) => goesFirst), [true, true])
+  })
+
+  it('defers neither what it knows, nor what is under way', async () => {
+    const { hasher, registry, verifier } = await setUp()
+    const release = holdUp(hasher)
+    const both = [verifier.verify('alice_1', PASSWORD), verifier.verify('alice_1', PASSWORD, DEFERRED)]
+    release()
+    assert.deepEqual(await Promise.all(both), [registry.device, registry.device])
+    assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), registry.device)
+    assert.equal(await verifier.verify('alice_1', 'wrong'), undefined)
+    assert.equal(await verifier.verify('alice_1', 'wrong', DEFERRED), undefined)
+    assert.equal(hasher.verified.length, 2)
+  })
+
+  it('keeps a bounded number of credentials that it turned away, and forgets the oldest', async () => {
+    const { hasher, verifier } = await setUp()
+    for (let index = 0; index < 4097; index++) {
+      await assert.rejects(verifier.verify('alice_1', `wrong ${index}`, DEFERRED))
+    }
+    assert.equal(await verifier.verify('alice_1', 'wrong 4096', DEFERRED), undefined)
+    await assert.rejects(verifier.verify('alice_1', 'wrong 0', DEFERRED))
+    assert.equal(hasher.verified.length, 1)
+  })
+
   it('keeps a bounded number of wrong credentials, and forgets the oldest', async () => {
     const { hasher, verifier } = await setUp()
     const wrong = Array.from({ length: 1_025 }, (_, index) => `wrong ${index}`)
@@ -223,5 +273,36 @@ describe('verify()', () => {
     assert.deepEqual(ends.map(({ status }) => status), ['rejected', 'rejected'])
     hasher.gate = Promise.resolve()
     await accepts(verifier, PASSWORD)
+    // They have waited before.
+    assert.deepEqual(hasher.places.map(({ goesFirst }) => goesFirst), [false, true])
+  })
+})
+
+describe('recall()', () => {
+  it('tells what verifications found, at no cost', async () => {
+    const { hasher, registry, verifier } = await setUp()
+    const pairs = [['alice_1', PASSWORD], ['alice_1', 'wrong'], ['nobody_1', PASSWORD]] as const
+    const recall = () => pairs.map(([username, password]) => verifier.recall(username, password))
+    assert.deepEqual(recall(), [undefined, undefined, undefined])
+    for (const [username, password] of pairs) await verifier.verify(username, password)
+    assert.deepEqual(recall(), [registry.device, 'wrong', 'wrong'])
+    assert.equal(hasher.verified.length, 3)
+  })
+
+  it('knows that overlong credentials are wrong', async () => {
+    const { verifier } = await setUp()
+    assert.equal(verifier.recall('alice_1', 'x'.repeat(257)), 'wrong')
+    assert.equal(verifier.recall('x'.repeat(257), PASSWORD), 'wrong')
+  })
+
+  it('tells nothing of an earlier state of the registry', async () => {
+    const { registry, verifier } = await setUp()
+    await accepts(verifier, PASSWORD)
+    assert.equal(await verifier.verify('alice_1', 'new password'), undefined)
+    await registry.pair('new password')
+    assert.equal(verifier.recall('alice_1', PASSWORD), undefined)
+    assert.equal(verifier.recall('alice_1', 'new password'), undefined)
+    registry.change(undefined)
+    assert.equal(verifier.recall('alice_1', PASSWORD), undefined)
   })
 })

@@ -9,7 +9,10 @@ import {
   type PasswordHasherOptions,
 } from '../../src/devices/password-hasher.ts'
 import { parsePhcString } from '../../src/devices/phc-string.ts'
+import type { Place } from '../../src/lib/fair-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+
+const PLACE: Place = { lane: 'a', goesFirst: false }
 
 const CHEAP = { memoryKib: 32, passes: 1, parallelism: 4 }
 
@@ -35,23 +38,23 @@ describe('verifyPassword()', () => {
   it('agrees with the reference implementation', async (t) => {
     const hasher = openHasher(t)
     for (const [password, hash] of Object.entries(REFERENCE)) {
-      assert.equal(await hasher.verifyPassword(password, hash), true, password)
+      assert.equal(await hasher.verifyPassword(password, hash, PLACE), true, password)
     }
-    assert.equal(await hasher.verifyPassword('Password', REFERENCE.password), false)
+    assert.equal(await hasher.verifyPassword('Password', REFERENCE.password, PLACE), false)
   })
 
   it('says no to everything without a hash, and to nothing as a password', async (t) => {
     const hasher = openHasher(t, { parameters: CHEAP })
-    assert.equal(await hasher.verifyPassword('password', undefined), false)
-    assert.equal(await hasher.verifyPassword('', undefined), false)
-    assert.equal(await hasher.verifyPassword('', REFERENCE.password), false)
+    assert.equal(await hasher.verifyPassword('password', undefined, PLACE), false)
+    assert.equal(await hasher.verifyPassword('', undefined, PLACE), false)
+    assert.equal(await hasher.verifyPassword('', REFERENCE.password, PLACE), false)
     // What stands in for an empty password is none either.
-    assert.equal(await hasher.verifyPassword('', await hasher.hashPassword('\0')), false)
+    assert.equal(await hasher.verifyPassword('', await hasher.hashPassword('\0'), PLACE), false)
   })
 
   it('refuses a malformed hash without repeating it', async (t) => {
     const hasher = openHasher(t)
-    await assert.rejects(hasher.verifyPassword('password', '$2b$10$abc'), (error: Error) => {
+    await assert.rejects(hasher.verifyPassword('password', '$2b$10$abc', PLACE), (error: Error) => {
       assert.doesNotMatch(error.message, /abc|password"/)
       return error instanceof TypeError
     })
@@ -59,8 +62,8 @@ describe('verifyPassword()', () => {
 
   it('is busy when the queue is full, while a new password is still hashed', async (t) => {
     const hasher = openHasher(t, { parameters: CHEAP, queue: 0 })
-    const first = hasher.verifyPassword('password', undefined)
-    await assert.rejects(hasher.verifyPassword('password', undefined), { code: 'VERIFIER_BUSY' })
+    const first = hasher.verifyPassword('password', undefined, PLACE)
+    await assert.rejects(hasher.verifyPassword('password', undefined, PLACE), { code: 'VERIFIER_BUSY' })
     assert.match(await hasher.hashPassword('password'), /^\$argon2id\$/)
     assert.equal(await first, false)
   })
@@ -71,7 +74,7 @@ describe('hashPassword()', () => {
     const hasher = openHasher(t)
     const hash = await hasher.hashPassword('correct horse')
     assert.match(hash, /^\$argon2id\$v=19\$m=65536,t=3,p=4\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
-    assert.equal(await hasher.verifyPassword('correct horse', hash), true)
+    assert.equal(await hasher.verifyPassword('correct horse', hash, PLACE), true)
     const salt = parsePhcString(hash)?.salt
     assert.notDeepEqual(parsePhcString(await hasher.hashPassword('correct horse'))?.salt, salt)
   })

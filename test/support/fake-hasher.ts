@@ -7,11 +7,14 @@
 import { createHash } from 'node:crypto'
 import { formatPhcString } from '../../src/devices/phc-string.ts'
 import type { PasswordHasher } from '../../src/devices/password-hasher.ts'
+import type { Place } from '../../src/lib/fair-queue.ts'
 
 export class FakeHasher implements PasswordHasher {
   #hashes = 0
   /** Verifications so far, with the hashes they were asked about. */
   readonly verified: (string | undefined)[] = []
+  /** Where they waited. */
+  readonly places: Place[] = []
   /** What every verification waits for. */
   gate: Promise<void> = Promise.resolve()
 
@@ -21,8 +24,13 @@ export class FakeHasher implements PasswordHasher {
     return hashWith(salt, password)
   }
 
-  async verifyPassword(password: string, passwordHash: string | undefined): Promise<boolean> {
+  async verifyPassword(
+    password: string,
+    passwordHash: string | undefined,
+    place: Place,
+  ): Promise<boolean> {
     this.verified.push(passwordHash)
+    this.places.push(place)
     await this.gate
     if (passwordHash === undefined) return false
     const salt = Buffer.from(passwordHash.split('$')[4] ?? '', 'base64')

@@ -20,6 +20,9 @@ export class FakeVerifier implements CredentialVerifier {
     this.#registry = registry
   }
 
+  /** Remembers nothing, so that each verification is counted. */
+  recall(): undefined {}
+
   async verify(username: string, password: string): Promise<Device | undefined> {
     this.calls++
     if (this.isBusy) throw new DomainError('VERIFIER_BUSY', 'Cannot verify: the test says so')

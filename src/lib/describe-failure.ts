@@ -1,0 +1,51 @@
+/**
+ * What a log may say of an unexpected failure: enough to find it, and nothing of what it was about.
+ *
+ * @module
+ */
+
+import { codeOf } from './system-error.ts'
+
+/** Fields of a log line. */
+export interface FailureDescription {
+  readonly reason: string
+  /** Where it happened, innermost first: `putFile (file.ts:82:11) < …`. */
+  readonly at: string | undefined
+}
+
+/** Enough to see who called. */
+const MAX_FRAMES = 6
+
+/** Their messages quote values: those of a clipboard, of a header, of a password. */
+const QUOTING: ReadonlySet<string> = new Set([
+  'AggregateError', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError',
+])
+
+const FOLDERS = /(?:file:\/\/)?[^\s()]*[/\\](?=[^\s()/\\]+:\d)/
+
+export function describeFailure(thrown: unknown): FailureDescription {
+  if (!(thrown instanceof Error)) return { reason: `a thrown ${typeof thrown}`, at: undefined }
+  return { reason: reasonOf(thrown), at: framesOf(thrown) }
+}
+
+function reasonOf(error: Error): string {
+  const { name, message } = error
+  const code = codeOf(error)
+  // Paths of the user may be what was copied.
+  if ('syscall' in error) return `${code} (${String(error.syscall)})`
+  // Node quotes too.
+  if (code?.startsWith('ERR_') === true) return `${name} ${code}`
+  return QUOTING.has(name) ? name : `${name}: ${message}`
+}
+
+/** The frames alone: the stack begins with the message. */
+function framesOf({ stack = '', message }: Error): string | undefined {
+  const start = stack.indexOf(message)
+  if (start === -1) return undefined
+  const frames = stack
+    .slice(start + message.length)
+    .split('\n')
+    .map((line) => /^ +at (.+)$/.exec(line)?.[1]?.replace(FOLDERS, ''))
+    .filter((frame) => frame !== undefined)
+  return frames.length === 0 ? undefined : frames.slice(0, MAX_FRAMES).join(' < ')
+}

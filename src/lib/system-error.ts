@@ -1,0 +1,23 @@
+/**
+ * What a failed system call says.
+ *
+ * @module
+ */
+
+import { constants } from 'node:os'
+
+/** No descriptor is left: for this process, for the machine, or for the loop of a new thread. */
+const SHORTAGES: readonly unknown[] = ['EMFILE', 'ENFILE', 'ERR_WORKER_INIT_FAILED']
+
+/** The code of a failed system call, or of a failure of Node. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  // The one code of a full disk that libuv has no name for: "Unknown system error -122".
+  if ('errno' in error && error.errno === -constants.errno.EDQUOT) return 'EDQUOT'
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
+/** Whether the same may well succeed when others have closed what they have open. */
+export function isShortage(error: unknown): boolean {
+  return SHORTAGES.includes(codeOf(error))
+}
