@@ -7,8 +7,9 @@
 import { availableParallelism } from 'node:os'
 
 export type BudgetId =
-  | 'B1' | 'B2' | 'B3a' | 'B3b' | 'B4' | 'B7' | 'B8' | 'B9a' | 'B9b' | 'B10'
-  | 'B12 latency' | 'B12 memory'
+  | 'B1' | 'B2' | 'B3a' | 'B3b' | 'B4' | 'B5' | 'B6 random'
+  | 'B6 line ends' | 'B7' | 'B8' | 'B9a' | 'B9b' | 'B10'
+  | 'B11 memory' | 'B11 rest' | 'B11 probe' | 'B11 device' | 'B12 latency' | 'B12 memory' | 'B13'
   | 'B14 packages' | 'B14 size' | 'B15 decode' | 'B15 encode'
 
 export interface Budget {
@@ -30,8 +31,10 @@ const AMOUNT = { better: 'lower', judged: 'amount' } as const
 const GET = { ...RATE, baseline: 'bare node:http', unit: 'req/s' } as const
 const FILE = { ...RATE, unit: 'MB/s' } as const
 const PUT = { ...FILE, what: 'PUT /file' } as const
+const FORM = { ...FILE, baseline: '@fastify/busboy', floor: 1, aim: 1.5 } as const
 const BARE = { ...COST, baseline: 'bare node:http' } as const
 const IDLE = { ...BARE, unit: 'MiB' } as const
+const GUESSED = { ...AMOUNT, baseline: 'at rest' } as const
 const INSTALL = { ...AMOUNT, baseline: 'express' } as const
 const LINK = { ...RATE, unit: 'op/s', floor: 0.2, aim: 0.4 } as const
 
@@ -46,6 +49,11 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
     floor: 0.35,
     aim: availableParallelism() < 4 ? 0.45 : 0.6,
   },
+  'B5': {
+    ...FILE, what: 'POST /api/history, multipart', baseline: 'own PUT /file', floor: 0.85, aim: 0.97,
+  },
+  'B6 random': { ...FORM, what: 'read a form, random file' },
+  'B6 line ends': { ...FORM, what: 'read a form, file of line ends' },
   'B7': { ...FILE, what: 'GET /file', baseline: 'nginx sendfile', floor: 0.6, aim: 0.9 },
   'B8': {
     ...AMOUNT,
@@ -58,6 +66,16 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
   'B9a': { ...IDLE, what: 'idle memory, before the first login', floor: 1.25, aim: 1.1 },
   'B9b': { ...IDLE, what: 'idle memory, after a login and a rest', floor: 1.35, aim: 1.25 },
   'B10': { ...BARE, what: 'start to ready', unit: 'ms', floor: 1.6, aim: 1.2 },
+  'B11 memory': {
+    ...GUESSED,
+    what: '200 password guessers, peak memory over idle',
+    unit: 'MiB',
+    floor: 128,
+    aim: 96,
+  },
+  'B11 rest': { ...GUESSED, what: '12 s after them, memory over idle', unit: 'MiB', floor: 40, aim: 40 },
+  'B11 probe': { ...GUESSED, what: 'GET /healthz among them, p99', unit: 'ms', floor: 50, aim: 15 },
+  'B11 device': { ...GUESSED, what: 'GET of a known device, p99', unit: 'ms', floor: 50, aim: 15 },
   'B12 latency': {
     ...AMOUNT,
     what: 'push to the last of 1,000 event streams, p99',
@@ -74,6 +92,7 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
     floor: 16,
     aim: 8,
   },
+  'B13': { ...COST, what: 'first login', baseline: 'native argon2', unit: 'ms', floor: 5, aim: 1.5 },
   'B14 packages': { ...INSTALL, what: 'installed packages', unit: '', floor: 3, aim: 2 },
   'B14 size': { ...INSTALL, what: 'installed size', unit: 'MB', floor: 4, aim: 3 },
   'B15 decode': { ...LINK, what: 'decode a connect link', baseline: 'JSON.parse' },
