@@ -3,7 +3,8 @@
  *
  * Ours is all of a request to a daemon that was just started: the worker has to start as well. The
  * other side is one run of the same parameters in a fresh process, by `node:crypto` where it can,
- * else by a package that is installed for that.
+ * else by a package that is installed for that, in one thread as `node:crypto` has it. That package
+ * can also take a thread for each lane, which says what all processors together would do.
  *
  * @module
  */
@@ -17,7 +18,7 @@ import { bench, type BenchContext } from './support/bench.ts'
 import { setUpDaemon, startDaemon, type DaemonSetup } from './support/daemon.ts'
 import { execute } from './support/processes.ts'
 import { alternate, contender, isQuick, timed } from './support/rounds.ts'
-import { judge, skip } from './support/row.ts'
+import { explain, judge, skip } from './support/row.ts'
 
 const ROUNDS = isQuick ? 3 : 15
 
@@ -31,15 +32,30 @@ void bench(async ({ cleanup, folder }) => {
   const native = await findNative(folder)
   if (native === undefined) return [skip('B13', `no registry has ${PACKAGE}`)]
   const setup = await setUpDaemon(join(folder, 'daemon'))
+  const isPackage = native.length > 0
   const ours = contender(() => timeFirstLogin(cleanup, setup))
-  const baseline = contender(async () => {
-    const { stdout } = await execute(process.execPath, [NATIVE, ...native])
-    return Number(stdout)
-  })
-  await alternate([ours, baseline], { rounds: ROUNDS })
-  const note = native.length === 0 ? 'node:crypto' : PACKAGE
-  return [judge('B13', { measured: ours.values, baseline: baseline.values, note })]
+  const oneThread = contender(() => timeNative(native, { RAYON_NUM_THREADS: '1' }))
+  const allThreads = contender(() => timeNative(native, {}))
+  const contenders = isPackage ? [ours, oneThread, allThreads] : [ours, oneThread]
+  await alternate(contenders, { rounds: ROUNDS })
+  const note = isPackage ? PACKAGE : 'node:crypto'
+  return [
+    judge('B13', { measured: ours.values, baseline: oneThread.values, note }),
+    ...(isPackage
+      ? [explain('B13', {
+          what: 'beside a thread for each lane',
+          unit: 'ms',
+          measured: ours.values,
+          baseline: allThreads.values,
+        })]
+      : []),
+  ]
 })
+
+async function timeNative(native: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const { stdout } = await execute(process.execPath, [NATIVE, ...native], { env })
+  return Number(stdout)
+}
 
 /** Arguments of the native side; `undefined` when there is none to be had. */
 async function findNative(folder: string): Promise<readonly string[] | undefined> {

@@ -21,7 +21,10 @@ const HEAP_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenera
 /** A client that waited this long is better told to come again. */
 const MAX_WAIT_MS = 3_000
 
-/** One run, as `argon2-worker.js` takes it. */
+/** Behind which the worker is not to take processor time from anybody else. */
+const CROWD = 4
+
+/** One run. */
 export interface Argon2Job extends Argon2Parameters {
   readonly password: Uint8Array
   readonly salt: Uint8Array
@@ -132,7 +135,7 @@ export class Argon2Pool {
     thread.stopIdling()
     thread.running = pending
     thread.worker.ref()
-    thread.worker.postMessage(pending.job)
+    thread.worker.postMessage({ ...pending.job, isPatient: this.#waiting.size >= CROWD })
   }
 
   #finish(thread: Thread, tag: Uint8Array): void {

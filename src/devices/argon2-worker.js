@@ -12,7 +12,7 @@ import { createRequire } from 'node:module'
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 
-/** Takes what the thread that answers requests leaves of a processor; a third of it otherwise. */
+/** A third of what other threads get of a processor, when all want it. */
 const NICENESS = 5
 
 /**
@@ -23,6 +23,7 @@ const NICENESS = 5
  * @property {number} passes
  * @property {number} parallelism
  * @property {number} tagLength
+ * @property {boolean} isPatient Many wait: whoever answers requests goes first.
  */
 
 /**
@@ -38,15 +39,23 @@ const NICENESS = 5
 /** @type {typeof crypto & NativeArgon2} */
 const { argon2Sync } = crypto
 
-// On Linux this is about the calling thread; elsewhere it would be about the whole program.
-if (process.platform === 'linux') setPriority(NICENESS)
-
 /** @type {(job: Argon2Job) => Uint8Array | Promise<Uint8Array>} */
 const derive = argon2Sync === undefined ? createWasmDerive() : createNativeDerive(argon2Sync)
 
 parentPort?.on('message', async (/** @type {Argon2Job} */ job) => {
+  if (job.isPatient) stepBack()
   parentPort?.postMessage(await derive(job))
 })
+
+function stepBack() {
+  // There it is about the calling thread; elsewhere it would be about the whole program.
+  if (process.platform !== 'linux') return
+  try {
+    setPriority(NICENESS)
+  } catch {
+    // A sandbox may forbid it. It was a courtesy.
+  }
+}
 
 /** @param {NonNullable<NativeArgon2['argon2Sync']>} argon2 */
 function createNativeDerive(argon2) {
@@ -63,7 +72,8 @@ function createNativeDerive(argon2) {
 
 function createWasmDerive() {
   const require = createRequire(import.meta.url)
-  /** @type {Pick<typeof import('hash-wasm'), 'argon2id'>} All of the package is ten times as long. */
+  // All of the package is ten times as long.
+  /** @type {Pick<typeof import('hash-wasm'), 'argon2id'>} */
   const { argon2id } = require('hash-wasm/dist/argon2.umd.min.js')
   return (/** @type {Argon2Job} */ job) =>
     argon2id({

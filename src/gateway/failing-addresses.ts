@@ -27,6 +27,12 @@ const MAX_ADDRESSES = 1024
 /** Answers that are held back at the same time, a few KiB each. */
 const MAX_HELD = 1024
 
+/**
+ * Refusals that come together are told at so many different moments, a quarter earlier at most. All
+ * at once, they and the requests that follow would keep everybody else waiting.
+ */
+const SPREAD = 32
+
 interface Failures {
   readonly refusals: number
   /** Runs of Argon2id for credentials that turned out to be wrong, or are waited for. */
@@ -73,7 +79,7 @@ export class FailingAddresses {
     const failures = this.#read(address)
     const refusals = Math.min(failures.refusals + 1, MAX_COUNT)
     this.#failures.set(address, { ...failures, refusals })
-    const delayMs = delayOf(refusals)
+    const delayMs = delayOf(refusals) * (1 - (this.#held % SPREAD) / (4 * SPREAD))
     if (delayMs === 0) return true
     if (this.#held >= MAX_HELD) return false
     this.#held++

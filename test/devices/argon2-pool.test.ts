@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, it, type TestContext } from 'node:test'
 import {
   type Argon2Job,
@@ -26,6 +27,10 @@ const PLACE: Place = { lane: 'a', goesFirst: false }
 /** Kills its worker: no implementation takes such a salt. */
 const DEADLY: Argon2Job = { ...JOB, salt: bytes('x') }
 
+const linuxOnly = {
+  skip: process.platform === 'linux' ? false : 'threads have no priority of their own',
+}
+
 function openPool(t: TestContext, options: Partial<Argon2PoolOptions> = {}) {
   const clock = new FakeClock()
   const pool = new Argon2Pool({ clock, ...options })
@@ -36,6 +41,16 @@ function openPool(t: TestContext, options: Partial<Argon2PoolOptions> = {}) {
 /** Threads and their ports that keep this program alive. */
 const activeWorkers = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length
+
+/** How many threads of this program have given up some of their priority. */
+function countPatient(): number {
+  const nicenesses = readdirSync('/proc/self/task').map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+    // Field 19 of proc(5); the name, in parentheses, may hold anything.
+    return Number(stat.replace(/^.*\) /s, '').split(' ')[16])
+  })
+  return nicenesses.filter((niceness) => niceness > 0).length
+}
 
 describe('Argon2Pool', () => {
   it('runs one job after the other, in order', async (t) => {
@@ -96,12 +111,16 @@ describe('Argon2Pool', () => {
     }
     const [a, b] = [PLACE, { lane: 'b', goesFirst: false }]
     await Promise.all([
-      run('running', a), run('a1', a), run('a2', a), run('a3', { ...a, goesFirst: true }), run('b1', b),
+      run('running', a),
+      run('a1', a),
+      run('a2', a),
+      run('a3', { ...a, goesFirst: true }),
+      run('b1', b),
     ])
     assert.deepEqual(order, ['running', 'a3', 'b1', 'a1', 'a2'])
   })
 
-  it('takes another lane in when its queue is full of one, and refuses the newest of that', async (t) => {
+  it('takes another lane in when it is full, and drops the newest of the first', async (t) => {
     const { pool } = openPool(t, { queue: 2 })
     const jobs = [1, 2, 3].map(() => pool.derive(JOB, PLACE))
     const other = pool.derive(JOB, { lane: 'b', goesFirst: false })
@@ -158,6 +177,14 @@ describe('Argon2Pool', () => {
     const running = pool.derive(JOB, PLACE)
     clock.advance(4_999)
     assert.equal((await running).length, 32)
+  })
+
+  it('leaves the processor to others when a crowd waits', linuxOnly, async (t) => {
+    const { pool } = openPool(t)
+    await pool.derive(JOB, PLACE)
+    assert.equal(countPatient(), 0)
+    await Promise.all([1, 2, 3, 4, 5, 6].map(() => pool.derive(JOB, PLACE)))
+    assert.equal(countPatient(), 1)
   })
 
   it('fails everything that is asked of it when it closes, and afterwards', async () => {

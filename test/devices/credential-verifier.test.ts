@@ -54,7 +54,8 @@ async function setUp() {
   const real = createCredentialVerifier({ registry, hasher })
   const verifier = {
     recall: (username: string, password: string) => real.recall(username, password),
-    verify: (username: string, password: string, turn = TURN) => real.verify(username, password, turn),
+    verify: (username: string, password: string, turn: Turn = TURN) =>
+      real.verify(username, password, turn),
   }
   return { hasher, registry, verifier }
 }
@@ -223,7 +224,7 @@ describe('verify()', () => {
     assert.deepEqual(hasher.places, [{ lane: TURN.lane, goesFirst: false }])
   })
 
-  it('turns deferred credentials away when they come first, and lets them go first when they come again', async () => {
+  it('turns deferred credentials away once, and takes them first the next time', async () => {
     const { hasher, registry, verifier } = await setUp()
     await assert.rejects(verifier.verify('alice_1', PASSWORD, DEFERRED), { code: 'VERIFIER_BUSY' })
     await assert.rejects(verifier.verify('alice_1', 'wrong', DEFERRED), { code: 'VERIFIER_BUSY' })
@@ -236,16 +237,17 @@ describe('verify()', () => {
   it('defers neither what it knows, nor what is under way', async () => {
     const { hasher, registry, verifier } = await setUp()
     const release = holdUp(hasher)
-    const both = [verifier.verify('alice_1', PASSWORD), verifier.verify('alice_1', PASSWORD, DEFERRED)]
+    const underWay = verifier.verify('alice_1', PASSWORD)
+    const deferred = verifier.verify('alice_1', PASSWORD, DEFERRED)
     release()
-    assert.deepEqual(await Promise.all(both), [registry.device, registry.device])
+    assert.deepEqual([await underWay, await deferred], [registry.device, registry.device])
     assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), registry.device)
     assert.equal(await verifier.verify('alice_1', 'wrong'), undefined)
     assert.equal(await verifier.verify('alice_1', 'wrong', DEFERRED), undefined)
     assert.equal(hasher.verified.length, 2)
   })
 
-  it('keeps a bounded number of credentials that it turned away, and forgets the oldest', async () => {
+  it('keeps a bounded number of those that it turned away, and forgets the oldest', async () => {
     const { hasher, verifier } = await setUp()
     for (let index = 0; index < 4097; index++) {
       await assert.rejects(verifier.verify('alice_1', `wrong ${index}`, DEFERRED))

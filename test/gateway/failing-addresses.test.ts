@@ -12,7 +12,10 @@ function setUp() {
 }
 
 /** How long a refusal is held back. */
-async function delayOf({ clock, failing }: ReturnType<typeof setUp>, address = ADDRESS): Promise<number> {
+async function delayOf(
+  { clock, failing }: ReturnType<typeof setUp>,
+  address = ADDRESS,
+): Promise<number> {
   const start = clock.monotonic()
   let end: number | undefined
   const held = failing.holdBack(address).then((isHeld) => {
@@ -69,6 +72,23 @@ describe('the refusals of an address', () => {
     assert.equal(await delayOf(at), 500)
   })
 
+  it('are told apart when they come together', async () => {
+    const { clock, failing } = setUp()
+    for (let refusal = 0; refusal < 20; refusal++) void failing.holdBack(ADDRESS)
+    clock.advance(500)
+    await tick()
+    for (let refusal = 0; refusal < 64; refusal++) void failing.holdBack(ADDRESS)
+    const told: number[] = []
+    for (let millisecond = 0; millisecond < 500; millisecond++) {
+      const before = clock.pending
+      clock.advance(1)
+      told.push(before - clock.pending)
+    }
+    assert.equal(Math.max(...told), 2)
+    assert.equal(told.findIndex((count) => count > 0) > 375, true, 'a quarter earlier at most')
+    assert.equal(clock.pending, 0)
+  })
+
   it('are held back a thousand at a time; what comes then is told at once', async () => {
     const { clock, failing } = setUp()
     const told = Array.from({ length: 2000 }, () => failing.holdBack(ADDRESS))
@@ -112,7 +132,7 @@ describe('the runs of an address', () => {
     assert.equal(failing.takeRun(ADDRESS), false)
   })
 
-  it('are forgotten for the address that failed longest ago when there are more than a thousand', () => {
+  it('are forgotten for the address that failed longest ago, beyond a thousand', () => {
     const { failing } = setUp()
     const spend = (address: string) => {
       for (let run = 0; run < 60; run++) failing.takeRun(address)
@@ -139,6 +159,8 @@ describe('networkOf()', () => {
       '64:ff9b::192.0.2.7': '64:ff9b:0:0',
       '': '',
     }
-    for (const [address, network] of Object.entries(networks)) assert.equal(networkOf(address), network)
+    for (const [address, network] of Object.entries(networks)) {
+      assert.equal(networkOf(address), network)
+    }
   })
 })
