@@ -18,8 +18,10 @@ export function translateFailure(error: unknown): ClientError {
     return new ClientError('BAD_ANSWER', { reason: 'a redirection' })
   }
   const reason = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+  // Node's HTTP parser, which tells no code from version 24 on.
+  if (cause.name === 'HTTPParserError' || reason?.startsWith('HPE_') === true) {
+    return new ClientError('BAD_ANSWER', { reason: reason ?? 'no HTTP' })
+  }
   if (reason === undefined) return new ClientError('UNREACHABLE')
-  // Node's HTTP parser.
-  if (reason.startsWith('HPE_')) return new ClientError('BAD_ANSWER', { reason })
   return new ClientError(TIMEOUTS.includes(reason) ? 'TIMEOUT' : 'UNREACHABLE', { reason })
 }

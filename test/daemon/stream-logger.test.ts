@@ -4,9 +4,10 @@ import { describe, it } from 'node:test'
 import { createStreamLogger } from '../../src/daemon/stream-logger.ts'
 
 function linesOf(stream: PassThrough): readonly string[] {
-  return String(stream.read() ?? '')
-    .split('\n')
-    .filter((line) => line !== '')
+  // Piece by piece: from Node 26 on, `read` gives one at a time.
+  let text = ''
+  for (let piece = stream.read(); piece !== null; piece = stream.read()) text += String(piece)
+  return text.split('\n').filter((line) => line !== '')
 }
 
 describe('createStreamLogger()', () => {
