@@ -6,14 +6,21 @@
  */
 
 import { ownSurroundings } from '../daemon/folders.ts'
+import { explainFailure } from './remedies.ts'
 import { runCli } from './run-cli.ts'
 
 for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    // A reader that has seen enough, as `head` has, is no failure. A full disk is one.
-    if (error.code !== 'EPIPE') process.exitCode = 1
+  stream.on('error', () => {
+    // Whether what was printed was taken over is for `runCli`; what cannot be logged is lost.
   })
 }
+
+process.on('uncaughtException', (thrown) => {
+  // A daemon has its own way.
+  if (process.listenerCount('uncaughtException') > 1) return
+  // What Node would print quotes values, and ours are secrets.
+  process.stderr.write(`${explainFailure(thrown)}\n`, () => process.exit(1))
+})
 
 const code = runCli(process.argv.slice(2), {
   // A getter, as it is one in Node: opening stdin takes time that most commands do not have.
@@ -25,8 +32,5 @@ const code = runCli(process.argv.slice(2), {
   where: ownSurroundings(),
   cwd: process.cwd(),
 })
-// Not before what was printed was taken over, or has failed; then nothing that is left open, such
-// as the stdin of a pipe, keeps the program alive.
-void code.then((exitCode) => {
-  process.stdout.write('', () => setImmediate(() => process.exit(process.exitCode ?? exitCode)))
-})
+// Nothing that is left open, such as the stdin of a pipe, keeps the program alive.
+void code.then((exitCode) => setImmediate(() => process.exit(exitCode)))

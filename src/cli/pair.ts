@@ -4,10 +4,11 @@
  * @module
  */
 
+import type { Admin } from '../daemon/open-admin.ts'
 import { BASE_URL } from '../daemon/setting-kinds.ts'
-import { UsageError, type SettingsInvocation } from './command.ts'
+import { CommandError, UsageError, type Invocation, type SettingsInvocation } from './command.ts'
 import { Input } from './input.ts'
-import { printPairing, showPairing } from './show-pairing.ts'
+import { showOnce } from './show-pairing.ts'
 import { withAdmin } from './with-admin.ts'
 
 export async function runPair(call: SettingsInvocation): Promise<number> {
@@ -26,10 +27,30 @@ export async function runPair(call: SettingsInvocation): Promise<number> {
     password,
     url,
   } as const
-  const pairing = await withAdmin(call, (admin) => admin.pair(request))
-  if (args.flag('json')) printPairing(shell, pairing)
-  else await showPairing(shell, pairing)
+  await withAdmin(call, (admin) => pairAndShow(admin, request, { shell, args }))
   return 0
+}
+
+/**
+ * Pairs a device, unless nobody gets to see its password: then it is removed again.
+ *
+ * @throws {CommandError} when it could not be shown.
+ */
+export async function pairAndShow(
+  admin: Pick<Admin, 'pair' | 'revoke'>,
+  request: Parameters<Admin['pair']>[0],
+  { shell, args }: Invocation,
+): Promise<void> {
+  const pairing = await admin.pair(request)
+  const failure = await showOnce(shell, pairing, { isJson: args.flag('json') })
+  if (failure === undefined) return
+  const { id } = pairing
+  const state = await admin.revoke(id).then(
+    () => 'it was removed again',
+    // The first failure is the one to be told; this is what can be done about both.
+    () => `remove it: clipgate revoke ${id}`,
+  )
+  throw new CommandError(`Cannot show the device that was paired: ${failure}; ${state}`)
 }
 
 function parseUrl(text: string | undefined): string | undefined {

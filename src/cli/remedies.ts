@@ -6,6 +6,7 @@
 
 import { ClientError, type ClientErrorCode } from '../client/client-error.ts'
 import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
 
 const CLIENT_REMEDIES: Readonly<Partial<Record<ClientErrorCode, string>>> = {
   UNREACHABLE: 'check that it runs, and that this machine can reach it',
@@ -22,7 +23,10 @@ const DOMAIN_REMEDIES: Readonly<Partial<Record<DomainErrorCode, string>>> = {
 
 /** The message, and what to do. */
 export function explainFailure(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+  if (!isExpected(error)) {
+    const { reason, at } = describeFailure(error)
+    return `Unexpected failure: ${reason}${at === undefined ? '' : ` at ${at}`}`
+  }
   const remedy =
     error instanceof ClientError
       ? CLIENT_REMEDIES[error.code]
@@ -30,4 +34,12 @@ export function explainFailure(error: unknown): string {
         ? DOMAIN_REMEDIES[error.code]
         : undefined
   return remedy === undefined ? error.message : `${error.message}; ${remedy}`
+}
+
+const BUGS = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError]
+
+/** The messages of bugs, and those of Node, quote values, which may be secrets. */
+function isExpected(error: unknown): error is Error {
+  if (!(error instanceof Error) || BUGS.some((bug) => error instanceof bug)) return false
+  return !('code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_'))
 }

@@ -23,6 +23,7 @@ import {
   type PlainCommandName,
   type SettingsCommandName,
 } from './commands.ts'
+import { Printing } from './printing.ts'
 import { explainFailure } from './remedies.ts'
 import { complain, print, type Shell } from './shell.ts'
 
@@ -54,13 +55,24 @@ const PLAIN_COMMANDS: Readonly<Record<PlainCommandName, () => Promise<Run<Invoca
   version: async () => (await import('./print-version.ts')).runVersion,
 }
 
-/** @returns The exit code. Never rejects. */
+/**
+ * Resolves when what was printed was taken over, or has failed.
+ *
+ * @returns The exit code. Never rejects.
+ */
 export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
+  const printing = new Printing(shell)
   try {
-    return await dispatch(argv, shell)
+    const code = await dispatch(argv, shell)
+    await printing.end()
+    return code
   } catch (error) {
     for (const line of linesOf(error)) complain(shell, line)
+    // The error says what failed; what was printed before it should still get out.
+    await printing.failure()
     return error instanceof UsageError ? CALLED_WRONGLY : FAILED
+  } finally {
+    printing.close()
   }
 }
 

@@ -6,9 +6,11 @@
 
 import { constants } from 'node:os'
 import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'
-import type { SettingsInvocation } from './command.ts'
-import { complain, print, printJson, type Shell } from './shell.ts'
-import { printPairing, showPairing } from './show-pairing.ts'
+import { createStreamLogger } from '../daemon/stream-logger.ts'
+import { surviveFailures } from '../daemon/survive-failures.ts'
+import type { Invocation, SettingsInvocation } from './command.ts'
+import { pairAndShow } from './pair.ts'
+import { complain, print, printJson } from './shell.ts'
 
 // The window was closed (SIGHUP) like asked to stop: an upload in flight does not care which.
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
@@ -16,13 +18,16 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 export async function runServe({ shell, args, settings }: SettingsInvocation): Promise<number> {
   const isJson = args.flag('json')
   const signalled = listenForSignals()
-  const daemon = await startDaemon(settings)
+  const logger = createStreamLogger(shell.stderr, settings.logLevel)
+  const daemon = await startDaemon(settings, { logger })
+  // Not before: half a daemon that lives on is worse than none.
+  surviveFailures(logger)
 
   const { gateway, control, mode, clipboard, pid } = daemon.ready
   if (isJson) printJson(shell, { event: 'ready', gateway, control, mode, clipboard, pid })
   for (const warning of daemon.warnings) complain(shell, `Warning: ${warning}`)
   const isWatched = shell.stdout.isTTY === true && !isJson
-  if (settings.pairFirst || isWatched) await pairFirst(daemon, shell, isJson)
+  if (settings.pairFirst || isWatched) await pairFirst(daemon, { shell, args })
   if (!isJson) {
     const what = mode === 'headless' ? 'headless' : `desktop, clipboard ${clipboard}`
     print(shell, `clipgate is ready: ${gateway} (${what}); control ${control}; process ${pid}`)
@@ -34,25 +39,30 @@ export async function runServe({ shell, args, settings }: SettingsInvocation): P
 }
 
 /** The very first start ends with something to scan. */
-async function pairFirst(
-  { admin, warnings }: Daemon,
-  shell: Shell,
-  isJson: boolean,
-): Promise<void> {
+async function pairFirst({ admin, warnings }: Daemon, call: Invocation): Promise<void> {
   if ((await admin.devices()).length > 0) return
   const nothing = { label: undefined, username: undefined, password: undefined, url: undefined }
   try {
-    const { warning, ...rest } = await admin.pair({ kind: 'phone', ...nothing })
-    const isSaid = warning !== undefined && warnings.includes(warning)
-    const pairing = { ...rest, warning: isSaid ? undefined : warning }
-    if (isJson) printPairing(shell, pairing)
-    else await showPairing(shell, pairing)
+    await pairAndShow(withoutSaid(admin, warnings), { kind: 'phone', ...nothing }, call)
   } catch (error) {
     // The daemon runs all the same, and "clipgate pair" can be tried again.
-    complain(
-      shell,
-      `Warning: cannot pair a first device: ${error instanceof Error ? error.message : error}`,
-    )
+    const reason = error instanceof Error ? error.message : error
+    complain(call.shell, `Warning: cannot pair a first device: ${reason}`)
+  }
+}
+
+/** The same, but a pairing does not warn once more of what the start has warned of. */
+function withoutSaid(
+  admin: Daemon['admin'],
+  warnings: readonly string[],
+): Pick<Daemon['admin'], 'pair' | 'revoke'> {
+  return {
+    revoke: (device) => admin.revoke(device),
+    pair: async (request) => {
+      const pairing = await admin.pair(request)
+      const isSaid = pairing.warning !== undefined && warnings.includes(pairing.warning)
+      return isSaid ? { ...pairing, warning: undefined } : pairing
+    },
   }
 }
 

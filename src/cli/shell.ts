@@ -40,7 +40,13 @@ export function printJson(shell: Shell, value: unknown): void {
   print(shell, visibleJson(json))
 }
 
-/** Prints one line on stderr, whatever the message holds. */
+/** Also as part of a path, where slashes are one. */
+const LINK = /clip:\/+connect[^\s"]*/gi
+
+/**
+ * Prints one line on stderr, whatever the message holds. People give links where a file or a device
+ * is meant; messages quote those.
+ */
 export function complain(shell: Shell, message: string): void {
-  shell.stderr.write(`${visible(message)}\n`)
+  shell.stderr.write(`${visible(message.replace(LINK, '(a connect link)'))}\n`)
 }

@@ -5,9 +5,30 @@
  */
 
 import type { Pairing } from '../daemon/open-admin.ts'
+import { Printing } from './printing.ts'
 import { drawQr } from './qr.ts'
 import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
 import { visible } from './visible.ts'
+
+/**
+ * Shows a pairing in one of both ways. Nobody can be shown it again.
+ *
+ * @returns What kept it from being shown, if anything did.
+ */
+export async function showOnce(
+  shell: Shell,
+  pairing: Pairing,
+  { isJson }: { readonly isJson: boolean },
+): Promise<string | undefined> {
+  const printing = new Printing(shell)
+  try {
+    if (isJson) printPairing(shell, pairing)
+    else await showPairing(shell, pairing)
+    return await printing.failure()
+  } finally {
+    printing.close()
+  }
+}
 
 /** Prints a pairing for people: QR code, link, user name and password. */
 export async function showPairing(shell: Shell, pairing: Pairing): Promise<void> {

@@ -7,37 +7,37 @@
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { readFile, rename } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createPrivateFile, temporaryPath } from '../lib/atomic-file.ts'
+import { replaceFile } from '../lib/atomic-file.ts'
 
-const FILE_NAME = 'control.token'
+/** Its file in the data directory. */
+export const CONTROL_TOKEN_FILE = 'control.token'
 
 const TOKEN_BYTES = 32
+
+/** What a header can hold. */
+const PRINTABLE = /^[ -~]*$/
 
 /**
  * Makes a new token and keeps it in the data directory; the earlier one is worth nothing.
  *
  * Not synced to the disk, which would take most of the time of a start: a token that a power cut
  * loses is one of a daemon that it ended.
+ *
+ * @throws The error of the failing system call.
  */
 export async function createControlToken(dataDir: string): Promise<string> {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  const path = join(dataDir, FILE_NAME)
-  const temporary = temporaryPath(path)
-  const file = await createPrivateFile(temporary)
-  try {
-    await file.writeFile(`${token}\n`)
-  } finally {
-    await file.close()
-  }
-  await rename(temporary, path)
+  await replaceFile(join(dataDir, CONTROL_TOKEN_FILE), `${token}\n`)
   return token
 }
 
-/** @throws The error of the failing system call. */
+/** @throws The error of the failing system call; {TypeError} when there is no token in the file. */
 export async function readControlToken(dataDir: string): Promise<string> {
-  return (await readFile(join(dataDir, FILE_NAME), 'utf8')).trim()
+  const token = (await readFile(join(dataDir, CONTROL_TOKEN_FILE), 'utf8')).trim()
+  if (!PRINTABLE.test(token)) throw new TypeError(`Cannot read ${CONTROL_TOKEN_FILE}: it holds no token`)
+  return token
 }
 
 /** Compares in a time that says nothing about where the two differ. */

@@ -9,6 +9,8 @@
 import type { RequestListener } from 'node:http'
 import { HttpError } from '../http/http-error.ts'
 import { createListener } from '../http/listener.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
+import { isShortage } from '../lib/system-error.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { createAuthorize } from './authorize.ts'
@@ -26,11 +28,14 @@ export function createControl({ admin, token, logger }: ControlOptions): Request
     publicRoutes: createPublicControlRoutes(),
     routes: createControlRoutes(admin),
     authenticate: createAuthorize(token),
-    toHttpError: (thrown) =>
-      thrown instanceof HttpError ? thrown : new HttpError('INTERNAL', { cause: thrown }),
+    toHttpError,
     onFailure: ({ cause }, id) => {
-      const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : undefined
-      logger.error('A control request failed', { id, reason })
+      logger.error('A control request failed', { id, ...describeFailure(cause) })
     },
   })
+}
+
+function toHttpError(thrown: unknown): HttpError {
+  if (thrown instanceof HttpError) return thrown
+  return new HttpError(isShortage(thrown) ? 'OVERLOADED' : 'INTERNAL', { cause: thrown })
 }

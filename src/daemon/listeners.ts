@@ -29,11 +29,14 @@ interface Entry {
 
 export class Listeners {
   readonly #logger: Logger
+  readonly #probeMs: number | undefined
   readonly #entries: Entry[] = []
   #isDraining = false
 
-  constructor(logger: Logger) {
+  /** @param timings For tests. */
+  constructor(logger: Logger, { probeMs }: { readonly probeMs?: number } = {}) {
     this.#logger = logger
+    this.#probeMs = probeMs
   }
 
   /** Whether {@link stop} has begun: requests are to be refused. */
@@ -115,7 +118,11 @@ export class Listeners {
     try {
       const server = await startServer({
         ...options,
-        onTrouble: (reason) => this.#logger.warn('A listener has a problem', { name, reason }),
+        probeMs: this.#probeMs,
+        onTrouble: (reason) => {
+          if (reason === undefined) this.#logger.info('A listener is well again', { name })
+          else this.#logger.warn('A listener has a problem', { name, reason })
+        },
       })
       this.#entries.push({ name, server })
       return server

@@ -5,9 +5,10 @@
  */
 
 import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createControl } from '../control/create-control.ts'
-import { createControlToken } from '../control/control-token.ts'
+import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
 import { createDeviceAdmin } from '../control/device-admin.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { createGateway } from '../gateway/create-gateway.ts'
@@ -15,6 +16,7 @@ import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder } from '../storage/lock.ts'
+import { toUnusable } from '../storage/own-files.ts'
 import { chooseBaseUrl, loopbackUrl } from './addresses.ts'
 import { Listeners } from './listeners.ts'
 import { openConfigured, type Clipboard } from './open-clipboard.ts'
@@ -144,7 +146,9 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
     countStreams: (deviceId) => gateway.countStreams(deviceId),
     close: async () => undefined,
   })
-  const token = await createControlToken(directory.path)
+  const token = await createControlToken(directory.path).catch((error: unknown) => {
+    throw toUnusable(join(directory.path, CONTROL_TOKEN_FILE), error)
+  })
   const control = await listeners.startControl(createControl({ admin, token, logger }), settings.control)
   await directory.announce({ control })
 

@@ -15,6 +15,16 @@ const DEVICE_ID = /^did_[0-9a-f]{32}$/
 /** What is wrong with the text. Never quotes it: it holds password hashes. */
 export class DeviceFileError extends Error {
   override readonly name = 'DeviceFileError'
+  /** What a person can do about it without losing anything. */
+  readonly remedy: string
+
+  constructor(
+    message: string,
+    remedy = 'restore it from a copy, or move it away and pair all devices again',
+  ) {
+    super(message)
+    this.remedy = remedy
+  }
 }
 
 export function formatDeviceFile(devices: readonly Device[]): string {
@@ -25,7 +35,7 @@ export function formatDeviceFile(devices: readonly Device[]): string {
 export function parseDeviceFile(text: string): readonly Device[] {
   const { version, devices } = readRecord(parseJson(text), 'the file')
   if (typeof version === 'number' && version > VERSION) {
-    throw new DeviceFileError('a newer version of clipgate wrote it')
+    throw new DeviceFileError('a newer version of clipgate wrote it', 'run that version')
   }
   if (version !== VERSION) throw new DeviceFileError('"version" must be 1')
   if (!Array.isArray(devices)) throw new DeviceFileError('"devices" must be an array')

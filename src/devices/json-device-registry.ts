@@ -11,6 +11,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
+import { codeOf, isShortage } from '../lib/system-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type {
   Device,
@@ -229,10 +230,12 @@ class DeviceTable {
 }
 
 function saveError(path: string, cause: unknown): DomainError {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'an unknown error'
+  const code = codeOf(cause) ?? 'an unknown error'
   if (NO_SPACE_CODES.includes(code)) {
     return new DomainError('NO_SPACE', `Cannot save ${path}: there is no space left`, { cause })
   }
-  const message = `Cannot save ${path}: the system says ${code}; check the folder and its disk`
-  return new DomainError('DATA_DIRECTORY_UNUSABLE', message, { cause })
+  const reason = isShortage(cause)
+    ? 'too many files are open; try again'
+    : `the system says ${code}; check the folder and its disk`
+  return new DomainError('DATA_DIRECTORY_UNUSABLE', `Cannot save ${path}: ${reason}`, { cause })
 }

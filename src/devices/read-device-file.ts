@@ -33,8 +33,8 @@ export async function readDeviceFile(path: string, logger: Logger): Promise<read
     return parseDeviceFile(decodeUtf8(await file.readFile()))
   } catch (error) {
     if (!(error instanceof DeviceFileError)) throw error
-    const remedy = 'restore it from a copy, or move it away and pair all devices again'
-    throw new DomainError('DATA_CORRUPT', `Cannot read ${path}: ${error.message}; ${remedy}`)
+    const { message, remedy } = error
+    throw new DomainError('DATA_CORRUPT', `Cannot read ${path}: ${message}; ${remedy}`)
   } finally {
     await file.close()
   }

@@ -6,6 +6,7 @@
 
 import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
 import { HttpError, type HttpErrorCode } from '../http/http-error.ts'
+import { isShortage } from '../lib/system-error.ts'
 
 const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
   NOTHING_STAGED: 'NOTHING_STAGED',
@@ -30,6 +31,10 @@ const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
 /** Wraps whatever a handler threw into the error that is answered. */
 export function toHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown
-  const code = thrown instanceof DomainError ? ANSWERS[thrown.code] : 'INTERNAL'
-  return new HttpError(code, { cause: thrown })
+  return new HttpError(codeOf(thrown), { cause: thrown })
+}
+
+function codeOf(thrown: unknown): HttpErrorCode {
+  if (thrown instanceof DomainError) return ANSWERS[thrown.code]
+  return isShortage(thrown) ? 'OVERLOADED' : 'INTERNAL'
 }

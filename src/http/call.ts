@@ -38,6 +38,14 @@ export interface Call<Principal = unknown, Params = unknown> {
    * check of the request may come after it.
    */
   beginBody(): void
+
+  /**
+   * Counts bytes that stay in memory until the answer has ended; body readers do.
+   *
+   * @param most How many it may become.
+   * @throws {HttpError} `OVERLOADED` when they are not few, and all requests hold too many.
+   */
+  holdBytes(count: number, most: number): void
 }
 
 /** Answers one request, or throws. Answers synchronously when it can: promises cost throughput. */

@@ -7,7 +7,9 @@
  */
 
 import type { Socket } from 'node:net'
+import { afterWhatCame, type SilenceTimer } from './after-what-came.ts'
 import { connectionOf, type Connection } from './connection.ts'
+import { affordableConnections } from './descriptor-limit.ts'
 import { HttpError } from './http-error.ts'
 import { refuseSocket } from './refuse-socket.ts'
 
@@ -15,6 +17,7 @@ import { refuseSocket } from './refuse-socket.ts'
 export interface ConnectionLimits {
   /** Whether connections from this address are served at all; the others are closed unread. */
   readonly admit?: ((remoteAddress: string) => boolean) | undefined
+  /** Fewer when the system does not give this process as many descriptors. */
   readonly maxConnections: number
   /** Counts only connections on which nobody has logged in yet. */
   readonly maxConnectionsPerAddress: number
@@ -40,15 +43,17 @@ interface Entry {
 
 export class ConnectionTable {
   readonly #limits: ConnectionLimits
+  readonly #maxConnections: number
   readonly #headerMs: number
   readonly #checkMs: number
   /** Oldest first. */
   readonly #entries = new Set<Entry>()
   readonly #perAddress = new Map<string, number>()
-  #timer: NodeJS.Timeout | undefined = undefined
+  #timer: SilenceTimer | undefined = undefined
 
   constructor(limits: ConnectionLimits) {
     this.#limits = limits
+    this.#maxConnections = Math.min(limits.maxConnections, affordableConnections())
     this.#headerMs = limits.headerMs ?? HEADER_MS
     this.#checkMs = limits.checkMs ?? CHECK_MS
   }
@@ -87,7 +92,7 @@ export class ConnectionTable {
   }
 
   #hasRoom({ remoteAddress }: Connection): boolean {
-    const { admit, isExempt, maxConnections, maxConnectionsPerAddress } = this.#limits
+    const { admit, isExempt, maxConnectionsPerAddress } = this.#limits
     // Gone before it was here.
     if (remoteAddress === undefined) return false
     if (admit?.(remoteAddress) === false) return false
@@ -99,7 +104,7 @@ export class ConnectionTable {
       const isExpendable = (other: Connection): boolean => isSilentStranger(other, remoteAddress)
       if (!this.#closeOldest(isExpendable)) return false
     }
-    if (this.#entries.size < maxConnections) return true
+    if (this.#entries.size < this.#maxConnections) return true
     return (
       this.#closeOldest((other) => isSilentStranger(other)) ||
       this.#closeOldest((other) => !other.isBusy)
@@ -137,7 +142,7 @@ export class ConnectionTable {
   }
 
   #schedule(): void {
-    this.#timer ??= setTimeout(() => this.#check(), this.#checkMs).unref()
+    this.#timer ??= afterWhatCame(this.#checkMs, () => this.#check())
   }
 
   #check(): void {

@@ -11,6 +11,12 @@ import { normaliseAddress } from './client-address.ts'
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
 
+/**
+ * Answers that may be owed behind another one. Clients wait for each; whoever does not, behind an
+ * answer that takes time, fills the memory with requests, and with files for them.
+ */
+const MAX_PIPELINED = 16
+
 /** One connection of a client. */
 export class Connection {
   readonly socket: Socket
@@ -20,6 +26,8 @@ export class Connection {
   isClosing = false
   /** Somebody has logged in on it. */
   isKnown = false
+  /** The answer under way has no end: nobody can wait for it. */
+  isLive = false
   /** Bytes that had come when the connection was refused, if it was. */
   refusedAt: number | undefined = undefined
   /** Requests so far. */
@@ -28,6 +36,7 @@ export class Connection {
   latest: ServerResponse | undefined = undefined
   /** The answer to the newest request that may change something. */
   #latestChange: ServerResponse | undefined = undefined
+  #pipelined = 0
   #onGone: Set<() => void> | undefined = undefined
 
   constructor(socket: Socket) {
@@ -42,15 +51,17 @@ export class Connection {
 
   /**
    * Takes a request in, and calls `serve` when it is its turn: RFC 9112 section 9.3.2 lets
-   * pipelined requests overtake each other only while none of them changes anything.
+   * pipelined requests overtake each other only while none of them changes anything. The
+   * connection ends when there are too many of them.
    */
   inTurn(response: ServerResponse, serve: () => void): void {
+    if (this.isBusy && !this.#takePipelined(response)) return
     const isSafe = SAFE_METHODS.has(response.req.method ?? '')
     const awaited = isSafe ? this.#latestChange : this.latest
     this.requests += 1
     this.latest = response
     if (!isSafe) this.#latestChange = response
-    if (isOpen(awaited)) this.#onEnd(awaited, serve)
+    if (isOpen(awaited)) this.onEnd(awaited, serve)
     else serve()
   }
 
@@ -74,10 +85,11 @@ export class Connection {
 
   /** Calls back once when the answers that are owed now have ended, in whatever way. */
   onIdle(callback: () => void): void {
-    if (this.latest !== undefined) this.#onEnd(this.latest, callback)
+    if (this.latest !== undefined) this.onEnd(this.latest, callback)
   }
 
-  #onEnd(response: ServerResponse, callback: () => void): void {
+  /** Calls back once when an answer has ended, in whatever way. */
+  onEnd(response: ServerResponse, callback: () => void): void {
     const once = (): void => {
       forget()
       response.off('close', once)
@@ -85,6 +97,18 @@ export class Connection {
     }
     const forget = this.onGone(once)
     response.once('close', once)
+  }
+
+  /** @returns Whether there was room for one more. */
+  #takePipelined(response: ServerResponse): boolean {
+    if (this.#pipelined === MAX_PIPELINED) {
+      this.isClosing = true
+      this.socket.destroy()
+      return false
+    }
+    this.#pipelined += 1
+    response.once('close', () => (this.#pipelined -= 1))
+    return true
   }
 
   #listen(): Set<() => void> {

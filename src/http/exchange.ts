@@ -11,6 +11,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Call } from './call.ts'
 import { findClientAddress, type AddressTest } from './client-address.ts'
 import type { Connection } from './connection.ts'
+import type { HeldBytes, HeldShare } from './held-bytes.ts'
 import type { Target } from './target.ts'
 
 /** The one expectation that there is. */
@@ -25,23 +26,27 @@ export class Exchange implements Call {
   params: unknown = undefined
   principal: unknown = undefined
   readonly #isTrustedProxy: AddressTest
+  readonly #heldBytes: HeldBytes
   #search = ''
   #authority: string | undefined = undefined
   #query: URLSearchParams | undefined = undefined
   #gone: AbortController | undefined = undefined
   #bodyBegun = false
+  #held: HeldShare | undefined = undefined
 
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     connection: Connection,
     isTrustedProxy: AddressTest,
+    heldBytes: HeldBytes,
   ) {
     this.request = request
     this.response = response
     this.connection = connection
     this.method = request.method ?? ''
     this.#isTrustedProxy = isTrustedProxy
+    this.#heldBytes = heldBytes
   }
 
   get query(): URLSearchParams {
@@ -89,6 +94,11 @@ export class Exchange implements Call {
     this.response.writeContinue()
   }
 
+  holdBytes(count: number, most: number): void {
+    this.#held ??= this.#openShare()
+    this.#held.hold(count, most)
+  }
+
   setTarget({ path, search, authority }: Target): void {
     this.path = path
     this.#search = search
@@ -98,6 +108,12 @@ export class Exchange implements Call {
   /** Ends the connection after the answer. */
   closeAfterwards(): void {
     this.response.shouldKeepAlive = false
+  }
+
+  #openShare(): HeldShare {
+    const share = this.#heldBytes.open()
+    this.connection.onEnd(this.response, () => share.giveBack())
+    return share
   }
 
   #watchClient(): AbortController {

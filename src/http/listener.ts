@@ -16,6 +16,7 @@ import { connectionOf } from './connection.ts'
 import { Exchange, EXPECTS_CONTINUE } from './exchange.ts'
 import { refuseForeignPages, type PageCall } from './foreign-pages.ts'
 import { findFramingFault } from './framing.ts'
+import { HeldBytes } from './held-bytes.ts'
 import { HttpError, problemReply } from './http-error.ts'
 import type { Reply } from './reply.ts'
 import { Router, type Match } from './router.ts'
@@ -69,6 +70,7 @@ class Kernel<Principal> {
   readonly #toHttpError: (thrown: unknown) => HttpError
   readonly #onFailure: ListenerOptions<Principal>['onFailure']
   readonly #sender: Sender
+  readonly #heldBytes = new HeldBytes()
 
   constructor(options: ListenerOptions<Principal>) {
     this.#public = new Router(options.publicRoutes)
@@ -88,7 +90,7 @@ class Kernel<Principal> {
     if (connection.isClosing) return
     connection.inTurn(response, () => {
       if (connection.isClosing || connection.socket.destroyed) return
-      this.#begin(new Exchange(request, response, connection, this.#isTrustedProxy))
+      this.#begin(new Exchange(request, response, connection, this.#isTrustedProxy, this.#heldBytes))
     })
   }
 

@@ -8,21 +8,33 @@ import type { ByteRange } from './byte-range.ts'
 import type { OpenBlobBody } from './reply.ts'
 
 /**
- * Two of these are in memory for each download. Smaller ones cost throughput in hand-overs, larger
+ * Two blocks are in memory for each download. Smaller ones cost throughput in hand-overs, larger
  * ones in cache misses.
  */
-const BLOCK_BYTES: number = 768 * 1024
+const LARGEST_BLOCK: number = 768 * 1024
+const SMALLEST_BLOCK: number = 64 * 1024
+
+/** Downloads that begin while there are many have to do with their share of this. */
+const ALL_BLOCKS: number = 24 * 1024 * 1024
+
+/** Bytes of a block when so many downloads are under way. */
+export function blockSize(downloads: number): number {
+  const share = Math.floor(ALL_BLOCKS / (2 * downloads))
+  return Math.max(SMALLEST_BLOCK, Math.min(LARGEST_BLOCK, share))
+}
 
 /**
  * @param write Resolves when the chunk may be overwritten.
+ * @param maxBlock Bytes to move at a time.
  * @throws What `blob` and `write` throw; an `Error` when the blob is shorter than it said.
  */
 export async function pumpBlob(
   blob: OpenBlobBody,
   { start, end }: ByteRange,
   write: (chunk: Uint8Array) => Promise<void>,
+  maxBlock: number = LARGEST_BLOCK,
 ): Promise<void> {
-  const blockBytes = Math.min(BLOCK_BYTES, end - start)
+  const blockBytes = Math.min(maxBlock, end - start)
   let free: Buffer = Buffer.allocUnsafeSlow(blockBytes)
   let busy: Buffer | undefined
   let written: Promise<void> = Promise.resolve()

@@ -9,8 +9,10 @@
 
 import type { IncomingMessage } from 'node:http'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
+import { afterWhatCame } from './after-what-came.ts'
 import { BodyInbox, tooLarge, type BodyCall } from './body-inbox.ts'
 import { HttpError } from './http-error.ts'
+import { hasMoreValues } from './json-size.ts'
 
 /** How long a body that is read whole may take. */
 export interface BodyAllowance {
@@ -31,6 +33,9 @@ export interface StreamBodyOptions {
 const GRACE_MS = 30_000
 const BYTES_PER_SECOND: number = 16 * 1024
 
+/** Ten thousand times what any body here has; they take a quarter of a second, and 50 MiB. */
+const MAX_JSON_VALUES = 200_000
+
 /** The length that the client declared. `undefined` for a chunked body; 0 when there is none. */
 export function declaredLength(request: IncomingMessage): number | undefined {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers
@@ -43,7 +48,7 @@ export function declaredLength(request: IncomingMessage): number | undefined {
  * Reads the body whole.
  *
  * @throws {HttpError} `BODY_TOO_LARGE` as soon as the limit is known to be passed, `BODY_TIMEOUT`,
- *   `INCOMPLETE_BODY` when the client left.
+ *   `INCOMPLETE_BODY` when the client left, `OVERLOADED` when all bodies together are too much.
  */
 export async function readBytes(
   call: BodyCall,
@@ -51,17 +56,22 @@ export async function readBytes(
   { graceMs = GRACE_MS, bytesPerSecond = BYTES_PER_SECOND }: BodyAllowance = {},
 ): Promise<Uint8Array> {
   refuseDeclared(call.request, limit)
+  const length = declaredLength(call.request)
+  if (length !== undefined) call.holdBytes(length, length)
+  const hold = (count: number): void => {
+    if (length === undefined) call.holdBytes(count, limit)
+  }
   const inbox = new BodyInbox(call, limit)
   const start = performance.now()
-  const timer = setTimeout(() => {
+  const timer = afterWhatCame(graceMs, () => {
     const allowedMs = graceMs + (inbox.received / bytesPerSecond) * 1000
     if (performance.now() - start < allowedMs) timer.refresh()
     else inbox.fail(new HttpError('BODY_TIMEOUT'))
-  }, graceMs).unref()
+  })
   try {
-    return await collect(inbox)
+    return await collect(inbox, hold)
   } finally {
-    clearTimeout(timer)
+    timer.cancel()
     inbox.close()
   }
 }
@@ -85,6 +95,9 @@ export async function readJson(
  * @throws {HttpError} `BAD_BODY` when it is not that.
  */
 export function parseJson(bytes: Uint8Array): unknown {
+  if (hasMoreValues(bytes, MAX_JSON_VALUES)) {
+    throw new HttpError('BAD_BODY', { detail: `more than ${MAX_JSON_VALUES} values` })
+  }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
@@ -123,11 +136,11 @@ async function* readChunks(
   idleMs: number,
 ): AsyncGenerator<Uint8Array, void> {
   const inbox = new BodyInbox(call, limit)
-  const timer = setTimeout(() => {
+  const timer = afterWhatCame(idleMs, () => {
     // Waiting for the consumer is not idle.
     if (inbox.isAwaited) inbox.fail(new HttpError('BODY_TIMEOUT'))
     else timer.refresh()
-  }, idleMs).unref()
+  })
   inbox.onProgress = () => timer.refresh()
   try {
     for (;;) {
@@ -136,7 +149,7 @@ async function* readChunks(
       yield chunk
     }
   } finally {
-    clearTimeout(timer)
+    timer.cancel()
     inbox.close()
   }
 }
@@ -146,13 +159,15 @@ function refuseDeclared(request: IncomingMessage, limit: number): void {
   if ((declaredLength(request) ?? 0) > limit) throw tooLarge(limit)
 }
 
-async function collect(inbox: BodyInbox): Promise<Uint8Array> {
+async function collect(inbox: BodyInbox, hold: (count: number) => void): Promise<Uint8Array> {
   const first = await inbox.next()
   let chunk = await inbox.next()
   if (first === undefined || chunk === undefined) return first ?? new Uint8Array(0)
+  hold(first.length)
   const bytes = new GrowingBuffer()
   bytes.append(first)
   while (chunk !== undefined) {
+    hold(chunk.length)
     bytes.append(chunk)
     chunk = await inbox.next()
   }

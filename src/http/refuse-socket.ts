@@ -26,7 +26,7 @@ export function onClientError(error: ParserError, socket: Socket): void {
 
 /**
  * Answers with a problem and ends the connection. Answers that are owed for earlier requests come
- * first, and then nothing else does.
+ * first, and then nothing else does; one that has no end is broken off.
  */
 export function refuseSocket(socket: Socket, error: HttpError, lingerMs: number = LINGER_MS): void {
   const connection = connectionOf(socket)
@@ -40,6 +40,10 @@ export function refuseSocket(socket: Socket, error: HttpError, lingerMs: number 
     return
   }
   connection.refusedAt = socket.bytesRead
+  if (connection.isLive) {
+    socket.destroy()
+    return
+  }
   if (isBusy && latest !== undefined) {
     if (latest.headersSent || latest.req.complete) {
       latest.shouldKeepAlive = false

@@ -12,7 +12,7 @@ import { checkPreconditions, isRangeCurrent } from './conditional.ts'
 import type { Exchange } from './exchange.ts'
 import { HttpError } from './http-error.ts'
 import { drain, LINGER_MS } from './linger.ts'
-import { pumpBlob } from './pump-blob.ts'
+import { blockSize, pumpBlob } from './pump-blob.ts'
 import { allHeaders, withoutContentHeaders } from './reply-headers.ts'
 import type { BlobBody, LiveBody, Reply } from './reply.ts'
 import { StallWatch } from './stall-watch.ts'
@@ -32,6 +32,7 @@ export interface SenderOptions {
 export class Sender {
   readonly #lingerMs: number
   readonly #stalls: StallWatch
+  #downloads = 0
 
   constructor({ lingerMs = LINGER_MS, writeStallMs = WRITE_STALL_MS }: SenderOptions = {}) {
     this.#lingerMs = lingerMs
@@ -87,11 +88,14 @@ export class Sender {
       return
     }
     const open = await blob.open()
+    this.#downloads += 1
     try {
       if (exchange.isGone) return
       response.writeHead(status, headers)
-      await pumpBlob(open, { start, end }, (chunk) => this.#write(exchange, chunk))
+      const write = (chunk: Uint8Array): Promise<void> => this.#write(exchange, chunk)
+      await pumpBlob(open, { start, end }, write, blockSize(this.#downloads))
     } finally {
+      this.#downloads -= 1
       await open.close()
     }
     this.#finish(exchange, undefined)

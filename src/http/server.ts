@@ -8,6 +8,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ConnectionTable, type ConnectionLimits } from './connection-table.ts'
 import { createHttpServer } from './http-server.ts'
+import { ListenerProbe } from './listener-probe.ts'
 
 export interface ServerOptions extends ConnectionLimits {
   /** For `request`, `checkContinue` and `checkExpectation` events. */
@@ -21,6 +22,8 @@ export interface ServerOptions extends ConnectionLimits {
   readonly keepAliveMs?: number | undefined
   /** First pause before a lost socket is bound again; doubles up to thirty times that. */
   readonly retryMs?: number | undefined
+  /** How often the server looks whether its socket is still there. */
+  readonly probeMs?: number | undefined
 }
 
 /** A server that accepts connections. */
@@ -42,6 +45,11 @@ export interface RunningServer {
 
 const RETRY_MS = 1000
 const MAX_RETRY_FACTOR = 30
+
+/** For so long a lost socket goes unnoticed, and costs a processor. */
+const PROBE_MS = 60_000
+
+const CLOSED = 'the socket was closed'
 
 const REASONS: ReadonlyMap<unknown, string> = new Map([
   ['EADDRINUSE', 'something else listens there already'],
@@ -66,6 +74,7 @@ class ListeningServer implements RunningServer {
   readonly #connections: ConnectionTable
   readonly #onTrouble: (reason: string | undefined) => void
   readonly #retryMs: number
+  readonly #probe: ListenerProbe
   #retry: NodeJS.Timeout | undefined = undefined
   #retries = 0
   #stopped: Promise<void> | undefined = undefined
@@ -78,7 +87,18 @@ class ListeningServer implements RunningServer {
     this.#retryMs = options.retryMs ?? RETRY_MS
     this.#server = createHttpServer(options.listener, options.keepAliveMs)
     // Before `node:http` sees the connection, and before a byte of it is read.
-    this.#server.prependListener('connection', (socket) => this.#connections.add(socket))
+    this.#server.prependListener('connection', (socket) => {
+      if (this.#probe.meets(socket)) socket.destroy()
+      else this.#connections.add(socket)
+    })
+    this.#probe = new ListenerProbe({
+      host: options.host,
+      intervalMs: options.probeMs ?? PROBE_MS,
+      onLost: () => {
+        this.#server.close()
+        this.#comeBack(CLOSED)
+      },
+    })
   }
 
   get port(): number {
@@ -92,8 +112,10 @@ class ListeningServer implements RunningServer {
       if (this.#server.listening) this.#onTrouble(error.message)
     })
     this.#server.on('close', () => {
-      if (this.#stopped === undefined) this.#comeBack('the socket was closed')
+      // After a loss that was noticed, it comes with the end of the last connection.
+      if (this.#stopped === undefined && this.#retry === undefined) this.#comeBack(CLOSED)
     })
+    this.#probe.start(this.#port)
   }
 
   stop(graceMs: number): Promise<void> {
@@ -103,6 +125,7 @@ class ListeningServer implements RunningServer {
 
   async #stop(graceMs: number): Promise<void> {
     clearTimeout(this.#retry)
+    this.#probe.stop()
     await this.#drained(graceMs)
     const closed = new Promise((resolve) => this.#server.close(resolve))
     this.#connections.closeAll()
@@ -147,6 +170,7 @@ class ListeningServer implements RunningServer {
   }
 
   #comeBack(reason: string): void {
+    this.#probe.stop()
     this.trouble = reason
     this.#onTrouble(reason)
     const delay = this.#retryMs * Math.min(2 ** this.#retries, MAX_RETRY_FACTOR)
@@ -162,9 +186,14 @@ class ListeningServer implements RunningServer {
       return
     }
     this.trouble = undefined
+    this.#retry = undefined
     this.#retries = 0
-    if (this.#stopped !== undefined) this.#server.close()
-    else this.#onTrouble(undefined)
+    if (this.#stopped !== undefined) {
+      this.#server.close()
+      return
+    }
+    this.#probe.start(this.#port)
+    this.#onTrouble(undefined)
   }
 }
 

@@ -9,6 +9,7 @@ import type { Wire } from './reply.ts'
 
 export function createWire({ response, connection }: Exchange): Wire {
   let forget = (): void => {}
+  connection.isLive = true
   return {
     write: (chunk, onWritten) => {
       response.write(chunk, (error) => {
@@ -18,6 +19,7 @@ export function createWire({ response, connection }: Exchange): Wire {
 
     end: () => {
       forget()
+      connection.isLive = false
       response.end()
       // What a client reads was written in this tick. One that does not read would keep the
       // connection, and whoever waits for its end, for as long as it likes.

@@ -56,6 +56,28 @@ export async function writeFileAtomically(
 }
 
 /**
+ * Replaces a file like {@link writeFileAtomically}, but waits for no disk: it survives the death of
+ * this program, and a power cut may leave the old bytes, the new ones, or none.
+ *
+ * @throws The error of the failing system call.
+ */
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+  const temporary = temporaryPath(path)
+  try {
+    const file = await createPrivateFile(temporary)
+    try {
+      await file.writeFile(content)
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await removeQuietly(temporary)
+    throw error
+  }
+}
+
+/**
  * Writes a private file that did not exist, and syncs it. When it rejects, nothing is left.
  *
  * @throws The error of the failing system call.
@@ -79,9 +101,15 @@ export async function writeNewFile(path: string, content: string | Uint8Array): 
 export async function createPrivateFile(path: string): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
   const file = await open(path, flags, PRIVATE_FILE_MODE)
-  // The umask may have taken even the owner's rights.
-  await file.chmod(PRIVATE_FILE_MODE)
-  return file
+  try {
+    // The umask may have taken even the owner's rights.
+    await file.chmod(PRIVATE_FILE_MODE)
+    return file
+  } catch (error) {
+    await file.close()
+    await removeQuietly(path)
+    throw error
+  }
 }
 
 /** Makes earlier renames, creations and removals in a folder survive a power cut. */

@@ -18,7 +18,8 @@ const MAX_FRAMES = 6
 
 /** Their messages quote values: those of a clipboard, of a header, of a password. */
 const QUOTING: ReadonlySet<string> = new Set([
-  'AggregateError', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError',
+  'AggregateError', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError',
+  'URIError',
 ])
 
 const FOLDERS = /(?:file:\/\/)?[^\s()]*[/\\](?=[^\s()/\\]+:\d)/

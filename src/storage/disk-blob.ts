@@ -7,8 +7,8 @@
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { DomainError } from '../core/domain-error.ts'
+import { codeOf, isShortage } from '../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../ports/blob.ts'
-import { codeOf } from './disk-errors.ts'
 import { isSameFile, readFileState, type FileIdentity } from './file-identity.ts'
 
 /** Does not wait for the other end of a pipe. */
@@ -85,9 +85,9 @@ export class DiskBlob implements HashedBlob {
 
   async #openFile(flags: number): Promise<FileHandle> {
     if (this.#isDiscarded) throw gone('they were discarded')
-    // Among our files there are no links; those of the user may be one.
-    const noLinks = this.source.kind === 'own' ? constants.O_NOFOLLOW : 0
-    const file = await openFile(this.path, flags | noLinks)
+    const file = await (this.source.kind === 'own'
+      ? openOwnBlob(this.path, flags)
+      : openFileOfUser(this.path, flags))
     try {
       await this.#check(file)
       return file
@@ -117,7 +117,7 @@ export class DiskBlob implements HashedBlob {
 
 /** Opens a file of the user for reading. @throws {DomainError} `BLOB_GONE`. */
 export function openUserFile(path: string): Promise<FileHandle> {
-  return openFile(path, READ_FLAGS)
+  return openFileOfUser(path, READ_FLAGS)
 }
 
 /** Why bytes cannot be read any more. Without the path, which may tell what was copied. */
@@ -125,13 +125,24 @@ export function gone(reason: string): DomainError {
   return new DomainError('BLOB_GONE', `Cannot read the bytes: ${reason}`)
 }
 
-async function openFile(path: string, flags: number): Promise<FileHandle> {
+async function openOwnBlob(path: string, flags: number): Promise<FileHandle> {
+  try {
+    // Among our files there are no links.
+    return await open(path, flags | constants.O_NOFOLLOW)
+  } catch (error) {
+    const code = codeOf(error)
+    // A disk that is broken or read-only says nothing about the bytes.
+    if (code === 'ENOENT' || code === 'ELOOP') throw gone(`the system says ${code}`)
+    throw error
+  }
+}
+
+/** It may be anywhere, also where we may not go any more. */
+async function openFileOfUser(path: string, flags: number): Promise<FileHandle> {
   try {
     return await open(path, flags)
   } catch (error) {
-    const code = codeOf(error)
-    // Too many open files says nothing about this one.
-    if (code === undefined || code === 'EMFILE' || code === 'ENFILE') throw error
-    throw gone(`the system says ${code}`)
+    if (isShortage(error)) throw error
+    throw gone(`the system says ${codeOf(error)}`)
   }
 }

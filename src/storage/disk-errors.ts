@@ -5,6 +5,7 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
+import { codeOf } from '../lib/system-error.ts'
 
 /** No space, over quota, or larger than the file system or a limit allows. */
 const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG']
@@ -19,10 +20,4 @@ export function toDomainError(error: unknown, action: string): unknown {
   if (!isFull && !UNWRITABLE.includes(code)) return error
   const reason = isFull ? 'no space left' : `the disk cannot be written (${code})`
   return new DomainError('NO_SPACE', `${action}: ${reason}`, { cause: error })
-}
-
-/** The code of a failed system call. */
-export function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
-  return typeof error.code === 'string' ? error.code : undefined
 }

@@ -19,6 +19,7 @@ import {
   formatItemFile, parseItemFile, type BinaryRecord, type BlobReference,
 } from './item-file.ts'
 import { readOwnFile } from './own-files.ts'
+import { NewerVersionError } from './record-fields.ts'
 
 export interface DiskLatestItemOptions {
   /** The file, in a folder that exists and that is ours alone. */
@@ -52,8 +53,7 @@ export class DiskLatestItem implements LatestItem {
       await latest.#load()
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
-      const remedy = 'restore the data directory from a copy; or copy it, then move this file away'
-      const message = `Cannot read ${options.path}: ${error.message}; ${remedy}`
+      const message = `Cannot read ${options.path}: ${error.message}; ${remedyOf(error)}`
       throw new DomainError('DATA_CORRUPT', message)
     }
     return latest
@@ -122,6 +122,15 @@ export class DiskLatestItem implements LatestItem {
     if (blob === undefined) throw new TypeError(`its bytes (blobs/${name}) are missing or cut off`)
     return blob
   }
+}
+
+/** What is safe to do. Once the file is gone, nothing refers to the bytes, and they are swept. */
+function remedyOf(error: TypeError): string {
+  if (error instanceof NewerVersionError) return 'run that version'
+  return (
+    'restore the data directory from a copy; or copy it first, since the bytes of the item go ' +
+    'with this file, and then move the file away'
+  )
 }
 
 function toRecord({ item, blob }: BinaryItem): BinaryRecord {

@@ -20,6 +20,7 @@ import {
   optional,
   type Decoder,
 } from '../lib/decoder.ts'
+import { NewerVersionError } from './record-fields.ts'
 
 /** Where the bytes of an item are: in a blob of ours, or in a file of the user. */
 export interface BlobReference {
@@ -123,7 +124,7 @@ export function formatItemFile(file: ItemFile): string {
 export function parseItemFile(text: string): ItemFile {
   const value = parseJson(text)
   const { version } = decodeVersion(value)
-  if (version > VERSION) throw new TypeError('a newer version of clipgate wrote it')
+  if (version > VERSION) throw new NewerVersionError()
   if (version !== VERSION) throw new TypeError('"version" must be 1')
   return decodeFile(value)
 }

@@ -14,8 +14,8 @@ import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import { temporaryPath, writeFileAtomically, writeNewFile } from '../lib/atomic-file.ts'
 import { decodeNumber, decodeString, objectOf, optional } from '../lib/decoder.ts'
-import { codeOf } from './disk-errors.ts'
-import { readOwnFile } from './own-files.ts'
+import { codeOf } from '../lib/system-error.ts'
+import { readOwnFile, toUnusable } from './own-files.ts'
 import { identifySelf, isAlive, type ProcessIdentity } from './process-identity.ts'
 
 const LOCK_NAME = 'lock'
@@ -84,10 +84,18 @@ export class DirectoryLock {
     return new DirectoryLock(path, record)
   }
 
-  /** Tells others where this program can be asked. */
+  /**
+   * Tells others where this program can be asked.
+   *
+   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
+   */
   async announce({ control }: { readonly control: string }): Promise<void> {
     const record = { ...this.#record, control }
-    await writeFileAtomically(this.#path, format(record))
+    try {
+      await writeFileAtomically(this.#path, format(record))
+    } catch (error) {
+      throw toUnusable(this.#path, error)
+    }
     this.#record = record
   }
 

@@ -10,7 +10,7 @@ import { chmod, lstat, mkdir, open, stat, type FileHandle } from 'node:fs/promis
 import { dirname } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import { PRIVATE_FILE_MODE } from '../lib/atomic-file.ts'
-import { codeOf } from './disk-errors.ts'
+import { codeOf } from '../lib/system-error.ts'
 
 const PRIVATE_FOLDER_MODE = 0o700
 const GROUP_AND_OTHERS = 0o077
@@ -24,7 +24,10 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use it; change its owner or mode',
   EDQUOT: 'the disk quota is used up; make room',
   EEXIST: 'there is a file of that name; move it away',
+  EISDIR: 'there is a folder of that name; move it away',
   ELOOP: 'it is a symbolic link; put the real thing in its place',
+  EMFILE: 'too many files are open; raise the limit of open files',
+  ENFILE: 'too many files are open on this machine; end other programs',
   ENOSPC: 'the disk is full; make room',
   ENOTDIR: 'it is not a folder, or lies below a file',
   EPERM: 'this user may not use it; change its owner or mode',

@@ -5,7 +5,7 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import { codeOf } from './disk-errors.ts'
+import { codeOf } from '../lib/system-error.ts'
 
 /** What is `undefined` cannot be found out on this platform. */
 export interface ProcessIdentity {

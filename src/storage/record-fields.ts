@@ -22,12 +22,21 @@ export const decodeCount: Decoder<number> = (value, path) => {
   return count
 }
 
+/** A later version of this program wrote the file, and knows what to do with it. */
+export class NewerVersionError extends TypeError {
+  override readonly name = 'NewerVersionError'
+
+  constructor() {
+    super('a newer version of clipgate wrote it')
+  }
+}
+
 /** The one version that this program writes, and can read. */
 export function decodeVersion(supported: number): Decoder<number> {
   return (value, path) => {
     const version = decodeNumber(value, path)
     if (version === supported) return version
-    if (version > supported) throw new TypeError('a newer version of clipgate wrote it')
+    if (version > supported) throw new NewerVersionError()
     throw new TypeError(`"${path}" must be ${supported}`)
   }
 }

@@ -4,12 +4,14 @@
  * @module
  */
 
-import { readdir, rename, unlink } from 'node:fs/promises'
+import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createPrivateFile, isTemporaryName, temporaryPath } from '../lib/atomic-file.ts'
+import { isTemporaryName, replaceFile } from '../lib/atomic-file.ts'
+import { codeOf } from '../lib/system-error.ts'
 import type { Logger } from '../ports/logger.ts'
-import { codeOf, toDomainError } from './disk-errors.ts'
+import { toDomainError } from './disk-errors.ts'
 import { readOwnFile } from './own-files.ts'
+import { NewerVersionError } from './record-fields.ts'
 import { formatStagingRecord, parseStagingRecord, type StagingRecord } from './staging-record.ts'
 
 const RECORD_NAME = /^([0-9a-f]{32})\.json$/
@@ -63,18 +65,9 @@ export class StagedFiles {
    * @throws {DomainError} `NO_SPACE`.
    */
   async write({ name, record }: NamedRecord): Promise<void> {
-    const path = join(this.#folder, `${name}.json`)
-    const temporary = temporaryPath(path)
     try {
-      const file = await createPrivateFile(temporary)
-      try {
-        await file.writeFile(formatStagingRecord(record))
-      } finally {
-        await file.close()
-      }
-      await rename(temporary, path)
+      await replaceFile(join(this.#folder, `${name}.json`), formatStagingRecord(record))
     } catch (error) {
-      await this.#unlink(temporary)
       throw toDomainError(error, 'Cannot keep the upload')
     }
   }
@@ -92,7 +85,10 @@ export class StagedFiles {
       return text === undefined || text === '' ? 'empty' : parseStagingRecord(text)
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
-      const remedy = 'left as it is; remove it when it is not needed'
+      const isNewer = error instanceof NewerVersionError
+      const remedy = isNewer
+        ? 'left as it is; run the newer version of clipgate that wrote it'
+        : 'left as it is; remove it when it is not needed'
       this.#logger.warn('Cannot read the record of a staged upload', { path, remedy })
       return 'unreadable'
     }

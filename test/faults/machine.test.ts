@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import {
   chmod,
   lstat,
@@ -12,57 +11,13 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import { loadSettings } from '../../src/daemon/load-settings.ts'
 import { startDaemon } from '../../src/daemon/start-daemon.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import {
-  startDaemonProcess,
-  temporaryFolder,
-  type DaemonProcess,
-} from '../support/daemon-process.ts'
+import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
-import { needs } from '../support/requirements.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
 
 const HEADLESS = { args: ['--headless'] }
-
-/** Sets how many files a running daemon may have open. */
-async function limitFiles({ ready }: DaemonProcess, count: number): Promise<void> {
-  await promisify(execFile)('prlimit', ['--pid', `${ready.pid}`, `--nofile=${count}:`])
-}
-
-describe('a daemon that may not open another file', needs('prlimit'), () => {
-  it('refuses what it cannot do meanwhile, and is as fit as before after that', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const device = await daemon.pair('Phone')
-    const phone = createPhone(device, daemon.ready.gateway)
-    await phone.pushFile('File', 'a', Buffer.from('before'))
-    const client = await connectTo(daemon)
-    const ask = async (line: string, body = '') => {
-      const length = body === '' ? '' : `Content-Length: ${body.length}\r\n`
-      client.send(formatHead(line, device, length) + body)
-      return client.read()
-    }
-    assert.equal((await ask('GET /Sync.json')).status, 200)
-
-    // It has more open already.
-    await limitFiles(daemon, 4)
-    assert.equal((await ask('PUT /file/b', 'lost')).status, 500)
-    assert.equal((await ask('PUT /Sync.json', '{"type":"Text","text":"lost"}')).status, 500)
-    assert.equal((await ask('GET /file/a')).status, 500)
-    // What needs no file is answered.
-    assert.equal((await ask('GET /healthz')).status, 204)
-    assert.equal(JSON.parse((await ask('GET /Sync.json')).body).dataName, 'a')
-
-    await limitFiles(daemon, 512)
-    assert.equal((await ask('GET /file/a')).body, 'before')
-    await phone.pushFile('File', 'b', Buffer.from('after'))
-    assert.equal(String(await phone.download()), 'after')
-    await phone.pushText('and a text')
-    assert.equal(await daemon.stop(), 0)
-  })
-})
 
 describe('a data directory', () => {
   it('is private whatever the umask says', async (t) => {

@@ -59,7 +59,7 @@ describe('an urlencoded form', () => {
         assert.deepEqual(read(new URLSearchParams(written).toString()), known)
       }),
     )
-    const pieces = ['type', 'text', '=', '&', '%', '%4', '%41', '+', 'a', 'é']
+    const pieces = ['type', 'text', '=', '&', '%', '%4', '%41', '+', 'z', '%c3%a9']
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces)), (some) => {
         const known = [...new URLSearchParams(some.join(''))].filter(([key]) => NAMES.includes(key))

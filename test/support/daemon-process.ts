@@ -53,6 +53,17 @@ export interface DaemonOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Holds the data directory and what else it writes; made, and removed, unless it is given. */
   readonly folder?: string
+  /** A program that was built; the sources unless it is given. */
+  readonly main?: string
+  /** The beginning of a command that runs others: `['ip', 'netns', 'exec', 'name']`. */
+  readonly wrapper?: readonly string[]
+}
+
+/** How a daemon is started, and any other command beside it. */
+export interface DaemonCommand {
+  readonly env: NodeJS.ProcessEnv
+  spawn(): ChildProcess
+  run(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
 }
 
 /** A folder for one test. */
@@ -78,27 +89,39 @@ export function isolatedEnvironment(folder: string, env: NodeJS.ProcessEnv = {})
   }
 }
 
+/** Puts the command together, and starts nothing yet. */
+export function daemonCommand(folder: string, options: DaemonOptions = {}): DaemonCommand {
+  const { args = [], main, wrapper = [] } = options
+  const env = isolatedEnvironment(folder, options.env)
+  const node = main === undefined ? [...process.execArgv, MAIN] : [main]
+  const [program = '', ...own] = [...wrapper, process.execPath, ...node]
+  // Free ports, unless the options say otherwise.
+  const ports = { CLIPGATE_LISTEN: '127.0.0.1:0', CLIPGATE_CONTROL: '127.0.0.1:0' }
+  return {
+    env,
+    spawn: () =>
+      spawn(program, [...own, 'serve', '--json', ...args], {
+        env: { ...ports, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    run: (...command) => promisify(execFile)(program, [...own, ...command], { env }),
+  }
+}
+
 /** Starts a daemon on free ports and waits until it is ready. It is killed when the test ends. */
 export async function startDaemonProcess(
   t: TestContext,
   options: DaemonOptions = {},
 ): Promise<DaemonProcess> {
   const folder = options.folder ?? (await temporaryFolder(t))
-  const env = isolatedEnvironment(folder, options.env)
-  const node = [...process.execArgv, MAIN]
-  // Free ports, unless the options say otherwise.
-  const ports = { CLIPGATE_LISTEN: '127.0.0.1:0', CLIPGATE_CONTROL: '127.0.0.1:0' }
-  const child = spawn(process.execPath, [...node, 'serve', '--json', ...(options.args ?? [])], {
-    env: { ...ports, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const command = daemonCommand(folder, options)
+  const child = command.spawn()
   t.after(() => child.kill('SIGKILL'))
   let stderr = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
 
   const ready = await firstLine(child, () => stderr)
-  const run = async (...command: readonly string[]) =>
-    promisify(execFile)(process.execPath, [...node, ...command], { env })
+  const { run } = command
   return {
     child,
     ready,

@@ -14,6 +14,8 @@ export interface TestShellOptions {
   readonly cwd?: string
   /** Its width makes stdout a terminal. */
   readonly columns?: number
+  /** The code with which every write to stdout fails. */
+  readonly unprintable?: string
 }
 
 export interface Outcome {
@@ -30,8 +32,11 @@ export function openTestShell({
   environment = {},
   cwd = '/',
   columns,
+  unprintable,
 }: TestShellOptions = {}) {
-  const [stdout, stderr] = [new Sink(columns), new Sink(undefined)]
+  const [stdout, stderr] = [new Sink(columns, unprintable), new Sink(undefined)]
+  // As the program does: a failure that nobody listens to would end this process.
+  stdout.on('error', () => undefined)
   const shell: Shell = {
     stdin: stdin instanceof Readable ? stdin : Readable.from([Buffer.from(stdin)]),
     stdout,
@@ -57,14 +62,24 @@ class Sink extends Writable implements Screen {
   text = ''
   readonly isTTY: boolean
   readonly columns?: number
+  readonly #failure: string | undefined
 
-  constructor(columns: number | undefined) {
+  constructor(columns: number | undefined, failure?: string) {
     super({ decodeStrings: false })
     this.isTTY = columns !== undefined
     if (columns !== undefined) this.columns = columns
+    this.#failure = failure
   }
 
-  override _write(chunk: string | Buffer, _encoding: string, done: () => void): void {
+  override _write(
+    chunk: string | Buffer,
+    _encoding: string,
+    done: (error?: Error) => void,
+  ): void {
+    if (this.#failure !== undefined) {
+      done(Object.assign(new Error('Cannot write'), { code: this.#failure }))
+      return
+    }
     this.text += String(chunk)
     done()
   }

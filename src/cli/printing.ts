@@ -1,0 +1,48 @@
+/**
+ * Finds out whether what a command prints gets anywhere: a full disk, or a reader that is gone,
+ * tells only later.
+ *
+ * @module
+ */
+
+import { CommandError } from './command.ts'
+import type { Shell } from './shell.ts'
+
+/** Listens to stdout from its making on. Close it. */
+export class Printing {
+  readonly #stdout: Shell['stdout']
+  #failure: NodeJS.ErrnoException | undefined
+
+  constructor({ stdout }: Shell) {
+    this.#stdout = stdout
+    stdout.on('error', this.#onError)
+  }
+
+  /**
+   * Resolves when everything was taken over. A reader that has seen enough, as `head` has, is no
+   * failure.
+   *
+   * @throws {CommandError}
+   */
+  async end(): Promise<void> {
+    const code = await this.failure()
+    if (code === undefined || code === 'EPIPE') return
+    throw new CommandError(`Cannot print all of it: ${code}`)
+  }
+
+  /** Why something was not taken over; `EPIPE` when there is no reader any more. */
+  async failure(): Promise<string | undefined> {
+    const stdout = this.#stdout
+    // The event of a failure follows its callback.
+    await new Promise((resolve) => stdout.write('', () => setImmediate(resolve)))
+    return this.#failure && (this.#failure.code ?? 'unknown error')
+  }
+
+  close(): void {
+    this.#stdout.off('error', this.#onError)
+  }
+
+  readonly #onError = (error: NodeJS.ErrnoException): void => {
+    this.#failure ??= error
+  }
+}

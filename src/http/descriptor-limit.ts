@@ -1,0 +1,26 @@
+/**
+ * Keeps connections from using up all descriptors: without one left nobody gets in, not even the
+ * owner, and no file can be opened.
+ *
+ * @module
+ */
+
+import { readFileSync } from 'node:fs'
+
+/** The process may have three listeners, and a request may need a file besides its connection. */
+const SHARE = 4
+
+/** How many connections a listener can afford; `Infinity` where nobody tells. */
+export function affordableConnections(): number {
+  const [, limit] = /^Max open files +(\d+)/m.exec(readLimits()) ?? []
+  return limit === undefined ? Infinity : Math.floor(Number(limit) / SHARE)
+}
+
+function readLimits(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    // Not Linux. Node has raised the limit as far as it may.
+    return ''
+  }
+}

@@ -1,0 +1,328 @@
+import assert from 'node:assert/strict'
+import { chmod, chown, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import {
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonOptions,
+  type DaemonProcess,
+  type PairedDevice,
+} from '../support/daemon-process.ts'
+import { createPhone, type Phone } from '../support/phone.ts'
+import { needs } from '../support/requirements.ts'
+import { mountSmallDisk, needsMount, setReadOnly } from '../storage/support/small-disk.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { assertFit, examine, type Fitness } from './support/fitness.ts'
+import { NEW_PHONE, ownerOf } from './support/owner.ts'
+import { connectTo, formatHead } from './support/raw-device.ts'
+import { readTree } from './support/read-tree.ts'
+import { failToStart } from './support/start-failure.ts'
+import { inject, needsTracing, type Injection } from './support/trace.ts'
+
+const MIB = 1024 * 1024
+
+const PAGE = 4096
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+interface Subject {
+  readonly daemon: DaemonProcess
+  readonly device: PairedDevice
+  readonly phone: Phone
+  readonly fitness: Fitness
+  /** Every file that is kept, with its content. */
+  readonly files: () => Promise<Readonly<Record<string, string>>>
+}
+
+/** A daemon with an item and a staged upload, after one of everything that it does. */
+async function startUsed(t: TestContext, options: DaemonOptions): Promise<Subject> {
+  const args = ['--headless', ...(options.args ?? [])]
+  const daemon = await startDaemonProcess(t, { ...options, main: program.main, args })
+  const device = await daemon.pair('Phone')
+  const phone = createPhone(device, daemon.ready.gateway)
+  await phone.pushFile('File', 'kept', Buffer.alloc(100_000, 'kept'))
+  assert.equal((await phone.fetch('/file/waits', { method: 'PUT', body: 'it waits' })).status, 200)
+  const files = () => readTree(join(daemon.folder, 'data'))
+  return { daemon, device, phone, files, fitness: await examine({ daemon, device }) }
+}
+
+/** Takes all the room that a disk has, but for so many bytes. */
+async function fill(disk: string, left = 0): Promise<() => Promise<void>> {
+  const path = join(disk, 'filler')
+  await assert.rejects(writeFile(path, Buffer.alloc(64 * MIB)), { code: 'ENOSPC' })
+  const { size } = await stat(path)
+  if (left > 0) await writeFile(path, Buffer.alloc(size - left))
+  return () => rm(path)
+}
+
+type Push = (phone: Phone) => Promise<number>
+
+async function statusOf(answer: Promise<Response>): Promise<number> {
+  const response = await answer
+  await response.arrayBuffer()
+  return response.status
+}
+
+function put(path: string, body: string | Uint8Array): Push {
+  return (phone) => statusOf(phone.fetch(path, { method: 'PUT', body }))
+}
+
+function postForm(bytes: number): Push {
+  return (phone) => {
+    const form = new FormData()
+    form.append('type', 'File')
+    form.append('hash', 'ab')
+    form.append('data', new Blob([Buffer.alloc(bytes)]), 'posted')
+    return statusOf(phone.fetch('/api/history', { method: 'POST', body: form }))
+  }
+}
+
+const TEXT = put('/Sync.json', JSON.stringify({ type: 'Text', text: 'x'.repeat(20_000) }))
+const COMMIT = put('/Sync.json', '{"type":"File","dataName":"waits","hasData":true}')
+const FORM = postForm(1000)
+const UPLOAD = put('/file/new', 'new')
+
+/** Everything that the owner changes is refused, says why, and has not happened. */
+async function refusesOwner({ daemon, device, phone }: Subject): Promise<void> {
+  const owner = await ownerOf(daemon)
+  for (const change of [
+    () => owner.pair(NEW_PHONE),
+    () => owner.rotate(device.id),
+    () => owner.revoke(device.id),
+  ]) {
+    const message = /devices\.json: there is no space left/
+    await assert.rejects(change(), { code: 'NO_SPACE', message })
+  }
+  assert.equal((await phone.fetch('/')).status, 200)
+  assert.equal((await owner.devices()).length, 1)
+}
+
+/** After a fault: everything is as before, and works. */
+async function recovers(subject: Subject): Promise<void> {
+  const { daemon, device, phone, fitness } = subject
+  await assertFit({ daemon, device }, fitness)
+  assert.equal(await COMMIT(phone), 200)
+  assert.equal(String(await phone.download()), 'it waits')
+  assert.equal(await FORM(phone), 200)
+  assert.equal(await TEXT(phone), 200)
+  const owner = await ownerOf(daemon)
+  const rotated = await owner.rotate(device.id)
+  assert.equal((await phone.fetch('/')).status, 401)
+  assert.equal((await createPhone(rotated, daemon.ready.gateway).fetch('/')).status, 200)
+  assert.equal(await daemon.stop(), 0)
+  assert.equal(daemon.stderr(), '')
+}
+
+describe('a daemon whose disk is full', needsMount, () => {
+  it('refuses what comes before it reads a byte of it', async (t) => {
+    const disk = mountSmallDisk(t, 16)
+    const subject = await startUsed(t, { folder: disk, args: ['--min-free-bytes', '4MiB'] })
+    const { daemon, device, files } = subject
+    const makeRoom = await fill(disk)
+    const stored = await files()
+    for (const [line, type] of [
+      ['PUT /file/new', ''],
+      ['POST /api/history', 'Content-Type: multipart/form-data; boundary=b\r\n'],
+    ] as const) {
+      const client = await connectTo(daemon)
+      const headers = `${type}Content-Length: 100\r\nExpect: 100-continue\r\n`
+      client.send(formatHead(line, device, headers))
+      const { status, body } = await client.read()
+      assert.deepEqual([status, JSON.parse(body).code], [507, 'NO_SPACE'], line)
+      assert.equal(await client.send('x'.repeat(100)).readToEnd(), '')
+    }
+    assert.deepEqual(await files(), stored)
+    await makeRoom()
+    await recovers(subject)
+  })
+
+  it('refuses what no longer fits, keeps none of it, and goes on when there is room', async (t) => {
+    const disk = mountSmallDisk(t, 16)
+    const subject = await startUsed(t, { folder: disk, args: ['--min-free-bytes', '0'] })
+    const { phone, files } = subject
+    const stored = await files()
+    // It becomes full while they come.
+    assert.equal(await put('/file/new', Buffer.alloc(20 * MIB))(phone), 507)
+    assert.equal(await put('/file/waits', Buffer.alloc(20 * MIB))(phone), 507)
+    assert.equal(await postForm(20 * MIB)(phone), 507)
+    assert.deepEqual(await files(), stored)
+
+    const makeRoom = await fill(disk)
+    for (const push of [TEXT, COMMIT, FORM, UPLOAD]) {
+      assert.equal(await push(phone), 507)
+    }
+    await refusesOwner(subject)
+    await makeRoom()
+    assert.deepEqual(await files(), stored)
+    await recovers(subject)
+  })
+
+  it('does not start, names the file, and leaves nothing behind', async (t) => {
+    const disk = mountSmallDisk(t, 1)
+    const subject = await startUsed(t, { folder: disk, args: ['--min-free-bytes', '0'] })
+    assert.equal(await subject.daemon.stop(), 0)
+    const stored = await subject.files()
+    const named = new Set<string>()
+    let failures = 0
+    for (let pages = 0; failures === pages; pages++) {
+      const makeRoom = await fill(disk, pages * PAGE)
+      const options = { main: program.main, args: ['--headless', '--min-free-bytes', '0'] }
+      const { code, stderr } = await failToStart(t, disk, options).catch((error: unknown) => {
+        assert.match(String(error), /it started/)
+        return { code: 0, stderr: '' }
+      })
+      if (code !== 0) {
+        failures += 1
+        assert.equal(code, 1)
+        const pattern = /^Cannot use \S*\/(\S+): the disk is full; make room\n$/
+        const [, name] = pattern.exec(stderr) ?? []
+        assert.ok(name !== undefined, stderr)
+        named.add(name)
+        assert.deepEqual(await subject.files(), stored)
+      }
+      await makeRoom()
+    }
+    assert.ok(named.size > 1, `failed at ${[...named].join()} only`)
+    const options = { main: program.main, folder: disk, args: ['--headless'] }
+    const again = await startDaemonProcess(t, options)
+    const { document, bytes } = await examine({ daemon: again, device: subject.device })
+    assert.deepEqual([document, bytes], [subject.fitness.document, subject.fitness.bytes])
+  })
+})
+
+describe('a daemon whose disk fails', needsTracing, () => {
+  const DISK_CALLS: Readonly<Record<string, readonly (readonly [Injection, readonly Push[]])[]>> = {
+    'to take bytes': [
+      [{ calls: 'pwritev,pwrite64', fault: 'error=ENOSPC' }, [UPLOAD, FORM]],
+    ],
+    'to rename': [
+      [{ calls: 'rename', fault: 'error=ENOSPC' }, [TEXT, COMMIT, FORM, UPLOAD]],
+      [{ calls: 'rename', fault: 'error=EIO' }, [TEXT, COMMIT, FORM, UPLOAD]],
+    ],
+    'to sync': [
+      [{ calls: 'fsync', fault: 'error=ENOSPC' }, [TEXT, COMMIT, FORM]],
+      [{ calls: 'fsync', fault: 'error=EIO' }, [TEXT, COMMIT, FORM]],
+      [{ calls: 'fdatasync', fault: 'error=EIO' }, [COMMIT, FORM]],
+      // Of two syncs of a text only that of the folder, when the new file is in its place already.
+      [{ calls: 'fsync', fault: 'error=EIO:when=2' }, [TEXT]],
+    ],
+    'to create files': [
+      [{ calls: 'openat', fault: 'error=EROFS' }, [TEXT, FORM, UPLOAD]],
+      [{ calls: 'openat', fault: 'error=EDQUOT' }, [TEXT, FORM, UPLOAD]],
+    ],
+  }
+  for (const [what, cases] of Object.entries(DISK_CALLS)) {
+    it(`${what} acknowledges nothing, and has everything as it was`, async (t) => {
+      // One thread for all files: strace counts the calls of each thread by itself.
+      const subject = await startUsed(t, { env: { UV_THREADPOOL_SIZE: '1' } })
+      const { daemon, phone, files } = subject
+      const stored = await files()
+      for (const [injection, pushes] of cases) {
+        for (const push of pushes) {
+          const letGo = await inject(t, daemon.ready.pid, injection)
+          assert.equal(await push(phone), 507, `${injection.calls} ${injection.fault}`)
+          await letGo()
+          assert.deepEqual(await files(), stored)
+        }
+      }
+      await recovers(subject)
+    })
+  }
+
+  it('to save devices changes none of them', async (t) => {
+    const subject = await startUsed(t, {})
+    for (const calls of ['rename', 'fsync']) {
+      const letGo = await inject(t, subject.daemon.ready.pid, { calls, fault: 'error=ENOSPC' })
+      await refusesOwner(subject)
+      await letGo()
+    }
+    await recovers(subject)
+  })
+
+  for (const [calls, when, name] of [
+    ['rename', 1, 'data/control.token'],
+    ['rename', 2, 'data/lock'],
+    ['fsync', 1, 'data'],
+    ['fsync', 2, 'data/lock'],
+    ['fsync', 3, 'data/lock'],
+  ] as const) {
+    it(`at its start, at ${calls} ${when}, names ${name} and leaves nothing`, async (t) => {
+      const folder = await temporaryFolder(t)
+      const rules = ['-e', `trace=${calls}`, '-e', `inject=${calls}:error=ENOSPC:when=${when}`]
+      const { code, stderr } = await failToStart(t, folder, {
+        main: program.main,
+        args: ['--headless'],
+        env: { UV_THREADPOOL_SIZE: '1' },
+        wrapper: ['strace', '-f', '-qq', '-o', '/dev/null', ...rules],
+      })
+      assert.equal(stderr, `Cannot use ${folder}/${name}: the disk is full; make room\n`)
+      assert.equal(code, 1)
+      const { [`${folder}/data/control.token`]: _, ...left } = await readTree(folder)
+      const folders = name === 'data' ? ['data'] : ['data', 'data/blobs', 'data/staging']
+      const expected = folders.map((path) => [`${folder}/${path}`, 'a folder'])
+      assert.deepEqual(left, Object.fromEntries(expected))
+    })
+  }
+})
+
+describe('a daemon whose disk is read-only', needsMount, () => {
+  it('serves what it has, takes nothing, and goes on when it is writable again', async (t) => {
+    const options = { folder: mountSmallDisk(t, 16), args: ['--min-free-bytes', '0'] }
+    const subject = await startUsed(t, options)
+    const { daemon, device, phone, fitness, files } = subject
+    const stored = await files()
+    setReadOnly(daemon.folder, 'ro')
+    for (const push of [TEXT, COMMIT, FORM, UPLOAD]) {
+      assert.equal(await push(phone), 507)
+    }
+    await assertFit({ daemon, device }, fitness)
+    const owner = await ownerOf(daemon)
+    const message = /devices\.json: the system says EROFS/
+    await assert.rejects(owner.revoke(device.id), { message })
+    assert.deepEqual(await files(), stored)
+    setReadOnly(daemon.folder, 'rw')
+    await recovers(subject)
+  })
+
+  it('does not start, and says so', async (t) => {
+    const disk = mountSmallDisk(t, 1)
+    setReadOnly(disk, 'ro')
+    const options = { main: program.main, args: ['--headless'] }
+    const { code, stderr } = await failToStart(t, disk, options)
+    const reason = 'the file system is read-only; choose another place'
+    assert.equal(stderr, `Cannot use ${disk}/data: ${reason}\n`)
+    assert.equal(code, 1)
+  })
+})
+
+const NOBODY = 65_534
+
+const asNobody = process.geteuid?.() === 0 ? needs('setpriv') : { skip: 'skipped: needs root' }
+
+describe('a daemon whose folders were made read-only', asNobody, () => {
+  it('takes nothing meanwhile, and goes on when they are writable again', async (t) => {
+    const folder = await temporaryFolder(t)
+    await chown(folder, NOBODY, NOBODY)
+    const user = ['--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups']
+    const subject = await startUsed(t, { folder, wrapper: ['setpriv', ...user] })
+    const { daemon, device, phone, fitness, files } = subject
+    const stored = await files()
+    const data = join(folder, 'data')
+    const folders = [data, join(data, 'blobs'), join(data, 'staging')]
+    for (const path of folders) await chmod(path, 0o500)
+    for (const push of [TEXT, COMMIT, FORM, UPLOAD]) {
+      assert.equal(await push(phone), 507)
+    }
+    await assertFit({ daemon, device }, fitness)
+    assert.deepEqual(await files(), stored)
+    for (const path of folders) await chmod(path, 0o700)
+    await recovers(subject)
+  })
+})

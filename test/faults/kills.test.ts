@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { watch, type FSWatcher } from 'node:fs'
+import { Agent } from 'node:http'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { ControlUnreachableError } from '../../src/control/admin-client.ts'
+import {
+  startDaemonProcess, temporaryFolder, type DaemonProcess,
+} from '../support/daemon-process.ts'
+import { addCheapDevices, type CheapDevice } from '../support/many-devices.ts'
+import { createPhone } from '../support/phone.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import {
+  commit, pair, postForm, putFile, putText, revoke, rotate, type Change, type Target,
+} from './support/changes.ts'
+import { assertFit, examine } from './support/fitness.ts'
+import { Ledger, settleFiles, sha256 } from './support/ledger.ts'
+import { ownerOf } from './support/owner.ts'
+import { countCalls, inject, needsTracing } from './support/trace.ts'
+
+/** Times that the daemon is killed somewhere. */
+const KILLS = Number(process.env['CLIPGATE_TEST_KILLS'] ?? 200)
+
+const HEADLESS = ['--headless', '--min-free-bytes', '0']
+
+/** Of uploads: small ones, and some that take many writes. */
+const SIZES = [10, 5000, 300_000, 4_000_000]
+
+const NAMES = ['a', 'b', 'c']
+
+/** Events of the file system that a few changes cause; and those that one of the devices does. */
+const MAX_EVENTS = 24
+const MAX_DEVICE_EVENTS = 8
+
+/** One round in so many is about a change of the owner, with a phone beside it. */
+const OWNER_ROUNDS = 8
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+/** A data directory that outlives its daemons, and what is known about it. */
+interface Subject {
+  readonly folder: string
+  readonly device: CheapDevice
+  readonly ledger: Ledger
+  readonly next: () => number
+  /** Starts a daemon on it, and checks everything that it has. */
+  start(env?: NodeJS.ProcessEnv): Promise<DaemonProcess>
+}
+
+async function prepare(t: TestContext): Promise<Subject> {
+  const folder = await temporaryFolder(t)
+  const options = { main: program.main, folder, args: HEADLESS }
+  const first = await startDaemonProcess(t, options)
+  const owner = await first.pair('Owner')
+  await first.stop()
+  const [device] = await addCheapDevices(join(folder, 'data', 'devices.json'), 1)
+  assert.ok(device !== undefined, 'a device was added')
+  const ledger = new Ledger()
+  // Whatever their hashes are.
+  for (const { id } of [owner, device]) ledger.device(id).tell(() => true)
+  let number = 0
+  const subject = {
+    folder,
+    device,
+    ledger,
+    next: () => (number += 1),
+    start: async (env = {}) => {
+      const daemon = await startDaemonProcess(t, { ...options, env })
+      await settleFiles(join(folder, 'data'), ledger)
+      await checkServed(daemon, subject)
+      return daemon
+    },
+  }
+  return subject
+}
+
+/** What clients get is what is in the files. */
+async function checkServed(daemon: DaemonProcess, { device, ledger }: Subject): Promise<void> {
+  assert.equal((await fetch(`${daemon.ready.gateway}/healthz`)).status, 204)
+  const phone = createPhone(device, daemon.ready.gateway)
+  const { type, text, dataName } = await phone.document()
+  if (type === 'Text') assert.equal(text, ledger.item.known ?? '')
+  else assert.equal(sha256(await phone.download()), ledger.item.known, String(dataName))
+  assert.equal(daemon.stderr(), '')
+}
+
+interface Watched {
+  readonly target: Target
+  /** Everything that happened since, as a number. */
+  onProgress: (kind: 'bytes' | 'event' | 'device' | 'answer', count: number) => void
+}
+
+async function aim(subject: Subject, daemon: DaemonProcess): Promise<Watched> {
+  const { device, ledger, next } = subject
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  daemon.child.once('exit', () => agent.destroy())
+  const watched: Watched = {
+    onProgress: () => {},
+    target: {
+      daemon, ledger, agent, next,
+      authorization: device.authorization,
+      owner: await ownerOf(daemon),
+      onSent: (bytes) => watched.onProgress('bytes', bytes),
+    },
+  }
+  return watched
+}
+
+/** Makes changes until the daemon is gone; what it was not asked any more is not begun. */
+async function makeChanges(
+  { target, onProgress }: Watched,
+  changes: readonly Change[],
+): Promise<void> {
+  const { child } = target.daemon
+  for (const change of changes) {
+    try {
+      await change(target)
+    } catch (error) {
+      if (child.killed && isCutOff(error)) return
+      throw error
+    }
+    onProgress('answer', 1)
+  }
+}
+
+/** The other side is gone. */
+function isCutOff(error: unknown): boolean {
+  if (error instanceof ControlUnreachableError) return true
+  if (!(error instanceof Error) || !('code' in error)) return false
+  return error.code === 'ECONNRESET' || error.code === 'EPIPE'
+}
+
+function pick<T>(values: readonly T[]): T {
+  const value = values[Math.floor(Math.random() * values.length)]
+  assert.ok(value !== undefined, 'there is one')
+  return value
+}
+
+/** Of a phone. */
+function randomChange(): Change {
+  const [name, size] = [pick(NAMES), pick(SIZES)]
+  return pick([putFile(name, size), commit(name, size), putText, postForm(size)])
+}
+
+/** Of the owner; those that mint a password take long. */
+function randomOwnerChange(subject: Subject): Change {
+  const others = idsOfOthers(subject)
+  if (others.length === 0) return pair
+  const id = pick(others)
+  return pick([pair, rotate(id), revoke(id)])
+}
+
+/** Devices that may change: all but the one that is used. */
+function idsOfOthers({ ledger, device }: Subject): readonly string[] {
+  return [...ledger.devices]
+    .filter(([id, { known }]) => id !== device.id && known !== undefined)
+    .map(([id]) => id)
+}
+
+describe('a daemon that is killed', () => {
+  it(`has what it acknowledged, nothing torn, and no debris (${KILLS} times)`, async (t) => {
+    const subject = await prepare(t)
+    const data = join(subject.folder, 'data')
+    let onEvent = (_name: string | null): void => {}
+    const watchers: FSWatcher[] = []
+    t.after(() => watchers.forEach((watcher) => watcher.close()))
+    for (const folder of ['', 'blobs', 'staging']) {
+      watchers.push(watch(join(data, folder), (_event, name) => onEvent(name)))
+    }
+
+    const reasons = { bytes: 0, event: 0, device: 0, answer: 0, end: 0 }
+    for (let kill = 0; kill < KILLS; kill++) {
+      const daemon = await subject.start()
+      const exit = once(daemon.child, 'exit')
+      const watched = await aim(subject, daemon)
+      const isOwnerThere = kill % OWNER_ROUNDS === OWNER_ROUNDS - 1
+      const ofPhone = pick(['bytes', 'event', 'event', 'answer'] as const)
+      const trigger = isOwnerThere ? 'device' : ofPhone
+      let left = Math.random() * {
+        bytes: pick(SIZES), event: MAX_EVENTS, device: MAX_DEVICE_EVENTS, answer: 4,
+      }[trigger]
+      watched.onProgress = (kind, count) => {
+        if (kind !== trigger || daemon.child.killed) return
+        left -= count
+        if (left > 0) return
+        reasons[kind] += 1
+        daemon.child.kill('SIGKILL')
+      }
+      onEvent = (name) => {
+        watched.onProgress(name?.startsWith('devices.json') === true ? 'device' : 'event', 1)
+      }
+      const changes = Array.from({ length: 4 }, randomChange)
+      await Promise.all([
+        makeChanges(watched, changes),
+        makeChanges(watched, isOwnerThere ? [randomOwnerChange(subject)] : []),
+      ])
+      if (!daemon.child.killed) reasons.end += 1
+      daemon.child.kill('SIGKILL')
+      await exit
+    }
+    const daemon = await subject.start()
+    t.diagnostic(`killed after ${JSON.stringify(reasons)}`)
+    const patient = { daemon, device: { ...subject.device, url: '', link: '' } }
+    await assertFit(patient, await examine(patient))
+    assert.equal(await daemon.stop(), 0)
+  })
+
+  /** All that changes files, but for writes of small ones: what follows those shows them. */
+  const CALLS = 'openat,fchmod,pwritev,pwrite64,fsync,fdatasync,rename,link,unlink'
+
+  const CHANGES: Readonly<Record<string, (subject: Subject) => readonly Change[]>> = {
+    'an upload': () => [putFile('a', 600_000)],
+    'an upload in the place of another': () => [putFile('a', 10), putFile('a', 20)],
+    'a commit': () => [putText, putFile('b', 10), commit('b', 10)],
+    'a text': () => [putText],
+    'a form': () => [postForm(10)],
+    'pairing': () => [pair],
+    'rotating': (subject) => [rotate(pick(idsOfOthers(subject)))],
+    'revoking': (subject) => [revoke(pick(idsOfOthers(subject)))],
+  }
+
+  it('has it also when it is killed at each step on the disk', needsTracing, async (t) => {
+    const subject = await prepare(t)
+    // One thread for all files: strace counts the calls of each thread by itself.
+    const env = { UV_THREADPOOL_SIZE: '1' }
+
+    /** Makes the last of some changes under a trace. @returns Whether the daemon lived. */
+    async function change<Result>(
+      makeAll: (subject: Subject) => readonly Change[],
+      follow: (daemon: DaemonProcess) => Promise<() => Promise<Result>>,
+    ): Promise<{ readonly isAlive: boolean; readonly result: Result }> {
+      const daemon = await subject.start(env)
+      const exit = once(daemon.child, 'exit')
+      const watched = await aim(subject, daemon)
+      const all = makeAll(subject)
+      // Also starts the threads that the last one needs.
+      await makeChanges(watched, [putFile('c', 10), ...all.slice(0, -1)])
+      const letGo = await follow(daemon)
+      let isAlive = true
+      await makeChanges(watched, all.slice(-1)).catch(async (error: unknown) => {
+        if (!isCutOff(error)) throw error
+        isAlive = false
+        await exit
+      })
+      const result = await letGo()
+      daemon.child.kill('SIGKILL')
+      await exit
+      return { isAlive, result }
+    }
+
+    const killed: Record<string, number> = {}
+    for (const [what, makeAll] of Object.entries(CHANGES)) {
+      const count = ({ ready }: DaemonProcess) => countCalls(t, ready.pid, CALLS)
+      const { result: counts } = await change(makeAll, count)
+      killed[what] = 0
+      for (const [calls, times] of counts) {
+        for (let step = 1; step <= times; step++) {
+          const injection = { calls, fault: `signal=KILL:when=${step}` }
+          const kill = ({ ready }: DaemonProcess) => inject(t, ready.pid, injection)
+          const { isAlive } = await change(makeAll, kill)
+          if (!isAlive) killed[what] += 1
+        }
+      }
+    }
+    await subject.start()
+    t.diagnostic(`killed at ${JSON.stringify(killed)}`)
+    for (const [what, count] of Object.entries(killed)) assert.ok(count >= 5, `${what}: ${count}`)
+  })
+})

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { setImmediate as tick } from 'node:timers/promises'
+import { Listeners } from '../../src/daemon/listeners.ts'
+import { startServer, type RunningServer, type ServerOptions } from '../../src/http/server.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { readFrames } from '../support/event-reader.ts'
+import { Mailbox } from '../support/mailbox.ts'
+import { needs } from '../support/requirements.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { assertFit, examine } from './support/fitness.ts'
+import { makeNetwork, needsNetwork, type Machine } from './support/network.ts'
+import { failToStart } from './support/start-failure.ts'
+import { readTree } from './support/read-tree.ts'
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+describe('a port that is taken', () => {
+  it('ends the start, is named, and leaves both daemons as they were', async (t) => {
+    const options = { main: program.main, args: ['--headless'] }
+    const holder = await startDaemonProcess(t, options)
+    const device = await holder.pair('Phone')
+    const fitness = await examine({ daemon: holder, device })
+    const folder = await temporaryFolder(t)
+    const other = await startDaemonProcess(t, { ...options, folder })
+    await other.stop()
+    const files = await readTree(folder)
+    const { port } = new URL(holder.ready.gateway)
+    for (const address of [`127.0.0.1:${port}`, `0.0.0.0:${port}`]) {
+      for (const option of ['--listen', '--control']) {
+        if (option === '--control' && address.startsWith('0')) continue
+        const args = ['--headless', option, address]
+        const { code, stderr } = await failToStart(t, folder, { ...options, args })
+        assert.equal(stderr, `Cannot listen on ${address}: something else listens there already\n`)
+        assert.equal(code, 1)
+        const { [`${folder}/data/control.token`]: _, ...left } = await readTree(folder)
+        const { [`${folder}/data/control.token`]: __, ...before } = files
+        assert.deepEqual(left, before)
+      }
+    }
+    await assertFit({ daemon: holder, device }, fitness)
+  })
+})
+
+/** Has the system abort a socket that listens, behind the back of its program. */
+function abort(port: number, inside: readonly string[] = []): void {
+  const [program = '', ...args] = [...inside, 'ss', '-K', 'state', 'listening', `sport = :${port}`]
+  execFileSync(program, args, { stdio: 'ignore' })
+}
+
+function listensOn(port: number, inside: readonly string[] = []): boolean {
+  const [program = '', ...args] = [...inside, 'ss', '-Hltn', `sport = :${port}`]
+  return String(execFileSync(program, args)).trim() !== ''
+}
+
+/** Not every kernel is built with it. */
+async function canAbort(t: TestContext): Promise<boolean> {
+  const probe = createServer()
+  await once(probe.listen(0, '127.0.0.1'), 'listening')
+  // `listen` was given an address, so this is one.
+  const { port } = probe.address() as AddressInfo
+  try {
+    abort(port)
+  } catch {
+    // Not root.
+  }
+  const can = !listensOn(port)
+  probe.close()
+  if (!can) t.skip('skipped: needs the right to abort sockets')
+  return can
+}
+
+/** A server that looks often, and what it tells of its troubles. */
+async function serve(t: TestContext, options: Partial<ServerOptions> = {}) {
+  const troubles = new Mailbox<string>()
+  const server = await startServer({
+    listener: (_request, response) => response.writeHead(204).end(),
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: 10,
+    maxConnectionsPerAddress: 10,
+    probeMs: 20,
+    retryMs: 20,
+    onTrouble: (reason = 'well again') => troubles.put(reason),
+    ...options,
+  })
+  t.after(() => server.stop(0))
+  return { server, troubles }
+}
+
+async function assertServes({ port }: RunningServer): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)
+    if (answer !== undefined) return assert.equal(answer.status, 204)
+  }
+}
+
+describe('a listener that the system takes away', needs('ss'), () => {
+  it('comes back on the same port, also one that was picked', async (t) => {
+    if (!(await canAbort(t))) return
+    const picked = await serve(t)
+    abort(picked.server.port)
+    await assertServes(picked.server)
+    assert.equal(await picked.troubles.next(), 'the socket was closed')
+    assert.equal(await picked.troubles.next(), 'well again')
+    const { port } = picked.server
+    await picked.server.stop(0)
+    const fixed = await serve(t, { port })
+    abort(port)
+    await assertServes(fixed.server)
+  })
+
+  it('says what is wrong while something else has its port, and comes back then', async (t) => {
+    if (!(await canAbort(t))) return
+    const picked = await serve(t)
+    await picked.server.stop(0)
+    const { server, troubles } = await serve(t, { port: picked.server.port })
+    const squatter = createServer((socket) => socket.on('error', () => undefined))
+    // At once: it looks only when this has ended, and meets somebody else.
+    abort(server.port)
+    squatter.listen(server.port, '127.0.0.1')
+    assert.equal(await troubles.next(), 'the socket was closed')
+    assert.match(await troubles.next(), /: something else listens there already$/)
+    assert.match(server.trouble ?? '', /: something else listens there already$/)
+    squatter.close()
+    assert.equal(await troubles.next(), 'well again')
+    assert.equal(server.trouble, undefined)
+    await assertServes(server)
+  })
+
+  it('is in the status and in the log of a daemon, once, until it is well', async (t) => {
+    if (!(await canAbort(t))) return
+    const logger = new CaptureLogger()
+    const listeners = new Listeners(logger, { probeMs: 20 })
+    t.after(() => listeners.stop(0))
+    const limits = { maxConnections: 10, maxConnectionsPerAddress: 10 }
+    const settings = { allowPublic: false, trustedProxies: [], ...limits }
+    const listener: RequestListener = (_request, response) => response.writeHead(204).end()
+    const wanted = [{ host: '127.0.0.1', port: 0 }]
+    const [bound] = await listeners.startGateway(listener, wanted, settings)
+    assert.ok(bound !== undefined, 'it listens')
+    const gateway = () => listeners.status().find(({ name }) => name === 'gateway')
+    assert.equal(gateway()?.error, undefined)
+    const squatter = createServer((socket) => socket.on('error', () => undefined))
+    abort(bound.port)
+    squatter.listen(bound.port, '127.0.0.1')
+    const taken = `Cannot listen on 127.0.0.1:${bound.port}: something else listens there already`
+    while (gateway()?.error !== taken) await tick()
+    squatter.close()
+    while (gateway()?.error !== undefined) await tick()
+    assert.deepEqual(
+      logger.lines.map(({ level, message, fields: { reason } }) => [level, message, reason]),
+      [
+        ['warn', 'A listener has a problem', 'the socket was closed'],
+        ['warn', 'A listener has a problem', taken],
+        ['info', 'A listener is well again', undefined],
+      ],
+    )
+  })
+})
+
+describe('a network that comes and goes', needsNetwork, () => {
+  async function startAtDesk(t: TestContext, listen: string) {
+    const network = await makeNetwork(t)
+    const args = ['--headless', '--listen', listen]
+    const options = { main: program.main, args, wrapper: network.desk.inside }
+    const daemon = await startDaemonProcess(t, options)
+    const device = await daemon.pair('Phone')
+    const { port } = new URL(daemon.ready.gateway)
+    const login = ['-u', `${device.username}:${device.password}`]
+    return { ...network, daemon, device, port, login }
+  }
+
+  function follow(t: TestContext, phone: Machine, login: readonly string[], url: string) {
+    const command = ['curl', '-sN', ...login, `${url}/api/sse/clipboard`]
+    const [ip = '', ...rest] = [...phone.inside, ...command]
+    const client = spawn(ip, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.after(() => client.kill('SIGKILL'))
+    const frames = readFrames(client.stdout)
+    return {
+      client,
+      /** The next event of this name; others are skipped. */
+      next: async (name: string) => {
+        for (;;) {
+          const { value } = await frames.next()
+          if (value === undefined) return undefined
+          if ('event' in value && value.event === name) return value
+        }
+      },
+    }
+  }
+
+  async function healthOf(phone: Machine, url: string): Promise<string> {
+    return phone.curl('-o', '/dev/null', '-w', '%{http_code}', `${url}/healthz`)
+  }
+
+  for (const host of ['0.0.0.0', '10.213.8.1']) {
+    it(`keeps streams open and is served again, bound to ${host}`, async (t) => {
+      const { desk, phone, daemon, port, login } = await startAtDesk(t, `${host}:0`)
+      const url = `http://10.213.8.1:${port}`
+      const stream = follow(t, phone, login, url)
+      assert.ok(await stream.next('hello'), 'the stream is open')
+      assert.equal(await healthOf(phone, url), '204')
+
+      // Nothing gets through, and then not even the address is there.
+      await desk.ip('link', 'set', 'lan0', 'down')
+      await desk.ip('address', 'flush', 'dev', 'lan0')
+      await assert.rejects(phone.curl('--max-time', '0.2', `${url}/healthz`), 'nobody answers')
+      const { listeners } = JSON.parse((await daemon.run('status', '--json')).stdout)
+      assert.equal(listeners.length, 2, 'the owner is answered')
+      await desk.ip('address', 'add', '10.213.8.1/24', 'dev', 'lan0')
+      await desk.ip('link', 'set', 'lan0', 'up')
+
+      assert.equal(await healthOf(phone, url), '204')
+      const body = '{"type":"Text","text":"back"}'
+      const push = [...login, '-X', 'PUT', '--data', body, `${url}/Sync.json`]
+      assert.match(await phone.curl(...push), /contentId/)
+      assert.ok(await stream.next('update'), 'the stream lives')
+      assert.equal(await daemon.stop(), 0)
+    })
+  }
+
+  it('may give the machine another address: it is served there, and links name it', async (t) => {
+    const { desk, phone, daemon, device, port } = await startAtDesk(t, '0.0.0.0:0')
+    assert.equal(device.url, `http://10.213.8.1:${port}`)
+    assert.equal(await healthOf(phone, device.url), '204')
+    await desk.ip('address', 'flush', 'dev', 'lan0')
+    await desk.ip('address', 'add', '10.213.9.1/24', 'dev', 'lan0')
+    const url = `http://10.213.9.1:${port}`
+    assert.equal(await healthOf(phone, url), '204')
+    assert.equal((await daemon.pair('Other')).url, url)
+  })
+})

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { readLockHolder } from '../../src/storage/lock.ts'
+import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
+import {
+  daemonCommand, startDaemonProcess, temporaryFolder, type DaemonProcess, type PairedDevice,
+} from '../support/daemon-process.ts'
+import { openEvents, type EventReader } from '../support/event-reader.ts'
+import { createPhone, type Phone } from '../support/phone.ts'
+import type { RawClient } from '../support/raw-http.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { assertFit, examine } from './support/fitness.ts'
+import { connectTo, formatHead } from './support/raw-device.ts'
+import { inject, needsTracing } from './support/trace.ts'
+
+const UPLOADS = 8
+
+const ITEM = Buffer.alloc(8_000_000, 'the item')
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+interface Load {
+  readonly daemon: DaemonProcess
+  readonly device: PairedDevice
+  /** Half of each has been sent. */
+  readonly uploads: readonly RawClient[]
+  /** Begun, and not read. */
+  readonly downloads: readonly RawClient[]
+  readonly streams: readonly EventReader[]
+  /** Logins that nobody has verified yet. */
+  readonly logins: Promise<readonly (number | undefined)[]>
+}
+
+/** A daemon with everything under way at once. */
+async function startLoaded(t: TestContext, folder: string): Promise<Load> {
+  // Whoever waits for its end here is not to be hurried.
+  const args = ['--headless', '--grace', '5m']
+  const daemon = await startDaemonProcess(t, { main: program.main, args, folder })
+  const { gateway } = daemon.ready
+  const device = await daemon.pair('Phone')
+  const phone = createPhone(device, gateway)
+  await phone.pushFile('File', 'item', ITEM)
+  const uploads = await Promise.all(
+    Array.from({ length: UPLOADS }, async (_, index) => {
+      const client = await connectTo(daemon)
+      const headers = 'Content-Length: 400000\r\nExpect: 100-continue\r\n'
+      client.send(formatHead(`PUT /file/${index}`, device, headers))
+      assert.equal((await client.read()).status, 100)
+      return client.send(String(index).repeat(200_000))
+    }),
+  )
+  const downloads = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const client = await connectTo(daemon)
+      client.send(formatHead('GET /file/item', device))
+      await client.readUntil('\r\n\r\n')
+      client.socket.pause()
+      return client
+    }),
+  )
+  const streams = await Promise.all([1, 2].map(() => openEvents(t, gateway, phone.authorization)))
+  for (const stream of streams) await stream.next()
+  const logins = Promise.all(
+    Array.from({ length: 10 }, async (_, index) => {
+      const { username } = device
+      const stranger = createPhone({ username, password: `wrong ${index}` }, gateway)
+      // Closed unanswered is an answer when it stops.
+      return stranger.fetch('/').then(({ status }) => status, () => undefined)
+    }),
+  )
+  return { daemon, device, uploads, downloads, streams, logins }
+}
+
+async function commit(phone: Phone, dataName: string): Promise<Buffer> {
+  const body = JSON.stringify({ type: 'File', dataName, hasData: true })
+  assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
+  return phone.download()
+}
+
+/** Waits until it refuses what is new. */
+async function untilDraining({ ready }: DaemonProcess): Promise<void> {
+  const headers = { connection: 'close' }
+  while ((await fetch(`${ready.gateway}/healthz`, { headers })).status !== 503) continue
+}
+
+describe('a daemon under load', () => {
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
+    it(`drains at ${signal}, keeps what it was sent, and exits with 0`, async (t) => {
+      const folder = await temporaryFolder(t)
+      const { daemon, device, uploads, downloads, streams, logins } = await startLoaded(t, folder)
+      const exit = once(daemon.child, 'close')
+      daemon.child.kill(signal)
+      await untilDraining(daemon)
+      for (const stream of streams) assert.deepEqual(await stream.rest(), [])
+      for (const status of await logins) assert.ok(status !== 200, `${status}`)
+      for (const [index, upload] of uploads.entries()) {
+        upload.send(String(index).repeat(200_000))
+        assert.equal((await upload.read()).status, 200)
+      }
+      for (const download of downloads) {
+        download.socket.resume()
+        assert.equal((await download.readToEnd()).length, ITEM.length)
+      }
+      assert.deepEqual(await exit, [0, null])
+      assert.equal(daemon.stderr(), '')
+      assert.ok(!(await readdir(join(folder, 'data'))).includes('lock'), 'the folder is free')
+
+      const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
+      const phone = createPhone(device, next.ready.gateway)
+      assert.ok(ITEM.equals(await phone.download()), 'the item')
+      for (let index = 0; index < UPLOADS; index++) {
+        assert.equal(String(await commit(phone, String(index))), String(index).repeat(400_000))
+      }
+      const patient = { daemon: next, device }
+      await assertFit(patient, await examine(patient))
+    })
+  }
+
+  it('ends at the second signal at once, and leaves nothing half', async (t) => {
+    const folder = await temporaryFolder(t)
+    const { daemon, device } = await startLoaded(t, folder)
+    const exit = once(daemon.child, 'close')
+    daemon.child.kill('SIGTERM')
+    await untilDraining(daemon)
+    daemon.child.kill('SIGHUP')
+    assert.deepEqual(await exit, [129, null])
+
+    const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
+    const phone = createPhone(device, next.ready.gateway)
+    assert.ok(ITEM.equals(await phone.download()), 'the item')
+    assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 1)
+    assert.deepEqual(await readdir(join(folder, 'data', 'staging')), [])
+    const patient = { daemon: next, device }
+    await assertFit(patient, await examine(patient))
+  })
+})
+
+const needsBoth = needsMount.skip === false ? needsTracing : needsMount
+
+describe('a daemon that nobody listens to', () => {
+  it('goes on when it has something to say', needsTracing, async (t) => {
+    const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
+    const device = await daemon.pair('Phone')
+    const phone = createPhone(device, daemon.ready.gateway)
+    await phone.pushFile('File', 'a', Buffer.from('kept'))
+    const fitness = await examine({ daemon, device })
+    daemon.child.stdout?.destroy()
+    daemon.child.stderr?.destroy()
+    const letGo = await inject(t, daemon.ready.pid, { calls: 'openat', fault: 'error=ENODEV' })
+    for (let round = 0; round < 3; round++) assert.equal((await phone.fetch('/file/a')).status, 500)
+    await letGo()
+    // Its streams are closed by then.
+    await assertFit({ daemon, device }, fitness)
+    assert.equal(await daemon.stop(), 0)
+  })
+
+  it('starts with all its streams closed', async (t) => {
+    const folder = await temporaryFolder(t)
+    const wrapper = ['sh', '-c', 'exec "$@" <&- >&- 2>&-', 'sh']
+    const options = { main: program.main, args: ['--headless'], wrapper }
+    const child = daemonCommand(folder, options).spawn()
+    t.after(() => child.kill('SIGKILL'))
+    const exit = once(child, 'close')
+    const command = daemonCommand(folder, { main: program.main })
+    const lock = async () => readLockHolder(join(folder, 'data'))
+    while ((await lock())?.control === undefined) assert.equal(child.exitCode, null)
+    assert.equal(JSON.parse((await command.run('status', '--json')).stdout).running, true)
+    child.kill('SIGTERM')
+    assert.deepEqual(await exit, [0, null])
+  })
+
+  it('goes on when its log is on a full disk, and logs again later', needsBoth, async (t) => {
+    const disk = mountSmallDisk(t, 1)
+    const log = join(disk, 'log')
+    const wrapper = ['sh', '-c', `exec "$@" 2>>${log}`, 'sh']
+    const options = { main: program.main, args: ['--headless'], wrapper }
+    const daemon = await startDaemonProcess(t, options)
+    // Commands append to it as well.
+    const device = await daemon.pair('Phone')
+    const phone = createPhone(device, daemon.ready.gateway)
+    await phone.pushFile('File', 'a', Buffer.from('kept'))
+    const fitness = await examine({ daemon, device })
+    const filler = join(disk, 'filler')
+    await assert.rejects(writeFile(filler, Buffer.alloc(2 * 1024 * 1024)), { code: 'ENOSPC' })
+    const fail = async (count: number): Promise<void> => {
+      const letGo = await inject(t, daemon.ready.pid, { calls: 'openat', fault: 'error=ENODEV' })
+      for (let round = 0; round < count; round++) {
+        assert.equal((await phone.fetch('/file/a')).status, 500)
+      }
+      await letGo()
+    }
+    await fail(20)
+    // What is left of a page is taken.
+    const full = (await stat(log)).size
+    assert.ok(full <= 4096, `${full}`)
+    await rm(filler)
+    await fail(1)
+    assert.match((await readFile(log, 'utf8')).slice(full), /error A request failed id=/)
+    await assertFit({ daemon, device }, fitness)
+    assert.equal(await daemon.stop(), 0)
+  })
+})

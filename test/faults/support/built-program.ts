@@ -1,0 +1,42 @@
+/**
+ * The program as it is shipped: one file, which starts in a tenth of the time of the sources.
+ *
+ * @module
+ */
+
+import { chmod, copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+const WORKERS = ['devices/argon2-worker.js', 'hashing/blake3-worker.js']
+
+export interface BuiltProgram {
+  /** For `DaemonOptions.main`. */
+  readonly main: string
+  remove(): Promise<void>
+}
+
+export async function buildProgram(): Promise<BuiltProgram> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-program-'))
+  const main = join(folder, 'main.mjs')
+  await build({
+    entryPoints: [join(ROOT, 'src/cli/main.ts')],
+    outfile: main,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    define: { CLIPGATE_VERSION: '"0.0.0"' },
+  })
+  for (const worker of WORKERS) {
+    await copyFile(join(ROOT, 'src', worker), join(folder, basename(worker)))
+  }
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  // Also for a daemon of another user.
+  await chmod(folder, 0o755)
+  return { main, remove: () => rm(folder, { recursive: true }) }
+}

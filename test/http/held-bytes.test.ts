@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { HeldBytes } from '../../src/http/held-bytes.ts'
+import { route } from '../../src/http/call.ts'
+import { readBytes } from '../../src/http/read-body.ts'
+import { text } from '../../src/http/reply.ts'
+import { head, serveKernel } from '../support/http-kernel.ts'
+
+const MIB = 2 ** 20
+const OVERLOADED = { code: 'OVERLOADED', status: 503 }
+
+describe('what requests keep in memory', () => {
+  it('is two of the longest documents, and any number of short ones', () => {
+    const held = new HeldBytes()
+    const shares = [held.open(), held.open()]
+    for (const share of shares) share.hold(16 * MIB, 16 * MIB)
+    assert.throws(() => held.open().hold(100_000, 100_000), OVERLOADED)
+    for (let index = 0; index < 1000; index++) held.open().hold(64 * 1024, 16 * MIB)
+    shares[0]?.giveBack()
+    held.open().hold(100_000, 100_000)
+  })
+
+  it('is set aside as a whole when it is known not to be short', () => {
+    const held = new HeldBytes()
+    const growing = held.open()
+    growing.hold(65_536, 16 * MIB)
+    held.open().hold(20 * MIB, 20 * MIB)
+    assert.throws(() => growing.hold(1, 16 * MIB), OVERLOADED)
+    const lucky = held.open()
+    lucky.hold(65_537, 12 * MIB)
+    // Whoever got in is never turned away halfway.
+    lucky.hold(12 * MIB, 12 * MIB)
+    lucky.giveBack()
+    held.open().hold(12 * MIB, 12 * MIB)
+  })
+
+  it('may be more than there is for all, when nobody else keeps anything', () => {
+    const held = new HeldBytes()
+    held.open().hold(100 * MIB, 100 * MIB)
+    assert.throws(() => held.open().hold(65_537, 65_537), OVERLOADED)
+  })
+})
+
+describe('a long body', () => {
+  it('is refused before a byte of it while others are read, and taken after them', async (t) => {
+    const limit = 16 * MIB
+    const take = route('PUT', '/take', async (call) => text(`${(await readBytes(call, limit)).length}`), {
+      maxBody: limit,
+    })
+    const { connect } = await serveKernel(t, { routes: [take], lingerMs: 10 })
+    const long = head('PUT /take', `Content-Length: ${limit}`, 'Expect: 100-continue')
+    const open = [await connect(), await connect()]
+    for (const client of open) assert.equal((await client.send(long).read()).status, 100)
+    const chunked = head('PUT /take', 'Transfer-Encoding: chunked')
+    const refusals = [long, `${chunked}20000\r\n${'x'.repeat(0x20000)}\r\n`]
+    for (const bytes of refusals) {
+      const answer = await (await connect()).send(bytes).read()
+      assert.equal(answer.status, 503)
+      assert.equal(answer.headers['retry-after'], '1')
+    }
+    const short = head('PUT /take', 'Content-Length: 2')
+    assert.equal((await (await connect()).send(`${short}hi`).read()).body, '2')
+
+    // One leaves, and one is answered.
+    const [left, stays] = open
+    left?.socket.end()
+    assert.equal((await left?.read())?.status, 400)
+    stays?.send('x'.repeat(limit))
+    assert.equal((await stays?.read())?.body, `${limit}`)
+    for (let round = 0; round < 3; round++) {
+      const client = await connect()
+      assert.equal((await client.send(long).read()).status, 100)
+      assert.equal((await client.send('x'.repeat(limit)).read()).body, `${limit}`)
+    }
+  })
+})
