@@ -13,12 +13,13 @@ import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { chooseServer } from './choose-server.ts'
 import { CommandError, UsageError, type Invocation } from './command.ts'
 import { Input } from './input.ts'
+import { interruptible } from './interruptible.ts'
 import { formatBytes } from './quantities.ts'
-import { exactTarget, likeItem, saveFile } from './save-file.ts'
+import { exactTarget, likeItem, refuseTaken, saveFile } from './save-file.ts'
 import { saveServer } from './saved-server.ts'
 import { print, printJson, type Screen } from './shell.ts'
 import { verifyDownload } from './verify-download.ts'
-import { visible } from './visible.ts'
+import { visible, visibleLines } from './visible.ts'
 
 const STDOUT = '-'
 
@@ -32,6 +33,8 @@ export async function runPull({ shell, args }: Invocation): Promise<number> {
   if (args.text('output') === STDOUT && args.flag('json')) {
     throw new UsageError(['Cannot use --output -: stdout is for --json'])
   }
+  const file = fileOf(args)
+  if (file !== undefined) await refuseTaken(exactTarget(shell.cwd, file))
   const input = new Input(shell)
   try {
     const server = await chooseServer({ shell, args }, input)
@@ -47,6 +50,12 @@ export async function runPull({ shell, args }: Invocation): Promise<number> {
   }
 }
 
+/** The file that the bytes shall go to, if a person named one. */
+function fileOf(args: Invocation['args']): string | undefined {
+  const output = args.text('output')
+  return output === STDOUT ? undefined : output
+}
+
 async function pullText({ shell, args, client, document }: Pull): Promise<void> {
   const { text, hasData } = document
   if (!hasItem(document)) {
@@ -55,18 +64,23 @@ async function pullText({ shell, args, client, document }: Pull): Promise<void> 
   const whole = hasData ? await downloadText(client, document) : text
   const savedTo = await saveText(whole, { shell, args })
   if (args.flag('json')) printItem({ shell, args }, { ...document, text: whole }, savedTo)
-  else if (savedTo === undefined) shell.stdout.write(whole)
+  else if (savedTo === undefined) printText(shell.stdout, whole)
   else print(shell, `Saved ${visible(savedTo)}`)
+}
+
+/** A program gets it as it is; a terminal would obey what is in it. */
+function printText(stdout: Screen, text: string): void {
+  stdout.write(stdout.isTTY === true ? visibleLines(text) : text)
 }
 
 /** @returns Where it was saved, if a file was asked for. */
 async function saveText(text: string, { shell, args }: Invocation): Promise<string | undefined> {
-  const output = args.text('output')
-  if (output === undefined || output === STDOUT) return undefined
+  const file = fileOf(args)
+  if (file === undefined) return undefined
   async function* bytes(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(text)
   }
-  return saveFile(bytes(), exactTarget(shell.cwd, output), () => undefined)
+  return saveFile(bytes(), exactTarget(shell.cwd, file), () => undefined)
 }
 
 /** Some servers of the protocol keep long texts as files, and put a preview into the document. */
@@ -85,20 +99,23 @@ async function downloadText(client: Client, document: LatestDocument): Promise<s
 }
 
 async function pullBytes({ shell, args, client, document }: Pull): Promise<void> {
-  const output = args.text('output')
-  if (output === STDOUT && shell.stdout.isTTY === true) {
-    throw new CommandError('Cannot print bytes on a terminal; use --output FILE, or a pipe')
-  }
-  const { body } = await client.download(document)
-  if (output === STDOUT) {
+  if (args.text('output') === STDOUT) {
+    if (shell.stdout.isTTY === true) {
+      throw new CommandError('Cannot print bytes on a terminal; use --output FILE, or a pipe')
+    }
+    const { body } = await client.download(document)
     const sha256 = await sendTo(shell.stdout, body)
     if (sha256 !== undefined) verifyDownload(document, sha256)
     return
   }
+  const file = fileOf(args)
   const folder = resolve(shell.cwd, args.text('dir') ?? '.')
   const target =
-    output === undefined ? likeItem(folder, document.dataName) : exactTarget(shell.cwd, output)
-  const savedTo = await saveFile(body, target, (sha256) => verifyDownload(document, sha256))
+    file === undefined ? likeItem(folder, document.dataName) : exactTarget(shell.cwd, file)
+  const savedTo = await interruptible(async (signal) => {
+    const { body } = await client.download(document, { signal })
+    return saveFile(body, target, (sha256) => verifyDownload(document, sha256))
+  })
   if (args.flag('json')) printItem({ shell, args }, document, savedTo)
   else print(shell, `Saved ${visible(savedTo)} (${formatBytes(document.size)})`)
 }

@@ -5,7 +5,7 @@
  */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { open, unlink } from 'node:fs/promises'
+import { lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode, moveToFreeName } from '../lib/move-to-free-name.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
@@ -33,6 +33,20 @@ export function likeItem(folder: string, dataName: string): Target {
 }
 
 /**
+ * Finds out early that a name which was asked for is taken: a download takes time.
+ *
+ * @throws {CommandError} when it is.
+ */
+export async function refuseTaken(target: Target): Promise<void> {
+  const isTaken = await lstat(join(target.folder, target.name)).then(
+    () => true,
+    // Whatever it is, writing will tell.
+    () => false,
+  )
+  if (isTaken) throw taken(target)
+}
+
+/**
  * Writes `bytes`, asks `check` about their SHA-256 (lower-case hex), and only then gives the file
  * its name.
  *
@@ -53,9 +67,7 @@ export async function saveFile(
       const path = join(folder, numberedName(name, number))
       if (await moveToFreeName(unfinished, path)) return path
     }
-    throw new CommandError(
-      `Cannot save "${join(folder, name)}": it exists already; choose another name`,
-    )
+    throw taken(target)
   } catch (error) {
     // The first error is the one that tells what happened; often there is nothing to remove.
     await unlink(unfinished).catch(() => undefined)
@@ -76,6 +88,12 @@ async function write(bytes: AsyncIterable<Uint8Array>, path: string): Promise<st
     await file.close()
   }
   return hash.digest('hex')
+}
+
+function taken({ folder, name }: Target): CommandError {
+  return new CommandError(
+    `Cannot save "${join(folder, name)}": it exists already; choose another name`,
+  )
 }
 
 /** Whether the folder or its disk says so; the network has other codes. */

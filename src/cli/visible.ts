@@ -25,6 +25,12 @@ export function visible(text: string): string {
   })
 }
 
+/** The same for a text of several lines, whose line ends and tabs stay. */
+export function visibleLines(text: string): string {
+  const parts = text.split(/(\r?\n|\t)/)
+  return parts.map((part, index) => (index % 2 === 0 ? visible(part) : part)).join('')
+}
+
 /** The same for a JSON text, which stays JSON of the same value. */
 export function visibleJson(json: string): string {
   return json.replace(OBEYED, (character) => {

@@ -10,7 +10,7 @@ import { json } from '../http/reply.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'
 import type { Device } from '../ports/device-registry.ts'
 import { dialectOf } from './dialect.ts'
-import type { HistoryDeps } from './history.ts'
+import { holdText, type HistoryDeps } from './history.ts'
 import { isMultipart, readMultipartForm } from './read-form.ts'
 import { FieldPicker, type Fields } from './wire/field-picker.ts'
 import { decodeHistoryFilter, HISTORY_FILTER_FIELDS, isWanted } from './wire/history-filter.ts'
@@ -38,7 +38,9 @@ export function queryHistory({
     const filter = decodeHistoryFilter(await readFields(call, maxMetadataBytes))
     const item = latest.current?.item
     if (item === undefined || !isWanted(item, filter)) return json([])
-    return json([encodeRecord(item, wireHash(item, dialectOf(call, devices)))])
+    const record = encodeRecord(item, wireHash(item, dialectOf(call, devices)))
+    holdText(call, record)
+    return json([record])
   }
 }
 

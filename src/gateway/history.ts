@@ -8,17 +8,17 @@
 import { BODY_IDLE_MS } from '../core/limits.ts'
 import { parseItemType } from '../core/item-type.ts'
 import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
-import type { Handler } from '../http/call.ts'
+import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { skipBody } from '../http/read-body.ts'
-import { json } from '../http/reply.ts'
+import { json, type Reply } from '../http/reply.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import { dialectOf } from './dialect.ts'
 import { blobReply } from './file.ts'
 import { findItem } from './find-item.ts'
 import type { RememberedRecords } from './remembered-records.ts'
-import { encodeRecord, encodeStatistics } from './wire/history-record.ts'
+import { encodeRecord, encodeStatistics, type HistoryRecord } from './wire/history-record.ts'
 
 type ProfileParams = { readonly profileId: string }
 type HashParams = { readonly type: string; readonly hash: string }
@@ -41,10 +41,10 @@ export function getRecord({
   return (call) => {
     const id = readProfileId(call.params.profileId)
     const stored = findItem([latest.current], id, dialectOf(call, devices))
-    if (stored !== undefined) return json(encodeRecord(stored.item, id.hash))
+    if (stored !== undefined) return recordReply(call, encodeRecord(stored.item, id.hash))
     const kept = records.find(call.principal.id, id)
     if (kept === undefined) throw new HttpError('NOT_FOUND')
-    return json({ ...kept.record, hash: id.hash })
+    return recordReply(call, { ...kept.record, hash: id.hash })
   }
 }
 
@@ -74,8 +74,23 @@ export function patchRecord({
     await skipBody(call, { limit: maxMetadataBytes, idleMs: BODY_IDLE_MS })
     const stored = findItem([latest.current], id, dialectOf(call, devices))
     if (stored === undefined) throw new HttpError('NOT_FOUND')
-    return json(encodeRecord(stored.item, id.hash))
+    return recordReply(call, encodeRecord(stored.item, id.hash))
   }
+}
+
+/**
+ * Answers with a record. Each answer has the text to itself, until the client has read it.
+ *
+ * @throws {HttpError} `OVERLOADED`.
+ */
+function recordReply(call: Pick<Call, 'holdBytes'>, record: HistoryRecord): Reply {
+  holdText(call, record)
+  return json(record)
+}
+
+/** @throws {HttpError} `OVERLOADED`. */
+export function holdText(call: Pick<Call, 'holdBytes'>, { text }: HistoryRecord): void {
+  call.holdBytes(text.length, text.length)
 }
 
 /** What a client shows about a history, of the one item. */

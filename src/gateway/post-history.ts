@@ -6,7 +6,7 @@
 
 import { matchesHash, type Item } from '../core/item.ts'
 import { OLD_RECORD_MS } from '../core/limits.ts'
-import type { Handler } from '../http/call.ts'
+import type { Call, Handler } from '../http/call.ts'
 import { json } from '../http/reply.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Device, DeviceRegistry, Dialect } from '../ports/device-registry.ts'
@@ -35,9 +35,8 @@ export interface PostHistoryDeps extends ReceiveFormDeps {
 export function postHistory(deps: PostHistoryDeps): Handler<Device> {
   return async (call) => {
     const received = await receiveHistoryForm(call, deps)
-    const { id } = call.principal
     const isKept = isOld(received.form, deps.latest.current?.item, dialectOf(call, deps.devices))
-    return json(await (isKept ? keep : apply)(received, id, deps))
+    return json(await (isKept ? keep : apply)(received, call, deps))
   }
 }
 
@@ -50,13 +49,16 @@ function isOld({ state }: HistoryForm, current: Item | undefined, dialect: Diale
 
 async function apply(
   received: ReceivedForm,
-  deviceId: string,
-  { inbound, clock }: PostHistoryDeps,
+  call: Call<Device>,
+  { inbound, clock, maxMetadataBytes }: PostHistoryDeps,
 ): Promise<HistoryRecord> {
-  const { form: { hash, state }, file } = received
+  const { form: { type, hash, hasData, state }, file } = received
   let applied: AppliedItem
   try {
-    applied = await inbound.apply(toInbound(received, deviceId))
+    // The answer has all of the text: it is refused now, or not at all.
+    const most = file?.upload.blob.size ?? (hasData ? maxMetadataBytes : 0)
+    if (type === 'Text') call.holdBytes(most, most)
+    applied = await inbound.apply(toInbound(received, call.principal.id))
   } catch (error) {
     await file?.upload.discard()
     throw error
@@ -74,14 +76,14 @@ async function apply(
  */
 async function keep(
   received: ReceivedForm,
-  deviceId: string,
+  { principal }: Call<Device>,
   { records, clock }: PostHistoryDeps,
 ): Promise<HistoryRecord> {
   const { form: { hash, state }, file } = received
   await file?.upload.stage(file)
   const { createTime, lastAccessed = createTime } = state
   const record = encodeRecord(describe(received, lastAccessed ?? clock.now()), hash, state)
-  records.remember(deviceId, { record, dataName: file?.dataName ?? '' })
+  records.remember(principal.id, { record, dataName: file?.dataName ?? '' })
   return record
 }
 

@@ -55,7 +55,7 @@ export async function readUrlencodedForm(
  * Reads a multipart body.
  *
  * @param takeFile Reads a file, or leaves it. Two files are never there at a time.
- * @throws {HttpError} As `streamBody`, `readMultipart` and `readField`.
+ * @throws {HttpError} As `streamBody`, `readMultipart` and `readField`; `OVERLOADED`.
  */
 export async function readMultipartForm(
   call: BodyCall,
@@ -72,7 +72,22 @@ export async function readMultipartForm(
   })
   for await (const part of parts) {
     if (isFile(part)) await takeFile(part)
-    else if (fields.wants(part.name)) fields.add(part.name, await readField(part, maxMetadataBytes))
+    else if (fields.wants(part.name)) {
+      const field = { ...part, bytes: held(call, part.bytes, maxMetadataBytes) }
+      fields.add(part.name, await readField(field, maxMetadataBytes))
+    }
+  }
+}
+
+/** Counts what is read, since it stays in memory. */
+async function* held(
+  call: BodyCall,
+  bytes: AsyncIterable<Uint8Array>,
+  most: number,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of bytes) {
+    call.holdBytes(chunk.length, most)
+    yield chunk
   }
 }
 

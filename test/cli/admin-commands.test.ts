@@ -160,6 +160,31 @@ describe('clipgate pair, rotate and revoke', () => {
     }
   })
 
+  it('leave no device behind whose password nobody was shown', async (t) => {
+    const admin = createFakeAdmin()
+    const run = await beside(t, admin)
+    for (const args of [['pair'], ['pair', '--json']]) {
+      for (const unprintable of ['ENOSPC', 'EPIPE']) {
+        const { code, errors } = await run(args, { unprintable })
+        const line = `Cannot show the device that was paired: ${unprintable}; it was removed again`
+        assert.deepEqual([code, errors], [1, [line]])
+      }
+    }
+    assert.deepEqual(admin.registry.list(), [])
+  })
+
+  it('say what to do when nobody was shown a password, and it cannot be undone', async (t) => {
+    const admin = createFakeAdmin()
+    const stuck = { ...admin, revoke: () => Promise.reject(new Error('the disk is full')) }
+    const run = await beside(t, stuck)
+    const paired = await run(['pair', '--json'], { unprintable: 'ENOSPC' })
+    const [device] = admin.registry.list()
+    assert.match(paired.stderr, new RegExp(`ENOSPC; remove it: clipgate revoke ${device?.id}\n$`))
+    const rotated = await run(['rotate', `${device?.id}`], { unprintable: 'ENOSPC' })
+    assert.deepEqual([rotated.code, rotated.errors.length], [1, 1])
+    assert.match(rotated.stderr, /ENOSPC; the old one fails already: rotate again\n$/)
+  })
+
   it('warn when the port is not known before the daemon runs', async (t) => {
     const dataDir = join(await temporaryFolder(t), 'data')
     const args = ['pair', '--json', '--data-dir', dataDir, '--listen', '127.0.0.1:0']

@@ -1,26 +1,27 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../support/daemon-process.ts'
 import { needs } from '../support/requirements.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 type Stdio = 'pipe' | 'ignore'
 
-function start(args: readonly string[], stdin: Stdio = 'ignore') {
+function start(args: readonly string[], stdin: Stdio = 'ignore', node: readonly string[] = []) {
   const { PATH, NODE_V8_COVERAGE } = process.env
   const env = { PATH, ...(NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE }) }
-  return spawn(process.execPath, [...process.execArgv, MAIN, ...args], {
+  return spawn(process.execPath, [...process.execArgv, ...node, MAIN, ...args], {
     env,
     stdio: [stdin, 'pipe', 'pipe'],
   })
 }
 
-async function finish(
-  child: ReturnType<typeof start>,
-): Promise<{ code: unknown; stdout: string; stderr: string }> {
+async function finish(child: ChildProcess): Promise<{ code: unknown; stdout: string; stderr: string }> {
   let [stdout, stderr] = ['', '']
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
@@ -63,14 +64,35 @@ describe('the program', () => {
     }
   })
 
-  it('fails when what it prints cannot be kept', needs('sh'), async () => {
+  it('fails, and says so, when what it prints cannot be kept', needs('sh'), async () => {
     const command = `"$0" "$@" > /dev/full`
     const child = spawn(
       'sh',
       ['-c', command, process.execPath, ...process.execArgv, MAIN, 'help', 'serve'],
-      { stdio: 'ignore' },
+      { stdio: ['ignore', 'ignore', 'pipe'] },
     )
-    const [code] = await once(child, 'exit')
-    assert.equal(code, 1)
+    const { code, stderr } = await finish(child)
+    assert.deepEqual([code, stderr], [1, 'Cannot print all of it: ENOSPC\n'])
+  })
+
+  it('tells of a failure that nobody foresaw in one line, which quotes nothing', async (t) => {
+    const preload = join(await temporaryFolder(t), 'preload.mjs')
+    for (const [thrown, expected] of [
+      ["JSON.parse('{ my secret')", /^Unexpected failure: SyntaxError at [^\n]+\n$/],
+      ["Promise.reject('my secret')", /^Unexpected failure: [^\n]+\n$/],
+      ["{ throw new Error('Cannot go on') }", /^Cannot go on\n$/],
+    ] as const) {
+      // Once somebody listens.
+      const script = `process.on('newListener', (name) => {
+        if (name === 'uncaughtException') setImmediate(() => ${thrown})
+      })`
+      await writeFile(preload, script)
+      // Waits for its stdin.
+      const child = start(['link', 'decode'], 'pipe', ['--import', preload])
+      const { code, stdout, stderr } = await finish(child)
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(stderr, expected)
+      assert.doesNotMatch(stderr, /secret/)
+    }
   })
 })

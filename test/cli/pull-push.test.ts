@@ -39,6 +39,13 @@ describe('clipgate push and pull', () => {
     }
   })
 
+  it('show a text on a terminal without anything that it would obey', async (t) => {
+    const { withLink } = await open(t)
+    await withLink(['push'], { stdin: 'two\nlines\t\u001b]0;title\u0007\u202e' })
+    const { stdout } = await withLink(['pull'], { columns: 80 })
+    assert.equal(stdout, 'two\nlines\t\\u{1b}]0;title\\u{7}\\u{202e}')
+  })
+
   it('bring a file there and back under its own name, and never over another file', async (t) => {
     const { withLink, cwd, files } = await open(t)
     const bytes = randomBytes(300_000)
@@ -108,6 +115,16 @@ describe('clipgate push and pull', () => {
     assert.equal((await withLink(['pull', '--output', 'text.txt'])).code, 0)
     assert.equal(await readFile(join(cwd, 'text.txt'), 'utf8'), 'text')
     assert.deepEqual((await files()).sort(), ['mine', 'text.txt'])
+  })
+
+  it('refuse to replace a file before anything is asked for', async (t) => {
+    const { run, link, cwd, server } = await open(t)
+    await writeFile(join(cwd, 'mine'), 'mine')
+    let requests = 0
+    server.on('request', () => (requests += 1))
+    const { code, errors } = await run(['pull', '--save', '--output', 'mine'], { stdin: link })
+    assert.deepEqual([code, errors.length, requests], [1, 1, 0])
+    assert.match(errors.join(), /exists already/)
   })
 
   it('take the link from the first line of stdin, and the text from the rest', async (t) => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -111,6 +113,27 @@ describe('clipgate serve', () => {
     assert.equal(JSON.parse((await second.lines.next()).value).event, 'ready')
     second.child.kill()
     assert.equal((await second.lines.next()).done, true)
+  })
+})
+
+describe('clipgate serve, whose output cannot be kept,', needs('sh'), () => {
+  it('pairs no device that nobody was shown, and goes on', async (t) => {
+    const folder = await temporaryFolder(t)
+    const args = ['serve', '--pair-first', '--headless', ...FREE_PORTS]
+    const child = spawn(
+      'sh',
+      ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, ...process.execArgv, MAIN, ...args],
+      { env: isolatedEnvironment(folder), stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    t.after(() => child.kill('SIGKILL'))
+    const lines = createInterface({ input: child.stderr })[Symbol.asyncIterator]()
+    let line = (await lines.next()).value
+    while (!/cannot pair a first device/.test(line)) line = (await lines.next()).value
+    assert.match(line, /ENOSPC; it was removed again$/)
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'exit'), [1, null])
+    const { devices } = JSON.parse(await readFile(join(folder, 'data', 'devices.json'), 'utf8'))
+    assert.deepEqual(devices, [])
   })
 })
 

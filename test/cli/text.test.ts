@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { formatAgo, formatBytes } from '../../src/cli/quantities.ts'
 import { displayWidth, formatTable } from '../../src/cli/text-table.ts'
-import { visible, visibleJson } from '../../src/cli/visible.ts'
+import { visible, visibleJson, visibleLines } from '../../src/cli/visible.ts'
 import fc from '../support/property.ts'
 
 const OBEYED = [
@@ -66,6 +66,18 @@ describe('visible()', () => {
         const shown = visible(given)
         assert.doesNotMatch(shown, /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
         assert.equal(visible(shown), shown)
+      }),
+    )
+  })
+})
+
+describe('visibleLines()', () => {
+  it('keeps lines and tabs, and shows everything else that a terminal would obey', () => {
+    assert.equal(visibleLines('a\tb\r\n\n\u001b[2J\rc\r\r\n'), 'a\tb\r\n\n\\u{1b}[2J\\u{d}c\\u{d}\r\n')
+    fc.assert(
+      fc.property(text, (given) => {
+        const lines = visibleLines(given).split(/\r?\n|\t/)
+        assert.deepEqual(lines, given.split(/\r?\n|\t/).map(visible))
       }),
     )
   })

@@ -84,7 +84,6 @@ async function tryPasswords({ verifier, port }: Station): Promise<void> {
     const authorization = `Basic ${Buffer.from(`guess:${index}`).toString('base64')}`
     return `GET / HTTP/1.1\r\nHost: box\r\nAuthorization: ${authorization}\r\n\r\n`
   })
-  const client = await RawClient.connect(port)
-  client.send(requests.join(''))
+  for (const request of requests) (await RawClient.connect(port)).send(request)
   await allAreTried.promise
 }

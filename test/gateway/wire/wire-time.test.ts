@@ -49,11 +49,11 @@ describe('a time', () => {
   })
 
   it('is one that can be written, whatever was read', () => {
-    const digits = fc.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}[+-]\d\d:\d\d$/)
+    const spelled = /^\d{4}-[01]\d-[012]\d[T ][012]\d:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?[+-]\d\d:?\d\d$/
     fc.assert(
-      fc.property(fc.oneof(fc.string(), digits), (text) => {
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(spelled)), (text) => {
         const at = parseTime(text)
-        if (at !== undefined) assert.match(formatTime(at), /^\d{4}-.{19}Z$/)
+        if (at !== undefined) assert.match(formatTime(at), /^\d{4}-.{18}Z$/)
       }),
     )
   })

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once, on } from 'node:events'
+import { watch } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { formatConnectLink } from '../../src/link/connect-link.ts'
+import { isolatedEnvironment, temporaryFolder } from '../support/daemon-process.ts'
+import { CREDENTIALS } from '../support/event-server.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+/** A server of a file whose bytes stop coming in the middle. */
+async function serveHalf(t: TestContext): Promise<string> {
+  const document = { type: 'File', hasData: true, dataName: 'a.bin', size: 100 }
+  const server = createServer((request, response) => {
+    if (request.url === '/Sync.json') response.end(JSON.stringify(document))
+    else response.writeHead(200, { 'Content-Length': 100 }).write('half')
+  })
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return formatConnectLink({ url: `http://127.0.0.1:${port}`, ...CREDENTIALS })
+}
+
+describe('clipgate pull, as a process,', () => {
+  it('leaves nothing behind when it is interrupted, and ends as the signal has it', async (t) => {
+    const link = await serveHalf(t)
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      const folder = await temporaryFolder(t)
+      const watcher = watch(folder)
+      t.after(() => watcher.close())
+      const changes = on(watcher, 'change')
+      const args = [...process.execArgv, MAIN, 'pull', '--dir', folder]
+      const child = spawn(process.execPath, args, { env: isolatedEnvironment(folder) })
+      t.after(() => child.kill('SIGKILL'))
+      child.once('exit', () => void changes.return?.())
+      const closed = once(child, 'close')
+      let stderr = ''
+      child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+      child.stdin.end(`${link}\n`)
+      for await (const [, file] of changes) if (String(file).endsWith('.part')) break
+      child.kill(name)
+      assert.deepEqual(await closed, [null, name], stderr)
+      assert.deepEqual(await readdir(folder), [])
+      assert.equal(stderr, '')
+    }
+  })
+})

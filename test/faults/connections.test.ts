@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import {
+  startDaemonProcess,
+  type DaemonOptions,
+  type DaemonProcess,
+} from '../support/daemon-process.ts'
+import { createPhone } from '../support/phone.ts'
+import type { RawClient } from '../support/raw-http.ts'
+import { needs } from '../support/requirements.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { connectTo, formatHead } from './support/raw-device.ts'
+import { needsProc, vitalsOf } from './support/vitals.ts'
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+/** A daemon with a file of a few blocks, after its first login. */
+async function start(t: TestContext, { args = [], ...options }: DaemonOptions = {}) {
+  const daemon = await startDaemonProcess(t, {
+    main: program.main,
+    args: ['--headless', ...args],
+    ...options,
+  })
+  const device = await daemon.pair('Phone')
+  const phone = createPhone(device, daemon.ready.gateway)
+  await phone.pushFile('File', 'a', Buffer.alloc(4 * 2 ** 20, 'bytes '))
+  const vitals = vitalsOf(daemon)
+  const before = {
+    descriptors: vitals.descriptors(),
+    uploads: vitals.uploads(),
+    memory: vitals.memory(),
+  }
+  vitals.resetPeak()
+  return {
+    daemon,
+    device,
+    phone,
+    vitals,
+    ask: async (line: string, headers = '', body = '') => {
+      const client = await connectTo(daemon)
+      const answer = await client.send(formatHead(line, device, headers) + body).read()
+      client.close()
+      return answer
+    },
+    before,
+    /** MiB that it took at most, over what it had. */
+    grown: () => vitals.peak() - before.memory,
+  }
+}
+
+/** Connects and says nothing. */
+async function connectSilently(
+  { ready }: DaemonProcess,
+  localAddress = '127.0.0.1',
+): Promise<Socket> {
+  const { hostname, port } = new URL(ready.gateway)
+  const socket = connect({ host: hostname, port: Number(port), localAddress })
+  // Being hung up on is what is to be seen.
+  socket.on('error', () => undefined).resume()
+  await once(socket, 'connect')
+  return socket
+}
+
+/** How many of them are still open after the daemon has answered somebody else. */
+function countOpen(sockets: readonly Socket[]): number {
+  return sockets.filter((socket) => !socket.closed).length
+}
+
+describe('thousands of silent connections', needsProc, () => {
+  it('are kept up to a limit, cost little, and keep nobody out', async (t) => {
+    const limits = ['--max-connections', '1000', '--max-connections-per-address', '300']
+    const { daemon, phone, vitals, before, grown, ask } = await start(t, { args: limits })
+    const sockets: Socket[] = []
+    for (let index = 0; index < 3000; index++) {
+      sockets.push(await connectSilently(daemon, `127.0.0.${2 + (index % 30)}`))
+    }
+    assert.equal((await ask('GET /Sync.json')).status, 200)
+    const open = vitals.descriptors() - before.descriptors
+    assert.ok(open <= 1000, `${open} descriptors more`)
+    t.diagnostic(`${grown()} MiB more for ${countOpen(sockets)} connections`)
+    assert.ok(grown() < 48, `${grown()} MiB more`)
+    assert.equal((await phone.download()).length, 4 * 2 ** 20)
+
+    for (const socket of sockets) socket.destroy()
+    await vitals.settled(before)
+    assert.equal(daemon.stderr(), '')
+  })
+
+  it('of one address leave room for all others', async (t) => {
+    const limits = ['--max-connections', '1000', '--max-connections-per-address', '20']
+    const { daemon, ask } = await start(t, { args: limits })
+    const sockets: Socket[] = []
+    for (let index = 0; index < 200; index++) {
+      sockets.push(await connectSilently(daemon, '127.0.0.2'))
+    }
+    assert.equal((await ask('GET /Sync.json')).status, 200)
+    while (countOpen(sockets) > 20) await ask('GET /Sync.json')
+    assert.equal(countOpen(sockets), 20)
+    for (const socket of sockets) socket.destroy()
+  })
+})
+
+describe('connections that are reset', needsProc, () => {
+  it('in the middle of a request, 600 times, leave nothing', async (t) => {
+    const { daemon, device, phone, vitals, before, grown } = await start(t)
+    const length = 'Content-Length: 1000\r\n'
+    const form = `Content-Type: multipart/form-data; boundary=b\r\n${length}`
+    const part = '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\nhello'
+    const starts = [
+      '',
+      'GE',
+      'GET /Sync.json HTTP/1.1\r\nHo',
+      formatHead('GET /file/a', device),
+      formatHead('GET /api/sse/clipboard', device),
+      formatHead('PUT /file/b', device, length),
+      `${formatHead('PUT /file/b', device, length)}${'x'.repeat(500)}`,
+      `${formatHead('PUT /Sync.json', device, length)}{"type":`,
+      `${formatHead('POST /api/history', device, form)}${part}`,
+      `${formatHead('PUT /file/b', device, 'Transfer-Encoding: chunked\r\n')}5\r\nhel`,
+    ]
+    for (let index = 0; index < 600; index++) {
+      const client = await connectTo(daemon)
+      client.send(starts[index % starts.length] ?? '')
+      // Some before anything of it was read, some in the middle of the answer.
+      if (index % 3 === 0) await phone.fetch('/healthz')
+      client.socket.resetAndDestroy()
+    }
+    await vitals.settled(before)
+    t.diagnostic(`${grown()} MiB more`)
+    assert.ok(grown() < 48, `${grown()} MiB more`)
+    assert.equal((await phone.download()).length, 4 * 2 ** 20)
+    assert.equal(daemon.stderr(), '')
+  })
+})
+
+const FEW_FILES = { wrapper: ['prlimit', '--nofile=256'] }
+
+describe('a daemon that may have 256 descriptors', needs('prlimit'), () => {
+  it('keeps some of them for those who come later, and for its owner', async (t) => {
+    const { daemon, phone, vitals, before, ask } = await start(t, FEW_FILES)
+    const sockets: Socket[] = []
+    for (let index = 0; index < 600; index++) sockets.push(await connectSilently(daemon))
+    assert.equal((await ask('GET /Sync.json')).status, 200)
+    assert.ok(vitals.descriptors() < 200, `${vitals.descriptors()} descriptors`)
+    assert.equal((await ask('GET /file/a')).body.length, 4 * 2 ** 20)
+    assert.equal((await ask('PUT /file/b', 'Content-Length: 5\r\n', 'hello')).status, 200)
+    assert.equal(JSON.parse((await daemon.run('status', '--json')).stdout).running, true)
+
+    for (const socket of sockets) socket.destroy()
+    await phone.pushText('after')
+    await vitals.settled({ descriptors: before.descriptors })
+    assert.equal(daemon.stderr(), '')
+  })
+
+  it('turns away who comes while all are busy, and recovers by itself', async (t) => {
+    const { daemon, device, phone, vitals, before, ask } = await start(t, FEW_FILES)
+    const uploads: RawClient[] = []
+    const head = formatHead('PUT /file/b', device, 'Content-Length: 5\r\nExpect: 100-continue\r\n')
+    let refused = 0
+    for (let index = 0; index < 300; index++) {
+      const client = await connectTo(daemon)
+      uploads.push(client)
+      const answer = await client.send(head).read().catch(() => undefined)
+      if (answer?.status !== 100) refused += 1
+    }
+    assert.ok(refused >= 200, `${refused} were refused`)
+    assert.ok(refused < 300, 'some were taken')
+    const [first, ...others] = uploads
+    assert.equal((await first?.send('hello').read())?.status, 200)
+    for (const client of [...others, ...uploads]) client.close()
+    while (vitals.descriptors() > before.descriptors) await ask('GET /healthz').catch(() => undefined)
+    await phone.pushFile('File', 'c', Buffer.from('after'))
+    assert.equal(String(await phone.download()), 'after')
+  })
+})
+
+describe('a client that does not wait for answers', needsProc, () => {
+  /** Writes as much as the other side takes, up to a limit or its end. */
+  async function pour({ socket }: RawClient, unit: string, bytes: number): Promise<void> {
+    const piece = unit.repeat(Math.ceil(65_536 / unit.length))
+    // A reset is one way of ending.
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    for (let sent = 0; sent < bytes && !socket.destroyed; sent += piece.length) {
+      if (socket.write(piece, 'latin1')) continue
+      await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed])
+    }
+  }
+
+  it('costs next to nothing, also behind an answer that takes time, and ends soon', async (t) => {
+    const { daemon, device, phone, vitals, before, grown } = await start(t)
+    const request = 'DELETE / HTTP/1.1\r\nHost: a\r\n\r\n'
+    const unknown = { ...device, password: 'not the password' }
+    for (const head of [
+      // Verifying takes a while.
+      formatHead('GET /Sync.json', unknown),
+      // This never ends by itself.
+      formatHead('GET /api/sse/clipboard', device),
+    ]) {
+      const client = await connectTo(daemon)
+      client.send(head)
+      await pour(client, request, 64 * 2 ** 20)
+      await client.readToEnd()
+    }
+    await vitals.settled({ descriptors: before.descriptors })
+    t.diagnostic(`${grown()} MiB more`)
+    // 64 of them may be those of a verification.
+    assert.ok(grown() < 112, `${grown()} MiB more`)
+    assert.equal((await phone.download()).length, 4 * 2 ** 20)
+    assert.equal(daemon.stderr(), '')
+  })
+
+  it('gets few downloads at a time', async (t) => {
+    const { daemon, device, phone, vitals, before, grown } = await start(t)
+    const clients: RawClient[] = []
+    for (const count of [600, 17, 10]) {
+      const client = await connectTo(daemon)
+      clients.push(client)
+      client.socket.pause()
+      client.send(formatHead('GET /file/a', device).repeat(count))
+    }
+    for (let looks = 0; looks < 100; looks++) await phone.fetch('/healthz')
+    const open = vitals.descriptors() - before.descriptors
+    t.diagnostic(`${grown()} MiB more, ${open} descriptors`)
+    assert.ok(grown() < 64, `${grown()} MiB more`)
+    assert.ok(open <= 40, `${open} descriptors more`)
+    for (const client of clients) client.close()
+    await vitals.settled(before)
+  })
+})

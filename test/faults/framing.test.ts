@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { EventStreams } from '../../src/gateway/event-streams.ts'
+import { deviceRoutes } from '../../src/gateway/routes.ts'
+import type { Route } from '../../src/http/call.ts'
+import type { Device } from '../../src/ports/device-registry.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
+import { serveGateway } from '../support/gateway.ts'
+import { createPhone } from '../support/phone.ts'
+import { RawClient } from '../support/raw-http.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { authorizationOf, connectTo, formatHead } from './support/raw-device.ts'
+import { needsProc, vitalsOf } from './support/vitals.ts'
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+const GIB = 2 ** 30
+
+/** Status lines of all answers on a connection. */
+function statuses(answers: string): readonly number[] {
+  return [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))
+}
+
+/** A daemon with an item, and a valid push of another one, to be hidden in other requests. */
+async function startHiding(t: TestContext) {
+  const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
+  const device = await daemon.pair('Phone')
+  const phone = createPhone(device, daemon.ready.gateway)
+  await phone.pushText('before')
+  const document = '{"type":"Text","text":"smuggled"}'
+  return {
+    daemon,
+    device,
+    phone,
+    login: authorizationOf(device),
+    push: formatHead('PUT /Sync.json', device, `Content-Length: ${document.length}\r\n`) + document,
+    /** Sends bytes on a connection of their own, and reads until the daemon has hung up. */
+    ask: async (bytes: string): Promise<string> => {
+      const client = await connectTo(daemon)
+      return client.send(bytes).readToEnd()
+    },
+  }
+}
+
+/** Heads of uploads that two readers could understand in two ways; `LENGTH` is that of the push. */
+const AMBIGUOUS: readonly (readonly [head: string, body: string])[] = [
+  ['Content-Length: LENGTH\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+  ['Transfer-Encoding: chunked\r\nContent-Length: LENGTH', '0\r\n\r\n'],
+  ['Content-Length: 0\r\nContent-Length: LENGTH', ''],
+  ['Content-Length: LENGTH\r\nContent-Length: 0', ''],
+  ['Content-Length: 0, LENGTH', ''],
+  ['Content-Length: 0 0', ''],
+  ['Content-Length: -0', ''],
+  ['Content-Length: 0x0', ''],
+  ['Content-Length: 1e0', ''],
+  ['Content-Length:\x0b0', ''],
+  ['Content-Length: \xb2', ''],
+  ['Content-Length: 18446744073709551616', ''],
+  ['Content-Length : 0', ''],
+  ['Content-Length: 0\r\n LENGTH', ''],
+  ['X-A: b\rContent-Length: LENGTH', ''],
+  ['X-A: b\nContent-Length: LENGTH', ''],
+  ['X-A: b\0Content-Length: LENGTH', ''],
+  ['Transfer-Encoding:\r\n chunked', '0\r\n\r\n'],
+  ['Transfer-Encoding : chunked', '0\r\n\r\n'],
+  ['Transfer-Encoding: chunked, identity', '0\r\n\r\n'],
+  ['Transfer-Encoding: identity, chunked', '0\r\n\r\n'],
+  ['Transfer-Encoding: chunked\r\nTransfer-Encoding: identity', '0\r\n\r\n'],
+  ['Transfer-Encoding: identity\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+  ['Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+  ['Transfer-Encoding: "chunked"', '0\r\n\r\n'],
+  ['Transfer-Encoding: chunked;q=1', '0\r\n\r\n'],
+  ['Transfer-Encoding: \x0bchunked', '0\r\n\r\n'],
+  ['Transfer-Encoding: gzip', ''],
+  ['Transfer-Encoding:', ''],
+  ...['0x0', '+0', '-0', 'g', '', ' 0', '0 0', '10000000000000000', `0;${'a'.repeat(20_000)}`].map(
+    (size) => ['Transfer-Encoding: chunked', `${size}\r\n\r\n`] as const,
+  ),
+  ['Transfer-Encoding: chunked', '0\n\n'],
+  ['Transfer-Encoding: chunked', '0;a\n\r\n'],
+  ['Transfer-Encoding: chunked', '1\r\nab\r\n0\r\n\r\n'],
+  ['Transfer-Encoding: chunked', '1\r\na\n0\r\n\r\n'],
+  ['Transfer-Encoding: chunked', '0\r\nX-A : b\r\n\r\n'],
+]
+
+describe('a request that two readers could understand in two ways', needsProc, () => {
+  it('ends its connection, and what follows on it is never served', async (t) => {
+    const { daemon, phone, login, push, ask } = await startHiding(t)
+    const vitals = vitalsOf(daemon)
+    const before = { descriptors: vitals.descriptors(), uploads: vitals.uploads() }
+    const start = `PUT /file/a HTTP/1.1\r\nHost: box\r\n${login}`
+    // At once, as some connections are lingered on.
+    await Promise.all(AMBIGUOUS.map(async ([head, body]) => {
+      const fields = head.replace('LENGTH', `${push.length}`)
+      const answers = await ask(`${start}${fields}\r\n\r\n${body}${push}`)
+      const [status = 0, ...others] = statuses(answers)
+      const what = JSON.stringify(`${head} ${body}`.slice(0, 100))
+      assert.ok([400, 431, 501].includes(status), `${status} to ${what}`)
+      assert.deepEqual(others, [], what)
+      assert.match(answers, /\r\nConnection: close\r\n/i, what)
+    }))
+    assert.equal((await phone.document())['text'], 'before')
+    await vitals.settled(before)
+    assert.equal(daemon.stderr(), '')
+  })
+
+  it('may be malformed before it is one, and then nothing of it is served', async (t) => {
+    const { daemon, phone, login, push, ask } = await startHiding(t)
+    const [line = ''] = push.split('\r\n')
+    for (const [from, to] of [
+      [line, 'PUT /Sync.json'],
+      [line, 'PUT /Sync.json HTTP/2.0'],
+      [line, 'PUT /Sync.json HTTP/1.2'],
+      [line, 'PUT /Sync.json HTTP/0.9'],
+      [line, 'PUT /Sync.json HTTP/1.1 x'],
+      [line, 'PUT\t/Sync.json HTTP/1.1'],
+      [line, 'PUT /Sync\0.json HTTP/1.1'],
+      [line, 'PUT /Sync.json#a HTTP/1.1'],
+      [line, 'PUT http://user@box/Sync.json HTTP/1.1'],
+      [line, ' PUT /Sync.json HTTP/1.1'],
+      ['Host: clipgate.example\r\n', ''],
+      ['Host: clipgate.example', 'Host: clipgate.example\r\nHost: clipgate.example'],
+      ['Host: clipgate.example', 'Host: clipgate.example, other'],
+      ['Host: clipgate.example', 'Host: clipgate.example/Sync.json'],
+      [login, `${login}${login}`],
+      [login, `${login}Expect: 200-ok\r\n`],
+      [login, `${login}Content-Encoding: gzip\r\n`],
+      [login, `${login}Upgrade: h2c\r\nConnection: Upgrade\r\nTransfer-Encoding: gzip\r\n`],
+    ] as const) {
+      const bytes = push.replace(from, to)
+      assert.notEqual(bytes, push)
+      const [status = 0, ...others] = statuses(await ask(bytes + push))
+      assert.ok(status >= 400 && status !== 500, `${status} to ${JSON.stringify(to)}`)
+      assert.deepEqual(others, [], JSON.stringify(to))
+      assert.equal((await phone.document())['text'], 'before', JSON.stringify(to))
+    }
+    assert.equal(daemon.stderr(), '')
+  })
+})
+
+describe('a body', needsProc, () => {
+  it('of a refused request, or of one that takes none, is never served', async (t) => {
+    const { daemon, phone, device, push, ask } = await startHiding(t)
+    const length = `Content-Length: ${push.length}\r\n`
+    const stranger = `PUT /file/a HTTP/1.1\r\nHost: box\r\n${length}\r\n`
+    for (const [head, expected] of [
+      [stranger, 401],
+      [formatHead('PUT /nowhere', device, length), 404],
+      [formatHead('POST /Sync.json', device, length), 405],
+      [formatHead('PUT /file/..', device, length), 400],
+      [formatHead('PUT /file/a', device, `${length}Content-Encoding: gzip\r\n`), 415],
+      [formatHead('PUT /file/a', device, `${length}Origin: http://evil.example\r\n`), 403],
+      [formatHead('GET /Sync.json', device, length), 200],
+      [formatHead('GET /healthz', device, length), 204],
+      [formatHead('OPTIONS /', device, length), 204],
+      [formatHead('DELETE /file', device, length), 200],
+      [formatHead('DELETE /api/history/clear', device, length), 200],
+      [formatHead('PROPFIND /', device, length), 200],
+    ] as const) {
+      assert.deepEqual(statuses(await ask(head + push)), [expected], head)
+      assert.equal((await phone.document())['text'], 'before', head)
+    }
+    assert.equal(daemon.stderr(), '')
+  })
+
+  it('that is longer than it says is as long as it says, and ends its connection', async (t) => {
+    const { device, phone, ask } = await startHiding(t)
+    const head = formatHead('PUT /file/a', device, 'Content-Length: 5\r\n')
+    assert.deepEqual(statuses(await ask(`${head}hello world`)), [200])
+    const body = '{"type":"File","dataName":"a","hasData":true}'
+    assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
+    assert.equal(String(await phone.download()), 'hello')
+  })
+
+  it('with trailers that never end leaves nothing', async (t) => {
+    const { daemon, device, ask } = await startHiding(t)
+    const vitals = vitalsOf(daemon)
+    const before = { descriptors: vitals.descriptors(), uploads: vitals.uploads() }
+    const start = formatHead('PUT /file/a', device, 'Transfer-Encoding: chunked\r\n')
+    const answers = await ask(`${start}5\r\nhello\r\n0\r\n${'X-A: b\r\n'.repeat(10_000)}`)
+    assert.deepEqual(statuses(answers), [431])
+    await vitals.settled(before)
+  })
+
+  it('of 1 GiB that never comes is not waited for, and holds nothing', async (t) => {
+    const { daemon, device, phone } = await startHiding(t)
+    const vitals = vitalsOf(daemon)
+    await phone.document()
+    const [memory, descriptors] = [vitals.memory(), vitals.descriptors()]
+    const length = `Content-Length: ${GIB}\r\n`
+    const clients: RawClient[] = []
+    for (let index = 0; index < 50; index++) {
+      const client = await connectTo(daemon)
+      clients.push(client)
+      client.send(formatHead('GET /Sync.json', device, length))
+      const { status, headers } = await client.read()
+      assert.deepEqual([status, headers['connection']], [200, 'close'])
+    }
+    // It is the daemon who ends them.
+    for (const client of clients) assert.equal(await client.readToEnd(), '')
+    await vitals.settled({ descriptors })
+    const grown = vitals.memory() - memory
+    t.diagnostic(`${grown} MiB more`)
+    assert.ok(grown < 32, `${grown} MiB more`)
+  })
+})
+
+describe('every route', () => {
+  const limits = { maxFileBytes: 1000, maxMetadataBytes: 1000 }
+
+  async function serveRoutes(t: TestContext) {
+    const at = await serveGateway(t, limits)
+    const rows: readonly Route<Device>[] = deviceRoutes(at, new EventStreams(at), {
+      version: '',
+      ...limits,
+    })
+    const ask = async ({ method, pattern }: Route<Device>, ...fields: readonly string[]) => {
+      const client = await RawClient.connect(at.port)
+      t.after(() => client.close())
+      const path = pattern.replaceAll(/\{[^}]+\}/g, 'Text-0')
+      const lines = [`${method} ${path} HTTP/1.1`, 'Host: box', `Authorization: ${at.authorization}`]
+      return client.send([...lines, ...fields, '', ''].join('\r\n')).read(method)
+    }
+    return { ...at, rows, ask }
+  }
+
+  const EXPECT = 'Expect: 100-continue'
+
+  it('that takes a body refuses one that is too long before a byte of it', async (t) => {
+    const { rows, ask, memory, blobs } = await serveRoutes(t)
+    const taking = rows.filter(({ maxBody }) => maxBody > 0)
+    assert.ok(taking.length >= 7, `${taking.length}`)
+    for (const row of taking) {
+      for (const expect of [[], [EXPECT]]) {
+        const answer = await ask(row, `Content-Length: ${row.maxBody + 1}`, ...expect)
+        assert.equal(answer.status, 413, `${row.method} ${row.pattern}`)
+        assert.equal(answer.headers['connection'], 'close')
+      }
+    }
+    assert.deepEqual([memory.count, blobs.count], [0, 0])
+  })
+
+  it('that takes none answers at once, whatever is announced', async (t) => {
+    const { rows, ask } = await serveRoutes(t)
+    for (const row of rows.filter(({ maxBody }) => maxBody === 0)) {
+      // Its answer has no end; `at once` is what a stream does.
+      if (row.pattern === '/api/sse/clipboard') continue
+      for (const length of [`Content-Length: ${GIB}`, 'Transfer-Encoding: chunked']) {
+        const answer = await ask(row, length, EXPECT)
+        assert.ok([200, 201, 204, 404].includes(answer.status), `${row.method} ${row.pattern}`)
+        assert.equal(answer.headers['connection'], 'close')
+      }
+    }
+  })
+
+  it('refuses compressed bodies, and never unpacks one', async (t) => {
+    const { rows, ask, memory, blobs } = await serveRoutes(t)
+    const codings = ['gzip', 'GZip', 'x-gzip', 'deflate', 'br', 'zstd', 'identity, gzip', '']
+    for (const row of rows) {
+      if (row.method === 'OPTIONS') continue
+      for (const coding of codings) {
+        const answer = await ask(row, 'Content-Length: 9', `Content-Encoding: ${coding}`, EXPECT)
+        assert.equal(answer.status, 415, `${row.method} ${row.pattern} ${coding}`)
+      }
+    }
+    assert.deepEqual([memory.count, blobs.count], [0, 0])
+  })
+})

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { startDaemonProcess, type PairedDevice } from '../support/daemon-process.ts'
+import { createPhone } from '../support/phone.ts'
+import type { RawClient } from '../support/raw-http.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { connectTo, formatHead } from './support/raw-device.ts'
+import { needsDisk, needsProc, vitalsOf } from './support/vitals.ts'
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+const MIB = 2 ** 20
+
+const BLOCK: Buffer = Buffer.alloc(256 * 1024, 'not compressed by anything on the way')
+
+/** A daemon after its first login, with an item that is to survive. */
+async function start(t: TestContext) {
+  const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
+  const device = await daemon.pair('Phone')
+  const phone = createPhone(device, daemon.ready.gateway)
+  await phone.pushFile('File', 'before', Buffer.alloc(64 * MIB, 'bytes '))
+  const vitals = vitalsOf(daemon)
+  const before = {
+    descriptors: vitals.descriptors(),
+    uploads: vitals.uploads(),
+    memory: vitals.memory(),
+  }
+  vitals.resetPeak()
+  return {
+    daemon,
+    device,
+    phone,
+    vitals,
+    before,
+    /** Checks how many MiB it took at most, over what it had. */
+    hasGrownBy: (most: number): void => {
+      const grown = vitals.peak() - before.memory
+      t.diagnostic(`${grown} MiB over ${before.memory} MiB`)
+      assert.ok(grown <= most, `${grown} MiB over ${before.memory} MiB`)
+    },
+  }
+}
+
+/** Sends so many bytes, at the pace of the daemon. */
+async function pour({ socket }: RawClient, bytes: number): Promise<void> {
+  for (let sent = 0; sent < bytes; sent += BLOCK.length) {
+    const piece = BLOCK.subarray(0, bytes - sent)
+    if (!socket.write(piece)) await new Promise((resolve) => socket.once('drain', resolve))
+  }
+}
+
+describe('twelve uploads at once', needsDisk(2), () => {
+  it('are all taken, and take little memory', async (t) => {
+    const { daemon, device, hasGrownBy } = await start(t)
+    const size = 32 * MIB
+    const headers = `Content-Length: ${size}\r\n`
+    await Promise.all(
+      Array.from({ length: 12 }, async (_, index) => {
+        const client = await connectTo(daemon)
+        client.send(formatHead(`PUT /file/${index}`, device, headers))
+        await pour(client, size)
+        assert.equal((await client.read()).status, 200)
+        client.close()
+      }),
+    )
+    hasGrownBy(64)
+    const { storage } = JSON.parse((await daemon.run('status', '--json')).stdout)
+    assert.deepEqual([storage.stagedUploads, storage.stagedBytes], [12, 12 * size])
+  })
+})
+
+/** A little more than 32 bits can count. */
+const HUGE = 2 ** 31 + 5 * MIB
+
+const FORM = 'Content-Type: multipart/form-data; boundary=b\r\n'
+const PART = '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\n'
+
+describe('2 GiB that are cut off in the end', needsDisk(6), () => {
+  it('leave nothing, and took no memory, in a file and in a form', async (t) => {
+    const { daemon, device, phone, vitals, before, hasGrownBy } = await start(t)
+    const length = `Content-Length: ${HUGE + 1000}\r\n`
+    await Promise.all(
+      [
+        ['PUT /file/a', length, ''],
+        ['POST /api/history', `${FORM}${length}`, PART],
+      ].map(async ([line = '', headers = '', part = '']) => {
+        const client = await connectTo(daemon)
+        client.send(formatHead(line, device, headers) + part)
+        await pour(client, HUGE)
+        assert.ok(vitals.blobs().length > before.uploads.length, 'nothing is written')
+        client.close()
+      }),
+    )
+    await vitals.settled(before)
+    hasGrownBy(64)
+    assert.equal((await phone.document())['dataName'], 'before')
+    assert.equal((await phone.download()).length, 64 * MIB)
+    assert.equal(daemon.stderr(), '')
+  })
+})
+
+describe('downloads that nobody reads', needsProc, () => {
+  /** Asks so many times, on connections of their own, and waits until all answers have begun. */
+  async function beginReading(
+    daemon: Awaited<ReturnType<typeof start>>['daemon'],
+    device: PairedDevice,
+    count: number,
+    line = 'GET /file/before',
+  ): Promise<readonly RawClient[]> {
+    const clients: RawClient[] = []
+    for (let index = 0; index < count; index++) {
+      const client = await connectTo(daemon)
+      clients.push(client)
+      client.send(formatHead(line, device))
+      await client.readUntil('\r\n\r\n')
+      client.socket.pause()
+    }
+    return clients
+  }
+
+  for (const [count, most] of [[6, 32], [500, 192]] as const) {
+    it(`take little memory, and keep nobody waiting: ${count} of them`, async (t) => {
+      const { daemon, device, phone, vitals, before, hasGrownBy } = await start(t)
+      const clients = await beginReading(daemon, device, count)
+      assert.equal((await phone.download()).length, 64 * MIB)
+      await phone.pushText('after')
+      assert.equal((await phone.document())['text'], 'after')
+      hasGrownBy(most)
+      for (const client of clients) client.close()
+      await vitals.settled({ descriptors: before.descriptors })
+      assert.equal(daemon.stderr(), '')
+    })
+  }
+
+  it('are few, of records of a long text', async (t) => {
+    const { daemon, device, phone, hasGrownBy } = await start(t)
+    const text = 'x'.repeat(16 * MIB - 100)
+    await phone.pushText(text)
+    const { hash } = await phone.document()
+    const statuses: string[] = []
+    for (let index = 0; index < 40; index++) {
+      const client = await connectTo(daemon)
+      t.after(() => client.close())
+      client.send(formatHead(`GET /api/history/Text-${String(hash)}`, device))
+      statuses.push((await client.readUntil('\r\n')).slice(9, 12))
+      client.socket.pause()
+    }
+    assert.deepEqual([...new Set(statuses)].sort(), ['200', '503'])
+    // The push itself took more than half of it.
+    hasGrownBy(320)
+    assert.equal((await phone.document())['text'], text)
+  })
+})
+
+describe('long documents at once', needsProc, () => {
+  const document = JSON.stringify({ type: 'Text', text: 'x'.repeat(16 * MIB - 100) })
+
+  it('are taken as far as there is memory for them; the others are told to come again', async (t) => {
+    const { daemon, device, phone, hasGrownBy } = await start(t)
+    const push = async (): Promise<number> => {
+      const client = await connectTo(daemon)
+      const length = `Content-Length: ${document.length}\r\nExpect: 100-continue\r\n`
+      const { status } = await client.send(formatHead('PUT /Sync.json', device, length)).read()
+      if (status !== 100) return status
+      const answer = await client.send(document).read()
+      client.close()
+      return answer.status
+    }
+    const statuses = await Promise.all(Array.from({ length: 12 }, push))
+    assert.deepEqual([...new Set(statuses)].sort(), [200, 503])
+    hasGrownBy(320)
+    // What one had to leave is there for the next.
+    assert.equal(await push(), 200)
+    await phone.pushText('after')
+  })
+
+  it('that never come whole keep no short one out', async (t) => {
+    const { daemon, device, phone, vitals, before, hasGrownBy } = await start(t)
+    const clients: RawClient[] = []
+    for (const headers of [
+      `Content-Length: ${document.length}\r\n`,
+      'Transfer-Encoding: chunked\r\n',
+    ]) {
+      for (let index = 0; index < 10; index++) {
+        const client = await connectTo(daemon)
+        clients.push(client)
+        const size = headers.startsWith('T') ? `${document.length.toString(16)}\r\n` : ''
+        client.send(formatHead('PUT /Sync.json', device, headers) + size)
+        await pour(client, 2 * MIB)
+      }
+    }
+    await phone.pushText('short')
+    assert.equal((await phone.document())['text'], 'short')
+    hasGrownBy(64)
+    for (const client of clients) client.close()
+    await vitals.settled({ descriptors: before.descriptors })
+  })
+})

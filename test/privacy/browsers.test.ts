@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { createControl } from '../../src/control/create-control.ts'
+import { listOperations, readDescription } from '../docs/support/api-description.ts'
+import { allCases } from '../docs/support/all-cases.ts'
+import { requestOf } from '../docs/support/case.ts'
+import { openStation } from '../docs/support/station.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { createFakeAdmin } from '../support/fake-admin.ts'
+import { serveGateway } from '../support/gateway.ts'
+import { RawClient, type RawResponse } from '../support/raw-http.ts'
+
+/** Types that no browser runs anything of, when it may not guess another one. */
+const INERT = /^(?:application\/(?:problem\+)?json|text\/plain; charset=utf-8|text\/event-stream)$/
+
+/** Headers that let others in, or lead away. */
+const OPENING = /^(?:access-control-|refresh|link|location|set-cookie)/
+
+/** Whatever an answer says, a browser may show it to nobody else, and run nothing of it. */
+function assertInert({ headers }: Pick<RawResponse, 'headers'>, what: string): void {
+  assert.equal(headers['x-content-type-options'], 'nosniff', what)
+  assert.match(headers['cache-control'] ?? '', /^(?:no-store|no-cache, no-transform)$/, what)
+  assert.deepEqual(Object.keys(headers).filter((name) => OPENING.test(name)), [], what)
+  const type = headers['content-type']
+  if (type === undefined || INERT.test(type)) return
+  assert.match(headers['content-disposition'] ?? '', /^attachment; filename/, what)
+  assert.equal(headers['content-security-policy'], "sandbox; default-src 'none'", what)
+}
+
+describe('a browser runs nothing of any answer of the gateway', () => {
+  const operations = listOperations(readDescription())
+  // Others than these have requests of their own before them.
+  const cases = allCases(operations).filter(({ code }) => code !== 'TOO_MANY_REQUESTS')
+  for (const operation of operations) {
+    it(`to ${operation.method} ${operation.path}`, async (t) => {
+      for (const one of cases.filter((candidate) => candidate.operation === operation.id)) {
+        const at = await openStation(t, one.options)
+        await one.given?.(at)
+        const request = requestOf(one, operation)
+        const answer = await (one.exchange?.(at, request) ?? at.ask(request))
+        assertInert(answer, `${one.status} ${one.when}`)
+      }
+    })
+  }
+})
+
+const PAGE = '<script xmlns="http://www.w3.org/1999/xhtml">alert(document.domain)</script>'
+
+describe('a browser runs nothing of a file that somebody pushed', () => {
+  for (const [dataName, type] of [
+    ['page.html', 'text/html'],
+    ['page.html', 'text/html; charset=utf-7'],
+    ['page.xhtml', 'application/xhtml+xml'],
+    ['page.xml', 'text/xml'],
+    ['page.svg', 'image/svg+xml'],
+    ['page.pdf', 'application/pdf'],
+    ['page.js', 'text/javascript'],
+    ['page.html', 'application/octet-stream'],
+    ['page', 'multipart/x-mixed-replace; boundary=a'],
+    ['"; filename=page.html', 'text/html'],
+  ] as const) {
+    it(`as ${type}, called ${dataName}`, async (t) => {
+      const { phone } = await serveGateway(t)
+      const path = `/file/${encodeURIComponent(dataName)}`
+      await phone.fetch(path, { method: 'PUT', body: PAGE, headers: { 'content-type': type } })
+      const document = JSON.stringify({ type: 'File', dataName, hasData: true })
+      assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body: document })).status, 200)
+      const { hash, type: kind } = await phone.document()
+      for (const target of [path, `/api/history/${kind}-${hash}/data`]) {
+        for (const [status, request] of [
+          [200, {}],
+          [200, { method: 'HEAD' }],
+          [206, { headers: { range: 'bytes=0-9' } }],
+          [416, { headers: { range: 'bytes=999-' } }],
+          [304, { headers: { 'if-none-match': '*' } }],
+          [412, { headers: { 'if-match': '"other"' } }],
+        ] as const) {
+          const response = await phone.fetch(target, request)
+          await response.arrayBuffer()
+          assert.equal(response.status, status, target)
+          assertInert({ headers: Object.fromEntries(response.headers) }, `${target} ${status}`)
+        }
+      }
+    })
+  }
+})
+
+/** Asks the control listener, byte for byte. */
+async function openControl(t: TestContext) {
+  const logger = new CaptureLogger()
+  const listener = createControl({ admin: createFakeAdmin(), token: 'token', logger })
+  const server = createServer(listener).on('checkContinue', listener)
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  // `listen` was given an address, so this is one.
+  const { port } = server.address() as AddressInfo
+  return async (line: string, body: string, ...fields: readonly string[]): Promise<RawResponse> => {
+    const client = await RawClient.connect(port)
+    t.after(() => client.close())
+    const length = `Content-Length: ${body.length}`
+    const head = [`${line} HTTP/1.1`, `Host: 127.0.0.1:${port}`, length, ...fields]
+    return client.send([...head, '', body].join('\r\n')).read(line.split(' ', 1)[0])
+  }
+}
+
+describe('a browser runs nothing of any answer of the control listener', () => {
+  const owner = 'Authorization: Bearer token'
+  const device = '{"kind":"phone","username":"my_phone","label":"<script>alert(1)</script>"}'
+  for (const [status, line, body, ...fields] of [
+    [200, 'GET /health', ''],
+    [200, 'HEAD /health', ''],
+    [405, 'POST /health', ''],
+    [401, 'GET /status', ''],
+    [200, 'GET /status', '', owner],
+    [200, 'POST /devices', device, owner],
+    [404, 'POST /devices/<script>/rotate', '', owner],
+    [404, 'DELETE /devices/nobody', '', owner],
+    [400, 'POST /devices', '{', owner],
+    [413, 'POST /devices', ' '.repeat(70_000), owner],
+    [415, 'POST /devices', device, owner, 'Content-Encoding: gzip'],
+    [404, 'GET /<script>alert(1)</script>', '', owner],
+    [405, 'DELETE /devices', '', owner],
+    [403, 'GET /devices', '', owner, 'Origin: http://evil.example'],
+    [400, 'GET /devices', '', owner, 'Host: evil.example'],
+  ] as const) {
+    it(`${status} to ${line} ${fields.join(' ')}`, async (t) => {
+      const ask = await openControl(t)
+      const answer = await ask(line, body, ...fields)
+      assert.equal(answer.status, status, answer.body)
+      assertInert(answer, line)
+    })
+  }
+
+  it('not even of its list of devices', async (t) => {
+    const ask = await openControl(t)
+    assert.equal((await ask('POST /devices', device, owner)).status, 200)
+    const rotated = await ask('POST /devices/my_phone/rotate', '', owner)
+    const listed = await ask('GET /devices', '', owner)
+    const revoked = await ask('DELETE /devices/my_phone', '', owner)
+    for (const answer of [rotated, listed, revoked]) {
+      assert.equal(answer.status, 200)
+      assertInert(answer, answer.body)
+    }
+  })
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { XClient } from '../desktop/support/x-client.ts'
+import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import type { PairedDevice, ReadyEvent } from '../support/daemon-process.ts'
+import { createPhone, type Phone } from '../support/phone.ts'
+import { needs } from '../support/requirements.ts'
+import { Xvfb } from '../support/xvfb.ts'
+import { Enclosure } from './support/enclosure.ts'
+import type { Place } from './support/places.ts'
+import { secret } from './support/secrets.ts'
+
+const PLACES: readonly Place[] = [
+  { path: /^data\/item\.json$/, holds: ['text', 'file name'] },
+  { path: /^data\/blobs\/[0-9a-f]{32}$/, holds: ['file content'] },
+  { path: /^data\/staging\/[0-9a-f]{32}\.json$/, holds: ['file name'] },
+  { path: /^data\/control\.token$/, holds: ['control token'] },
+  // The files in it are the user's, and it lets nobody else in.
+  {
+    path: /^received\/.+/,
+    holds: ['file content'],
+    isNamedAfter: ['file name'],
+    isOfUser: true,
+  },
+]
+
+/** How password managers mark what they copy. */
+const HINT = 'x-kde-passwordManagerHint'
+
+describe('on a desktop', needs('Xvfb'), () => {
+  let program: BuiltProgram
+  before(async () => {
+    program = await buildProgram()
+  })
+  after(() => program.remove())
+
+  async function open(t: TestContext) {
+    const xvfb = await Xvfb.start()
+    t.after(() => xvfb.stop())
+    const enclosure = await Enclosure.open(t, { main: program.main, places: PLACES })
+    const args = ['serve', '--json', '--log-level', 'debug']
+    const daemon = await enclosure.start(args, { env: { DISPLAY: xvfb.display } })
+    const ready: ReadyEvent = JSON.parse((await daemon.printed(/^.*\n/))[0])
+    assert.equal(ready.clipboard, 'x11')
+    await enclosure.learnControlToken()
+    const { stdout } = await enclosure.run(['pair', '--json'])
+    const device: PairedDevice = JSON.parse(stdout)
+    enclosure.search.learn('minted password', device.password)
+    const phone = createPhone(device, ready.gateway)
+    const other = await XClient.open(t, xvfb.display)
+    const finish = async (): Promise<void> => {
+      daemon.child.kill('SIGTERM')
+      assert.equal((await enclosure.end(daemon)).code, 0)
+      await enclosure.look('at the end')
+      assert.deepEqual(enclosure.leaks, [])
+    }
+    return { enclosure, phone, other, finish }
+  }
+
+  /** Reads documents until the item has this text; the time limit of the test ends it. */
+  async function untilText(phone: Phone, text: string): Promise<void> {
+    while ((await phone.document())['text'] !== text);
+  }
+
+  it('what is copied and pushed stays where it belongs', async (t) => {
+    const { enclosure, phone, other, finish } = await open(t)
+    await other.copy({ UTF8_STRING: secret('text') })
+    await untilText(phone, secret('text'))
+    await enclosure.look('after a copy')
+
+    const file = join(enclosure.given, `${secret('file name')}.txt`)
+    await writeFile(file, secret('file content'))
+    await other.copy({ 'text/uri-list': `${pathToFileURL(file)}\r\n` })
+    await untilText(phone, `${secret('file name')}.txt`)
+
+    await phone.pushFile('File', `${secret('file name')}.bin`, Buffer.from(secret('file content')))
+    // Offered once it lies in the received folder.
+    let change = await other.next('ownerChanged')
+    while (change.owner === other.window) change = await other.next('ownerChanged')
+    assert.match(String(await other.paste('text/uri-list')), /\/received\//)
+    await enclosure.look('after a push')
+    await phone.pushText(secret('text'))
+    await finish()
+  })
+
+  it('what a password manager marks as secret is not shared, and gets nowhere', async (t) => {
+    const { enclosure, phone, other, finish } = await open(t)
+    await other.copy({ UTF8_STRING: 'before' })
+    await untilText(phone, 'before')
+    const marked = { UTF8_STRING: secret('copied secret'), 'text/plain': secret('copied secret') }
+    for (const hint of ['secret', 'secret\0']) {
+      await other.copy({ ...marked, [HINT]: hint })
+      await enclosure.look('after a secret')
+      // What is read next proves that the secret was dealt with.
+      await other.copy({ UTF8_STRING: `after ${hint.length}`, [HINT]: 'public' })
+      await untilText(phone, `after ${hint.length}`)
+    }
+    await finish()
+  })
+})
