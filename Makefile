@@ -62,6 +62,10 @@ fuzz: node_modules ## Run the property tests with 100 times as many cases (FUZZ_
 bench: build ## Measure against baselines in the same run (BENCH=bench/one.bench.ts to narrow)
 	$(NODE) $(LOAD) bench/run.ts $(BENCH)
 
+.PHONY: soak
+soak: build ## Use the daemon in every way at once, and watch what it takes (SOAK_MINUTES=10)
+	$(NODE) $(LOAD) bench/soak.ts
+
 .PHONY: build
 build: node_modules ## Compile src/ to dist/
 	rm -rf dist

@@ -25,7 +25,7 @@ export function ratioOf(measured: readonly number[], baseline: readonly number[]
   return figureOf(measured.map((value, round) => value / (baseline[round] ?? Number.NaN)))
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2
