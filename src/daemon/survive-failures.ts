@@ -1,6 +1,6 @@
 /**
  * Keeps a daemon alive when something fails that nobody waits for; see
- * docs/decisions/020-unhandled-failures.md.
+ * docs/decisions/014-unhandled-failures.md.
  *
  * For a program only: a library must not decide about the process of others.
  *

@@ -9,7 +9,7 @@ import { OLD_RECORD_MS } from '../core/limits.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { json } from '../http/reply.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Device, DeviceRegistry, Dialect } from '../ports/device-registry.ts'
+import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import { dialectOf } from './dialect.ts'
@@ -35,16 +35,20 @@ export interface PostHistoryDeps extends ReceiveFormDeps {
 export function postHistory(deps: PostHistoryDeps): Handler<Device> {
   return async (call) => {
     const received = await receiveHistoryForm(call, deps)
-    const isKept = isOld(received.form, deps.latest.current?.item, dialectOf(call, deps.devices))
+    const { clock, latest, devices } = deps
+    const isPush = dialectOf(call, devices) === 'sync'
+    const isKept = !isPush && isOld(received.form, latest.current?.item, clock.now())
     return json(await (isKept ? keep : apply)(received, call, deps))
   }
 }
 
 /** Clients of the reference protocol send all of their history when they first meet a server. */
-function isOld({ state }: HistoryForm, current: Item | undefined, dialect: Dialect): boolean {
-  if (dialect === 'sync' || current === undefined) return false
+function isOld({ state }: HistoryForm, current: Item | undefined, now: number): boolean {
+  if (current === undefined) return false
   const { createTime, lastAccessed = createTime } = state
-  return lastAccessed !== undefined && lastAccessed < current.activatedAt - OLD_RECORD_MS
+  // A clock that was set back since must not make old what is new.
+  const latest = Math.min(current.activatedAt, now)
+  return lastAccessed !== undefined && lastAccessed < latest - OLD_RECORD_MS
 }
 
 async function apply(

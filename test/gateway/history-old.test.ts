@@ -29,6 +29,15 @@ describe('an old item in POST /api/history', () => {
     assert.equal((await (await addPhone()).fetch('/api/history/Text-AB')).status, 404)
   })
 
+  it('is none for what is new, although the clock was set back', async (t) => {
+    const { phone, clock } = await serveGateway(t)
+    await phone.pushText('current')
+    clock.jump(-60 * MINUTE)
+    const fields = { type: 'Text', hash: 'AB', text: 'new', createTime: ago(clock, 0) }
+    await post(phone, urlencoded(fields, REFERENCE))
+    assert.equal((await phone.document())['text'], 'new')
+  })
+
   it('is judged by when it was used last, else made', async (t) => {
     const { phone, clock } = await serveGateway(t)
     await phone.pushText('current')
