@@ -28,7 +28,10 @@ export class Connection {
   isKnown = false
   /** The answer under way has no end: nobody can wait for it. */
   isLive = false
-  /** Bytes that had come when the connection was refused, if it was. */
+  /**
+   * Bytes that had come when the connection was refused, if it was: what comes behind is not
+   * served, and what came before is.
+   */
   refusedAt: number | undefined = undefined
   /** Requests so far. */
   requests = 0

@@ -86,8 +86,8 @@ class Kernel<Principal> {
 
   serve(request: IncomingMessage, response: ServerResponse): void {
     const connection = connectionOf(request.socket)
-    // We said that we would close; the client may not count on more.
-    if (connection.isClosing) return
+    // We said that we would close, or that we do not understand; the client may not count on more.
+    if (connection.isClosing || connection.refusedAt !== undefined) return
     connection.inTurn(response, () => {
       if (connection.isClosing || connection.socket.destroyed) return
       this.#begin(new Exchange(request, response, connection, this.#isTrustedProxy, this.#heldBytes))

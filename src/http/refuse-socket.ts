@@ -33,7 +33,6 @@ export function refuseSocket(socket: Socket, error: HttpError, lingerMs: number 
   const { latest, refusedAt, isBusy } = connection
   // What comes behind the last answer is not even malformed.
   if (connection.isClosing && !isBusy && refusedAt === undefined) return
-  connection.isClosing = true
   if (refusedAt !== undefined) {
     // The parser complains again about each piece that comes.
     if (socket.bytesRead > refusedAt + LINGER_BYTES) socket.destroy()

@@ -26,7 +26,7 @@ const SEED = Number(process.env['FUZZ_SEED'] ?? 20_260_131)
 const CONNECTIONS = 200
 
 /** What the heap and the workers may take more than after the first few hundred requests. */
-const MAX_GROWTH_MIB = 48
+const MAX_GROWTH_MIB = 96
 
 let program: BuiltProgram
 

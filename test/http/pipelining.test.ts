@@ -35,6 +35,28 @@ describe('behind an answer that has no end', () => {
   })
 })
 
+describe('requests in front of one that is malformed, or never ends', () => {
+  it('are answered, also those that wait for their turn, and then the connection ends', async (t) => {
+    for (const last of ['nonsense\r\n\r\n', 'GET / HTTP/1.1\r\nHo']) {
+      const slow = defer<Reply>()
+      const { connect } = await serveKernel(t, {
+        routes: [
+          route('GET', '/slow', () => slow.promise),
+          route('GET', '/go', () => (slow.resolve(text('slow')), text('go'))),
+        ],
+      })
+      const client = await connect()
+      client.send(head('GET /slow') + head('DELETE /') + last)
+      if (!last.endsWith('\n')) client.socket.end()
+      // By then all of that was read.
+      assert.equal((await (await connect()).send(head('GET /go')).read()).body, 'go')
+      assert.equal((await client.read()).body, 'slow', last)
+      const answers = await client.readToEnd()
+      assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 405'], last)
+    }
+  })
+})
+
 describe('requests that do not wait for an answer', () => {
   it('may be sixteen, again and again', async (t) => {
     const replies = [defer<Reply>(), defer<Reply>(), defer<Reply>()]
