@@ -31,7 +31,10 @@ const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 10)
 const SEED = Number(process.env['SOAK_SEED'] ?? Date.now() % 2 ** 31)
 const PHONES = 20
 
-/** Until compilers have compiled and caches are full; a fifth of the time at most. */
+/**
+ * Until compilers have compiled and caches are full, and again until an engine that has rested has
+ * found its size; a fifth of the time at most.
+ */
 const WARM_UP_MS = Math.min(120_000, MINUTES * 12_000)
 
 const SAMPLE_MS = 2000
@@ -76,7 +79,7 @@ async function soak(cleanup: AsyncCleanup): Promise<void> {
   await play(stage, WARM_UP_MS)
   const before = await rest(daemon)
   tally.reset()
-  const samples = await play(stage, MINUTES * 60_000 - WARM_UP_MS)
+  const samples = await play(stage, MINUTES * 60_000 - WARM_UP_MS, WARM_UP_MS)
   const after = await rest(daemon)
   const debris = await findDebris(daemon.dataDir, { isRunning: true })
   const exitCode = await daemon.stop()
@@ -92,7 +95,7 @@ async function soak(cleanup: AsyncCleanup): Promise<void> {
     tally,
     debris: [...debris, ...left],
     exitCode,
-    errors: daemon.log.filter((line) => / error /.test(line)),
+    log: daemon.log.filter((line) => / (?:warn|error) /.test(line)),
   })
   const results = new URL('./results/', import.meta.url)
   await mkdir(results, { recursive: true })
@@ -122,8 +125,12 @@ interface Stage {
   readonly folder: string
 }
 
-/** Lets everybody act for a while, and looks on. */
-async function play(stage: Stage, ms: number): Promise<Sample[]> {
+/**
+ * Lets everybody act for a while, and looks on.
+ *
+ * @param unsampledMs How much of that it looks away.
+ */
+async function play(stage: Stage, ms: number, unsampledMs = 0): Promise<readonly Sample[]> {
   const { daemon, phones, tally, start, folder } = stage
   const { gateway, admin } = daemon
   const ending = new AbortController()
@@ -135,6 +142,7 @@ async function play(stage: Stage, ms: number): Promise<Sample[]> {
   const acting = castOf(world).map((actor, index) => act(world, actor, `${actor.who} ${index}`))
   const samples: Sample[] = []
   const end = performance.now() + ms
+  await sleep(unsampledMs)
   while (performance.now() < end) {
     await sleep(SAMPLE_MS)
     samples.push({ at: (performance.now() - start) / 60_000, ...daemon.usage() })

@@ -30,8 +30,8 @@ export interface SoakFindings {
   readonly tally: Tally
   readonly debris: readonly string[]
   readonly exitCode: number | null
-  /** Of the log. */
-  readonly errors: readonly string[]
+  /** Its warnings and errors. */
+  readonly log: readonly string[]
 }
 
 export interface SoakResult extends Omit<SoakFindings, 'tally'> {
@@ -49,6 +49,9 @@ const SPANS = 20
 
 /** Before that, an engine is still finding its size. */
 const MIN_MINUTES = 5
+
+/** More of the log say nothing new. */
+const MAX_LINES = 20
 
 /** A slope that is surely steeper is a leak: a hundred MiB in a day. */
 const MAX_SLOPE = 100 / (24 * 60)
@@ -68,7 +71,7 @@ export function judgeSoak({ tally, ...findings }: SoakFindings): SoakResult {
 }
 
 function failuresOf(findings: SoakFindings, slopes: SoakResult['slopes']): readonly string[] {
-  const { minutes, before, after, tally, debris, exitCode, errors } = findings
+  const { minutes, before, after, tally, debris, exitCode, log } = findings
   const failures: string[] = []
   const isLong = minutes >= MIN_MINUTES
   for (const [name, slope] of Object.entries(slopes)) {
@@ -85,7 +88,7 @@ function failuresOf(findings: SoakFindings, slopes: SoakResult['slopes']): reado
   if (threads > 0) failures.push(`${threads} threads leak`)
   if (tally.faultCount > 0) failures.push(`${tally.faultCount} wrong answers`)
   if (debris.length > 0) failures.push(`debris: ${debris.join()}`)
-  if (errors.length > 0) failures.push(`${errors.length} errors in the log`)
+  if (log.length > 0) failures.push(`${log.length} warnings and errors in the log`)
   if (exitCode !== 0) failures.push(`it ended with ${exitCode}`)
   return failures
 }
@@ -105,7 +108,7 @@ function leftOver(before: readonly string[], after: readonly string[]): readonly
 }
 
 export function printVerdict(result: SoakResult): void {
-  const { requests, answers, faults, errors, failures } = result
+  const { requests, answers, faults, log, failures } = result
   console.log()
   for (const line of formatTable(tableOf(result), undefined)) console.log(line)
   console.log(`\n${requests} things done:`)
@@ -113,7 +116,7 @@ export function printVerdict(result: SoakResult): void {
     const parts = Object.entries(outcomes).map(([outcome, count]) => `${count} × ${outcome}`)
     console.log(`  ${who}: ${parts.join(', ')}`)
   }
-  for (const line of [...faults, ...errors.slice(0, 20)]) console.log(`! ${line}`)
+  for (const line of [...faults, ...log.slice(0, MAX_LINES)]) console.log(`! ${line}`)
   console.log(failures.length === 0 ? '\nNothing grew, leaked or was wrong' : '\nFAILED:')
   for (const failure of failures) console.log(`  ${failure}`)
 }
