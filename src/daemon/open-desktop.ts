@@ -77,7 +77,7 @@ async function openSystemClipboard(
   const isX11 = choice === 'x11' || (choice === undefined && process.platform === 'linux')
   if (!isX11) throw new Error(`The clipboard of ${choice ?? process.platform} is not supported yet`)
   // A headless daemon never loads it.
-  const { X11Clipboard } = await import('../desktop/x11-clipboard.ts')
+  const { X11Clipboard } = await import('../desktop/x11/x11-clipboard.ts')
   // Whatever is there was copied while no daemon ran, or is known already and changes nothing.
   return X11Clipboard.open({ ...deps, readAtStart: true })
 }

@@ -8,16 +8,16 @@
  * @module
  */
 
-import { SerialQueue } from '../lib/serial-queue.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Logger } from '../ports/logger.ts'
+import { SerialQueue } from '../../lib/serial-queue.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
 import type {
   ClipboardEvents,
   CopiedContent,
   OfferedContent,
   SystemClipboard,
-} from '../ports/system-clipboard.ts'
-import { COPY_LIMITS, type CopyLimits } from './read-copy.ts'
+} from '../../ports/system-clipboard.ts'
+import { COPY_LIMITS, type CopyLimits } from '../read-copy.ts'
 import { XSession, type OwnerChange, type XTimings } from './x-session.ts'
 
 export interface X11ClipboardOptions {

@@ -5,7 +5,7 @@
  */
 
 import { EventEmitter, once } from 'node:events'
-import { FakeClock } from '../../support/fake-clock.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
 
 export class WatchedClock extends FakeClock {
   readonly #changed = new EventEmitter()

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { KIB } from '../core/limits.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Logger } from '../ports/logger.ts'
-import type { CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
+import { KIB } from '../../core/limits.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { CopiedContent, OfferedContent } from '../../ports/system-clipboard.ts'
 import { internAtoms, type Atoms } from './atoms.ts'
 import { OutgoingTransfers } from './outgoing-transfers.ts'
-import { readCopy, type CopyLimits } from './read-copy.ts'
+import { readCopy, type CopyLimits } from '../read-copy.ts'
 import { SelectionOwner } from './selection-owner.ts'
 import { SelectionReader, TRANSFER_PROPERTIES } from './selection-reader.ts'
 import { PROPERTY_CHANGE, XConnection } from './x-connection.ts'

@@ -8,8 +8,8 @@
  * @module
  */
 
-import { KIB, MIB } from '../core/limits.ts'
-import type { Clock } from '../ports/clock.ts'
+import { KIB, MIB } from '../../core/limits.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Atoms } from './atoms.ts'
 import type { XConnection } from './x-connection.ts'
 import type { ConversionAnswer, SelectionEvent } from './x-events.ts'

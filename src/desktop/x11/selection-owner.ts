@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { Logger } from '../ports/logger.ts'
-import type { OfferedContent } from '../ports/system-clipboard.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { OfferedContent } from '../../ports/system-clipboard.ts'
 import type { Atoms } from './atoms.ts'
-import { offeredFormats, type OfferedBytes } from './offered-formats.ts'
+import { offeredFormats, type OfferedBytes } from '../offered-formats.ts'
 import type { OutgoingTransfers } from './outgoing-transfers.ts'
 import type { XConnection } from './x-connection.ts'
 import type { SelectionEvent, SelectionRequest } from './x-events.ts'

@@ -8,15 +8,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { systemClock } from '../../src/daemon/system-clock.ts'
-import { X11Clipboard } from '../../src/desktop/x11-clipboard.ts'
-import { loadX11 } from '../../src/desktop/x11-library.ts'
-import type { Clock } from '../../src/ports/clock.ts'
-import { CaptureLogger } from '../support/capture-logger.ts'
-import { FakeClock } from '../support/fake-clock.ts'
-import { Mailbox } from '../support/mailbox.ts'
-import { needs } from '../support/requirements.ts'
-import { Xvfb } from '../support/xvfb.ts'
+import { systemClock } from '../../../src/daemon/system-clock.ts'
+import { X11Clipboard } from '../../../src/desktop/x11/x11-clipboard.ts'
+import { loadX11 } from '../../../src/desktop/x11/x11-library.ts'
+import type { Clock } from '../../../src/ports/clock.ts'
+import { CaptureLogger } from '../../support/capture-logger.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { Mailbox } from '../../support/mailbox.ts'
+import { needs } from '../../support/requirements.ts'
+import { Xvfb } from '../../support/xvfb.ts'
 
 describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
   it('says that there is no display', async (t) => {
@@ -95,10 +95,10 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
   it('does not keep the program running', needs('Xvfb'), async (t) => {
     const server = await Xvfb.start()
     t.after(() => server.stop())
-    const url = (path: string): string => new URL(`../../src/${path}`, import.meta.url).href
+    const url = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
     const script = `
       import { systemClock as clock } from '${url('daemon/system-clock.ts')}'
-      import { X11Clipboard } from '${url('desktop/x11-clipboard.ts')}'
+      import { X11Clipboard } from '${url('desktop/x11/x11-clipboard.ts')}'
       const logger = { debug() {}, info() {}, warn() {}, error() {} }
       const events = { onCopy() {}, onTrouble() {} }
       const clipboard = await X11Clipboard.open({ events, logger, clock, readAtStart: true })

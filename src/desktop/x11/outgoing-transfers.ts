@@ -8,10 +8,10 @@
  * @module
  */
 
-import type { Clock } from '../ports/clock.ts'
-import type { OpenBlob } from '../ports/blob.ts'
-import type { Logger } from '../ports/logger.ts'
-import type { OfferedBytes } from './offered-formats.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { OpenBlob } from '../../ports/blob.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { OfferedBytes } from '../offered-formats.ts'
 import { PROPERTY_CHANGE, STRUCTURE_NOTIFY, type XConnection } from './x-connection.ts'
 import type { SelectionEvent } from './x-events.ts'
 

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Blob } from '../../../src/ports/blob.ts'
-import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+import type { Blob } from '../../../../src/ports/blob.ts'
+import { MemoryBlobStore } from '../../../support/memory-blob-store.ts'
 
 /** A blob that behaves. */
 export async function blobOf(bytes: Buffer): Promise<Blob> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseDisplay } from '../../src/desktop/x-display.ts'
-import fc from '../support/property.ts'
+import { parseDisplay } from '../../../src/desktop/x11/x-display.ts'
+import fc from '../../support/property.ts'
 
 describe('parseDisplay()', () => {
   it('finds the socket of a local display', () => {

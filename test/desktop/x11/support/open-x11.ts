@@ -5,11 +5,11 @@
  */
 
 import { after, type TestContext } from 'node:test'
-import { X11Clipboard, type X11ClipboardOptions } from '../../../src/desktop/x11-clipboard.ts'
-import type { CopiedContent } from '../../../src/ports/system-clipboard.ts'
-import { CaptureLogger } from '../../support/capture-logger.ts'
-import { Mailbox } from '../../support/mailbox.ts'
-import { Xvfb } from '../../support/xvfb.ts'
+import { X11Clipboard, type X11ClipboardOptions } from '../../../../src/desktop/x11/x11-clipboard.ts'
+import type { CopiedContent } from '../../../../src/ports/system-clipboard.ts'
+import { CaptureLogger } from '../../../support/capture-logger.ts'
+import { Mailbox } from '../../../support/mailbox.ts'
+import { Xvfb } from '../../../support/xvfb.ts'
 import { WatchedClock } from './watched-clock.ts'
 import { XClient } from './x-client.ts'
 

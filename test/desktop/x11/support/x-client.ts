@@ -6,10 +6,10 @@
 
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { systemClock } from '../../../src/daemon/system-clock.ts'
-import { PROPERTY_CHANGE, XConnection } from '../../../src/desktop/x-connection.ts'
-import type { SelectionEvent, SelectionRequest } from '../../../src/desktop/x-events.ts'
-import { Mailbox } from '../../support/mailbox.ts'
+import { systemClock } from '../../../../src/daemon/system-clock.ts'
+import { PROPERTY_CHANGE, XConnection } from '../../../../src/desktop/x11/x-connection.ts'
+import type { SelectionEvent, SelectionRequest } from '../../../../src/desktop/x11/x-events.ts'
+import { Mailbox } from '../../../support/mailbox.ts'
 
 /** A slow machine is no failure here. */
 const PATIENCE_MS = 60_000
