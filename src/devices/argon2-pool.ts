@@ -126,8 +126,8 @@ export class Argon2Pool {
     const thread: Thread = { worker, running: undefined, stopIdling: nothing }
     this.#threads.add(thread)
     worker.on('message', (tag: Uint8Array) => this.#finish(thread, tag))
-    worker.on('error', (cause) => this.#drop(thread, deadError(cause)))
-    worker.on('exit', () => this.#drop(thread, deadError()))
+    worker.on('error', (cause) => this.#drop(thread, endedError(cause)))
+    worker.on('exit', () => this.#drop(thread, endedError()))
     return thread
   }
 
@@ -151,7 +151,7 @@ export class Argon2Pool {
     // An idle worker does not keep the program alive.
     thread.worker.unref()
     thread.stopIdling = this.#clock.after(this.#idleMs, () => {
-      this.#drop(thread, deadError())
+      this.#drop(thread, endedError())
       void thread.worker.terminate()
     })
   }
@@ -160,8 +160,14 @@ export class Argon2Pool {
     if (!this.#threads.delete(thread)) return
     thread.stopIdling()
     thread.running?.reject(error)
-    const next = this.#takeNext()
-    if (next !== undefined) this.#run(this.#start(), next)
+    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+      try {
+        this.#run(this.#start(), next)
+        return
+      } catch (cause) {
+        next.reject(endedError(cause))
+      }
+    }
   }
 }
 
@@ -173,6 +179,6 @@ function closedError(): Error {
   return new Error('Cannot verify a password: the verifier is closed')
 }
 
-function deadError(cause?: unknown): Error {
+function endedError(cause?: unknown): Error {
   return new Error('Cannot verify a password: the worker ended', { cause })
 }

@@ -24,11 +24,9 @@ export type HttpErrorCode =
   | 'FORBIDDEN_ORIGIN'
   | 'NOT_FOUND'
   | 'NOTHING_STAGED'
-  | 'UNKNOWN_DEVICE'
   | 'METHOD_NOT_ALLOWED'
   | 'HEADER_TIMEOUT'
   | 'BODY_TIMEOUT'
-  | 'CONFLICT'
   | 'PRECONDITION_FAILED'
   | 'BODY_TOO_LARGE'
   | 'FIELD_TOO_LARGE'
@@ -74,11 +72,9 @@ const HTTP_ERRORS: Readonly<Record<HttpErrorCode, HttpErrorSpec>> = {
   FORBIDDEN_ORIGIN: { status: 403, title: 'Pages of other sites may not send this request' },
   NOT_FOUND: { status: 404, title: 'No such resource' },
   NOTHING_STAGED: { status: 404, title: 'Nothing is staged under this name' },
-  UNKNOWN_DEVICE: { status: 404, title: 'No such device' },
   METHOD_NOT_ALLOWED: { status: 405, title: 'The resource does not support this method' },
   HEADER_TIMEOUT: { status: 408, title: 'The request header took too long' },
   BODY_TIMEOUT: { status: 408, title: 'The request body took too long' },
-  CONFLICT: { status: 409, title: 'The request conflicts with the present state' },
   PRECONDITION_FAILED: { status: 412, title: 'A precondition of the request does not hold' },
   BODY_TOO_LARGE: { status: 413, title: 'The request body exceeds the limit' },
   FIELD_TOO_LARGE: { status: 413, title: 'A field of the form exceeds the limit' },

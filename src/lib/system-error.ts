@@ -6,8 +6,13 @@
 
 import { constants } from 'node:os'
 
-/** No descriptor is left: for this process, for the machine, or for the loop of a new thread. */
-const SHORTAGES: readonly unknown[] = ['EMFILE', 'ENFILE', 'ERR_WORKER_INIT_FAILED']
+/**
+ * No descriptor is left: for this process, for the machine, or for the loop of a new thread; or no
+ * thread, or no memory for one.
+ */
+const SHORTAGES: readonly unknown[] = [
+  'EMFILE', 'ENFILE', 'ERR_WORKER_INIT_FAILED', 'ERR_WORKER_OUT_OF_MEMORY',
+]
 
 /** The code of a failed system call, or of a failure of Node. */
 export function codeOf(error: unknown): string | undefined {
@@ -19,5 +24,6 @@ export function codeOf(error: unknown): string | undefined {
 
 /** Whether the same may well succeed when others have closed what they have open. */
 export function isShortage(error: unknown): boolean {
-  return SHORTAGES.includes(codeOf(error))
+  if (!(error instanceof Error)) return false
+  return SHORTAGES.includes(codeOf(error)) || isShortage(error.cause)
 }

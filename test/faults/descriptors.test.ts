@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import {
-  startDaemonProcess, type DaemonProcess, type PairedDevice,
+  startDaemonProcess, temporaryFolder, type DaemonProcess, type PairedDevice,
 } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
@@ -153,5 +153,29 @@ describe('a machine that has no file left', needsTracing, () => {
     await letGo()
     client.close()
     await recovers(subject)
+  })
+})
+
+describe('a machine that has no thread left', needsTracing, () => {
+  it('has a daemon that says that it is busy where it needs one', async (t) => {
+    const folder = await temporaryFolder(t)
+    const options = { main: program.main, args: ['--headless'], folder }
+    const first = await startDaemonProcess(t, options)
+    const device = await first.pair('Phone')
+    await first.stop()
+
+    // It verified nothing yet, so it has no thread for that.
+    const daemon = await startDaemonProcess(t, options)
+    const letGo = await inject(t, daemon.ready.pid, { calls: 'clone,clone3', fault: 'error=EAGAIN' })
+    const client = await connectTo(daemon)
+    const ask = askOn(client, device)
+    const { status, headers, body } = await ask('GET /Sync.json')
+    await letGo()
+    assert.deepEqual([status, headers['retry-after']], [503, '1'])
+    assert.equal(JSON.parse(body).code, 'OVERLOADED')
+    assert.equal((await ask('GET /Sync.json')).status, 200)
+    client.close()
+    assert.equal(await daemon.stop(), 0)
+    assert.equal(daemon.stderr(), '')
   })
 })

@@ -19,9 +19,11 @@ describe('the code of a failed call', () => {
   })
 
   it('tells a shortage from what stays', () => {
-    const expectations = { EMFILE: true, ENFILE: true, ENOSPC: false }
+    const expectations = { EMFILE: true, ENFILE: true, ERR_WORKER_OUT_OF_MEMORY: true, ENOSPC: false }
     for (const [code, expected] of Object.entries(expectations)) {
-      assert.equal(isShortage(Object.assign(new Error(), { code })), expected, code)
+      const cause = Object.assign(new Error(), { code })
+      assert.equal(isShortage(cause), expected, code)
+      assert.equal(isShortage(new Error('above it', { cause })), expected, code)
     }
   })
 })

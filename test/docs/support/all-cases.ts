@@ -50,6 +50,3 @@ export function isProvocable(answer: string, operation: string): boolean {
     (entry) => entry.answer === answer && (entry.operations?.includes(operation) ?? true),
   )
 }
-
-/** Codes that no client of the gateway gets to see; nobody answers them at the moment. */
-export const NOT_OURS: ReadonlySet<string> = new Set(['UNKNOWN_DEVICE', 'CONFLICT'])
