@@ -4,6 +4,8 @@
  * @module
  */
 
+export { formatBytes } from '../lib/format-bytes.ts'
+
 const SECOND_MS = 1000
 
 const UNITS: readonly (readonly [name: string, ms: number])[] = [
@@ -14,8 +16,6 @@ const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['minute', 60_000],
   ['second', SECOND_MS],
 ]
-
-const SIZES = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
 /** `2 minutes ago`. The future, which clocks that disagree produce, is now. */
 export function formatAgo(iso: string, now: number): string {
@@ -30,17 +30,4 @@ export function formatAgo(iso: string, now: number): string {
 export function formatTime(at: Date): string {
   const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
   return local.toISOString().slice(0, 19).replace('T', ' ')
-}
-
-/** `1.5 MiB`, `17 bytes`. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`
-  let value = bytes
-  let unit = ''
-  for (const name of SIZES) {
-    if (value < 1024) break
-    value /= 1024
-    unit = name
-  }
-  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`
 }

@@ -84,6 +84,11 @@ export function chooseBaseUrl(
   return { url: loopbackUrl(bound), warning: explain(bound) }
 }
 
+/** Whether an interface of this name leads into a VPN or another overlay. */
+export function isOverlayInterface(name: string): boolean {
+  return OVERLAY_INTERFACE.test(name)
+}
+
 /** The URL of a listener on this machine: bound to all addresses, it is spelled 127.0.0.1. */
 export function loopbackUrl(bound: readonly HostPort[]): string {
   const [first = { host: '127.0.0.1', port: 0 }] = bound
@@ -111,7 +116,7 @@ function isTooNear(host: string): boolean {
 }
 
 /** Private addresses of this machine, the likeliest first. */
-function usefulAddresses(interfaces: NetworkInterfaces): readonly string[] {
+export function usefulAddresses(interfaces: NetworkInterfaces): readonly string[] {
   return Object.entries(interfaces)
     .filter(([name]) => !VIRTUAL_INTERFACE.test(name))
     .flatMap(([name, infos = []]) => infos.map((info) => ({ ...info, name })))

@@ -1,0 +1,102 @@
+/**
+ * `clipgate doctor`.
+ *
+ * Exit code 1 when something is not as a phone needs it; hints alone leave it 0.
+ *
+ * @module
+ */
+
+import { BASE_URL } from '../daemon/setting-kinds.ts'
+import { createStreamLogger } from '../daemon/stream-logger.ts'
+import { checkMachine } from '../doctor/check-machine.ts'
+import { fine, problem, type Finding } from '../doctor/finding.ts'
+import { ownMachine } from '../doctor/machine.ts'
+import { readSituation, type Situation } from '../doctor/situation.ts'
+import { examine, type Address } from '../doctor/through/examine.ts'
+import type { Settings } from '../daemon/settings.ts'
+import { chooseServer } from './choose-server.ts'
+import { CommandError, UsageError, type Invocation } from './command.ts'
+import { Input } from './input.ts'
+import { interruptible } from './interruptible.ts'
+import { readSettings } from './setting-options.ts'
+import { print, printJson } from './shell.ts'
+import { showFindings, summarise } from './show-findings.ts'
+
+export async function runDoctor(call: Invocation): Promise<number> {
+  const { shell, args } = call
+  const address = await readAddress(call)
+  const isJson = args.flag('json')
+  const findings: Finding[] = []
+  const tell = (found: readonly Finding[]): void => {
+    findings.push(...found)
+    if (!isJson) showFindings(shell, found)
+  }
+
+  const settings = loadSettings(call)
+  if (!('check' in settings)) tell([fine('settings', 'can be used')])
+  else tell([settings])
+  await interruptible(async (signal) => {
+    // Without settings nobody knows where anything is.
+    const situation = 'check' in settings ? undefined : await look(call, settings)
+    try {
+      if (situation !== undefined) tell(await checkMachine(situation, loggerOf(call)))
+      if (address === undefined) return
+      const machine = ownMachine(shell.where)
+      tell(await examine(address, { admin: situation?.daemon?.admin, machine, signal }))
+    } finally {
+      await situation?.daemon?.admin.close()
+    }
+  })
+
+  if (isJson) printJson(shell, findings)
+  else print(shell, `\n${summarise(findings)}`)
+  return findings.every(({ ok }) => ok) ? 0 : 1
+}
+
+/** The settings, or what is wrong with them where only surroundings are to blame. */
+function loadSettings({ args, shell }: Invocation): Settings | Finding {
+  try {
+    return readSettings(args, shell)
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    const fix = 'correct what it names; "clipgate help serve" has all settings'
+    return problem('settings', error.message.replaceAll('\n', '; '), fix)
+  }
+}
+
+function look({ shell }: Invocation, settings: Settings): Promise<Situation> {
+  return readSituation(settings, ownMachine(shell.where), createStreamLogger(shell.stderr, 'warn'))
+}
+
+function loggerOf({ shell }: Invocation): ReturnType<typeof createStreamLogger> {
+  return createStreamLogger(shell.stderr, 'warn')
+}
+
+/** What to go through; a link alone says it too. */
+async function readAddress(call: Invocation): Promise<Address | undefined> {
+  const { args, shell } = call
+  const through = parseThrough(args.text('through'))
+  if (args.problems.length > 0) throw new UsageError(args.problems)
+  if (args.text('link-file') === undefined) {
+    return through === undefined ? undefined : { url: through, credentials: undefined }
+  }
+  const input = new Input(shell)
+  try {
+    // With --link-file, it never is a saved one.
+    const credentials = await chooseServer(call, input)
+    return { url: through ?? credentials.url, credentials }
+  } finally {
+    input.close()
+  }
+}
+
+function parseThrough(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  try {
+    return BASE_URL.decode(text, '')
+  } catch (error) {
+    if (error instanceof TypeError)
+      throw new UsageError([`Cannot use --through: it ${error.message}`])
+    throw error
+  }
+}
