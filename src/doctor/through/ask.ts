@@ -24,7 +24,6 @@ export interface Question {
   /** The value of `Authorization`. */
   readonly login?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent in chunks, without a length. */
   readonly body?: Uint8Array | undefined
   /** Stops waiting for the answer earlier than usual. */
   readonly answerMs?: number | undefined

@@ -90,7 +90,8 @@ function waitForRefusal(
 /** Sends a document that is none, in chunks, so that the proxy has to count. */
 async function sendBody({ target, login }: LoggedIn, areErrorsOurs: boolean): Promise<Finding> {
   const body = Buffer.alloc(BODY_BYTES, 'x')
-  const question = { method: 'PUT', path: '/Sync.json', login: login.header, body }
+  const headers = { 'Transfer-Encoding': 'chunked' }
+  const question = { method: 'PUT', path: '/Sync.json', login: login.header, headers, body }
   const size = formatBytes(BODY_BYTES)
   try {
     const answer = await ask(target, question)

@@ -12,6 +12,7 @@ import { openAdmin, type Admin } from '../../../src/daemon/open-admin.ts'
 import type { Finding } from '../../../src/doctor/finding.ts'
 import { ownMachine, type Machine } from '../../../src/doctor/machine.ts'
 import { examine, type Address, type ExamineOptions } from '../../../src/doctor/through/examine.ts'
+import type { Patience } from '../../../src/doctor/through/target.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import type { DaemonProcess } from '../../support/daemon-process.ts'
 
@@ -32,13 +33,26 @@ export async function openOwner(t: TestContext, { folder }: DaemonProcess): Prom
   return admin
 }
 
+const TEN_MINUTES = 600_000
+
+/** However slow this machine is: what comes at all comes in time. */
+const ENDLESS: Partial<Patience> = {
+  connectMs: TEN_MINUTES,
+  answerMs: TEN_MINUTES,
+  helloMs: TEN_MINUTES,
+  pingMs: TEN_MINUTES,
+  refusalMs: TEN_MINUTES,
+  totalMs: TEN_MINUTES,
+}
+
 /** What the doctor finds there. */
 export function examineHere(
   address: Address,
   options: Partial<ExamineOptions>,
 ): Promise<readonly Finding[]> {
   const signal = new AbortController().signal
-  return examine(address, { admin: undefined, machine: MACHINE, signal, ...options })
+  const patience = { ...ENDLESS, ...options.patience }
+  return examine(address, { admin: undefined, machine: MACHINE, signal, ...options, patience })
 }
 
 export function problemsOf(findings: readonly Finding[]): readonly string[] {
