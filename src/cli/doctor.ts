@@ -21,6 +21,7 @@ import { interruptible } from './interruptible.ts'
 import { readSettings } from './setting-options.ts'
 import { print, printJson } from './shell.ts'
 import { showFindings, summarise } from './show-findings.ts'
+import { visible } from './visible.ts'
 
 export async function runDoctor(call: Invocation): Promise<number> {
   const { shell, args } = call
@@ -42,6 +43,7 @@ export async function runDoctor(call: Invocation): Promise<number> {
       if (situation !== undefined) tell(await checkMachine(situation, loggerOf(call)))
       if (address === undefined) return
       const machine = ownMachine(shell.where)
+      if (!isJson) print(shell, `\nThrough ${visible(address.url)}, for half a minute:`)
       tell(await examine(address, { admin: situation?.daemon?.admin, machine, signal }))
     } finally {
       await situation?.daemon?.admin.close()
@@ -84,9 +86,20 @@ async function readAddress(call: Invocation): Promise<Address | undefined> {
   try {
     // With --link-file, it never is a saved one.
     const credentials = await chooseServer(call, input)
-    return { url: through ?? credentials.url, credentials }
+    return { url: through ?? baseOf(credentials.url), credentials }
   } finally {
     input.close()
+  }
+}
+
+/** What a stranger wrote into a link may hold more than an address. */
+function baseOf(url: string): string {
+  try {
+    return BASE_URL.decode(url, '')
+  } catch (error) {
+    if (error instanceof TypeError)
+      throw new CommandError(`Cannot use the URL of the link: it ${error.message}`)
+    throw error
   }
 }
 

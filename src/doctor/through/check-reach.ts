@@ -88,13 +88,20 @@ async function within<Value>(
   { patience, signal }: Target,
   work: Promise<Value>,
 ): Promise<Value | undefined> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(patience.connectMs)])
+  let stopWaiting = (): void => undefined
   const late = new Promise<undefined>((done) => {
-    limit.addEventListener('abort', () => done(undefined), { once: true })
+    stopWaiting = () => done(undefined)
   })
-  const value = await Promise.race([work, late])
-  signal.throwIfAborted()
-  return value
+  const timer = setTimeout(stopWaiting, patience.connectMs)
+  signal.addEventListener('abort', stopWaiting, { once: true })
+  try {
+    const value = await Promise.race([work, late])
+    signal.throwIfAborted()
+    return value
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stopWaiting)
+  }
 }
 
 interface Attempt {
