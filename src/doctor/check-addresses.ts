@@ -12,7 +12,7 @@ import {
   usefulAddresses,
   type NetworkInterfaces,
 } from '../daemon/addresses.ts'
-import { isIPv6Host, isLoopbackHost } from '../daemon/host-port.ts'
+import { formatHostPort, isIPv6Host, isLoopbackHost } from '../daemon/host-port.ts'
 import { gatewayAddresses } from './check-listening.ts'
 import { defaultInterface } from './default-route.ts'
 import { fine, hint, problem, type Finding } from './finding.ts'
@@ -78,12 +78,13 @@ function checkPublicUrl(publicUrl: string, { machine }: Situation): Finding {
   )
 }
 
-function fixFor({ daemon }: Situation, interfaces: NetworkInterfaces): string {
-  if (usefulAddresses(interfaces).length === 0) {
-    return 'connect this machine to a network, or set --public-url'
-  }
-  const fix = 'listen on the network: --listen 0.0.0.0:42720'
-  return daemon?.status.clipboard === 'none' ? `${fix}; see also the clipboard check` : fix
+function fixFor(situation: Situation, interfaces: NetworkInterfaces): string {
+  const useful = usefulAddresses(interfaces)
+  if (useful.length === 0) return 'connect this machine to a network, or set --public-url'
+  const [bound] = gatewayAddresses(situation)
+  const host = useful.every(isIPv6Host) ? '::' : '0.0.0.0'
+  const port = bound === undefined || bound.port === 0 ? 42_720 : bound.port
+  return `listen on the network: --listen ${formatHostPort({ host, port })}`
 }
 
 /** There may be several networks, and the phone is in one of them. */

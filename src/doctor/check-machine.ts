@@ -37,13 +37,21 @@ const CHECKS: Readonly<Record<string, Check>> = {
   memory: checkMemory,
 }
 
+/** What reads it. */
+const IN_DATA_DIRECTORY: readonly string[] = ['daemon', 'devices', 'disk']
+
 export async function checkMachine(
   situation: Situation,
   logger: Logger,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = []
+  let isUnusable = false
   for (const [name, check] of Object.entries(CHECKS)) {
-    findings.push(await attempt(name, () => check(situation, logger)))
+    // They would say the same again.
+    if (isUnusable && IN_DATA_DIRECTORY.includes(name)) continue
+    const finding = await attempt(name, () => check(situation, logger))
+    findings.push(finding)
+    isUnusable ||= name === 'data-directory' && !finding.ok && situation.daemon === undefined
   }
   return findings
 }

@@ -142,7 +142,7 @@ describe('clipgate doctor, before a start', () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
     const below = await check(t, { dataDir: file })
-    assert.ok(below.problems.includes('data-directory'), show(below.all))
+    below.expectOnly('data-directory', /is not a folder/, /--data-dir/)
 
     const shared = join(folder, 'shared')
     await mkdir(shared)
