@@ -56,11 +56,17 @@ describe('/proc/net/route', () => {
   it('can be anything', () => {
     const words = fc.array(fc.constantFrom('eth0', '00000000', '00000080', '0', '-1', 'x', '\n'))
     fc.assert(
-      fc.property(fc.oneof(fc.string(), words.map((list) => list.join('\t'))), (text) => {
-        for (const { metric } of parseDefaultRoutes(text)) {
-          assert.ok(Number.isSafeInteger(metric) || metric > 0, `metric ${metric}`)
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          words.map((list) => list.join('\t')),
+        ),
+        (text) => {
+          for (const { metric } of parseDefaultRoutes(text)) {
+            assert.ok(Number.isSafeInteger(metric) || metric > 0, `metric ${metric}`)
+          }
+        },
+      ),
     )
   })
 })
