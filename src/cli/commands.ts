@@ -103,7 +103,7 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     details:
       'It looks at the daemon, or at what a start would meet, and at this machine. --through goes ' +
       'through a proxy or another address as a phone would, with a device of its own that is ' +
-      'removed again, or with that of a link. Exit code 0 when there is no problem, else 1.',
+      'removed again; --link-file looks at an address alone. Exit code 0 when there is no problem, else 1.',
     options: {
       through: { placeholder: 'URL', meaning: 'check this address too, of a proxy or on the LAN' },
       'link-file': { placeholder: 'FILE', meaning: 'log in with this connect link, "-" is stdin' },

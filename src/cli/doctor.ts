@@ -7,13 +7,13 @@
  */
 
 import { BASE_URL } from '../daemon/setting-kinds.ts'
+import type { Settings } from '../daemon/settings.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
 import { checkMachine } from '../doctor/check-machine.ts'
 import { fine, problem, type Finding } from '../doctor/finding.ts'
 import { ownMachine } from '../doctor/machine.ts'
 import { readSituation, type Situation } from '../doctor/situation.ts'
 import { examine, type Address } from '../doctor/through/examine.ts'
-import type { Settings } from '../daemon/settings.ts'
 import { chooseServer } from './choose-server.ts'
 import { CommandError, UsageError, type Invocation } from './command.ts'
 import { Input } from './input.ts'
@@ -33,12 +33,9 @@ export async function runDoctor(call: Invocation): Promise<number> {
     if (!isJson) showFindings(shell, found)
   }
 
-  const settings = loadSettings(call)
-  if (!('check' in settings)) tell([fine('settings', 'can be used')])
-  else tell([settings])
   await interruptible(async (signal) => {
-    // Without settings nobody knows where anything is.
-    const situation = 'check' in settings ? undefined : await look(call, settings)
+    // A link is of another machine: this one is only where its address is looked at from.
+    const situation = address?.credentials === undefined ? await look(call, tell) : undefined
     try {
       if (situation !== undefined) tell(await checkMachine(situation, loggerOf(call)))
       if (address === undefined) return
@@ -55,6 +52,20 @@ export async function runDoctor(call: Invocation): Promise<number> {
   return findings.every(({ ok }) => ok) ? 0 : 1
 }
 
+/** What there is to look at; `undefined` when, without settings, nobody knows where it is. */
+async function look(
+  call: Invocation,
+  tell: (findings: readonly Finding[]) => void,
+): Promise<Situation | undefined> {
+  const settings = loadSettings(call)
+  if ('check' in settings) {
+    tell([settings])
+    return undefined
+  }
+  tell([fine('settings', 'can be used')])
+  return readSituation(settings, ownMachine(call.shell.where), loggerOf(call))
+}
+
 /** The settings, or what is wrong with them where only surroundings are to blame. */
 function loadSettings({ args, shell }: Invocation): Settings | Finding {
   try {
@@ -64,10 +75,6 @@ function loadSettings({ args, shell }: Invocation): Settings | Finding {
     const fix = 'correct what it names; "clipgate help serve" has all settings'
     return problem('settings', error.message.replaceAll('\n', '; '), fix)
   }
-}
-
-function look({ shell }: Invocation, settings: Settings): Promise<Situation> {
-  return readSituation(settings, ownMachine(shell.where), createStreamLogger(shell.stderr, 'warn'))
 }
 
 function loggerOf({ shell }: Invocation): ReturnType<typeof createStreamLogger> {

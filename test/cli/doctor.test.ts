@@ -73,7 +73,7 @@ describe('clipgate doctor', () => {
     )
   })
 
-  it('makes a finding of settings that cannot be used, and asks of options to be right', async (t) => {
+  it('makes a finding of bad settings, and asks of options to be right', async (t) => {
     const environment = { CLIPGATE_NONSENSE: '1', CLIPGATE_GRACE: '\u001b[2J' }
     const { code, stdout } = await runDoctor(t, ['--json'], { environment })
     assert.equal(code, 1)
@@ -113,6 +113,7 @@ describe('clipgate doctor', () => {
         stdout,
       )
       assert.equal(code, 0)
+      assert.equal(findings[0]?.check, 'reach', 'this machine is not looked at')
       const authorization = findings.find(({ check }) => check === 'authorization')
       assert.equal(authorization?.detail, 'the password gets through to clipgate 1.2.3')
       for (const secret of [credentials.pwd, credentials.user, link.slice(40)]) {

@@ -233,7 +233,7 @@ describe('clipgate doctor, before a start', () => {
       /pair --url http:\/\/10\.1/,
     )
 
-    const route = `Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\ntun0\t00000000\t0100000A\t0003\t0\t0\t5\t00000000\t0\n`
+    const route = 'tun0\t00000000\t0100000A\t0003\t0\t0\t5\t00000000\t0\t0\t0\n'
     const vpn = await check(t, { files: { 'proc/net/route': route } })
     vpn.expectHint('addresses', /VPN tun0/, /LAN/)
 

@@ -8,6 +8,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { ExamineOptions } from '../../src/doctor/through/examine.ts'
 import { temporaryFolder } from '../support/daemon-process.ts'
+import { defer } from '../support/defer.ts'
 import { needs } from '../support/requirements.ts'
 import { examineHere, lookupHere, problemsOf, show } from './support/examine-site.ts'
 import { serveQuickGateway } from './support/quick-gateway.ts'
@@ -196,11 +197,19 @@ describe('the way to an address', () => {
     const late = await examineHere(address, { patience: { totalMs: 100 } })
     assert.deepEqual(problemsOf(late), ['patience'])
 
+    const { admin, url } = await serveQuickGateway(t)
+    const asked = defer<undefined>()
+    const intercept = (): true => {
+      asked.resolve(undefined)
+      return true
+    }
+    const silent = await startStandIn(t, { upstream: url, fault: { intercept } })
     const controller = new AbortController()
-    const { admin } = await serveQuickGateway(t)
-    const examined = examineHere(address, { admin, signal: controller.signal })
-    // The second connection is the one that waits for an answer.
-    while (sockets.length < 4) await once(hole, 'connection')
+    const examined = examineHere(
+      { url: silent.url, credentials: undefined },
+      { admin, signal: controller.signal },
+    )
+    await asked.promise
     assert.equal((await admin.devices()).length, 2)
     const reason = new Error('enough')
     controller.abort(reason)
