@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
+import type { ServerResponse } from 'node:http'
 import { createServer, type AddressInfo, type LookupFunction, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -12,7 +13,7 @@ import { defer } from '../support/defer.ts'
 import { needs } from '../support/requirements.ts'
 import { examineHere, lookupHere, problemsOf, show } from './support/examine-site.ts'
 import { serveQuickGateway } from './support/quick-gateway.ts'
-import { startStandIn } from './support/stand-in.ts'
+import { startStandIn, type Fault } from './support/stand-in.ts'
 
 const SITE = 'clip.example.com'
 
@@ -116,6 +117,27 @@ describe('the certificate of an address', needs('openssl'), () => {
       assert.match(findings.find(({ ok }) => !ok)?.fix ?? '', fix)
       assert.equal(site.logins.size, 0)
     }
+  })
+
+  it('is worth little beside plain HTTP', async (t) => {
+    const { check, ca } = await serveTls(t, { name: SITE, days: 100 })
+    const { url } = await serveQuickGateway(t)
+    const say = async (intercept: NonNullable<Fault['intercept']>) => {
+      const { port, logins } = await startStandIn(t, { upstream: url, fault: { intercept } })
+      const findings = await check({ ca, plainPort: port })
+      assert.equal(logins.size, 0)
+      const { ok, fix } = findings.find((finding) => finding.check === 'plain-http') ?? {}
+      return { ok, fix: fix?.slice(0, 20) }
+    }
+    const answer = (status: number) => (_request: unknown, response: ServerResponse) => {
+      response.writeHead(status, { Location: `https://${SITE}/` }).end()
+      return true
+    }
+    assert.deepEqual(await say(() => false), { ok: false, fix: 'have the proxy answe' })
+    assert.deepEqual(await say(answer(301)), { ok: true, fix: 'close the connection' })
+    assert.deepEqual(await say(answer(404)), { ok: true, fix: undefined })
+    const hangUp = await say((request) => request.socket.destroy() !== undefined)
+    assert.deepEqual(hangUp, { ok: true, fix: undefined })
   })
 
   it('is a problem when there is none', async (t) => {

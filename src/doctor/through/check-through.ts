@@ -19,6 +19,7 @@ import {
 import { checkEvents } from './check-events.ts'
 import { checkHealth, checkHealthCache } from './check-health.ts'
 import { checkAuthorization, checkChallenge } from './check-login.ts'
+import { checkPlainHttp } from './check-plain-http.ts'
 import { checkReach } from './check-reach.ts'
 import { checkUploads } from './check-uploads.ts'
 import type { LoggedIn, Step, Visit } from './visit.ts'
@@ -34,6 +35,8 @@ export async function checkThrough(visit: Visit): Promise<readonly Finding[]> {
   if (!take(await attempt('reach', () => checkReach(visit)))) return findings
   if (findings.some(({ ok }) => !ok)) return findings
 
+  const plain = await checkPlainHttp(visit)
+  if (plain !== undefined) findings.push(plain)
   const health = await checkHealth(visit).catch((error: unknown) => explain('health', error))
   if (!take(health)) return findings
   const healthAt = performance.now()

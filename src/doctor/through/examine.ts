@@ -29,13 +29,14 @@ export interface ExamineOptions {
   readonly patience?: Partial<Patience>
   /** For tests, as in `Target`. */
   readonly ca?: string
+  readonly plainPort?: number
   readonly lookup?: LookupFunction
 }
 
 /** @throws The reason of the signal. */
 export async function examine(
   { url, credentials }: Address,
-  { admin, machine, signal, ca, lookup, ...options }: ExamineOptions,
+  { admin, machine, signal, ca, plainPort, lookup, ...options }: ExamineOptions,
 ): Promise<readonly Finding[]> {
   const patience = { ...PATIENCE, ...options.patience }
   const check = async (login: Login | undefined): Promise<readonly Finding[]> => {
@@ -46,6 +47,7 @@ export async function examine(
       patience,
       signal: AbortSignal.any([signal, limit]),
       ca,
+      plainPort,
       lookup,
     }
     try {

@@ -40,6 +40,8 @@ export interface Target {
   readonly signal: AbortSignal
   /** Authorities besides those that this program trusts anyway; for tests. */
   readonly ca?: string | undefined
+  /** Where plain HTTP would be answered; for tests. */
+  readonly plainPort?: number | undefined
   /** Instead of the resolver of the system; for tests. */
   readonly lookup?: LookupFunction | undefined
 }
