@@ -11,7 +11,7 @@ import { XConnection } from '../desktop/x11/x-connection.ts'
 import { systemClock } from '../daemon/system-clock.ts'
 import { findPlace, findTrouble } from './check-data-directory.ts'
 import { fine, hint, problem, type Finding } from './finding.ts'
-import type { Machine } from './machine.ts'
+import { readSystemFile, type Machine } from './machine.ts'
 import type { Situation } from './situation.ts'
 
 const CHECK = 'clipboard'
@@ -35,21 +35,36 @@ export async function checkClipboard(situation: Situation): Promise<Finding> {
   if (settings.headless) return fine(CHECK, 'none: headless')
   if (settings.clipboard === 'none') return fine(CHECK, 'none is wanted')
   if (daemon !== undefined && daemon.status.mode === 'desktop') return fine(CHECK, 'none is in use')
+  const isTold = daemon === undefined ? false : await wasToldHeadless(daemon.holder.pid, machine)
+  if (isTold === true) return fine(CHECK, 'none: the daemon was started headless')
 
   const choice = settings.clipboard ?? (machine.platform === 'linux' ? 'x11' : machine.platform)
   if (choice !== 'x11') {
     return problem(CHECK, `the clipboard of ${choice} is not supported in this version`, HEADLESS)
   }
   const trouble = await checkX11(situation, systemClock)
-  if (daemon === undefined || trouble !== undefined) {
+  if (daemon === undefined) {
     return trouble ?? fine(CHECK, `x11 on ${machine.environment['DISPLAY']} would be used`)
   }
-  // Settings here need not be those that it was started with.
+  if (isTold === false && trouble !== undefined) return trouble
+  const why = trouble === undefined ? 'x11 could be reached' : trouble.detail
   return hint(
     CHECK,
-    'the daemon runs without one, although x11 could be reached from here',
+    `the daemon is headless; from here, ${why}`,
     'if that is not wanted, start the daemon from a terminal of the desktop session',
   )
+}
+
+/**
+ * Whether a daemon was told to be headless, and is not so for want of a clipboard; settings of its
+ * own call are not in those that we have read. `undefined` where nobody tells.
+ */
+async function wasToldHeadless(pid: number, machine: Machine): Promise<boolean | undefined> {
+  const call = await readSystemFile(machine, `proc/${pid}/cmdline`)
+  const environment = await readSystemFile(machine, `proc/${pid}/environ`)
+  if (call === undefined || environment === undefined) return undefined
+  if (call.split('\0').includes('--headless')) return true
+  return environment.split('\0').includes('CLIPGATE_HEADLESS=true')
 }
 
 /** Whether pushed files can land, where there is a clipboard to offer them. */

@@ -415,6 +415,22 @@ describe('clipgate doctor, beside a daemon', () => {
     assert.deepEqual([disk.ok, /19 GiB of 20 GiB/.test(disk.detail)], [false, true])
   })
 
+  it('tells a headless node from a desktop without its clipboard', async (t) => {
+    const { dataDir } = await besideDaemon(t, { mode: 'headless', clipboard: 'none' })
+    const options = { clipboard: 'x11' }
+    const clipboard = async (call: string | undefined, environment = '') => {
+      const proc = `proc/${process.pid}`
+      const files =
+        call === undefined ? {} : { [`${proc}/cmdline`]: call, [`${proc}/environ`]: environment }
+      const { ok, fix } = (await check(t, { dataDir, options, files })).of('clipboard')
+      return ok ? (fix === undefined ? 'fine' : 'hint') : 'problem'
+    }
+    assert.equal(await clipboard('node\0main.js\0serve\0--headless\0'), 'fine')
+    assert.equal(await clipboard('node\0main.js\0serve\0', 'A=1\0CLIPGATE_HEADLESS=true\0'), 'fine')
+    assert.equal(await clipboard('node\0main.js\0serve\0'), 'problem')
+    assert.equal(await clipboard(undefined), 'hint')
+  })
+
   it('finds that the clock went back since something was copied', async (t) => {
     const { dataDir } = await besideDaemon(t, {})
     const findings = await check(t, { dataDir, now: () => Date.UTC(2025, 5, 1) })
