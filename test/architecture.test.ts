@@ -36,7 +36,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   client: { imports: ['core', 'link'], neutral: true },
   control: { imports: ['core', 'ports', 'http', 'lib', 'link'], packages: ['qr'] },
   daemon: { imports: DAEMON_PARTS },
-  cli: { imports: ['daemon', 'client', 'link', 'core', 'lib'], packages: ['qr'] },
+  doctor: { imports: ['daemon', ...DAEMON_PARTS] },
+  cli: { imports: ['doctor', 'daemon', 'client', 'link', 'core', 'lib'], packages: ['qr'] },
 }
 
 const MAX_LINES = 250

@@ -13,7 +13,8 @@ const SETTINGS_COMMANDS = [
 /** Commands that take all settings of the daemon as options. */
 export type SettingsCommandName = (typeof SETTINGS_COMMANDS)[number]
 
-export type PlainCommandName = 'link' | 'pull' | 'push' | 'watch' | 'help' | 'version'
+export type PlainCommandName =
+  'doctor' | 'link' | 'pull' | 'push' | 'watch' | 'help' | 'version'
 
 export type CommandName = SettingsCommandName | PlainCommandName
 
@@ -110,6 +111,20 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     },
     operands: [0, 0],
   },
+  doctor: {
+    usage: 'doctor',
+    summary: 'find what would stop a phone, and say what to do about it',
+    details:
+      'It looks at the daemon, or at what a start would meet, and at this machine. --through goes ' +
+      'through a proxy or another address as a phone would, with a device of its own that is ' +
+      'removed again; --link-file looks at an address alone. Exit code 0 when there is no problem, else 1.',
+    options: {
+      through: { placeholder: 'URL', meaning: 'check this address too, of a proxy or on the LAN' },
+      'link-file': { placeholder: 'FILE', meaning: 'log in with this connect link, "-" is stdin' },
+      ...JSON_FLAG,
+    },
+    operands: [0, 0],
+  },
   pause: {
     usage: 'pause [DURATION]',
     summary: 'leave the clipboard of this desktop alone: nothing is read, shared or written',
@@ -184,4 +199,9 @@ export function isCommandName(name: string): name is CommandName {
 
 export function isSettingsCommand(name: CommandName): name is SettingsCommandName {
   return SETTINGS_COMMANDS.some((candidate) => candidate === name)
+}
+
+/** Whether all settings of the daemon are options of a command: the doctor finds bad ones itself. */
+export function takesSettings(name: CommandName): boolean {
+  return isSettingsCommand(name) || name === 'doctor'
 }

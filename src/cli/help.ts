@@ -6,7 +6,7 @@
 
 import type { OptionSpec } from './arguments.ts'
 import { UsageError, type Invocation } from './command.ts'
-import { COMMANDS, isCommandName, isSettingsCommand } from './commands.ts'
+import { COMMANDS, isCommandName, takesSettings } from './commands.ts'
 import { SETTING_OPTIONS } from './setting-options.ts'
 import { print } from './shell.ts'
 
@@ -41,9 +41,9 @@ export function overview(): string {
 export function explain(name: string): string | undefined {
   if (!isCommandName(name)) return undefined
   const { usage, summary, details, options } = COMMANDS[name]
-  const takesSettings = isSettingsCommand(name)
+  const hasSettings = takesSettings(name)
   // Every setting counts for every command that opens the data directory; these do for most calls.
-  const shown = Object.entries(takesSettings ? SETTING_OPTIONS : {})
+  const shown = Object.entries(hasSettings ? SETTING_OPTIONS : {})
   const settings = shown.filter(([option]) => name === 'serve' || USUAL_SETTINGS.includes(option))
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`
   return [
@@ -52,7 +52,7 @@ export function explain(name: string): string | undefined {
     ...wrap(details === undefined ? sentence : `${sentence} ${details}`, WIDTH),
     ...section('Options', columns(Object.entries(options).map(describe))),
     ...section('Settings', columns(settings.map(describe))),
-    ...(takesSettings
+    ...(hasSettings
       ? ['', ...wrap(name === 'serve' ? SETTING_NOTES : MORE_SETTINGS, WIDTH)]
       : []),
   ].join('\n')

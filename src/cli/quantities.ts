@@ -4,6 +4,8 @@
  * @module
  */
 
+export { formatBytes } from '../lib/format-bytes.ts'
+
 const SECOND_MS = 1000
 
 const UNITS: readonly (readonly [name: string, ms: number])[] = [
@@ -14,8 +16,6 @@ const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['minute', 60_000],
   ['second', SECOND_MS],
 ]
-
-const SIZES = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
 /** `2 minutes ago`. The future, which clocks that disagree produce, is now. */
 export function formatAgo(iso: string, now: number): string {
@@ -35,17 +35,4 @@ export function formatTime(at: Date): string {
 /** `until 2026-01-31 12:34:56`, or that somebody has to end it. */
 export function describePause({ untilMs }: { readonly untilMs: number | undefined }): string {
   return untilMs === undefined ? 'until it is ended' : `until ${formatTime(new Date(untilMs))}`
-}
-
-/** `1.5 MiB`, `17 bytes`. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`
-  let value = bytes
-  let unit = ''
-  for (const name of SIZES) {
-    if (value < 1024) break
-    value /= 1024
-    unit = name
-  }
-  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`
 }

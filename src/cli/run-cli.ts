@@ -19,6 +19,7 @@ import {
   COMMANDS,
   isCommandName,
   isSettingsCommand,
+  takesSettings,
   type CommandName,
   type PlainCommandName,
   type SettingsCommandName,
@@ -50,6 +51,7 @@ const SETTINGS_COMMANDS: Readonly<
 }
 
 const PLAIN_COMMANDS: Readonly<Record<PlainCommandName, () => Promise<Run<Invocation>>>> = {
+  doctor: async () => (await import('./doctor.ts')).runDoctor,
   link: async () => (await import('./link.ts')).runLink,
   pull: async () => (await import('./pull.ts')).runPull,
   push: async () => (await import('./push.ts')).runPush,
@@ -95,7 +97,7 @@ async function dispatch([name, ...rest]: readonly string[], shell: Shell): Promi
 
 async function run(name: CommandName, rest: readonly string[], shell: Shell): Promise<number> {
   const { SETTING_OPTIONS, readSettings } = await import('./setting-options.ts')
-  const settingOptions = isSettingsCommand(name) ? SETTING_OPTIONS : {}
+  const settingOptions = takesSettings(name) ? SETTING_OPTIONS : {}
   const specs = { ...settingOptions, ...COMMANDS[name].options, ...HELP }
   const parsed = parseArguments(rest, specs)
   if (parsed.flag('help')) {

@@ -95,6 +95,11 @@ export function listAddresses(
   return [{ url: loopbackUrl(bound), via: '', kind: 'loopback' }]
 }
 
+/** Whether an interface of this name leads into a VPN or another overlay. */
+export function isOverlayInterface(name: string): boolean {
+  return OVERLAY_INTERFACE.test(name)
+}
+
 /** The URL of a listener on this machine: bound to all addresses, it is spelled 127.0.0.1. */
 export function loopbackUrl(bound: readonly HostPort[]): string {
   const [first = { host: '127.0.0.1', port: 0 }] = bound
@@ -143,7 +148,7 @@ function describe(address: HostPort, interfaces: NetworkInterfaces): PanelAddres
   const [via = ''] =
     Object.entries(interfaces).find(([, infos = []]) => infos.some((info) => info.address === host)) ??
     []
-  const isOverlay = OVERLAY_INTERFACE.test(via) || isSharedSpace(host)
+  const isOverlay = isOverlayInterface(via) || isSharedSpace(host)
   // A name that somebody bound the gateway to is most likely one of their own network.
   const isNearby = isPrivate(host) || isIP(host) === 0
   const kind = isOverlay ? 'overlay' : isNearby ? 'lan' : 'public'
@@ -151,7 +156,7 @@ function describe(address: HostPort, interfaces: NetworkInterfaces): PanelAddres
 }
 
 /** Private addresses of this machine, the likeliest first. */
-function usefulAddresses(interfaces: NetworkInterfaces): readonly string[] {
+export function usefulAddresses(interfaces: NetworkInterfaces): readonly string[] {
   return Object.entries(interfaces)
     .filter(([name]) => !VIRTUAL_INTERFACE.test(name))
     .flatMap(([name, infos = []]) => infos.map((info) => ({ ...info, name })))

@@ -10,9 +10,13 @@ import { readFileSync } from 'node:fs'
 /** The process may have three listeners, and a request may need a file besides its connection. */
 const SHARE = 4
 
-/** How many connections a listener can afford; `Infinity` where nobody tells. */
-export function affordableConnections(): number {
-  const [, limit] = /^Max open files +(\d+)/m.exec(readLimits()) ?? []
+/**
+ * How many connections a listener can afford; `Infinity` where nobody tells.
+ *
+ * @param limits Text of `/proc/<pid>/limits`; that of this process unless given.
+ */
+export function affordableConnections(limits: string = readLimits()): number {
+  const [, limit] = /^Max open files +(\d+)/m.exec(limits) ?? []
   return limit === undefined ? Infinity : Math.floor(Number(limit) / SHARE)
 }
 

@@ -59,6 +59,7 @@ describe('a command that fails', () => {
       }
       assert.match(await fail(['link', 'decode'], { stdin: link }), new RegExp(code))
       assert.match(await fail(['pull', '--link-file', file]), new RegExp(code))
+      assert.match(await fail(['doctor', '--link-file', file]), new RegExp(code))
     }
     await enclosure.look('at the end')
     assert.deepEqual(enclosure.leaks, [])
@@ -73,6 +74,8 @@ describe('a command that fails', () => {
         await fail([command, '--save'], { stdin })
       }
     }
+    const withLogin = linkOf({ ...GOOD, url: `http://${MARK}:${MARK}@127.0.0.1:1` })
+    await fail(['doctor', '--link-file', '-'], { stdin: withLogin })
     for (const bad of [{ user: `${MARK}:` }, { user: `${MARK}\ud800` }, { pwd: `${MARK}\ud800` }]) {
       const json = JSON.stringify({ ...GOOD, ...bad })
       await fail(['pull'], { stdin: linkOf(json) })

@@ -1,0 +1,54 @@
+/**
+ * What the checks read of the machine that they run on; tests bring their own.
+ *
+ * @module
+ */
+
+import { readFile, statfs } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import type { NetworkInterfaces } from '../daemon/addresses.ts'
+import type { Surroundings } from '../daemon/folders.ts'
+
+/** What `statfs` says, in blocks and files. */
+export interface DiskNumbers {
+  readonly bsize: number
+  readonly bavail: number
+  /** 0 where the file system does not count them. */
+  readonly files: number
+  readonly ffree: number
+}
+
+export interface Machine extends Pick<Surroundings, 'platform' | 'environment'> {
+  /** Where files of the system are: `/`. */
+  readonly root: string
+  interfaces(): NetworkInterfaces
+  statfs(path: string): Promise<DiskNumbers>
+  /** Unix milliseconds. */
+  now(): number
+  /** Bytes that this program could still take, limits of containers included. */
+  availableMemory(): number
+}
+
+/** The real one. */
+export function ownMachine({ platform, environment }: Surroundings): Machine {
+  return {
+    platform,
+    environment,
+    root: '/',
+    interfaces: networkInterfaces,
+    statfs: async (path) => statfs(path),
+    now: () => Date.now(),
+    availableMemory: () => process.availableMemory(),
+  }
+}
+
+/** Text of a file of the system; `undefined` when there is none, or none that we may read. */
+export async function readSystemFile({ root }: Machine, path: string): Promise<string | undefined> {
+  try {
+    return await readFile(join(root, path), 'latin1')
+  } catch {
+    // Another system, or hidden from us: either way it cannot be known.
+    return undefined
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * What the checks look at: the settings, the machine, and the daemon if one runs.
+ *
+ * Settings are those that a start with the same options would have. A daemon that runs may have
+ * been started with others; where it can be asked, it is.
+ *
+ * @module
+ */
+
+import {
+  openAdmin,
+  type Admin,
+  type DaemonStatus,
+  type DeviceSummary,
+} from '../daemon/open-admin.ts'
+import type { Settings } from '../daemon/settings.ts'
+import type { Logger } from '../ports/logger.ts'
+import { readLockHolder, type LockHolder } from '../storage/lock.ts'
+import { problem, type Finding } from './finding.ts'
+import type { Machine } from './machine.ts'
+
+/** A daemon that answers. */
+export interface RunningDaemon {
+  readonly admin: Admin
+  readonly holder: LockHolder
+  readonly status: DaemonStatus
+  readonly devices: readonly DeviceSummary[]
+}
+
+export interface Situation {
+  readonly settings: Settings
+  readonly machine: Machine
+  /** `undefined` also when there is one that cannot be asked; {@link trouble} says so then. */
+  readonly daemon: RunningDaemon | undefined
+  /** Why it cannot be told whether a daemon runs, or what it does. */
+  readonly trouble: Finding | undefined
+}
+
+/** Looks for the daemon; makes nothing, and takes no lock. */
+export async function readSituation(
+  settings: Settings,
+  machine: Machine,
+  logger: Logger,
+): Promise<Situation> {
+  try {
+    return { settings, machine, daemon: await findDaemon(settings, logger), trouble: undefined }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const fix = 'end that process, or the program that made the lock, then start: clipgate serve'
+    return { settings, machine, daemon: undefined, trouble: problem('daemon', reason, fix) }
+  }
+}
+
+async function findDaemon(settings: Settings, logger: Logger): Promise<RunningDaemon | undefined> {
+  const holder = await readLockHolder(settings.dataDir)
+  if (holder === undefined) return undefined
+  if (holder.control === undefined) {
+    throw new Error(`Process ${holder.pid} holds the data directory, and is not ready yet`)
+  }
+  const admin = await openAdmin(settings, logger)
+  try {
+    const [status, devices] = await Promise.all([admin.status(), admin.devices()])
+    return { admin, holder, status, devices }
+  } catch (error) {
+    await admin.close()
+    throw error
+  }
+}

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Finding } from '../../src/doctor/finding.ts'
+import { formatConnectLink } from '../../src/link/connect-link.ts'
+import { serveQuickGateway } from '../doctor/support/quick-gateway.ts'
+import { startStandIn } from '../doctor/support/stand-in.ts'
+import {
+  isolatedEnvironment,
+  startDaemonProcess,
+  temporaryFolder,
+} from '../support/daemon-process.ts'
+import { defer } from '../support/defer.ts'
+import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
+import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+/** Of a node that has nothing to complain about. */
+const PLAIN = ['--headless', '--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
+
+async function runDoctor(
+  t: TestContext,
+  args: readonly string[],
+  options: TestShellOptions = {},
+  dataDir?: string,
+) {
+  const folder = dataDir ?? join(await temporaryFolder(t), 'data')
+  return runCommand(['doctor', ...PLAIN, '--data-dir', folder, ...args], options)
+}
+
+function parse(stdout: string): readonly Finding[] {
+  assert.match(stdout, /^[^\n]+\n$/, 'one line')
+  return JSON.parse(stdout)
+}
+
+describe('clipgate doctor', () => {
+  it('prints one array for scripts, and exits with 0 when there is no problem', async (t) => {
+    const { code, stdout, stderr } = await runDoctor(t, ['--json'])
+    assert.deepEqual([code, stderr], [0, ''], stdout)
+    const findings = parse(stdout)
+    assert.ok(findings.length > 10, stdout)
+    for (const finding of findings) {
+      assert.deepEqual(Object.keys(finding), ['check', 'ok', 'detail', 'fix'])
+      const { check, ok, detail, fix } = finding
+      assert.match(check, /^[a-z]+(-[a-z]+)*$/)
+      assert.deepEqual([ok, typeof detail], [true, 'string'])
+      assert.ok(fix === null || (typeof fix === 'string' && fix !== ''), stdout)
+    }
+    const names = findings.map(({ check }) => check)
+    assert.equal(new Set(names).size, names.length, 'each name once')
+  })
+
+  it('shows people a word for each check, the fix below it, and the sum at the end', async (t) => {
+    const { code, stdout } = await runDoctor(t, ['--public-url', 'http://localhost'])
+    assert.equal(code, 1)
+    const lines = stdout.split('\n')
+    assert.match(lines[0] ?? '', /^ok {7}settings {10}can be used$/)
+    const at = lines.findIndex((line) => line.startsWith('PROBLEM  addresses '))
+    assert.match(lines[at + 1] ?? '', /^ {27}-> set --public-url/)
+    assert.ok(
+      lines.some((line) => line.startsWith('hint     daemon ')),
+      stdout,
+    )
+    assert.match(stdout, /\n\n1 problem, \d+ hints?: addresses\.\n$/)
+    assert.match(
+      (await runDoctor(t, [])).stdout,
+      /\n\nNo problem found in \d+ checks, \d+ hints?\.\n$/,
+    )
+  })
+
+  it('makes a finding of bad settings, and asks of options to be right', async (t) => {
+    const environment = { CLIPGATE_NONSENSE: '1', CLIPGATE_GRACE: '\u001b[2J' }
+    const { code, stdout } = await runDoctor(t, ['--json'], { environment })
+    assert.equal(code, 1)
+    const findings = parse(stdout)
+    assert.deepEqual(
+      findings.map(({ check, ok }) => [check, ok]),
+      [['settings', false]],
+    )
+    assert.match(
+      findings[0]?.detail ?? '',
+      /CLIPGATE_NONSENSE.*CLIPGATE_GRACE|CLIPGATE_GRACE.*CLIPGATE_NONSENSE/,
+    )
+    const shown = await runDoctor(t, [], { environment })
+    assert.doesNotMatch(shown.stdout, /\u001b/)
+
+    for (const args of [['--nonsense'], ['--through', 'x'], ['--grace', 'x'], ['extra']]) {
+      const wrong = await runDoctor(t, args)
+      assert.deepEqual([wrong.code, wrong.stdout], [2, ''], args.join(' '))
+    }
+  })
+
+  it('logs in with a link, from a file or stdin, and tells nothing of it', async (t) => {
+    const { url, credentials } = await serveQuickGateway(t)
+    const link = formatConnectLink({ url, ...credentials })
+    const file = join(await temporaryFolder(t), 'link')
+    await writeFile(file, link)
+    const calls: readonly (readonly [readonly string[], string])[] = [
+      [['--link-file', file], ''],
+      [['--link-file', '-', '--through', `${url}/`], link],
+    ]
+    for (const [args, stdin] of calls) {
+      const { code, stdout, stderr } = await runDoctor(t, [...args, '--json'], { stdin })
+      const findings = parse(stdout)
+      assert.deepEqual(
+        findings.filter(({ ok }) => !ok),
+        [],
+        stdout,
+      )
+      assert.equal(code, 0)
+      assert.equal(findings[0]?.check, 'reach', 'this machine is not looked at')
+      const authorization = findings.find(({ check }) => check === 'authorization')
+      assert.equal(authorization?.detail, 'the password gets through to clipgate 1.2.3')
+      for (const secret of [credentials.pwd, credentials.user, link.slice(40)]) {
+        assert.ok(!`${stdout}${stderr}`.includes(secret), 'nothing of the link is told')
+      }
+    }
+
+    const wrong = formatConnectLink({ url, user: credentials.user, pwd: 'wrong password' })
+    const refused = await runDoctor(t, ['--link-file', '-', '--json'], { stdin: wrong })
+    const problems = parse(refused.stdout).filter(({ ok }) => !ok)
+    assert.deepEqual(
+      problems.map(({ check }) => check),
+      ['authorization'],
+    )
+    assert.ok(!refused.stdout.includes('wrong password'), 'nothing of the link is told')
+  })
+
+  it('says what it needs when nobody can log in', async (t) => {
+    const { url } = await serveQuickGateway(t)
+    const { code, stdout } = await runDoctor(t, ['--through', url, '--json'])
+    assert.equal(code, 1)
+    const problems = parse(stdout).filter(({ ok }) => !ok)
+    assert.deepEqual(
+      problems.map(({ check }) => check),
+      ['authorization'],
+    )
+    assert.match(problems[0]?.fix ?? '', /--link-file FILE/)
+
+    const missing = await runDoctor(t, ['--link-file', '/nonexistent/link'])
+    assert.deepEqual([missing.code, missing.stdout, missing.errors.length], [1, '', 1])
+  })
+
+  it('borrows a device of the daemon, and removes what a crash has left', async (t) => {
+    const { url, admin, device } = await serveQuickGateway(t)
+    const held = await holdDataDirectory(t)
+    await serveControl(t, held, admin)
+    const add = async (label: string, username: string) => {
+      await admin.pair({ kind: 'phone', label, username, password: undefined, url })
+    }
+    // No process has such a number.
+    await add('doctor', 'doctor_4294967_0a1b2c3d')
+    await add('doctor', 'my_doctor')
+    await add('Phone 2', 'doctor_4294967_0a1b2c3e')
+    await add('doctor', `doctor_${process.pid}_0a1b2c3d`)
+
+    const args = ['--through', url, '--json']
+    const { stdout, stderr } = await runDoctor(t, args, {}, held.dataDir)
+    const found = parse(stdout).filter(
+      ({ check }) => check === 'authorization' || check === 'events',
+    )
+    assert.deepEqual(
+      found.map(({ ok }) => ok),
+      [true, true],
+      stdout,
+    )
+    assert.doesNotMatch(stdout + stderr, /doctor_\d/)
+    assert.deepEqual(
+      (await admin.devices()).map(({ username }) => username),
+      [device.username, 'my_doctor', 'doctor_4294967_0a1b2c3e', `doctor_${process.pid}_0a1b2c3d`],
+    )
+  })
+
+  it('gives its device back when it is interrupted', async (t) => {
+    const daemon = await startDaemonProcess(t)
+    const asked = defer<undefined>()
+    const silent = await startStandIn(t, {
+      upstream: daemon.ready.gateway,
+      fault: {
+        intercept: () => {
+          asked.resolve(undefined)
+          return true
+        },
+      },
+    })
+    const args = ['doctor', '--clipboard', 'none', '--through', silent.url]
+    const child = spawn(process.execPath, [...process.execArgv, MAIN, ...args], {
+      env: isolatedEnvironment(daemon.folder),
+      stdio: 'ignore',
+    })
+    const exited = once(child, 'exit')
+    await Promise.race([asked.promise, exited])
+    const labels = async () => {
+      const devices: readonly { label: string }[] = JSON.parse(
+        (await daemon.run('devices', '--json')).stdout,
+      )
+      return devices.map(({ label }) => label)
+    }
+    assert.deepEqual(await labels(), ['doctor'])
+    child.kill('SIGINT')
+    assert.deepEqual(await exited, [null, 'SIGINT'])
+    assert.deepEqual(await labels(), [])
+  })
+})

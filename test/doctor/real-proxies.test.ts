@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import type { Patience } from '../../src/doctor/through/target.ts'
+import { startCaddy } from '../proxies/support/caddy.ts'
+import { startNginx } from '../proxies/support/nginx.ts'
+import { PUBLIC_URL, startProxiedDaemon } from '../proxies/support/proxied-daemon.ts'
+import { startOnFreePorts, type StartProxy } from '../proxies/support/proxy-process.ts'
+import { temporaryFolder } from '../support/daemon-process.ts'
+import { needs } from '../support/requirements.ts'
+import { examineHere, lookupHere, openOwner, problemsOf, show } from './support/examine-site.ts'
+import { serveQuickGateway } from './support/quick-gateway.ts'
+
+async function testSite(t: TestContext, start: StartProxy): Promise<void> {
+  const site = await startProxiedDaemon(t, start, '--heartbeat', '50ms')
+  await site.phone.pushFile('File', 'photo.txt', Buffer.from('hello'))
+  const admin = await openOwner(t, site.daemon)
+  const before = await site.phone.document()
+
+  const findings = await examineHere(
+    { url: `${PUBLIC_URL}:${site.proxy.port}`, credentials: undefined },
+    { admin, ca: site.certificate.certificate, lookup: lookupHere },
+  )
+  assert.deepEqual(
+    findings.map(({ check, ok }) => [check, ok]),
+    [
+      ['reach', true],
+      ['tls', true],
+      ['health', true],
+      ['challenge', true],
+      ['authorization', true],
+      ['answer-cache', true],
+      ['errors', true],
+      ['paths', true],
+      ['compression', true],
+      ['range', true],
+      ['body-limit', true],
+      ['upload-buffering', true],
+      ['server-clock', true],
+      ['origin', true],
+      ['client-address', true],
+      ['events', true],
+      ['health-cache', true],
+    ],
+    show(findings),
+  )
+  assert.match(
+    findings.find(({ check }) => check === 'range')?.detail ?? '',
+    /parts of files arrive/,
+  )
+
+  const token = await readFile(join(site.daemon.folder, 'data', 'control.token'), 'utf8')
+  const told = JSON.stringify(findings)
+  for (const secret of [token.trim(), site.device.password, site.device.username, 'photo.txt']) {
+    assert.equal(told.includes(secret), false, 'a secret was told')
+  }
+  assert.deepEqual(await site.phone.document(), before, 'the clipboard is as it was')
+  assert.deepEqual(
+    (await admin.devices()).map(({ id }) => id),
+    [site.device.id],
+  )
+  assert.equal((await admin.status()).storage.stagedUploads, 0)
+}
+
+/** nginx as people set it up who have not read how: nothing but the way to the gateway. */
+async function startNaiveNginx(
+  t: TestContext,
+  upstream: string,
+  more: readonly string[] = [],
+): Promise<string> {
+  const folder = await temporaryFolder(t)
+  const main = join(folder, 'nginx.conf')
+  const spools = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  const { ports } = await startOnFreePorts(t, 1, async ([port = 0]) => {
+    const lines = [
+      // The worker of a root's nginx would be somebody who may not look into our folder.
+      ...(process.getuid?.() === 0 ? ['user root;'] : []),
+      'daemon off;',
+      `pid ${folder}/nginx.pid;`,
+      'error_log stderr notice;',
+      'events {}',
+      'http {',
+      '  access_log off;',
+      ...spools.map((name) => `  ${name}_temp_path ${folder}/${name};`),
+      `  server { listen 127.0.0.1:${port};`,
+      `    location / { proxy_pass http://${upstream}/; ${more.join(' ')} }`,
+      '  }',
+      '}',
+    ]
+    await writeFile(main, lines.join('\n'))
+    return {
+      command: ['nginx', '-p', folder, '-c', main, '-e', 'stderr'],
+      readyText: 'start worker process ',
+      stopSignal: 'SIGTERM',
+    }
+  })
+  return `http://127.0.0.1:${ports[0]}`
+}
+
+describe('clipgate doctor --through nginx, as it is without our site', needs('nginx'), () => {
+  it('finds what to change, step by step', async (t) => {
+    const { url, admin } = await serveQuickGateway(t)
+    const upstream = new URL(url).host
+    const problems = async (more: readonly string[], patience: Partial<Patience> = {}) => {
+      const proxy = await startNaiveNginx(t, upstream, more)
+      const address = { url: proxy, credentials: undefined }
+      const findings = await examineHere(address, { admin, patience })
+      const origin = findings.find(({ check }) => check === 'origin')
+      return { problems: problemsOf(findings), isOriginKept: origin?.fix === undefined }
+    }
+    assert.deepEqual(await problems([]), {
+      problems: ['paths', 'body-limit', 'client-address'],
+      isOriginKept: false,
+    })
+    const fixes = [
+      'client_max_body_size 0;',
+      'proxy_set_header X-Forwarded-For $remote_addr;',
+      'proxy_set_header Host $http_host;',
+    ]
+    // What is kept until it is complete never gets through without a body.
+    assert.deepEqual(await problems(fixes, { refusalMs: 300 }), {
+      problems: ['paths', 'upload-buffering'],
+      isOriginKept: true,
+    })
+    const all = ['proxy_request_buffering off;', 'proxy_http_version 1.1;', ...fixes]
+    assert.deepEqual(await problems(all), { problems: ['paths'], isOriginKept: true })
+  })
+})
+
+describe('clipgate doctor --through, with the shipped sites', () => {
+  it('finds nothing wrong with nginx', needs('nginx', 'openssl'), (t) => testSite(t, startNginx))
+  it('finds nothing wrong with Caddy', needs('caddy', 'openssl'), (t) => testSite(t, startCaddy))
+})
