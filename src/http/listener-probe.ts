@@ -22,6 +22,9 @@ export interface ListenerProbeOptions {
 /** A part of the interval: connections are met in the next turn of the event loop. */
 const PATIENCE = 0.1
 
+/** A program without a descriptor to spare accepts a connection and drops it, unseen by us. */
+const MISSES = 2
+
 const LOOPBACK: ReadonlyMap<string, string> = new Map([['0.0.0.0', '127.0.0.1'], ['::', '::1']])
 
 export class ListenerProbe {
@@ -30,6 +33,7 @@ export class ListenerProbe {
   #verdict: SilenceTimer | undefined = undefined
   #socket: Socket | undefined = undefined
   #isMet = false
+  #misses = 0
 
   constructor(options: ListenerProbeOptions) {
     this.#options = options
@@ -50,6 +54,10 @@ export class ListenerProbe {
     const isOwn = remotePort !== undefined && remotePort === this.#socket?.localPort
     if (!isOwn || remoteAddress !== localAddress) return false
     this.#isMet = true
+    this.#misses = 0
+    // Not before it is met: of a connection that was reset nobody knows any more where it came from.
+    // A reset leaves nothing behind that waits for late packets.
+    this.#socket?.resetAndDestroy()
     return true
   }
 
@@ -61,11 +69,12 @@ export class ListenerProbe {
     const socket = connect({ port, host: own, localAddress: own })
     this.#socket = socket.unref()
     socket.once('connect', () => {
-      // Leaves nothing behind that waits for late packets.
-      socket.resetAndDestroy()
+      if (this.#isMet) return
       // Unless it is met here, somebody else has the port.
       this.#verdict = afterWhatCame(this.#options.intervalMs * PATIENCE, () => {
-        if (!this.#isMet) this.#lose()
+        if (this.#isMet) return
+        this.#misses += 1
+        if (this.#misses === MISSES) this.#lose()
       })
     })
     socket.once('error', (error) => {
@@ -83,6 +92,7 @@ export class ListenerProbe {
 
   #lose(): void {
     this.stop()
+    this.#misses = 0
     this.#options.onLost()
   }
 }

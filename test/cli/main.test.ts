@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../support/daemon-process.ts'
+import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
@@ -15,7 +16,7 @@ type Stdio = 'pipe' | 'ignore'
 function start(args: readonly string[], stdin: Stdio = 'ignore', node: readonly string[] = []) {
   const { PATH, NODE_V8_COVERAGE } = process.env
   const env = { PATH, ...(NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE }) }
-  return spawn(process.execPath, [...process.execArgv, ...node, MAIN, ...args], {
+  return spawn(process.execPath, [...LOADER, ...node, MAIN, ...args], {
     env,
     stdio: [stdin, 'pipe', 'pipe'],
   })
@@ -68,7 +69,7 @@ describe('the program', () => {
     const command = `"$0" "$@" > /dev/full`
     const child = spawn(
       'sh',
-      ['-c', command, process.execPath, ...process.execArgv, MAIN, 'help', 'serve'],
+      ['-c', command, process.execPath, ...LOADER, MAIN, 'help', 'serve'],
       { stdio: ['ignore', 'ignore', 'pipe'] },
     )
     const { code, stderr } = await finish(child)

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { isolatedEnvironment, temporaryFolder } from '../support/daemon-process.ts'
 import { CREDENTIALS } from '../support/event-server.ts'
+import { LOADER } from '../support/loader.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -37,7 +38,7 @@ describe('clipgate pull, as a process,', () => {
       const watcher = watch(folder)
       t.after(() => watcher.close())
       const changes = on(watcher, 'change')
-      const args = [...process.execArgv, MAIN, 'pull', '--dir', folder]
+      const args = [...LOADER, MAIN, 'pull', '--dir', folder]
       const child = spawn(process.execPath, args, { env: isolatedEnvironment(folder) })
       t.after(() => child.kill('SIGKILL'))
       child.once('exit', () => void changes.return?.())

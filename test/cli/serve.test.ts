@@ -13,6 +13,7 @@ import {
   temporaryFolder,
   type PairedDevice,
 } from '../support/daemon-process.ts'
+import { LOADER } from '../support/loader.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 
@@ -94,7 +95,7 @@ describe('clipgate serve', () => {
     const folder = await temporaryFolder(t)
     const args = ['serve', '--json', '--pair-first', '--headless', ...FREE_PORTS]
     const start = () => {
-      const child = spawn(process.execPath, [...process.execArgv, MAIN, ...args], {
+      const child = spawn(process.execPath, [...LOADER, MAIN, ...args], {
         env: isolatedEnvironment(folder),
         stdio: ['ignore', 'pipe', 'ignore'],
       })
@@ -122,7 +123,7 @@ describe('clipgate serve, whose output cannot be kept,', needs('sh'), () => {
     const args = ['serve', '--pair-first', '--headless', ...FREE_PORTS]
     const child = spawn(
       'sh',
-      ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, ...process.execArgv, MAIN, ...args],
+      ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, ...LOADER, MAIN, ...args],
       { env: isolatedEnvironment(folder), stdio: ['ignore', 'ignore', 'pipe'] },
     )
     t.after(() => child.kill('SIGKILL'))
@@ -142,7 +143,7 @@ describe('clipgate serve on a terminal', needs('script'), () => {
     const folder = await temporaryFolder(t)
     const start = async () => {
       const args = ['serve', '--headless', ...FREE_PORTS]
-      const command = [process.execPath, ...process.execArgv, MAIN, ...args].join(' ')
+      const command = [process.execPath, ...LOADER, MAIN, ...args].join(' ')
       const terminal = spawn('script', ['-qefc', command, '/dev/null'], {
         env: isolatedEnvironment(folder, { SHELL: '/bin/sh' }),
         stdio: ['ignore', 'pipe', 'ignore'],

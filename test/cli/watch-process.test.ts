@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { isolatedEnvironment, temporaryFolder } from '../support/daemon-process.ts'
 import { CREDENTIALS, startEventServer } from '../support/event-server.ts'
+import { LOADER } from '../support/loader.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -15,7 +16,7 @@ async function start(t: TestContext) {
   const server = await startEventServer(t)
   server.activate('first')
   const env = isolatedEnvironment(await temporaryFolder(t))
-  const child = spawn(process.execPath, [...process.execArgv, MAIN, 'watch', '--json'], { env })
+  const child = spawn(process.execPath, [...LOADER, MAIN, 'watch', '--json'], { env })
   t.after(() => child.kill('SIGKILL'))
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))

@@ -11,6 +11,7 @@ import {
 import { parsePhcString } from '../../src/devices/phc-string.ts'
 import type { Place } from '../../src/lib/fair-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { LOADER } from '../support/loader.ts'
 
 const PLACE: Place = { lane: 'a', goesFirst: false }
 
@@ -83,7 +84,7 @@ describe('hashPassword()', () => {
 describe('a worker that ends', () => {
   it('gives its 64 MiB back', { skip: process.platform !== 'linux' }, async () => {
     const program = fileURLToPath(new URL('../support/hasher-memory.ts', import.meta.url))
-    const { stdout } = await promisify(execFile)(process.execPath, [...process.execArgv, program])
+    const { stdout } = await promisify(execFile)(process.execPath, [...LOADER, program])
     const { kept } = JSON.parse(stdout)
     assert.ok(kept <= 24, `${kept} MiB kept`)
   })

@@ -11,6 +11,7 @@ import { JsonDeviceRegistry } from '../../src/devices/json-device-registry.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
+import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
 
 const KILLS = 8
@@ -34,7 +35,7 @@ interface Line {
 
 /** Lets the writer write, kills it in the middle, and returns what it had said until then. */
 async function writeAndKill(path: string): Promise<readonly Line[]> {
-  const child = spawn(process.execPath, [...process.execArgv, WRITER, path], {
+  const child = spawn(process.execPath, [...LOADER, WRITER, path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const end = once(child, 'exit')

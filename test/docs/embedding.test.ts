@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../support/daemon-process.ts'
+import { LOADER } from '../support/loader.ts'
 import { createPhone } from '../support/phone.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -24,7 +25,7 @@ describe('the server in docs/embedding.md', () => {
     await writeFile(join(folder, 'package.json'), '{"type":"module"}')
     await writeFile(join(folder, 'server.ts'), code)
 
-    const args = [...process.execArgv.map(resolveLoader), join(folder, 'server.ts'), join(folder, 'data')]
+    const args = [...LOADER.map(resolveLoader), join(folder, 'server.ts'), join(folder, 'data')]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     t.after(() => child.kill('SIGKILL'))
     const [line] = await once(createInterface({ input: child.stdout }), 'line')

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { temporaryFolder } from '../support/daemon-process.ts'
 import { CREDENTIALS, startEventServer } from '../support/event-server.ts'
+import { LOADER } from '../support/loader.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -31,7 +32,7 @@ describe('the program in docs/embedding.md that follows a clipboard', () => {
     server.activate('first')
     const LINK = formatConnectLink({ url: server.url, ...CREDENTIALS })
     // The loader is a package of ours, and the program runs in another folder.
-    const loader = process.execArgv.map((argument) =>
+    const loader = LOADER.map((argument) =>
       argument === 'tsx' ? import.meta.resolve('tsx') : argument,
     )
     const child = spawn(process.execPath, [...loader, join(folder, 'follow.ts')], {

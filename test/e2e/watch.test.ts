@@ -9,6 +9,7 @@ import {
   startDaemonProcess,
   temporaryFolder,
 } from '../support/daemon-process.ts'
+import { LOADER } from '../support/loader.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { createPhone } from '../support/phone.ts'
 
@@ -17,7 +18,7 @@ const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 /** `clipgate watch --json` on this link, and the lines that it prints. */
 async function startWatch(t: TestContext, link: string) {
   const env = isolatedEnvironment(await temporaryFolder(t))
-  const child = spawn(process.execPath, [...process.execArgv, MAIN, 'watch', '--json'], { env })
+  const child = spawn(process.execPath, [...LOADER, MAIN, 'watch', '--json'], { env })
   t.after(() => child.kill('SIGKILL'))
   child.stdin.end(`${link}\n`)
   const [stdout, stderr] = [new Mailbox<string>(), new Mailbox<string>()]

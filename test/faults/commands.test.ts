@@ -11,6 +11,7 @@ import {
   startDaemonProcess,
   type DaemonProcess,
 } from '../support/daemon-process.ts'
+import { LOADER } from '../support/loader.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
@@ -76,7 +77,7 @@ describe('a reader of a download that has seen enough', () => {
     const link = join(daemon.folder, 'link')
     await writeFile(link, device.link)
     const args = ['pull', '--link-file', link, '--output', '-']
-    const child = spawn(process.execPath, [...process.execArgv, MAIN, ...args], {
+    const child = spawn(process.execPath, [...LOADER, MAIN, ...args], {
       env: isolatedEnvironment(daemon.folder),
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -12,6 +12,7 @@ import type { Digests } from '../../src/core/digests.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { FileHash } from '../../src/hashing/file-hash.ts'
 import { FileHasher } from '../../src/hashing/file-hasher.ts'
+import { LOADER } from '../support/loader.ts'
 import fc from '../support/property.ts'
 
 const MIB = 1024 * 1024
@@ -167,7 +168,7 @@ describe('FileHasher', () => {
     await writeFile(path, '')
     await truncate(path, 2 * MIB)
     const program = fileURLToPath(new URL('./support/hash-file.ts', import.meta.url))
-    const args = [...process.execArgv, program, path]
+    const args = [...LOADER, program, path]
     const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 })
     assert.equal(stdout, `${(await digestsOf(Buffer.alloc(2 * MIB))).blake3}\n`)
   })

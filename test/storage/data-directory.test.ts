@@ -8,6 +8,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openDataDirectory, type DataDirectory } from '../../src/storage/data-directory.ts'
+import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
 import { makeFolder } from './support/open-stores.ts'
 
@@ -138,7 +139,7 @@ describe('openDataDirectory()', () => {
     await chmod(path, 0o500)
     const program = fileURLToPath(new URL('./support/open-directory.ts', import.meta.url))
     const user = ['--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups']
-    const command = [process.execPath, ...process.execArgv, program, path]
+    const command = [process.execPath, ...LOADER, program, path]
     const { stdout } = await promisify(execFile)('setpriv', [...user, ...command])
     assert.match(stdout, /^DATA_DIRECTORY_UNUSABLE Cannot use .*: this user may not use it; /)
     assert.equal(stdout.includes(path), true)

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { openDataDirectory } from '../../src/storage/data-directory.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { fileItem, textItem } from '../support/latest-item-contract.ts'
+import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
 import { header } from '../support/staging-contract.ts'
 import { makeFolder, openTestStorage, type OpenedStorage } from './support/open-stores.ts'
@@ -40,7 +41,7 @@ async function run(
   folder: string,
   ...commands: readonly string[]
 ): Promise<readonly string[]> {
-  const own = [process.execPath, ...process.execArgv, PROGRAM, folder, ...commands]
+  const own = [process.execPath, ...LOADER, PROGRAM, folder, ...commands]
   const [program = '', ...args] = [...before, ...own]
   // One thread for all files: strace counts the calls of each thread by itself.
   const env = { ...process.env, UV_THREADPOOL_SIZE: '1' }

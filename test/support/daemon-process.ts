@@ -13,6 +13,7 @@ import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { LOADER } from './loader.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -93,7 +94,7 @@ export function isolatedEnvironment(folder: string, env: NodeJS.ProcessEnv = {})
 export function daemonCommand(folder: string, options: DaemonOptions = {}): DaemonCommand {
   const { args = [], main, wrapper = [] } = options
   const env = isolatedEnvironment(folder, options.env)
-  const node = main === undefined ? [...process.execArgv, MAIN] : [main]
+  const node = main === undefined ? [...LOADER, MAIN] : [main]
   const [program = '', ...own] = [...wrapper, process.execPath, ...node]
   // Free ports, unless the options say otherwise.
   const ports = { CLIPGATE_LISTEN: '127.0.0.1:0', CLIPGATE_CONTROL: '127.0.0.1:0' }
