@@ -21,6 +21,7 @@ import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { PeerState } from '../ports/peers.ts'
 import { pullItem } from './pull-item.ts'
 import { pushItem } from './push-item.ts'
 import { mayPass } from './resumed-download.ts'
@@ -38,11 +39,8 @@ export interface PeerLinkDeps {
   readonly maxFileBytes: number
 }
 
-/** How a link is doing. */
-export type LinkState = 'connecting' | 'connected' | 'polling' | 'waiting' | 'refused'
-
 export interface LinkStatus {
-  readonly state: LinkState
+  readonly state: PeerState
   /** What went wrong last, while it is not well again. */
   readonly error: string | undefined
 }
@@ -54,7 +52,7 @@ export class PeerLink {
   readonly #name: string
   readonly #deps: PeerLinkDeps
   readonly #ending = new AbortController()
-  #state: LinkState = 'connecting'
+  #state: PeerState = 'connecting'
   #linkError: string | undefined
   #moveError: string | undefined
   /** What the other daemon told last; `undefined` when it has no item, or nothing is known. */
@@ -117,7 +115,7 @@ export class PeerLink {
     this.#move()
   }
 
-  #enter(state: LinkState, error: string | undefined): void {
+  #enter(state: PeerState, error: string | undefined): void {
     const wasWell = this.#state === 'connected'
     this.#state = state
     this.#linkError = state === 'connected' ? undefined : error
