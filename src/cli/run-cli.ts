@@ -44,6 +44,9 @@ const SETTINGS_COMMANDS: Readonly<
   rotate: async () => (await import('./rotate.ts')).runRotate,
   revoke: async () => (await import('./revoke.ts')).runRevoke,
   status: async () => (await import('./status.ts')).runStatus,
+  join: async () => (await import('./join.ts')).runJoin,
+  leave: async () => (await import('./leave.ts')).runLeave,
+  peers: async () => (await import('./peers.ts')).runPeers,
 }
 
 const PLAIN_COMMANDS: Readonly<Record<PlainCommandName, () => Promise<Run<Invocation>>>> = {

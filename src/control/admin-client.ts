@@ -9,7 +9,9 @@ import { DomainError } from '../core/domain-error.ts'
 import { MIB } from '../core/limits.ts'
 import { decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
 import type { Admin } from '../ports/admin.ts'
-import { decodeDevices, decodePairing, decodeRevoked, decodeStatus } from './admin-wire.ts'
+import {
+  decodeDevices, decodeLeft, decodePairing, decodePeer, decodePeers, decodeRevoked, decodeStatus,
+} from './admin-wire.ts'
 import { isOwnerErrorCode } from './owner-errors.ts'
 
 /** A new password costs a second at worst; a daemon that takes longer is stuck. */
@@ -69,6 +71,9 @@ export function createAdminClient({ url, token }: AdminClientOptions): Admin {
     pair: (request) => call('POST', '/devices', decodePairing, request),
     rotate: (device) => callDevice('POST', device, '/rotate', decodePairing),
     revoke: (device) => callDevice('DELETE', device, '', decodeRevoked),
+    join: (request) => call('POST', '/peers', decodePeer, request),
+    leave: (name) => call('DELETE', `/peers/${encodeURIComponent(name)}`, decodeLeft),
+    peers: () => call('GET', '/peers', decodePeers),
     close: async () => undefined,
   }
 }

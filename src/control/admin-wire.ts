@@ -15,6 +15,7 @@ import {
   optional,
   type Decoder,
 } from '../lib/decoder.ts'
+import type { JoinRequest, PeerSummary } from '../ports/peers.ts'
 import type { DaemonStatus, DeviceSummary, Pairing, PairRequest } from '../ports/admin.ts'
 
 const decodeKind = oneOf(['phone', 'peer'])
@@ -39,6 +40,25 @@ export const decodePairing: Decoder<Pairing> = objectOf({
 })
 
 export const decodeRevoked: Decoder<{ readonly id: string }> = objectOf({ id: decodeString })
+
+export const decodeJoinRequest: Decoder<JoinRequest> = objectOf({
+  link: decodeString,
+  name: optional(decodeString),
+  tlsFingerprint: optional(decodeString),
+})
+
+export const decodePeer: Decoder<PeerSummary> = objectOf({
+  name: decodeString,
+  url: decodeString,
+  username: decodeString,
+  tlsFingerprint: optional(decodeString),
+  state: oneOf(['stopped', 'connecting', 'connected', 'polling', 'waiting', 'refused']),
+  error: optional(decodeString),
+})
+
+export const decodePeers: Decoder<readonly PeerSummary[]> = arrayOf(decodePeer)
+
+export const decodeLeft: Decoder<{ readonly name: string }> = objectOf({ name: decodeString })
 
 export const decodeDevices: Decoder<readonly DeviceSummary[]> = arrayOf(
   objectOf({

@@ -11,8 +11,9 @@ import { HttpError } from '../http/http-error.ts'
 import { readJson } from '../http/read-body.ts'
 import { json, type Reply } from '../http/reply.ts'
 import { LinkError } from '../link/link-error.ts'
-import type { Admin, PairRequest } from '../ports/admin.ts'
-import { decodePairRequest } from './admin-wire.ts'
+import type { Decoder } from '../lib/decoder.ts'
+import type { Admin } from '../ports/admin.ts'
+import { decodeJoinRequest, decodePairRequest } from './admin-wire.ts'
 import { checkOwnHost } from './authorize.ts'
 import { isOwnerErrorCode, statusOf } from './owner-errors.ts'
 
@@ -44,7 +45,7 @@ export function createControlRoutes(admin: Admin): readonly Route<'owner'>[] {
     route(
       'POST',
       '/devices',
-      answer(async (call) => admin.pair(await readPairRequest(call))),
+      answer(async (call) => admin.pair(await readRequest(call, decodePairRequest))),
       take,
     ),
     route(
@@ -57,6 +58,22 @@ export function createControlRoutes(admin: Admin): readonly Route<'owner'>[] {
       'DELETE',
       '/devices/{id}',
       answer<{ id: string }>(({ params }) => admin.revoke(params.id)),
+    ),
+    route(
+      'GET',
+      '/peers',
+      answer(() => admin.peers()),
+    ),
+    route(
+      'POST',
+      '/peers',
+      answer(async (call) => admin.join(await readRequest(call, decodeJoinRequest))),
+      take,
+    ),
+    route(
+      'DELETE',
+      '/peers/{name}',
+      answer<{ name: string }>(({ params }) => admin.leave(params.name)),
     ),
   ]
 }
@@ -88,10 +105,10 @@ function problemOf(status: number, { code, message }: DomainError | LinkError): 
   return { status, headers, body: JSON.stringify({ title: message, status, code }) }
 }
 
-async function readPairRequest(call: Call<'owner'>): Promise<PairRequest> {
+async function readRequest<Value>(call: Call<'owner'>, decode: Decoder<Value>): Promise<Value> {
   const body = await readJson(call, MAX_PAIR_REQUEST_BYTES)
   try {
-    return decodePairRequest(body)
+    return decode(body)
   } catch (error) {
     if (error instanceof TypeError) throw new HttpError('BAD_BODY', { detail: error.message })
     throw error

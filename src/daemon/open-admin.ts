@@ -15,6 +15,7 @@ import { openLocalAdmin } from './local-admin.ts'
 import type { Settings } from './settings.ts'
 
 export type { Admin, DaemonStatus, DeviceSummary, Pairing } from '../ports/admin.ts'
+export type { PeerSummary } from '../ports/peers.ts'
 
 /** A daemon that starts has its listeners, and another command is done, long before. */
 const PATIENCE_MS = 10_000
@@ -74,6 +75,9 @@ async function openRemote(
     pair: (request) => explain(client.pair(request)),
     rotate: (device) => explain(client.rotate(device)),
     revoke: (device) => explain(client.revoke(device)),
+    join: (request) => explain(client.join(request)),
+    leave: (name) => explain(client.leave(name)),
+    peers: () => explain(client.peers()),
     close: () => client.close(),
   }
 }

@@ -8,11 +8,17 @@
  */
 
 import { timingSafeEqual } from 'node:crypto'
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https'
-import { Readable, type Duplex } from 'node:stream'
+import {
+  Agent as HttpAgent, request as httpRequest,
+  type AgentOptions, type ClientRequest, type IncomingMessage, type RequestOptions,
+} from 'node:http'
+import type * as HttpsModule from 'node:https'
+import type { Agent as HttpsAgent } from 'node:https'
+import { createRequire } from 'node:module'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
+import type * as TlsModule from 'node:tls'
+import type { ConnectionOptions } from 'node:tls'
 import type { Fetch, FetchInit } from '../client/server.ts'
 
 /** Connections that are kept for the next request; one more is the event stream. */
@@ -36,34 +42,46 @@ export interface PeerFetch {
 export function createPeerFetch(fingerprint: string | undefined): PeerFetch {
   const options = { keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS } as const
   const plain = new HttpAgent(options)
-  const secure =
-    fingerprint === undefined ? new HttpsAgent(options) : new PinnedAgent(fingerprint, options)
+  let secure: Secure | undefined
+  const openSecure = (): Secure => (secure ??= loadSecure(fingerprint, options))
   return {
-    fetch: (url, init) => send(url, init, { plain, secure }),
+    fetch: async (url, init) => {
+      const isSecure = new URL(url).protocol === 'https:'
+      const { agent, request } = isSecure ? openSecure() : { agent: plain, request: httpRequest }
+      return send(url, init, (target, given) => request(target, { ...given, agent }))
+    },
     close: () => {
       plain.destroy()
-      secure.destroy()
+      secure?.agent.destroy()
     },
   }
 }
 
-interface Agents {
-  readonly plain: HttpAgent
-  readonly secure: HttpsAgent
+interface Secure {
+  readonly agent: HttpsAgent
+  readonly request: typeof HttpsModule.request
 }
 
-async function send(url: string, init: FetchInit, agents: Agents): Promise<Response> {
+/** TLS costs megabytes, which links on a network of one's own do without. */
+function loadSecure(fingerprint: string | undefined, options: AgentOptions): Secure {
+  const require = createRequire(import.meta.url)
+  const { Agent, request }: typeof HttpsModule = require('node:https')
+  const agent = new Agent(options)
+  if (fingerprint === undefined) return { agent, request }
+  const { connect }: typeof TlsModule = require('node:tls')
+  return { agent: pin(agent, fingerprint, connect), request }
+}
+
+type Request = (target: URL, options: RequestOptions) => ClientRequest
+
+async function send(url: string, init: FetchInit, request: Request): Promise<Response> {
   const { method, headers, body, signal } = init
   signal.throwIfAborted()
   const target = new URL(url)
   const length = body instanceof Uint8Array ? body.byteLength : body?.size
   const sized = length === undefined ? {} : { 'Content-Length': String(length) }
   const options = { method, headers: { ...headers, ...sized }, signal }
-  const outgoing =
-    target.protocol === 'https:'
-      ? httpsRequest(target, { ...options, agent: agents.secure })
-      : httpRequest(target, { ...options, agent: agents.plain })
-
+  const outgoing = request(target, options)
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.on('response', resolve)
     outgoing.on('error', (cause) => reject(new TypeError('fetch failed', { cause })))
@@ -103,18 +121,14 @@ function toResponse(answer: IncomingMessage): Response {
 }
 
 /** Accepts one certificate, whoever signed it and whatever its name. */
-class PinnedAgent extends HttpsAgent {
-  readonly #fingerprint: Buffer
-
-  constructor(fingerprint: string, options: ConstructorParameters<typeof HttpsAgent>[0]) {
-    super(options)
-    this.#fingerprint = Buffer.from(fingerprint, 'hex')
+function pin(agent: HttpsAgent, fingerprint: string, connectTls: typeof TlsModule.connect): HttpsAgent {
+  const wanted = Buffer.from(fingerprint, 'hex')
+  const isWanted = (socket: TlsModule.TLSSocket): boolean => {
+    const { fingerprint256 = '' } = socket.getPeerCertificate()
+    const given = Buffer.from(fingerprint256.replaceAll(':', ''), 'hex')
+    return given.length === wanted.length && timingSafeEqual(given, wanted)
   }
-
-  override createConnection(
-    options: RequestOptions,
-    callback?: (error: Error | null, stream: Duplex) => void,
-  ): undefined {
+  agent.createConnection = (options, callback) => {
     // What an agent asks for is what `tls.connect` takes.
     const socket = connectTls({ ...(options as ConnectionOptions), rejectUnauthorized: false })
     const settle = (error: Error | null): void => {
@@ -123,15 +137,11 @@ class PinnedAgent extends HttpsAgent {
     }
     socket.on('error', settle)
     socket.once('secureConnect', () => {
-      if (this.#accepts(socket)) return settle(null)
+      if (isWanted(socket)) return settle(null)
       socket.destroy()
       settle(Object.assign(new Error('another certificate'), { code: 'CERTIFICATE_NOT_PINNED' }))
     })
+    return undefined
   }
-
-  #accepts(socket: TLSSocket): boolean {
-    const { fingerprint256 = '' } = socket.getPeerCertificate()
-    const given = Buffer.from(fingerprint256.replaceAll(':', ''), 'hex')
-    return given.length === this.#fingerprint.length && timingSafeEqual(given, this.#fingerprint)
-  }
+  return agent
 }
