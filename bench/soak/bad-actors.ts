@@ -85,8 +85,11 @@ export function streamer({ tally, signal }: World, phone: SoakPhone): Actor {
       const isRead = random.chance(0.8)
       let told = ''
       if (isRead) socket.setEncoding('latin1').on('data', (text: string) => (told += text))
+      const answered = new Promise((resolve) => socket.once('data', resolve).once('close', resolve))
       socket.write(headOf(phone, 'GET /api/sse/clipboard'))
       await pause(signal, random.int(200, 15_000))
+      // On a busy machine a login may take longer than that.
+      if (isRead && !signal.aborted) await answered
       const [, status] = /^HTTP\/1\.1 (\d{3})/.exec(told) ?? []
       if (isRead && !signal.aborted) tally.judge('event stream', Number(status ?? 0), [200])
       if (told.includes('event: update')) tally.count('event stream', 'with updates')

@@ -139,13 +139,18 @@ async function sendTo(
 
 /** Whether there is still a reader, once there is room again. */
 async function drained(stream: Screen): Promise<boolean> {
+  const settled = new AbortController()
+  const { signal } = settled
   try {
-    await Promise.race([once(stream, 'drain'), once(stream, 'close')])
+    await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })])
     return stream.writable
   } catch (error) {
     // Such a reader has seen enough, which is no failure.
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return false
     throw error
+  } finally {
+    // Nobody listens for the other one any more.
+    settled.abort()
   }
 }
 

@@ -3,10 +3,11 @@ import { spawn } from 'node:child_process'
 import { once, on } from 'node:events'
 import { watch } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { MIB } from '../../src/core/limits.ts'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { isolatedEnvironment, temporaryFolder } from '../support/daemon-process.ts'
 import { CREDENTIALS } from '../support/event-server.ts'
@@ -15,11 +16,20 @@ import { LOADER } from '../support/loader.ts'
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 /** A server of a file whose bytes stop coming in the middle. */
-async function serveHalf(t: TestContext): Promise<string> {
-  const document = { type: 'File', hasData: true, dataName: 'a.bin', size: 100 }
+function serveHalf(t: TestContext): Promise<string> {
+  return serveFile(t, 100, (response) => void response.write('half'))
+}
+
+/** A server of a file. @returns A link to it. */
+async function serveFile(
+  t: TestContext,
+  size: number,
+  send: (response: ServerResponse) => void,
+): Promise<string> {
+  const document = { type: 'File', hasData: true, dataName: 'a.bin', size }
   const server = createServer((request, response) => {
     if (request.url === '/Sync.json') response.end(JSON.stringify(document))
-    else response.writeHead(200, { 'Content-Length': 100 }).write('half')
+    else send(response.writeHead(200, { 'Content-Length': size }))
   })
   t.after(() => {
     server.closeAllConnections()
@@ -52,5 +62,27 @@ describe('clipgate pull, as a process,', () => {
       assert.deepEqual(await readdir(folder), [])
       assert.equal(stderr, '')
     }
+  })
+
+  it('says nothing of its own to a reader that is slower than the network', async (t) => {
+    const bytes = Buffer.alloc(4 * MIB, 'x')
+    const link = await serveFile(t, bytes.length, (response) => void response.end(bytes))
+    const args = [...LOADER, MAIN, 'pull', '--output', '-']
+    const env = isolatedEnvironment(await temporaryFolder(t))
+    const child = spawn(process.execPath, args, { env })
+    t.after(() => child.kill('SIGKILL'))
+    const closed = once(child, 'close')
+    let stderr = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    child.stdin.end(`${link}\n`)
+    let received = 0
+    for await (const piece of child.stdout) {
+      received += piece.length
+      // One turn of the loop for each piece, which is longer than a piece takes to come.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    assert.deepEqual(await closed, [0, null], stderr)
+    assert.equal(received, bytes.length)
+    assert.equal(stderr, '')
   })
 })
