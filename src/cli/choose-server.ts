@@ -26,6 +26,17 @@ export async function chooseServer({ shell, args }: Invocation, input: Input): P
   return saved ?? parseLink(await input.readLine('connect link'))
 }
 
+/**
+ * The connect link of `--link-file`, else the first line of stdin.
+ *
+ * @throws {CommandError}
+ */
+export async function readLink({ shell, args }: Invocation, input: Input): Promise<string> {
+  const file = args.text('link-file')
+  if (file === undefined || file === '-') return input.readLine('connect link')
+  return (await readLinkFile(resolve(shell.cwd, file))).trim()
+}
+
 async function readLinkFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')

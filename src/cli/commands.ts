@@ -8,6 +8,7 @@ import type { OptionSpec } from './arguments.ts'
 
 const SETTINGS_COMMANDS = [
   'serve', 'pair', 'devices', 'rotate', 'revoke', 'status', 'panel', 'pause', 'resume',
+  'join', 'leave', 'peers',
 ] as const
 
 /** Commands that take all settings of the daemon as options. */
@@ -138,6 +139,36 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
   resume: {
     usage: 'resume',
     summary: 'end a pause',
+    options: JSON_FLAG,
+    operands: [0, 0],
+  },
+  join: {
+    usage: 'join',
+    summary: 'share with another daemon, from now on; its link is on stdin',
+    details:
+      'The link is that of a device of the other daemon, made there with: clipgate pair --kind ' +
+      'peer. What is copied or pushed on one side is on the other one, and comes again by itself ' +
+      'after an outage.',
+    options: {
+      'link-file': { placeholder: 'FILE', meaning: 'read the connect link from FILE, "-" is stdin' },
+      name: { placeholder: 'NAME', meaning: 'what to call it here (the host of its URL)' },
+      'tls-fingerprint': {
+        placeholder: 'SHA256',
+        meaning: 'the one certificate to accept, for one that nobody else vouches for',
+      },
+      ...JSON_FLAG,
+    },
+    operands: [0, 0],
+  },
+  leave: {
+    usage: 'leave NAME',
+    summary: 'do not share with another daemon any more',
+    options: JSON_FLAG,
+    operands: [1, 1],
+  },
+  peers: {
+    usage: 'peers',
+    summary: 'list the joined daemons, and how the links to them are doing',
     options: JSON_FLAG,
     operands: [0, 0],
   },

@@ -19,6 +19,7 @@ const CLIENT_REMEDIES: Readonly<Partial<Record<ClientErrorCode, string>>> = {
 const DOMAIN_REMEDIES: Readonly<Partial<Record<DomainErrorCode, string>>> = {
   NO_SUCH_DEVICE: 'see "clipgate devices"',
   USERNAME_TAKEN: 'choose another one',
+  PEER_NAME_TAKEN: 'choose another one with --name',
 }
 
 /** The message, and what to do. */

@@ -48,6 +48,9 @@ const SETTINGS_COMMANDS: Readonly<
   panel: async () => (await import('./panel.ts')).runPanel,
   pause: async () => (await import('./pause.ts')).runPause,
   resume: async () => (await import('./resume.ts')).runResume,
+  join: async () => (await import('./join.ts')).runJoin,
+  leave: async () => (await import('./leave.ts')).runLeave,
+  peers: async () => (await import('./peers.ts')).runPeers,
 }
 
 const PLAIN_COMMANDS: Readonly<Record<PlainCommandName, () => Promise<Run<Invocation>>>> = {

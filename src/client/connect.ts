@@ -12,8 +12,11 @@ import { parseConnectLink } from '../link/connect-link.ts'
 import { download, type Download, type DownloadOptions } from './download.ts'
 import type { ClipboardDocument } from './decode-document.ts'
 import { getLatest, type LatestDocument, type LatestOptions } from './latest.ts'
-import { pushFile, pushText, type PushFileOptions, type PushOptions } from './push.ts'
-import { openServer, type Credentials } from './server.ts'
+import {
+  pushFile, pushText, putDocument, putFile,
+  type OutgoingDocument, type PushFileOptions, type PushOptions, type Upload,
+} from './push.ts'
+import { openServer, type ByteSource, type Credentials, type Fetch } from './server.ts'
 import { watch, type WatchOptions } from './watch.ts'
 
 /** A phone on a bad network gets up within this. */
@@ -25,6 +28,8 @@ export interface ConnectOptions {
    * get a second for each 16 KiB besides.
    */
   readonly timeoutMs?: number
+  /** What sends requests, instead of the `fetch` of the runtime. */
+  readonly fetch?: Fetch
 }
 
 /**
@@ -63,6 +68,9 @@ export interface Client {
    * ```
    */
   watch(options?: WatchOptions): AsyncIterableIterator<LatestDocument, undefined>
+  /** The two halves of `pushFile`, for a document of one's own. */
+  upload(bytes: ByteSource, options: Upload): Promise<void>
+  apply(document: OutgoingDocument, options?: PushOptions): Promise<ContentId>
   /** Resolves when the server is there and accepts the password. */
   probe(options?: PushOptions): Promise<void>
 }
@@ -83,10 +91,10 @@ export interface Client {
  */
 export function connect(
   server: string | Credentials,
-  { timeoutMs = TIMEOUT_MS }: ConnectOptions = {},
+  { timeoutMs = TIMEOUT_MS, fetch: send }: ConnectOptions = {},
 ): Client {
   const credentials = typeof server === 'string' ? parseConnectLink(server) : server
-  const opened = openServer(credentials, timeoutMs)
+  const opened = openServer(credentials, timeoutMs, undefined, send)
 
   function latest(
     options: LatestOptions & { readonly etag: string },
@@ -102,6 +110,8 @@ export function connect(
     pushText: (text, options = {}) => pushText(opened, text, options),
     pushFile: (blob, options) => pushFile(opened, blob, options),
     watch: (options = {}) => watch(opened, options),
+    upload: (bytes, options) => putFile(opened, bytes, options),
+    apply: (document, options = {}) => putDocument(opened, document, options),
     probe: async (options = {}) => {
       await getLatest(opened, options)
     },

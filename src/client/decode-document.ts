@@ -10,6 +10,7 @@
 import { isContentId, type ContentId } from '../core/content-id.ts'
 import { isDataName } from '../core/data-name.ts'
 import { parseItemType, type ItemType } from '../core/item-type.ts'
+import { isStamp, type Stamp } from '../core/stamp.ts'
 import { ClientError } from './client-error.ts'
 
 /** The clipboard document. */
@@ -27,6 +28,8 @@ export interface ClipboardDocument {
   readonly dataName: string
   /** Absent when the server has no item, or does not know content ids. */
   readonly contentId: ContentId | undefined
+  /** Absent unless the server and this client are members of one group. */
+  readonly stamp: Stamp | undefined
 }
 
 /** @throws {ClientError} `BAD_ANSWER`, naming the field. */
@@ -42,7 +45,8 @@ export function decodeDocument(value: unknown): ClipboardDocument {
   if (contentId !== undefined && !isContentId(contentId)) throw badField('contentId')
   const text = readString(fields, 'text')
   const hash = readString(fields, 'hash')
-  return { type, text, hasData, size: readSize(fields), hash, dataName, contentId }
+  const stamp = readStamp(fields)
+  return { type, text, hasData, size: readSize(fields), hash, dataName, contentId, stamp }
 }
 
 /** @throws {ClientError} `BAD_ANSWER`. */
@@ -71,6 +75,13 @@ function readSize(fields: Fields): number {
   const size = read(fields, 'size') ?? 0
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) throw badField('size')
   return size
+}
+
+function readStamp(fields: Fields): Stamp | undefined {
+  const stamp = { at: read(fields, 'stampedAt'), member: read(fields, 'stampedBy') }
+  if (stamp.at === undefined && stamp.member === undefined) return undefined
+  if (!isStamp(stamp)) throw badField('stampedAt')
+  return stamp
 }
 
 /** `null` counts as absent. */

@@ -10,7 +10,7 @@ import { KIB } from '../core/limits.ts'
 import { discard, readJson, type Answer } from './answer.ts'
 import { ClientError } from './client-error.ts'
 import { readRetryAfter } from './retry-after.ts'
-import type { Server } from './server.ts'
+import type { ByteSource, Server } from './server.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** What is sent slower than this does not move. The server allows bodies the same time. */
@@ -27,7 +27,7 @@ export interface Outgoing {
   /** Below the URL of the server, with a slash in front. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Uint8Array<ArrayBuffer> | Blob
+  readonly body?: Uint8Array<ArrayBuffer> | ByteSource
   readonly signal?: AbortSignal | undefined
 }
 
@@ -64,7 +64,7 @@ export async function openAnswer(server: Server, outgoing: Outgoing): Promise<An
 }
 
 async function send(
-  { base, authorization, timeoutMs }: Server,
+  { base, authorization, timeoutMs, fetch }: Server,
   { method, path, headers, body }: Outgoing,
   watchdog: Watchdog,
 ): Promise<Response> {
@@ -109,6 +109,6 @@ async function readProblem(answer: Answer): Promise<string | undefined> {
   }
 }
 
-function sizeOf(body: Uint8Array | Blob | undefined): number {
+function sizeOf(body: Uint8Array | ByteSource | undefined): number {
   return body instanceof Uint8Array ? body.byteLength : (body?.size ?? 0)
 }

@@ -5,6 +5,7 @@
  */
 
 import type { ContentId } from '../core/content-id.ts'
+import type { ItemType } from '../core/item-type.ts'
 import { KIB, MIB } from '../core/limits.ts'
 import { OCTET_STREAM } from '../core/media-type.ts'
 import { readJson } from './answer.ts'
@@ -12,7 +13,7 @@ import { ClientError } from './client-error.ts'
 import { decodePushResult } from './decode-document.ts'
 import { exchange } from './exchange.ts'
 import { filePath } from './file-path.ts'
-import type { Server } from './server.ts'
+import type { ByteSource, Server } from './server.ts'
 
 /** A longer document might be over the 16 MiB that the server takes; its text goes as a file. */
 const MAX_INLINE_BYTES: number = 15 * MIB
@@ -67,14 +68,19 @@ export async function pushFile(
   return pushDocument(server, encode(fields), signal)
 }
 
-interface Upload extends PushOptions {
+export interface Upload extends PushOptions {
   readonly dataName: string
   readonly mediaType: string
 }
 
-async function putFile(
+/**
+ * Sends bytes, for a document that names them.
+ *
+ * @throws {ClientError}
+ */
+export async function putFile(
   server: Server,
-  body: Blob,
+  body: ByteSource,
   { dataName, mediaType, signal }: Upload,
 ): Promise<void> {
   if (!MEDIA_TYPE.test(mediaType)) {
@@ -83,6 +89,32 @@ async function putFile(
   const headers = { 'Content-Type': mediaType }
   const upload = { method: 'PUT', path: filePath(dataName), headers, body, signal } as const
   await exchange(server, upload, () => Promise.resolve())
+}
+
+/** A document, with what only servers of the same group understand. */
+export interface OutgoingDocument {
+  readonly type: ItemType
+  readonly text: string
+  readonly hasData: boolean
+  readonly size: number
+  readonly dataName: string
+  readonly hash: string
+  readonly stampedAt: number
+  readonly stampedBy: string
+}
+
+/**
+ * Sends a document as it is.
+ *
+ * @throws {ClientError} `NOT_FOUND` with the problem `NOTHING_STAGED` when the server does not have
+ *   its bytes.
+ */
+export async function putDocument(
+  server: Server,
+  document: OutgoingDocument,
+  { signal }: PushOptions,
+): Promise<ContentId> {
+  return pushDocument(server, encode({ ...document }), signal)
 }
 
 async function pushDocument(

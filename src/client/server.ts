@@ -23,15 +23,38 @@ export interface Server {
   /** How long to wait while nothing moves, in milliseconds. */
   readonly timeoutMs: number
   readonly timing: Timing
+  /** What sends requests. */
+  readonly fetch: Fetch
 }
+
+/** As much of `fetch` as is used here. */
+export type Fetch = (url: string, init: FetchInit) => Promise<Response>
+
+export interface FetchInit extends Omit<RequestInit, 'body'> {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  readonly body?: Uint8Array<ArrayBuffer> | ByteSource
+}
+
+/** Bytes to be sent; a `Blob` is one. The `fetch` of most runtimes takes no others. */
+export type ByteSource = Pick<Blob, 'size' | 'type' | 'stream'>
 
 /** @throws {ClientError} `SERVER_INVALID`. */
 export function openServer(
   { url, user, pwd }: Credentials,
   timeoutMs: number,
   timing: Timing = systemTiming,
+  send: Fetch = webFetch,
 ): Server {
-  return { base: baseOf(url), authorization: basic(user, pwd), timeoutMs, timing }
+  return { base: baseOf(url), authorization: basic(user, pwd), timeoutMs, timing, fetch: send }
+}
+
+/** Looks it up for each request: a program may have put another one in its place. */
+const webFetch: Fetch = (url, { body, ...init }) => {
+  if (body === undefined) return fetch(url, init)
+  if (body instanceof Uint8Array || body instanceof Blob) return fetch(url, { ...init, body })
+  throw new ClientError('ARGUMENT_INVALID', { reason: 'the bytes are not a Blob' })
 }
 
 function baseOf(url: string): string {

@@ -7,7 +7,9 @@
 import { DomainError } from '../core/domain-error.ts'
 import type { Decoder } from '../lib/decoder.ts'
 import type { Admin } from '../ports/admin.ts'
-import { decodeDevices, decodePairing, decodeRevoked, decodeStatus } from './admin-wire.ts'
+import {
+  decodeDevices, decodeLeft, decodePairing, decodePeer, decodePeers, decodeRevoked, decodeStatus,
+} from './admin-wire.ts'
 import { callControl, type ControlAddress } from './call-control.ts'
 
 /** Every method throws `ControlUnreachableError`, or what the daemon says went wrong. */
@@ -40,6 +42,9 @@ export function createAdminClient(address: ControlAddress): Admin {
     rotate: (device, newUrl) =>
       callDevice('POST', device, '/rotate', decodePairing, { url: newUrl }),
     revoke: (device) => callDevice('DELETE', device, '', decodeRevoked),
+    join: (request) => call('POST', '/peers', decodePeer, request),
+    leave: (name) => call('DELETE', `/peers/${encodeURIComponent(name)}`, decodeLeft),
+    peers: () => call('GET', '/peers', decodePeers),
     close: async () => undefined,
   }
 }

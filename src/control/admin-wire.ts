@@ -16,6 +16,7 @@ import {
   type Decoder,
 } from '../lib/decoder.ts'
 import type { DaemonStatus, DeviceSummary, Pairing, PairRequest, Pause } from '../ports/admin.ts'
+import type { JoinRequest, PeerSummary } from '../ports/peers.ts'
 
 const decodeKind = oneOf(['phone', 'peer'])
 
@@ -46,6 +47,25 @@ export const decodeRotateRequest: Decoder<{ readonly url: string | undefined }> 
 export const decodePause: Decoder<Pause> = objectOf({ untilMs: optional(decodeNumber) })
 
 export const decodeRevoked: Decoder<{ readonly id: string }> = objectOf({ id: decodeString })
+
+export const decodeJoinRequest: Decoder<JoinRequest> = objectOf({
+  link: decodeString,
+  name: optional(decodeString),
+  tlsFingerprint: optional(decodeString),
+})
+
+export const decodePeer: Decoder<PeerSummary> = objectOf({
+  name: decodeString,
+  url: decodeString,
+  username: decodeString,
+  tlsFingerprint: optional(decodeString),
+  state: oneOf(['stopped', 'connecting', 'connected', 'polling', 'waiting', 'refused']),
+  error: optional(decodeString),
+})
+
+export const decodePeers: Decoder<readonly PeerSummary[]> = arrayOf(decodePeer)
+
+export const decodeLeft: Decoder<{ readonly name: string }> = objectOf({ name: decodeString })
 
 export const decodeDevices: Decoder<readonly DeviceSummary[]> = arrayOf(
   objectOf({

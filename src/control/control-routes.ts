@@ -7,7 +7,7 @@
 import { route, type Handler, type Route } from '../http/call.ts'
 import { json } from '../http/reply.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
-import { decodePairRequest, decodeRotateRequest } from './admin-wire.ts'
+import { decodeJoinRequest, decodePairRequest, decodeRotateRequest } from './admin-wire.ts'
 import { answer, MAX_REQUEST_BYTES, readMembers } from './answer.ts'
 import { checkOwnHost, type Owner } from './authorize.ts'
 import { qrRows } from './qr-rows.ts'
@@ -53,6 +53,22 @@ export function createControlRoutes(admin: Admin): readonly Route<Owner>[] {
       'DELETE',
       '/devices/{id}',
       answer<{ id: string }>(({ params }) => admin.revoke(params.id)),
+    ),
+    route(
+      'GET',
+      '/peers',
+      answer(() => admin.peers()),
+    ),
+    route(
+      'POST',
+      '/peers',
+      answer(async (call) => admin.join(await readMembers(call, decodeJoinRequest))),
+      take,
+    ),
+    route(
+      'DELETE',
+      '/peers/{name}',
+      answer<{ name: string }>(({ params }) => admin.leave(params.name)),
     ),
   ]
 }

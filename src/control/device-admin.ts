@@ -6,6 +6,7 @@
 
 import type { Admin, DaemonStatus, DeviceSummary, Pairing, PairRequest } from '../ports/admin.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
+import type { Peers } from '../ports/peers.ts'
 import { checkLinkable, toPairing, type LinkBase } from './pairing.ts'
 
 export interface DeviceAdminOptions {
@@ -15,12 +16,13 @@ export interface DeviceAdminOptions {
   readonly linkBase: () => LinkBase
   /** Open event streams of a device. */
   readonly countStreams: (deviceId: string) => number
+  readonly peers: Peers
   readonly close: () => Promise<void>
 }
 
 /** @throws From `pair` and `rotate` also `LinkError`, before anything has changed. */
 export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
-  const { devices, status, linkBase, countStreams, close } = options
+  const { devices, status, linkBase, countStreams, peers, close } = options
 
   function baseOf(url: string | undefined): LinkBase {
     return url === undefined ? linkBase() : { url, warning: undefined }
@@ -47,7 +49,17 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
     return devices.list().map((device) => summarise(device, countStreams(device.id)))
   }
 
-  return { status, devices: list, pair, rotate, revoke, close }
+  return {
+    status,
+    devices: list,
+    pair,
+    rotate,
+    revoke,
+    join: (request) => peers.join(request),
+    leave: (name) => peers.leave(name),
+    peers: async () => peers.list(),
+    close,
+  }
 }
 
 function summarise(device: Device, streams: number): DeviceSummary {

@@ -6,6 +6,7 @@
 
 import type { ContentId } from './content-id.ts'
 import type { ItemType } from './item-type.ts'
+import type { Stamp } from './stamp.ts'
 
 /** One clipboard item, without its bytes. All hashes are lower-case hex. */
 export interface Item {
@@ -27,6 +28,8 @@ export interface Item {
   readonly aliases: readonly string[]
   /** When it last became the current item, in Unix milliseconds. */
   readonly activatedAt: number
+  /** Its place among the items of a group; absent in what earlier versions kept. */
+  readonly stamp?: Stamp | undefined
 }
 
 /** More than the clients of one person ever use; keeps a hostile device from growing the item. */

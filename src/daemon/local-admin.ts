@@ -7,6 +7,7 @@
 import { networkInterfaces } from 'node:os'
 import { createDeviceAdmin } from '../control/device-admin.ts'
 import type { LinkBase } from '../control/pairing.ts'
+import { createIdlePeers } from '../peers/peer-links.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { chooseBaseUrl } from './addresses.ts'
@@ -26,6 +27,7 @@ export async function openLocalAdmin(settings: Settings, logger: Logger): Promis
     status: () => readStatus(clipboard, NOT_RUNNING),
     linkBase: () => expectedBase(settings),
     countStreams: () => 0,
+    peers: createIdlePeers(clipboard.peerStore),
     close: () => clipboard.close(),
   })
 }

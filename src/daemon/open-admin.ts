@@ -22,6 +22,7 @@ import {
 import type { Settings } from './settings.ts'
 
 export type { Admin, DaemonStatus, DeviceSummary, Pairing } from '../ports/admin.ts'
+export type { PeerSummary } from '../ports/peers.ts'
 
 /**
  * Opens the data directory, or the control listener of the daemon that holds it.
@@ -61,6 +62,9 @@ async function openRemote(dataDir: string, holder: ReachableHolder): Promise<Adm
     pair: (request) => explain(client.pair(request)),
     rotate: (device, url) => explain(client.rotate(device, url)),
     revoke: (device) => explain(client.revoke(device)),
+    join: (request) => explain(client.join(request)),
+    leave: (name) => explain(client.leave(name)),
+    peers: () => explain(client.peers()),
     close: () => client.close(),
   }
 }

@@ -7,18 +7,21 @@
  * @module
  */
 
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createCredentialVerifier } from '../devices/credential-verifier.ts'
 import { JsonDeviceRegistry } from '../devices/json-device-registry.ts'
 import { createPasswordHasher } from '../devices/password-hasher.ts'
 import type { GatewayPorts } from '../gateway/gateway-ports.ts'
 import { ChangeHub } from '../inbound/change-hub.ts'
-import { ClipboardPipeline } from '../inbound/clipboard-pipeline.ts'
+import { ClipboardPipeline, type Member } from '../inbound/clipboard-pipeline.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { PeerStore } from '../ports/peers.ts'
 import { openDataDirectory, type DataDirectory } from '../storage/data-directory.ts'
+import { JsonPeerStore, PEERS_FILE } from '../storage/json-peer-store.ts'
 import { openStorage, type Storage, type StorageLimits } from '../storage/open-storage.ts'
 import type { Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
@@ -43,6 +46,8 @@ export interface Clipboard extends GatewayPorts {
   readonly storage: Storage
   readonly devices: JsonDeviceRegistry
   readonly inbound: ClipboardPipeline
+  readonly member: Member
+  readonly peerStore: PeerStore
   /** Writes what is pending, ends workers and timers, and gives the directory back. */
   close(): Promise<void>
 }
@@ -84,14 +89,24 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     const { blobs, staging, latest } = storage
     const changes = new ChangeHub()
     const maxTextBytes = options.maxMetadataBytes
-    const inbound = new ClipboardPipeline({ staging, latest, changes, clock, logger, maxTextBytes })
+    const peerStore = await JsonPeerStore.open(join(directory.path, PEERS_FILE))
+    const member = createMember(clock)
+    const inbound = new ClipboardPipeline({
+      staging, latest, changes, clock, logger, maxTextBytes, member,
+    })
     const verifier = createCredentialVerifier({ registry: devices, hasher })
     return {
       directory, blobs, storage, staging, latest, changes, inbound, devices, verifier, clock, logger,
+      member, peerStore,
       close: () => cleanup.run(),
     }
   } catch (error) {
     await cleanup.run()
     throw error
   }
+}
+
+/** Another one at each start: it tells apart what happened in the same millisecond, and no more. */
+function createMember(clock: Clock): Member {
+  return { id: `m_${randomBytes(8).toString('hex')}`, now: () => clock.now() }
 }

@@ -14,6 +14,7 @@ import { createDeviceAdmin } from '../control/device-admin.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { createGateway } from '../gateway/create-gateway.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
+import { PeerLinks } from '../peers/peer-links.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder } from '../storage/lock.ts'
@@ -133,6 +134,15 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
   )
   const linkBase = () => chooseBaseUrl(bound, networkInterfaces(), settings.publicUrl)
 
+  const peers = new PeerLinks({
+    ...clipboard,
+    store: clipboard.peerStore,
+    memberId: clipboard.member.id,
+    maxFileBytes: settings.maxFileBytes,
+  })
+  cleanup.add(() => peers.close())
+  peers.start()
+
   const admin = createDeviceAdmin({
     devices: clipboard.devices,
     status: () =>
@@ -148,6 +158,7 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
       }),
     linkBase,
     countStreams: (deviceId) => gateway.countStreams(deviceId),
+    peers,
     close: async () => undefined,
   })
   const token = await createControlToken(directory.path).catch((error: unknown) => {

@@ -5,16 +5,19 @@
  */
 
 import type { Item } from '../core/item.ts'
+import { stampOf, type Stamp } from '../core/stamp.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { json, type Reply } from '../http/reply.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Device, DeviceRegistry, Dialect } from '../ports/device-registry.ts'
-import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
+import type { InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import { readsOldKeys } from './dialect.ts'
 import type { RememberedRecords } from './remembered-records.ts'
-import { decodeDocument, encodeDocument, encodeOldDocument } from './wire/clipboard-document.ts'
+import {
+  decodeDocument, encodeDocument, encodeOldDocument, encodePeerDocument,
+} from './wire/clipboard-document.ts'
 
 export interface GetDocumentDeps {
   readonly latest: Pick<LatestItem, 'current'>
@@ -31,7 +34,11 @@ export function getDocument(
   dialect: Dialect,
 ): Handler<Device> {
   const present = remember((item) => makeReply(encodeDocument(item, dialect), tagOf(item)))
-  if (dialect === 'sync') return () => present(latest.current?.item)
+  if (dialect === 'sync') {
+    const forPeers = remember((item) => makeReply(encodePeerDocument(item), peerTagOf(item)))
+    return ({ principal }) =>
+      (principal.kind === 'peer' ? forPeers : present)(latest.current?.item)
+  }
   const old = remember((item) => makeReply(encodeOldDocument(item, dialect), `${tagOf(item)}-old`))
   return (call) => (readsOldKeys(call, devices) ? old : present)(latest.current?.item)
 }
@@ -67,6 +74,11 @@ function tagOf(item: Item | undefined): string {
   return item === undefined ? 'none' : `${item.activatedAt.toString(36)}-${item.contentHash}`
 }
 
+/** A later stamp of the same activation is another document. */
+function peerTagOf(item: Item | undefined): string {
+  return item === undefined ? tagOf(item) : `${tagOf(item)}-${stampOf(item).at.toString(36)}`
+}
+
 export interface PutDocumentDeps {
   readonly inbound: InboundPipeline
   readonly records: RememberedRecords
@@ -80,7 +92,7 @@ export interface PutDocumentDeps {
 export function putDocument(deps: PutDocumentDeps): Handler<Device> {
   const { inbound, records, maxMetadataBytes } = deps
   return async (call) => {
-    const { type, text, hasData, dataName, hash, usesOldKeys } = decodeDocument(
+    const { type, text, hasData, dataName, hash, usesOldKeys, stamp } = decodeDocument(
       await readJson(call, maxMetadataBytes),
     )
     noteKeys(call, usesOldKeys, deps)
@@ -88,7 +100,7 @@ export function putDocument(deps: PutDocumentDeps): Handler<Device> {
     // What came through the history may have come under another name.
     const kept = records.find(call.principal.id, { type, hash })
     const { contentId } = await inbound.apply({
-      origin: { kind: 'device', deviceId: call.principal.id },
+      origin: originOf(call.principal, stamp),
       type,
       text,
       dataName: isInline ? '' : dataName,
@@ -97,6 +109,12 @@ export function putDocument(deps: PutDocumentDeps): Handler<Device> {
     })
     return json({ contentId })
   }
+}
+
+/** Phones have no say in the order of things: what they push happens now. */
+function originOf({ id: deviceId, kind }: Device, stamp: Stamp | undefined): Origin {
+  const isPeer = kind === 'peer' && stamp !== undefined
+  return isPeer ? { kind: 'peer', stamp, deviceId } : { kind: 'device', deviceId }
 }
 
 /** Who writes the old keys reads no others. */

@@ -17,13 +17,17 @@ const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
   NO_SPACE: 'NO_SPACE',
   BLOB_GONE: 'NOT_FOUND',
   VERIFIER_BUSY: 'OVERLOADED',
-  // The rest happens in pairing and at start, never on this listener.
+  // The rest happens in pairing, in joining and at start, never on this listener.
   NO_SUCH_DEVICE: 'INTERNAL',
   USERNAME_INVALID: 'INTERNAL',
   USERNAME_TAKEN: 'INTERNAL',
   PASSWORD_INVALID: 'INTERNAL',
   LABEL_INVALID: 'INTERNAL',
   NO_CLIPBOARD: 'INTERNAL',
+  NO_SUCH_PEER: 'INTERNAL',
+  PEER_INVALID: 'INTERNAL',
+  PEER_NAME_TAKEN: 'INTERNAL',
+  PEER_REFUSED: 'INTERNAL',
   DATA_DIRECTORY_BUSY: 'INTERNAL',
   DATA_DIRECTORY_UNUSABLE: 'INTERNAL',
   DATA_CORRUPT: 'INTERNAL',

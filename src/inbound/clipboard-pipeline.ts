@@ -7,6 +7,7 @@
 import type { ContentId } from '../core/content-id.ts'
 import { withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
+import { compareStamps, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
 import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import type { Blob } from '../ports/blob.ts'
@@ -29,6 +30,15 @@ export interface PipelineDeps {
   readonly logger: Logger
   /** The longest text that may become an item, in bytes of UTF-8. */
   readonly maxTextBytes?: number | undefined
+  /** Who stamps what becomes current here; needed where there is a group. */
+  readonly member?: Member | undefined
+}
+
+/** This daemon as a member of its group. */
+export interface Member {
+  readonly id: string
+  /** The time as the group has it, in Unix milliseconds. */
+  now(): number
 }
 
 type NewContent = Exclude<ResolvedContent, { kind: 'known' }>
@@ -62,6 +72,10 @@ export class ClipboardPipeline implements InboundPipeline {
 
   async #apply(inbound: InboundItem): Promise<AppliedItem> {
     const { staging, latest, maxTextBytes = MAX_METADATA_BYTES } = this.#deps
+    if (this.#isOutdated(inbound.origin)) {
+      if (inbound.bytes.kind === 'received') await inbound.bytes.blob.discard()
+      return this.#currentResult()
+    }
     const content = await resolveContent(inbound, { staging, latest, maxTextBytes })
     if (content.kind === 'known') {
       const { item, blob } = content.stored
@@ -128,12 +142,39 @@ export class ClipboardPipeline implements InboundPipeline {
       return { result: { contentId: current.contentId, item: latest.current?.item }, isStored: false }
     }
 
-    const stored = await latest.put({ ...item, activatedAt: clock.now() }, blob)
+    const stamp = this.#stampFor(origin)
+    if (origin.kind === 'peer' && current !== undefined && isSame(current, item)) {
+      await latest.put({ ...current, stamp }, latest.current?.blob)
+      return { result: this.#currentResult(), isStored: false }
+    }
+
+    const stored = await latest.put({ ...item, activatedAt: clock.now(), stamp }, blob)
     this.#lastPush = { origin, at: clock.monotonic() }
     const { contentId, activatedAt } = stored.item
     changes.publish({ contentId, activatedAt })
     for (const effect of this.#effects) this.#runLater(effect, stored, origin)
     return { result: { contentId, item: stored.item }, isStored: true }
+  }
+
+  /** Whether what is current here happened after what a peer offers. */
+  #isOutdated(origin: Origin): boolean {
+    const current = this.#deps.latest.current?.item
+    if (origin.kind !== 'peer' || current === undefined) return false
+    return compareStamps(origin.stamp, stampOf(current)) <= 0
+  }
+
+  #stampFor(origin: Origin): Stamp | undefined {
+    const { latest, member } = this.#deps
+    if (origin.kind === 'peer') return origin.stamp
+    if (member === undefined) return undefined
+    const current = latest.current?.item
+    return stampAfter(current && stampOf(current), member.now(), member.id)
+  }
+
+  #currentResult(): AppliedItem {
+    const item = this.#deps.latest.current?.item
+    if (item === undefined) throw new Error('There is no current item')
+    return { contentId: item.contentId, item }
   }
 
   /** What a sender calls the current item is remembered, although it makes nothing current. */

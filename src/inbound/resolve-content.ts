@@ -103,7 +103,7 @@ function takeUpload(
   staging: Pick<StagingArea, 'take'>,
 ): TakenUpload | undefined {
   const { origin, bytes } = inbound
-  if (origin.kind !== 'device') return undefined
+  if (origin.kind === 'clipboard' || origin.deviceId === undefined) return undefined
   const elseUnder = bytes.kind === 'staged' ? bytes.elseUnder : undefined
   return (
     staging.take(origin.deviceId, nameOf(inbound)) ??

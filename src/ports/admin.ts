@@ -9,6 +9,7 @@
 
 import type { ItemType } from '../core/item-type.ts'
 import type { DeviceKind } from './device-registry.ts'
+import type { JoinRequest, PeerSummary } from './peers.ts'
 
 /** A device as its owner sees it: no hash, no password. */
 export interface DeviceSummary {
@@ -106,6 +107,11 @@ export interface Admin {
   rotate(idOrUsername: string, url?: string): Promise<Pairing>
   /** @throws {DomainError} as `DeviceRegistry.revoke`. */
   revoke(idOrUsername: string): Promise<{ readonly id: string }>
+  /** @throws as `Peers.join`. */
+  join(request: JoinRequest): Promise<PeerSummary>
+  /** @throws as `Peers.leave`. */
+  leave(name: string): Promise<{ readonly name: string }>
+  peers(): Promise<readonly PeerSummary[]>
   /** Gives the daemon or the data directory back. */
   close(): Promise<void>
 }

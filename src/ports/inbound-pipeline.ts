@@ -7,12 +7,15 @@
 import type { ContentId } from '../core/content-id.ts'
 import type { ItemType } from '../core/item-type.ts'
 import type { Item } from '../core/item.ts'
+import type { Stamp } from '../core/stamp.ts'
 import type { HashedBlob } from './blob.ts'
 
 /** Who an item comes from. */
 export type Origin =
   | { readonly kind: 'device'; readonly deviceId: string }
   | { readonly kind: 'clipboard' }
+  /** Another member of the group; with `deviceId` it pushed the item, else we pulled it. */
+  | { readonly kind: 'peer'; readonly stamp: Stamp; readonly deviceId: string | undefined }
 
 /**
  * Where the bytes of an item are: nowhere (a Text, or an item that is already here), staged by the
@@ -49,6 +52,9 @@ export interface InboundPipeline {
    * `GET /Sync.json` returns, durably; writing the system clipboard and telling peers happens
    * afterwards and cannot fail the call. It takes `received` bytes over. When it rejects, nothing
    * has changed, and the bytes still belong to the caller.
+   *
+   * What a peer sends becomes current only when its stamp is later than that of the current item,
+   * and, when it is the same content, only in name: nothing is published and no effect runs.
    *
    * @throws {DomainError} `NOTHING_STAGED`, `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `NO_SPACE`,
    *   `BLOB_GONE`.

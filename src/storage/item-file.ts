@@ -11,6 +11,7 @@ import { isContentId } from '../core/content-id.ts'
 import { isDataName } from '../core/data-name.ts'
 import { ITEM_TYPES } from '../core/item-type.ts'
 import type { Item } from '../core/item.ts'
+import { isStamp, type Stamp } from '../core/stamp.ts'
 import {
   arrayOf,
   decodeNumber,
@@ -72,6 +73,10 @@ const decodeContentId: Decoder<Item['contentId']> = (value, path = 'value') => {
   throw new TypeError(`"${path}" must be a content id`)
 }
 
+const decodeStampFields = objectOf({ at: decodeNumber, member: decodeString })
+
+const decodeStamp: Decoder<Stamp> = matching(decodeStampFields, isStamp, 'a stamp')
+
 const decodeItem: Decoder<Item> = objectOf({
   type: oneOf(ITEM_TYPES),
   text: decodeString,
@@ -83,6 +88,7 @@ const decodeItem: Decoder<Item> = objectOf({
   nameHash: decodeHash,
   aliases: arrayOf(decodeString),
   activatedAt: decodeNumber,
+  stamp: optional(decodeStamp),
 })
 
 const decodeBinary: Decoder<BinaryRecord> = objectOf({

@@ -11,7 +11,7 @@ const FILE = { ...TEXT, type: 'File', text: 'a.zip', hasData: true, dataName: 'a
 describe('latest()', () => {
   it('reads the document, with its etag', async (t) => {
     const { client, received } = await startFakeGateway(t, json(TEXT, { headers: { ETag: '"1"' } }))
-    assert.deepEqual(await client.latest(), { ...TEXT, etag: '"1"' })
+    assert.deepEqual(await client.latest(), { ...TEXT, stamp: undefined, etag: '"1"' })
     assert.deepEqual([received[0]?.method, received[0]?.url], ['GET', '/Sync.json'])
     assert.equal(received[0]?.headers['if-none-match'], undefined)
   })
@@ -26,17 +26,17 @@ describe('latest()', () => {
 
   it('reads a newer document than the one that the caller has', async (t) => {
     const { client } = await startFakeGateway(t, json(FILE, { headers: { ETag: '"2"' } }))
-    assert.deepEqual(await client.latest({ etag: '"1"' }), { ...FILE, etag: '"2"' })
+    assert.deepEqual(await client.latest({ etag: '"1"' }), { ...FILE, stamp: undefined, etag: '"2"' })
   })
 
   it('reads the document of a server that has no item', async (t) => {
     const { client } = await startFakeGateway(t, json(EMPTY))
-    assert.deepEqual(await client.latest(), { ...EMPTY, contentId: undefined, etag: undefined })
+    assert.deepEqual(await client.latest(), { ...EMPTY, contentId: undefined, stamp: undefined, etag: undefined })
   })
 
   it('does with the fields that other servers send', async (t) => {
     const { client } = await startFakeGateway(t, json({ type: 'text', text: null, more: [1] }))
-    assert.deepEqual(await client.latest(), { ...EMPTY, contentId: undefined, etag: undefined })
+    assert.deepEqual(await client.latest(), { ...EMPTY, contentId: undefined, stamp: undefined, etag: undefined })
   })
 
   it('reads a text of 16 MiB that JSON spells with six times as many bytes', async (t) => {

@@ -20,6 +20,10 @@ const items: fc.Arbitrary<Item> = fc.record({
   nameHash: hashes,
   aliases: fc.array(hashes),
   activatedAt: fc.integer(),
+  stamp: fc.option(
+    fc.record({ at: fc.nat(), member: fc.constant('m_0123456789abcdef') }),
+    { nil: undefined },
+  ),
 })
 
 const blobs: fc.Arbitrary<BlobReference> = fc.oneof(

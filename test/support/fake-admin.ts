@@ -6,8 +6,10 @@
 
 import { createDeviceAdmin } from '../../src/control/device-admin.ts'
 import type { LinkBase } from '../../src/control/pairing.ts'
+import { createIdlePeers } from '../../src/peers/peer-links.ts'
 import type { Admin, DaemonStatus } from '../../src/ports/admin.ts'
 import { MemoryDeviceRegistry } from './memory-device-registry.ts'
+import { MemoryPeerStore } from './memory-peer-store.ts'
 
 export const STATUS: DaemonStatus = {
   running: true,
@@ -41,6 +43,7 @@ export function createFakeAdmin(base: Partial<LinkBase> = {}): FakeAdmin {
     status: async () => ({ ...STATUS, devices: registry.list().length }),
     linkBase: () => ({ url: 'http://192.168.1.20:42720', warning: undefined, ...base }),
     countStreams: () => 2,
+    peers: createIdlePeers(new MemoryPeerStore()),
     close: async () => undefined,
   })
   return { ...admin, registry }

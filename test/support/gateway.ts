@@ -11,7 +11,7 @@ import type { TestContext } from 'node:test'
 import { createGateway } from '../../src/gateway/create-gateway.ts'
 import type { GatewayOptions } from '../../src/gateway/gateway-ports.ts'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
-import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
+import { ClipboardPipeline, type Member } from '../../src/inbound/clipboard-pipeline.ts'
 import type { StagingArea } from '../../src/ports/staging-area.ts'
 import { CaptureLogger } from './capture-logger.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -25,6 +25,8 @@ import { createPhone } from './phone.ts'
 export interface ServeGatewayOptions extends Partial<GatewayOptions> {
   /** Replaces members of the staging area. */
   readonly staging?: Partial<StagingArea>
+  /** Makes it a member of a group. */
+  readonly member?: Member
 }
 
 /** Serves the gateway on a free port until the test ends, with one phone paired. */
@@ -43,7 +45,10 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const latest = new MemoryLatestItem()
   const changes = new ChangeHub()
   const maxTextBytes = options.maxMetadataBytes
-  const inbound = new ClipboardPipeline({ staging, latest, changes, clock, logger, maxTextBytes })
+  const { member } = options
+  const inbound = new ClipboardPipeline({
+    staging, latest, changes, clock, logger, maxTextBytes, member,
+  })
   const devices = new MemoryDeviceRegistry(() => clock.now())
   const verifier = new FakeVerifier(devices)
 

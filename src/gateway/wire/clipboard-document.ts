@@ -7,6 +7,7 @@
 import { isDataName } from '../../core/data-name.ts'
 import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.ts'
 import { isHash, type Item } from '../../core/item.ts'
+import { isStamp, type Stamp } from '../../core/stamp.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'
 import { wireHash } from './wire-hash.ts'
@@ -23,12 +24,16 @@ export interface ClipboardDocument {
   readonly hash: string
   /** Written with the keys of versions 1 and 2 of the protocol. */
   readonly usesOldKeys: boolean
+  /** Of another member of the group. */
+  readonly stamp: Stamp | undefined
 }
 
 const FIELDS = [
   'type', 'text', 'hasData', 'size', 'hash', 'dataName', 'contentId',
   // Protocol v1 and v2 called the text so, or the hash of what is no text, and the data name.
   'clipboard', 'file',
+  // Of peers only.
+  'stampedAt', 'stampedBy',
 ]
 
 /** What a client reads while there is no item. */
@@ -63,12 +68,21 @@ export function decodeDocument(body: unknown): ClipboardDocument {
     dataName,
     hash: readField(fields, 'hash', 'string', isOldHash ? clipboard : ''),
     usesOldKeys: fields.has('clipboard') && !fields.has('text'),
+    stamp: readStamp(fields),
   }
 }
 
 /** Encodes the document of an item, or of none. */
 export function encodeDocument(item: Item | undefined, dialect: Dialect): string {
   return JSON.stringify(documentOf(item, dialect))
+}
+
+/** The document as other members of a group read it: with the stamp of the item. */
+export function encodePeerDocument(item: Item | undefined): string {
+  if (item === undefined) return JSON.stringify(EMPTY_DOCUMENT)
+  const { contentHash: hash, stamp } = item
+  const stamped = stamp && { stampedAt: stamp.at, stampedBy: stamp.member }
+  return JSON.stringify({ ...documentOf(item, 'sync'), hash, ...stamped })
 }
 
 /**
@@ -80,6 +94,15 @@ export function encodeOldDocument(item: Item | undefined, dialect: Dialect): str
   const { type, text, hash, dataName } = document
   const clipboard = type === 'Text' ? text : hash
   return JSON.stringify({ File: dataName, Clipboard: clipboard, Type: type, ...document })
+}
+
+function readStamp(fields: ReadonlyMap<string, unknown>): Stamp | undefined {
+  const at = readField(fields, 'stampedAt', 'number', undefined)
+  const member = readField(fields, 'stampedBy', 'string', undefined)
+  if (at === undefined && member === undefined) return undefined
+  const stamp = { at, member }
+  if (isStamp(stamp)) return stamp
+  throw new HttpError('BAD_BODY', { detail: '"stampedAt" and "stampedBy" are not a stamp' })
 }
 
 function documentOf(item: Item | undefined, dialect: Dialect) {

@@ -5,6 +5,8 @@
  * @module
  */
 
+import { createIdlePeers } from '../../../src/peers/peer-links.ts'
+import { MemoryPeerStore } from '../../support/memory-peer-store.ts'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -58,6 +60,7 @@ export async function serveQuickGateway(t: TestContext) {
     status: async () => STATUS,
     linkBase: () => ({ url, warning: undefined }),
     countStreams: (id) => gateway.countStreams(id),
+    peers: createIdlePeers(new MemoryPeerStore()),
     close: async () => undefined,
   })
   const { device, password } = await devices.add({ kind: 'phone', label: 'Phone' })

@@ -1,0 +1,227 @@
+/**
+ * The link to one other daemon: hears of its changes, pulls what happened after what is current
+ * here, and pushes what happened here after what is current there.
+ *
+ * It compares and moves the newest item only, whatever came before. So nothing is queued, nothing
+ * has to be replayed after an outage, and in whatever way daemons are linked, an item comes to each
+ * of them once: there it is known already, and the stamps say who is late.
+ *
+ * @module
+ */
+
+import { backOff } from '../client/back-off.ts'
+import { ClientError } from '../client/client-error.ts'
+import type { Client } from '../client/connect.ts'
+import type { WatchState } from '../client/follower.ts'
+import type { LatestDocument } from '../client/latest.ts'
+import type { Timing } from '../client/timing.ts'
+import { compareStamps, stampOf } from '../core/stamp.ts'
+import type { BlobStore } from '../ports/blob.ts'
+import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
+import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { PeerState } from '../ports/peers.ts'
+import { pullItem } from './pull-item.ts'
+import { pushItem } from './push-item.ts'
+import { mayPass } from './resumed-download.ts'
+
+export interface PeerLinkDeps {
+  readonly client: Pick<Client, 'watch' | 'download' | 'upload' | 'apply'>
+  readonly latest: Pick<LatestItem, 'current' | 'binary'>
+  readonly inbound: InboundPipeline
+  readonly blobs: Pick<BlobStore, 'receive'>
+  readonly changes: ChangeFeed
+  readonly timing: Timing
+  readonly logger: Logger
+  /** Id of this member, for items that have no stamp. */
+  readonly memberId: string
+  readonly maxFileBytes: number
+}
+
+export interface LinkStatus {
+  readonly state: PeerState
+  /** What went wrong last, while it is not well again. */
+  readonly error: string | undefined
+}
+
+/** After its credentials were refused, a link asks again as rarely as this. */
+const REFUSED_RETRY_MS = 60_000
+
+export class PeerLink {
+  readonly #name: string
+  readonly #deps: PeerLinkDeps
+  readonly #ending = new AbortController()
+  #state: PeerState = 'connecting'
+  #linkError: string | undefined
+  #moveError: string | undefined
+  /** What the other daemon told last; `undefined` when it has no item, or nothing is known. */
+  #remote: LatestDocument | undefined
+  #isConnected = false
+  /** The transfer under way, and for which content. */
+  #transfer: { readonly contentId: string | undefined; readonly abort: AbortController } | undefined
+  #isMoving = false
+  #isDue = false
+  #failures = 0
+  #cancelRetry: () => void = () => undefined
+  #done: Promise<void> = Promise.resolve()
+
+  constructor(name: string, deps: PeerLinkDeps) {
+    this.#name = name
+    this.#deps = deps
+  }
+
+  get status(): LinkStatus {
+    return { state: this.#state, error: this.#linkError ?? this.#moveError }
+  }
+
+  /** Connects, and stays connected until {@link close}. */
+  start(): void {
+    const unsubscribe = this.#deps.changes.subscribe(() => this.#move())
+    this.#done = this.#follow().finally(unsubscribe)
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort(new Error('The link was closed'))
+    this.#cancelRetry()
+    this.#transfer?.abort.abort(this.#ending.signal.reason)
+    await this.#done
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#ending
+    for (;;) {
+      try {
+        const documents = this.#deps.client.watch({ signal, onState: (state) => this.#onState(state) })
+        for await (const document of documents) {
+          this.#remote = document
+          this.#move()
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        this.#isConnected = false
+        this.#enter('refused', reasonOf(error))
+        await this.#pause(REFUSED_RETRY_MS)
+        if (signal.aborted) return
+      }
+    }
+  }
+
+  #onState(state: WatchState): void {
+    this.#isConnected = state.name !== 'waiting'
+    this.#enter(state.name, 'reason' in state && state.reason ? reasonOf(state.reason) : undefined)
+    if (!this.#isConnected) return
+    this.#failures = 0
+    this.#move()
+  }
+
+  #enter(state: PeerState, error: string | undefined): void {
+    const wasWell = this.#state === 'connected'
+    this.#state = state
+    this.#linkError = state === 'connected' ? undefined : error
+    if (state === 'connected' || wasWell) {
+      const message = state === 'connected' ? 'Joined another daemon' : 'Lost another daemon'
+      this.#deps.logger.info(message, { peer: this.#name, reason: error })
+    }
+  }
+
+  /** Brings both sides to the same item, now or right after what is under way. */
+  #move(): void {
+    this.#abortOutdated()
+    this.#isDue = true
+    if (this.#isMoving || this.#ending.signal.aborted) return
+    this.#isMoving = true
+    void this.#moveAll().finally(() => {
+      this.#isMoving = false
+    })
+  }
+
+  async #moveAll(): Promise<void> {
+    while (this.#isDue) {
+      this.#isDue = false
+      this.#cancelRetry()
+      const { current } = this.#deps.latest
+      const plan = this.#isConnected ? planMove(current, this.#remote) : 'nothing'
+      if (plan === 'nothing') continue
+      const contentId = plan === 'pull' ? this.#remote?.contentId : current?.item.contentId
+      const abort = new AbortController()
+      this.#transfer = { contentId, abort }
+      try {
+        if (plan === 'pull') await this.#pull(abort.signal)
+        else await this.#push(abort.signal)
+        this.#moveError = undefined
+        this.#failures = 0
+      } catch (error) {
+        this.#onFailure(error, abort.signal)
+      } finally {
+        this.#transfer = undefined
+      }
+    }
+  }
+
+  async #pull(signal: AbortSignal): Promise<void> {
+    if (this.#remote !== undefined) await pullItem(this.#remote, { ...this.#deps, signal })
+  }
+
+  async #push(signal: AbortSignal): Promise<void> {
+    const { current } = this.#deps.latest
+    if (current === undefined) return
+    const { item } = current
+    const stamp = item.stamp ?? { at: item.activatedAt, member: this.#deps.memberId }
+    const contentId = await pushItem({ stored: current, stamp }, { ...this.#deps, signal })
+    // Otherwise something newer is there, of which the watch will tell.
+    if (contentId !== item.contentId || this.#remote?.contentId === contentId) return
+    this.#remote = { ...EMPTY, type: item.type, contentId, stamp }
+  }
+
+  #onFailure(error: unknown, signal: AbortSignal): void {
+    if (signal.aborted || this.#ending.signal.aborted) return
+    this.#moveError = reasonOf(error)
+    this.#deps.logger.warn('Cannot exchange an item', { peer: this.#name, reason: this.#moveError })
+    // The others need something to change, here or there.
+    if (!mayPass(error) && error instanceof ClientError) return
+    this.#failures += 1
+    const { timing } = this.#deps
+    const delay = backOff(this.#failures, timing.random())
+    this.#cancelRetry = timing.after(delay, () => this.#move())
+  }
+
+  /** Lets go of a transfer whose item nobody needs any more. */
+  #abortOutdated(): void {
+    const transfer = this.#transfer
+    if (transfer === undefined) return
+    const wanted = [this.#deps.latest.current?.item.contentId, this.#remote?.contentId]
+    if (!wanted.includes(transfer.contentId as never)) transfer.abort.abort(OUTDATED)
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#deps.timing.after(delayMs, resolve)
+      this.#ending.signal.addEventListener('abort', () => (cancel(), resolve()), { once: true })
+    })
+  }
+}
+
+const OUTDATED = new Error('Something newer is there')
+
+/** What stays of a document that we sent ourselves. */
+const EMPTY = { text: '', hasData: false, size: 0, hash: '', dataName: '', etag: undefined } as const
+
+type Plan = 'pull' | 'push' | 'nothing'
+
+/** Who has to give. Without stamps the other side is no member of a group, and knows less. */
+export function planMove(
+  current: StoredItem | undefined,
+  remote: Pick<LatestDocument, 'contentId' | 'stamp'> | undefined,
+): Plan {
+  if (remote?.contentId === undefined) return current === undefined ? 'nothing' : 'push'
+  if (current === undefined) return 'pull'
+  const { item } = current
+  const order = compareStamps(remote.stamp ?? { at: 0, member: '' }, stampOf(item))
+  if (order > 0) return 'pull'
+  return remote.contentId === item.contentId || order === 0 ? 'nothing' : 'push'
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,139 @@
+/**
+ * The links to all joined daemons: made at start, and when one is joined; ended when it is left.
+ *
+ * @module
+ */
+
+import { ClientError } from '../client/client-error.ts'
+import { connect } from '../client/connect.ts'
+import { systemTiming } from '../client/timing.ts'
+import { DomainError } from '../core/domain-error.ts'
+import type { JoinRequest, PeerRecord, Peers, PeerStore, PeerSummary } from '../ports/peers.ts'
+import { PeerBook } from './peer-book.ts'
+import { createPeerFetch, type PeerFetch } from './peer-fetch.ts'
+import { PeerLink, type PeerLinkDeps } from './peer-link.ts'
+
+export type PeerLinksDeps = Omit<PeerLinkDeps, 'client' | 'timing'> & { readonly store: PeerStore }
+
+interface OpenLink {
+  readonly link: PeerLink
+  readonly fetch: PeerFetch
+}
+
+export class PeerLinks implements Peers {
+  readonly #deps: PeerLinksDeps
+  readonly #book: PeerBook
+  readonly #open = new Map<string, OpenLink>()
+
+  constructor(deps: PeerLinksDeps) {
+    this.#deps = deps
+    this.#book = new PeerBook(deps.store)
+  }
+
+  /** Connects to all that were joined. */
+  start(): void {
+    for (const record of this.#book.records) this.#connect(record)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.keys()].map((name) => this.#disconnect(name)))
+  }
+
+  list(): readonly PeerSummary[] {
+    return this.#book.records.map((record) => this.#summarise(record))
+  }
+
+  async join(request: JoinRequest): Promise<PeerSummary> {
+    const record = this.#book.prepare(request)
+    await probe(record)
+    await this.#book.put(record)
+    await this.#disconnect(record.name)
+    this.#connect(record)
+    return this.#summarise(record)
+  }
+
+  async leave(name: string): Promise<{ readonly name: string }> {
+    await this.#book.remove(name)
+    await this.#disconnect(name)
+    return { name }
+  }
+
+  #connect(record: PeerRecord): void {
+    const fetch = createPeerFetch(record.tlsFingerprint)
+    const client = connect(toCredentials(record), { fetch: fetch.fetch })
+    const link = new PeerLink(record.name, { ...this.#deps, client, timing: systemTiming })
+    this.#open.set(record.name, { link, fetch })
+    link.start()
+  }
+
+  async #disconnect(name: string): Promise<void> {
+    const open = this.#open.get(name)
+    if (open === undefined) return
+    this.#open.delete(name)
+    await open.link.close()
+    open.fetch.close()
+  }
+
+  #summarise(record: PeerRecord): PeerSummary {
+    const { state, error } = this.#open.get(record.name)?.link.status ?? STOPPED
+    return summarisePeer(record, state, error)
+  }
+}
+
+const STOPPED = { state: 'stopped', error: undefined } as const
+
+/** While no daemon runs here: what is joined now is linked at the next start. */
+export function createIdlePeers(store: PeerStore): Peers {
+  const book = new PeerBook(store)
+  return {
+    list: () => book.records.map((record) => summarisePeer(record, 'stopped', undefined)),
+    join: async (request) => {
+      const record = book.prepare(request)
+      await probe(record)
+      await book.put(record)
+      return summarisePeer(record, 'stopped', undefined)
+    },
+    leave: async (name) => {
+      await book.remove(name)
+      return { name }
+    },
+  }
+}
+
+/** Codes of a certificate that is not accepted, as OpenSSL and we spell them. */
+const CERTIFICATE = /CERT|ERR_TLS|UNABLE_TO/
+
+/** Refuses what will never work; a daemon that is away now may come back. */
+async function probe(record: PeerRecord): Promise<void> {
+  const fetch = createPeerFetch(record.tlsFingerprint)
+  try {
+    const document = await connect(toCredentials(record), { fetch: fetch.fetch }).latest()
+    if (document.contentId === undefined || document.stamp !== undefined) return
+    throw refused('its link is for a phone; make one there with: clipgate pair --kind peer')
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error
+    if (CERTIFICATE.test(error.reason ?? '')) {
+      throw refused(`${error.message}; check the certificate, or pin it with --tls-fingerprint`)
+    }
+    if (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT' || error.code === 'REFUSED') return
+    throw refused(error.message)
+  } finally {
+    fetch.close()
+  }
+}
+
+function refused(reason: string): DomainError {
+  return new DomainError('PEER_REFUSED', `Cannot join: ${reason}`)
+}
+
+function toCredentials({ url, username, password }: PeerRecord) {
+  return { url, user: username, pwd: password }
+}
+
+function summarisePeer(
+  { name, url, username, tlsFingerprint }: PeerRecord,
+  state: PeerSummary['state'],
+  error: string | undefined,
+): PeerSummary {
+  return { name, url, username, tlsFingerprint, state, error }
+}

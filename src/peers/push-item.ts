@@ -1,0 +1,62 @@
+/**
+ * Offers the current item to another daemon, with its bytes when they are not there already.
+ *
+ * @module
+ */
+
+import { ClientError } from '../client/client-error.ts'
+import type { Client } from '../client/connect.ts'
+import type { OutgoingDocument } from '../client/push.ts'
+import type { ContentId } from '../core/content-id.ts'
+import { MIB } from '../core/limits.ts'
+import type { Stamp } from '../core/stamp.ts'
+import type { StoredItem } from '../ports/latest-item.ts'
+import { byteSourceOf } from './byte-source.ts'
+
+/** A longer one goes as a file: as JSON it might be longer than any document may be. */
+const MAX_INLINE_BYTES: number = 2 * MIB
+
+const PREVIEW_LENGTH = 256
+
+export interface PushItemDeps {
+  readonly client: Pick<Client, 'upload' | 'apply'>
+  readonly signal: AbortSignal
+}
+
+/**
+ * @returns The content id of what is current there now: something newer may be.
+ * @throws {ClientError}, or the reason of the signal.
+ */
+export async function pushItem(
+  { stored, stamp }: { readonly stored: StoredItem; readonly stamp: Stamp },
+  { client, signal }: PushItemDeps,
+): Promise<ContentId> {
+  const { item, blob } = stored
+  const { type, size, contentHash: hash } = item
+  const base = { type, size, hash, stampedAt: stamp.at, stampedBy: stamp.member }
+  if (blob !== undefined) {
+    const document = { ...base, text: item.text, hasData: true, dataName: item.dataName }
+    return offer(document, () => byteSourceOf(blob, item.mediaType))
+  }
+  if (size <= MAX_INLINE_BYTES) {
+    return client.apply({ ...base, text: item.text, hasData: false, dataName: '' }, { signal })
+  }
+  const text = item.text.slice(0, PREVIEW_LENGTH).toWellFormed()
+  const document = { ...base, text, hasData: true, dataName: `clipboard-${hash.slice(0, 16)}.txt` }
+  return offer(document, () => new Blob([item.text], { type: 'text/plain; charset=utf-8' }))
+
+  async function offer(
+    document: OutgoingDocument,
+    open: () => Parameters<Client['upload']>[0],
+  ): Promise<ContentId> {
+    try {
+      return await client.apply(document, { signal })
+    } catch (error) {
+      if (!(error instanceof ClientError && error.problem === 'NOTHING_STAGED')) throw error
+    }
+    const bytes = open()
+    const { dataName } = document
+    await client.upload(bytes, { dataName, mediaType: bytes.type, signal })
+    return client.apply(document, { signal })
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Port: the daemons that this one has joined.
+ *
+ * @module
+ */
+
+/** A daemon that was joined, and how to get in. Holds a password: never log one. */
+export interface PeerRecord {
+  /** What the owner calls it; unique. */
+  readonly name: string
+  /** Base URL of its gateway, without a trailing slash. */
+  readonly url: string
+  readonly username: string
+  readonly password: string
+  /** SHA-256 of the one certificate that is accepted, in lower-case hex. */
+  readonly tlsFingerprint: string | undefined
+}
+
+/** Keeps the records. */
+export interface PeerStore {
+  /** In the order of joining. */
+  readonly records: readonly PeerRecord[]
+  /**
+   * Replaces all records, durably. When it rejects, the earlier ones hold.
+   *
+   * @throws {DomainError} `NO_SPACE`.
+   */
+  save(records: readonly PeerRecord[]): Promise<void>
+}
+
+/** How a link to another daemon is doing. */
+export type PeerState =
+  /** No daemon runs here that could be linked. */
+  | 'stopped'
+  | 'connecting'
+  /** Changes are heard of at once. */
+  | 'connected'
+  /** The other side does not tell changes, so it is asked for them. */
+  | 'polling'
+  /** There is no connection; it is tried again. */
+  | 'waiting'
+  /** The credentials are not accepted (any more). */
+  | 'refused'
+
+/** A joined daemon as the owner sees it: no password. */
+export interface PeerSummary {
+  readonly name: string
+  readonly url: string
+  readonly username: string
+  readonly tlsFingerprint: string | undefined
+  readonly state: PeerState
+  /** What went wrong last, while it is not well again. */
+  readonly error: string | undefined
+}
+
+/** What to join. */
+export interface JoinRequest {
+  readonly link: string
+  /** Taken from the URL when absent. */
+  readonly name: string | undefined
+  readonly tlsFingerprint: string | undefined
+}
+
+/** What the owner may do about joined daemons. */
+export interface Peers {
+  list(): readonly PeerSummary[]
+  /**
+   * Becomes a member beside the daemon of a connect link, now and after each start.
+   *
+   * @throws {LinkError}; {DomainError} `PEER_INVALID`, `PEER_NAME_TAKEN`, `PEER_REFUSED`,
+   *   `NO_SPACE`.
+   */
+  join(request: JoinRequest): Promise<PeerSummary>
+  /** @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`. */
+  leave(name: string): Promise<{ readonly name: string }>
+}

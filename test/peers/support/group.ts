@@ -1,0 +1,83 @@
+/**
+ * Members of a group on memory ports, behind real sockets, linked in any way.
+ *
+ * @module
+ */
+
+import type { TestContext } from 'node:test'
+import { connect } from '../../../src/client/connect.ts'
+import { systemTiming } from '../../../src/client/timing.ts'
+import type { InboundItem } from '../../../src/ports/inbound-pipeline.ts'
+import { createPeerFetch } from '../../../src/peers/peer-fetch.ts'
+import { PeerLink } from '../../../src/peers/peer-link.ts'
+import { serveGateway } from '../../support/gateway.ts'
+
+export interface MemberOptions {
+  /** How far its clock is ahead, in milliseconds. */
+  readonly aheadMs?: number
+}
+
+export type TestMember = Awaited<ReturnType<typeof startMember>>
+
+/** Starts one daemon without a desktop. Counts the items that became current. */
+export async function startMember(t: TestContext, index: number, { aheadMs = 0 }: MemberOptions = {}) {
+  const id = `m_${index.toString(16).padStart(16, '0')}`
+  let ticks = 1_700_000_000_000 + aheadMs
+  const at = await serveGateway(t, { member: { id, now: () => (ticks += 1) } })
+  const changes: string[] = []
+  at.changes.subscribe(({ contentId }) => changes.push(contentId))
+  const waiting = new Set<() => void>()
+  at.changes.subscribe(() => waiting.forEach((wake) => wake()))
+
+  return {
+    ...at,
+    id,
+    changes: changes as readonly string[],
+    feed: at.changes,
+    /** Somebody copies a text there. */
+    copy: (text: string) => at.inbound.apply({ ...COPY, text }),
+    get text() {
+      return at.latest.current?.item.text
+    },
+    /** Resolves once its current item has this text. */
+    has: async (text: string): Promise<void> => {
+      while (at.latest.current?.item.text !== text) {
+        await new Promise<void>((resolve) => {
+          const wake = (): void => (waiting.delete(wake), resolve())
+          waiting.add(wake)
+        })
+      }
+    },
+  }
+}
+
+const COPY = {
+  origin: { kind: 'clipboard' },
+  type: 'Text',
+  dataName: '',
+  hash: '',
+  bytes: { kind: 'none' },
+} as const satisfies Partial<InboundItem>
+
+/** Makes `from` a member beside `to`, and connects. */
+export async function join(t: TestContext, from: TestMember, to: TestMember): Promise<PeerLink> {
+  const { device, password } = await to.devices.add({ kind: 'peer' })
+  const { fetch, close } = createPeerFetch(undefined)
+  const link = new PeerLink(`to ${to.id}`, {
+    client: connect({ url: to.url, user: device.username, pwd: password }, { fetch }),
+    latest: from.latest,
+    inbound: from.inbound,
+    blobs: from.blobs,
+    changes: from.feed,
+    timing: systemTiming,
+    logger: from.logger,
+    memberId: from.id,
+    maxFileBytes: 10 * 2 ** 30,
+  })
+  link.start()
+  t.after(async () => {
+    await link.close()
+    close()
+  })
+  return link
+}
