@@ -31,12 +31,12 @@ describe('latest()', () => {
 
   it('reads the document of a server that has no item', async (t) => {
     const { client } = await startFakeGateway(t, json(EMPTY))
-    assert.deepEqual(await client.latest(), { ...EMPTY, contentId: undefined, etag: undefined })
+    assert.deepEqual(await client.latest(), { ...EMPTY, contentId: undefined, stamp: undefined, etag: undefined })
   })
 
   it('does with the fields that other servers send', async (t) => {
     const { client } = await startFakeGateway(t, json({ type: 'text', text: null, more: [1] }))
-    assert.deepEqual(await client.latest(), { ...EMPTY, contentId: undefined, etag: undefined })
+    assert.deepEqual(await client.latest(), { ...EMPTY, contentId: undefined, stamp: undefined, etag: undefined })
   })
 
   it('reads a text of 16 MiB that JSON spells with six times as many bytes', async (t) => {
