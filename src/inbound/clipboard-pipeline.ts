@@ -8,7 +8,7 @@ import type { ContentId } from '../core/content-id.ts'
 import { withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { compareStamps, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
-import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
+import { contentIdOf, digestsOf } from '../hashing/content-id.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -17,7 +17,8 @@ import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { ChangeHub } from './change-hub.ts'
-import { resolveContent, type ResolvedContent } from './resolve-content.ts'
+import { describeItem, type NewContent } from './describe-item.ts'
+import { resolveContent } from './resolve-content.ts'
 
 /** What happens after the sender has been answered; a failure is logged. */
 export type Effect = (stored: StoredItem, origin: Origin) => Promise<void>
@@ -40,8 +41,6 @@ export interface Member {
   /** The time as the group has it, in Unix milliseconds. */
   now(): number
 }
-
-type NewContent = Exclude<ResolvedContent, { kind: 'known' }>
 
 interface Activation {
   readonly result: AppliedItem
@@ -210,44 +209,6 @@ function reasonOf(error: unknown): string {
 
 function isSame(a: Item, b: Item): boolean {
   return a.contentId === b.contentId && a.type === b.type
-}
-
-async function describeItem(
-  inbound: InboundItem,
-  content: NewContent,
-  activatedAt: number,
-): Promise<Item> {
-  if (content.kind === 'text') {
-    const { text } = content
-    const bytes = new TextEncoder().encode(text)
-    const { sha256, blake3 } = await digestsOf(bytes)
-    return {
-      type: 'Text',
-      text,
-      dataName: '',
-      mediaType: 'text/plain',
-      size: bytes.length,
-      contentId: await contentIdOf('Text', blake3),
-      contentHash: sha256,
-      nameHash: sha256,
-      aliases: [],
-      activatedAt,
-    }
-  }
-  const { type, dataName, mediaType, blob } = content
-  const { sha256, blake3 } = blob.digests
-  return {
-    type,
-    text: inbound.text === '' ? dataName : inbound.text,
-    dataName,
-    mediaType,
-    size: blob.size,
-    contentId: await contentIdOf(type, blake3),
-    contentHash: sha256,
-    nameHash: nameHashOf(dataName, sha256),
-    aliases: [],
-    activatedAt,
-  }
 }
 
 async function emptyTextId(): Promise<ContentId> {

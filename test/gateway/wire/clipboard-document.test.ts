@@ -34,7 +34,7 @@ function refuses(body: unknown, code: string, detail = /./): void {
 
 describe('decodeDocument()', () => {
   it('needs a type only, in any letter case', () => {
-    const absent = { text: '', hasData: false, dataName: '', hash: '', usesOldKeys: false }
+    const absent = { text: '', hasData: false, dataName: '', hash: '', usesOldKeys: false, stamp: undefined }
     assert.deepEqual(decodeDocument({ TYPE: 'text' }), { type: 'Text', ...absent })
     refuses({}, 'BAD_BODY', /"type"/)
     refuses({ type: 'Movie' }, 'BAD_BODY', /"type"/)
@@ -126,7 +126,7 @@ describe('encodeDocument()', () => {
   it('is understood by decodeDocument()', () => {
     const document = decodeDocument(JSON.parse(encodeDocument(IMAGE, 'sync')))
     assert.deepEqual(document, {
-      type: 'Image', text: 'a.png', hasData: true, dataName: 'a.png', hash: 'c0ffee', usesOldKeys: false,
+      type: 'Image', text: 'a.png', hasData: true, dataName: 'a.png', hash: 'c0ffee', usesOldKeys: false, stamp: undefined,
     })
   })
 })

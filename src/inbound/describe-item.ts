@@ -1,0 +1,51 @@
+/**
+ * Makes an item of its content: hashes, ids, names.
+ *
+ * @module
+ */
+
+import type { Item } from '../core/item.ts'
+import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
+import type { InboundItem } from '../ports/inbound-pipeline.ts'
+import type { ResolvedContent } from './resolve-content.ts'
+
+/** Content that is not here yet. */
+export type NewContent = Exclude<ResolvedContent, { kind: 'known' }>
+
+export async function describeItem(
+  inbound: InboundItem,
+  content: NewContent,
+  activatedAt: number,
+): Promise<Item> {
+  if (content.kind === 'text') {
+    const { text } = content
+    const bytes = new TextEncoder().encode(text)
+    const { sha256, blake3 } = await digestsOf(bytes)
+    return {
+      type: 'Text',
+      text,
+      dataName: '',
+      mediaType: 'text/plain',
+      size: bytes.length,
+      contentId: await contentIdOf('Text', blake3),
+      contentHash: sha256,
+      nameHash: sha256,
+      aliases: [],
+      activatedAt,
+    }
+  }
+  const { type, dataName, mediaType, blob } = content
+  const { sha256, blake3 } = blob.digests
+  return {
+    type,
+    text: inbound.text === '' ? dataName : inbound.text,
+    dataName,
+    mediaType,
+    size: blob.size,
+    contentId: await contentIdOf(type, blake3),
+    contentHash: sha256,
+    nameHash: nameHashOf(dataName, sha256),
+    aliases: [],
+    activatedAt,
+  }
+}
