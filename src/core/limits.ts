@@ -52,3 +52,12 @@ export const MAX_LABEL_LENGTH = 64
 
 /** A clipboard image beyond this is not read from the system clipboard. */
 export const MAX_CLIPBOARD_IMAGE_BYTES: number = 64 * MIB
+
+/** Files and folders that are shared as one Group: more is a backup, not something to paste. */
+export const MAX_GROUP_ENTRIES = 10_000
+
+/** Folders in folders of a Group: deeper than people nest, and than other systems can unpack. */
+export const MAX_GROUP_DEPTH = 64
+
+/** A relative name in a Group, in UTF-8: the longest path that every usual system can make. */
+export const MAX_GROUP_NAME_BYTES = 1024

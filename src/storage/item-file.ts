@@ -22,11 +22,13 @@ import {
 } from '../lib/decoder.ts'
 import { NewerVersionError } from './record-fields.ts'
 
-/** Where the bytes of an item are: in a blob of ours, or in a file of the user. */
+/** Where the bytes of an item are: in a blob of ours, in a file of the user, or in several. */
 export interface BlobReference {
   /** Name in the folder of blobs. */
-  readonly name: string | undefined
-  readonly file: UserFileReference | undefined
+  readonly name?: string | undefined
+  readonly file?: UserFileReference | undefined
+  /** Name of the list of the files, in the folder of blobs. */
+  readonly group?: string | undefined
   /** Lower-case hex. */
   readonly blake3: string
 }
@@ -53,7 +55,10 @@ export interface ItemFile {
   readonly binary: BinaryRecord | undefined
 }
 
-const VERSION = 1
+const VERSION = 2
+
+/** Written where it suffices, so that an earlier program can still read the file. */
+const VERSION_WITHOUT_GROUPS = 1
 
 const HEX_64 = /^[0-9a-f]{64}$/
 const BLOB_NAME = /^[0-9a-f]{32}$/
@@ -66,6 +71,8 @@ const decodeCount = matching(
   'a whole number',
 )
 const decodeDecimal = matching(decodeString, (text) => DECIMAL.test(text), 'a decimal number')
+
+const decodeBlobName = matching(decodeString, (name) => BLOB_NAME.test(name), 'a blob name')
 
 const decodeContentId: Decoder<Item['contentId']> = (value, path = 'value') => {
   if (isContentId(value)) return value
@@ -93,7 +100,7 @@ const decodeBinary: Decoder<BinaryRecord> = objectOf({
   ),
   blob: matching(
     objectOf({
-      name: optional(matching(decodeString, (name) => BLOB_NAME.test(name), 'a blob name')),
+      name: optional(decodeBlobName),
       file: optional(
         objectOf({
           path: decodeString,
@@ -102,9 +109,10 @@ const decodeBinary: Decoder<BinaryRecord> = objectOf({
           modifiedAt: decodeNumber,
         }),
       ),
+      group: optional(decodeBlobName),
       blake3: decodeHash,
     }),
-    ({ name, file }) => (name === undefined) !== (file === undefined),
+    ({ name, file, group }) => [name, file, group].filter((x) => x !== undefined).length === 1,
     'one blob',
   ),
 })
@@ -117,7 +125,9 @@ const decodeFile: Decoder<ItemFile> = objectOf({
 const decodeVersion = objectOf({ version: decodeNumber })
 
 export function formatItemFile(file: ItemFile): string {
-  return `${JSON.stringify({ version: VERSION, ...file })}\n`
+  const isGroup = file.binary?.blob.group !== undefined
+  const version = isGroup ? VERSION : VERSION_WITHOUT_GROUPS
+  return `${JSON.stringify({ version, ...file })}\n`
 }
 
 /** @throws {TypeError} saying what is wrong, without quoting it. */
@@ -125,7 +135,9 @@ export function parseItemFile(text: string): ItemFile {
   const value = parseJson(text)
   const { version } = decodeVersion(value)
   if (version > VERSION) throw new NewerVersionError()
-  if (version !== VERSION) throw new TypeError('"version" must be 1')
+  if (version !== VERSION && version !== VERSION_WITHOUT_GROUPS) {
+    throw new TypeError(`"version" must be at most ${VERSION}`)
+  }
   return decodeFile(value)
 }
 

@@ -159,7 +159,7 @@ describe('the item on disk', () => {
       'not UTF-8': '{"version":1,"text":"\xff"}',
       'not an object': '[]',
       'of no version': '{}',
-      'of a later version': '{"version":2}',
+      'of a later version': '{"version":3}',
     })) {
       it(`when it is ${what}`, async (t) => {
         await refuses(t, ({ item }) => writeFile(item, content, 'latin1'))
