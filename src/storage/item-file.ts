@@ -64,6 +64,9 @@ const HEX_64 = /^[0-9a-f]{64}$/
 const BLOB_NAME = /^[0-9a-f]{32}$/
 const DECIMAL = /^[0-9]{1,20}$/
 
+/** Before 1970 as well. */
+const NANOSECONDS = /^-?[0-9]{1,20}$/
+
 const decodeHash = matching(decodeString, (text) => HEX_64.test(text), '64 hex digits')
 const decodeCount = matching(
   decodeNumber,
@@ -71,6 +74,7 @@ const decodeCount = matching(
   'a whole number',
 )
 const decodeDecimal = matching(decodeString, (text) => DECIMAL.test(text), 'a decimal number')
+const decodeNanoseconds = matching(decodeString, (text) => NANOSECONDS.test(text), 'a time')
 
 const decodeBlobName = matching(decodeString, (name) => BLOB_NAME.test(name), 'a blob name')
 
@@ -105,7 +109,7 @@ const decodeBinary: Decoder<BinaryRecord> = objectOf({
         objectOf({
           path: decodeString,
           ino: decodeDecimal,
-          mtimeNs: decodeDecimal,
+          mtimeNs: decodeNanoseconds,
           modifiedAt: decodeNumber,
         }),
       ),

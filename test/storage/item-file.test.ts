@@ -34,7 +34,7 @@ const blobs: fc.Arbitrary<BlobReference> = fc.oneof(
     file: fc.record({
       path: fc.string({ unit: 'grapheme' }),
       ino: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
-      mtimeNs: fc.bigInt({ min: 0n, max: 2n ** 62n }).map(String),
+      mtimeNs: fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }).map(String),
       modifiedAt: fc.integer(),
     }),
     blake3: hashes,
