@@ -51,6 +51,12 @@ export async function fileItem(dataName: string, { size, digests }: HashedBlob):
   }
 }
 
+/** An item of type Group over a blob. */
+export async function groupItem(blob: HashedBlob): Promise<Item> {
+  const contentId = await contentIdOf('Group', blob.digests.blake3)
+  return { ...(await fileItem('g.zip', blob)), type: 'Group', contentId }
+}
+
 /** Describes what `open` makes; there is no item yet. */
 export function describeLatestItem(
   name: string,

@@ -34,6 +34,9 @@ const RIGHTS = 0o777
 const REGULAR_FILE = 0o100000
 const FOLDER = 0o040000
 
+/** Unix milliseconds; the format has 32 bits for seconds. */
+const LAST_TIME = 0x7fffffff * 1000
+
 const require = createRequire(import.meta.url)
 /** @type {import('./zip-library.ts').ZipLibrary} */
 const { ZipFile } = require('yazl')
@@ -87,17 +90,11 @@ async function run() {
   if (sources.some(({ seen, identity }) => seen !== identity.size)) {
     throw new Error('Cannot tell the bytes of the files from the rest of the archive')
   }
-  return {
-    unreadable,
-    archive: {
-      size,
-      frame: Buffer.concat(frame),
-      files: sources
-        .map(({ index, start, identity }) => ({ index, start, ...identity }))
-        .filter((file) => file.size > 0),
-      digests: { sha256: sha256.digest('hex'), blake3: blake3.digest('hex') },
-    },
-  }
+  const digests = { sha256: sha256.digest('hex'), blake3: blake3.digest('hex') }
+  const zipped = sources
+    .map(({ index, start, identity }) => ({ index, start, ...identity }))
+    .filter((file) => file.size > 0)
+  return { unreadable, archive: { size, frame: Buffer.concat(frame), files: zipped, digests } }
 }
 
 /**
@@ -225,7 +222,9 @@ function checkSame({ identity: a }, now) {
  * @param {number} kind
  */
 function optionsOf({ modifiedAt, mode }, kind) {
-  return { mtime: new Date(modifiedAt), mode: kind | (mode & RIGHTS) }
+  // The package fails on times before 1970, and knows none behind 2038.
+  const time = Math.max(0, Math.min(modifiedAt, LAST_TIME))
+  return { mtime: new Date(time), mode: kind | (mode & RIGHTS) }
 }
 
 function gone() {

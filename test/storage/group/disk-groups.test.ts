@@ -1,31 +1,30 @@
 import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { accessSync } from 'node:fs'
 import {
   chmod, chown, mkdir, readFile, readlink, readdir, rename, rm, stat, symlink, truncate, utimes,
   writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { Item } from '../../../src/core/item.ts'
-import { contentIdOf } from '../../../src/hashing/content-id.ts'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { HashedBlob } from '../../../src/ports/blob.ts'
 import { findZipLibrary } from '../../../src/storage/group/zip-library.ts'
 import { readBlob } from '../../support/byte-streams.ts'
 import { makeTree } from '../../support/group-contract.ts'
-import { fileItem, textItem } from '../../support/latest-item-contract.ts'
+import { groupItem, textItem } from '../../support/latest-item-contract.ts'
 import { needs } from '../../support/requirements.ts'
 import { unzip } from '../../support/unzip.ts'
 import { makeFolder, openBlobStore, openTestStorage, type OpenedStorage } from '../support/open-stores.ts'
 
 const NEVER = new AbortController().signal
+const PROGRAM = fileURLToPath(new URL('../support/storage-program.ts', import.meta.url))
 const isRoot = process.geteuid?.() === 0
 const NOBODY = 65_534
-
-async function groupItem(blob: HashedBlob): Promise<Item> {
-  const contentId = await contentIdOf('Group', blob.digests.blake3)
-  return { ...(await fileItem('g.zip', blob)), type: 'Group', contentId }
-}
 
 async function putGroup({ blobs, latest }: OpenedStorage, path: string): Promise<HashedBlob> {
   const { blob } = await blobs.adoptGroup([path], NEVER)
@@ -198,6 +197,41 @@ describe('a copied group', needs('python3'), () => {
     const tree = await unzip(await readBlob(blob))
     assert.equal(Object.keys(tree).length, 3003)
     assert.deepEqual([tree['g/\ufffdb'], tree['g/C__x'], tree['g/folder 7/']], ['odd', 'drive', 'a folder'])
+  })
+
+  it('may have files of any time, also after a restart', async (t) => {
+    const folder = await makeTree(t, { 'g/a': 'moon', 'g/b': 'mars', 'g/c/': '' })
+    const storage = await openTestStorage(t)
+    for (const [name, day] of [['a', '1969-07-20'], ['b', '2200-01-01'], ['c', '1950-01-01']]) {
+      await utimes(join(folder, 'g', name ?? ''), new Date(day ?? ''), new Date(day ?? ''))
+    }
+    await putGroup(storage, join(folder, 'g'))
+    assert.deepEqual(await unzip(await bytesOf(await storage.restart())), {
+      'g/c/': 'a folder', 'g/a': 'moon', 'g/b': 'mars',
+    })
+  })
+
+  it('is swept when the program is killed before it is the item', needs('strace'), async (t) => {
+    const forbidden = await promisify(execFile)('strace', ['-qq', 'true']).catch(() => true)
+    // A container may forbid it, which no package can change.
+    if (forbidden === true) return t.skip('skipped: needs the right to trace')
+    const folder = await makeTree(t, { 'g/a': 'mine' })
+    const first = await openTestStorage(t)
+    await putGroup(first, join(folder, 'g'))
+    await first.close()
+    // The only thing that is renamed is the new item.json.
+    const kill = ['-e', 'trace=rename', '-e', 'inject=rename:signal=SIGKILL']
+    const program = [process.execPath, ...process.execArgv, PROGRAM, first.folder, `group:${folder}`]
+    const killed = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...kill, ...program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const lines = await text(killed.stdout)
+    if (killed.exitCode === null && killed.signalCode === null) await once(killed, 'exit')
+    assert.deepEqual([lines, killed.signalCode], ['adopted\n', 'SIGKILL'])
+    assert.equal((await first.blobFiles()).length, 2)
+    const storage = await openTestStorage(t, { folder: first.folder })
+    assert.equal((await storage.blobFiles()).length, 1)
+    assert.deepEqual(await unzip(await bytesOf(storage)), { 'g/a': 'mine' })
   })
 
   const asNobodyToo = { skip: isSourceOpen() ? false : 'skipped: needs root, and sources for all' }
