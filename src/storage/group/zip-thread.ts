@@ -9,6 +9,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Digests } from '../../core/digests.ts'
 import { DomainError } from '../../core/domain-error.ts'
+import { codeOf } from '../../lib/system-error.ts'
 import type { CopiedTree } from './copied-tree.ts'
 
 /** What the worker is started with. */
@@ -78,7 +79,7 @@ export async function zipOnce(
       abort = () => reject(signal.reason)
       signal.addEventListener('abort', abort)
       worker.on('message', resolve)
-      worker.on('error', reject)
+      worker.on('error', (cause) => reject(failed(cause)))
       worker.on('exit', () => reject(new Error('Cannot make the archive: the worker ended')))
     })
     const { failure } = answer
@@ -88,4 +89,10 @@ export async function zipOnce(
     signal.removeEventListener('abort', abort)
     await worker.terminate()
   }
+}
+
+/** Without its message, which may name a file. */
+function failed(cause: unknown): Error {
+  const reason = codeOf(cause) ?? (cause instanceof Error ? cause.name : typeof cause)
+  return new Error(`Cannot make the archive: the worker failed (${reason})`, { cause })
 }
