@@ -30,7 +30,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   gateway: { imports: ['core', 'ports', 'http', 'lib'] },
   hashing: { imports: ['core', 'lib'], packages: ['hash-wasm'] },
   inbound: { imports: ['core', 'ports', 'hashing', 'lib'] },
-  storage: { imports: ['core', 'ports', 'hashing', 'lib'] },
+  storage: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['hash-wasm', 'yazl'] },
   devices: { imports: ['core', 'ports', 'lib'], packages: ['hash-wasm'] },
   peers: { imports: ['core', 'ports', 'lib', 'link', 'client'] },
   desktop: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['x11'] },

@@ -55,3 +55,12 @@ export const MAX_CLIPBOARD_IMAGE_BYTES: number = 64 * MIB
 
 /** A pause with an end is for a meeting, a day or a journey; longer ones are ended by hand. */
 export const MAX_PAUSE_MS: number = 365 * 24 * 60 * 60 * 1000
+
+/** Files and folders that are shared as one Group: more is a backup, not something to paste. */
+export const MAX_GROUP_ENTRIES = 10_000
+
+/** Folders in folders of a Group: deeper than people nest, and than other systems can unpack. */
+export const MAX_GROUP_DEPTH = 64
+
+/** A relative name in a Group, in UTF-8: the longest path that every usual system can make. */
+export const MAX_GROUP_NAME_BYTES = 1024

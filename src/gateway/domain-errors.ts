@@ -17,7 +17,10 @@ const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
   NO_SPACE: 'NO_SPACE',
   BLOB_GONE: 'NOT_FOUND',
   VERIFIER_BUSY: 'OVERLOADED',
-  // The rest happens in pairing, in joining and at start, never on this listener.
+  // The rest happens on the desktop, in pairing, in joining and at start, never on this listener.
+  GROUP_TOO_LARGE: 'INTERNAL',
+  GROUP_EMPTY: 'INTERNAL',
+  PACKAGE_MISSING: 'INTERNAL',
   NO_SUCH_DEVICE: 'INTERNAL',
   USERNAME_INVALID: 'INTERNAL',
   USERNAME_TAKEN: 'INTERNAL',

@@ -4,9 +4,12 @@
  * @module
  */
 
+import { lstat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { toDataName } from '../core/data-name.ts'
+import { DomainError } from '../core/domain-error.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
 import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
@@ -34,7 +37,9 @@ export function createCopySharing(deps: ShareCopiesDeps): (copied: CopiedContent
       await shareCopy(copied, mine.signal, deps)
     } catch (error) {
       if (mine.signal.aborted) return
-      const reason = error instanceof Error ? error.message : String(error)
+      // Messages of the system name files.
+      const isOurs = error instanceof DomainError
+      const reason = isOurs ? error.message : describeFailure(error).reason
       deps.logger.warn('Cannot share what was copied', { kind: copied.kind, reason })
     }
   }
@@ -52,19 +57,40 @@ async function shareCopy(
   if (copied.kind === 'image') {
     const { mediaType, bytes } = copied
     const blob = await deps.blobs.receive(only(bytes), { maxBytes: bytes.length })
-    const dataName = imageName(mediaType, deps.clock.now())
+    const extension = /^image\/([a-z]+)/.exec(mediaType)?.[1] ?? 'bin'
+    const dataName = nameOfNow(extension, deps.clock.now())
     await applyBlob({ type: 'Image', dataName, blob, mediaType }, signal, deps)
     return
   }
-  const [path, ...others] = copied.paths
-  if (path === undefined || others.length > 0) {
-    deps.logger.warn('Several files were copied at once; only single files are shared so far')
+  const [path = '', ...others] = copied.paths
+  if (others.length > 0 || (await isFolder(path))) {
+    await shareGroup(copied.paths, signal, deps)
     return
   }
   const blob = await deps.blobs.adopt(path, signal)
   const dataName = toDataName(basename(path))
   const mediaType = classifyMediaType(undefined, await readHead(blob), dataName)
   await applyBlob({ type: 'File', dataName, blob, mediaType }, signal, deps)
+}
+
+/** A link to a folder is none: what it leads to was not copied. */
+async function isFolder(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined)
+  // What cannot be looked at is refused with its reason when it is read.
+  return stats?.isDirectory() === true
+}
+
+async function shareGroup(
+  paths: readonly string[],
+  signal: AbortSignal,
+  deps: ShareCopiesDeps,
+): Promise<void> {
+  const { blob, leftOut } = await deps.blobs.adoptGroup(paths, signal)
+  const dataName = groupName(paths, deps.clock.now())
+  await applyBlob({ type: 'Group', dataName, blob, mediaType: 'application/zip' }, signal, deps)
+  const { unreadable, special } = leftOut
+  if (unreadable > 0) deps.logger.warn('Some of what was copied cannot be read', { unreadable })
+  if (special > 0) deps.logger.info('Links and special files are not shared', { count: special })
 }
 
 const FROM_CLIPBOARD = {
@@ -75,7 +101,7 @@ const FROM_CLIPBOARD = {
 } as const satisfies Partial<InboundItem>
 
 interface CopiedBlob {
-  readonly type: 'Image' | 'File'
+  readonly type: 'Image' | 'File' | 'Group'
   readonly dataName: string
   readonly mediaType: string
   readonly blob: HashedBlob
@@ -110,9 +136,16 @@ async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
 }
 
+/** A folder gives its name, unless that is too long with `.zip` behind it. */
+function groupName(paths: readonly string[], now: number): string {
+  const [path = '', ...others] = paths
+  const name = toDataName(`${basename(path)}.zip`)
+  return others.length === 0 && name.endsWith('.zip') ? name : nameOfNow('zip', now)
+}
+
 /** `clipboard-20260131-123456.png`: told apart by clients that cache by name. */
-function imageName(mediaType: string, now: number): string {
+function nameOfNow(extension: string, now: number): string {
   const [date = '', time = ''] = new Date(now).toISOString().split(/[T.]/)
   const stamp = `${date.replaceAll('-', '')}-${time.replaceAll(':', '')}`
-  return `clipboard-${stamp}.${/^image\/([a-z]+)/.exec(mediaType)?.[1] ?? 'bin'}`
+  return `clipboard-${stamp}.${extension}`
 }

@@ -68,4 +68,31 @@ export interface BlobStore {
    * @throws `signal.reason` when aborted.
    */
   adopt(path: string, signal: AbortSignal): Promise<HashedBlob>
+
+  /**
+   * A blob over files and folders of the user, which stay where they are: a zip archive that is put
+   * together whenever it is read. Reads all of them once, to hash it. Links are not followed.
+   *
+   * The blob is gone as soon as one of the files is; a reader that is under way fails then.
+   *
+   * @param paths Absolute; at least one.
+   * @throws {DomainError} `GROUP_TOO_LARGE`, saying which limit; `GROUP_EMPTY`; `PACKAGE_MISSING`;
+   *   `BLOB_GONE` when a file changes meanwhile; `NO_SPACE`. No message names a file.
+   * @throws `signal.reason` when aborted.
+   */
+  adoptGroup(paths: readonly string[], signal: AbortSignal): Promise<CopiedGroup>
+}
+
+/** A new blob, and how much of what was copied is not in it. */
+export interface CopiedGroup {
+  readonly blob: HashedBlob
+  readonly leftOut: LeftOut
+}
+
+/** Counts of files and folders. */
+export interface LeftOut {
+  /** They could not be read, or vanished meanwhile. */
+  readonly unreadable: number
+  /** Links, pipes, sockets and devices. */
+  readonly special: number
 }

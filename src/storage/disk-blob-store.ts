@@ -8,12 +8,13 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MIB } from '../core/limits.ts'
+import { MAX_FILE_BYTES } from '../core/limits.ts'
+import { digestsOf } from '../hashing/content-id.ts'
 import type { FileHasher } from '../hashing/file-hasher.ts'
 import { createPrivateFile, syncFolder } from '../lib/atomic-file.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import { codeOf } from '../lib/system-error.ts'
-import type { BlobStore, BytesToReceive, Digests } from '../ports/blob.ts'
+import type { BlobStore, BytesToReceive, CopiedGroup, Digests } from '../ports/blob.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Allowance } from './allowance.ts'
 import { BlobWriter, type WriterPool } from './blob-writer.ts'
@@ -21,6 +22,10 @@ import { DiskBlob, gone, openUserFile } from './disk-blob.ts'
 import { toDomainError } from './disk-errors.ts'
 import type { DiskSpace } from './disk-space.ts'
 import { isSameFile, readFileState, type FileIdentity, type FileState } from './file-identity.ts'
+import { adoptGroup } from './group/adopt-group.ts'
+import { GroupBlob } from './group/group-blob.ts'
+import { decodeGroupList } from './group/group-list.ts'
+import { hashFile } from './hash-file.ts'
 import { openOwnFile } from './own-files.ts'
 import { receiveStream, tooLarge } from './receive-stream.ts'
 
@@ -29,13 +34,13 @@ const BLOB_NAME = /^[0-9a-f]{32}$/
 /** Of all uploads together: more are not faster, and would leave no thread for other files. */
 const MAX_WRITES = 2
 
-const READ_BYTES: number = MIB / 4
-
 export interface DiskBlobStoreOptions {
   readonly folder: string
   readonly space: DiskSpace
   readonly hasher: FileHasher
   readonly logger: Logger
+  /** The largest archive of copied files; by default the largest file. */
+  readonly maxGroupBytes?: number
 }
 
 /** What is known of a blob from before a restart. */
@@ -49,15 +54,18 @@ export class DiskBlobStore implements BlobStore {
   readonly #space: DiskSpace
   readonly #hasher: FileHasher
   readonly #logger: Logger
+  readonly #maxGroupBytes: number
   readonly #pool: WriterPool = {
     held: 0, isSyncing: false, writes: new Semaphore(MAX_WRITES),
   }
 
-  constructor({ folder, space, hasher, logger }: DiskBlobStoreOptions) {
+  constructor(options: DiskBlobStoreOptions) {
+    const { folder, space, hasher, logger, maxGroupBytes = MAX_FILE_BYTES } = options
     this.#folder = folder
     this.#space = space
     this.#hasher = hasher
     this.#logger = logger
+    this.#maxGroupBytes = maxGroupBytes
   }
 
   /** @param quota Asked before the bytes are taken, besides the disk. */
@@ -82,13 +90,20 @@ export class DiskBlobStore implements BlobStore {
     try {
       const before = await readFileState(file)
       if (!before.isFile) throw gone('it is not a regular file')
-      const digests = await this.#hash(file, before.identity.size, signal)
+      const digests = await hashFile(file, this.#hasher, { size: before.identity.size, signal })
       const after = await readFileState(file)
       if (!isSameFile(before.identity, after.identity)) throw gone('the file changed meanwhile')
       return this.adopted(path, after.identity, digests, after.modifiedAt)
     } finally {
       await file.close()
     }
+  }
+
+  async adoptGroup(paths: readonly string[], signal: AbortSignal): Promise<CopiedGroup> {
+    const keep = (bytes: Uint8Array): Promise<DiskBlob> => {
+      return this.receive(only(bytes), { declaredSize: bytes.length, maxBytes: bytes.length })
+    }
+    return adoptGroup(paths, { signal, maxBytes: this.#maxGroupBytes, keep })
   }
 
   /** A blob over a file of the user that was hashed some time ago. */
@@ -115,14 +130,33 @@ export class DiskBlobStore implements BlobStore {
   }
 
   /**
+   * A Group from before a restart; `undefined` when its list is not there.
+   *
+   * @throws {TypeError} when the list is damaged, saying how.
+   * @throws {DomainError} as {@link restore}.
+   */
+  async restoreGroup(name: string, group: KnownBlob): Promise<GroupBlob | undefined> {
+    const file = await openOwnFile(join(this.#folder, name))
+    if (file === undefined) return undefined
+    try {
+      const bytes = await file.readFile()
+      if (decodeGroupList(bytes).size !== group.size) throw new TypeError('it is of something else')
+      const list = this.#own(name, await readFileState(file), await digestsOf(bytes))
+      return new GroupBlob({ ...group, list, isOfThisRun: false })
+    } finally {
+      await file.close()
+    }
+  }
+
+  /**
    * Makes a blob survive a power cut.
    *
    * @throws {DomainError} `BLOB_GONE`; `NO_SPACE`.
    */
-  async sync(blob: DiskBlob): Promise<void> {
+  async sync(blob: DiskBlob | GroupBlob): Promise<void> {
     try {
       await blob.sync()
-      if (blob.source.kind === 'own') await syncFolder(this.#folder)
+      if (blob.ownName !== undefined) await syncFolder(this.#folder)
     } catch (error) {
       throw toDomainError(error, 'Cannot keep the bytes')
     }
@@ -162,26 +196,6 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
-  async #hash(file: FileHandle, size: number, signal: AbortSignal): Promise<Digests> {
-    const hash = this.#hasher.start(file)
-    try {
-      const block = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
-      for (let position = 0; position < size; ) {
-        const length = Math.min(block.length, size - position)
-        const { bytesRead } = await file.read(block, 0, length, position)
-        signal.throwIfAborted()
-        if (bytesRead === 0) throw gone('the file became shorter while it was read')
-        hash.add(block.subarray(0, bytesRead))
-        position += bytesRead
-        hash.reached(position)
-      }
-    } catch (error) {
-      await hash.abort()
-      throw error
-    }
-    return hash.finish()
-  }
-
   #own(name: string, { identity, modifiedAt }: FileState, digests: Digests): DiskBlob {
     return new DiskBlob({
       source: { kind: 'own', name },
@@ -204,6 +218,10 @@ export class DiskBlobStore implements BlobStore {
       this.#logger.warn('Cannot remove bytes that nobody needs', { path, code })
     }
   }
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
 }
 
 async function create(path: string): Promise<FileHandle> {

@@ -50,6 +50,15 @@ export class DiskBlob implements HashedBlob {
     this.#remove = remove
   }
 
+  /** Name of a file of ours. */
+  get ownName(): string | undefined {
+    return this.source.kind === 'own' ? this.source.name : undefined
+  }
+
+  get isDiscarded(): boolean {
+    return this.#isDiscarded
+  }
+
   get size(): number {
     return this.identity.size
   }
@@ -120,6 +129,11 @@ export function openUserFile(path: string): Promise<FileHandle> {
   return openFileOfUser(path, READ_FLAGS)
 }
 
+/** The same for a file that was found in a folder: no link to another one. */
+export function openCopiedFile(path: Buffer): Promise<FileHandle> {
+  return openFileOfUser(path, READ_FLAGS | constants.O_NOFOLLOW)
+}
+
 /** Why bytes cannot be read any more. Without the path, which may tell what was copied. */
 export function gone(reason: string): DomainError {
   return new DomainError('BLOB_GONE', `Cannot read the bytes: ${reason}`)
@@ -138,7 +152,7 @@ async function openOwnBlob(path: string, flags: number): Promise<FileHandle> {
 }
 
 /** It may be anywhere, also where we may not go any more. */
-async function openFileOfUser(path: string, flags: number): Promise<FileHandle> {
+async function openFileOfUser(path: string | Buffer, flags: number): Promise<FileHandle> {
   try {
     return await open(path, flags)
   } catch (error) {

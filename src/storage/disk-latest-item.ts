@@ -12,9 +12,10 @@ import type { Item } from '../core/item.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
-import type { DiskBlobStore } from './disk-blob-store.ts'
+import type { DiskBlobStore, KnownBlob } from './disk-blob-store.ts'
 import { DiskBlob } from './disk-blob.ts'
 import { toDomainError } from './disk-errors.ts'
+import { GroupBlob } from './group/group-blob.ts'
 import {
   formatItemFile, parseItemFile, type BinaryRecord, type BlobReference,
 } from './item-file.ts'
@@ -24,13 +25,15 @@ import { NewerVersionError } from './record-fields.ts'
 export interface DiskLatestItemOptions {
   /** The file, in a folder that exists and that is ours alone. */
   readonly path: string
-  readonly blobs: Pick<DiskBlobStore, 'sync' | 'restore' | 'adopted'>
+  readonly blobs: Pick<DiskBlobStore, 'sync' | 'restore' | 'restoreGroup' | 'adopted'>
 }
 
 /** An item of the types that have bytes. */
 interface BinaryItem extends StoredItem {
-  readonly blob: DiskBlob
+  readonly blob: StoredBlob
 }
+
+type StoredBlob = DiskBlob | GroupBlob
 
 export class DiskLatestItem implements LatestItem {
   readonly #options: DiskLatestItemOptions
@@ -67,10 +70,9 @@ export class DiskLatestItem implements LatestItem {
     return this.#binary
   }
 
-  /** Name of the blob that the item refers to: not to be swept. */
+  /** Name of the blob, or of the list, that the item refers to: not to be swept. */
   get blobName(): string | undefined {
-    const source = this.#binary?.blob.source
-    return source?.kind === 'own' ? source.name : undefined
+    return this.#binary?.blob.ownName
   }
 
   async put(item: Item, blob: Blob | undefined): Promise<StoredItem> {
@@ -80,7 +82,9 @@ export class DiskLatestItem implements LatestItem {
       this.#text = text
       return text
     }
-    if (!(blob instanceof DiskBlob)) throw new TypeError('Cannot store a blob of another store')
+    if (!(blob instanceof DiskBlob || blob instanceof GroupBlob)) {
+      throw new TypeError('Cannot store a blob of another store')
+    }
     const replaced = this.#binary?.blob
     // What is there already was synced when it came; its presence is checked all the same.
     await this.#options.blobs.sync(blob)
@@ -109,7 +113,7 @@ export class DiskLatestItem implements LatestItem {
     this.#binary = binary && { item: binary.item, blob: await this.#restore(binary) }
   }
 
-  async #restore({ item, blob: { name, file, blake3 } }: BinaryRecord): Promise<DiskBlob> {
+  async #restore({ item, blob: { name, file, group, blake3 } }: BinaryRecord): Promise<StoredBlob> {
     const { blobs } = this.#options
     const { size } = item
     const digests = { sha256: item.contentHash, blake3 }
@@ -118,9 +122,21 @@ export class DiskLatestItem implements LatestItem {
       const identity = { size, ino: BigInt(ino), dev: undefined, mtimeNs: BigInt(mtimeNs) }
       return blobs.adopted(path, identity, digests, modifiedAt)
     }
+    if (group !== undefined) return this.#restoreGroup(group, { size, digests })
     const blob = name === undefined ? undefined : await blobs.restore(name, { size, digests })
     if (blob === undefined) throw new TypeError(`its bytes (blobs/${name}) are missing or cut off`)
     return blob
+  }
+
+  async #restoreGroup(name: string, known: KnownBlob): Promise<GroupBlob> {
+    try {
+      const blob = await this.#options.blobs.restoreGroup(name, known)
+      if (blob === undefined) throw new TypeError('it is missing')
+      return blob
+    } catch (error) {
+      if (!(error instanceof TypeError) || error instanceof NewerVersionError) throw error
+      throw new TypeError(`its list of files (blobs/${name}) cannot be read: ${error.message}`)
+    }
   }
 }
 
@@ -137,10 +153,11 @@ function toRecord({ item, blob }: BinaryItem): BinaryRecord {
   return { item, blob: toReference(blob) }
 }
 
-function toReference({ source, path, identity, digests, modifiedAt }: DiskBlob): BlobReference {
-  const { blake3 } = digests
-  if (source.kind === 'own') return { name: source.name, file: undefined, blake3 }
+function toReference(blob: StoredBlob): BlobReference {
+  const { blake3 } = blob.digests
+  if (blob instanceof GroupBlob) return { group: blob.ownName, blake3 }
+  const { source, path, identity, modifiedAt } = blob
+  if (source.kind === 'own') return { name: source.name, blake3 }
   const { ino, mtimeNs = 0n } = identity
-  const file = { path, ino: String(ino), mtimeNs: String(mtimeNs), modifiedAt }
-  return { name: undefined, file, blake3 }
+  return { file: { path, ino: String(ino), mtimeNs: String(mtimeNs), modifiedAt }, blake3 }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 
 /** What is `undefined` does not have to be the same. */
@@ -25,7 +26,10 @@ export interface FileState {
 }
 
 export async function readFileState(file: FileHandle): Promise<FileState> {
-  const stats = await file.stat({ bigint: true })
+  return toFileState(await file.stat({ bigint: true }))
+}
+
+export function toFileState(stats: BigIntStats): FileState {
   const { ino, dev, mtimeNs } = stats
   return {
     isFile: stats.isFile(),

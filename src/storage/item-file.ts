@@ -23,11 +23,13 @@ import {
 } from '../lib/decoder.ts'
 import { NewerVersionError } from './record-fields.ts'
 
-/** Where the bytes of an item are: in a blob of ours, or in a file of the user. */
+/** Where the bytes of an item are: in a blob of ours, in a file of the user, or in several. */
 export interface BlobReference {
   /** Name in the folder of blobs. */
-  readonly name: string | undefined
-  readonly file: UserFileReference | undefined
+  readonly name?: string | undefined
+  readonly file?: UserFileReference | undefined
+  /** Name of the list of the files, in the folder of blobs. */
+  readonly group?: string | undefined
   /** Lower-case hex. */
   readonly blake3: string
 }
@@ -54,11 +56,17 @@ export interface ItemFile {
   readonly binary: BinaryRecord | undefined
 }
 
-const VERSION = 1
+const VERSION = 2
+
+/** Written where it suffices, so that an earlier program can still read the file. */
+const VERSION_WITHOUT_GROUPS = 1
 
 const HEX_64 = /^[0-9a-f]{64}$/
 const BLOB_NAME = /^[0-9a-f]{32}$/
 const DECIMAL = /^[0-9]{1,20}$/
+
+/** Before 1970 as well. */
+const NANOSECONDS = /^-?[0-9]{1,20}$/
 
 const decodeHash = matching(decodeString, (text) => HEX_64.test(text), '64 hex digits')
 const decodeCount = matching(
@@ -67,6 +75,9 @@ const decodeCount = matching(
   'a whole number',
 )
 const decodeDecimal = matching(decodeString, (text) => DECIMAL.test(text), 'a decimal number')
+const decodeNanoseconds = matching(decodeString, (text) => NANOSECONDS.test(text), 'a time')
+
+const decodeBlobName = matching(decodeString, (name) => BLOB_NAME.test(name), 'a blob name')
 
 const decodeContentId: Decoder<Item['contentId']> = (value, path = 'value') => {
   if (isContentId(value)) return value
@@ -99,18 +110,19 @@ const decodeBinary: Decoder<BinaryRecord> = objectOf({
   ),
   blob: matching(
     objectOf({
-      name: optional(matching(decodeString, (name) => BLOB_NAME.test(name), 'a blob name')),
+      name: optional(decodeBlobName),
       file: optional(
         objectOf({
           path: decodeString,
           ino: decodeDecimal,
-          mtimeNs: decodeDecimal,
+          mtimeNs: decodeNanoseconds,
           modifiedAt: decodeNumber,
         }),
       ),
+      group: optional(decodeBlobName),
       blake3: decodeHash,
     }),
-    ({ name, file }) => (name === undefined) !== (file === undefined),
+    ({ name, file, group }) => [name, file, group].filter((x) => x !== undefined).length === 1,
     'one blob',
   ),
 })
@@ -123,7 +135,9 @@ const decodeFile: Decoder<ItemFile> = objectOf({
 const decodeVersion = objectOf({ version: decodeNumber })
 
 export function formatItemFile(file: ItemFile): string {
-  return `${JSON.stringify({ version: VERSION, ...file })}\n`
+  const isGroup = file.binary?.blob.group !== undefined
+  const version = isGroup ? VERSION : VERSION_WITHOUT_GROUPS
+  return `${JSON.stringify({ version, ...file })}\n`
 }
 
 /** @throws {TypeError} saying what is wrong, without quoting it. */
@@ -131,7 +145,9 @@ export function parseItemFile(text: string): ItemFile {
   const value = parseJson(text)
   const { version } = decodeVersion(value)
   if (version > VERSION) throw new NewerVersionError()
-  if (version !== VERSION) throw new TypeError('"version" must be 1')
+  if (version !== VERSION && version !== VERSION_WITHOUT_GROUPS) {
+    throw new TypeError(`"version" must be at most ${VERSION}`)
+  }
   return decodeFile(value)
 }
 

@@ -72,7 +72,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const folder = join(directory.path, BLOBS_FOLDER)
   const space = new DiskSpace(folder, limits.minFreeBytes)
   const hasher = new FileHasher()
-  const blobs = new DiskBlobStore({ folder, space, hasher, logger })
+  const { maxFileBytes } = limits
+  const maxGroupBytes = maxFileBytes
+  const blobs = new DiskBlobStore({ folder, space, hasher, logger, maxGroupBytes })
   const latest = await DiskLatestItem.open({ path: join(directory.path, ITEM_FILE), blobs })
   const staging = await DiskStagingArea.open({
     folder: join(directory.path, STAGING_FOLDER),
@@ -80,7 +82,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     space,
     clock,
     logger,
-    maxFileBytes: limits.maxFileBytes,
+    maxFileBytes,
     ttlMs: limits.stagingTtlMs,
     quotaBytes: limits.stagingQuotaBytes,
     maxPerDevice: limits.maxStagedPerDevice,

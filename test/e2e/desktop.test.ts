@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -8,6 +8,7 @@ import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { unzip } from '../support/unzip.ts'
 import { Xvfb } from '../support/xvfb.ts'
 
 /** A desktop with a daemon on it, and a phone. */
@@ -75,6 +76,36 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
     await pasteUntil(display, 'text/uri-list', Buffer.from(`${pathToFileURL(received)}\r\n`))
     const uris = String(await xclipPaste(display, 'text/uri-list'))
     assert.deepEqual(await readFile(fileURLToPath(uris.trim())), pushed)
+  })
+
+  it('have one clipboard for several files, and for a folder', needs('python3'), async (t) => {
+    const { display, phone, daemon } = await setUp(t)
+    const folder = join(daemon.folder, 'Fotos é 🙂')
+    const bytes = randomBytes(900_000)
+    await mkdir(join(folder, 'leer'), { recursive: true })
+    await writeFile(join(folder, 'a b.bin'), bytes)
+    await writeFile(join(daemon.folder, 'note.txt'), 'a note')
+    const paths = [folder, join(daemon.folder, 'note.txt')]
+    await xclipCopy(t, display, paths.map((path) => `${pathToFileURL(path)}\r\n`).join(''), 'text/uri-list')
+    const several = await documentWith(phone, { type: 'Group' })
+    assert.match(String(several['dataName']), /^clipboard-\d{8}-\d{6}\.zip$/)
+    const archive = await phone.download()
+    assert.equal(several['size'], archive.length)
+    assert.equal(several['hash'], createHash('sha256').update(archive).digest('hex'))
+    assert.deepEqual(await unzip(archive), {
+      'Fotos é 🙂/leer/': 'a folder',
+      'Fotos é 🙂/a b.bin': bytes.toString('latin1'),
+      'note.txt': 'a note',
+    })
+
+    await xclipCopy(t, display, `${pathToFileURL(folder)}\r\n`, 'text/uri-list')
+    await documentWith(phone, { type: 'Group', dataName: 'Fotos é 🙂.zip' })
+    assert.deepEqual(Object.keys(await unzip(await phone.download())), [
+      'Fotos é 🙂/leer/', 'Fotos é 🙂/a b.bin',
+    ])
+    await writeFile(join(folder, 'a b.bin'), 'changed')
+    const url = `/file/${encodeURIComponent('Fotos é 🙂.zip')}`
+    assert.equal((await phone.fetch(url)).status, 404)
   })
 
   it('hear no echo of what the phone pushed', async (t) => {

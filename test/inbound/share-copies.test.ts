@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { createCopySharing } from '../../src/inbound/share-copies.ts'
 import type { HashedBlob } from '../../src/ports/blob.ts'
 import type { AppliedItem, InboundItem } from '../../src/ports/inbound-pipeline.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
+import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 
@@ -59,13 +60,48 @@ describe('a copy on the desktop', () => {
     assert.equal(item?.bytes.kind === 'received' && item.bytes.mediaType, 'image/png')
   })
 
-  it('says so when it is of several files, or of one that is gone', async () => {
+  it('is shared as a Group when it is of several files, or of a folder', async (t) => {
     const { share, applied, logger } = setUp()
-    await share({ kind: 'files', paths: ['/a', '/b'] })
+    const path = await fileIn(t, 'a.txt', 'not really')
+    const folder = join(dirname(path), 'Ölbilder.2025')
+    await mkdir(folder)
+    await share({ kind: 'files', paths: [folder] })
+    await share({ kind: 'files', paths: [folder, path] })
+    assert.deepEqual(applied.map(({ type, text, dataName }) => [type, text, dataName]), [
+      ['Group', 'Ölbilder.2025.zip', 'Ölbilder.2025.zip'],
+      ['Group', 'clipboard-20260131-123456.zip', 'clipboard-20260131-123456.zip'],
+    ])
+    const types = applied.map(({ bytes }) => bytes.kind === 'received' && bytes.mediaType)
+    assert.deepEqual(types, ['application/zip', 'application/zip'])
+    assert.equal(logger.text, '')
+  })
+
+  it('has a name of its own when that of the folder is too long', async (t) => {
+    const { share, applied } = setUp()
+    const path = await fileIn(t, 'a.txt', 'not really')
+    const folder = join(dirname(path), 'x'.repeat(255))
+    await mkdir(folder)
+    await share({ kind: 'files', paths: [folder] })
+    assert.deepEqual(applied.map(({ dataName }) => dataName), ['clipboard-20260131-123456.zip'])
+  })
+
+  it('says so when it is gone, or not all of it can be shared, without naming it', async (t) => {
+    const { share, applied, logger } = setUp()
     await share({ kind: 'files', paths: ['/nowhere/at/all'] })
+    await share({ kind: 'files', paths: ['/nowhere/at/all', '/nowhere/else'] })
     assert.deepEqual(applied, [])
     assert.deepEqual(logger.lines.map(({ level }) => level), ['warn', 'warn'])
-    assert.doesNotMatch(logger.text, /nowhere/)
+
+    const path = await fileIn(t, 'secret.txt', 'not really')
+    await symlink(path, `${path}.link`)
+    await share({ kind: 'files', paths: [path, `${path}.link`, '/nowhere/at/all'] })
+    assert.deepEqual(applied.map(({ type }) => type), ['Group'])
+    const [, , ...lines] = logger.lines
+    assert.deepEqual(lines.map(({ level, fields }) => [level, fields]), [
+      ['warn', { unreadable: 1 }],
+      ['info', { count: 1 }],
+    ])
+    assert.doesNotMatch(logger.text, /nowhere|secret/)
   })
 
   it('leaves no bytes behind when it cannot be stored', async () => {
@@ -77,11 +113,16 @@ describe('a copy on the desktop', () => {
 
   it('is given up when something else is copied before it was read', async (t) => {
     const { share, blobs, applied, logger } = setUp()
-    let slow: ((blob: HashedBlob) => void) | undefined
-    t.mock.method(blobs, 'adopt', () => new Promise<HashedBlob>((resolve) => (slow = resolve)))
+    const begun = defer<void>()
+    const slow = defer<HashedBlob>()
+    t.mock.method(blobs, 'adopt', () => {
+      begun.resolve()
+      return slow.promise
+    })
     const first = share({ kind: 'files', paths: ['/big'] })
+    await begun.promise
     await share({ kind: 'text', text: 'newer' })
-    slow?.(await blobs.receive(only('big'), { maxBytes: 10 }))
+    slow.resolve(await blobs.receive(only('big'), { maxBytes: 10 }))
     await first
     assert.deepEqual(applied.map(({ text }) => text), ['newer'])
     assert.equal(blobs.count, 0)

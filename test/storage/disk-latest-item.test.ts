@@ -79,6 +79,18 @@ describe('the item on disk', () => {
     assert.equal(await readFile(path, 'utf8'), 'hello')
   })
 
+  it('may be a file of the user from before 1970', async (t) => {
+    const storage = await openTestStorage(t)
+    const path = join(await makeFolder(t), 'mine.txt')
+    await writeFile(path, 'hello')
+    // Negative numbers mean now.
+    const before = new Date('1969-07-20')
+    await utimes(path, before, before)
+    const blob = await storage.blobs.adopt(path, NEVER)
+    await storage.latest.put(await fileItem('mine.txt', blob), blob)
+    assert.equal(await bytesOf(await storage.restart()), 'hello')
+  })
+
   it('stays, without its bytes, when the user changed or removed the file', async (t) => {
     for (const change of [unlink, (path: string) => utimes(path, 1, 1)]) {
       const storage = await openTestStorage(t)
@@ -159,7 +171,7 @@ describe('the item on disk', () => {
       'not UTF-8': '{"version":1,"text":"\xff"}',
       'not an object': '[]',
       'of no version': '{}',
-      'of a later version': '{"version":2}',
+      'of a later version': '{"version":3}',
     })) {
       it(`when it is ${what}`, async (t) => {
         await refuses(t, ({ item }) => writeFile(item, content, 'latin1'))

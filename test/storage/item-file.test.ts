@@ -26,14 +26,19 @@ const items: fc.Arbitrary<Item> = fc.record({
   ),
 })
 
+const NOWHERE = {
+  name: fc.constant(undefined), file: fc.constant(undefined), group: fc.constant(undefined),
+}
+
 const blobs: fc.Arbitrary<BlobReference> = fc.oneof(
-  fc.record({ name: fc.constant('ab'.repeat(16)), file: fc.constant(undefined), blake3: hashes }),
+  fc.record({ ...NOWHERE, name: fc.constant('ab'.repeat(16)), blake3: hashes }),
+  fc.record({ ...NOWHERE, group: fc.constant('cd'.repeat(16)), blake3: hashes }),
   fc.record({
-    name: fc.constant(undefined),
+    ...NOWHERE,
     file: fc.record({
       path: fc.string({ unit: 'grapheme' }),
       ino: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
-      mtimeNs: fc.bigInt({ min: 0n, max: 2n ** 62n }).map(String),
+      mtimeNs: fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }).map(String),
       modifiedAt: fc.integer(),
     }),
     blake3: hashes,
@@ -96,7 +101,7 @@ describe('item.json', () => {
     refuse('{"version":1', /not JSON/)
     refuse('[]', /object/)
     refuse('{}', /version/)
-    refuse('{"version":2}', /newer version/)
+    refuse('{"version":3}', /newer version/)
     refuse('{"version":0}', /version/)
     const { item, blob } = SAMPLE
     for (const [path, broken] of Object.entries({
@@ -106,9 +111,23 @@ describe('item.json', () => {
       'binary.item.dataName': { item: { ...item, dataName: '../x' }, blob },
       'binary.item': { item: { ...item, type: 'Text' }, blob },
       'binary.blob.name': { item, blob: { ...blob, name: '../../etc/passwd' } },
+      'binary.blob.group': { item, blob: { group: '../blobs', blake3: HASH } },
       'binary.blob': { item, blob: { blake3: HASH } },
     })) {
       refuse(JSON.stringify({ version: 1, binary: broken }), new RegExp(`"${path}"`))
     }
+  })
+
+  it('is what an earlier version reads, unless that would not know where the bytes are', () => {
+    const version = (blob: BlobReference) => {
+      const item: Item = { ...SAMPLE.item, type: 'File', contentId: `blake3v1:${HASH}` }
+      return JSON.parse(formatItemFile({ text: undefined, binary: { item, blob } })).version
+    }
+    const name = 'ab'.repeat(16)
+    const file = { path: '/a', ino: '1', mtimeNs: '1', modifiedAt: 1 }
+    assert.equal(version({ name, blake3: HASH }), 1)
+    assert.equal(version({ file, blake3: HASH }), 1)
+    // An earlier version refuses to start, and says that a newer one wrote it.
+    assert.equal(version({ group: name, blake3: HASH }), 2)
   })
 })

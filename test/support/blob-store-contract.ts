@@ -15,6 +15,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { BlobStore } from '../../src/ports/blob.ts'
 import { brokenStream, readBlob, readText, streamOf } from './byte-streams.ts'
+import { describeGroups } from './group-contract.ts'
 import fc from './property.ts'
 
 export interface OpenedBlobStore {
@@ -201,5 +202,7 @@ export function describeBlobStore(
         await assert.rejects(store.adopt(path, AbortSignal.abort(reason)), reason)
       })
     })
+
+    describeGroups(open)
   })
 }

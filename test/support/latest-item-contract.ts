@@ -32,6 +32,7 @@ export async function textItem(text: string): Promise<Item> {
     nameHash: sha256,
     aliases: [],
     activatedAt: Date.UTC(2026, 0, 31),
+    stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },
   }
 }
 
@@ -48,7 +49,14 @@ export async function fileItem(dataName: string, { size, digests }: HashedBlob):
     nameHash: nameHashOf(dataName, digests.sha256),
     aliases: ['ab'.repeat(32)],
     activatedAt: Date.UTC(2026, 0, 31),
+    stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },
   }
+}
+
+/** An item of type Group over a blob. */
+export async function groupItem(blob: HashedBlob): Promise<Item> {
+  const contentId = await contentIdOf('Group', blob.digests.blake3)
+  return { ...(await fileItem('g.zip', blob)), type: 'Group', contentId }
 }
 
 /** Describes what `open` makes; there is no item yet. */

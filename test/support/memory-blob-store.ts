@@ -4,10 +4,15 @@
  * @module
  */
 
-import { readFile, stat } from 'node:fs/promises'
+import { lstat, readFile, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { buffer } from 'node:stream/consumers'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
-import type { BlobStore, BytesToReceive, HashedBlob, OpenBlob } from '../../src/ports/blob.ts'
+import type {
+  BlobStore, BytesToReceive, CopiedGroup, HashedBlob, OpenBlob,
+} from '../../src/ports/blob.ts'
+import { walkCopied } from '../../src/storage/group/copied-tree.ts'
 
 /** Keeps what it received in memory. */
 export class MemoryBlobStore implements BlobStore {
@@ -54,6 +59,24 @@ export class MemoryBlobStore implements BlobStore {
     }
   }
 
+  async adoptGroup(paths: readonly string[], signal: AbortSignal): Promise<CopiedGroup> {
+    const { files, folders, leftOut } = await walkCopied(paths, { signal, maxBytes: Infinity })
+    if (files.length + folders.length === 0) {
+      throw new DomainError('GROUP_EMPTY', 'Cannot share several files: there are none')
+    }
+    const zip = new (createRequire(import.meta.url)('yazl').ZipFile)()
+    const before = await Promise.all(files.map(({ path }) => describeFile(path)))
+    for (const { name } of folders) zip.addEmptyDirectory(name)
+    for (const { path, name } of files) zip.addBuffer(await readFile(path), name)
+    zip.end()
+    const isSame = async (): Promise<boolean> => {
+      const now = await Promise.all(files.map(({ path }) => describeFile(path)))
+      return now.every((file, index) => file === before[index])
+    }
+    const blob = await this.#blobOf(await buffer(zip.outputStream), Date.now(), isSame)
+    return { blob, leftOut }
+  }
+
   async #blobOf(
     bytes: Uint8Array,
     modifiedAt: number,
@@ -75,6 +98,12 @@ export class MemoryBlobStore implements BlobStore {
     }
     return blob
   }
+}
+
+/** What tells a file from another one in its place; links are not followed. */
+async function describeFile(path: Buffer): Promise<string> {
+  const stats = await lstat(path).catch(() => undefined)
+  return `${stats?.isFile()} ${stats?.ino} ${stats?.mtimeMs} ${stats?.size}`
 }
 
 function openBytes(bytes: Uint8Array): OpenBlob {

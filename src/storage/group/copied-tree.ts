@@ -1,0 +1,164 @@
+/**
+ * Finds what there is below copied files and folders, within limits, and names it for an archive.
+ *
+ * Follows no links: what they lead to was not copied. Opens no file.
+ *
+ * @module
+ */
+
+import type { BigIntStats } from 'node:fs'
+import { lstat, opendir } from 'node:fs/promises'
+import { basename, resolve, sep } from 'node:path'
+import { DomainError } from '../../core/domain-error.ts'
+import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../../core/limits.ts'
+import { isShortage } from '../../lib/system-error.ts'
+import type { LeftOut } from '../../ports/blob.ts'
+import { nameSiblings, type NamedPath, type Segment } from './entry-names.ts'
+
+/** A regular file. */
+export interface TreeFile {
+  readonly path: Buffer
+  /** Relative, with `/` between segments. */
+  readonly name: string
+}
+
+/** A folder that nothing of is in the archive but the folder itself. */
+export interface TreeFolder extends TreeFile {
+  /** Unix milliseconds. */
+  readonly modifiedAt: number
+  readonly mode: number
+}
+
+/** Both are sorted by name. */
+export interface CopiedTree {
+  readonly files: readonly TreeFile[]
+  readonly folders: readonly TreeFolder[]
+  readonly leftOut: LeftOut
+}
+
+export interface WalkOptions {
+  /** The most that all files together may have. */
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+}
+
+const SEPARATOR: Buffer = Buffer.from(sep)
+
+/**
+ * Walks through everything that was copied.
+ *
+ * @throws {DomainError} `GROUP_TOO_LARGE`, saying which limit.
+ * @throws `signal.reason` when aborted.
+ */
+export async function walkCopied(
+  paths: readonly string[],
+  options: WalkOptions,
+): Promise<CopiedTree> {
+  const roots = [...new Set(paths.map((path) => resolve(path)))].map((path) => {
+    return { path: Buffer.from(path), fileName: Buffer.from(basename(path)) }
+  })
+  const walk = new Walk(options)
+  for (const root of nameSiblings(roots)) await walk.visit(root, 1)
+  return walk.tree()
+}
+
+/** Past one of the limits of a Group. */
+export function tooLarge(limit: string): DomainError {
+  return new DomainError('GROUP_TOO_LARGE', `Cannot share several files: ${limit}`)
+}
+
+class Walk {
+  readonly #options: WalkOptions
+  readonly #files: TreeFile[] = []
+  readonly #folders: TreeFolder[] = []
+  #seen = 0
+  #bytes = 0n
+  #unreadable = 0
+  #special = 0
+
+  constructor(options: WalkOptions) {
+    this.#options = options
+  }
+
+  tree(): CopiedTree {
+    return {
+      files: this.#files.sort(byName),
+      folders: this.#folders.sort(byName),
+      leftOut: { unreadable: this.#unreadable, special: this.#special },
+    }
+  }
+
+  /** @param depth Counts the segments of its name. */
+  async visit({ path, name }: Segment, depth: number): Promise<void> {
+    const { signal, maxBytes } = this.#options
+    signal.throwIfAborted()
+    if (++this.#seen > MAX_GROUP_ENTRIES) throw tooManyEntries()
+    if (depth > MAX_GROUP_DEPTH) throw tooLarge(`folders in more than ${MAX_GROUP_DEPTH} folders`)
+    if (Buffer.byteLength(name) > MAX_GROUP_NAME_BYTES) {
+      throw tooLarge(`a relative name of more than ${MAX_GROUP_NAME_BYTES} bytes`)
+    }
+    const stats = await readable(lstat(path, { bigint: true }))
+    if (stats === undefined) {
+      this.#unreadable++
+    } else if (stats.isDirectory()) {
+      await this.#visitFolder({ path, name }, stats, depth)
+    } else if (stats.isFile()) {
+      this.#bytes += stats.size
+      if (this.#bytes > maxBytes) throw tooLarge(`more than ${maxBytes} bytes`)
+      this.#files.push({ path, name })
+    } else {
+      this.#special++
+    }
+  }
+
+  async #visitFolder({ path, name }: Segment, stats: BigIntStats, depth: number): Promise<void> {
+    const children = await readable(this.#list(path))
+    const after = await readable(lstat(path, { bigint: true }))
+    // Something else may have taken its place, such as a link to another folder.
+    const isSame = after?.ino === stats.ino && after.dev === stats.dev
+    if (children === undefined || !isSame) {
+      this.#unreadable++
+      return
+    }
+    const before = this.#files.length + this.#folders.length
+    for (const child of nameSiblings(children)) {
+      await this.visit({ path: child.path, name: `${name}/${child.name}` }, depth + 1)
+    }
+    if (this.#files.length + this.#folders.length > before) return
+    const { mtimeMs, mode } = stats
+    this.#folders.push({ path, name, modifiedAt: Number(mtimeMs), mode: Number(mode) })
+  }
+
+  async #list(path: Buffer): Promise<readonly NamedPath[]> {
+    const children: NamedPath[] = []
+    // Names as bytes: not all of them are UTF-8.
+    const folder = await opendir(path, { encoding: 'buffer' as BufferEncoding })
+    for await (const entry of folder) {
+      const fileName: unknown = entry.name
+      if (!Buffer.isBuffer(fileName)) throw new TypeError('Cannot list a folder: names are no bytes')
+      children.push({ path: Buffer.concat([path, SEPARATOR, fileName]), fileName })
+      // A folder with a million names must not be collected first.
+      if (this.#seen + children.length > MAX_GROUP_ENTRIES) throw tooManyEntries()
+    }
+    return children
+  }
+}
+
+function byName(a: TreeFile, b: TreeFile): number {
+  return a.name < b.name ? -1 : 1
+}
+
+function tooManyEntries(): DomainError {
+  return tooLarge(`more than ${MAX_GROUP_ENTRIES} files and folders`)
+}
+
+/** `undefined` when the system refuses: people copy folders that are not theirs in every part. */
+async function readable<T>(result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result
+  } catch (error) {
+    const isRefusal = error instanceof Error && 'syscall' in error && !isShortage(error)
+    if (isRefusal) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * What is kept of a Group: where its files are and where their bytes stand in the archive, and the
+ * archive without those bytes, its *frame*.
+ *
+ * A line of JSON, and behind it the frame as it is. Paths are bytes, spelled as Latin-1.
+ *
+ * @module
+ */
+
+import { arrayOf, decodeString, matching, objectOf } from '../../lib/decoder.ts'
+import type { FileIdentity } from '../file-identity.ts'
+import { decodeCount, decodeVersion } from '../record-fields.ts'
+
+/** A file that is not empty. */
+export interface GroupFile {
+  readonly path: Buffer
+  /** Where its bytes begin in the archive. */
+  readonly start: number
+  readonly identity: FileIdentity
+}
+
+export interface GroupList {
+  /** Bytes of the archive. */
+  readonly size: number
+  /** In the order of the archive. */
+  readonly files: readonly GroupFile[]
+  /** Headers, names, checksums, and the directory at the end. */
+  readonly frame: Uint8Array
+}
+
+const VERSION = 1
+const LINE_FEED = 0x0a
+
+const decodeDecimal = matching(
+  decodeString,
+  (text) => /^[0-9]{1,20}$/.test(text),
+  'a decimal number',
+)
+
+const decodeMtime = matching(decodeString, (text) => /^-?[0-9]{1,20}$/.test(text), 'a time')
+
+const decodeHeader = objectOf({
+  version: decodeVersion(VERSION),
+  size: decodeCount,
+  files: arrayOf(
+    objectOf({
+      path: decodeString,
+      start: decodeCount,
+      size: decodeCount,
+      ino: decodeDecimal,
+      dev: decodeDecimal,
+      mtimeNs: decodeMtime,
+    }),
+  ),
+})
+
+export function encodeGroupList({ size, files, frame }: GroupList): Buffer {
+  const header = {
+    version: VERSION,
+    size,
+    files: files.map(({ path, start, identity: { size, ino, dev, mtimeNs } }) => ({
+      path: path.toString('latin1'),
+      start,
+      size,
+      ino: String(ino),
+      dev: String(dev ?? 0n),
+      mtimeNs: String(mtimeNs ?? 0n),
+    })),
+  }
+  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), frame])
+}
+
+/** @throws {TypeError} saying what is wrong, without quoting it. */
+export function decodeGroupList(bytes: Uint8Array): GroupList {
+  const end = bytes.indexOf(LINE_FEED)
+  if (end === -1) throw new TypeError('it is cut off')
+  const header = decodeHeader(parseJson(bytes.subarray(0, end)))
+  const files = header.files.map(({ path, start, size, ino, dev, mtimeNs }) => ({
+    path: Buffer.from(path, 'latin1'),
+    start,
+    identity: { size, ino: BigInt(ino), dev: BigInt(dev), mtimeNs: BigInt(mtimeNs) },
+  }))
+  const list = { size: header.size, files, frame: bytes.subarray(end + 1) }
+  if (!isWhole(list)) throw new TypeError('it does not fit together')
+  return list
+}
+
+/** Whether frame and files fill the archive: each byte is in one place. */
+export function isWhole({ size, files, frame }: GroupList): boolean {
+  let end = 0
+  let inFiles = 0
+  for (const { start, identity } of files) {
+    if (start < end || identity.size === 0) return false
+    end = start + identity.size
+    inFiles += identity.size
+  }
+  return end <= size && frame.length + inFiles === size
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch {
+    // Without the cause, which quotes the text.
+    throw new TypeError('it is not JSON')
+  }
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { connect, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { openClipboard } from '../../src/daemon/open-clipboard.ts'
+import { createGateway } from '../../src/gateway/create-gateway.ts'
+import { createCopySharing } from '../../src/inbound/share-copies.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { temporaryFolder } from '../support/daemon-process.ts'
+import { makeTree } from '../support/group-contract.ts'
+import { createPhone } from '../support/phone.ts'
+import fc from '../support/property.ts'
+import { needs } from '../support/requirements.ts'
+import { unzip } from '../support/unzip.ts'
+
+/** A gateway over a data directory, the way in for copies, and a phone. */
+async function setUp(t: TestContext) {
+  const logger = new CaptureLogger()
+  const clipboard = await openClipboard({ dataDir: await temporaryFolder(t), logger })
+  t.after(() => clipboard.close())
+  const gateway = createGateway(clipboard, { version: '1.2.3' })
+  const server = createServer(gateway).on('checkContinue', gateway)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { device, password } = await clipboard.devices.add({ kind: 'phone', label: 'Phone' })
+  // `listen` was given an address, so this is one.
+  const { port } = server.address() as AddressInfo
+  const phone = createPhone({ username: device.username, password }, `http://127.0.0.1:${port}`)
+  return { phone, port, logger, share: createCopySharing(clipboard) }
+}
+
+describe('a copied group on the wire', needs('python3'), () => {
+  it('is the same in two downloads, and in ranges', async (t) => {
+    const { phone, share } = await setUp(t)
+    const folder = await makeTree(t, {
+      'g/a': 'x'.repeat(70_000), 'g/b/c': 'hello', 'g/d/': '', 'g/e': '', 'g/f': 'y'.repeat(3000),
+    })
+    await share({ kind: 'files', paths: [join(folder, 'g')] })
+    const { size, hash, dataName } = await phone.document()
+    assert.equal(dataName, 'g.zip')
+    const whole = await phone.download()
+    assert.deepEqual(await phone.download(), whole)
+    const sha256 = createHash('sha256').update(whole).digest('hex')
+    assert.deepEqual([size, String(hash).toLowerCase()], [whole.length, sha256])
+    assert.equal(Object.keys(await unzip(whole)).length, 5)
+
+    const places = fc.integer({ min: 0, max: whole.length - 1 })
+    await fc.assert(
+      fc.asyncProperty(places, places, async (a, b) => {
+        const [start, last] = [Math.min(a, b), Math.max(a, b)]
+        const range = { headers: { range: `bytes=${start}-${last}` } }
+        const response = await phone.fetch('/file/g.zip', range)
+        assert.equal(response.status, 206)
+        const piece = Buffer.from(await response.arrayBuffer())
+        assert.deepEqual(piece, whole.subarray(start, last + 1))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('is described without being read, and 404 when a file has changed', async (t) => {
+    const { phone, share } = await setUp(t)
+    const folder = await makeTree(t, { 'g/a': 'x', 'g/b': 'y' })
+    await share({ kind: 'files', paths: [join(folder, 'g')] })
+    const length = String((await phone.download()).length)
+    await writeFile(join(folder, 'g/b'), 'changed')
+    const head = await phone.fetch('/file/g.zip', { method: 'HEAD' })
+    const { status, headers } = head
+    assert.deepEqual([status, headers.get('content-length'), headers.get('content-type')], [
+      200, length, 'application/zip',
+    ])
+    assert.equal((await phone.fetch('/file/g.zip')).status, 404)
+  })
+
+  it('breaks the connection when a file changes during the download', async (t) => {
+    const { phone, port, share, logger } = await setUp(t)
+    const folder = await makeTree(t, { 'g/a': '', 'g/b': 'hello' })
+    // More than the connection holds, and no byte on the disk.
+    await truncate(join(folder, 'g/a'), 64 * 2 ** 20)
+    await share({ kind: 'files', paths: [join(folder, 'g')] })
+    const { size } = await phone.document()
+
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`GET /file/g.zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${phone.authorization}\r\n\r\n`)
+    const [first] = await once(socket, 'data')
+    assert.match(String(first), /^HTTP\/1\.1 200 /)
+    socket.pause()
+    await writeFile(join(folder, 'g/b'), 'jello')
+    let received = first.length
+    socket.on('data', (chunk) => (received += chunk.length)).resume()
+    // A reset is a way to break a connection.
+    socket.on('error', () => {})
+    if (!socket.destroyed) await once(socket, 'close')
+    assert.equal(received < Number(size), true, 'the end never came')
+    assert.doesNotMatch(logger.text, /clipgate-user/)
+  })
+
+  it('of a moment ago does not replace what was copied since', async (t) => {
+    const { phone, share, logger } = await setUp(t)
+    const folder = await makeTree(t, { 'g/a': 'x' })
+    await truncate(join(folder, 'g/a'), 8 * 2 ** 30)
+    const slow = share({ kind: 'files', paths: [join(folder, 'g')] })
+    await share({ kind: 'text', text: 'newer' })
+    await slow
+    assert.equal((await phone.document())['text'], 'newer')
+    assert.equal(logger.text, '')
+  })
+})

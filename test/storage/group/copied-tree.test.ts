@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import {
+  MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES,
+} from '../../../src/core/limits.ts'
+import { walkCopied } from '../../../src/storage/group/copied-tree.ts'
+import { makeTree } from '../../support/group-contract.ts'
+import { makeFolder } from '../support/open-stores.ts'
+
+const NEVER = new AbortController().signal
+const OPTIONS = { maxBytes: 1000, signal: NEVER }
+
+/** Refused because of a limit, without a name of anything. */
+function pastLimit(limit: RegExp): (error: Error) => boolean {
+  return (error) => {
+    assert.equal('code' in error && error.code, 'GROUP_TOO_LARGE')
+    assert.match(error.message, limit)
+    assert.doesNotMatch(error.message, /clipgate-|secret/)
+    return true
+  }
+}
+
+describe('what was copied', () => {
+  it('may have as many bytes as a file, and no more', async (t) => {
+    const folder = await makeTree(t, { 'secret/a': 'x'.repeat(600), 'secret/b': 'x'.repeat(400) })
+    assert.equal((await walkCopied([folder], OPTIONS)).files.length, 2)
+    await writeFile(join(folder, 'c'), 'x')
+    await assert.rejects(walkCopied([folder], OPTIONS), pastLimit(/1000 bytes/))
+  })
+
+  it('may be so many files and folders, and no more', async (t) => {
+    const folder = await makeFolder(t)
+    const fill = async (name: string, count: number): Promise<void> => {
+      await mkdir(join(folder, name))
+      for (let i = 0; i < count; i++) await writeFile(join(folder, name, `secret${i}`), '')
+    }
+    // With the two folders and the one around them.
+    await fill('a', 1000)
+    await fill('b', MAX_GROUP_ENTRIES - 1000 - 3)
+    assert.equal((await walkCopied([folder], OPTIONS)).files.length, MAX_GROUP_ENTRIES - 3)
+    await writeFile(join(folder, 'one more'), '')
+    await assert.rejects(walkCopied([folder], OPTIONS), pastLimit(/10000 files and folders/))
+  })
+
+  it('may be folders in so many folders, and no more', async (t) => {
+    const folder = await makeFolder(t)
+    const path = join(folder, ...Array.from({ length: MAX_GROUP_DEPTH - 1 }, () => 's'))
+    await mkdir(path, { recursive: true })
+    assert.equal((await walkCopied([folder], OPTIONS)).folders.length, 1)
+    await writeFile(join(path, 'secret'), '')
+    await assert.rejects(walkCopied([folder], OPTIONS), pastLimit(/64 folders/))
+  })
+
+  it('may have names of so many bytes, and no more', async (t) => {
+    const folder = join(await makeFolder(t), 'r')
+    const path = join(folder, ...Array.from({ length: 5 }, () => 'é'.repeat(100)))
+    await mkdir(path, { recursive: true })
+    const rest = MAX_GROUP_NAME_BYTES - 'r'.length - 5 * 201 - '/'.length
+    await writeFile(join(path, 'x'.repeat(rest)), '')
+    assert.equal((await walkCopied([folder], OPTIONS)).files.length, 1)
+    await writeFile(join(path, 'x'.repeat(rest + 1)), '')
+    await assert.rejects(walkCopied([folder], OPTIONS), pastLimit(/1024 bytes/))
+  })
+
+  it('is looked through no further when nobody wants it any more', async (t) => {
+    const folder = await makeTree(t, { a: '1' })
+    const controller = new AbortController()
+    const walk = walkCopied([folder], { maxBytes: 10, signal: controller.signal })
+    const reason = new Error('something else was copied')
+    controller.abort(reason)
+    await assert.rejects(walk, reason)
+  })
+})

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync } from 'node:fs'
+import {
+  chmod, chown, mkdir, readFile, readlink, readdir, rename, rm, stat, symlink, truncate, utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { HashedBlob } from '../../../src/ports/blob.ts'
+import { findZipLibrary } from '../../../src/storage/group/zip-library.ts'
+import { readBlob } from '../../support/byte-streams.ts'
+import { makeTree } from '../../support/group-contract.ts'
+import { groupItem, textItem } from '../../support/latest-item-contract.ts'
+import { needs } from '../../support/requirements.ts'
+import { unzip } from '../../support/unzip.ts'
+import { makeFolder, openBlobStore, openTestStorage, type OpenedStorage } from '../support/open-stores.ts'
+
+const NEVER = new AbortController().signal
+const PROGRAM = fileURLToPath(new URL('../support/storage-program.ts', import.meta.url))
+const isRoot = process.geteuid?.() === 0
+const NOBODY = 65_534
+
+async function putGroup({ blobs, latest }: OpenedStorage, path: string): Promise<HashedBlob> {
+  const { blob } = await blobs.adoptGroup([path], NEVER)
+  await latest.put(await groupItem(blob), blob)
+  return blob
+}
+
+async function bytesOf({ latest }: OpenedStorage): Promise<Buffer> {
+  assert.ok(latest.binary?.blob, 'there is an item with bytes')
+  return readBlob(latest.binary.blob)
+}
+
+describe('a copied group', needs('python3'), () => {
+  it('survives a restart, and a Text, and is not copied to anywhere', async (t) => {
+    const folder = await makeTree(t, { 'g/a': 'x'.repeat(500_000), 'g/b/c': 'hello', 'g/d/': '' })
+    const storage = await openTestStorage(t)
+    const blob = await putGroup(storage, join(folder, 'g'))
+    const whole = await bytesOf(storage)
+    const again = await storage.restart()
+    assert.equal(again.latest.current?.item.type, 'Group')
+    assert.deepEqual(await bytesOf(again), whole)
+    assert.equal(again.latest.binary?.blob?.modifiedAt, blob.modifiedAt)
+    await again.latest.put(await textItem('text'), undefined)
+    const third = await again.restart()
+    assert.deepEqual(await unzip(await bytesOf(third)), {
+      'g/d/': 'a folder', 'g/a': 'x'.repeat(500_000), 'g/b/c': 'hello',
+    })
+    const [name = '', ...others] = await third.blobFiles()
+    const { mode, size } = await stat(join(third.folder, 'blobs', name))
+    assert.deepEqual([others.length, mode & 0o777, size < 2000], [0, 0o600, true])
+  })
+
+  it('takes no room any more once something else was copied', async (t) => {
+    const folder = await makeTree(t, { 'g/a': 'mine', 'h/b': 'yours' })
+    const storage = await openTestStorage(t)
+    await putGroup(storage, join(folder, 'g'))
+    await putGroup(storage, join(folder, 'h'))
+    assert.equal((await storage.blobFiles()).length, 1)
+    assert.deepEqual(await unzip(await bytesOf(await storage.restart())), { 'h/b': 'yours' })
+  })
+
+  it('is swept when the program died before it became the item', async (t) => {
+    const folder = await makeTree(t, { 'g/a': 'mine' })
+    const storage = await openTestStorage(t)
+    await putGroup(storage, join(folder, 'g'))
+    await storage.blobs.adoptGroup([join(folder, 'g')], NEVER)
+    assert.equal((await storage.blobFiles()).length, 2)
+    const again = await storage.restart()
+    assert.equal((await again.blobFiles()).length, 1)
+    assert.deepEqual(await unzip(await bytesOf(again)), { 'g/a': 'mine' })
+  })
+
+  it('stays, without its bytes, when a file is another one after a restart', async (t) => {
+    for (const change of [rm, (path: string) => utimes(path, 2, 2)]) {
+      const folder = await makeTree(t, { 'g/a': 'mine', 'g/b': 'mine' })
+      const storage = await openTestStorage(t)
+      await putGroup(storage, join(folder, 'g'))
+      const again = await storage.restart(() => change(join(folder, 'g/b')))
+      assert.equal(again.latest.current?.item.dataName, 'g.zip')
+      await assert.rejects(bytesOf(again), { code: 'BLOB_GONE' })
+      assert.ok(again.latest.current, 'there is an item')
+      const put = again.latest.put(again.latest.current.item, again.latest.current.blob)
+      await assert.rejects(put, { code: 'BLOB_GONE' })
+    }
+  })
+
+  it('refuses the start when its list is missing, cut off or damaged', async (t) => {
+    const spoil: readonly ((path: string) => Promise<void>)[] = [
+      (path) => rm(path),
+      (path) => truncate(path, 50),
+      async (path) => truncate(path, (await stat(path)).size - 1),
+      (path) => writeFile(path, 'secret.txt\n'),
+    ]
+    for (const change of spoil) {
+      const folder = await makeTree(t, { 'g/secret.txt': 'mine' })
+      const storage = await openTestStorage(t)
+      await putGroup(storage, join(folder, 'g'))
+      const [name = ''] = await storage.blobFiles()
+      const restart = storage.restart(() => change(join(storage.folder, 'blobs', name)))
+      await assert.rejects(restart, (error: Error) => {
+        assert.equal('code' in error && error.code, 'DATA_CORRUPT')
+        assert.match(error.message, /item\.json.*blobs\/[0-9a-f]{32}.*; /)
+        assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, /secret/)
+        return true
+      })
+      // Nothing was lost by trying.
+      assert.match(await readFile(join(storage.folder, 'item.json'), 'utf8'), /"group"/)
+    }
+  })
+
+  it('breaks off when a file changes while it is read', async (t) => {
+    const changes: Readonly<Record<string, (path: string) => Promise<void>>> = {
+      'written to': (path) => writeFile(path, 'jello'),
+      'cut off': (path) => truncate(path, 2),
+      removed: (path) => rm(path),
+      'replaced by a link to itself': async (path) => {
+        await rename(path, `${path}.real`)
+        await symlink(`${path}.real`, path)
+      },
+    }
+    for (const [what, change] of Object.entries(changes)) {
+      const { store } = await openBlobStore(t)
+      const folder = await makeTree(t, { 'g/a': 'first', 'g/b': 'hello' })
+      const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
+      const opened = await blob.open()
+      const head = Buffer.alloc(blob.size / 4)
+      assert.equal(await opened.read(head, 0), head.length)
+      await change(join(folder, 'g/b'))
+      const rest = Buffer.alloc(blob.size)
+      await assert.rejects(opened.read(rest, head.length), { code: 'BLOB_GONE' }, what)
+      await opened.close()
+    }
+  })
+
+  it('hands out no byte of a file that was written to in the middle of it', async (t) => {
+    const { store } = await openBlobStore(t)
+    const folder = await makeTree(t, { 'g/a': 'x'.repeat(100_000) })
+    const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
+    const opened = await blob.open()
+    const target = Buffer.alloc(1000)
+    assert.equal(await opened.read(target, 0), 1000)
+    await writeFile(join(folder, 'g/a'), 'y'.repeat(100_000))
+    await assert.rejects(opened.read(target, 1000), { code: 'BLOB_GONE' })
+    await opened.close()
+  })
+
+  it('is not shared when a file changes while it is hashed', async (t) => {
+    const { store, count } = await openBlobStore(t)
+    const folder = await makeTree(t, { 'g/a': Buffer.alloc(30_000_000), 'g/b': 'hello' })
+    let isDone = false
+    const adopted = store.adoptGroup([join(folder, 'g')], NEVER).finally(() => (isDone = true))
+    const refused = assert.rejects(adopted, { code: 'BLOB_GONE' })
+    // Many times until the one before it is hashed.
+    for (let time = 1; !isDone; time++) await utimes(join(folder, 'g/b'), time, time)
+    await refused
+    assert.equal(await count(), 0)
+  })
+
+  const onLinux = { skip: process.platform === 'linux' ? false : 'skipped: needs Linux' }
+  it('is hashed no further when something else is copied', onLinux, async (t) => {
+    const { store, count } = await openBlobStore(t)
+    const folder = await makeTree(t, { 'g/a': 'x' })
+    // Minutes of hashing, and no byte on the disk.
+    await truncate(join(folder, 'g/a'), 8 * 2 ** 30)
+    const controller = new AbortController()
+    const reason = new Error('something else was copied')
+    const refused = assert.rejects(store.adoptGroup([folder], controller.signal), reason)
+    while (!(await openFiles()).includes(join(folder, 'g/a'))) await setImmediate()
+    controller.abort(reason)
+    await refused
+    assert.equal((await openFiles()).includes(join(folder, 'g/a')), false)
+    assert.equal(await count(), 0)
+  })
+
+  it('has room in what files may have, with its names', async (t) => {
+    const storage = await openTestStorage(t, { limits: { maxFileBytes: 1000 } })
+    const folder = await makeTree(t, { 'g/a': 'x'.repeat(700), 'h/a': 'x'.repeat(999) })
+    assert.equal((await storage.blobs.adoptGroup([join(folder, 'g')], NEVER)).blob.size <= 1000, true)
+    const large = storage.blobs.adoptGroup([join(folder, 'h')], NEVER)
+    await assert.rejects(large, { code: 'GROUP_TOO_LARGE' })
+  })
+
+  it('may have thousands of empty folders, and names that are not UTF-8', async (t) => {
+    const { store } = await openBlobStore(t)
+    const folder = await makeTree(t, { 'g/a': 'first' })
+    for (let i = 0; i < 3000; i++) await mkdir(join(folder, `g/folder ${i}`))
+    await writeFile(Buffer.concat([Buffer.from(`${folder}/g/`), Buffer.of(0xff, 0x62)]), 'odd')
+    await writeFile(join(folder, 'g', 'C:\\x'), 'drive')
+    const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
+    const tree = await unzip(await readBlob(blob))
+    assert.equal(Object.keys(tree).length, 3003)
+    assert.deepEqual([tree['g/\ufffdb'], tree['g/C__x'], tree['g/folder 7/']], ['odd', 'drive', 'a folder'])
+  })
+
+  it('may have files of any time, also after a restart', async (t) => {
+    const folder = await makeTree(t, { 'g/a': 'moon', 'g/b': 'mars', 'g/c/': '' })
+    const storage = await openTestStorage(t)
+    for (const [name, day] of [['a', '1969-07-20'], ['b', '2200-01-01'], ['c', '1950-01-01']]) {
+      await utimes(join(folder, 'g', name ?? ''), new Date(day ?? ''), new Date(day ?? ''))
+    }
+    await putGroup(storage, join(folder, 'g'))
+    assert.deepEqual(await unzip(await bytesOf(await storage.restart())), {
+      'g/c/': 'a folder', 'g/a': 'moon', 'g/b': 'mars',
+    })
+  })
+
+  it('is swept when the program is killed before it is the item', needs('strace'), async (t) => {
+    const forbidden = await promisify(execFile)('strace', ['-qq', 'true']).catch(() => true)
+    // A container may forbid it, which no package can change.
+    if (forbidden === true) return t.skip('skipped: needs the right to trace')
+    const folder = await makeTree(t, { 'g/a': 'mine' })
+    const first = await openTestStorage(t)
+    await putGroup(first, join(folder, 'g'))
+    await first.close()
+    // The only thing that is renamed is the new item.json.
+    const kill = ['-e', 'trace=rename', '-e', 'inject=rename:signal=SIGKILL']
+    const program = [process.execPath, ...process.execArgv, PROGRAM, first.folder, `group:${folder}`]
+    const killed = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...kill, ...program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const lines = await text(killed.stdout)
+    if (killed.exitCode === null && killed.signalCode === null) await once(killed, 'exit')
+    assert.deepEqual([lines, killed.signalCode], ['adopted\n', 'SIGKILL'])
+    assert.equal((await first.blobFiles()).length, 2)
+    const storage = await openTestStorage(t, { folder: first.folder })
+    assert.equal((await storage.blobFiles()).length, 1)
+    assert.deepEqual(await unzip(await bytesOf(storage)), { 'g/a': 'mine' })
+  })
+
+  const asNobodyToo = { skip: isSourceOpen() ? false : 'skipped: needs root, and sources for all' }
+  it('leaves out what this user may not read, and says how much', asNobodyToo, async (t) => {
+    const { store, folder: own } = await openBlobStore(t)
+    const folder = await makeTree(t, { 'g/a': 'mine', 'g/b': 'not mine', 'g/c/d': 'not mine' })
+    await chmod(join(folder, 'g/b'), 0o600)
+    await chmod(join(folder, 'g/c'), 0o700)
+    await chmod(folder, 0o755)
+    await chown(own, NOBODY, NOBODY)
+    const { blob, leftOut } = await asNobody(() => store.adoptGroup([join(folder, 'g')], NEVER))
+    assert.deepEqual(await unzip(await asNobody(() => readBlob(blob))), { 'g/a': 'mine' })
+    assert.deepEqual(leftOut, { unreadable: 2, special: 0 })
+  })
+
+  it('needs an optional package, and says which', async (t) => {
+    findZipLibrary()
+    const elsewhere = join(await makeFolder(t), 'index.js')
+    assert.throws(() => findZipLibrary(elsewhere), (error: Error) => {
+      assert.equal('code' in error && error.code, 'PACKAGE_MISSING')
+      assert.match(error.message, /npm install yazl/)
+      return true
+    })
+  })
+})
+
+/** What this process, with its workers, has open. */
+async function openFiles(): Promise<readonly string[]> {
+  const names = await readdir('/proc/self/fd')
+  // Those that were closed meanwhile are gone.
+  return Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')))
+}
+
+/** Whether this test can become a user who may load the worker, and nothing else. */
+function isSourceOpen(): boolean {
+  if (!isRoot) return false
+  process.seteuid?.(NOBODY)
+  try {
+    accessSync(new URL('../../../src/storage/group/zip-worker.js', import.meta.url))
+    return true
+  } catch {
+    return false
+  } finally {
+    process.seteuid?.(0)
+  }
+}
+
+async function asNobody<T>(action: () => Promise<T>): Promise<T> {
+  process.seteuid?.(NOBODY)
+  try {
+    return await action()
+  } finally {
+    process.seteuid?.(0)
+  }
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  decodeGroupList, encodeGroupList, type GroupFile, type GroupList,
+} from '../../../src/storage/group/group-list.ts'
+import fc from '../../support/property.ts'
+
+const numbers = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
+
+const parts = fc.record({
+  gap: fc.nat({ max: 300 }),
+  path: fc.uint8Array({ minLength: 1, maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
+  identity: fc.record({
+    size: fc.integer({ min: 1, max: 2 ** 40 }),
+    ino: numbers,
+    dev: numbers,
+    // Before 1970 as well.
+    mtimeNs: fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }),
+  }),
+})
+
+const lists: fc.Arbitrary<GroupList> = fc
+  .tuple(fc.array(parts, { maxLength: 6 }), fc.uint8Array({ maxLength: 300 }))
+  .map(([entries, tail]) => {
+    const files: GroupFile[] = []
+    let end = 0
+    let gaps = 0
+    for (const { gap, path, identity } of entries) {
+      files.push({ path, start: end + gap, identity: { ...identity } })
+      gaps += gap
+      end += gap + identity.size
+    }
+    const frame = Buffer.concat([Buffer.alloc(gaps, '\n'), tail])
+    return { size: end + tail.length, files, frame }
+  })
+
+describe('the list of a group', () => {
+  it('gives back what was written', () => {
+    fc.assert(
+      fc.property(lists, (list) => {
+        const { frame, ...rest } = decodeGroupList(encodeGroupList(list))
+        assert.deepEqual({ ...rest, frame: Buffer.from(frame) }, list)
+      }),
+    )
+  })
+
+  it('is refused when it is cut off anywhere, or longer', () => {
+    fc.assert(
+      fc.property(lists, fc.nat(), (list, cut) => {
+        const bytes = encodeGroupList(list)
+        assert.throws(() => decodeGroupList(bytes.subarray(0, cut % bytes.length)), TypeError)
+        assert.throws(() => decodeGroupList(Buffer.concat([bytes, Buffer.of(1)])), TypeError)
+      }),
+    )
+  })
+
+  it('is refused in any other form, without a word of what is in it', () => {
+    const secret = 'correct-horse'
+    const members = fc.constantFrom('version', 'size', 'files', 'path', 'start')
+    fc.assert(
+      fc.property(fc.jsonValue(), members, (value, name) => {
+        const text = JSON.stringify({ version: 1, size: 0, files: [{ [name]: [value, secret] }] })
+        assert.throws(() => decodeGroupList(Buffer.from(`${text}\n`)), (error) => {
+          return error instanceof TypeError && !error.message.includes(secret)
+        })
+      }),
+    )
+  })
+
+  it('is refused when its files overlap, or leave a hole', () => {
+    const file = (start: number, size: number): GroupFile => {
+      return { path: Buffer.from('/a'), start, identity: { size, ino: 1n, dev: 1n, mtimeNs: 1n } }
+    }
+    const refuse = (size: number, ...files: readonly GroupFile[]): void => {
+      const bytes = encodeGroupList({ size, files, frame: Buffer.alloc(4) })
+      assert.throws(() => decodeGroupList(bytes), TypeError)
+    }
+    assert.equal(decodeGroupList(encodeGroupList({ size: 9, files: [file(2, 5)], frame: Buffer.alloc(4) })).size, 9)
+    refuse(10, file(2, 5))
+    refuse(8, file(2, 5))
+    refuse(9, file(5, 5))
+    refuse(14, file(2, 5), file(6, 5))
+    refuse(4, file(2, 0))
+  })
+})

@@ -1,0 +1,39 @@
+/**
+ * Reads an archive with a program that is not ours.
+ *
+ * @module
+ */
+
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** Fails when a checksum is wrong, or a name is there twice. */
+const SCRIPT = `
+import json, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as archive:
+    assert archive.testzip() is None, 'a checksum is wrong'
+    names = archive.namelist()
+    assert len(names) == len(set(names)), 'a name is there twice'
+    print(json.dumps([
+        [name, 'a folder' if name.endswith('/') else archive.read(name).decode('latin-1')]
+        for name in names
+    ]))
+`
+
+/** By name, as it is in the archive: the content of a file in latin1, or `a folder`. */
+export async function unzip(bytes: Uint8Array): Promise<Readonly<Record<string, string>>> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-unzip-'))
+  try {
+    const path = join(folder, 'archive.zip')
+    await writeFile(path, bytes)
+    const { stdout } = await promisify(execFile)('python3', ['-c', SCRIPT, path], {
+      maxBuffer: 64 * 1024 * 1024,
+    })
+    return Object.fromEntries(JSON.parse(stdout))
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
