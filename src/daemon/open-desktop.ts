@@ -5,6 +5,8 @@
  */
 
 import { createClipboardWriter } from '../desktop/clipboard-writer.ts'
+import { openProtected } from '../desktop/open-protected.ts'
+import type { CopyLimits } from '../desktop/read-copy.ts'
 import { ReceivedFolder } from '../desktop/received-folder.ts'
 import { createCopySharing } from '../inbound/share-copies.ts'
 import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
@@ -22,7 +24,15 @@ export interface Desktop {
   close(): Promise<void>
 }
 
-export type DesktopSettings = Pick<Settings, 'headless' | 'clipboard' | 'receivedDir'>
+export type DesktopSettings = Pick<
+  Settings,
+  | 'headless'
+  | 'clipboard'
+  | 'receivedDir'
+  | 'shareTypes'
+  | 'maxCopiedTextBytes'
+  | 'maxCopiedImageBytes'
+>
 
 /**
  * Shares what is copied from now on, and offers for pasting what devices push. Never fails: without
@@ -30,8 +40,9 @@ export type DesktopSettings = Pick<Settings, 'headless' | 'clipboard' | 'receive
  */
 export async function openDesktop(
   clipboard: Clipboard,
-  { headless, clipboard: choice, receivedDir }: DesktopSettings,
+  settings: DesktopSettings,
 ): Promise<Desktop> {
+  const { headless, clipboard: choice, receivedDir } = settings
   if (headless) return without('headless')
   if (choice === 'none') return without('desktop')
 
@@ -46,9 +57,18 @@ export async function openDesktop(
       else logger.warn('The clipboard has a problem', { reason: message })
     },
   }
+  const limits: CopyLimits = {
+    types: settings.shareTypes,
+    maxTextBytes: settings.maxCopiedTextBytes,
+    maxImageBytes: settings.maxCopiedImageBytes,
+    onLeftOut: (leftOut) => logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
+  }
   let system: SystemClipboard
   try {
-    system = await openSystemClipboard(choice, { events, clock, logger })
+    system = await openProtected(
+      (guarded) => openSystemClipboard(choice, { events: guarded, clock, logger, limits }),
+      { events, clock, logger, limits },
+    )
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return without('headless', `${reason}; going on headless: nothing is read from or put on a clipboard`)
@@ -68,6 +88,7 @@ interface ClipboardDeps {
   readonly events: ClipboardEvents
   readonly clock: Clipboard['clock']
   readonly logger: Clipboard['logger']
+  readonly limits: CopyLimits
 }
 
 async function openSystemClipboard(

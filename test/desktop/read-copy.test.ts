@@ -67,7 +67,7 @@ describe('readCopy()', () => {
       targets: async () => ['UTF8_STRING', 'image/png', 'text/uri-list'],
       read: async (target, maxBytes) => void asked.push([target, maxBytes]),
     }
-    await readCopy(source, { maxTextBytes: 1, maxImageBytes: 2 })
+    await readCopy(source, { ...COPY_LIMITS, maxTextBytes: 1, maxImageBytes: 2 })
     assert.deepEqual(asked, [['text/uri-list', 1], ['UTF8_STRING', 1], ['image/png', 2]])
   })
 })
