@@ -83,10 +83,11 @@ export class EchoGuard {
     candidates: readonly Written[],
     signal: AbortSignal,
   ): Promise<void> {
+    const { logger } = this.#options
     for (const written of candidates) {
       // Whatever goes wrong with the comparison, a copy must not be lost.
       const isEcho = await written.isSameImage(copied, signal).catch((error: unknown) => {
-        this.#options.logger.debug('Cannot compare images', { ...describeFailure(error) })
+        if (!signal.aborted) logger.debug('Cannot compare images', { ...describeFailure(error) })
         return false
       })
       if (signal.aborted) return

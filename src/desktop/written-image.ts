@@ -12,8 +12,8 @@ import { createHash } from 'node:crypto'
 import type { Blob } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
+import { bytesInMemory } from './bytes-in-memory.ts'
 import { compareImages } from './image/compare-images.ts'
-import { bytesInMemory } from './image/image-source.ts'
 
 export type CopiedImage = CopiedContent & { readonly kind: 'image' }
 

@@ -51,21 +51,6 @@ export class ImageSource {
   }
 }
 
-/** Bytes in memory, as those of a file. */
-export function bytesInMemory(bytes: Uint8Array): ImageBytes {
-  return {
-    size: bytes.length,
-    open: async () => ({
-      read: async (target, position) => {
-        const part = bytes.subarray(position, position + target.length)
-        target.set(part)
-        return part.length
-      },
-      close: async () => undefined,
-    }),
-  }
-}
-
 function truncated(): PictureError {
   return new PictureError('TRUNCATED', 'it ends early')
 }

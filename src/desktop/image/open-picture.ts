@@ -36,7 +36,7 @@ export async function openPicture(
   try {
     return await opener.open(source)
   } catch (error) {
-    if (error instanceof PictureError) return undefined
+    if (error instanceof PictureError) return error.size
     throw error
   }
 }

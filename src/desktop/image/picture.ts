@@ -45,11 +45,14 @@ export type PictureProblem =
 /** Why a picture cannot be read. */
 export class PictureError extends Error {
   readonly code: PictureProblem
+  /** Of the picture, where that is known all the same. */
+  readonly size: PictureSize | undefined
 
-  constructor(code: PictureProblem, message: string) {
+  constructor(code: PictureProblem, message: string, size?: PictureSize) {
     super(`Cannot read the picture: ${message}`)
     this.name = 'PictureError'
     this.code = code
+    this.size = size
   }
 }
 
@@ -57,6 +60,6 @@ export class PictureError extends Error {
 export function checkSize({ width, height }: PictureSize): void {
   if (width < 1 || height < 1) throw new PictureError('MALFORMED', 'it has no pixels')
   if (width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS) {
-    throw new PictureError('TOO_LARGE', 'it has too many pixels')
+    throw new PictureError('TOO_LARGE', 'it has too many pixels', { width, height })
   }
 }

@@ -34,7 +34,7 @@ export async function openPng(source: ImageSource): Promise<Picture> {
   const header = await readPngHeader(source)
   const { width, height, isInterlaced } = header
   if (isInterlaced && width * height > MAX_HELD_PIXELS) {
-    throw new PictureError('TOO_LARGE', 'it is interlaced and has too many pixels')
+    throw new PictureError('TOO_LARGE', 'it is interlaced', { width, height })
   }
   const pixels = isInterlaced ? interlacedPixels : straightPixels
   return { width, height, pixels: () => pixels(source, header) }

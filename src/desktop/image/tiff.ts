@@ -38,7 +38,7 @@ export async function openTiff(source: ImageSource): Promise<Picture> {
   const compression = COMPRESSIONS.find((known) => known === directory.value(TAG.compression, 1))
   const isTurned = directory.value(TAG.orientation, 1) !== 1
   if (compression === undefined || isTurned || directory.values(TAG.tileWidth).length > 0) {
-    throw new PictureError('UNSUPPORTED', 'its pixels are packed in an unknown way')
+    throw new PictureError('UNSUPPORTED', 'its pixels are packed in an unknown way', size)
   }
   const offsets = directory.values(TAG.stripOffsets)
   const lengths = directory.values(TAG.stripLengths)

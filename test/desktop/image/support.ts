@@ -5,7 +5,8 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import { bytesInMemory, ImageSource } from '../../../src/desktop/image/image-source.ts'
+import { bytesInMemory } from '../../../src/desktop/bytes-in-memory.ts'
+import { ImageSource } from '../../../src/desktop/image/image-source.ts'
 import { openPicture } from '../../../src/desktop/image/open-picture.ts'
 
 export function sample(name: string): Promise<Buffer> {
