@@ -73,7 +73,8 @@ export class EchoGuard {
     this.#comparing.abort()
   }
 
-  close(): void {
+  /** From now on everything is a copy. */
+  forget(): void {
     this.#comparing.abort()
     this.#written = []
   }

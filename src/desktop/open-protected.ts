@@ -65,7 +65,7 @@ export async function openProtected(
       }),
     async close() {
       breaker.close()
-      echoes.close()
+      echoes.forget()
       await system.close()
     },
   }
