@@ -9,6 +9,8 @@ import { DomainError } from '../core/domain-error.ts'
 import { ClipboardGate } from '../desktop/clipboard-gate.ts'
 import { createClipboardWriter } from '../desktop/clipboard-writer.ts'
 import { PAUSE_FILE } from '../desktop/pause-file.ts'
+import { openProtected } from '../desktop/open-protected.ts'
+import type { CopyLimits } from '../desktop/read-copy.ts'
 import { ReceivedFolder } from '../desktop/received-folder.ts'
 import { createCopySharing } from '../inbound/share-copies.ts'
 import { Subscribers } from '../lib/subscribers.ts'
@@ -36,7 +38,15 @@ export interface Desktop {
   close(): Promise<void>
 }
 
-export type DesktopSettings = Pick<Settings, 'headless' | 'clipboard' | 'receivedDir'>
+export type DesktopSettings = Pick<
+  Settings,
+  | 'headless'
+  | 'clipboard'
+  | 'receivedDir'
+  | 'shareTypes'
+  | 'maxCopiedTextBytes'
+  | 'maxCopiedImageBytes'
+>
 
 /**
  * Shares what is copied from now on, and offers for pasting what devices push. Never fails: without
@@ -44,8 +54,9 @@ export type DesktopSettings = Pick<Settings, 'headless' | 'clipboard' | 'receive
  */
 export async function openDesktop(
   clipboard: Clipboard,
-  { headless, clipboard: choice, receivedDir }: DesktopSettings,
+  settings: DesktopSettings,
 ): Promise<Desktop> {
+  const { headless, clipboard: choice, receivedDir } = settings
   if (headless) return without('headless')
   if (choice === 'none') return without('desktop')
 
@@ -69,11 +80,20 @@ export async function openDesktop(
       else logger.warn('The clipboard has a problem', { reason: message })
     },
   }
+  const limits: CopyLimits = {
+    types: settings.shareTypes,
+    maxTextBytes: settings.maxCopiedTextBytes,
+    maxImageBytes: settings.maxCopiedImageBytes,
+    onLeftOut: (leftOut) => logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
+  }
   let system: SystemClipboard
   try {
     // Whatever is there was copied while no daemon ran, or is known already and changes nothing.
     const readAtStart = !gate.wasPaused
-    system = await openSystemClipboard(choice, { events, clock, logger, readAtStart })
+    system = await openProtected(
+      (guarded) => openSystemClipboard(choice, { events: guarded, clock, logger, limits, readAtStart }),
+      { events, clock, logger, limits },
+    )
   } catch (error) {
     await gate.close()
     const reason = error instanceof Error ? error.message : String(error)
@@ -83,7 +103,7 @@ export async function openDesktop(
   gate.connect(system)
   const write = createClipboardWriter({ clipboard: gate, received })
   clipboard.inbound.addEffect((stored, origin) => {
-    if (origin.kind === 'device') gate.notePush()
+    if (origin.kind !== 'clipboard') gate.notePush()
     return write(stored, origin)
   })
   return {
@@ -107,6 +127,7 @@ interface ClipboardDeps {
   readonly clock: Clipboard['clock']
   readonly logger: Clipboard['logger']
   readonly readAtStart: boolean
+  readonly limits: CopyLimits
 }
 
 async function openSystemClipboard(

@@ -10,6 +10,7 @@
 
 import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
+import type { Surroundings } from './folders.ts'
 import { isLoopbackHost, parseHostPort, type HostPort } from './host-port.ts'
 
 /** One way of writing a value. */
@@ -22,6 +23,15 @@ export interface SettingKind<Value> {
    * @throws {TypeError}
    */
   decode(raw: unknown, folder: string): Value
+}
+
+/** One row of the table of settings. */
+export interface Setting<Value> {
+  readonly kind: SettingKind<NonNullable<Value>>
+  readonly fallback: (where: Surroundings) => Value
+  /** The default, in words. */
+  readonly byDefault: string
+  readonly meaning: string
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = {

@@ -16,7 +16,8 @@ import {
   STAGING_QUOTA_BYTES,
   STAGING_TTL_MS,
 } from '../core/limits.ts'
-import { downloadFolder, stateFolder, type Surroundings } from './folders.ts'
+import { COPY_SETTINGS, type CopySettings } from './copy-settings.ts'
+import { downloadFolder, stateFolder } from './folders.ts'
 import type { HostPort } from './host-port.ts'
 import {
   ADDRESS,
@@ -30,14 +31,14 @@ import {
   list,
   LOOPBACK_HOST_PORT,
   PATH,
-  type SettingKind,
+  type Setting,
 } from './setting-kinds.ts'
 import { LOG_LEVELS, type LogLevel } from './stream-logger.ts'
 
 export type ClipboardChoice = 'x11' | 'wayland' | 'macos' | 'windows' | 'none'
 
 /** What a daemon runs with. Durations are milliseconds, sizes bytes, paths absolute. */
-export interface Settings {
+export interface Settings extends CopySettings {
   readonly dataDir: string
   /** `undefined`: see {@link defaultListen}, which depends on the mode. */
   readonly listen: readonly HostPort[] | undefined
@@ -69,15 +70,6 @@ export interface Settings {
 }
 
 export type SettingName = keyof Settings
-
-/** One row of the table. */
-export interface Setting<Value> {
-  readonly kind: SettingKind<NonNullable<Value>>
-  readonly fallback: (where: Surroundings) => Value
-  /** The default, in words. */
-  readonly byDefault: string
-  readonly meaning: string
-}
 
 const HOUR_MS = 3_600_000
 
@@ -215,6 +207,7 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
     byDefault: '"clipgate" in the download folder',
     meaning: 'where pushed files land',
   },
+  ...COPY_SETTINGS,
   logLevel: {
     kind: choice(LOG_LEVELS),
     fallback: () => 'info',

@@ -6,6 +6,7 @@
 
 import type { Blob } from '../ports/blob.ts'
 import type { OfferedContent } from '../ports/system-clipboard.ts'
+import { bytesInMemory } from './bytes-in-memory.ts'
 import { encodeLatin1, isLatin1 } from './latin-1.ts'
 import { formatCopiedFiles, formatUriList } from './uri-list.ts'
 
@@ -49,7 +50,7 @@ function textFormats(text: string): readonly OfferedFormat[] {
     sameType('text/plain', bytes),
     // `TEXT` leaves the encoding to the owner, which names it in the answer.
     { target: 'TEXT', type: 'UTF8_STRING', bytes },
-    ...(isLatin1(text) ? [sameType('STRING', inMemory(encodeLatin1(text)))] : []),
+    ...(isLatin1(text) ? [sameType('STRING', bytesInMemory(encodeLatin1(text)))] : []),
   ]
 }
 
@@ -58,19 +59,5 @@ function sameType(target: string, bytes: OfferedBytes): OfferedFormat {
 }
 
 function bytesOf(text: string): OfferedBytes {
-  return inMemory(Buffer.from(text))
-}
-
-function inMemory(bytes: Buffer): OfferedBytes {
-  return {
-    size: bytes.length,
-    open: async () => ({
-      read: async (target, position) => {
-        const part = bytes.subarray(position, position + target.length)
-        target.set(part)
-        return part.length
-      },
-      close: async () => undefined,
-    }),
-  }
+  return bytesInMemory(Buffer.from(text))
 }

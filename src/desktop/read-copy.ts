@@ -10,17 +10,33 @@ import { access } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { KIB, MAX_CLIPBOARD_IMAGE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
 import type { CopiedContent } from '../ports/system-clipboard.ts'
+import { CopyTooLarge } from './copy-too-large.ts'
 import { decodeLatin1 } from './latin-1.ts'
 import { planReading, type Charset, type ReadingStep } from './reading-plan.ts'
+import { withoutTrailingNuls } from './trailing-nuls.ts'
 import { parseUriList } from './uri-list.ts'
 
-/** Sizes up to which a copy is read. */
+export type CopyKind = CopiedContent['kind']
+
+/** Something that was copied, and is of a kind that is not shared. */
+export interface LeftOut {
+  readonly kind: CopyKind
+  /** In bytes; `undefined` when it was not even read. */
+  readonly size: number | undefined
+}
+
+/** What is read of that which is copied. */
 export interface CopyLimits {
+  /** Kinds that are shared. */
+  readonly types: readonly CopyKind[]
   readonly maxTextBytes: number
   readonly maxImageBytes: number
+  /** Told of each copy of another kind. */
+  readonly onLeftOut?: (leftOut: LeftOut) => void
 }
 
 export const COPY_LIMITS: CopyLimits = {
+  types: ['text', 'image', 'files'],
   maxTextBytes: MAX_METADATA_BYTES,
   maxImageBytes: MAX_CLIPBOARD_IMAGE_BYTES,
 }
@@ -32,7 +48,8 @@ export interface CopySource {
   /**
    * The copy in one format; `undefined` when the owner refuses.
    *
-   * @throws {Error} Past `maxBytes`, or when the owner does not answer.
+   * @throws {CopyTooLarge} Past `maxBytes`.
+   * @throws {Error} When the owner does not answer.
    */
   read(target: string, maxBytes: number): Promise<Uint8Array | undefined>
 }
@@ -42,7 +59,15 @@ const SECRET_HINT = 'x-kde-passwordManagerHint'
 
 const MAX_HINT_BYTES = KIB
 
-/** What was copied; `undefined` when it is secret, empty, or in no format that is known here. */
+/**
+ * What was copied; `undefined` when it is secret, empty, of a kind that is not shared, or in no
+ * format that is known here.
+ *
+ * A copy of a kind that is not shared is not shared as something else either: the paths of files
+ * are no text then, and the picture of a text is no image.
+ *
+ * @throws {CopyTooLarge} When it is larger than what is shared; what `source` throws.
+ */
 export async function readCopy(
   source: CopySource,
   limits: CopyLimits,
@@ -50,18 +75,51 @@ export async function readCopy(
   const targets = await source.targets()
   if (targets.includes(SECRET_HINT) && (await isSecret(source))) return undefined
   for (const step of planReading(targets)) {
-    const maxBytes = step.kind === 'image' ? limits.maxImageBytes : limits.maxTextBytes
-    const bytes = await source.read(step.target, maxBytes)
-    const content = bytes === undefined ? undefined : await contentOf(step, bytes)
-    if (content !== undefined) return content
+    const isShared = limits.types.includes(step.kind)
+    // Nothing comes after images: there is no need to see whether it is one.
+    const found = isShared || step.kind !== 'image' ? await tryStep(step, source, limits) : undefined
+    if (!isShared && (found !== undefined || step.kind === 'image')) {
+      const size = found === undefined ? undefined : sizeOf(found)
+      limits.onLeftOut?.({ kind: step.kind, size })
+      return undefined
+    }
+    if (found instanceof CopyTooLarge) throw found
+    if (found !== undefined) return found
   }
   return undefined
 }
 
+/** In bytes; `undefined` for files, which are not read. */
+export function sizeOf(copy: CopiedContent | CopyTooLarge): number | undefined {
+  if (copy instanceof CopyTooLarge) return copy.size
+  if (copy.kind === 'files') return undefined
+  return copy.kind === 'text' ? Buffer.byteLength(copy.text) : copy.bytes.length
+}
+
 /** A mark that cannot be read counts as well. */
 async function isSecret(source: CopySource): Promise<boolean> {
-  const hint = await source.read(SECRET_HINT, MAX_HINT_BYTES)
-  return hint === undefined || trimNuls(decodeLatin1(hint)).trim() === 'secret'
+  try {
+    const hint = await source.read(SECRET_HINT, MAX_HINT_BYTES)
+    return hint === undefined || /^[\0\s]*secret[\0\s]*$/i.test(decodeLatin1(hint))
+  } catch (error) {
+    if (error instanceof CopyTooLarge) return true
+    throw error
+  }
+}
+
+async function tryStep(
+  step: ReadingStep,
+  source: CopySource,
+  limits: CopyLimits,
+): Promise<CopiedContent | CopyTooLarge | undefined> {
+  const maxBytes = step.kind === 'image' ? limits.maxImageBytes : limits.maxTextBytes
+  try {
+    const bytes = await source.read(step.target, maxBytes)
+    return bytes === undefined ? undefined : await contentOf(step, bytes)
+  } catch (error) {
+    if (!(error instanceof CopyTooLarge)) throw error
+    return new CopyTooLarge({ maxBytes, size: error.size, kind: step.kind })
+  }
 }
 
 async function contentOf(step: ReadingStep, bytes: Uint8Array): Promise<CopiedContent | undefined> {
@@ -74,7 +132,7 @@ async function contentOf(step: ReadingStep, bytes: Uint8Array): Promise<CopiedCo
     const existing = paths.filter((_, index) => there[index])
     return existing.length === 0 ? undefined : { kind: 'files', paths: existing }
   }
-  const text = trimNuls(decodeText(bytes, step.charset) ?? '')
+  const text = withoutTrailingNuls(decodeText(bytes, step.charset) ?? '')
   return text === '' ? undefined : { kind: 'text', text }
 }
 
@@ -98,9 +156,4 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
     // A TypeError, the only way in which the decoder says so.
     return undefined
   }
-}
-
-/** Some programs count the terminating NUL of a C string in. */
-function trimNuls(text: string): string {
-  return text.replace(/\0+$/, '')
 }

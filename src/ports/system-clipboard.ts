@@ -2,7 +2,8 @@
  * Port: the clipboard of the desktop.
  *
  * Implementations react to events and do not poll; survive the loss of the display server and come
- * back by themselves; and never report as a copy what they wrote.
+ * back by themselves; and never report as a copy what they wrote, as long as it is theirs. What
+ * other programs take over and hand back they do report: `src/desktop/echo-guard.ts` knows it.
  *
  * @module
  */

@@ -97,6 +97,18 @@ export const GOOD: {
     ['/a', '/a', '/a'],
     ['/b', '/b', '/b'],
   ],
+  shareTypes: [
+    [['text'], 'text', ['text']],
+    [['image', 'files'], 'image, files', ['image', 'files']],
+  ],
+  maxCopiedTextBytes: [
+    [1024, '1024', 1024],
+    ['1MiB', '1MiB', 2 ** 20],
+  ],
+  maxCopiedImageBytes: [
+    [1, '1', 1],
+    ['64MiB', '64MiB', 2 ** 26],
+  ],
   logLevel: [
     ['debug', 'debug', 'debug'],
     ['error', 'error', 'error'],
@@ -128,6 +140,9 @@ export const BAD: { readonly [Name in keyof Settings]: readonly unknown[] } = {
   verifyQueue: [0, 'x'],
   heartbeat: ['50s', '9ms', '1m'],
   receivedDir: ['', false],
+  shareTypes: [[], 'html', 'text,', ['text', 'group'], true],
+  maxCopiedTextBytes: ['17MiB', '0'],
+  maxCopiedImageBytes: ['65MiB', 0, 'none'],
   logLevel: ['INFO', 'trace'],
   pairFirst: ['on'],
 }

@@ -84,6 +84,9 @@ describe('loadSettings()', () => {
       verifyQueue: 32,
       heartbeat: 25_000,
       receivedDir: join(HOME, 'Downloads/clipgate'),
+      shareTypes: ['text', 'image', 'files'],
+      maxCopiedTextBytes: 16 * 2 ** 20,
+      maxCopiedImageBytes: 64 * 2 ** 20,
       logLevel: 'info',
       pairFirst: false,
     })

@@ -1,20 +1,29 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { COPY_LIMITS, readCopy, type CopySource } from '../../src/desktop/read-copy.ts'
+import { CopyTooLarge } from '../../src/desktop/copy-too-large.ts'
+import { COPY_LIMITS, readCopy, type CopyLimits, type CopySource, type LeftOut } from '../../src/desktop/read-copy.ts'
 import type { CopiedContent } from '../../src/ports/system-clipboard.ts'
 
 type Formats = Readonly<Record<string, string | Uint8Array | undefined>>
 
 /** Reads a copy offered in these formats; one that is `undefined` is refused. */
-function read(formats: Formats): Promise<CopiedContent | undefined> {
+function read(
+  formats: Formats,
+  limits: Partial<CopyLimits> = {},
+  asked: string[] = [],
+): Promise<CopiedContent | undefined> {
   const source: CopySource = {
     targets: async () => Object.keys(formats),
-    read: async (target) => {
+    read: async (target, maxBytes) => {
+      asked.push(target)
       const data = formats[target]
-      return data === undefined ? undefined : Buffer.from(data)
+      if (data === undefined) return undefined
+      const bytes = Buffer.from(data)
+      if (bytes.length > maxBytes) throw new CopyTooLarge({ maxBytes, size: bytes.length })
+      return bytes
     },
   }
-  return readCopy(source, COPY_LIMITS)
+  return readCopy(source, { ...COPY_LIMITS, ...limits })
 }
 
 const latin1 = Buffer.from('gr\xfc\xdfe', 'latin1')
@@ -54,11 +63,54 @@ describe('readCopy()', () => {
 
   it('does not read what is marked as secret, nor when the mark cannot be read', async () => {
     const mark = 'x-kde-passwordManagerHint'
-    for (const hint of ['secret', 'secret\0', ' secret\n', undefined]) {
-      assert.equal(await read({ UTF8_STRING: 'x', [mark]: hint }), undefined)
+    const hints = ['secret', 'secret\0', ' secret\n', 'SECRET', 'Secret\r\n\0', undefined]
+    for (const hint of hints) {
+      for (const target of ['UTF8_STRING', 'image/png']) {
+        assert.equal(await read({ [target]: 'x', [mark]: hint }), undefined)
+      }
+      const uri = import.meta.url
+      assert.equal(await read({ 'text/uri-list': uri, UTF8_STRING: uri, [mark]: hint }), undefined)
     }
+    // Too long to be a mark, and not to be trusted.
+    assert.equal(await read({ UTF8_STRING: 'x', [mark]: 'x'.repeat(2000) }), undefined)
     const marked = { UTF8_STRING: 'x', [mark]: 'public' }
     assert.deepEqual(await read(marked), { kind: 'text', text: 'x' })
+  })
+
+  it('says the kind and the size of what is too large', async () => {
+    await assert.rejects(read({ UTF8_STRING: 'four' }, { maxTextBytes: 3 }), {
+      name: 'CopyTooLarge',
+      message: 'What was copied is larger than 3 bytes: not shared (text, at least 4 bytes)',
+    })
+    const image = { 'image/png': new Uint8Array(3 * 2 ** 20) }
+    await assert.rejects(read(image, { maxImageBytes: 2 ** 20 }), /1 MiB: .*\(image, at least 3 MiB\)/)
+  })
+
+  it('shares only some kinds if told so, and nothing else in their place', async () => {
+    const file = { 'text/uri-list': import.meta.url, UTF8_STRING: import.meta.filename }
+    const cells = { 'text/plain': 'cells', 'image/png': 'P' }
+    const picture = { 'text/html': '<img>', 'image/png': 'P' }
+    const cases = [
+      [file, ['text', 'image'], { kind: 'files', size: undefined }],
+      [cells, ['image', 'files'], { kind: 'text', size: 5 }],
+      [{ UTF8_STRING: 'four' }, ['image'], { kind: 'text', size: 4 }],
+      [picture, ['text', 'files'], { kind: 'image', size: undefined }],
+    ] as const
+    for (const [formats, types, wanted] of cases) {
+      const leftOut: LeftOut[] = []
+      const asked: string[] = []
+      const limits = { types, maxTextBytes: 1000, onLeftOut: (left: LeftOut) => void leftOut.push(left) }
+      assert.equal(await read(formats, limits, asked), undefined)
+      assert.deepEqual(leftOut, [wanted])
+      assert.ok(!asked.includes('image/png'), 'no image is read for that')
+    }
+    const leftOut: LeftOut[] = []
+    const limits = { types: ['files'], maxTextBytes: 3, onLeftOut: (left: LeftOut) => void leftOut.push(left) } as const
+    assert.equal(await read({ UTF8_STRING: 'four' }, limits), undefined, 'no trouble: it is text')
+    assert.deepEqual(leftOut, [{ kind: 'text', size: 4 }])
+    assert.deepEqual(await read({ 'text/uri-list': 'https://a', 'image/png': 'P' }, { types: ['image'] }), {
+      kind: 'image', mediaType: 'image/png', bytes: Buffer.from('P'),
+    })
   })
 
   it('asks for no more bytes than its limits say', async () => {
@@ -67,7 +119,7 @@ describe('readCopy()', () => {
       targets: async () => ['UTF8_STRING', 'image/png', 'text/uri-list'],
       read: async (target, maxBytes) => void asked.push([target, maxBytes]),
     }
-    await readCopy(source, { maxTextBytes: 1, maxImageBytes: 2 })
+    await readCopy(source, { ...COPY_LIMITS, maxTextBytes: 1, maxImageBytes: 2 })
     assert.deepEqual(asked, [['text/uri-list', 1], ['UTF8_STRING', 1], ['image/png', 2]])
   })
 })

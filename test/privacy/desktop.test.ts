@@ -90,13 +90,25 @@ describe('on a desktop', needs('Xvfb'), () => {
     const { enclosure, phone, other, finish } = await open(t)
     await other.copy({ UTF8_STRING: 'before' })
     await untilText(phone, 'before')
-    const marked = { UTF8_STRING: secret('copied secret'), 'text/plain': secret('copied secret') }
-    for (const hint of ['secret', 'secret\0']) {
-      await other.copy({ ...marked, [HINT]: hint })
-      await enclosure.look('after a secret')
-      // What is read next proves that the secret was dealt with.
-      await other.copy({ UTF8_STRING: `after ${hint.length}`, [HINT]: 'public' })
-      await untilText(phone, `after ${hint.length}`)
+    const text = secret('copied secret')
+    const file = join(enclosure.given, `${text}.txt`)
+    await writeFile(file, text)
+    const uri = pathToFileURL(file).href
+    const marked = [
+      { UTF8_STRING: text, 'text/plain': text },
+      { 'text/uri-list': uri, 'x-special/gnome-copied-files': `copy\n${uri}`, UTF8_STRING: file },
+      { 'image/png': Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from(text)]) },
+    ]
+    let count = 0
+    for (const formats of marked) {
+      for (const hint of ['secret', 'secret\0', 'Secret\n']) {
+        await other.copy({ ...formats, [HINT]: hint })
+        await enclosure.look('after a secret')
+        // What is read next proves that the secret was dealt with.
+        count += 1
+        await other.copy({ UTF8_STRING: `after ${count}`, [HINT]: 'public' })
+        await untilText(phone, `after ${count}`)
+      }
     }
     await finish()
   })

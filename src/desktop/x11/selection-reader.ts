@@ -8,8 +8,9 @@
  * @module
  */
 
-import { KIB, MIB } from '../../core/limits.ts'
+import { MIB } from '../../core/limits.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { CopyTooLarge } from '../copy-too-large.ts'
 import type { Atoms } from './atoms.ts'
 import type { XConnection } from './x-connection.ts'
 import type { ConversionAnswer, SelectionEvent } from './x-events.ts'
@@ -88,8 +89,9 @@ export class SelectionReader {
   /**
    * The content in one format; `undefined` when the owner refuses.
    *
-   * @throws {Error} Past `maxBytes`, or when the owner does not answer; `signal.reason` when
-   *   aborted. The message is for people.
+   * @throws {CopyTooLarge} Past `maxBytes`.
+   * @throws {Error} When the owner does not answer; `signal.reason` when aborted. The message is
+   *   for people.
    */
   async convert(conversion: Conversion): Promise<Buffer | undefined> {
     const { connection, atoms, window } = this.#deps
@@ -101,12 +103,11 @@ export class SelectionReader {
       connection.convertSelection(window, { selection, target, property: claim.property, time })
       await this.#until(claim, () => claim.answer !== undefined, signal)
       if (claim.answer === 0) return undefined
-      const taken = await this.#take(claim.property, maxBytes)
-      if (taken === undefined) throw tooLong(maxBytes)
+      const taken = await this.#take(claim.property, maxBytes, 0)
       if (taken.type === 0) return undefined
       if (taken.type !== atoms.of('INCR')) return taken.bytes
       const least = taken.bytes.length < SIZE_BYTES ? 0 : taken.bytes.readUInt32LE()
-      if (least > maxBytes) throw tooLong(maxBytes)
+      if (least > maxBytes) throw new CopyTooLarge({ maxBytes, size: least })
       return await this.#takeIncrements(claim, maxBytes, signal)
     } finally {
       this.#claims.delete(claim.property)
@@ -120,8 +121,7 @@ export class SelectionReader {
     let size = 0
     for (;;) {
       await this.#until(claim, () => claim.isWritten, signal)
-      const taken = await this.#take(claim.property, maxBytes - size)
-      if (taken === undefined) throw tooLong(maxBytes)
+      const taken = await this.#take(claim.property, maxBytes, size)
       if (taken.bytes.length === 0) return Buffer.concat(increments, size)
       increments.push(taken.bytes)
       size += taken.bytes.length
@@ -131,19 +131,22 @@ export class SelectionReader {
   /**
    * Fetches a property whole, and deletes it in the same step in which its end was read.
    *
-   * @returns `undefined` when it has more than `room` bytes.
+   * @param before How many bytes came before it.
+   * @throws {CopyTooLarge} When they are more than `maxBytes` together.
    */
   async #take(
     property: number,
-    room: number,
-  ): Promise<{ readonly type: number; readonly bytes: Buffer } | undefined> {
+    maxBytes: number,
+    before: number,
+  ): Promise<{ readonly type: number; readonly bytes: Buffer }> {
     const { connection, window } = this.#deps
     const parts: Buffer[] = []
-    for (let size = 0; ; ) {
-      const part = { offset: size, length: PART_BYTES, isDeleting: true }
+    for (let offset = 0; ; ) {
+      const part = { offset, length: PART_BYTES, isDeleting: true }
       const { type, data, bytesAfter } = await connection.getProperty(window, property, part)
-      size += data.length
-      if (size + bytesAfter > room) return undefined
+      offset += data.length
+      const size = before + offset + bytesAfter
+      if (size > maxBytes) throw new CopyTooLarge({ maxBytes, size })
       parts.push(data)
       if (bytesAfter === 0) return { type, bytes: parts.length === 1 ? data : Buffer.concat(parts) }
     }
@@ -189,9 +192,4 @@ export class SelectionReader {
 function isAnswer(event: ConversionAnswer, claim: Claim): boolean {
   if (event.property !== 0) return event.property === claim.property
   return event.target === claim.target && [0, claim.time].includes(event.time)
-}
-
-function tooLong(maxBytes: number): Error {
-  const [size, unit] = maxBytes < MIB ? [maxBytes / KIB, 'KiB'] : [maxBytes / MIB, 'MiB']
-  return new Error(`What was copied is longer than ${Math.floor(size)} ${unit}`)
 }

@@ -13,7 +13,6 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type {
   ClipboardEvents,
-  CopiedContent,
   OfferedContent,
   SystemClipboard,
 } from '../../ports/system-clipboard.ts'
@@ -47,8 +46,6 @@ export class X11Clipboard implements SystemClipboard {
   #reading = new AbortController()
   /** What others should be able to paste, as far as we know. */
   #offered: OfferedContent | undefined
-  /** What we wrote last, as long as nothing else was copied. */
-  #written: OfferedContent | undefined
   #trouble: string | undefined
   #cancelRetry: () => void = () => undefined
   /** An attempt to reach the server again. */
@@ -102,7 +99,6 @@ export class X11Clipboard implements SystemClipboard {
       throw error
     }
     this.#offered = content
-    this.#written = content
     this.#report(undefined)
   }
 
@@ -128,7 +124,6 @@ export class X11Clipboard implements SystemClipboard {
     this.#offered = undefined
     if (owner !== 'another') return
     if (this.#options.events.isWanted()) void this.#read(session, time)
-    else this.#written = undefined
   }
 
   async #read(session: XSession, time: number): Promise<void> {
@@ -137,23 +132,13 @@ export class X11Clipboard implements SystemClipboard {
       const copied = await session.read(time, signal)
       if (signal.aborted) return
       this.#report(undefined)
-      if (copied === undefined || this.#isOurs(copied)) return
-      this.#written = undefined
-      this.#options.events.onCopy(copied)
+      if (copied !== undefined) this.#options.events.onCopy(copied)
     } catch (error) {
       if (signal.aborted) return
       const reason = messageOf(error)
       this.#options.logger.debug('Cannot read what was copied', { reason })
       this.#report(reason)
     }
-  }
-
-  /** Some programs that keep a history take over whatever is on the clipboard. */
-  #isOurs(copied: CopiedContent): boolean {
-    const written = this.#written
-    if (copied.kind === 'text') return written?.kind === 'text' && written.text === copied.text
-    if (copied.kind !== 'files' || written?.kind !== 'files') return false
-    return written.paths.join('\0') === copied.paths.join('\0')
   }
 
   #onLost(reason: Error): void {

@@ -132,25 +132,6 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
       assert.equal(String(await other.paste('UTF8_STRING')), `text ${n}`)
     }
   })
-
-  it('does not report what a program with a history takes over from it', async (t) => {
-    const { other, clipboard, copies } = await openBoth(t)
-    await clipboard.offer({ kind: 'text', text: 'pushed' })
-    await other.copyUntilRead('UTF8_STRING', 'pushed')
-    await other.copyUntilRead('UTF8_STRING', 'new')
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'new' })
-    await other.copyUntilRead('UTF8_STRING', 'pushed')
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'pushed' })
-  })
-
-  it('does not report files that a program with a history takes over from it', async (t) => {
-    const { other, clipboard, copies } = await openBoth(t)
-    await clipboard.offer({ kind: 'files', paths: [import.meta.filename] })
-    await other.copyUntilRead('text/uri-list', import.meta.url)
-    await other.copyUntilRead('text/uri-list', new URL('.', import.meta.url).href)
-    const paths = [import.meta.dirname + '/']
-    assert.deepEqual(await copies.next(), { kind: 'files', paths })
-  })
 })
 
 describe('X11Clipboard, when a program stops pasting', NEEDS, () => {

@@ -248,7 +248,7 @@ describe('X11Clipboard, when another program misbehaves', NEEDS, () => {
   it('refuses what announces that it is too long, and lets its owner finish', async (t) => {
     const { other, copies, troubles } = await openBoth(t, { limits: { maxTextBytes: 2 * MIB } })
     const request = await beginIncrements(other, 3 * MIB)
-    assert.match(String(await troubles.next()), /longer than 2 MiB/)
+    assert.match(String(await troubles.next()), /larger than 2 MiB/)
     for (const block of ['a', 'b', '']) await writeIncrement(other, request, block)
     assert.equal(copies.size, 0)
   })
@@ -258,14 +258,14 @@ describe('X11Clipboard, when another program misbehaves', NEEDS, () => {
     const request = await beginIncrements(other, 1)
     const blocks = ['12345', '67890', '1', '2', '']
     for (const block of blocks) await writeIncrement(other, request, block)
-    assert.match(String(await troubles.next()), /longer than/)
+    assert.match(String(await troubles.next()), /larger than/)
     assert.equal(copies.size, 0)
   })
 
   it('refuses what is too long in one piece', async (t) => {
     const { other, copies, troubles } = await openBoth(t, { limits: { maxImageBytes: 100 * KIB } })
     await other.copy({ 'image/png': Buffer.alloc(200 * KIB) })
-    assert.match(String(await troubles.next()), /longer than 100 KiB/)
+    assert.match(String(await troubles.next()), /larger than 100 KiB/)
     assert.equal(copies.size, 0)
   })
 

@@ -120,7 +120,7 @@ export class XClient {
   }
 
   /** Copies something in one format; resolves when another program has read it. */
-  async copyUntilRead(target: string, data: string): Promise<void> {
+  async copyUntilRead(target: string, data: string | Uint8Array): Promise<void> {
     await this.own()
     await this.answer(await this.nextRequest('TARGETS'), 'ATOM', [target])
     const request = await this.nextRequest(target)

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { LoopDetector, type ClipboardChange } from '../../src/desktop/loop-detector.ts'
+import fc from '../support/property.ts'
+
+/** Whether any of the changes is one answer too many; each comes so long after the one before. */
+function isLoop(changes: readonly ClipboardChange[], gapMs: number): boolean {
+  const detector = new LoopDetector()
+  return changes.map((change, n) => detector.note(change, n * gapMs)).includes(true)
+}
+
+function alternating(count: number): ClipboardChange[] {
+  return Array.from({ length: count }, (_, n) => (n % 2 === 0 ? 'write' : 'copy'))
+}
+
+describe('LoopDetector', () => {
+  it('finds a loop in the sixth answer', () => {
+    assert.equal(isLoop(alternating(6), 10), false)
+    assert.equal(isLoop(alternating(7), 10), true)
+  })
+
+  it('finds it whoever begins, and however fast it is', () => {
+    assert.equal(isLoop(alternating(8).slice(1), 0), true)
+    assert.equal(isLoop(alternating(7), 1000), true)
+  })
+
+  it('finds none where answers take longer than programs do', () => {
+    assert.equal(isLoop(alternating(1000), 1001), false)
+  })
+
+  it('finds none in copies alone, nor in writes alone, however many and fast they are', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('write', 'copy'), fc.nat(200), fc.nat(2000), (change, count, gap) => {
+        assert.equal(isLoop(Array<ClipboardChange>(count).fill(change), gap), false)
+      }),
+    )
+  })
+
+  it('finds none where a person copies while a phone pushes one thing after the other', () => {
+    const changes = Array.from({ length: 200 }, (_, n) => (n % 5 === 0 ? 'copy' : 'write'))
+    assert.equal(isLoop(changes, 200), false)
+  })
+
+  it('finds a loop with a program that sets the clipboard in two steps', () => {
+    const changes = Array.from({ length: 30 }, (_, n) => (n % 3 === 0 ? 'write' : 'copy'))
+    assert.equal(isLoop(changes, 100), true)
+  })
+
+  it('counts from the beginning after a pause, and after it was reset', () => {
+    const detector = new LoopDetector()
+    const six = alternating(6)
+    assert.ok(!six.map((change, n) => detector.note(change, n)).includes(true), 'six are fine')
+    assert.ok(!six.map((change, n) => detector.note(change, 2000 + n)).includes(true), 'a pause')
+    detector.reset()
+    assert.ok(!six.map((change, n) => detector.note(change, 2010 + n)).includes(true), 'a reset')
+  })
+})

@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { describe, it } from 'node:test'
+import type { Blob } from '../../src/ports/blob.ts'
+import { openProtected } from '../../src/desktop/open-protected.ts'
+import { COPY_LIMITS, type CopyLimits, type LeftOut } from '../../src/desktop/read-copy.ts'
+import type { CopiedContent, OfferedContent } from '../../src/ports/system-clipboard.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { FakeSystemClipboard } from '../support/fake-system-clipboard.ts'
+import { Mailbox } from '../support/mailbox.ts'
+import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+import fc from '../support/property.ts'
+import { watched } from './x11/support/watched-blob.ts'
+
+/** The clipboard of a system, and of the daemon over it. */
+async function open(limits: Partial<CopyLimits> = {}) {
+  const copies = new Mailbox<CopiedContent>()
+  const troubles: (string | undefined)[] = []
+  const leftOut: LeftOut[] = []
+  const clock = new FakeClock()
+  const logger = new CaptureLogger()
+  const opened: FakeSystemClipboard[] = []
+  const clipboard = await openProtected(
+    async (events) => {
+      const system = new FakeSystemClipboard(events)
+      opened.push(system)
+      return system
+    },
+    {
+      events: {
+        isWanted: () => true,
+        onCopy: (copied) => copies.put(copied),
+        onTrouble: (message) => void troubles.push(message),
+      },
+      limits: { ...COPY_LIMITS, onLeftOut: (left) => void leftOut.push(left), ...limits },
+      clock,
+      logger,
+    },
+  )
+  const [system] = opened
+  assert.ok(system !== undefined, 'it was opened')
+  return { clipboard, system, copies, troubles, leftOut, clock, logger }
+}
+
+const text = (value: string) => ({ kind: 'text', text: value }) as const
+
+const files = (...paths: string[]) => ({ kind: 'files', paths }) as const
+
+async function sample(name: string): Promise<Buffer> {
+  return readFile(new URL(`../../fixtures/images/${name}`, import.meta.url))
+}
+
+async function copied(name: string): Promise<CopiedContent> {
+  return { kind: 'image', mediaType: mediaTypeOf(name), bytes: await sample(name) }
+}
+
+async function offered(name: string): Promise<OfferedContent & { readonly kind: 'image' }> {
+  const bytes = await sample(name)
+  const chunks = (async function* () {
+    yield bytes
+  })()
+  const blob = await new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
+  return { kind: 'image', mediaType: mediaTypeOf(name), blob }
+}
+
+function mediaTypeOf(name: string): string {
+  const types: Record<string, string> = { jpg: 'jpeg', tif: 'tiff' }
+  const extension = name.split('.').at(-1) ?? ''
+  return `image/${types[extension] ?? extension}`
+}
+
+/** Whether `copy` is taken for an echo of `offer`: it is either passed on or recognised. */
+async function isEcho(offer: OfferedContent, copy: CopiedContent, laterMs = 0): Promise<boolean> {
+  const { clipboard, system, copies, clock, logger } = await open()
+  await clipboard.offer(offer)
+  clock.advance(laterMs)
+  system.copy(copy)
+  const hasEcho = () => logger.lines.some(({ message }) => message === 'What was written came back')
+  while (copies.size === 0 && !hasEcho()) await new Promise((resolve) => setImmediate(resolve))
+  assert.notEqual(copies.size > 0, hasEcho(), 'either of the two')
+  await clipboard.close()
+  return hasEcho()
+}
+
+describe('a protected clipboard', () => {
+  it('recognises a text whatever its line ends and the NULs behind it', async () => {
+    for (const [written, read] of [
+      ['a\nb\n', 'a\r\nb\r\n'],
+      ['a\r\nb', 'a\nb'],
+      ['a', 'a\0\0'],
+      ['a\ud800', 'a\ufffd'],
+    ] as const) {
+      assert.equal(await isEcho(text(written), text(read)), true, JSON.stringify(read))
+    }
+    for (const other of ['a ', 'a\n', 'A', 'b', '\0a', '']) {
+      assert.equal(await isEcho(text('a'), text(other)), false, JSON.stringify(other))
+    }
+  })
+
+  it('takes every other text for a copy', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (a, b) => {
+        const plain = (value: string) => value.replace(/\r\n?/g, '\n').replace(/\0+$/, '')
+        assert.equal(await isEcho(text(a), text(b)), plain(a) === plain(b))
+      }),
+    )
+  })
+
+  it('recognises files, also as the text that they are offered as', async () => {
+    const written = files('/r/a b', '/r/\u00e9')
+    assert.equal(await isEcho(written, files('/r/a b', '/r/e\u0301')), true)
+    assert.equal(await isEcho(written, text('/r/a b\n/r/\u00e9')), true)
+    assert.equal(await isEcho(written, text('file:///r/a%20b\r\nfile:///r/%C3%A9\r\n')), true)
+    assert.equal(await isEcho(written, files('/r/a b')), false)
+    assert.equal(await isEcho(written, text('/r/a b')), false)
+    assert.equal(await isEcho(text('/r/a b'), files('/r/a b')), false)
+  })
+
+  it('recognises an image in every format whose pixels it can decode', async () => {
+    for (const name of ['rgba-interlaced.png', 'rgba-16.png', 'rgba-premultiplied.tif', 'rgba.bmp']) {
+      assert.equal(await isEcho(await offered('rgba.png'), await copied(name), 3_600_000), true, name)
+      assert.equal(await isEcho(await offered('rgb.png'), await copied(name)), false, name)
+    }
+  })
+
+  it('recognises a photo that was converted, for five seconds', async () => {
+    const jpeg = await offered('rgb.jpg')
+    assert.equal(await isEcho(jpeg, await copied('rgb.png'), 5000), true)
+    assert.equal(await isEcho(jpeg, await copied('rgb.png'), 5001), false)
+    assert.equal(await isEcho(await offered('rgb.png'), await copied('rgb.webp')), true)
+    assert.equal(await isEcho(jpeg, await copied('rgb.jpg'), 3_600_000), true, 'the same bytes')
+  })
+
+  it('takes an image of another size, or another photo of that format, for a copy', async () => {
+    const small = { kind: 'image', mediaType: 'image/png', bytes: TINY_PNG } as const
+    assert.equal(await isEcho(await offered('rgb.jpg'), small), false)
+    assert.equal(await isEcho(await offered('rgb.png'), small), false)
+    assert.equal(await isEcho(await offered('rgb.jpg'), await copied('rgb-progressive.jpg')), false)
+    const damaged = (await sample('rgb.png')).subarray(0, 1000)
+    const copy = { kind: 'image', mediaType: 'image/png', bytes: damaged } as const
+    assert.equal(await isEcho(await offered('rgb.png'), copy), false)
+  })
+
+  it('recognises a converted photo by its bytes as long as it is what was written last', async () => {
+    const { clipboard, system, copies, clock, logger } = await open()
+    await clipboard.offer(await offered('rgb.jpg'))
+    for (const laterMs of [1000, 3_600_000]) {
+      const seen = logger.lines.length
+      const isDone = () => logger.lines.length > seen || copies.size > 0
+      clock.advance(laterMs)
+      system.copy(await copied('rgb.png'))
+      while (!isDone()) await new Promise((resolve) => setImmediate(resolve))
+      assert.equal(copies.size, 0)
+    }
+  })
+
+  it('shares an image when what was written cannot be read any more', async () => {
+    const gone: Blob = {
+      size: 1000,
+      modifiedAt: 0,
+      open: async () => {
+        throw new Error('It is gone')
+      },
+    }
+    const offer = { kind: 'image', mediaType: 'image/png', blob: gone } as const
+    assert.equal(await isEcho(offer, await copied('rgb.png')), false)
+  })
+
+  it('takes what was pushed for a copy again once anything else was copied', async () => {
+    const { clipboard, system, copies } = await open()
+    await clipboard.offer(text('pushed'))
+    for (const value of ['pushed', 'other', 'pushed']) system.copy(text(value))
+    assert.deepEqual(await copies.next(), text('other'))
+    assert.deepEqual(await copies.next(), text('pushed'))
+  })
+
+  it('recognises what it wrote before as long as the next write is under way, and then no more', async () => {
+    const { clipboard, system, copies } = await open()
+    await clipboard.offer(text('one'))
+    const writing = clipboard.offer(text('two'))
+    system.copy(text('one'))
+    assert.equal(copies.size, 0)
+    await writing
+    system.copy(text('one'))
+    assert.deepEqual(await copies.next(), text('one'))
+  })
+
+  it('shares no image that was overtaken while it was compared', async () => {
+    const { clipboard, system, copies } = await open()
+    await clipboard.offer(await offered('rgb.png'))
+    system.copy(await copied('grey.png'))
+    system.copy(text('newer'))
+    assert.deepEqual(await copies.next(), text('newer'))
+    const { blob, closed } = watched(await sample('rgb.png'))
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
+    system.copy(await copied('grey.png'))
+    await clipboard.offer(text('pushed'))
+    await closed
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(copies.size, 0)
+  })
+})
+
+describe('a protected clipboard, with limits', () => {
+  it('says that a copy is too large, until the next one that is not', async () => {
+    const { system, copies, troubles } = await open({ maxTextBytes: 3, maxImageBytes: 2048 })
+    system.copy(text('\u00e9\u00e9'))
+    assert.match(troubles.at(-1) ?? '', /larger than 3 bytes: not shared \(text, at least 4 bytes\)/)
+    system.copy({ kind: 'image', mediaType: 'image/png', bytes: new Uint8Array(3000) })
+    assert.match(troubles.at(-1) ?? '', /larger than 2 KiB: not shared \(image, at least 2.9 KiB\)/)
+    system.copy(text('abc'))
+    assert.deepEqual(await copies.next(), text('abc'))
+    assert.equal(troubles.length, 3)
+    assert.equal(troubles.at(-1), undefined)
+  })
+
+  it('says so until something is pushed', async () => {
+    const { clipboard, system, troubles } = await open({ maxTextBytes: 3 })
+    system.copy(text('long'))
+    await clipboard.offer(text('pushed'))
+    assert.deepEqual([troubles.length, troubles.at(-1)], [2, undefined])
+  })
+
+  it('shares only the kinds that it is told to, and says which ones it left out', async () => {
+    const { system, copies, troubles, leftOut } = await open({ types: ['image'] })
+    system.copy(text('four'))
+    system.copy(files('/a'))
+    system.copy(await copied('rgb.png'))
+    assert.equal((await copies.next()).kind, 'image')
+    assert.deepEqual(leftOut, [{ kind: 'text', size: 4 }, { kind: 'files', size: undefined }])
+    assert.deepEqual(troubles, [])
+  })
+
+  it('passes on what is wrong with the clipboard itself before all else', async () => {
+    const { system, troubles } = await open({ maxTextBytes: 1 })
+    system.setTrouble('away')
+    system.copy(text('long'))
+    assert.deepEqual(troubles, ['away'])
+    system.setTrouble(undefined)
+    assert.match(troubles.at(-1) ?? '', /larger/)
+  })
+})
+
+describe('a protected clipboard, in a loop', () => {
+  type Opened = Awaited<ReturnType<typeof open>>
+
+  async function loop({ clipboard, system, copies, troubles }: Opened): Promise<number> {
+    const before = troubles.length
+    for (let round = 1; round < 20; round += 1) {
+      await clipboard.offer(text(`${round}`))
+      if (troubles.length > before) return round
+      system.copy(text(`${round}+`))
+      assert.deepEqual(await copies.next(), text(`${round}+`))
+    }
+    throw new Error('The loop goes on')
+  }
+
+  it('stops writing, for longer and longer, and says so once each time', async () => {
+    const opened = await open()
+    const { clock, troubles } = opened
+    for (const seconds of [30, 60, 120, 240, 480, 600, 600]) {
+      assert.equal(await loop(opened), 4)
+      assert.match(troubles.at(-1) ?? '', new RegExp(`for ${seconds} s$`))
+      clock.advance(1000 * seconds - 1)
+      assert.notEqual(troubles.at(-1), undefined)
+      clock.advance(1)
+      assert.equal(troubles.at(-1), undefined)
+    }
+    assert.equal(troubles.length, 14)
+    clock.advance(600_001)
+    await loop(opened)
+    assert.match(troubles.at(-1) ?? '', /for 30 s$/)
+  })
+
+  it('writes the newest push afterwards', async () => {
+    const opened = await open()
+    const { clipboard, system, clock } = opened
+    await loop(opened)
+    for (const value of ['one', 'two']) await clipboard.offer(text(value))
+    assert.equal(system.offered, undefined)
+    clock.advance(30_000)
+    assert.deepEqual(system.offered, text('two'))
+  })
+
+  it('does not write over what was copied meanwhile, even if that is not shared', async () => {
+    for (const copy of [text('copied'), files('/too')]) {
+      const opened = await open({ types: ['text'] })
+      const { clipboard, system, clock, copies } = opened
+      await loop(opened)
+      await clipboard.offer(text('pushed'))
+      system.copy(copy)
+      clock.advance(30_000)
+      assert.equal(system.offered, undefined)
+      assert.equal(copies.size, copy.kind === 'text' ? 1 : 0)
+    }
+  })
+
+  it('logs that what was held back cannot be written', async () => {
+    const opened = await open()
+    const { clipboard, system, clock, logger } = opened
+    await loop(opened)
+    await clipboard.offer(text('pushed'))
+    system.setTrouble('away')
+    clock.advance(30_000)
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.ok(logger.lines.some(({ level }) => level === 'error'), 'an error is logged')
+  })
+
+  it('ends quietly when it is closed meanwhile', async () => {
+    const opened = await open()
+    const { clipboard, clock, troubles } = opened
+    await loop(opened)
+    await clipboard.offer(text('pushed'))
+    await clipboard.close()
+    clock.advance(30_000)
+    assert.equal(troubles.length, 1)
+    assert.equal(clock.pending, 0)
+  })
+})
+
+/** One pixel. */
+const TINY_PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==',
+  'base64',
+)
