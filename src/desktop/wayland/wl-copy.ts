@@ -127,17 +127,13 @@ export class WlCopy {
     if (this.#isGone) return
     if (this.#sha256 === undefined) return await this.abort(CLOSED)
     const late = new AbortController()
+    late.signal.addEventListener('abort', () => void this.abort(CLOSED))
     const cancel = clock.after(END_MS, () => late.abort())
-    try {
-      await clearClipboard(env, clock, late.signal)
-      late.signal.addEventListener('abort', () => void this.abort(CLOSED))
-      await this.ended
-    } catch {
-      // The compositor is away or hangs: nobody can paste any more.
-      await this.abort(CLOSED)
-    } finally {
-      cancel()
-    }
+    // Fails when the compositor is away: then wl-copy ends by itself, and must be let to tidy up.
+    await clearClipboard(env, clock, late.signal).catch(() => undefined)
+    await this.ended
+    await this.#aborting
+    cancel()
   }
 
   async #abort(reason: string): Promise<void> {
