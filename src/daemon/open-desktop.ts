@@ -13,13 +13,15 @@ import { openProtected } from '../desktop/open-protected.ts'
 import type { CopyLimits } from '../desktop/read-copy.ts'
 import { ReceivedFolder } from '../desktop/received-folder.ts'
 import { createCopySharing } from '../inbound/share-copies.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Panel } from '../ports/panel.ts'
 import type { Pause } from '../ports/admin.ts'
 import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
 import { DiskPrivateFile } from '../storage/disk-private-file.ts'
 import type { Clipboard } from './open-clipboard.ts'
-import type { ClipboardChoice, Settings } from './settings.ts'
+import { openSystemClipboard } from './open-system-clipboard.ts'
+import type { Settings } from './settings.ts'
 
 /** A desktop, or the lack of one. */
 export interface Desktop {
@@ -96,7 +98,7 @@ export async function openDesktop(
     )
   } catch (error) {
     await gate.close()
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return without('headless', `${reason}; going on headless: nothing is read from or put on a clipboard`)
   }
   const received = new ReceivedFolder(receivedDir)
@@ -120,25 +122,6 @@ export async function openDesktop(
       await system.close()
     },
   }
-}
-
-interface ClipboardDeps {
-  readonly events: ClipboardEvents
-  readonly clock: Clipboard['clock']
-  readonly logger: Clipboard['logger']
-  readonly readAtStart: boolean
-  readonly limits: CopyLimits
-}
-
-async function openSystemClipboard(
-  choice: ClipboardChoice | undefined,
-  deps: ClipboardDeps,
-): Promise<SystemClipboard> {
-  const isX11 = choice === 'x11' || (choice === undefined && process.platform === 'linux')
-  if (!isX11) throw new Error(`The clipboard of ${choice ?? process.platform} is not supported yet`)
-  // A headless daemon never loads it.
-  const { X11Clipboard } = await import('../desktop/x11/x11-clipboard.ts')
-  return X11Clipboard.open(deps)
 }
 
 function without(mode: Desktop['mode'], warning?: string): Desktop {

@@ -6,6 +6,7 @@
 
 import { stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
+import { messageOf } from '../lib/message-of.ts'
 import type { Clock } from '../ports/clock.ts'
 import { XConnection } from '../desktop/x11/x-connection.ts'
 import { systemClock } from '../daemon/system-clock.ts'
@@ -110,7 +111,7 @@ async function checkX11({ machine }: Situation, clock: Clock): Promise<Finding |
     await connection.close()
     return undefined
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     const fix = reason.includes('package')
       ? 'install it beside clipgate: npm install x11'
       : `start it from a terminal of the desktop, for DISPLAY and XAUTHORITY, ${HEADLESS}`

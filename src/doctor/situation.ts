@@ -14,6 +14,7 @@ import {
   type DeviceSummary,
 } from '../daemon/open-admin.ts'
 import type { Settings } from '../daemon/settings.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder, type LockHolder } from '../storage/lock.ts'
 import { problem, type Finding } from './finding.ts'
@@ -45,7 +46,7 @@ export async function readSituation(
   try {
     return { settings, machine, daemon: await findDaemon(settings, logger), trouble: undefined }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     const fix = 'end that process, or the program that made the lock, then start: clipgate serve'
     return { settings, machine, daemon: undefined, trouble: problem('daemon', reason, fix) }
   }

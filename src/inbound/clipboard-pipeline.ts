@@ -9,6 +9,7 @@ import { withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { compareStamps, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
 import { contentIdOf, digestsOf } from '../hashing/content-id.ts'
+import { messageOf } from '../lib/message-of.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -115,7 +116,7 @@ export class ClipboardPipeline implements InboundPipeline {
       if (upload === undefined) await (isBlobKept ? undefined : blob?.discard())
       else await (isBlobKept ? upload.release() : upload.discard())
     } catch (error) {
-      this.#deps.logger.error('Cannot clean up after an upload', { reason: reasonOf(error) })
+      this.#deps.logger.error('Cannot clean up after an upload', { reason: messageOf(error) })
     }
   }
 
@@ -197,14 +198,10 @@ export class ClipboardPipeline implements InboundPipeline {
     setImmediate(() => {
       effect(stored, origin).catch((error: unknown) => {
         const { type } = stored.item
-        this.#deps.logger.error('Cannot hand the item on', { type, reason: reasonOf(error) })
+        this.#deps.logger.error('Cannot hand the item on', { type, reason: messageOf(error) })
       })
     })
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function isSame(a: Item, b: Item): boolean {

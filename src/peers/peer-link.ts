@@ -16,6 +16,7 @@ import type { WatchState } from '../client/follower.ts'
 import type { LatestDocument } from '../client/latest.ts'
 import type { Timing } from '../client/timing.ts'
 import { compareStamps, stampOf } from '../core/stamp.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
@@ -100,7 +101,7 @@ export class PeerLink {
       } catch (error) {
         if (signal.aborted) return
         this.#isConnected = false
-        this.#enter('refused', reasonOf(error))
+        this.#enter('refused', messageOf(error))
         await this.#pause(REFUSED_RETRY_MS)
         if (signal.aborted) return
       }
@@ -109,7 +110,7 @@ export class PeerLink {
 
   #onState(state: WatchState): void {
     this.#isConnected = state.name !== 'waiting'
-    this.#enter(state.name, 'reason' in state && state.reason ? reasonOf(state.reason) : undefined)
+    this.#enter(state.name, 'reason' in state && state.reason ? messageOf(state.reason) : undefined)
     if (!this.#isConnected) return
     this.#failures = 0
     this.#move()
@@ -176,7 +177,7 @@ export class PeerLink {
 
   #onFailure(error: unknown, signal: AbortSignal): void {
     if (signal.aborted || this.#ending.signal.aborted) return
-    this.#moveError = reasonOf(error)
+    this.#moveError = messageOf(error)
     this.#deps.logger.warn('Cannot exchange an item', { peer: this.#name, reason: this.#moveError })
     // The others need something to change, here or there.
     if (!mayPass(error) && error instanceof ClientError) return
@@ -220,8 +221,4 @@ export function planMove(
   const order = compareStamps(remote.stamp ?? { at: 0, member: '' }, stampOf(item))
   if (order > 0) return 'pull'
   return remote.contentId === item.contentId || order === 0 ? 'nothing' : 'push'
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { messageOf } from '../../lib/message-of.ts'
 import { SerialQueue } from '../../lib/serial-queue.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -196,8 +197,4 @@ export class X11Clipboard implements SystemClipboard {
     this.#trouble = trouble
     this.#options.events.onTrouble(trouble)
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

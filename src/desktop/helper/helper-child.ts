@@ -1,0 +1,154 @@
+/**
+ * One run of a helper process: from its start until nothing of it is left.
+ *
+ * Knows no protocol beyond lines, and starts nothing again.
+ *
+ * @module
+ */
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { KIB } from '../../core/limits.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { LineSplitter } from './line-splitter.ts'
+
+export interface HelperCommand {
+  /** A program; no shell is involved. */
+  readonly command: string
+  readonly args: readonly string[]
+  /** What people know it by; the command when absent. */
+  readonly name?: string
+  /** The whole environment of the helper. */
+  readonly env: NodeJS.ProcessEnv
+  /** Longest line that it may write. */
+  readonly maxLineBytes: number
+  /**
+   * Names the reason when the helper tells why it ends on stderr. What it returns is shown, so it
+   * must not quote the line, which may be anything. Lines are logged by their length only.
+   */
+  readonly explain?: ((line: string) => string | undefined) | undefined
+}
+
+export interface HelperChildOptions extends HelperCommand {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onLine: (line: Uint8Array) => void
+  /** A line was too long. */
+  readonly onRefused: () => void
+  /** Called once. */
+  readonly onEnded: (reason: string) => void
+}
+
+/** Time between asking it to end and ending it. */
+const TERMINATE_MS = 2000
+
+/** Time for what it wrote last, when a process that it started holds its output open. */
+const DRAIN_MS = 1000
+
+const MAX_STDERR_LINE_BYTES: number = 4 * KIB
+
+/** Of one run; a helper that complains without end fills no log. */
+const MAX_LOGGED_LINES = 20
+
+export class HelperChild {
+  readonly #options: HelperChildOptions
+  readonly #child: ChildProcess
+  readonly #ended: Promise<void>
+  #cancelTimer: () => void = () => undefined
+  #failure: string | undefined
+  #explanation: string | undefined
+  #complaints = 0
+
+  /** Starts it. @throws {Error} When the system refuses outright. */
+  constructor(options: HelperChildOptions) {
+    this.#options = options
+    const { command, args, env, name = command } = options
+    const child = spawn(command, args, { env, stdio: 'pipe', windowsHide: true })
+    this.#child = child
+    const { maxLineBytes, onLine, onRefused } = options
+    const lines = new LineSplitter({ maxLineBytes, onLine, onRefused })
+    child.stdout.on('data', (chunk: Buffer) => lines.push(chunk))
+    const complaints = new LineSplitter({
+      maxLineBytes: MAX_STDERR_LINE_BYTES,
+      onLine: (line) => this.#onComplaint(line),
+      onRefused: () => this.#logComplaint(MAX_STDERR_LINE_BYTES),
+    })
+    child.stderr.on('data', (chunk: Buffer) => complaints.push(chunk))
+    // It ended while we wrote: that is told by its end.
+    child.stdin.on('error', () => undefined)
+    child.on('error', (error) => (this.#failure ??= describe(name, error)))
+    child.on('exit', () => this.#drain())
+    this.#ended = new Promise((resolve) => {
+      child.on('close', (code, signal) => {
+        this.#cancelTimer()
+        resolve()
+        options.onEnded(this.#failure ?? this.#explanation ?? describeEnd(name, code, signal))
+      })
+    })
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  /** Bytes that it has not taken yet. */
+  get waitingBytes(): number {
+    return this.#child.stdin?.writableLength ?? 0
+  }
+
+  write(line: string): void {
+    this.#child.stdin?.write(line)
+  }
+
+  /** Ends it now. `reason` is that of the end. */
+  kill(reason: string): void {
+    this.#failure ??= reason
+    this.#child.kill('SIGKILL')
+  }
+
+  /** Asks it to end, and ends it when it does not. Resolves when it is gone. */
+  async close(): Promise<void> {
+    if (!this.#isGone()) {
+      this.#child.stdin?.end()
+      this.#child.kill('SIGTERM')
+      this.#cancelTimer = this.#options.clock.after(TERMINATE_MS, () => this.#child.kill('SIGKILL'))
+    }
+    await this.#ended
+  }
+
+  #isGone(): boolean {
+    const { exitCode, signalCode, pid } = this.#child
+    return pid === undefined || exitCode !== null || signalCode !== null
+  }
+
+  #drain(): void {
+    this.#cancelTimer()
+    this.#cancelTimer = this.#options.clock.after(DRAIN_MS, () => {
+      this.#child.stdout?.destroy()
+      this.#child.stderr?.destroy()
+    })
+  }
+
+  #onComplaint(line: Uint8Array): void {
+    this.#explanation = this.#options.explain?.(Buffer.from(line).toString()) ?? this.#explanation
+    this.#logComplaint(line.length)
+  }
+
+  #logComplaint(bytes: number): void {
+    this.#complaints += 1
+    if (this.#complaints > MAX_LOGGED_LINES) return
+    const { command, name = command, logger } = this.#options
+    logger.debug('A clipboard helper wrote to stderr', { name, bytes })
+  }
+}
+
+function describe(name: string, error: Error): string {
+  const code = codeOf(error)
+  if (code === 'ENOENT') return `"${name}" is not installed`
+  return `Cannot start "${name}": ${code ?? 'unknown error'}`
+}
+
+function describeEnd(name: string, code: number | null, signal: string | null): string {
+  return `"${name}" ended with ${signal === null ? `exit code ${code}` : signal}`
+}

@@ -1,0 +1,69 @@
+/**
+ * Cuts a stream of bytes into lines, which end with LF or CRLF.
+ *
+ * Refuses lines that are too long: what arrives of them is dropped as it comes, so that no writer
+ * can fill the memory. Bytes after the last line end are no line yet.
+ *
+ * @module
+ */
+
+import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+
+export interface LineSplitterOptions {
+  /** Longest line, without its end. */
+  readonly maxLineBytes: number
+  /** The bytes are valid until it returns. */
+  readonly onLine: (line: Uint8Array) => void
+  /** A line was too long; called once for each, when it passes the limit. */
+  readonly onRefused: () => void
+}
+
+const LF = 0x0a
+const CR = 0x0d
+
+export class LineSplitter {
+  readonly #options: LineSplitterOptions
+  #begun: GrowingBuffer | undefined
+  #isSkipping = false
+
+  constructor(options: LineSplitterOptions) {
+    this.#options = options
+  }
+
+  push(chunk: Uint8Array): void {
+    let start = 0
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.#finish(chunk.subarray(start, end))
+      start = end + 1
+    }
+    this.#keep(chunk.subarray(start))
+  }
+
+  #finish(part: Uint8Array): void {
+    const whole = this.#begun === undefined ? part : this.#join(part)
+    const wasSkipping = this.#isSkipping
+    this.#begun = undefined
+    this.#isSkipping = false
+    if (wasSkipping) return
+    const line = whole.at(-1) === CR ? whole.subarray(0, -1) : whole
+    if (line.length > this.#options.maxLineBytes) this.#options.onRefused()
+    else this.#options.onLine(line)
+  }
+
+  #keep(part: Uint8Array): void {
+    if (part.length === 0 || this.#isSkipping) return
+    const { length } = this.#join(part)
+    // One byte more than a line may have could be the CR of its end.
+    if (length <= this.#options.maxLineBytes + 1) return
+    this.#begun = undefined
+    this.#isSkipping = true
+    this.#options.onRefused()
+  }
+
+  /** What came of the line so far. */
+  #join(part: Uint8Array): Uint8Array {
+    const begun = (this.#begun ??= new GrowingBuffer())
+    begun.append(part)
+    return begun.filled
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * One run of wl-copy, which offers one thing until somebody copies something else.
+ *
+ * wl-copy keeps what it offers in a file of its own, in a private folder, which it removes when it
+ * is replaced, and not when it is killed. So it is made to end by clearing the clipboard. While it
+ * takes its input it must be killed, and its folder is removed here. With a compositor that hangs
+ * neither is possible, and the file stays.
+ *
+ * It is not ended when this program is killed: what was pushed can still be pasted then.
+ *
+ * @module
+ */
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFile, readlink, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Writable } from 'node:stream'
+import { KIB } from '../../core/limits.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { OfferedContent } from '../../ports/system-clipboard.ts'
+import type { OfferedBytes } from '../offered-formats.ts'
+import { killGroup, runTool } from './run-tool.ts'
+import { writableContent, type WrittenContent } from './written-content.ts'
+
+export interface WlCopyOptions {
+  readonly content: OfferedContent
+  readonly env: NodeJS.ProcessEnv
+  readonly clock: Clock
+}
+
+const BLOCK_BYTES: number = 256 * KIB
+
+/** Time from the last byte until others can paste. */
+const CONFIRM_MS = 10_000
+
+/** Time to end when the clipboard was cleared. */
+const END_MS = 3000
+
+const CLOSED = 'The clipboard was closed'
+
+const OVERTAKEN = 'Another program copied at the same moment'
+
+export class WlCopy {
+  readonly #options: WlCopyOptions
+  readonly #child: ChildProcess
+  readonly #confirmed: Promise<void>
+  #settle: (failure?: Error) => void = () => undefined
+  #cancelTimeout: () => void = () => undefined
+  #sha256: string | undefined
+  #aborting: Promise<void> | undefined
+  #hasComplained = false
+  /** Resolves when it is gone. */
+  readonly ended: Promise<void>
+
+  /** Starts it, and sends it what it offers. */
+  constructor(options: WlCopyOptions) {
+    this.#options = options
+    const { type, bytes } = writableContent(options.content)
+    this.#confirmed = new Promise((resolve, reject) => {
+      this.#settle = (failure) => (failure === undefined ? resolve() : reject(failure))
+    })
+    // Who never waits for it has lost nothing.
+    this.#confirmed.catch(() => undefined)
+    const args = ['--foreground', '--type', type]
+    const { env } = options
+    const child = spawn('wl-copy', args, { env, stdio: ['pipe', 'ignore', 'pipe'], detached: true })
+    this.#child = child
+    child.stderr.on('data', () => (this.#hasComplained = true))
+    child.on('error', (error) => this.#settle(describe(error)))
+    // It ended while we wrote: that is told by its end.
+    child.stdin.on('error', () => undefined)
+    this.ended = new Promise((resolve) => {
+      child.on('close', () => {
+        this.#cancelTimeout()
+        // Whoever aborts it knows better why it ended.
+        if (this.#aborting === undefined) {
+          this.#settle(new Error(this.isLost ? 'wl-copy failed' : OVERTAKEN))
+        }
+        resolve()
+      })
+    })
+    void this.#send(child.stdin, bytes)
+  }
+
+  /** Once everything was sent; until then nothing is offered yet. */
+  get written(): WrittenContent | undefined {
+    const { content } = this.#options
+    return this.#sha256 === undefined ? undefined : { content, sha256: this.#sha256 }
+  }
+
+  /** It did not end because somebody else copied. */
+  get isLost(): boolean {
+    return this.#hasComplained || this.#child.signalCode !== null
+  }
+
+  /** To be told when others were seen to be able to paste it. */
+  confirm(): void {
+    this.#cancelTimeout()
+    this.#settle()
+  }
+
+  /**
+   * Resolves when {@link confirm} is called.
+   *
+   * @throws {Error} When it ends before.
+   */
+  confirmed(): Promise<void> {
+    return this.#confirmed
+  }
+
+  /** Somebody copied: what is not offered yet never will be. */
+  overtake(): void {
+    if (this.#sha256 === undefined) void this.abort(OVERTAKEN)
+  }
+
+  /** Kills it, and removes what it leaves. */
+  abort(reason: string): Promise<void> {
+    return (this.#aborting ??= this.#abort(reason))
+  }
+
+  /** Lets go of the clipboard. */
+  async release(): Promise<void> {
+    const { env, clock } = this.#options
+    if (this.#isGone) return
+    if (this.#sha256 === undefined) return await this.abort(CLOSED)
+    const late = new AbortController()
+    late.signal.addEventListener('abort', () => void this.abort(CLOSED))
+    const cancel = clock.after(END_MS, () => late.abort())
+    // Fails when the compositor is away: then wl-copy ends by itself, and must be let to tidy up.
+    await clearClipboard(env, clock, late.signal).catch(() => undefined)
+    await this.ended
+    await this.#aborting
+    cancel()
+  }
+
+  async #abort(reason: string): Promise<void> {
+    const { pid } = this.#child
+    const folder = pid === undefined || this.#isGone ? undefined : await findFolder(pid)
+    if (!this.#isGone) killGroup(pid)
+    await this.ended
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+    this.#settle(new Error(reason))
+  }
+
+  get #isGone(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  async #send(stdin: Writable, bytes: OfferedBytes): Promise<void> {
+    const hash = createHash('sha256')
+    try {
+      for await (const block of blocksOf(bytes)) {
+        hash.update(block)
+        if (stdin.destroyed) return
+        if (!stdin.write(block)) await Promise.race([once(stdin, 'drain'), this.ended])
+      }
+    } catch (error) {
+      // It ended first, and that is the reason.
+      if (stdin.destroyed) return
+      // While its input is open it offers nothing: what has come so far is only a part.
+      await this.abort(messageOf(error))
+      return
+    }
+    this.#sha256 = hash.digest('hex')
+    stdin.end()
+    this.#cancelTimeout = this.#options.clock.after(CONFIRM_MS, () => {
+      void this.abort('wl-copy does not become ready')
+    })
+  }
+}
+
+/** Empties the clipboard, whoever owns it. @throws {Error} When wl-copy cannot. */
+export async function clearClipboard(
+  env: NodeJS.ProcessEnv,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { isSuccess } = await runTool('wl-copy', ['--clear'], { env, clock, signal, maxBytes: 0 })
+  if (!isSuccess) throw new Error('Cannot clear the clipboard')
+}
+
+async function* blocksOf(bytes: OfferedBytes): AsyncGenerator<Uint8Array> {
+  const opened = await bytes.open()
+  try {
+    for (let position = 0; position < bytes.size; ) {
+      const block = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, bytes.size - position))
+      const count = await opened.read(block, position)
+      if (count === 0) throw new Error('Cannot offer the item: bytes are missing')
+      yield block.subarray(0, count)
+      position += count
+    }
+  } finally {
+    await opened.close()
+  }
+}
+
+/** The folder of a wl-copy that is still taking its input: there is a `cat` that writes the file. */
+async function findFolder(pid: number): Promise<string | undefined> {
+  try {
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    for (const child of children.split(' ').filter((id) => id !== '')) {
+      const path = await readlink(`/proc/${child}/fd/1`)
+      if (/\/wl-copy-buffer-[^/]+\/stdin$/.test(path)) return dirname(path)
+    }
+  } catch {
+    // It has ended, or has begun no file.
+  }
+  return undefined
+}
+
+function describe(error: Error): Error {
+  const code = codeOf(error)
+  if (code === 'ENOENT') return new Error('"wl-copy" is not installed')
+  return new Error(`Cannot start "wl-copy": ${code ?? 'unknown error'}`)
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  formatHelperRequest,
+  parseHelperMessage,
+} from '../../../src/desktop/helper/helper-message.ts'
+import fc from '../../support/property.ts'
+
+const parse = (line: string) => parseHelperMessage(Buffer.from(line))
+
+describe('the line protocol of helpers', () => {
+  it('has events, with everything that they say', () => {
+    const event = { event: 'changed', count: 7, formats: ['a'] }
+    assert.deepEqual(parse(JSON.stringify(event)), { kind: 'event', event })
+    assert.equal(parse('\ufeff{"event":"ready"}')?.kind, 'event')
+  })
+
+  it('has trouble, and its end', () => {
+    const message = 'The pasteboard is away'
+    assert.deepEqual(parse(JSON.stringify({ event: 'trouble', message })), { kind: 'trouble', message })
+    assert.deepEqual(parse('{"event":"trouble"}'), { kind: 'trouble', message: undefined })
+  })
+
+  it('has replies, and refusals', () => {
+    const fields = { reply: 3, text: 'x' }
+    assert.deepEqual(parse(JSON.stringify(fields)), { kind: 'reply', id: 3, fields })
+    assert.deepEqual(parse('{"reply":3,"error":"no"}'), { kind: 'refusal', id: 3, error: 'no' })
+  })
+
+  it('is nothing else', () => {
+    const lines = ['', 'hello', '1', 'null', '[]', '{}', '{"event":1}', '{"reply":"3"}', '{"event"']
+    for (const line of lines) assert.equal(parse(line), undefined, line)
+    assert.equal(parseHelperMessage(Uint8Array.from([0x22, 0xff, 0x22])), undefined)
+  })
+
+  it('never throws, whatever a helper writes', () => {
+    fc.assert(fc.property(fc.uint8Array(), (line) => void parseHelperMessage(line)))
+    fc.assert(fc.property(fc.json(), (line) => void parse(line)))
+  })
+
+  it('asks in one line, with an id that no field replaces', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.string(), fc.string(), (id, action, text) => {
+        const line = formatHelperRequest(id, action, { text, id: 'x', do: 'y' })
+        assert.equal(line.indexOf('\n'), line.length - 1)
+        assert.deepEqual(JSON.parse(line), { text, id, do: action })
+      }),
+    )
+  })
+})

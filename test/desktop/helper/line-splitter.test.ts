@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { LineSplitter } from '../../../src/desktop/helper/line-splitter.ts'
+import fc from '../../support/property.ts'
+
+/** Lines, and `null` where one was refused. */
+function split(maxLineBytes: number, chunks: readonly Uint8Array[]): (string | null)[] {
+  const seen: (string | null)[] = []
+  const splitter = new LineSplitter({
+    maxLineBytes,
+    onLine: (line) => seen.push(Buffer.from(line).toString('latin1')),
+    onRefused: () => seen.push(null),
+  })
+  for (const chunk of chunks) splitter.push(chunk)
+  return seen
+}
+
+function splitText(maxLineBytes: number, ...chunks: readonly string[]): (string | null)[] {
+  return split(maxLineBytes, chunks.map((chunk) => Buffer.from(chunk, 'latin1')))
+}
+
+describe('LineSplitter', () => {
+  it('gives lines without their ends, LF or CRLF', () => {
+    assert.deepEqual(splitText(10, 'a\nb\r\n\nc'), ['a', 'b', ''])
+    assert.deepEqual(splitText(10, 'a', 'b', '\n', 'c\r', '\nd'), ['ab', 'c'])
+  })
+
+  it('takes lines up to the limit, and refuses longer ones once', () => {
+    assert.deepEqual(splitText(3, 'abc\nabcd\nabc\r\nabcd\r\nx\n'), ['abc', null, 'abc', null, 'x'])
+  })
+
+  it('refuses a line without an end as soon as it is too long', () => {
+    assert.deepEqual(splitText(3, 'abc', 'de'), [null])
+    assert.deepEqual(splitText(3, 'abc', 'de', 'fghijk', 'l\nok\n'), [null, 'ok'])
+  })
+
+  it('gives the same lines however the bytes are cut', () => {
+    const alphabet = fc.constantFrom(0x0a, 0x0a, 0x0d, 0x41, 0xc3)
+    const bytes = fc.array(alphabet, { maxLength: 60 }).map((values) => Uint8Array.from(values))
+    const cuts = fc.array(fc.nat(60), { maxLength: 12 })
+    fc.assert(
+      fc.property(bytes, cuts, fc.nat(6), (all, places, maxLineBytes) => {
+        // What has no end may be refused early or late: everything gets one here.
+        const whole = Buffer.concat([all, Buffer.from('\n')])
+        const sorted = [0, ...places.toSorted((a, b) => a - b), whole.length]
+        const chunks = sorted.slice(1).map((end, index) => whole.subarray(sorted[index], end))
+        assert.deepEqual(split(maxLineBytes, chunks), split(maxLineBytes, [whole]))
+        const expected = whole
+          .toString('latin1')
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => line.replace(/\r$/, ''))
+          .map((line) => (line.length > maxLineBytes ? null : line))
+        assert.deepEqual(split(maxLineBytes, chunks), expected)
+      }),
+    )
+  })
+})
