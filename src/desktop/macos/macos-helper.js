@@ -214,8 +214,12 @@ function refuseIfDenied() {
 }
 
 function save(data, file) {
-  // Not atomically: the file is there, with a mode of its own.
-  if (!data.writeToFileAtomically(file, false)) throw new Error('Cannot save what was copied')
+  // It was made by the daemon, with a mode of its own; when the daemon has given up it is gone.
+  const handle = $.NSFileHandle.fileHandleForWritingAtPath(file)
+  if (handle.isNil() || !handle.writeDataError(data, null)) {
+    throw new Error('Cannot hand over what was copied')
+  }
+  handle.closeFile
 }
 
 function changeCount() {

@@ -29,8 +29,13 @@ namespace Clipgate
         /// <summary>The last change that the daemon knows of.</summary>
         private uint announced;
 
+        /// <summary>The daemon was told that the clipboard cannot be reached.</summary>
+        private bool isTroubled;
+
         public static void Run()
         {
+            // Not in a window that nobody sees: it ends this program, and the daemon starts another.
+            Application.SetUnhandledExceptionMode(UnhandledExceptionMode.ThrowException);
             SynchronizationContext.SetSynchronizationContext(new WindowsFormsSynchronizationContext());
             Helper helper = new Helper();
             SynchronizationContext window = SynchronizationContext.Current;
@@ -81,11 +86,15 @@ namespace Clipgate
             }
             try
             {
-                Tell("\"event\":\"changed\"," + Look());
+                string state = Look();
+                if (isTroubled) Tell("\"event\":\"trouble\"");
+                isTroubled = false;
+                Tell("\"event\":\"changed\"," + state);
             }
             catch (BusyException busy)
             {
-                Tell("\"event\":\"trouble\",\"message\":" + Json.Format(busy.Message));
+                if (!isTroubled) Tell("\"event\":\"trouble\",\"message\":" + Json.Format(busy.Message));
+                isTroubled = true;
                 again.Start();
             }
         }
@@ -120,6 +129,8 @@ namespace Clipgate
 
         private string Look()
         {
+            // Should that fail it is announced as soon as it works.
+            announced = 0;
             using (OpenClipboard clipboard = new OpenClipboard(Handle))
             {
                 List<string> names = clipboard.FormatNames();

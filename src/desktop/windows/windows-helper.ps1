@@ -12,6 +12,7 @@ $sources = 'windows-helper.cs', 'win32-helper.cs', 'formats-helper.cs', 'json-he
   ForEach-Object { Join-Path $PSScriptRoot $_ }
 
 Add-Type -Path $sources -ReferencedAssemblies @(
+  'System.Core'
   'System.Drawing'
   'System.Runtime.Serialization'
   'System.Windows.Forms'

@@ -1,0 +1,43 @@
+/**
+ * Puts something on the clipboard through its helper.
+ *
+ * @module
+ */
+
+import type { Blob } from '../../ports/blob.ts'
+import type { OfferedContent } from '../../ports/system-clipboard.ts'
+import { decodeChangeReply, type ChangeReply } from './clipboard-messages.ts'
+import { fillPrivateFile, withPrivateFile } from './private-file.ts'
+import { tooLong, type HelperCopyDeps } from './read-helper-copy.ts'
+
+/**
+ * Resolves when other programs can paste it. The system keeps a copy: the bytes of an image are not
+ * read again.
+ *
+ * @throws {Error} When the image is too long, or the helper does not do it.
+ */
+export async function writeOffer(
+  content: OfferedContent,
+  { ask, dialect, limits }: HelperCopyDeps,
+): Promise<ChangeReply> {
+  // Systems hold it in memory, and so do the programs that paste it.
+  if (content.kind === 'image' && content.blob.size > limits.maxImageBytes) {
+    throw tooLong('The image', limits.maxImageBytes)
+  }
+  const type = dialect.typeOf(content)
+  return withPrivateFile(async (file) => {
+    await fillPrivateFile(file, bytesOf(content))
+    return decodeChangeReply(await ask('write', { kind: content.kind, type, file }))
+  })
+}
+
+function bytesOf(content: OfferedContent): Uint8Array | Blob {
+  switch (content.kind) {
+    case 'text':
+      return Buffer.from(content.text)
+    case 'files':
+      return Buffer.from(JSON.stringify(content.paths))
+    case 'image':
+      return content.blob
+  }
+}
