@@ -33,8 +33,8 @@ const TYPES = {
 
 const OPEN = { macos: openMacosClipboard, windows: openWindowsClipboard }
 
-const OSASCRIPT = fileURLToPath(new URL('../../macos/support/osascript.js', import.meta.url))
-const SCRIPT = fileURLToPath(new URL('../../../../src/desktop/macos/macos-helper.js', import.meta.url))
+export const OSASCRIPT = fileURLToPath(new URL('../../macos/support/osascript.js', import.meta.url))
+export const SCRIPT = fileURLToPath(new URL('../../../../src/desktop/macos/macos-helper.js', import.meta.url))
 const POWERSHELL = fileURLToPath(new URL('../../windows/support/powershell.js', import.meta.url))
 
 export interface OpenedHelperClipboard {
