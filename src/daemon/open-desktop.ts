@@ -9,7 +9,8 @@ import { ReceivedFolder } from '../desktop/received-folder.ts'
 import { createCopySharing } from '../inbound/share-copies.ts'
 import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
 import type { Clipboard } from './open-clipboard.ts'
-import type { ClipboardChoice, Settings } from './settings.ts'
+import { openSystemClipboard } from './open-system-clipboard.ts'
+import type { Settings } from './settings.ts'
 
 /** A desktop, or the lack of one. */
 export interface Desktop {
@@ -62,24 +63,6 @@ export async function openDesktop(
     trouble: () => trouble,
     close: () => system.close(),
   }
-}
-
-interface ClipboardDeps {
-  readonly events: ClipboardEvents
-  readonly clock: Clipboard['clock']
-  readonly logger: Clipboard['logger']
-}
-
-async function openSystemClipboard(
-  choice: ClipboardChoice | undefined,
-  deps: ClipboardDeps,
-): Promise<SystemClipboard> {
-  const isX11 = choice === 'x11' || (choice === undefined && process.platform === 'linux')
-  if (!isX11) throw new Error(`The clipboard of ${choice ?? process.platform} is not supported yet`)
-  // A headless daemon never loads it.
-  const { X11Clipboard } = await import('../desktop/x11/x11-clipboard.ts')
-  // Whatever is there was copied while no daemon ran, or is known already and changes nothing.
-  return X11Clipboard.open({ ...deps, readAtStart: true })
 }
 
 function without(mode: Desktop['mode'], warning?: string): Desktop {

@@ -17,6 +17,8 @@ export interface HelperCommand {
   /** A program; no shell is involved. */
   readonly command: string
   readonly args: readonly string[]
+  /** What people know it by; the command when absent. */
+  readonly name?: string
   /** The whole environment of the helper. */
   readonly env: NodeJS.ProcessEnv
   /** Longest line that it may write. */
@@ -61,7 +63,7 @@ export class HelperChild {
   /** Starts it. @throws {Error} When the system refuses outright. */
   constructor(options: HelperChildOptions) {
     this.#options = options
-    const { command, args, env } = options
+    const { command, args, env, name = command } = options
     const child = spawn(command, args, { env, stdio: 'pipe', windowsHide: true })
     this.#child = child
     const { maxLineBytes, onLine, onRefused } = options
@@ -75,13 +77,13 @@ export class HelperChild {
     child.stderr.on('data', (chunk: Buffer) => complaints.push(chunk))
     // It ended while we wrote: that is told by its end.
     child.stdin.on('error', () => undefined)
-    child.on('error', (error) => (this.#failure ??= describe(command, error)))
+    child.on('error', (error) => (this.#failure ??= describe(name, error)))
     child.on('exit', () => this.#drain())
     this.#ended = new Promise((resolve) => {
       child.on('close', (code, signal) => {
         this.#cancelTimer()
         resolve()
-        options.onEnded(this.#failure ?? this.#explanation ?? describeEnd(command, code, signal))
+        options.onEnded(this.#failure ?? this.#explanation ?? describeEnd(name, code, signal))
       })
     })
   }
@@ -136,17 +138,17 @@ export class HelperChild {
   #logComplaint(bytes: number): void {
     this.#complaints += 1
     if (this.#complaints > MAX_LOGGED_LINES) return
-    const { command, logger } = this.#options
-    logger.debug('A clipboard helper wrote to stderr', { command, bytes })
+    const { command, name = command, logger } = this.#options
+    logger.debug('A clipboard helper wrote to stderr', { name, bytes })
   }
 }
 
-function describe(command: string, error: Error): string {
+function describe(name: string, error: Error): string {
   const code = codeOf(error)
-  if (code === 'ENOENT') return `"${command}" is not installed`
-  return `Cannot start "${command}": ${code ?? 'unknown error'}`
+  if (code === 'ENOENT') return `"${name}" is not installed`
+  return `Cannot start "${name}": ${code ?? 'unknown error'}`
 }
 
-function describeEnd(command: string, code: number | null, signal: string | null): string {
-  return `"${command}" ended with ${signal === null ? `exit code ${code}` : signal}`
+function describeEnd(name: string, code: number | null, signal: string | null): string {
+  return `"${name}" ended with ${signal === null ? `exit code ${code}` : signal}`
 }

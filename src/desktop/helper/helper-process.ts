@@ -105,12 +105,12 @@ export class HelperProcess {
     action: string,
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<Record<string, unknown>> {
-    const { clock, command, maxLineBytes, maxWaitingBytes = maxLineBytes } = this.#options
+    const { clock, maxLineBytes, maxWaitingBytes = maxLineBytes } = this.#options
     const child = this.#child
     const id = ++this.#lastId
     const line = formatHelperRequest(id, action, fields)
     return new Promise((resolve, reject) => {
-      const fail = (reason: string): void => reject(new Error(`"${command}" ${reason}`))
+      const fail = (reason: string): void => reject(new Error(`"${this.#name}" ${reason}`))
       if (child === undefined || this.#readySince === undefined) return fail('does not run')
       const waitingBytes = child.waitingBytes + Buffer.byteLength(line)
       if (waitingBytes > maxWaitingBytes) return fail('cannot take so much')
@@ -132,12 +132,16 @@ export class HelperProcess {
     await this.#child?.close()
   }
 
+  get #name(): string {
+    return this.#options.name ?? this.#options.command
+  }
+
   #start(): void {
     const { clock } = this.#options
     const run = (this.#run = new AbortController())
     this.#readySince = undefined
     this.#cancelTimer = clock.after(READY_MS, () => {
-      this.#child?.kill(`"${this.#options.command}" does not become ready`)
+      this.#child?.kill(`"${this.#name}" does not become ready`)
     })
     try {
       this.#child = new HelperChild({
@@ -147,7 +151,7 @@ export class HelperProcess {
         onEnded: (reason) => this.#onEnded(reason),
       })
     } catch (error) {
-      this.#onEnded(`Cannot start "${this.#options.command}": ${describeFailure(error).reason}`)
+      this.#onEnded(`Cannot start "${this.#name}": ${describeFailure(error).reason}`)
       return
     }
     this.#options.untilReady?.(run.signal).then(
@@ -201,17 +205,17 @@ export class HelperProcess {
   #onMalformed(): void {
     this.#malformed += 1
     if (this.#malformed > 1) return
-    const { logger, command } = this.#options
-    logger.warn('A clipboard helper wrote a line that makes no sense', { command })
+    const name = this.#name
+    this.#options.logger.warn('A clipboard helper wrote a line that makes no sense', { name })
   }
 
   #onEnded(reason: string): void {
-    const { clock, logger, command } = this.#options
+    const { clock, logger } = this.#options
     const readySince = this.#readySince
     this.#child = undefined
     this.#cancelTimer()
     this.#stopRun('ended')
-    logger.debug('A clipboard helper ended', { command, reason })
+    logger.debug('A clipboard helper ended', { name: this.#name, reason })
     if (this.#isClosed) return
     if (this.#onFirst !== undefined) {
       this.#onFirst(new Error(reason))
@@ -229,7 +233,7 @@ export class HelperProcess {
     this.#readySince = undefined
     this.#run.abort()
     for (const id of [...this.#pending.keys()]) {
-      this.#take(id)?.reject(new Error(`"${this.#options.command}" ${why}`))
+      this.#take(id)?.reject(new Error(`"${this.#name}" ${why}`))
     }
   }
 

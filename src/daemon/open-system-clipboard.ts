@@ -1,0 +1,86 @@
+/**
+ * Opens the clipboard of the desktop that this program runs on.
+ *
+ * @module
+ */
+
+import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
+
+export interface ClipboardDeps {
+  readonly events: ClipboardEvents
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** What tells which desktop this is. */
+export interface Surroundings {
+  readonly platform: NodeJS.Platform
+  readonly env: NodeJS.ProcessEnv
+}
+
+/**
+ * The clipboards that a desktop may have, best first. Programs of a Wayland desktop reach its
+ * clipboard through XWayland as well, where Wayland itself gives no access to it.
+ */
+export function findClipboards({ platform, env }: Surroundings): readonly ClipboardKind[] {
+  if (platform === 'darwin') return ['macos']
+  if (platform === 'win32') return ['windows']
+  const isSet = (name: string): boolean => (env[name] ?? '') !== ''
+  return [
+    ...(isSet('WAYLAND_DISPLAY') ? (['wayland'] as const) : []),
+    ...(isSet('DISPLAY') ? (['x11'] as const) : []),
+  ]
+}
+
+/**
+ * Opens the clipboard that was chosen, else the best one that can be opened.
+ *
+ * @throws {Error} When none can. The message is for people, and says what is missing.
+ */
+export async function openSystemClipboard(
+  choice: ClipboardKind | undefined,
+  deps: ClipboardDeps,
+  surroundings: Surroundings = { platform: process.platform, env: process.env },
+): Promise<SystemClipboard> {
+  const kinds = choice === undefined ? findClipboards(surroundings) : [choice]
+  const reasons: string[] = []
+  for (const kind of kinds) {
+    try {
+      const clipboard = await openKind(kind, deps, surroundings.env)
+      if (reasons.length > 0) {
+        deps.logger.warn(`Using the clipboard of ${kind}`, { reason: reasons.join('; ') })
+      }
+      return clipboard
+    } catch (error) {
+      reasons.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  if (kinds.length === 0) reasons.push('There is no desktop: neither WAYLAND_DISPLAY nor DISPLAY is set')
+  throw new Error(reasons.join('; '))
+}
+
+/**
+ * A headless daemon never loads any of them. They report what is on the clipboard already: it was
+ * copied while no daemon ran, or is known and changes nothing.
+ */
+async function openKind(
+  kind: ClipboardKind,
+  deps: ClipboardDeps,
+  env: NodeJS.ProcessEnv,
+): Promise<SystemClipboard> {
+  switch (kind) {
+    case 'x11': {
+      const { X11Clipboard } = await import('../desktop/x11/x11-clipboard.ts')
+      return X11Clipboard.open({ ...deps, display: env['DISPLAY'], readAtStart: true })
+    }
+    case 'wayland': {
+      const { WaylandClipboard } = await import('../desktop/wayland/wayland-clipboard.ts')
+      return WaylandClipboard.open({ ...deps, env, readAtStart: true })
+    }
+    case 'macos':
+    case 'windows':
+      throw new Error(`The clipboard of ${kind} is not supported yet`)
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Finds out whether a Wayland compositor lets programs that nobody looks at use the clipboard.
+ *
+ * Asks the compositor itself, over its socket. Running a tool to see whether it works would do
+ * harm where it does not: without the data-control protocol, wl-clipboard opens a window to get
+ * the keyboard.
+ *
+ * @module
+ */
+
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { MIB } from '../../core/limits.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import type { Clock } from '../../ports/clock.ts'
+import {
+  formatWaylandMessage,
+  parseWaylandGlobal,
+  WaylandMessageSplitter,
+} from './wayland-messages.ts'
+
+export interface AskingOptions {
+  readonly clock: Clock
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Which data-control protocol a compositor speaks. */
+export type DataControl = 'wlr' | 'ext'
+
+export const AWAY = 'The Wayland compositor is away'
+
+export const NO_DATA_CONTROL =
+  'The Wayland compositor does not let programs watch the clipboard: it lacks the data-control protocol'
+
+const ANSWER_MS = 2000
+
+/** Compositors announce about 50 globals, of 40 bytes each. */
+const MAX_ANSWER_BYTES: number = MIB
+
+/** Objects: the first is there from the beginning, the others are named by us. */
+const DISPLAY = 1
+const REGISTRY = 2
+const CALLBACK = 3
+
+/** Requests of `wl_display`. */
+const SYNC = 0
+const GET_REGISTRY = 1
+
+/** `wl_display.error`, `wl_registry.global`, `wl_callback.done`. */
+const FIRST_EVENT = 0
+
+/**
+ * Where the compositor of these surroundings listens.
+ *
+ * @throws {Error} When there is none. The message is for people.
+ */
+export function waylandSocket(env: NodeJS.ProcessEnv): string {
+  const { WAYLAND_DISPLAY: display = '', XDG_RUNTIME_DIR: folder = '' } = env
+  if (display === '') throw new Error('There is no Wayland display: WAYLAND_DISPLAY is not set')
+  if (display.startsWith('/')) return display
+  if (folder === '') throw new Error('Cannot find the Wayland compositor: XDG_RUNTIME_DIR is not set')
+  return join(folder, display)
+}
+
+/**
+ * Which protocol the compositor at `socket` has for the clipboard; the older one, which every
+ * wl-clipboard knows, if it has both.
+ *
+ * @throws {Error} {@link AWAY}, {@link NO_DATA_CONTROL}, or that it does not answer within 2 s.
+ * @throws `signal.reason` when aborted.
+ */
+export async function findDataControl(socket: string, options: AskingOptions): Promise<DataControl> {
+  const interfaces = await readInterfaces(socket, options)
+  if (interfaces.has('zwlr_data_control_manager_v1')) return 'wlr'
+  if (interfaces.has('ext_data_control_manager_v1')) return 'ext'
+  throw new Error(NO_DATA_CONTROL)
+}
+
+/** The names of everything that the compositor offers. */
+async function readInterfaces(
+  path: string,
+  { clock, signal }: AskingOptions,
+): Promise<ReadonlySet<string>> {
+  const interfaces = new Set<string>()
+  const socket = connect(path)
+  let cancelTimeout: () => void = () => undefined
+  let onAbort: () => void = () => undefined
+  try {
+    await new Promise<void>((resolve, reject) => {
+      signal?.throwIfAborted()
+      onAbort = () => reject(signal?.reason)
+      signal?.addEventListener('abort', onAbort)
+      const splitter = new WaylandMessageSplitter(({ object, opcode, body }) => {
+        if (opcode !== FIRST_EVENT) return
+        if (object === REGISTRY) interfaces.add(parseWaylandGlobal(body)?.interface ?? '')
+        // The compositor answers in order: everything was announced before.
+        if (object === CALLBACK) resolve()
+        if (object === DISPLAY) reject(new Error('The Wayland compositor refuses to answer'))
+      })
+      socket.on('data', (chunk) => {
+        try {
+          splitter.push(chunk)
+        } catch (error) {
+          reject(error)
+        }
+        if (socket.bytesRead > MAX_ANSWER_BYTES) reject(new Error('The Wayland compositor says too much'))
+      })
+      socket.on('error', (error) => reject(describe(error)))
+      socket.on('close', () => reject(new Error(AWAY)))
+      const say = 'The Wayland compositor does not answer'
+      cancelTimeout = clock.after(ANSWER_MS, () => reject(new Error(say)))
+      socket.write(formatWaylandMessage(DISPLAY, GET_REGISTRY, [REGISTRY]))
+      socket.write(formatWaylandMessage(DISPLAY, SYNC, [CALLBACK]))
+    })
+    return interfaces
+  } finally {
+    cancelTimeout()
+    signal?.removeEventListener('abort', onAbort)
+    socket.destroy()
+  }
+}
+
+function describe(error: Error): Error {
+  const code = codeOf(error)
+  if (code === 'EACCES') return new Error('Cannot use the Wayland compositor: it belongs to another user')
+  return new Error(AWAY)
+}

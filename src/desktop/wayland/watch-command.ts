@@ -1,0 +1,81 @@
+/**
+ * How the Wayland clipboard is watched: one `wl-paste --watch`, which runs a command at each copy.
+ *
+ * The command prints a line of the helper protocol, and does not read what was copied.
+ *
+ * @module
+ */
+
+import { basename } from 'node:path'
+import { KIB } from '../../core/limits.ts'
+import { findProgram } from '../../lib/find-program.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { HelperProcessOptions } from '../helper/helper-process.ts'
+import { AWAY, findDataControl, NO_DATA_CONTROL, waylandSocket } from './data-control.ts'
+
+export type Watch = Pick<
+  HelperProcessOptions,
+  'name' | 'command' | 'args' | 'maxLineBytes' | 'explain' | 'untilReady'
+>
+
+const NAME = 'wl-paste'
+
+const WATCH: readonly string[] = ['--watch', 'echo', '{"event":"changed"}']
+
+/**
+ * An older wl-paste does not know the newer protocol, and ends at once when it finds no other. It
+ * never says that it knows it.
+ */
+const SETTLE_MS = 1000
+
+/** What the tools get to see of our surroundings. */
+export function toolEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, XDG_RUNTIME_DIR, WAYLAND_DISPLAY } = env
+  return { PATH, HOME, TMPDIR, XDG_RUNTIME_DIR, WAYLAND_DISPLAY }
+}
+
+/**
+ * Makes sure that the clipboard can be watched, and says how.
+ *
+ * @throws {Error} When there is no compositor, it lacks the data-control protocol, or wl-clipboard
+ *   is not installed. The message is for people.
+ */
+export async function prepareWatch(env: NodeJS.ProcessEnv, clock: Clock): Promise<Watch> {
+  const socket = waylandSocket(env)
+  await findDataControl(socket, { clock })
+  for (const tool of ['wl-paste', 'wl-copy']) {
+    if ((await findProgram(tool, env)) === undefined) {
+      throw new Error(`"${tool}" is not installed: install the package wl-clipboard`)
+    }
+  }
+  const [command = NAME, ...args] = [...(await endsWithUs(env)), NAME, ...WATCH]
+  return {
+    name: NAME,
+    command,
+    args,
+    maxLineBytes: KIB,
+    explain,
+    untilReady: async (signal) => {
+      const protocol = await findDataControl(socket, { clock, signal })
+      if (protocol === 'ext') await new Promise<void>((resolve) => clock.after(SETTLE_MS, resolve))
+    },
+  }
+}
+
+/**
+ * wl-paste would outlive a daemon that is killed. Not every setpriv can help it: that of BusyBox,
+ * which is a link, cannot.
+ */
+async function endsWithUs(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
+  const path = await findProgram('setpriv', env)
+  if (path === undefined || basename(path) !== 'setpriv') return []
+  return [path, '--pdeathsig', 'TERM', '--']
+}
+
+/** wl-paste has a few messages, and none of them quotes what was copied. */
+function explain(line: string): string | undefined {
+  if (/data-control|watch mode/i.test(line)) return NO_DATA_CONTROL
+  if (/wl_display|wayland server/i.test(line)) return AWAY
+  if (/seat/i.test(line)) return 'The Wayland compositor has no seat'
+  return undefined
+}

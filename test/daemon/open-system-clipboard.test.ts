@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { findClipboards, openSystemClipboard } from '../../src/daemon/open-system-clipboard.ts'
+import type { ClipboardKind, SystemClipboard } from '../../src/ports/system-clipboard.ts'
+import { FakeWayland } from '../desktop/wayland/support/fake-wayland.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { needs } from '../support/requirements.ts'
+import { Xvfb } from '../support/xvfb.ts'
+
+const { PATH } = process.env
+
+interface Opened {
+  readonly logger: CaptureLogger
+  readonly opening: Promise<SystemClipboard>
+}
+
+function open(t: TestContext, env: NodeJS.ProcessEnv, choice?: ClipboardKind): Opened {
+  const logger = new CaptureLogger()
+  const events = { onCopy: () => undefined, onTrouble: () => undefined }
+  const deps = { events, clock: new FakeClock(), logger }
+  const opening = openSystemClipboard(choice, deps, { platform: 'linux', env: { PATH, ...env } })
+  t.after(() => opening.then((clipboard) => clipboard.close(), () => undefined))
+  return { logger, opening }
+}
+
+async function startXvfb(t: TestContext): Promise<Xvfb> {
+  const xvfb = await Xvfb.start()
+  t.after(() => xvfb.stop())
+  return xvfb
+}
+
+describe('the choice of the system clipboard', () => {
+  const cases: readonly [NodeJS.Platform, NodeJS.ProcessEnv, readonly ClipboardKind[]][] = [
+    ['darwin', { DISPLAY: ':0' }, ['macos']],
+    ['win32', {}, ['windows']],
+    ['linux', { WAYLAND_DISPLAY: 'wayland-0', DISPLAY: ':0' }, ['wayland', 'x11']],
+    ['linux', { WAYLAND_DISPLAY: 'wayland-0' }, ['wayland']],
+    ['linux', { WAYLAND_DISPLAY: '', DISPLAY: ':0' }, ['x11']],
+    ['freebsd', { DISPLAY: ':0' }, ['x11']],
+    ['linux', {}, []],
+  ]
+  for (const [platform, env, kinds] of cases) {
+    const shown = `${Object.keys(env).filter((name) => env[name] !== '').join(' and ') || 'nothing'}`
+    it(`is ${kinds.join(', then ') || 'none'} on ${platform} with ${shown} set`, () => {
+      assert.deepEqual(findClipboards({ platform, env }), kinds)
+    })
+  }
+})
+
+describe('openSystemClipboard', { timeout: 60_000 }, () => {
+  it('says that there is no desktop', async (t) => {
+    await assert.rejects(open(t, {}).opening, /neither WAYLAND_DISPLAY nor DISPLAY is set/)
+  })
+
+  it('says what a Wayland desktop lacks, and that there is no way round it', async (t) => {
+    const { env } = await FakeWayland.start(t, ['wl_seat'])
+    await assert.rejects(open(t, env).opening, /data-control/)
+  })
+
+  it('names the package to install', async (t) => {
+    const { env } = await FakeWayland.start(t, ['wl_seat', 'zwlr_data_control_manager_v1'])
+    await assert.rejects(open(t, { ...env, PATH: '/nonexistent' }).opening, /package wl-clipboard/)
+  })
+
+  it('goes through XWayland where Wayland gives no access', needs('Xvfb'), async (t) => {
+    const { display } = await startXvfb(t)
+    const { env } = await FakeWayland.start(t, ['wl_seat'])
+    const { opening, logger } = open(t, { ...env, DISPLAY: display })
+    assert.equal((await opening).kind, 'x11')
+    assert.match(logger.text, /data-control/)
+  })
+
+  it('names both reasons when neither works', async (t) => {
+    const { env } = await FakeWayland.start(t, ['wl_seat'])
+    const { opening } = open(t, { ...env, DISPLAY: 'nonsense' })
+    await assert.rejects(opening, /data-control.*; .*X display/)
+  })
+
+  it('tries nothing else when one was chosen', needs('Xvfb'), async (t) => {
+    const { display } = await startXvfb(t)
+    const { env } = await FakeWayland.start(t, ['wl_seat'])
+    await assert.rejects(open(t, { ...env, DISPLAY: display }, 'wayland').opening, /data-control/)
+    assert.equal((await open(t, { ...env, DISPLAY: display }, 'x11').opening).kind, 'x11')
+  })
+})
