@@ -32,14 +32,17 @@ export interface HelperClipboardOptions {
   readonly events: ClipboardEvents
   readonly logger: Logger
   readonly clock: Clock
+  readonly env: NodeJS.ProcessEnv
   /** Reports what is on the clipboard already as a copy. */
   readonly readAtStart: boolean
   readonly limits?: Partial<CopyLimits>
 }
 
+export type HelperProgram = Pick<HelperCommand, 'command' | 'args'>
+
 interface Platform {
   readonly dialect: ClipboardDialect
-  readonly helper: Pick<HelperCommand, 'command' | 'args' | 'explain'>
+  readonly helper: HelperProgram & Pick<HelperCommand, 'name' | 'explain'>
 }
 
 /** Names of formats are all that a line holds; a program may have hundreds of them. */
@@ -76,7 +79,7 @@ export class HelperClipboard implements SystemClipboard {
     const clipboard = new HelperClipboard(dialect, options)
     clipboard.#helper = await HelperProcess.start({
       ...helper,
-      env: process.env,
+      env: options.env,
       maxLineBytes: MAX_LINE_BYTES,
       clock: options.clock,
       logger: options.logger,

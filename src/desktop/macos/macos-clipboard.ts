@@ -11,8 +11,11 @@
 import { fileURLToPath } from 'node:url'
 import type { OfferedContent, SystemClipboard } from '../../ports/system-clipboard.ts'
 import type { ClipboardDialect } from '../helper/clipboard-dialect.ts'
-import type { HelperCommand } from '../helper/helper-child.ts'
-import { HelperClipboard, type HelperClipboardOptions } from '../helper/helper-clipboard.ts'
+import {
+  HelperClipboard,
+  type HelperClipboardOptions,
+  type HelperProgram,
+} from '../helper/helper-clipboard.ts'
 
 const TEXT = 'public.utf8-plain-text'
 const FILE_URL = 'public.file-url'
@@ -58,7 +61,7 @@ const DIALECT: ClipboardDialect = {
   typeOf,
 }
 
-const HELPER: Pick<HelperCommand, 'command' | 'args'> = {
+const HELPER: HelperProgram = {
   command: '/usr/bin/osascript',
   args: ['-l', 'JavaScript', fileURLToPath(new URL('./macos-helper.js', import.meta.url))],
 }
@@ -66,9 +69,10 @@ const HELPER: Pick<HelperCommand, 'command' | 'args'> = {
 /** @throws {Error} When the helper does not start. The message is for people. */
 export function openMacosClipboard(
   options: HelperClipboardOptions,
-  helper: Pick<HelperCommand, 'command' | 'args'> = HELPER,
+  helper: HelperProgram = HELPER,
 ): Promise<SystemClipboard> {
-  return HelperClipboard.open({ dialect: DIALECT, helper }, options)
+  const named = { ...helper, name: 'osascript' }
+  return HelperClipboard.open({ dialect: DIALECT, helper: named }, options)
 }
 
 function typeOf(content: OfferedContent): string {

@@ -10,8 +10,11 @@ import { fileURLToPath } from 'node:url'
 import type { OfferedContent, SystemClipboard } from '../../ports/system-clipboard.ts'
 import type { ClipboardState } from '../helper/clipboard-messages.ts'
 import type { ClipboardDialect } from '../helper/clipboard-dialect.ts'
-import type { HelperCommand } from '../helper/helper-child.ts'
-import { HelperClipboard, type HelperClipboardOptions } from '../helper/helper-clipboard.ts'
+import {
+  HelperClipboard,
+  type HelperClipboardOptions,
+  type HelperProgram,
+} from '../helper/helper-clipboard.ts'
 
 const TEXT = 'CF_UNICODETEXT'
 const FILES = 'CF_HDROP'
@@ -48,15 +51,16 @@ const REASONS: readonly (readonly [pattern: RegExp, reason: string])[] = [
 /** @throws {Error} When the helper does not start. The message is for people. */
 export function openWindowsClipboard(
   options: HelperClipboardOptions,
-  helper: Pick<HelperCommand, 'command' | 'args'> = windowsHelper(),
+  helper: HelperProgram = powershell(options.env),
 ): Promise<SystemClipboard> {
-  return HelperClipboard.open({ dialect: DIALECT, helper: { ...helper, explain } }, options)
+  const named = { ...helper, name: 'powershell', explain }
+  return HelperClipboard.open({ dialect: DIALECT, helper: named }, options)
 }
 
-function windowsHelper(): Pick<HelperCommand, 'command' | 'args'> {
+function powershell(env: NodeJS.ProcessEnv): HelperProgram {
   const script = fileURLToPath(new URL('./windows-helper.ps1', import.meta.url))
   return {
-    command: join(process.env['SystemRoot'] ?? 'C:\\Windows', ...POWERSHELL),
+    command: join(env['SystemRoot'] ?? 'C:\\Windows', ...POWERSHELL),
     args: [
       '-NoProfile', '-NonInteractive', '-STA', '-ExecutionPolicy', 'Bypass',
       // Without this PowerShell would read the lines that are for the script.

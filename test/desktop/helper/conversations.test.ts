@@ -52,7 +52,7 @@ async function open(t: TestContext, path: string) {
   const { port } = server.address() as AddressInfo
   const openClipboard = path.includes('windows-') ? openWindowsClipboard : openMacosClipboard
   const clipboard = await openClipboard(
-    { events, logger, clock: systemClock, readAtStart: false },
+    { events, logger, clock: systemClock, env: process.env, readAtStart: false },
     { command: process.execPath, args: [REPLAY, path, String(port)] },
   )
   t.after(() => clipboard.close())

@@ -63,7 +63,7 @@ export function openOn(
     macos: [OSASCRIPT, '-l', 'JavaScript', SCRIPT, folder],
     windows: [POWERSHELL, folder],
   }[platform]
-  const defaults = { clock: systemClock, logger: new CaptureLogger(), readAtStart: false }
+  const defaults = { clock: systemClock, logger: new CaptureLogger(), env: process.env, readAtStart: false }
   return OPEN[platform]({ ...defaults, ...options }, { command: process.execPath, args })
 }
 
