@@ -1,10 +1,10 @@
 // What is on the clipboard as bytes that travel, and back: UTF-8, PNG, and lists of paths as JSON.
 
 using System;
-using System.Collections.Generic;
 using System.Drawing;
 using System.Drawing.Imaging;
 using System.IO;
+using System.Runtime.InteropServices;
 using System.Text;
 
 namespace Clipgate
@@ -61,6 +61,8 @@ namespace Clipgate
             Put(file, 2, file.Length);
             Put(file, 10, FileHeaderBytes + PixelsAt(dib));
             Buffer.BlockCopy(dib, 0, file, FileHeaderBytes, dib.Length);
+            // Screenshots: with the usual masks it is what it is without them.
+            if (HasUsualMasks(dib)) Put(file, FileHeaderBytes + 16, 0);
             byte[] png = PngOf(file);
             return png == null ? null : Bounded(png, maxBytes);
         }
@@ -68,23 +70,21 @@ namespace Clipgate
         /// <summary>Null when Windows does not know the format, or the picture is too big.</summary>
         public static byte[] PngOf(byte[] image)
         {
-            using (Image picture = Decode(image))
+            return WithPicture(image, picture =>
             {
-                if (picture == null) return null;
                 using (MemoryStream png = new MemoryStream())
                 {
                     picture.Save(png, ImageFormat.Png);
                     return png.ToArray();
                 }
-            }
+            });
         }
 
         /// <summary>32 bits a pixel from the bottom up, on white: a DIB knows no transparency.</summary>
         public static byte[] DibOf(byte[] image)
         {
-            using (Image picture = Decode(image))
+            return WithPicture(image, picture =>
             {
-                if (picture == null) return null;
                 int width = picture.Width;
                 int height = picture.Height;
                 using (Bitmap flat = new Bitmap(width, height, PixelFormat.Format32bppRgb))
@@ -96,7 +96,7 @@ namespace Clipgate
                     }
                     return DibOf(flat);
                 }
-            }
+            });
         }
 
         private static byte[] DibOf(Bitmap flat)
@@ -116,7 +116,7 @@ namespace Clipgate
                 {
                     IntPtr source = new IntPtr(pixels.Scan0.ToInt64() + (long)y * pixels.Stride);
                     int target = InfoHeaderBytes + (flat.Height - 1 - y) * row;
-                    System.Runtime.InteropServices.Marshal.Copy(source, dib, target, row);
+                    Marshal.Copy(source, dib, target, row);
                 }
             }
             finally
@@ -139,6 +139,14 @@ namespace Clipgate
             return drop;
         }
 
+        private static bool HasUsualMasks(byte[] dib)
+        {
+            return BitConverter.ToInt32(dib, 0) == InfoHeaderBytes && BitConverter.ToInt16(dib, 14) == 32
+                && BitConverter.ToInt32(dib, 16) == Bitfields && dib.Length >= InfoHeaderBytes + 12
+                && BitConverter.ToInt32(dib, 40) == 0xff0000 && BitConverter.ToInt32(dib, 44) == 0xff00
+                && BitConverter.ToInt32(dib, 48) == 0xff;
+        }
+
         private static int PixelsAt(byte[] dib)
         {
             int header = BitConverter.ToInt32(dib, 0);
@@ -151,21 +159,19 @@ namespace Clipgate
             return header + masks + colours * 4;
         }
 
-        private static Image Decode(byte[] image)
+        private static byte[] WithPicture(byte[] image, Func<Image, byte[]> use)
         {
-            Image picture;
             try
             {
-                picture = Image.FromStream(new MemoryStream(image), false, false);
+                using (Image picture = Image.FromStream(new MemoryStream(image), false, false))
+                {
+                    return (long)picture.Width * picture.Height > MaxPixels ? null : use(picture);
+                }
             }
-            catch (ArgumentException)
-            {
-                // The only way in which it says that it does not know the format.
-                return null;
-            }
-            if ((long)picture.Width * picture.Height <= MaxPixels) return picture;
-            picture.Dispose();
-            return null;
+            // What GDI+ calls whatever is wrong with a picture; it says no more.
+            catch (ArgumentException) { return null; }
+            catch (ExternalException) { return null; }
+            catch (OutOfMemoryException) { return null; }
         }
 
         private static void Put(byte[] bytes, int at, int value)
