@@ -29,6 +29,9 @@ namespace Clipgate
         private const int InfoHeaderBytes = 40;
         private const int Bitfields = 3;
 
+        /// <summary>One each for red, green and blue.</summary>
+        private const int MaskBytes = 12;
+
         public static byte[] Utf8OfText(string text, long maxBytes)
         {
             int end = text.IndexOf('\0');
@@ -55,14 +58,13 @@ namespace Clipgate
             int width = BitConverter.ToInt32(dib, 4);
             int height = BitConverter.ToInt32(dib, 8);
             if (width <= 0 || height == 0 || Math.Abs((long)height) * width > MaxPixels) return null;
-            byte[] file = new byte[FileHeaderBytes + dib.Length];
+            byte[] bitmap = HasUsualMasks(dib) ? WithoutMasks(dib) : dib;
+            byte[] file = new byte[FileHeaderBytes + bitmap.Length];
             file[0] = (byte)'B';
             file[1] = (byte)'M';
             Put(file, 2, file.Length);
-            Put(file, 10, FileHeaderBytes + PixelsAt(dib));
-            Buffer.BlockCopy(dib, 0, file, FileHeaderBytes, dib.Length);
-            // Screenshots: with the usual masks it is what it is without them.
-            if (HasUsualMasks(dib)) Put(file, FileHeaderBytes + 16, 0);
+            Put(file, 10, FileHeaderBytes + PixelsAt(bitmap));
+            Buffer.BlockCopy(bitmap, 0, file, FileHeaderBytes, bitmap.Length);
             byte[] png = PngOf(file);
             return png == null ? null : Bounded(png, maxBytes);
         }
@@ -139,12 +141,22 @@ namespace Clipgate
             return drop;
         }
 
+        /// <summary>As in a screenshot: they say of 32 bits what holds without them.</summary>
         private static bool HasUsualMasks(byte[] dib)
         {
             return BitConverter.ToInt32(dib, 0) == InfoHeaderBytes && BitConverter.ToInt16(dib, 14) == 32
-                && BitConverter.ToInt32(dib, 16) == Bitfields && dib.Length >= InfoHeaderBytes + 12
+                && BitConverter.ToInt32(dib, 16) == Bitfields && dib.Length >= InfoHeaderBytes + MaskBytes
                 && BitConverter.ToInt32(dib, 40) == 0xff0000 && BitConverter.ToInt32(dib, 44) == 0xff00
                 && BitConverter.ToInt32(dib, 48) == 0xff;
+        }
+
+        private static byte[] WithoutMasks(byte[] dib)
+        {
+            byte[] plain = new byte[dib.Length - MaskBytes];
+            Buffer.BlockCopy(dib, 0, plain, 0, InfoHeaderBytes);
+            Put(plain, 16, 0);
+            Buffer.BlockCopy(dib, InfoHeaderBytes + MaskBytes, plain, InfoHeaderBytes, plain.Length - InfoHeaderBytes);
+            return plain;
         }
 
         private static int PixelsAt(byte[] dib)
@@ -154,8 +166,8 @@ namespace Clipgate
             int compression = BitConverter.ToInt32(dib, 16);
             int colours = BitConverter.ToInt32(dib, 32);
             if (colours == 0 && bits <= 8) colours = 1 << bits;
-            // Three masks, which later headers have inside.
-            int masks = header == InfoHeaderBytes && compression == Bitfields ? 12 : 0;
+            // Later headers have them inside.
+            int masks = header == InfoHeaderBytes && compression == Bitfields ? MaskBytes : 0;
             return header + masks + colours * 4;
         }
 
