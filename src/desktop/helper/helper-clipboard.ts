@@ -42,7 +42,7 @@ export type HelperProgram = Pick<HelperCommand, 'command' | 'args'>
 
 interface Platform {
   readonly dialect: ClipboardDialect
-  readonly helper: HelperProgram & Pick<HelperCommand, 'name' | 'explain'>
+  readonly helper: HelperProgram & Pick<HelperCommand, 'name' | 'readyMs' | 'explain'>
 }
 
 /** Names of formats are all that a line holds; a program may have hundreds of them. */

@@ -83,7 +83,7 @@ function takeInput() {
     pending.setData(utf8(lines.pop()))
     for (const line of lines) {
       // An operation has an autorelease pool of its own: a copied image is gone when it is done.
-      $.NSInvocationOperation.alloc.initWithTargetSelectorObject(helper, 'obey:', line).start
+      $.NSInvocationOperation.alloc.initWithTargetSelectorObject(helper, 'obey:', $(line)).start
     }
   }
   input.waitForDataInBackgroundAndNotify

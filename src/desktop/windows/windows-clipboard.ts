@@ -42,6 +42,9 @@ const DIALECT: ClipboardDialect = {
 /** By its whole path: a search would begin in the working directory. */
 const POWERSHELL = ['System32', 'WindowsPowerShell', 'v1.0', 'powershell.exe']
 
+/** It compiles first, which a virus scanner makes slow. */
+const READY_MS = 30_000
+
 /** Ids of errors, which are the same in every language. */
 const REASONS: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/UnauthorizedAccess|PSSecurityException/, 'Windows is set up to run no PowerShell scripts'],
@@ -53,7 +56,7 @@ export function openWindowsClipboard(
   options: HelperClipboardOptions,
   helper: HelperProgram = powershell(options.env),
 ): Promise<SystemClipboard> {
-  const named = { ...helper, name: 'powershell', explain }
+  const named = { ...helper, name: 'powershell', readyMs: READY_MS, explain }
   return HelperClipboard.open({ dialect: DIALECT, helper: named }, options)
 }
 

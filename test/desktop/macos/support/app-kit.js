@@ -282,7 +282,7 @@ export function createRuntime(clipboard, checkMs) {
       alloc: {
         initWithTargetSelectorObject: (target, selector, argument) => ({
           get start() {
-            return target.perform(selector, new Text(argument))
+            return target.perform(selector, argument)
           },
         }),
       },
