@@ -1,5 +1,5 @@
 /**
- * What the clipboard helpers of macOS and Windows say, and are asked; on top of `helper-message.ts`.
+ * What the clipboard helpers of macOS and Windows say, and are asked, above `helper-message.ts`.
  *
  * | from | line |
  * |---|---|
@@ -7,7 +7,7 @@
  * | adapter | `{"id":I,"do":"look"}` |
  * | helper | `{"reply":I,"change":N,"types":[…],"denied":[…]}`: what is on the clipboard |
  * | adapter | `{"id":I,"do":"read","change":N,"type":"…","maxBytes":N,"file":"…"}` |
- * | helper | `{"reply":I,"outcome":"read","change":N,"bytes":N}`, or `absent`, `tooLong`, `overtaken` |
+ * | helper | `{"reply":I,"outcome":"read","change":N,"bytes":N}`, or another outcome |
  * | adapter | `{"id":I,"do":"write","kind":"…","type":"…","file":"…"}` |
  * | helper | `{"reply":I,"outcome":"written","change":N}`, or `overtaken` |
  * | adapter | `{"id":I,"do":"release","change":N}`: empty it, if that is ours |

@@ -53,7 +53,7 @@ const DIALECT: ClipboardDialect = {
     ...IMAGES.map(([mediaType, type]) => ({
       kind: 'image' as const,
       type,
-      // Every program on macOS offers TIFF, and hardly one elsewhere reads it: the helper makes PNG.
+      // Every program on macOS offers TIFF, hardly one elsewhere reads it: the helper makes PNG.
       mediaType: mediaType === 'image/tiff' ? 'image/png' : mediaType,
     })),
   ],

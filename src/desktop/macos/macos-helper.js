@@ -1,7 +1,7 @@
-// @ts-nocheck -- Another runtime, JavaScript for Automation, for whose `$` and `ObjC` there are no types.
+// @ts-nocheck -- JavaScript for Automation: there are no types of its `$` and `ObjC`.
 /**
- * The macOS side of the clipboard: runs in `osascript -l JavaScript` for as long as the daemon does,
- * and speaks the lines that `helper/helper-messages.ts` describes.
+ * The macOS side of the clipboard: runs in `osascript -l JavaScript` for as long as the daemon
+ * does, and speaks the lines that `helper/clipboard-messages.ts` describes.
  *
  * macOS tells nobody that the clipboard changed. All there is is a counter, so a timer compares it,
  * here in this process; what was copied is read only when it is asked for. Nothing blocks the run
@@ -113,7 +113,7 @@ function obey(request) {
     case 'release':
       return release(request)
     default:
-      throw new Error('The helper was asked for something unknown')
+      throw new Error('The helper does not know this')
   }
 }
 

@@ -22,7 +22,7 @@ namespace Clipgate
 
     internal static class Formats
     {
-        /// <summary>Unpacked a pixel takes four bytes; a small file may announce any number.</summary>
+        /// <summary>Unpacked each takes four bytes; a small file may announce any number.</summary>
         public const int MaxPixels = 64 * 1024 * 1024;
 
         private const int FileHeaderBytes = 14;
@@ -57,7 +57,8 @@ namespace Clipgate
             if (dib.Length < InfoHeaderBytes) return null;
             int width = BitConverter.ToInt32(dib, 4);
             int height = BitConverter.ToInt32(dib, 8);
-            if (width <= 0 || height == 0 || Math.Abs((long)height) * width > MaxPixels) return null;
+            if (width <= 0 || height == 0) return null;
+            if (Math.Abs((long)height) * width > MaxPixels) return null;
             byte[] bitmap = HasUsualMasks(dib) ? WithoutMasks(dib) : dib;
             byte[] file = new byte[FileHeaderBytes + bitmap.Length];
             file[0] = (byte)'B';
@@ -69,7 +70,7 @@ namespace Clipgate
             return png == null ? null : Bounded(png, maxBytes);
         }
 
-        /// <summary>Null when Windows does not know the format, or the picture is too big.</summary>
+        /// <summary>Null when Windows does not know the format, or it is too big.</summary>
         public static byte[] PngOf(byte[] image)
         {
             return WithPicture(image, picture =>
@@ -82,7 +83,7 @@ namespace Clipgate
             });
         }
 
-        /// <summary>32 bits a pixel from the bottom up, on white: a DIB knows no transparency.</summary>
+        /// <summary>32 bits, from the bottom up, on white: it knows no transparency.</summary>
         public static byte[] DibOf(byte[] image)
         {
             return WithPicture(image, picture =>
@@ -111,7 +112,7 @@ namespace Clipgate
             dib[12] = 1;
             dib[14] = 32;
             Rectangle all = new Rectangle(0, 0, flat.Width, flat.Height);
-            BitmapData pixels = flat.LockBits(all, ImageLockMode.ReadOnly, PixelFormat.Format32bppRgb);
+            BitmapData pixels = flat.LockBits(all, ImageLockMode.ReadOnly, flat.PixelFormat);
             try
             {
                 for (int y = 0; y < flat.Height; y += 1)
@@ -128,7 +129,7 @@ namespace Clipgate
             return dib;
         }
 
-        /// <summary>CF_HDROP: a DROPFILES header, and names that end with a NUL each, and one more.</summary>
+        /// <summary>A DROPFILES header, names that end with a NUL each, and one more.</summary>
         public static byte[] DropOf(string[] paths)
         {
             const int headerBytes = 20;
@@ -144,9 +145,12 @@ namespace Clipgate
         /// <summary>As in a screenshot: they say of 32 bits what holds without them.</summary>
         private static bool HasUsualMasks(byte[] dib)
         {
-            return BitConverter.ToInt32(dib, 0) == InfoHeaderBytes && BitConverter.ToInt16(dib, 14) == 32
-                && BitConverter.ToInt32(dib, 16) == Bitfields && dib.Length >= InfoHeaderBytes + MaskBytes
-                && BitConverter.ToInt32(dib, 40) == 0xff0000 && BitConverter.ToInt32(dib, 44) == 0xff00
+            return dib.Length >= InfoHeaderBytes + MaskBytes
+                && BitConverter.ToInt32(dib, 0) == InfoHeaderBytes
+                && BitConverter.ToInt16(dib, 14) == 32
+                && BitConverter.ToInt32(dib, 16) == Bitfields
+                && BitConverter.ToInt32(dib, 40) == 0xff0000
+                && BitConverter.ToInt32(dib, 44) == 0xff00
                 && BitConverter.ToInt32(dib, 48) == 0xff;
         }
 
@@ -155,7 +159,8 @@ namespace Clipgate
             byte[] plain = new byte[dib.Length - MaskBytes];
             Buffer.BlockCopy(dib, 0, plain, 0, InfoHeaderBytes);
             Put(plain, 16, 0);
-            Buffer.BlockCopy(dib, InfoHeaderBytes + MaskBytes, plain, InfoHeaderBytes, plain.Length - InfoHeaderBytes);
+            int rest = plain.Length - InfoHeaderBytes;
+            Buffer.BlockCopy(dib, dib.Length - rest, plain, InfoHeaderBytes, rest);
             return plain;
         }
 

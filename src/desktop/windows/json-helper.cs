@@ -38,7 +38,8 @@ namespace Clipgate
     {
         public static XElement Parse(byte[] json)
         {
-            using (XmlReader reader = JsonReaderWriterFactory.CreateJsonReader(json, XmlDictionaryReaderQuotas.Max))
+            XmlDictionaryReaderQuotas quotas = XmlDictionaryReaderQuotas.Max;
+            using (XmlReader reader = JsonReaderWriterFactory.CreateJsonReader(json, quotas))
             {
                 return XElement.Load(reader);
             }
@@ -55,8 +56,9 @@ namespace Clipgate
             foreach (char unit in text)
             {
                 // All but printable ASCII: no encoding can get it wrong, and no line is cut.
-                if (unit >= ' ' && unit <= '~' && unit != '"' && unit != '\\') json.Append(unit);
-                else json.Append("\\u").Append(((int)unit).ToString("x4", CultureInfo.InvariantCulture));
+                bool isPlain = unit >= ' ' && unit <= '~' && unit != '"' && unit != '\\';
+                if (isPlain) json.Append(unit);
+                else json.AppendFormat(CultureInfo.InvariantCulture, "\\u{0:x4}", (int)unit);
             }
             return json.Append('"').ToString();
         }

@@ -53,10 +53,8 @@ namespace Clipgate
         public List<string> FormatNames()
         {
             List<string> names = new List<string>();
-            for (uint format = Native.EnumClipboardFormats(0); format != 0; format = Native.EnumClipboardFormats(format))
-            {
-                names.Add(NameOf(format));
-            }
+            uint format = 0;
+            while ((format = Native.EnumClipboardFormats(format)) != 0) names.Add(NameOf(format));
             return names;
         }
 
@@ -103,14 +101,19 @@ namespace Clipgate
 
         public void Empty()
         {
-            if (!Native.EmptyClipboard()) throw new InvalidOperationException("Cannot empty the clipboard");
+            if (Native.EmptyClipboard()) return;
+            throw new InvalidOperationException("Windows does not empty the clipboard");
         }
 
         public void Write(uint format, byte[] bytes)
         {
             IntPtr handle = Native.GlobalAlloc(Movable, new UIntPtr((ulong)bytes.LongLength));
-            if (handle == IntPtr.Zero) throw new OutOfMemoryException("There is not enough memory for what is offered");
-            IntPtr memory = Native.GlobalLock(handle);
+            IntPtr memory = handle == IntPtr.Zero ? handle : Native.GlobalLock(handle);
+            if (memory == IntPtr.Zero)
+            {
+                Native.GlobalFree(handle);
+                throw new OutOfMemoryException("There is not enough memory for what is offered");
+            }
             Marshal.Copy(bytes, 0, memory, bytes.Length);
             Native.GlobalUnlock(handle);
             // From here on it belongs to Windows, unless that fails.
@@ -167,10 +170,10 @@ namespace Clipgate
         [DllImport("user32.dll")]
         public static extern uint GetClipboardSequenceNumber();
 
-        [DllImport("user32.dll", CharSet = CharSet.Unicode, EntryPoint = "GetClipboardFormatNameW", SetLastError = true)]
-        public static extern int GetClipboardFormatName(uint format, StringBuilder name, int length);
+        [DllImport("user32.dll", CharSet = CharSet.Unicode, EntryPoint = "GetClipboardFormatNameW")]
+        public static extern int GetClipboardFormatName(uint id, StringBuilder name, int size);
 
-        [DllImport("user32.dll", CharSet = CharSet.Unicode, EntryPoint = "RegisterClipboardFormatW", SetLastError = true)]
+        [DllImport("user32.dll", CharSet = CharSet.Unicode, EntryPoint = "RegisterClipboardFormatW")]
         public static extern uint RegisterClipboardFormat(string name);
 
         [DllImport("user32.dll", SetLastError = true)]
@@ -194,6 +197,6 @@ namespace Clipgate
         public static extern UIntPtr GlobalSize(IntPtr handle);
 
         [DllImport("shell32.dll", CharSet = CharSet.Unicode, EntryPoint = "DragQueryFileW")]
-        public static extern uint DragQueryFile(IntPtr drop, uint index, StringBuilder path, uint length);
+        public static extern uint DragQueryFile(IntPtr drop, uint n, StringBuilder path, uint size);
     }
 }

@@ -18,11 +18,6 @@ namespace Clipgate
         /// <summary>When another program holds the clipboard for long.</summary>
         private const int AnnounceAgainMs = 500;
 
-        private const long MaxPixelBytes = 4L * Formats.MaxPixels;
-
-        /// <summary>A number beside the copy that says 0 for no. Windows' own names.</summary>
-        private static readonly string[] Permissions = { "CanIncludeInClipboardHistory", "CanUploadToCloudClipboard" };
-
         private readonly Stream output = Console.OpenStandardOutput();
         private readonly System.Windows.Forms.Timer again = new System.Windows.Forms.Timer();
 
@@ -34,12 +29,13 @@ namespace Clipgate
 
         public static void Run()
         {
-            // Not in a window that nobody sees: it ends this program, and the daemon starts another.
+            // Not in a window that nobody sees: it ends this program, and another one is started.
             Application.SetUnhandledExceptionMode(UnhandledExceptionMode.ThrowException);
-            SynchronizationContext.SetSynchronizationContext(new WindowsFormsSynchronizationContext());
+            SynchronizationContext window = new WindowsFormsSynchronizationContext();
+            SynchronizationContext.SetSynchronizationContext(window);
             Helper helper = new Helper();
-            SynchronizationContext window = SynchronizationContext.Current;
-            Thread reader = new Thread(() => ReadLines(line => window.Post(_ => helper.Obey(line), null)));
+            Action<string> take = line => window.Post(_ => helper.Obey(line), null);
+            Thread reader = new Thread(() => ReadLines(take));
             reader.IsBackground = true;
             reader.Start();
             Application.Run();
@@ -52,7 +48,7 @@ namespace Clipgate
             again.Tick += (sender, happening) => Announce();
             if (!Native.AddClipboardFormatListener(Handle))
             {
-                throw new InvalidOperationException("Windows does not tell this program about the clipboard");
+                throw new InvalidOperationException("Windows does not tell of the clipboard");
             }
             announced = Native.GetClipboardSequenceNumber();
             Tell("\"event\":\"ready\"");
@@ -66,9 +62,11 @@ namespace Clipgate
 
         private static void ReadLines(Action<string> take)
         {
-            using (StreamReader input = new StreamReader(Console.OpenStandardInput(), new UTF8Encoding(false)))
+            Stream lines = Console.OpenStandardInput();
+            using (StreamReader input = new StreamReader(lines, new UTF8Encoding(false)))
             {
-                for (string line = input.ReadLine(); line != null; line = input.ReadLine()) take(line);
+                string line;
+                while ((line = input.ReadLine()) != null) take(line);
             }
             // The daemon is gone, and the thread of the window may be waiting for another program.
             Environment.Exit(0);
@@ -93,7 +91,8 @@ namespace Clipgate
             }
             catch (BusyException busy)
             {
-                if (!isTroubled) Tell("\"event\":\"trouble\",\"message\":" + Json.Format(busy.Message));
+                string message = Json.Format(busy.Message);
+                if (!isTroubled) Tell("\"event\":\"trouble\",\"message\":" + message);
                 isTroubled = true;
                 again.Start();
             }
@@ -123,7 +122,7 @@ namespace Clipgate
                 case "read": return Read(request);
                 case "write": return Write(request);
                 case "release": return Release(request);
-                default: throw new InvalidOperationException("The helper was asked for something unknown");
+                default: throw new InvalidOperationException("The helper does not know this");
             }
         }
 
@@ -134,21 +133,12 @@ namespace Clipgate
             using (OpenClipboard clipboard = new OpenClipboard(Handle))
             {
                 List<string> names = clipboard.FormatNames();
-                List<string> denied = new List<string>();
-                foreach (string permission in Permissions)
-                {
-                    if (names.Contains(permission) && !IsGiven(clipboard, permission)) denied.Add(permission);
-                }
+                List<string> denied = Contents.Denied(clipboard, names);
                 announced = Native.GetClipboardSequenceNumber();
-                return "\"change\":" + announced + ",\"types\":" + Json.Format(names) + ",\"denied\":" + Json.Format(denied);
+                return "\"change\":" + announced
+                    + ",\"types\":" + Json.Format(names)
+                    + ",\"denied\":" + Json.Format(denied);
             }
-        }
-
-        /// <summary>One that cannot be read is not given.</summary>
-        private static bool IsGiven(OpenClipboard clipboard, string permission)
-        {
-            byte[] value = clipboard.Read(OpenClipboard.FormatOf(permission), 1024);
-            return value != null && value.Length >= 4 && BitConverter.ToInt32(value, 0) != 0;
         }
 
         private string Read(Request request)
@@ -161,7 +151,8 @@ namespace Clipgate
                 if (change != request.Number("change")) return Outcome("overtaken", change);
                 try
                 {
-                    bytes = BytesOf(clipboard, request.Text("type"), request.Number("maxBytes"));
+                    long maxBytes = request.Number("maxBytes");
+                    bytes = Contents.Read(clipboard, request.Text("type"), maxBytes);
                 }
                 catch (TooLongException tooLong)
                 {
@@ -178,28 +169,11 @@ namespace Clipgate
             return Outcome("read", change) + ",\"bytes\":" + bytes.Length;
         }
 
-        private static byte[] BytesOf(OpenClipboard clipboard, string type, long maxBytes)
-        {
-            switch (type)
-            {
-                case "CF_UNICODETEXT":
-                    // A character of 16 bits has at least one byte in UTF-8; buffers may be longer.
-                    byte[] text = clipboard.Read(OpenClipboard.UnicodeText, 4 * maxBytes);
-                    return text == null ? null : Formats.Utf8OfText(Encoding.Unicode.GetString(text), maxBytes);
-                case "CF_HDROP":
-                    string[] paths = clipboard.ReadPaths(maxBytes);
-                    return paths == null ? null : Formats.Bounded(Encoding.UTF8.GetBytes(Json.Format(paths)), maxBytes);
-                case "CF_DIB":
-                    byte[] dib = clipboard.Read(OpenClipboard.Dib, MaxPixelBytes);
-                    return dib == null ? null : Formats.PngOfDib(dib, maxBytes);
-                default:
-                    return clipboard.Read(OpenClipboard.FormatOf(type), maxBytes);
-            }
-        }
-
         private string Write(Request request)
         {
-            Dictionary<string, byte[]> offered = Offered(request, File.ReadAllBytes(request.Text("file")));
+            byte[] bytes = File.ReadAllBytes(request.Text("file"));
+            Dictionary<string, byte[]> offered =
+                Contents.Offered(request.Text("kind"), request.Text("type"), bytes);
             using (OpenClipboard clipboard = new OpenClipboard(Handle))
             {
                 clipboard.Empty();
@@ -215,38 +189,13 @@ namespace Clipgate
             return Outcome("written", change);
         }
 
-        /// <summary>Made before the clipboard is emptied; the best first.</summary>
-        private static Dictionary<string, byte[]> Offered(Request request, byte[] bytes)
-        {
-            Dictionary<string, byte[]> offered = new Dictionary<string, byte[]>();
-            switch (request.Text("kind"))
-            {
-                case "text":
-                    offered["CF_UNICODETEXT"] = Formats.TextOfUtf8(bytes);
-                    break;
-                case "files":
-                    offered["CF_HDROP"] = Formats.DropOf(Json.ParseStrings(bytes));
-                    // To copy, not to move.
-                    offered["Preferred DropEffect"] = BitConverter.GetBytes(1);
-                    break;
-                default:
-                    offered[request.Text("type")] = bytes;
-                    // Many programs paste PNG or bitmaps only.
-                    byte[] png = request.Text("type") == "PNG" ? null : Formats.PngOf(bytes);
-                    if (png != null) offered["PNG"] = png;
-                    byte[] dib = Formats.DibOf(bytes);
-                    if (dib != null) offered["CF_DIB"] = dib;
-                    break;
-            }
-            return offered;
-        }
-
         private string Release(Request request)
         {
             using (OpenClipboard clipboard = new OpenClipboard(Handle))
             {
                 uint change = Native.GetClipboardSequenceNumber();
-                if (!IsOurs() && change != request.Number("change")) return Outcome("overtaken", change);
+                bool isKnown = IsOurs() || change == request.Number("change");
+                if (!isKnown) return Outcome("overtaken", change);
                 clipboard.Empty();
                 announced = Native.GetClipboardSequenceNumber();
                 return Outcome("released", announced);

@@ -44,14 +44,15 @@ describe('macos-helper.js', { timeout: 60_000 }, () => {
     }
   })
 
-  it('finds the paths of files that the Finder names by number, and skips the others', async (t) => {
+  it('finds the paths of files that the Finder names by number, and skips others', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
     t.after(() => rm(folder, { recursive: true }))
     const path = join(folder, 'ä file')
     await writeFile(path, 'bytes')
     const { system, copies } = await openHelperClipboard(t, 'macos')
     const id = Buffer.from(pathToFileURL(path).href).toString('base64url')
-    const urls = [`file:///.file/id=${id}`, 'file:///.file/id=gone', 'https://example.com/', 'no url']
+    const others = ['file:///.file/id=gone', 'https://example.com/', 'no url']
+    const urls = [`file:///.file/id=${id}`, ...others]
     system.put({ 'public.file-url': JSON.stringify(urls) })
     assert.deepEqual(await copies.next(), { kind: 'files', paths: [path] })
   })

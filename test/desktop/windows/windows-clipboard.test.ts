@@ -10,6 +10,9 @@ import { WatchedClock } from '../x11/support/watched-clock.ts'
 
 const SOURCES = new URL('../../../src/desktop/windows/', import.meta.url)
 
+const OPTIONS =
+  '-NoProfile -NonInteractive -STA -ExecutionPolicy Bypass -InputFormat None -File'
+
 /** A program where Windows has its PowerShell. */
 async function open(t: TestContext, script: string) {
   const root = await mkdtemp(join(tmpdir(), 'clipgate-'))
@@ -30,7 +33,7 @@ describe('The Windows clipboard, when it opens', { timeout: 60_000 }, () => {
     const { opening } = await open(t, `
       const { existsSync } = require('node:fs')
       const [script, ...options] = process.argv.slice(2).reverse()
-      const expected = '-NoProfile -NonInteractive -STA -ExecutionPolicy Bypass -InputFormat None -File'
+      const expected = '${OPTIONS}'
       if (options.reverse().join(' ') !== expected || !existsSync(script)) process.exit(3)
       console.log('{"event":"ready"}')
       require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
@@ -50,7 +53,8 @@ describe('The Windows clipboard, when it opens', { timeout: 60_000 }, () => {
       ['whatever', /^Error: "powershell" ended with exit code 1$/],
     ] as const
     for (const [complaint, reason] of cases) {
-      const { opening } = await open(t, `console.error(${JSON.stringify(complaint)}); process.exit(1)`)
+      const script = `console.error(${JSON.stringify(complaint)}); process.exit(1)`
+      const { opening } = await open(t, script)
       await assert.rejects(opening, reason)
     }
   })

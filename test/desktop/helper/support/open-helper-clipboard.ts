@@ -33,9 +33,11 @@ const TYPES = {
 
 const OPEN = { macos: openMacosClipboard, windows: openWindowsClipboard }
 
-export const OSASCRIPT = fileURLToPath(new URL('../../macos/support/osascript.js', import.meta.url))
-export const SCRIPT = fileURLToPath(new URL('../../../../src/desktop/macos/macos-helper.js', import.meta.url))
-const POWERSHELL = fileURLToPath(new URL('../../windows/support/powershell.js', import.meta.url))
+const pathOf = (url: string): string => fileURLToPath(new URL(url, import.meta.url))
+
+export const OSASCRIPT = pathOf('../../macos/support/osascript.js')
+export const SCRIPT = pathOf('../../../../src/desktop/macos/macos-helper.js')
+const POWERSHELL = pathOf('../../windows/support/powershell.js')
 
 export interface OpenedHelperClipboard {
   readonly clipboard: SystemClipboard
@@ -63,7 +65,8 @@ export function openOn(
     macos: [OSASCRIPT, '-l', 'JavaScript', SCRIPT, folder],
     windows: [POWERSHELL, folder],
   }[platform]
-  const defaults = { clock: systemClock, logger: new CaptureLogger(), env: process.env, readAtStart: false }
+  const { env } = process
+  const defaults = { clock: systemClock, logger: new CaptureLogger(), env, readAtStart: false }
   return OPEN[platform]({ ...defaults, ...options }, { command: process.execPath, args })
 }
 
@@ -112,5 +115,6 @@ function bytesOf(platform: HelperPlatform, content: CopiedContent): Uint8Array |
   if (content.kind === 'text') return content.text
   if (content.kind === 'image') return content.bytes
   const { paths } = content
-  return JSON.stringify(platform === 'macos' ? paths.map((path) => pathToFileURL(path).href) : paths)
+  if (platform === 'windows') return JSON.stringify(paths)
+  return JSON.stringify(paths.map((path) => pathToFileURL(path).href))
 }

@@ -1,6 +1,6 @@
 /**
- * Plays a helper from a conversation in `fixtures/helpers`: says what the helper said, and waits for
- * what the adapter said. Ends when the adapter says something else.
+ * Plays a helper from a conversation in `fixtures/helpers`: says what the helper said, and waits
+ * for what the adapter said. Ends when the adapter says something else.
  *
  * What the daemon sees or does is a matter of the test, which says on a socket when it has.
  *
@@ -70,6 +70,7 @@ async function hear(expected, { hands, handsBase64, finds }) {
     throw new Error('The adapter handed something else over')
   }
   if (hands !== undefined) writeFileSync(file, hands, { flag: 'r+' })
-  if (handsBase64 !== undefined) writeFileSync(file, handsBase64, { encoding: 'base64', flag: 'r+' })
+  const bytes = handsBase64 === undefined ? undefined : Buffer.from(handsBase64, 'base64')
+  if (bytes !== undefined) writeFileSync(file, bytes, { flag: 'r+' })
   lastId = id
 }

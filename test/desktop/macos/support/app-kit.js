@@ -290,7 +290,15 @@ export function createRuntime(clipboard, checkMs) {
     // Node's own loop runs anyway.
     NSRunLoop: { currentRunLoop: { run: undefined } },
   })
-  Object.defineProperty($, 'NSMutableData', { value: { get data() { return new Data(Buffer.alloc(0)) } } })
-  Object.defineProperty($, 'NSMutableArray', { value: { get array() { return new List([]) } } })
+  $.NSMutableData = {
+    get data() {
+      return new Data(Buffer.alloc(0))
+    },
+  }
+  $.NSMutableArray = {
+    get array() {
+      return new List([])
+    },
+  }
   return { $, ObjC }
 }
