@@ -66,14 +66,16 @@ export function waylandSocket(env: NodeJS.ProcessEnv): string {
  * Which protocol the compositor at `socket` has for the clipboard; the older one, which every
  * wl-clipboard knows, if it has both.
  *
- * @throws {Error} {@link AWAY}, {@link NO_DATA_CONTROL}, or that it does not answer within 2 s.
+ * @throws {Error} {@link AWAY}, {@link NO_DATA_CONTROL}, that it has no seat, or that it does not
+ *   answer within 2 s.
  * @throws `signal.reason` when aborted.
  */
 export async function findDataControl(socket: string, options: AskingOptions): Promise<DataControl> {
   const interfaces = await readInterfaces(socket, options)
-  if (interfaces.has('zwlr_data_control_manager_v1')) return 'wlr'
-  if (interfaces.has('ext_data_control_manager_v1')) return 'ext'
-  throw new Error(NO_DATA_CONTROL)
+  const isWlr = interfaces.has('zwlr_data_control_manager_v1')
+  if (!isWlr && !interfaces.has('ext_data_control_manager_v1')) throw new Error(NO_DATA_CONTROL)
+  if (!interfaces.has('wl_seat')) throw new Error('The Wayland compositor has no seat')
+  return isWlr ? 'wlr' : 'ext'
 }
 
 /** The names of everything that the compositor offers. */

@@ -75,7 +75,6 @@ async function endsWithUs(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
 /** wl-paste has a few messages, and none of them quotes what was copied. */
 function explain(line: string): string | undefined {
   if (/data-control|watch mode/i.test(line)) return NO_DATA_CONTROL
-  if (/wl_display|wayland server/i.test(line)) return AWAY
-  if (/seat/i.test(line)) return 'The Wayland compositor has no seat'
-  return undefined
+  // It also misses the seat when the compositor goes away before it has told of one.
+  return /wl_display|wayland server|seat/i.test(line) ? AWAY : undefined
 }

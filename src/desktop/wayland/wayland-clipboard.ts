@@ -93,8 +93,8 @@ export class WaylandClipboard implements SystemClipboard {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#reading.abort()
-    await this.#pending?.abort('The clipboard was closed')
     await this.#helper?.close()
+    await this.#pending?.release()
     await this.#owner?.release()
   }
 

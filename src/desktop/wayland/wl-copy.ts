@@ -2,8 +2,9 @@
  * One run of wl-copy, which offers one thing until somebody copies something else.
  *
  * wl-copy keeps what it offers in a file of its own, in a private folder, which it removes when it
- * is replaced, and not when it is killed. So it is made to end by clearing the clipboard; where it
- * must be killed its folder is removed here.
+ * is replaced, and not when it is killed. So it is made to end by clearing the clipboard. While it
+ * takes its input it must be killed, and its folder is removed here. With a compositor that hangs
+ * neither is possible, and the file stays.
  *
  * It is not ended when this program is killed: what was pushed can still be pasted then.
  *
@@ -11,11 +12,11 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readFile, readlink, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import type { Writable } from 'node:stream'
 import { KIB } from '../../core/limits.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -36,18 +37,20 @@ const BLOCK_BYTES: number = 256 * KIB
 const CONFIRM_MS = 10_000
 
 /** Time to end when the clipboard was cleared. */
-const END_MS = 2000
+const END_MS = 3000
+
+const CLOSED = 'The clipboard was closed'
 
 const OVERTAKEN = 'Another program copied at the same moment'
 
 export class WlCopy {
   readonly #options: WlCopyOptions
   readonly #child: ChildProcess
-  readonly #sending = new AbortController()
   readonly #confirmed: Promise<void>
   #settle: (failure?: Error) => void = () => undefined
   #cancelTimeout: () => void = () => undefined
   #sha256: string | undefined
+  #aborting: Promise<void> | undefined
   #hasComplained = false
   /** Resolves when it is gone. */
   readonly ended: Promise<void>
@@ -67,15 +70,19 @@ export class WlCopy {
     this.#child = child
     child.stderr.on('data', () => (this.#hasComplained = true))
     child.on('error', (error) => this.#settle(describe(error)))
+    // It ended while we wrote: that is told by its end.
+    child.stdin.on('error', () => undefined)
     this.ended = new Promise((resolve) => {
       child.on('close', () => {
-        this.#sending.abort()
         this.#cancelTimeout()
-        this.#settle(new Error(this.isLost ? 'wl-copy failed' : OVERTAKEN))
+        // Whoever aborts it knows better why it ended.
+        if (this.#aborting === undefined) {
+          this.#settle(new Error(this.isLost ? 'wl-copy failed' : OVERTAKEN))
+        }
         resolve()
       })
     })
-    void this.#send(bytes)
+    void this.#send(child.stdin, bytes)
   }
 
   /** Once everything was sent; until then nothing is offered yet. */
@@ -110,60 +117,82 @@ export class WlCopy {
   }
 
   /** Kills it, and removes what it leaves. */
-  async abort(reason: string): Promise<void> {
-    this.#settle(new Error(reason))
-    const { pid, exitCode, signalCode } = this.#child
-    if (pid !== undefined && exitCode === null && signalCode === null) {
-      const folder = await findFolder(pid)
-      killGroup(pid)
-      if (folder !== undefined) await rm(folder, { recursive: true, force: true })
-    }
-    await this.ended
+  abort(reason: string): Promise<void> {
+    return (this.#aborting ??= this.#abort(reason))
   }
 
   /** Lets go of the clipboard. */
   async release(): Promise<void> {
     const { env, clock } = this.#options
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    const cancel = clock.after(END_MS, () => void this.abort('The Wayland compositor does not answer'))
-    // Fails with the compositor, and then wl-copy ends as well, or the timer ends it.
-    await clearClipboard(env, clock).catch(() => undefined)
-    await this.ended
-    cancel()
+    if (this.#isGone) return
+    if (this.#sha256 === undefined) return await this.abort(CLOSED)
+    const late = new AbortController()
+    const cancel = clock.after(END_MS, () => late.abort())
+    try {
+      await clearClipboard(env, clock, late.signal)
+      late.signal.addEventListener('abort', () => void this.abort(CLOSED))
+      await this.ended
+    } catch {
+      // The compositor is away or hangs: nobody can paste any more.
+      await this.abort(CLOSED)
+    } finally {
+      cancel()
+    }
   }
 
-  async #send(bytes: OfferedBytes): Promise<void> {
-    const { stdin } = this.#child
+  async #abort(reason: string): Promise<void> {
+    const { pid } = this.#child
+    const folder = pid === undefined || this.#isGone ? undefined : await findFolder(pid)
+    if (!this.#isGone) killGroup(pid)
+    await this.ended
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true })
+    this.#settle(new Error(reason))
+  }
+
+  get #isGone(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  async #send(stdin: Writable, bytes: OfferedBytes): Promise<void> {
     const hash = createHash('sha256')
     try {
-      if (stdin === null) throw new Error('wl-copy has no input')
-      const { signal } = this.#sending
-      await pipeline(Readable.from(blocksOf(bytes, hash)), stdin, { signal })
-      this.#sha256 = hash.digest('hex')
-      this.#cancelTimeout = this.#options.clock.after(CONFIRM_MS, () => {
-        void this.abort('wl-copy does not become ready')
-      })
+      for await (const block of blocksOf(bytes)) {
+        hash.update(block)
+        if (stdin.destroyed) return
+        if (!stdin.write(block)) await Promise.race([once(stdin, 'drain'), this.ended])
+      }
     } catch (error) {
-      // What has come so far must not be offered. When it ended first, that is the reason.
-      await this.abort(codeOf(error) === 'EPIPE' ? 'wl-copy ended' : messageOf(error))
+      // It ended first, and that is the reason.
+      if (stdin.destroyed) return
+      // While its input is open it offers nothing: what has come so far is only a part.
+      await this.abort(messageOf(error))
+      return
     }
+    this.#sha256 = hash.digest('hex')
+    stdin.end()
+    this.#cancelTimeout = this.#options.clock.after(CONFIRM_MS, () => {
+      void this.abort('wl-copy does not become ready')
+    })
   }
 }
 
 /** Empties the clipboard, whoever owns it. @throws {Error} When wl-copy cannot. */
-export async function clearClipboard(env: NodeJS.ProcessEnv, clock: Clock): Promise<void> {
-  const { isSuccess } = await runTool('wl-copy', ['--clear'], { env, clock, maxBytes: 0 })
+export async function clearClipboard(
+  env: NodeJS.ProcessEnv,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { isSuccess } = await runTool('wl-copy', ['--clear'], { env, clock, signal, maxBytes: 0 })
   if (!isSuccess) throw new Error('Cannot clear the clipboard')
 }
 
-async function* blocksOf(bytes: OfferedBytes, hash: Hash): AsyncGenerator<Uint8Array> {
+async function* blocksOf(bytes: OfferedBytes): AsyncGenerator<Uint8Array> {
   const opened = await bytes.open()
   try {
     for (let position = 0; position < bytes.size; ) {
       const block = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, bytes.size - position))
       const count = await opened.read(block, position)
       if (count === 0) throw new Error('Cannot offer the item: bytes are missing')
-      hash.update(block.subarray(0, count))
       yield block.subarray(0, count)
       position += count
     }

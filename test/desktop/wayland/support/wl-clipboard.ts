@@ -11,21 +11,18 @@ import type { Sway } from '../../../support/sway.ts'
 
 type SwayEnv = Sway['env']
 
-/** Copies `bytes`; resolves when wl-copy owns the clipboard. Ends with the compositor. */
+/** Copies `bytes`; resolves when wl-copy owns the clipboard. Ends with the test. */
 export async function wlCopy(
   t: TestContext,
   env: SwayEnv,
   bytes: string | Uint8Array,
   type = 'text/plain;charset=utf-8',
 ): Promise<void> {
-  // It goes on in the background, in the group of its parent.
+  // Another process of its goes on in the background.
   const child = spawn('wl-copy', ['--type', type], {
     env: { ...process.env, ...env },
     stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
   })
-  const { pid } = child
-  if (pid === undefined) throw new Error('Cannot start wl-copy')
   t.after(() => clear(env))
   child.stdin.end(bytes)
   const [code] = await once(child, 'exit')
@@ -33,8 +30,18 @@ export async function wlCopy(
 }
 
 /** Pastes one format; `undefined` when it is not offered. */
-export async function wlPaste(env: SwayEnv, type: string): Promise<Buffer | undefined> {
-  const child = spawn('wl-paste', ['--no-newline', '--type', type], {
+export function wlPaste(env: SwayEnv, type: string): Promise<Buffer | undefined> {
+  return run(env, '--no-newline', '--type', type)
+}
+
+/** The formats that are offered. */
+export async function listTypes(env: SwayEnv): Promise<readonly string[]> {
+  const list = await run(env, '--list-types')
+  return list === undefined ? [] : list.toString().trim().split('\n')
+}
+
+async function run(env: SwayEnv, ...args: readonly string[]): Promise<Buffer | undefined> {
+  const child = spawn('wl-paste', args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'ignore'],
   })

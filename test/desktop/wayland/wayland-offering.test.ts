@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { MIB } from '../../../src/core/limits.ts'
+import type { Blob } from '../../../src/ports/blob.ts'
+import { temporaryFolder } from '../../support/daemon-process.ts'
+import { defer } from '../../support/defer.ts'
+import { needs } from '../../support/requirements.ts'
+import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
+import { blobOf } from '../x11/support/watched-blob.ts'
+import { openWayland, sharedSway } from './support/open-wayland.ts'
+import { clear, listTypes, wlCopy, wlPaste } from './support/wl-clipboard.ts'
+
+const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), randomBytes(100_000)])
+
+/** How many files of wl-copy hold this; those of other tests are not ours to count. */
+async function filesWith(marker: string): Promise<number> {
+  const folders = (await readdir('/tmp')).filter((name) => name.startsWith('wl-copy-buffer-'))
+  const contents = await Promise.all(
+    // It may be removed at any time.
+    folders.map((name) => readFile(join('/tmp', name, 'stdin')).catch(() => Buffer.alloc(0))),
+  )
+  return contents.filter((content) => content.includes(marker)).length
+}
+
+/** A blob of which nothing comes after the first block until the test ends. */
+function slowBlob(marker: string) {
+  const asked = defer<void>()
+  const blob: Blob = {
+    size: 10 * MIB,
+    modifiedAt: 0,
+    open: async () => ({
+      read: async (target, position) => {
+        if (position > 0) {
+          asked.resolve()
+          await new Promise(() => undefined)
+        }
+        target.fill(0)
+        target.set(Buffer.from(marker))
+        return target.length
+      },
+      close: async () => undefined,
+    }),
+  }
+  return { blob, asked: asked.promise }
+}
+
+async function fileIn(t: TestContext): Promise<string> {
+  const path = join(await temporaryFolder(t), 'a b.txt')
+  await writeFile(path, 'x')
+  return path
+}
+
+describe('WaylandClipboard, offering', { ...needs(...SWAY_TOOLS), timeout: 60_000 }, () => {
+  it('offers text under all of its usual names', async (t) => {
+    const { env, clipboard } = await openWayland(t, await sharedSway())
+    await clipboard.offer({ kind: 'text', text: 'hello' })
+    const types = ['STRING', 'TEXT', 'UTF8_STRING', 'text/plain', 'text/plain;charset=utf-8']
+    assert.deepEqual((await listTypes(env)).toSorted(), types)
+    for (const type of types) assert.equal(String(await wlPaste(env, type)), 'hello')
+  })
+
+  it('offers files to file managers, and as text', async (t) => {
+    const { env, clipboard } = await openWayland(t, await sharedSway())
+    await clipboard.offer({ kind: 'files', paths: [await fileIn(t)] })
+    assert.match(String(await wlPaste(env, 'text/uri-list')), /^file:\/\/\/.*\/a%20b\.txt\r\n$/)
+    assert.ok((await listTypes(env)).includes('text/plain'), 'there is text too')
+  })
+
+  it('makes an empty text an empty clipboard', async (t) => {
+    const { env, clipboard, copies } = await openWayland(t, await sharedSway())
+    await clipboard.offer({ kind: 'text', text: 'before' })
+    await clipboard.offer({ kind: 'text', text: '' })
+    assert.deepEqual(await listTypes(env), [])
+    assert.equal(copies.size, 0)
+  })
+
+  it('does not report what it wrote, whatever it was', async (t) => {
+    const { env, clipboard, copies } = await openWayland(t, await sharedSway())
+    await clipboard.offer({ kind: 'text', text: 'NUL at the end\0\0' })
+    await clipboard.offer({ kind: 'text', text: 'half a pair \ud83d' })
+    await clipboard.offer({ kind: 'files', paths: [await fileIn(t)] })
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: await blobOf(PNG) })
+    await wlCopy(t, env, 'the end')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'the end' })
+    assert.equal(copies.size, 0)
+  })
+
+  it('does not report what another program takes over from it', async (t) => {
+    const { env, clipboard, copies } = await openWayland(t, await sharedSway())
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: await blobOf(PNG) })
+    await wlCopy(t, env, PNG, 'image/png')
+    await clipboard.offer({ kind: 'text', text: 'ours' })
+    await wlCopy(t, env, 'ours')
+    await wlCopy(t, env, 'theirs')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'theirs' })
+    await wlCopy(t, env, 'ours')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'ours' })
+    assert.equal(copies.size, 0)
+  })
+
+  it('reports another image of the same size', async (t) => {
+    const { env, clipboard, copies } = await openWayland(t, await sharedSway())
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: await blobOf(PNG) })
+    const other = Buffer.from(PNG)
+    other[other.length - 1] = (PNG.at(-1) ?? 0) ^ 1
+    await wlCopy(t, env, other, 'image/png')
+    const copied = await copies.next()
+    assert.ok(copied.kind === 'image' && other.equals(copied.bytes), 'it is the other image')
+  })
+
+  it('offers an image that is too large to be read again', async (t) => {
+    const limits = { maxImageBytes: MIB }
+    const { env, clipboard, copies, troubles } = await openWayland(t, await sharedSway(), { limits })
+    const bytes = Buffer.concat([PNG, randomBytes(3 * MIB)])
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: await blobOf(bytes) })
+    assert.ok((await wlPaste(env, 'image/png'))?.equals(bytes), 'the bytes are the same')
+    await wlCopy(t, env, 'the end')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'the end' })
+    assert.equal(troubles.size, 0)
+  })
+
+  it('gives way to what is copied while it writes, and leaves nothing of it', async (t) => {
+    const { env, clipboard, copies } = await openWayland(t, await sharedSway())
+    const marker = randomUUID()
+    const { blob, asked } = slowBlob(marker)
+    const offered = clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
+    const rejected = assert.rejects(offered, /copied at the same moment/)
+    await asked
+    await wlCopy(t, env, 'meanwhile')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'meanwhile' })
+    await rejected
+    assert.equal(String(await wlPaste(env, 'text/plain')), 'meanwhile')
+    assert.equal(await filesWith(marker), 0)
+  })
+
+  it('does not offer a part when the bytes break off', async (t) => {
+    const { env, clipboard } = await openWayland(t, await sharedSway())
+    const marker = randomUUID()
+    const broken: Blob = {
+      size: MIB,
+      modifiedAt: 0,
+      open: async () => ({
+        read: async (target, position) => {
+          target.set(Buffer.from(marker))
+          return position === 0 ? target.length : 0
+        },
+        close: async () => undefined,
+      }),
+    }
+    await clear(env)
+    const offered = clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: broken })
+    await assert.rejects(offered, /bytes are missing/)
+    assert.deepEqual(await listTypes(env), [])
+    assert.equal(await filesWith(marker), 0)
+    await clipboard.offer({ kind: 'text', text: 'next' })
+    assert.equal(String(await wlPaste(env, 'text/plain')), 'next')
+  })
+
+  it('leaves no file behind when it is closed', async (t) => {
+    const sway = await Sway.start()
+    t.after(() => sway.stop())
+    const marker = randomUUID()
+    const { env, clipboard } = await openWayland(t, sway)
+    await clipboard.offer({ kind: 'text', text: marker })
+    assert.equal(await filesWith(marker), 1)
+    await clipboard.close()
+    assert.equal(await filesWith(marker), 0)
+    assert.deepEqual(await listTypes(env), [])
+  })
+
+  it('does not empty the clipboard of others when it is closed', async (t) => {
+    const { env, clipboard, copies } = await openWayland(t, await sharedSway())
+    await clipboard.offer({ kind: 'text', text: 'ours' })
+    await wlCopy(t, env, 'theirs')
+    await copies.next()
+    await clipboard.close()
+    assert.equal(String(await wlPaste(env, 'text/plain')), 'theirs')
+  })
+
+  it('can be closed while it writes', async (t) => {
+    const { clipboard } = await openWayland(t, await sharedSway())
+    const marker = randomUUID()
+    const { blob, asked } = slowBlob(marker)
+    const offered = clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
+    const rejected = assert.rejects(offered, /was closed/)
+    await asked
+    await clipboard.close()
+    await rejected
+    assert.equal(await filesWith(marker), 0)
+    await assert.rejects(clipboard.offer({ kind: 'text', text: 'x' }), /closed/)
+  })
+})

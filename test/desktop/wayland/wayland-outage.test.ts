@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { readFile, readdir } from 'node:fs/promises'
+import { describe, it, type TestContext } from 'node:test'
+import { needs } from '../../support/requirements.ts'
+import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
+import type { WatchedClock } from '../x11/support/watched-clock.ts'
+import { openWayland, type OpenWayland } from './support/open-wayland.ts'
+import { clear, wlCopy, wlPaste } from './support/wl-clipboard.ts'
+
+const AWAY = 'The Wayland compositor is away'
+
+const IS_OVER = { isOver: true }
+
+/** Our children that run wl-paste, or wl-copy, for the compositor in `folder`. */
+async function toolsOf(folder: string): Promise<readonly number[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    ids.map(async (id) => {
+      // Processes end while we look.
+      const read = (name: string) => readFile(`/proc/${id}/${name}`, 'utf8').catch(() => '')
+      const [command, env] = [await read('cmdline'), await read('environ')]
+      return command.startsWith('wl-') && env.includes(folder) ? Number(id) : undefined
+    }),
+  )
+  return found.filter((id) => id !== undefined)
+}
+
+describe('WaylandClipboard, when the compositor goes away', {
+  ...needs(...SWAY_TOOLS),
+  timeout: 60_000,
+}, () => {
+  it('says so, comes back by itself, and offers again what it offered', async (t) => {
+    const { sway, env, clipboard, clock, troubles, copies } = await openOnOwnSway(t)
+    await clipboard.offer({ kind: 'text', text: 'ours' })
+    await restart(sway, clock, troubles)
+    await pasteUntil(env, 'ours')
+    await wlCopy(t, env, 'theirs')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'theirs' })
+    assert.deepEqual([copies.size, troubles.size], [0, 0])
+  })
+
+  it('offers when it is back what was to be offered meanwhile', async (t) => {
+    const { sway, env, clipboard, clock, troubles } = await openOnOwnSway(t)
+    await sway.crash()
+    assert.equal(await troubles.next(), AWAY)
+    await assert.rejects(clipboard.offer({ kind: 'text', text: 'older' }), /is away/)
+    await assert.rejects(clipboard.offer({ kind: 'text', text: 'meanwhile' }), /is away/)
+    await sway.restart()
+    await clock.pass(300)
+    assert.deepEqual(await troubles.next(), IS_OVER)
+    await pasteUntil(env, 'meanwhile')
+  })
+
+  it('does not offer again what somebody replaced, or cleared', async (t) => {
+    const { sway, env, clipboard, clock, troubles, copies } = await openOnOwnSway(t)
+    await clipboard.offer({ kind: 'text', text: 'ours' })
+    await wlCopy(t, env, 'theirs')
+    await copies.next()
+    await restart(sway, clock, troubles)
+    await clipboard.offer({ kind: 'text', text: 'ours too' })
+    await clear(env)
+    // Its wl-copy is told to end, and then nothing of ours is left.
+    while ((await toolsOf(env.XDG_RUNTIME_DIR)).length > 1) await wlPaste(env, 'text/plain')
+    clock.advance(30_000)
+    await restart(sway, clock, troubles)
+    await wlCopy(t, env, 'the end')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'the end' })
+    assert.equal(copies.size, 0)
+  })
+
+  it('reports what was copied before it was back', async (t) => {
+    const { sway, env, clipboard, clock, troubles, copies } = await openOnOwnSway(t)
+    await clipboard.offer({ kind: 'text', text: 'ours' })
+    await sway.crash()
+    assert.equal(await troubles.next(), AWAY)
+    await sway.restart()
+    await wlCopy(t, env, 'theirs')
+    await clock.pass(300)
+    assert.deepEqual(await troubles.next(), IS_OVER)
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'theirs' })
+    assert.equal(String(await wlPaste(env, 'text/plain')), 'theirs')
+  })
+
+  it('tries again after longer and longer pauses, and complains once', async (t) => {
+    const { sway, clock, troubles } = await openOnOwnSway(t)
+    await sway.crash()
+    for (const pause of [300, 600, 1200]) await clock.pass(pause)
+    await sway.restart()
+    await clock.pass(2400)
+    assert.equal(await troubles.next(), AWAY)
+    assert.deepEqual(await troubles.next(), IS_OVER)
+    assert.equal(troubles.size, 0)
+  })
+
+  it('does not report again what it wrote when only its watch was killed', async (t) => {
+    const { env, clipboard, clock, troubles, copies } = await openOnOwnSway(t)
+    const [watch] = await toolsOf(env.XDG_RUNTIME_DIR)
+    assert.ok(watch !== undefined, 'there is a wl-paste')
+    await clipboard.offer({ kind: 'text', text: 'ours' })
+    process.kill(watch, 'SIGKILL')
+    assert.match(String(await troubles.next()), /"wl-paste" ended with SIGKILL/)
+    await clock.pass(300)
+    assert.deepEqual(await troubles.next(), IS_OVER)
+    await wlCopy(t, env, 'theirs')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'theirs' })
+    assert.equal(copies.size, 0)
+  })
+
+  it('leaves no process when it is closed, also while the compositor is away', async (t) => {
+    const { sway, env, clipboard, clock, troubles } = await openOnOwnSway(t)
+    await clipboard.offer({ kind: 'text', text: 'ours' })
+    assert.equal((await toolsOf(env.XDG_RUNTIME_DIR)).length, 2)
+    await sway.crash()
+    await troubles.next()
+    await clipboard.close()
+    assert.deepEqual(await toolsOf(env.XDG_RUNTIME_DIR), [])
+    await sway.restart()
+    clock.advance(60_000)
+    assert.equal(troubles.size, 0)
+  })
+
+  it('can be closed when the compositor hangs', async (t) => {
+    const { sway, env, clipboard, clock } = await openOnOwnSway(t)
+    await clipboard.offer({ kind: 'text', text: 'ours' })
+    sway.freeze()
+    const closing = clipboard.close()
+    await clock.pass(3000)
+    await closing
+    // The `wl-copy --clear` that hangs is ended as well.
+    assert.deepEqual(await toolsOf(env.XDG_RUNTIME_DIR), [])
+    sway.thaw()
+  })
+
+  it('gives up an offer to a compositor that hangs', async (t) => {
+    const { sway, clipboard, clock } = await openOnOwnSway(t)
+    sway.freeze()
+    const rejected = assert.rejects(clipboard.offer({ kind: 'text', text: 'x' }), /does not become/)
+    await clock.pass(10_000)
+    await rejected
+    sway.thaw()
+  })
+})
+
+async function openOnOwnSway(t: TestContext) {
+  const sway = await Sway.start()
+  const opened = await openWayland(t, sway)
+  // Ends after the clipboard, which is closed before.
+  t.after(() => sway.stop())
+  return { ...opened, sway }
+}
+
+async function restart(
+  sway: Sway,
+  clock: WatchedClock,
+  troubles: OpenWayland['troubles'],
+): Promise<void> {
+  await sway.crash()
+  assert.equal(await troubles.next(), AWAY)
+  await sway.restart()
+  await clock.pass(300)
+  assert.deepEqual(await troubles.next(), IS_OVER)
+}
+
+async function pasteUntil(env: Sway['env'], wanted: string): Promise<void> {
+  while (String(await wlPaste(env, 'text/plain')) !== wanted);
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { watch } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { runTool } from '../../../src/desktop/wayland/run-tool.ts'
+import { pasteCopy, type Pasted } from '../../../src/desktop/wayland/wl-paste.ts'
+import { temporaryFolder } from '../../support/daemon-process.ts'
+import { WatchedClock } from '../x11/support/watched-clock.ts'
+
+const HINT = 'x-kde-passwordManagerHint'
+const TEXT = 'text/plain;charset=utf-8'
+
+/** `wl-paste` is this shell script, which finds what was copied beside it: a stand-in. */
+async function standIn(t: TestContext, script: string) {
+  const folder = await temporaryFolder(t)
+  const path = join(folder, 'wl-paste')
+  await writeFile(path, `#!/bin/sh\ncd '${folder}'\necho "$*" >> calls\n${script}\n`)
+  await chmod(path, 0o755)
+  const clock = new WatchedClock()
+  const env = { PATH: `${folder}:${process.env['PATH']}` }
+  return {
+    folder,
+    clock,
+    env,
+    calls: async () => (await readFile(join(folder, 'calls'), 'utf8')).trim().split('\n'),
+    paste: (signal = new AbortController().signal): Promise<Pasted> =>
+      pasteCopy({ env, clock, limits: { maxTextBytes: 100, maxImageBytes: 100 }, signal }),
+  }
+}
+
+/** Offers `types`, and gives `secret` for the hint and `text` for everything else. */
+function offering(types: readonly string[], secret: string, text: string): string {
+  return `
+    case "$*" in
+      --list-types) printf '%s\\n' ${types.map((type) => `'${type}'`).join(' ')} ;;
+      *'--type ${HINT}') printf '%s' '${secret}' ;;
+      *) printf '%s' '${text}' ;;
+    esac`
+}
+
+async function untilExists(path: string, name: string): Promise<void> {
+  for await (const found of names(path)) if (found === name) return
+}
+
+async function* names(folder: string): AsyncGenerator<string> {
+  const seen: string[] = []
+  let wake: () => void = () => undefined
+  const watcher = watch(folder, (_event, name) => {
+    seen.push(String(name))
+    wake()
+  })
+  try {
+    for (;;) {
+      const name = seen.shift()
+      if (name !== undefined) yield name
+      else await new Promise<void>((resolve) => (wake = resolve))
+    }
+  } finally {
+    watcher.close()
+  }
+}
+
+describe('pasteCopy', { timeout: 60_000 }, () => {
+  it('asks for the formats, and for one of them by its name', async (t) => {
+    const { paste, calls } = await standIn(t, offering(['text/html', TEXT], '', 'hello'))
+    assert.deepEqual(await paste(), { isGone: false, content: { kind: 'text', text: 'hello' } })
+    const list = '--list-types'
+    assert.deepEqual(await calls(), [list, `--no-newline --type ${TEXT}`, list])
+  })
+
+  it('does not read what a password manager marks as secret', async (t) => {
+    const { paste, calls } = await standIn(t, offering([TEXT, HINT], 'secret', 'hunter2'))
+    assert.deepEqual(await paste(), { isGone: false, content: undefined })
+    assert.deepEqual(await calls(), ['--list-types', `--no-newline --type ${HINT}`])
+  })
+
+  it('reads what a password manager marks as public', async (t) => {
+    const { paste } = await standIn(t, offering([TEXT, HINT], 'public', 'a user name'))
+    assert.equal((await paste()).content?.kind, 'text')
+  })
+
+  it('does not take a secret that was copied in between for the copy before it', async (t) => {
+    const script = `
+      case "$*" in
+        --list-types) echo '${TEXT}'; [ ! -e changed ] || echo '${HINT}' ;;
+        *) touch changed; printf hunter2 ;;
+      esac`
+    const { paste } = await standIn(t, script)
+    assert.deepEqual(await paste(), { isGone: true, content: undefined })
+  })
+
+  it('knows an empty clipboard, and one that was emptied', async (t) => {
+    const empty = await standIn(t, 'echo Nothing is copied >&2; exit 1')
+    assert.deepEqual(await empty.paste(), { isGone: true, content: undefined })
+    const emptied = await standIn(t, `[ "$*" = --list-types ] && echo '${TEXT}' || exit 1`)
+    assert.deepEqual(await emptied.paste(), { isGone: false, content: undefined })
+  })
+
+  it('reads up to the limit, and kills what gives more', async (t) => {
+    const fits = await standIn(t, offering([TEXT], '', 'x'.repeat(100)))
+    assert.equal((await fits.paste()).content?.kind, 'text')
+    const endless = await standIn(t, `[ "$*" = --list-types ] && echo '${TEXT}' || exec yes`)
+    await assert.rejects(endless.paste(), /larger than 100 bytes/)
+  })
+
+  it('does not wait for ever for a program that does not answer', async (t) => {
+    const stuck = `[ "$*" = --list-types ] && echo '${TEXT}' || { touch asked; exec sleep 1000; }`
+    const { paste, clock, folder } = await standIn(t, stuck)
+    const asked = untilExists(folder, 'asked')
+    const rejected = assert.rejects(paste(), /"wl-paste" does not answer/)
+    await asked
+    await clock.pass(5000)
+    await rejected
+    assert.equal(clock.pending, 0)
+  })
+
+  it('can be told to stop, and ends what the tool has started', async (t) => {
+    const stuck = `
+      [ "$*" = --list-types ] && echo '${TEXT}' && exit
+      sleep 1000 &
+      echo $! > unfinished
+      mv unfinished child
+      wait`
+    const { paste, folder } = await standIn(t, stuck)
+    const asked = untilExists(folder, 'child')
+    const ending = new AbortController()
+    const rejected = assert.rejects(paste(ending.signal), /enough/)
+    await asked
+    ending.abort(new Error('enough'))
+    await rejected
+    const child = (await readFile(join(folder, 'child'), 'utf8')).trim()
+    // Whoever inherits it may not have looked at it yet.
+    const state = await readFile(`/proc/${child}/stat`, 'utf8').catch(() => 'Z')
+    assert.match(state, /Z/)
+    await assert.rejects(paste(ending.signal), /enough/)
+  })
+})
+
+describe('runTool', () => {
+  it('says that a tool is not installed', async () => {
+    const options = { env: { PATH: '/nonexistent' }, clock: new WatchedClock(), maxBytes: 1 }
+    await assert.rejects(runTool('wl-paste', [], options), /"wl-paste" is not installed/)
+  })
+})
