@@ -171,7 +171,7 @@ namespace Clipgate
         public static extern uint GetClipboardSequenceNumber();
 
         [DllImport("user32.dll", CharSet = CharSet.Unicode, EntryPoint = "GetClipboardFormatNameW")]
-        public static extern int GetClipboardFormatName(uint id, StringBuilder name, int size);
+        public static extern int GetClipboardFormatName(uint id, StringBuilder to, int size);
 
         [DllImport("user32.dll", CharSet = CharSet.Unicode, EntryPoint = "RegisterClipboardFormatW")]
         public static extern uint RegisterClipboardFormat(string name);

@@ -13,22 +13,11 @@ import {
   makeSystem,
   openHelperClipboard,
   pasteElsewhere,
-  type HelperPlatform,
   type OpenedHelperClipboard,
 } from './support/open-helper-clipboard.ts'
 import type { ClipboardFile } from './support/clipboard-file.js'
 
 const RETRY_MS = 300
-
-/** How each system tells that a copy is not for everybody. */
-const SECRETS: Record<HelperPlatform, (system: ClipboardFile) => void> = {
-  macos: (system) => {
-    system.put({ 'public.utf8-plain-text': 'secret', 'org.nspasteboard.ConcealedType': '' })
-  },
-  windows: (system) => {
-    system.put({ CF_UNICODETEXT: 'secret' }, { denied: ['CanIncludeInClipboardHistory'] })
-  },
-}
 
 for (const platform of HELPER_PLATFORMS) {
   const copy = (system: ClipboardFile, text: string): void =>
@@ -50,17 +39,6 @@ for (const platform of HELPER_PLATFORMS) {
       for (let last = await copies.next(); ; last = await copies.next()) {
         if (last.kind === 'text' && last.text === '49') break
       }
-    })
-
-    it('neither reads nor logs what is secret', async (t) => {
-      const system = await makeSystem(t)
-      SECRETS[platform](system)
-      const options = { system, readAtStart: true }
-      const { copies, troubles, logger } = await openHelperClipboard(t, platform, options)
-      copy(system, 'not a secret')
-      assert.deepEqual(await copies.next(), textOf('not a secret'))
-      assert.equal(copies.size + troubles.size, 0)
-      assert.doesNotMatch(logger.text, /secret/)
     })
 
     it('says that a copy is too long, and goes on', async (t) => {
