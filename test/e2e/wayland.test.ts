@@ -110,6 +110,18 @@ describe('a Wayland desktop and a phone', { ...needs(...SWAY_TOOLS), timeout: 12
     assert.match(daemon.stderr(), /well again/)
   })
 
+  it('leave no program that watches behind when the daemon is killed', async (t) => {
+    const { daemon } = await setUp(t)
+    const { pid } = daemon.child
+    const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ')
+    const commandOf = (id: string) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')
+    const commands = await Promise.all(children.map(commandOf))
+    const watch = children[commands.findIndex((command) => command.startsWith('wl-paste'))]
+    assert.ok(watch !== undefined, commands.join())
+    daemon.child.kill('SIGKILL')
+    while ((await commandOf(watch)) !== '');
+  })
+
   it('share what was copied before the daemon was started', async (t) => {
     const sway = await Sway.start()
     t.after(() => sway.stop())
