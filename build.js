@@ -49,9 +49,9 @@ for (const path of await readdir('dist', { recursive: true })) {
   if (path.endsWith('.d.ts') && !declarations.has(join('dist', path))) await rm(join('dist', path))
 }
 
-// Workers stand beside whatever starts them.
+// Workers and helpers stand beside whatever starts them.
 for (const path of await readdir('src', { recursive: true })) {
-  if (!path.endsWith('-worker.js')) continue
+  if (!/-worker\.js$|-helper\.(?:js|ps1|cs)$/.test(path)) continue
   for (const folder of ['dist', 'dist/cli']) {
     await copyFile(join('src', path), join(folder, basename(path)))
   }

@@ -43,8 +43,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
 
 const MAX_LINES = 250
 
-// Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project.
-const SPECIFIER = /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |\bimport\(|\brequire\()['"]([^'"]+)['"]/gm
+// Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project, and
+// passes over `ObjC.import('x')`: macOS has frameworks, and they are no packages.
+const SPECIFIER = /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |(?<!ObjC\.)\bimport\(|\brequire\()['"]([^'"]+)['"]/gm
 
 interface SourceFile {
   readonly path: string

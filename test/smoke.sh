@@ -37,6 +37,11 @@ packages=$(npm ls --all --parseable | tail -n +2 | wc -l)
 echo "smoke: installed $packages packages, $size KiB"
 
 clipgate=$work/app/node_modules/.bin/clipgate
+
+# Other programs than Node read these.
+for helper in $(find "$root/src" -name '*-helper.*'); do
+  cmp "$helper" "node_modules/clipgate/dist/cli/$(basename "$helper")" || fail "no $(basename "$helper")"
+done
 export HOME="$work/home" CLIPGATE_DATA_DIR="$work/data"
 unset XDG_CONFIG_HOME XDG_STATE_HOME
 

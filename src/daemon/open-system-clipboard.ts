@@ -81,8 +81,13 @@ async function openKind(
       const { WaylandClipboard } = await import('../desktop/wayland/wayland-clipboard.ts')
       return WaylandClipboard.open({ ...deps, env })
     }
-    case 'macos':
-    case 'windows':
-      throw new Error(`The clipboard of ${kind} is not supported yet`)
+    case 'macos': {
+      const { openMacosClipboard } = await import('../desktop/macos/macos-clipboard.ts')
+      return openMacosClipboard({ ...deps, env, readAtStart: true })
+    }
+    case 'windows': {
+      const { openWindowsClipboard } = await import('../desktop/windows/windows-clipboard.ts')
+      return openWindowsClipboard({ ...deps, env, readAtStart: true })
+    }
   }
 }

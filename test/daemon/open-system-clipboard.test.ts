@@ -64,6 +64,13 @@ describe('openSystemClipboard', { timeout: 60_000 }, () => {
     await assert.rejects(open(t, { ...env, PATH: '/nonexistent' }).opening, /package wl-clipboard/)
   })
 
+  it('names what the clipboards of other systems need', async (t) => {
+    const windows = open(t, { SystemRoot: '/nonexistent' }, 'windows')
+    await assert.rejects(windows.opening, /"powershell" is not installed/)
+    if (process.platform === 'darwin') return
+    await assert.rejects(open(t, {}, 'macos').opening, /"osascript" is not installed/)
+  })
+
   it('goes through XWayland where Wayland gives no access', needs('Xvfb'), async (t) => {
     const { display } = await startXvfb(t)
     const { env } = await FakeWayland.start(t, ['wl_seat'])

@@ -21,6 +21,8 @@ export interface HelperCommand {
   readonly name?: string
   /** The whole environment of the helper. */
   readonly env: NodeJS.ProcessEnv
+  /** Time until it has to be ready, which its supervisor watches; 10 s when absent. */
+  readonly readyMs?: number
   /** Longest line that it may write. */
   readonly maxLineBytes: number
   /**

@@ -138,10 +138,10 @@ export class HelperProcess {
   }
 
   #start(): void {
-    const { clock } = this.#options
+    const { clock, readyMs = READY_MS } = this.#options
     const run = (this.#run = new AbortController())
     this.#readySince = undefined
-    this.#cancelTimer = clock.after(READY_MS, () => {
+    this.#cancelTimer = clock.after(readyMs, () => {
       this.#child?.kill(`"${this.#name}" does not become ready`)
     })
     try {

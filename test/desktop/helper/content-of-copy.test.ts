@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { contentOfCopy } from '../../../src/desktop/helper/content-of-copy.ts'
+import fc from '../../support/property.ts'
+
+const TEXT = { kind: 'text', type: 'CF_UNICODETEXT' } as const
+const FILES = { kind: 'files', type: 'CF_HDROP' } as const
+const IMAGE = { kind: 'image', type: 'PNG', mediaType: 'image/png' } as const
+
+describe('What a clipboard helper read', () => {
+  it('is text, without the NULs at its end', async () => {
+    const content = await contentOfCopy(TEXT, Buffer.from('\ufeffGrüße\n\0\0'))
+    assert.deepEqual(content, { kind: 'text', text: '\ufeffGrüße\n' })
+  })
+
+  it('is nothing when it is empty', async () => {
+    assert.equal(await contentOfCopy(TEXT, Buffer.alloc(0)), undefined)
+    assert.equal(await contentOfCopy(TEXT, Buffer.alloc(2)), undefined)
+    assert.equal(await contentOfCopy(IMAGE, Buffer.alloc(0)), undefined)
+    assert.equal(await contentOfCopy(FILES, Buffer.from('[]')), undefined)
+  })
+
+  it('is an image as it is', async () => {
+    const bytes = Buffer.from([1, 2, 3])
+    assert.deepEqual(await contentOfCopy(IMAGE, bytes), {
+      kind: 'image',
+      mediaType: 'image/png',
+      bytes,
+    })
+  })
+
+  it('is a list of the files that are there, with absolute paths only', async () => {
+    const json = JSON.stringify(['/', 'package.json', '/no/such/file', '', '/tmp'])
+    assert.deepEqual(await contentOfCopy(FILES, Buffer.from(json)), {
+      kind: 'files',
+      paths: ['/', '/tmp'],
+    })
+  })
+
+  it('is refused as a list without quoting it', async () => {
+    const bad = fc.oneof(fc.string(), fc.json(), fc.json().map((json) => `["/secret",${json}`))
+    await fc.assert(
+      fc.asyncProperty(bad, async (text) => {
+        try {
+          const content = await contentOfCopy(FILES, Buffer.from(text))
+          assert.ok(content === undefined || content.kind === 'files', 'files or nothing')
+        } catch (error) {
+          assert.ok(error instanceof Error, 'an Error')
+          assert.match(error.message, /^The clipboard helper gave a list of files that cannot be read$/)
+          assert.equal(error.cause, undefined)
+        }
+      }),
+    )
+  })
+})

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { watch } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { WatchedClock } from '../x11/support/watched-clock.ts'
+import {
+  copyElsewhere,
+  HELPER_PLATFORMS,
+  makeSystem,
+  openHelperClipboard,
+  pasteElsewhere,
+  type OpenedHelperClipboard,
+} from './support/open-helper-clipboard.ts'
+import type { ClipboardFile } from './support/clipboard-file.js'
+
+const RETRY_MS = 300
+
+for (const platform of HELPER_PLATFORMS) {
+  const copy = (system: ClipboardFile, text: string): void =>
+    copyElsewhere(platform, system, { kind: 'text', text })
+  const paste = (system: ClipboardFile) => pasteElsewhere(platform, system, 'text')
+  const textOf = (text: string) => ({ kind: 'text', text }) as const
+
+  describe(`The ${platform} clipboard`, { timeout: 60_000 }, () => {
+    it('reports at start what is there, when it is told to', async (t) => {
+      const system = await makeSystem(t)
+      copy(system, 'before')
+      const { copies } = await openHelperClipboard(t, platform, { system, readAtStart: true })
+      assert.deepEqual(await copies.next(), textOf('before'))
+    })
+
+    it('reports the newest of copies that follow each other fast', async (t) => {
+      const { system, copies } = await openHelperClipboard(t, platform)
+      for (let n = 0; n < 50; n += 1) copy(system, String(n))
+      for (let last = await copies.next(); ; last = await copies.next()) {
+        if (last.kind === 'text' && last.text === '49') break
+      }
+    })
+
+    it('says that a copy is too long, and goes on', async (t) => {
+      const limits = { maxTextBytes: 10, maxImageBytes: 20 }
+      const { system, copies, troubles } = await openHelperClipboard(t, platform, { limits })
+      copy(system, 'eleven byte')
+      assert.equal(await troubles.next(), 'What was copied is larger than 10 bytes: not shared (text, at least 11 bytes)')
+      copy(system, 'ten bytes.')
+      assert.equal(await troubles.next(), 'well')
+      assert.deepEqual(await copies.next(), textOf('ten bytes.'))
+      const bytes = new Uint8Array(21)
+      copyElsewhere(platform, system, { kind: 'image', mediaType: 'image/png', bytes })
+      assert.equal(await troubles.next(), 'What was copied is larger than 20 bytes: not shared (image, at least 21 bytes)')
+    })
+
+    it('offers no image that is too long', async (t) => {
+      const { clipboard, system } = await openHelperClipboard(t, platform, {
+        limits: { maxImageBytes: 20 },
+      })
+      copy(system, 'theirs')
+      const blob = await blobOf(new Uint8Array(21))
+      await assert.rejects(
+        clipboard.offer({ kind: 'image', mediaType: 'image/png', blob }),
+        /^Error: The image is larger/,
+      )
+      assert.deepEqual(paste(system), textOf('theirs'))
+    })
+
+    it('takes the text beside files that are not there', async (t) => {
+      const { system, copies } = await openHelperClipboard(t, platform)
+      const file = await temporaryFile(t)
+      copyElsewhere(platform, system, { kind: 'files', paths: ['/no/such/file', file] })
+      assert.deepEqual(await copies.next(), { kind: 'files', paths: [file] })
+      copyElsewhere(platform, system, { kind: 'files', paths: ['/no/such/file'] })
+      const type = platform === 'macos' ? 'public.utf8-plain-text' : 'CF_UNICODETEXT'
+      system.add(type, 'its name', { isChange: true })
+      assert.deepEqual(await copies.next(), textOf('its name'))
+    })
+
+    it('leaves the clipboard alone at the end when somebody else has copied', async (t) => {
+      const { clipboard, system, copies } = await openHelperClipboard(t, platform)
+      await clipboard.offer(textOf('ours'))
+      copy(system, 'theirs')
+      await copies.next()
+      await clipboard.close()
+      assert.deepEqual(paste(system), textOf('theirs'))
+      await assert.rejects(clipboard.offer(textOf('late')), /closed/)
+    })
+  })
+
+  describe(`The ${platform} clipboard, when its helper dies`, { timeout: 60_000 }, () => {
+    it('says so, comes back, and reports copies again', async (t) => {
+      const { system, copies, troubles, clock } = await open(t)
+      await kill(system, troubles)
+      await clock.pass(RETRY_MS)
+      assert.equal(await troubles.next(), 'well')
+      copy(system, 'after')
+      assert.deepEqual(await copies.next(), textOf('after'))
+    })
+
+    it('reports what was copied meanwhile', async (t) => {
+      const { system, copies, troubles, clock } = await open(t)
+      await kill(system, troubles)
+      copy(system, 'meanwhile')
+      await clock.pass(RETRY_MS)
+      assert.deepEqual(await copies.next(), textOf('meanwhile'))
+    })
+
+    it('still knows what it offered, and lets go of it', async (t) => {
+      const { clipboard, system, copies, troubles, clock } = await open(t)
+      const blob = await blobOf(Buffer.from('89504e470d0a1a0a', 'hex'))
+      await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
+      await kill(system, troubles)
+      await clock.pass(RETRY_MS)
+      assert.equal(await troubles.next(), 'well')
+      copy(system, 'theirs')
+      assert.deepEqual(await copies.next(), textOf('theirs'))
+      await clipboard.offer(textOf('ours'))
+      await kill(system, troubles)
+      await clock.pass(2 * RETRY_MS)
+      assert.equal(await troubles.next(), 'well')
+      await clipboard.close()
+      assert.equal(paste(system), undefined)
+      assert.equal(copies.size, 0)
+    })
+
+    it('offers when it is back what it was asked to offer meanwhile', async (t) => {
+      const { clipboard, system, copies, troubles, clock } = await open(t)
+      await kill(system, troubles)
+      await assert.rejects(clipboard.offer(textOf('older')), /does not run/)
+      await assert.rejects(clipboard.offer(textOf('pushed')), /does not run/)
+      await clock.pass(RETRY_MS)
+      assert.equal(await troubles.next(), 'well')
+      await until(system, () => paste(system) !== undefined)
+      assert.deepEqual(paste(system), textOf('pushed'))
+      assert.equal(copies.size, 0)
+    })
+
+    it('forgets what it was to offer when somebody copied meanwhile', async (t) => {
+      const { clipboard, system, copies, troubles, clock } = await open(t)
+      await kill(system, troubles)
+      await assert.rejects(clipboard.offer(textOf('pushed')), /does not run/)
+      copy(system, 'theirs')
+      await clock.pass(RETRY_MS)
+      assert.deepEqual(await copies.next(), textOf('theirs'))
+      assert.deepEqual(paste(system), textOf('theirs'))
+    })
+
+    it('can be closed', async (t) => {
+      const { clipboard, system, troubles } = await open(t)
+      await clipboard.offer(textOf('ours'))
+      await kill(system, troubles)
+      await clipboard.close()
+    })
+  })
+
+  async function open(
+    t: TestContext,
+  ): Promise<OpenedHelperClipboard & { readonly clock: WatchedClock }> {
+    const clock = new WatchedClock()
+    return { ...(await openHelperClipboard(t, platform, { clock })), clock }
+  }
+}
+
+async function kill(
+  system: ClipboardFile,
+  troubles: OpenedHelperClipboard['troubles'],
+): Promise<void> {
+  process.kill(system.pid, 'SIGKILL')
+  assert.match(await troubles.next(), /ended with SIGKILL$/)
+}
+
+async function until(system: ClipboardFile, isSo: () => boolean): Promise<void> {
+  const watcher = watch(system.folder)
+  try {
+    while (!isSo()) await once(watcher, 'change')
+  } finally {
+    watcher.close()
+  }
+}
+
+async function blobOf(bytes: Uint8Array) {
+  const chunks = (async function* () {
+    yield bytes
+  })()
+  return new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
+}
+
+async function temporaryFile(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'a file')
+  await writeFile(path, 'bytes')
+  return path
+}

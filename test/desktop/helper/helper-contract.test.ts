@@ -1,0 +1,20 @@
+import { describeSystemClipboard } from '../../support/system-clipboard-contract.ts'
+import {
+  copyElsewhere,
+  HELPER_PLATFORMS,
+  makeSystem,
+  openOn,
+  pasteElsewhere,
+} from './support/open-helper-clipboard.ts'
+
+for (const platform of HELPER_PLATFORMS) {
+  const name = `The ${platform} clipboard, over a stand-in of its helper`
+  describeSystemClipboard(name, { skip: false }, async (t, events) => {
+    const system = await makeSystem(t)
+    return {
+      clipboard: await openOn(platform, system, { events }),
+      copyElsewhere: async (content) => copyElsewhere(platform, system, content),
+      pasteElsewhere: async (kind) => pasteElsewhere(platform, system, kind),
+    }
+  })
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { appendFile, readFile, stat, symlink, unlink, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { describe, it } from 'node:test'
+import {
+  fillPrivateFile,
+  readPrivateFile,
+  withPrivateFile,
+} from '../../../src/desktop/helper/private-file.ts'
+import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+
+const INCOMPLETE = /^Error: The clipboard helper did not hand over what was copied$/
+
+describe('The file for one request to a clipboard helper', () => {
+  it('is for nobody else, in a folder for nobody else, and gone afterwards', async () => {
+    const path = await withPrivateFile(async (file) => {
+      assert.equal((await stat(file)).mode & 0o777, 0o600)
+      assert.equal((await stat(dirname(file))).mode & 0o777, 0o700)
+      assert.equal((await stat(file)).size, 0)
+      return file
+    })
+    assert.equal(existsSync(dirname(path)), false)
+  })
+
+  it('is gone when the request fails, and when the helper left more behind', async () => {
+    let path = ''
+    const failing = withPrivateFile(async (file) => {
+      path = file
+      await writeFile(`${file}-2`, 'more')
+      throw new Error('refused')
+    })
+    await assert.rejects(failing, /refused/)
+    assert.equal(existsSync(dirname(path)), false)
+  })
+
+  it('is read when it has just as many bytes as the helper says', async () => {
+    await withPrivateFile(async (file) => {
+      await appendFile(file, 'copied')
+      assert.equal(String(await readPrivateFile(file, 6)), 'copied')
+      await assert.rejects(readPrivateFile(file, 5), INCOMPLETE)
+      await assert.rejects(readPrivateFile(file, 7), INCOMPLETE)
+      await assert.rejects(readPrivateFile(dirname(file), 6), INCOMPLETE)
+    })
+  })
+
+  it('is not read through a link', async () => {
+    await withPrivateFile(async (file) => {
+      await unlink(file)
+      await symlink(import.meta.filename, file)
+      const { size } = await stat(file)
+      await assert.rejects(readPrivateFile(file, size), { code: 'ELOOP' })
+    })
+  })
+
+  it('takes bytes, and a blob in pieces', async () => {
+    const long = Buffer.alloc(3_000_000, 'abc')
+    const store = new MemoryBlobStore()
+    for (const content of [Buffer.from('text'), Buffer.alloc(0), long]) {
+      const chunks = (async function* () {
+        yield content
+      })()
+      const blob = await store.receive(chunks, { maxBytes: content.length })
+      await withPrivateFile(async (file) => {
+        await fillPrivateFile(file, blob)
+        assert.equal(Buffer.compare(await readFile(file), content), 0)
+      })
+      await withPrivateFile(async (file) => {
+        await fillPrivateFile(file, content)
+        assert.equal(Buffer.compare(await readFile(file), content), 0)
+      })
+    }
+  })
+
+  it('is not given up half full when the blob is shorter than it says', async () => {
+    const blob = {
+      size: 10,
+      modifiedAt: 0,
+      open: async () => ({ read: async () => 0, close: async () => undefined }),
+    }
+    await withPrivateFile(async (file) => {
+      await assert.rejects(fillPrivateFile(file, blob), /bytes are missing/)
+    })
+  })
+})

@@ -1,0 +1,121 @@
+/**
+ * The adapters of macOS and Windows, over programs that stand in for their helpers.
+ *
+ * @module
+ */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { systemClock } from '../../../../src/daemon/system-clock.ts'
+import type { HelperClipboardOptions } from '../../../../src/desktop/helper/helper-clipboard.ts'
+import { openMacosClipboard } from '../../../../src/desktop/macos/macos-clipboard.ts'
+import { openWindowsClipboard } from '../../../../src/desktop/windows/windows-clipboard.ts'
+import type {
+  ClipboardEvents,
+  CopiedContent,
+  SystemClipboard,
+} from '../../../../src/ports/system-clipboard.ts'
+import { CaptureLogger } from '../../../support/capture-logger.ts'
+import { Mailbox } from '../../../support/mailbox.ts'
+import { ClipboardFile } from './clipboard-file.js'
+
+export type HelperPlatform = 'macos' | 'windows'
+
+export const HELPER_PLATFORMS: readonly HelperPlatform[] = ['macos', 'windows']
+
+const TYPES = {
+  macos: { text: 'public.utf8-plain-text', image: 'public.png', files: 'public.file-url' },
+  windows: { text: 'CF_UNICODETEXT', image: 'PNG', files: 'CF_HDROP' },
+} as const satisfies Record<HelperPlatform, Record<CopiedContent['kind'], string>>
+
+const OPEN = { macos: openMacosClipboard, windows: openWindowsClipboard }
+
+const pathOf = (url: string): string => fileURLToPath(new URL(url, import.meta.url))
+
+export const OSASCRIPT = pathOf('../../macos/support/osascript.js')
+export const SCRIPT = pathOf('../../../../src/desktop/macos/macos-helper.js')
+const POWERSHELL = pathOf('../../windows/support/powershell.js')
+
+export interface OpenedHelperClipboard {
+  readonly clipboard: SystemClipboard
+  /** The clipboard of the system, for other programs. */
+  readonly system: ClipboardFile
+  readonly copies: Mailbox<CopiedContent>
+  readonly troubles: Mailbox<string | 'well'>
+  readonly logger: CaptureLogger
+}
+
+/** A system without a daemon. */
+export async function makeSystem(t: TestContext): Promise<ClipboardFile> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
+  t.after(() => rm(folder, { recursive: true }))
+  return new ClipboardFile(folder)
+}
+
+/** The adapter alone; the test closes it. */
+export function openOn(
+  platform: HelperPlatform,
+  { folder }: ClipboardFile,
+  options: Pick<HelperClipboardOptions, 'events'> & Partial<HelperClipboardOptions>,
+): Promise<SystemClipboard> {
+  const args = {
+    macos: [OSASCRIPT, '-l', 'JavaScript', SCRIPT, folder],
+    windows: [POWERSHELL, folder],
+  }[platform]
+  const { env } = process
+  const defaults = { clock: systemClock, logger: new CaptureLogger(), env, readAtStart: false }
+  return OPEN[platform]({ ...defaults, ...options }, { command: process.execPath, args })
+}
+
+export async function openHelperClipboard(
+  t: TestContext,
+  platform: HelperPlatform,
+  options: Partial<HelperClipboardOptions> & { readonly system?: ClipboardFile } = {},
+): Promise<OpenedHelperClipboard> {
+  const { system = await makeSystem(t), ...rest } = options
+  const copies = new Mailbox<CopiedContent>()
+  const troubles = new Mailbox<string | 'well'>()
+  const logger = new CaptureLogger()
+  const events: ClipboardEvents = {
+    isWanted: () => true,
+    onCopy: (content) => copies.put(content),
+    onTrouble: (message) => troubles.put(message ?? 'well'),
+  }
+  const clipboard = await openOn(platform, system, { events, logger, ...rest })
+  t.after(() => clipboard.close())
+  return { clipboard, system, copies, troubles, logger }
+}
+
+/** Another program copies. */
+export function copyElsewhere(
+  platform: HelperPlatform,
+  system: ClipboardFile,
+  content: CopiedContent,
+): void {
+  system.put({ [TYPES[platform][content.kind]]: bytesOf(platform, content) })
+}
+
+/** Another program pastes. */
+export function pasteElsewhere(
+  platform: HelperPlatform,
+  system: ClipboardFile,
+  kind: CopiedContent['kind'],
+): CopiedContent | undefined {
+  const bytes = system.bytesOf(TYPES[platform][kind])
+  if (bytes === undefined) return undefined
+  if (kind === 'text') return { kind, text: bytes.toString() }
+  if (kind === 'image') return { kind, mediaType: 'image/png', bytes }
+  const entries: string[] = JSON.parse(bytes.toString())
+  return { kind, paths: platform === 'macos' ? entries.map((url) => fileURLToPath(url)) : entries }
+}
+
+function bytesOf(platform: HelperPlatform, content: CopiedContent): Uint8Array | string {
+  if (content.kind === 'text') return content.text
+  if (content.kind === 'image') return content.bytes
+  const { paths } = content
+  if (platform === 'windows') return JSON.stringify(paths)
+  return JSON.stringify(paths.map((path) => pathToFileURL(path).href))
+}
