@@ -9,7 +9,7 @@
  */
 
 import { build } from 'esbuild'
-import { chmod, copyFile, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, copyFile, cp, readdir, readFile, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 const PROGRAM = 'dist/cli/main.js'
@@ -55,6 +55,14 @@ for (const path of await readdir('src', { recursive: true })) {
   for (const folder of ['dist', 'dist/cli']) {
     await copyFile(join('src', path), join(folder, basename(path)))
   }
+}
+
+// The page of the panel is served as it is; what is in its folder for the compiler is not.
+for (const folder of ['dist', 'dist/cli']) {
+  await cp('src/control/panel', join(folder, 'panel'), {
+    recursive: true,
+    filter: (source) => !/\.(?:json|ts)$/.test(source),
+  })
 }
 
 /**

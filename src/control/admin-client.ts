@@ -57,9 +57,10 @@ export function createAdminClient({ url, token }: AdminClientOptions): Admin {
     device: string,
     action: string,
     decode: Decoder<Value>,
+    body?: unknown,
   ): Promise<Value> {
     // No id and no user name has other characters, and none of these means anything in a path.
-    if (/^\w+$/.test(device)) return call(method, `/devices/${device}${action}`, decode)
+    if (/^\w+$/.test(device)) return call(method, `/devices/${device}${action}`, decode, body)
     throw new DomainError('NO_SUCH_DEVICE', `Cannot find a device "${device}"`)
   }
 
@@ -67,7 +68,8 @@ export function createAdminClient({ url, token }: AdminClientOptions): Admin {
     status: () => call('GET', '/status', decodeStatus),
     devices: () => call('GET', '/devices', decodeDevices),
     pair: (request) => call('POST', '/devices', decodePairing, request),
-    rotate: (device) => callDevice('POST', device, '/rotate', decodePairing),
+    rotate: (device, newUrl) =>
+      callDevice('POST', device, '/rotate', decodePairing, { url: newUrl }),
     revoke: (device) => callDevice('DELETE', device, '', decodeRevoked),
     close: async () => undefined,
   }

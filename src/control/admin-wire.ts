@@ -15,7 +15,7 @@ import {
   optional,
   type Decoder,
 } from '../lib/decoder.ts'
-import type { DaemonStatus, DeviceSummary, Pairing, PairRequest } from '../ports/admin.ts'
+import type { DaemonStatus, DeviceSummary, Pairing, PairRequest, Pause } from '../ports/admin.ts'
 
 const decodeKind = oneOf(['phone', 'peer'])
 
@@ -37,6 +37,13 @@ export const decodePairing: Decoder<Pairing> = objectOf({
   link: decodeString,
   warning: optional(decodeString),
 })
+
+/** What a rotation may be told. */
+export const decodeRotateRequest: Decoder<{ readonly url: string | undefined }> = objectOf({
+  url: optional(decodeString),
+})
+
+export const decodePause: Decoder<Pause> = objectOf({ untilMs: optional(decodeNumber) })
 
 export const decodeRevoked: Decoder<{ readonly id: string }> = objectOf({ id: decodeString })
 
@@ -63,6 +70,7 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
   mode: optional(oneOf(['desktop', 'headless'])),
   clipboard: decodeString,
   clipboardError: optional(decodeString),
+  paused: optional(decodePause),
   item: optional(
     objectOf({
       type: oneOf(ITEM_TYPES),

@@ -4,23 +4,16 @@
  * @module
  */
 
-import { DomainError } from '../core/domain-error.ts'
-import { KIB } from '../core/limits.ts'
-import { route, type Call, type Handler, type Route } from '../http/call.ts'
-import { HttpError } from '../http/http-error.ts'
-import { readJson } from '../http/read-body.ts'
-import { json, type Reply } from '../http/reply.ts'
-import { LinkError } from '../link/link-error.ts'
-import type { Admin, PairRequest } from '../ports/admin.ts'
-import { decodePairRequest } from './admin-wire.ts'
-import { checkOwnHost } from './authorize.ts'
-import { isOwnerErrorCode, statusOf } from './owner-errors.ts'
-
-/** A label, a user name, a password and a URL fit many times. */
-const MAX_PAIR_REQUEST_BYTES: number = 64 * KIB
+import { route, type Handler, type Route } from '../http/call.ts'
+import { json } from '../http/reply.ts'
+import type { Admin, Pairing } from '../ports/admin.ts'
+import { decodePairRequest, decodeRotateRequest } from './admin-wire.ts'
+import { answer, MAX_REQUEST_BYTES, readMembers } from './answer.ts'
+import { checkOwnHost, type Owner } from './authorize.ts'
+import { qrRows } from './qr-rows.ts'
 
 /** Endpoints that need no token: whether the daemon lives is no secret on its own machine. */
-export function createPublicControlRoutes(): readonly Route[] {
+export function createPublicControlRoutes(): readonly Route<undefined>[] {
   const health: Handler = (call) => {
     checkOwnHost(call)
     return json({ status: 'ok' })
@@ -28,8 +21,8 @@ export function createPublicControlRoutes(): readonly Route[] {
   return [route('GET', '/health', health)]
 }
 
-export function createControlRoutes(admin: Admin): readonly Route<'owner'>[] {
-  const take = { maxBody: MAX_PAIR_REQUEST_BYTES }
+export function createControlRoutes(admin: Admin): readonly Route<Owner>[] {
+  const take = { maxBody: MAX_REQUEST_BYTES }
   return [
     route(
       'GET',
@@ -44,13 +37,16 @@ export function createControlRoutes(admin: Admin): readonly Route<'owner'>[] {
     route(
       'POST',
       '/devices',
-      answer(async (call) => admin.pair(await readPairRequest(call))),
+      answer(async (call) => withQr(await admin.pair(await readMembers(call, decodePairRequest)))),
       take,
     ),
     route(
       'POST',
       '/devices/{id}/rotate',
-      answer<{ id: string }>(({ params }) => admin.rotate(params.id)),
+      answer<{ id: string }>(async (call) => {
+        const { url } = await readMembers(call, decodeRotateRequest)
+        return withQr(await admin.rotate(call.params.id, url))
+      }),
       take,
     ),
     route(
@@ -61,39 +57,6 @@ export function createControlRoutes(admin: Admin): readonly Route<'owner'>[] {
   ]
 }
 
-/** Answers with what `ask` finds out, or with why it could not. */
-function answer<Params = unknown>(
-  ask: (call: Call<'owner', Params>) => Promise<unknown>,
-): Handler<'owner', Params> {
-  return async (call) => {
-    try {
-      return json(await ask(call))
-    } catch (error) {
-      return problem(error)
-    }
-  }
-}
-
-/** The code of the domain, so that a command can tell what it would tell without a daemon. */
-function problem(error: unknown): Reply {
-  if (error instanceof LinkError) return problemOf(400, error)
-  if (error instanceof DomainError && isOwnerErrorCode(error.code)) {
-    return problemOf(statusOf(error.code), error)
-  }
-  throw error
-}
-
-function problemOf(status: number, { code, message }: DomainError | LinkError): Reply {
-  const headers = ['Content-Type', 'application/problem+json']
-  return { status, headers, body: JSON.stringify({ title: message, status, code }) }
-}
-
-async function readPairRequest(call: Call<'owner'>): Promise<PairRequest> {
-  const body = await readJson(call, MAX_PAIR_REQUEST_BYTES)
-  try {
-    return decodePairRequest(body)
-  } catch (error) {
-    if (error instanceof TypeError) throw new HttpError('BAD_BODY', { detail: error.message })
-    throw error
-  }
+async function withQr(pairing: Pairing): Promise<Pairing & { readonly qr: readonly string[] }> {
+  return { ...pairing, qr: await qrRows(pairing.link) }
 }

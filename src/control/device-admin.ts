@@ -22,14 +22,18 @@ export interface DeviceAdminOptions {
 export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
   const { devices, status, linkBase, countStreams, close } = options
 
+  function baseOf(url: string | undefined): LinkBase {
+    return url === undefined ? linkBase() : { url, warning: undefined }
+  }
+
   async function pair({ url, ...wanted }: PairRequest): Promise<Pairing> {
-    const base = url === undefined ? linkBase() : { url, warning: undefined }
+    const base = baseOf(url)
     checkLinkable(base.url, wanted.username, wanted.password)
     return toPairing(await devices.add(wanted), base)
   }
 
-  async function rotate(idOrUsername: string): Promise<Pairing> {
-    const base = linkBase()
+  async function rotate(idOrUsername: string, url?: string): Promise<Pairing> {
+    const base = baseOf(url)
     checkLinkable(base.url, devices.find(idOrUsername)?.username, undefined)
     return toPairing(await devices.rotate(idOrUsername), base)
   }

@@ -14,6 +14,7 @@ export type OwnerErrorCode = Extract<
   | 'USERNAME_INVALID'
   | 'PASSWORD_INVALID'
   | 'LABEL_INVALID'
+  | 'NO_CLIPBOARD'
   | 'NO_SPACE'
   | 'DATA_DIRECTORY_UNUSABLE'
 >
@@ -24,6 +25,7 @@ const STATUSES: Readonly<Record<OwnerErrorCode, number>> = {
   USERNAME_INVALID: 400,
   PASSWORD_INVALID: 400,
   LABEL_INVALID: 400,
+  NO_CLIPBOARD: 409,
   NO_SPACE: 507,
   DATA_DIRECTORY_UNUSABLE: 507,
 }

@@ -52,3 +52,6 @@ export const MAX_LABEL_LENGTH = 64
 
 /** A clipboard image beyond this is not read from the system clipboard. */
 export const MAX_CLIPBOARD_IMAGE_BYTES: number = 64 * MIB
+
+/** A pause with an end is for a meeting, a day or a journey; longer ones are ended by hand. */
+export const MAX_PAUSE_MS: number = 365 * 24 * 60 * 60 * 1000

@@ -7,6 +7,7 @@
 import { isIP } from 'node:net'
 import type { NetworkInterfaceInfo } from 'node:os'
 import { createAddressTest } from '../http/client-address.ts'
+import type { PanelAddress } from '../ports/panel.ts'
 import {
   formatBaseUrl,
   isIPv6Host,
@@ -45,6 +46,9 @@ const isNear = createTest([...LOOPBACK, ...LINK_LOCAL, ...PRIVATE])
 
 const isPrivate = createTest(PRIVATE)
 
+/** RFC 6598: carriers have it too, but no machine of theirs runs this. */
+const isSharedSpace = createTest(['100.64.0.0/10'])
+
 const isLinkLocal = createTest(LINK_LOCAL)
 
 /**
@@ -68,20 +72,27 @@ export function chooseBaseUrl(
 ): BaseUrl {
   if (publicUrl !== undefined) return { url: publicUrl, warning: undefined }
 
-  const named = bound.find(({ host }) => !isWildcardHost(host) && !isTooNear(host))
-  if (named !== undefined) return { url: formatBaseUrl(named), warning: undefined }
-
-  const wildcards = bound.filter(({ host }) => isWildcardHost(host))
-  const addresses = wildcards.length === 0 ? [] : usefulAddresses(interfaces)
-  const reachable = wildcards.flatMap(({ host, port }) =>
-    addresses
-      .filter((address) => isIPv6Host(address) === isIPv6Host(host))
-      .map((address) => ({ host: address, port })),
-  )
-  const [best] = reachable.sort((a, b) => addresses.indexOf(a.host) - addresses.indexOf(b.host))
+  const [best] = reachableAt(bound, interfaces)
   if (best !== undefined) return { url: formatBaseUrl(best), warning: undefined }
-
   return { url: loopbackUrl(bound), warning: explain(bound) }
+}
+
+/**
+ * All URLs by which a phone may find the gateway, in the order in which {@link chooseBaseUrl} takes
+ * them.
+ */
+export function listAddresses(
+  bound: readonly HostPort[],
+  interfaces: NetworkInterfaces,
+  publicUrl: string | undefined,
+): readonly PanelAddress[] {
+  const all: readonly PanelAddress[] = [
+    ...(publicUrl === undefined ? [] : [{ url: publicUrl, via: '', kind: 'public' } as const]),
+    ...reachableAt(bound, interfaces).map((address) => describe(address, interfaces)),
+  ]
+  const unique = all.filter(({ url }, index) => all.findIndex((one) => one.url === url) === index)
+  if (unique.length > 0) return unique
+  return [{ url: loopbackUrl(bound), via: '', kind: 'loopback' }]
 }
 
 /** The URL of a listener on this machine: bound to all addresses, it is spelled 127.0.0.1. */
@@ -108,6 +119,33 @@ function createTest(entries: readonly string[]): (address: string) => boolean {
 /** Loopback, or link-local: an address that means nothing without a zone cannot be in a URL. */
 function isTooNear(host: string): boolean {
   return isLoopbackHost(host) || isLinkLocal(host)
+}
+
+/** Where the gateway is bound to that a phone may reach, the best first. */
+function reachableAt(
+  bound: readonly HostPort[],
+  interfaces: NetworkInterfaces,
+): readonly HostPort[] {
+  const named = bound.filter(({ host }) => !isWildcardHost(host) && !isTooNear(host))
+  const wildcards = bound.filter(({ host }) => isWildcardHost(host))
+  const addresses = wildcards.length === 0 ? [] : usefulAddresses(interfaces)
+  const everywhere = wildcards.flatMap(({ host, port }) =>
+    addresses
+      .filter((address) => isIPv6Host(address) === isIPv6Host(host))
+      .map((address) => ({ host: address, port })),
+  )
+  everywhere.sort((a, b) => addresses.indexOf(a.host) - addresses.indexOf(b.host))
+  return [...named, ...everywhere]
+}
+
+function describe(address: HostPort, interfaces: NetworkInterfaces): PanelAddress {
+  const { host } = address
+  const [via = ''] =
+    Object.entries(interfaces).find(([, infos = []]) => infos.some((info) => info.address === host)) ??
+    []
+  const isOverlay = OVERLAY_INTERFACE.test(via) || isSharedSpace(host)
+  const kind = isOverlay ? 'overlay' : isPrivate(host) ? 'lan' : 'public'
+  return { url: formatBaseUrl(address), via, kind }
 }
 
 /** Private addresses of this machine, the likeliest first. */

@@ -8,6 +8,7 @@ import type { RequestListener } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { createAddressTest } from '../http/client-address.ts'
 import { startServer, type RunningServer } from '../http/server.ts'
+import { Subscribers } from '../lib/subscribers.ts'
 import type { ListenerStatus } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { isLocalAddress } from './addresses.ts'
@@ -31,6 +32,7 @@ export class Listeners {
   readonly #logger: Logger
   readonly #probeMs: number | undefined
   readonly #entries: Entry[] = []
+  readonly #watchers = new Subscribers()
   #isDraining = false
 
   /** @param timings For tests. */
@@ -99,6 +101,11 @@ export class Listeners {
     })
   }
 
+  /** Calls `listener` when {@link status} may tell something else. @returns Ends that. */
+  onChange(listener: () => void): () => void {
+    return this.#watchers.add(listener)
+  }
+
   /** Refuses new requests at once, and ends the rest within `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isDraining = true
@@ -120,6 +127,7 @@ export class Listeners {
         ...options,
         probeMs: this.#probeMs,
         onTrouble: (reason) => {
+          this.#watchers.notify()
           if (reason === undefined) this.#logger.info('A listener is well again', { name })
           else this.#logger.warn('A listener has a problem', { name, reason })
         },

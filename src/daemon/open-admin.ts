@@ -72,7 +72,7 @@ async function openRemote(
     status: () => explain(client.status()),
     devices: () => explain(client.devices()),
     pair: (request) => explain(client.pair(request)),
-    rotate: (device) => explain(client.rotate(device)),
+    rotate: (device, url) => explain(client.rotate(device, url)),
     revoke: (device) => explain(client.revoke(device)),
     close: () => client.close(),
   }

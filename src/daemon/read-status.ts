@@ -11,7 +11,14 @@ import { readVersion } from './version.ts'
 /** What only a running daemon knows. */
 export type LiveStatus = Pick<
   DaemonStatus,
-  'running' | 'pid' | 'startedAt' | 'mode' | 'clipboard' | 'clipboardError' | 'listeners'
+  | 'running'
+  | 'pid'
+  | 'startedAt'
+  | 'mode'
+  | 'clipboard'
+  | 'clipboardError'
+  | 'paused'
+  | 'listeners'
 >
 
 /** The status while no daemon runs. */
@@ -22,6 +29,7 @@ export const NOT_RUNNING: LiveStatus = {
   mode: undefined,
   clipboard: 'none',
   clipboardError: undefined,
+  paused: undefined,
   listeners: [],
 }
 

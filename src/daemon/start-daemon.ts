@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createControl } from '../control/create-control.ts'
 import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
+import { PANEL_KEY_FILE } from '../control/panel-sessions.ts'
 import { createDeviceAdmin } from '../control/device-admin.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { createGateway } from '../gateway/create-gateway.ts'
@@ -17,7 +18,9 @@ import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { toUnusable } from '../storage/own-files.ts'
-import { chooseBaseUrl, loopbackUrl } from './addresses.ts'
+import { DiskPrivateFile } from '../storage/disk-private-file.ts'
+import { chooseBaseUrl, listAddresses, loopbackUrl } from './addresses.ts'
+import { createPanel } from './create-panel.ts'
 import { Listeners } from './listeners.ts'
 import { openConfigured, type Clipboard } from './open-clipboard.ts'
 import { openDesktop, type Desktop } from './open-desktop.ts'
@@ -140,6 +143,7 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
         mode: desktop.mode,
         clipboard: desktop.clipboard,
         clipboardError: desktop.trouble(),
+        paused: desktop.paused(),
         listeners: listeners.status(),
       }),
     linkBase,
@@ -149,7 +153,18 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
   const token = await createControlToken(directory.path).catch((error: unknown) => {
     throw toUnusable(join(directory.path, CONTROL_TOKEN_FILE), error)
   })
-  const control = await listeners.startControl(createControl({ admin, token, logger }), settings.control)
+  const panel = createPanel({
+    clipboard,
+    desktop,
+    gateway,
+    listeners,
+    addresses: () => listAddresses(bound, networkInterfaces(), settings.publicUrl),
+  })
+  const keyFile = new DiskPrivateFile(join(directory.path, PANEL_KEY_FILE))
+  const { clock } = clipboard
+  const controlListener = createControl({ admin, panel, token, keyFile, clock, logger })
+  cleanup.add(() => controlListener.closeStreams())
+  const control = await listeners.startControl(controlListener, settings.control)
   await directory.announce({ control })
 
   // A node behind a proxy listens on loopback on purpose; `pair` tells of the address all the same.

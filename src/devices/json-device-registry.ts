@@ -11,6 +11,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
+import { Subscribers } from '../lib/subscribers.ts'
 import { codeOf, isShortage } from '../lib/system-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type {
@@ -45,6 +46,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
   readonly #options: JsonDeviceRegistryOptions
   readonly #changes = new SerialQueue()
   readonly #listeners = new Set<(deviceId: string) => void>()
+  readonly #watchers = new Subscribers()
   readonly #sightings = new Sightings()
   #devices: DeviceTable
   #revision = 0
@@ -131,6 +133,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     const device = this.#devices.find(id)
     if (device === undefined) return
     this.#sightings.note(device, sighting)
+    this.#watchers.notify()
     if (this.#cancelSave === undefined) this.#saveLater()
   }
 
@@ -138,6 +141,10 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     const own = (deviceId: string): void => listener(deviceId)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#watchers.add(listener)
   }
 
   /** Saves what was only noted. Changes fail from now on. */
@@ -166,6 +173,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
   #commit(next: readonly Device[], withoutCredential?: string): void {
     this.#devices = new DeviceTable(next)
     this.#revision++
+    this.#watchers.notify()
     if (withoutCredential === undefined) return
     for (const listener of this.#listeners) {
       try {

@@ -18,6 +18,8 @@ import { deviceRoutes, publicRoutes } from './routes.ts'
 export interface Gateway extends RequestListener {
   /** Open event streams of a device. */
   countStreams(deviceId: string): number
+  /** Calls `listener` when event streams were opened or have ended. @returns Ends that. */
+  onStreams(listener: () => void): () => void
   /** Ends all event streams. To be called when the gateway goes: it never sends an event again. */
   closeStreams(): void
 }
@@ -45,6 +47,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
   })
   return Object.assign(listener, {
     countStreams: (deviceId: string) => streams.count(deviceId),
+    onStreams: (listener: () => void) => streams.onCount(listener),
     closeStreams: () => streams.close(),
   })
 }

@@ -9,6 +9,7 @@
 import { HEARTBEAT_MS, MAX_STREAMS_PER_DEVICE } from '../core/limits.ts'
 import { encodeEvent, EventStream } from '../http/event-stream.ts'
 import type { Wire } from '../http/reply.ts'
+import { Subscribers } from '../lib/subscribers.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
@@ -29,6 +30,7 @@ export class EventStreams {
   readonly #byDevice = new Map<string, readonly EventStream[]>()
   #cancelBeat: (() => void) | undefined = undefined
   #isClosed = false
+  readonly #watchers = new Subscribers()
 
   constructor({ changes, devices, clock, heartbeatMs = HEARTBEAT_MS }: EventStreamsDeps) {
     this.#devices = devices
@@ -46,6 +48,11 @@ export class EventStreams {
   /** Open streams of a device. */
   count(deviceId: string): number {
     return this.#byDevice.get(deviceId)?.length ?? 0
+  }
+
+  /** Calls `listener` when streams were opened or have ended. @returns Ends the subscription. */
+  onCount(listener: () => void): () => void {
+    return this.#watchers.add(listener)
   }
 
   /**
@@ -69,6 +76,7 @@ export class EventStreams {
     for (const oldest of streams.slice(0, -MAX_STREAMS_PER_DEVICE)) oldest.end()
     stream.send(this.#encodeNow('hello'))
     this.#cancelBeat ??= this.#scheduleBeat()
+    this.#watchers.notify()
   }
 
   /** Ends all streams, and from now on each new one at once. */
@@ -99,6 +107,7 @@ export class EventStreams {
   }
 
   #restWhenAlone(): void {
+    this.#watchers.notify()
     if (this.#byDevice.size > 0) return
     this.#cancelBeat?.()
     this.#cancelBeat = undefined

@@ -58,6 +58,12 @@ export interface ListenerStatus {
   readonly error: string | undefined
 }
 
+/** A pause of the desktop's clipboard. */
+export interface Pause {
+  /** Unix milliseconds, wall-clock time; `undefined`: until it is ended. */
+  readonly untilMs: number | undefined
+}
+
 /** What `clipgate status` tells. Never content, never a name of anything copied. */
 export interface DaemonStatus {
   readonly running: boolean
@@ -68,6 +74,8 @@ export interface DaemonStatus {
   readonly clipboard: string
   /** What is wrong with the system clipboard, if anything is. */
   readonly clipboardError: string | undefined
+  /** `undefined` while the clipboard is shared, and while no daemon runs. */
+  readonly paused: Pause | undefined
   readonly item:
     | {
         readonly type: ItemType
@@ -91,8 +99,11 @@ export interface Admin {
   devices(): Promise<readonly DeviceSummary[]>
   /** @throws {DomainError} as `DeviceRegistry.add`. */
   pair(request: PairRequest): Promise<Pairing>
-  /** @throws {DomainError} as `DeviceRegistry.rotate`. */
-  rotate(idOrUsername: string): Promise<Pairing>
+  /**
+   * @param url Base URL to put into the link; found out when absent.
+   * @throws {DomainError} as `DeviceRegistry.rotate`.
+   */
+  rotate(idOrUsername: string, url?: string): Promise<Pairing>
   /** @throws {DomainError} as `DeviceRegistry.revoke`. */
   revoke(idOrUsername: string): Promise<{ readonly id: string }>
   /** Gives the daemon or the data directory back. */

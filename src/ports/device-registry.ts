@@ -104,4 +104,12 @@ export interface DeviceRegistry {
    * @returns Ends the subscription.
    */
   onCredentialGone(listener: (deviceId: string) => void): () => void
+
+  /**
+   * Calls `listener` whenever `list` may tell something else than before, sightings included: with
+   * each request of a device. Listeners return at once and do not throw.
+   *
+   * @returns Ends the subscription.
+   */
+  onChange(listener: () => void): () => void
 }

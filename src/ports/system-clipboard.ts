@@ -25,8 +25,13 @@ export type OfferedContent =
 
 export type ClipboardKind = 'x11' | 'wayland' | 'macos' | 'windows'
 
-/** Told about the outside by a clipboard. None of them throws. */
+/** Told, and asked, about the outside by a clipboard. None of them throws. */
 export interface ClipboardEvents {
+  /**
+   * Somebody copied; called once for each copy, before anything of it is read. When it returns
+   * `false`, nothing of it is read or reported, also not later.
+   */
+  isWanted(): boolean
   onCopy(content: CopiedContent): void
   /** The clipboard could not be reached or read; `undefined` when it is well again. */
   onTrouble(message: string | undefined): void

@@ -82,6 +82,11 @@ export class DiskStagingArea implements StagingArea {
     return { uploads: uploads.length, bytes: sizeOf(uploads) }
   }
 
+  /** Calls `listener` when {@link stats} tells something else. @returns Ends the subscription. */
+  onChange(listener: () => void): () => void {
+    return this.#waiting.onChange(listener)
+  }
+
   async admit({ deviceId, declaredSize = 0 }: UploadSource): Promise<void> {
     const { maxFileBytes, space } = this.#options
     if (declaredSize > maxFileBytes) throw tooLarge(maxFileBytes)

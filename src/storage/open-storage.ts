@@ -51,15 +51,9 @@ const DEFAULT_LIMITS: StorageLimits = {
   minFreeBytes: MIN_FREE_BYTES,
 }
 
-/** What waits in the staging area. */
-export interface StagingStats {
-  readonly uploads: number
-  readonly bytes: number
-}
-
 export interface Storage {
   readonly blobs: BlobStore
-  readonly staging: StagingArea & { stats(): StagingStats }
+  readonly staging: StagingArea & Pick<DiskStagingArea, 'stats' | 'onChange'>
   readonly latest: LatestItem
   /** What an unprivileged program may still write. */
   freeBytes(): Promise<number>

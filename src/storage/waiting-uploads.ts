@@ -7,6 +7,7 @@
  * @module
  */
 
+import { Subscribers } from '../lib/subscribers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { StagedUpload } from '../ports/staging-area.ts'
 import type { DiskBlob } from './disk-blob.ts'
@@ -29,6 +30,7 @@ export class WaitingUploads {
   readonly #clock: Clock
   readonly #onExpired: (upload: WaitingUpload) => void
   readonly #uploads = new Map<string, WaitingUpload>()
+  readonly #watchers = new Subscribers()
   #cancelExpiry: (() => void) | undefined
 
   /** @param onExpired Told of uploads that waited too long; they are not there any more. */
@@ -39,6 +41,11 @@ export class WaitingUploads {
 
   get all(): readonly WaitingUpload[] {
     return [...this.#uploads.values()]
+  }
+
+  /** Calls `listener` when other uploads wait than before. @returns Ends the subscription. */
+  onChange(listener: () => void): () => void {
+    return this.#watchers.add(listener)
   }
 
   /** Oldest first. */
@@ -65,13 +72,17 @@ export class WaitingUploads {
     const replaced = this.#uploads.get(key)
     this.#uploads.set(key, upload)
     this.#scheduleExpiry()
+    this.#watchers.notify()
     return replaced
   }
 
   /** @returns Whether it was still there: nobody was faster. */
   remove(upload: WaitingUpload): boolean {
     const key = keyOf(upload)
-    return this.#uploads.get(key) === upload && this.#uploads.delete(key)
+    if (this.#uploads.get(key) !== upload) return false
+    this.#uploads.delete(key)
+    this.#watchers.notify()
+    return true
   }
 
   isExpired({ expiresAt }: WaitingUpload): boolean {

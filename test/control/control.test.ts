@@ -5,11 +5,14 @@ import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { ControlUnreachableError, createAdminClient } from '../../src/control/admin-client.ts'
 import { createControl } from '../../src/control/create-control.ts'
+import { systemClock } from '../../src/daemon/system-clock.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
 import type { Admin, PairRequest } from '../../src/ports/admin.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
+import { FakePanel } from '../support/fake-panel.ts'
+import { MemoryPrivateFile } from '../support/memory-private-file.ts'
 
 const TOKEN = 'a-token-that-nobody-guesses'
 
@@ -24,7 +27,14 @@ const PHONE: PairRequest = {
 /** A control listener on a free port, until the test ends. */
 async function listen(t: TestContext, admin: Admin, host = '127.0.0.1') {
   const logger = new CaptureLogger()
-  const listener = createControl({ admin, token: TOKEN, logger })
+  const listener = createControl({
+    admin,
+    panel: new FakePanel(),
+    token: TOKEN,
+    keyFile: new MemoryPrivateFile(),
+    clock: systemClock,
+    logger,
+  })
   const server = createServer(listener).on('checkContinue', listener)
   t.after(() => {
     server.closeAllConnections()

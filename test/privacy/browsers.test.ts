@@ -4,12 +4,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { createControl } from '../../src/control/create-control.ts'
+import { systemClock } from '../../src/daemon/system-clock.ts'
 import { listOperations, readDescription } from '../docs/support/api-description.ts'
 import { allCases } from '../docs/support/all-cases.ts'
 import { requestOf } from '../docs/support/case.ts'
 import { openStation } from '../docs/support/station.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { createFakeAdmin } from '../support/fake-admin.ts'
+import { FakePanel } from '../support/fake-panel.ts'
+import { MemoryPrivateFile } from '../support/memory-private-file.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { RawClient, type RawResponse } from '../support/raw-http.ts'
 
@@ -91,7 +94,14 @@ describe('a browser runs nothing of a file that somebody pushed', () => {
 /** Asks the control listener, byte for byte. */
 async function openControl(t: TestContext) {
   const logger = new CaptureLogger()
-  const listener = createControl({ admin: createFakeAdmin(), token: 'token', logger })
+  const listener = createControl({
+    admin: createFakeAdmin(),
+    panel: new FakePanel(),
+    token: 'token',
+    keyFile: new MemoryPrivateFile(),
+    clock: systemClock,
+    logger,
+  })
   const server = createServer(listener).on('checkContinue', listener)
   t.after(() => {
     server.close()

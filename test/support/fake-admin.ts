@@ -17,6 +17,7 @@ export const STATUS: DaemonStatus = {
   mode: 'desktop',
   clipboard: 'x11',
   clipboardError: undefined,
+  paused: undefined,
   item: {
     type: 'Image',
     size: 1234,

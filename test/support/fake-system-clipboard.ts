@@ -44,7 +44,7 @@ export class FakeSystemClipboard implements SystemClipboard {
   copy(content: CopiedContent): void {
     this.#offered = undefined
     this.#copied = content
-    if (!this.#isClosed) this.#events.onCopy(content)
+    if (!this.#isClosed && this.#events.isWanted()) this.#events.onCopy(content)
   }
 
   /** A person pastes in another program. */

@@ -11,10 +11,14 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createControl } from '../../src/control/create-control.ts'
 import { createControlToken } from '../../src/control/control-token.ts'
+import { systemClock } from '../../src/daemon/system-clock.ts'
 import type { Admin } from '../../src/ports/admin.ts'
+import type { Panel } from '../../src/ports/panel.ts'
 import { openDataDirectory, type DataDirectory } from '../../src/storage/data-directory.ts'
 import { CaptureLogger } from './capture-logger.ts'
 import { temporaryFolder } from './daemon-process.ts'
+import { FakePanel } from './fake-panel.ts'
+import { MemoryPrivateFile } from './memory-private-file.ts'
 
 export interface HeldDirectory {
   readonly dataDir: string
@@ -34,9 +38,13 @@ export async function serveControl(
   t: TestContext,
   { dataDir, directory }: HeldDirectory,
   admin: Admin,
+  panel: Panel = new FakePanel(),
 ): Promise<void> {
   const token = await createControlToken(dataDir)
-  const server = createServer(createControl({ admin, token, logger: new CaptureLogger() }))
+  const keyFile = new MemoryPrivateFile()
+  const logger = new CaptureLogger()
+  const listener = createControl({ admin, panel, token, keyFile, clock: systemClock, logger })
+  const server = createServer(listener)
   t.after(() => {
     server.closeAllConnections()
     server.close()

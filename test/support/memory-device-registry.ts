@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { chooseNames, choosePassword, mintDeviceId } from '../../src/devices/mint.ts'
 import { Sightings } from '../../src/devices/sightings.ts'
+import { Subscribers } from '../../src/lib/subscribers.ts'
 import type {
   Device,
   DeviceRegistry,
@@ -26,6 +27,7 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
   #revision = 0
   readonly #sightings = new Sightings()
   readonly #listeners = new Set<(deviceId: string) => void>()
+  readonly #watchers = new Subscribers()
   readonly #now: () => number
 
   constructor(now: () => number = Date.now) {
@@ -79,13 +81,19 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
 
   noteSighting(id: string, sighting: Sighting): void {
     const device = this.#devices.find((other) => other.id === id)
-    if (device !== undefined) this.#sightings.note(device, sighting)
+    if (device === undefined) return
+    this.#sightings.note(device, sighting)
+    this.#watchers.notify()
   }
 
   onCredentialGone(listener: (deviceId: string) => void): () => void {
     const own = (deviceId: string): void => listener(deviceId)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#watchers.add(listener)
   }
 
   #get(idOrUsername: string): Device {
@@ -97,6 +105,7 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
   #replace(devices: readonly Device[], withoutCredential?: string): void {
     this.#devices = devices
     this.#revision++
+    this.#watchers.notify()
     if (withoutCredential === undefined) return
     for (const listener of this.#listeners) listener(withoutCredential)
   }

@@ -45,10 +45,10 @@ export function describeSystemClipboard(
   describe(`${name}, as every system clipboard`, { ...requirement, timeout: 60_000 }, () => {
     type Opened = DesktopUnderTest & { readonly copies: Mailbox<CopiedContent> }
 
-    async function open(t: TestContext): Promise<Opened> {
+    async function open(t: TestContext, isWanted = (): boolean => true): Promise<Opened> {
       const copies = new Mailbox<CopiedContent>()
       const onCopy = (content: CopiedContent): void => copies.put(content)
-      const desktop = await openDesktop(t, { onCopy, onTrouble: () => undefined })
+      const desktop = await openDesktop(t, { isWanted, onCopy, onTrouble: () => undefined })
       t.after(() => desktop.clipboard.close())
       return { ...desktop, copies }
     }
@@ -79,6 +79,37 @@ export function describeSystemClipboard(
         await copyElsewhere({ kind: 'text', text })
         assert.deepEqual(await copies.next(), { kind: 'text', text })
       }
+    })
+
+    it('reports no copy that is not wanted, and not later either', async (t) => {
+      const asked = new Mailbox<'asked'>()
+      let isWanted = false
+      const { copyElsewhere, pasteElsewhere, copies } = await open(t, () => {
+        asked.put('asked')
+        return isWanted
+      })
+      await copyElsewhere({ kind: 'text', text: 'private' })
+      await asked.next()
+      assert.deepEqual(await pasteElsewhere('text'), { kind: 'text', text: 'private' })
+      isWanted = true
+      await copyElsewhere({ kind: 'text', text: 'for all' })
+      assert.deepEqual(await copies.next(), { kind: 'text', text: 'for all' })
+      assert.equal(copies.size, 0)
+    })
+
+    it('reports a copy of what it offered once, when other copies came in between', async (t) => {
+      const asked = new Mailbox<'asked'>()
+      let isWanted = false
+      const { clipboard, copyElsewhere, copies } = await open(t, () => {
+        asked.put('asked')
+        return isWanted
+      })
+      await clipboard.offer({ kind: 'text', text: 'ours' })
+      await copyElsewhere({ kind: 'text', text: 'private' })
+      await asked.next()
+      isWanted = true
+      await copyElsewhere({ kind: 'text', text: 'ours' })
+      assert.deepEqual(await copies.next(), { kind: 'text', text: 'ours' })
     })
 
     it('lets other programs paste text, also a long one', async (t) => {

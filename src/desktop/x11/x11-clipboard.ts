@@ -126,7 +126,9 @@ export class X11Clipboard implements SystemClipboard {
     this.#changes += 1
     this.#reading.abort()
     this.#offered = undefined
-    if (owner === 'another') void this.#read(session, time)
+    if (owner !== 'another') return
+    if (this.#options.events.isWanted()) void this.#read(session, time)
+    else this.#written = undefined
   }
 
   async #read(session: XSession, time: number): Promise<void> {

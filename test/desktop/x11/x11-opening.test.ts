@@ -100,7 +100,7 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
       import { systemClock as clock } from '${url('daemon/system-clock.ts')}'
       import { X11Clipboard } from '${url('desktop/x11/x11-clipboard.ts')}'
       const logger = { debug() {}, info() {}, warn() {}, error() {} }
-      const events = { onCopy() {}, onTrouble() {} }
+      const events = { isWanted: () => true, onCopy() {}, onTrouble() {} }
       const clipboard = await X11Clipboard.open({ events, logger, clock, readAtStart: true })
       await clipboard.offer({ kind: 'text', text: 'x' })
       await clipboard.close()`
@@ -112,7 +112,7 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
 })
 
 function open(options: { display?: string; clock?: Clock }): Promise<X11Clipboard> {
-  const events = { onCopy: () => undefined, onTrouble: () => undefined }
+  const events = { isWanted: () => true, onCopy: () => undefined, onTrouble: () => undefined }
   const logger = new CaptureLogger()
   return X11Clipboard.open({ events, logger, clock: systemClock, readAtStart: false, ...options })
 }

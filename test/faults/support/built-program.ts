@@ -4,7 +4,7 @@
  * @module
  */
 
-import { chmod, copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -35,6 +35,7 @@ export async function buildProgram(): Promise<BuiltProgram> {
   for (const worker of WORKERS) {
     await copyFile(join(ROOT, 'src', worker), join(folder, basename(worker)))
   }
+  await cp(join(ROOT, 'src/control/panel'), join(folder, 'panel'), { recursive: true })
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   // Also for a daemon of another user.
   await chmod(folder, 0o755)

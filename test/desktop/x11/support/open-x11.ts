@@ -45,6 +45,7 @@ export async function openX11(
   const clipboard = await X11Clipboard.open({
     display,
     events: {
+      isWanted: () => true,
       onCopy: (content) => copies.put(content),
       onTrouble: (message) => troubles.put(message ?? { isOver: true }),
     },

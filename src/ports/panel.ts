@@ -1,0 +1,53 @@
+/**
+ * Port: what only a running daemon can be asked; its panel shows it.
+ *
+ * What the owner may ask whether or not a daemon runs is the port `Admin`.
+ *
+ * @module
+ */
+
+import type { Pause } from './admin.ts'
+import type { StoredItem } from './latest-item.ts'
+
+/** One way for a phone to reach the gateway. */
+export interface PanelAddress {
+  /** Base URL. */
+  readonly url: string
+  /** The network interface; empty where none is known, as of a public URL. */
+  readonly via: string
+  readonly kind: 'lan' | 'overlay' | 'public' | 'loopback'
+}
+
+export interface Panel {
+  /** The current item. */
+  readonly item: StoredItem | undefined
+
+  /** The most useful first. Loopback only when there is nothing else; never empty. */
+  addresses(): readonly PanelAddress[]
+
+  /**
+   * Leaves the system clipboard alone, and shares nothing that is copied, until the time has come
+   * or `resume` is called. It survives a restart. A pause that there is already is replaced.
+   *
+   * @param durationMs From 1 to `MAX_PAUSE_MS`; without it, until `resume` is called.
+   * @throws {DomainError} `NO_CLIPBOARD` when the daemon has none; `DATA_DIRECTORY_UNUSABLE`, and
+   *   nothing has changed then.
+   */
+  pause(durationMs: number | undefined): Promise<Pause>
+
+  /**
+   * Ends the pause, if there is one.
+   *
+   * @throws {DomainError} As `pause`.
+   */
+  resume(): Promise<void>
+
+  /**
+   * Calls `listener` whenever anything may have changed that `Admin.status`, `Admin.devices` or this
+   * port tell, except the free space. Listeners return at once and do not throw. Costs nothing
+   * while nobody listens.
+   *
+   * @returns Ends the subscription.
+   */
+  onChange(listener: () => void): () => void
+}

@@ -1,0 +1,29 @@
+/**
+ * Port: a small file of ours that nobody else reads.
+ *
+ * @module
+ */
+
+export interface PrivateFile {
+  /**
+   * Its text; `undefined` when there is none.
+   *
+   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE` when it cannot be read, or is not ours.
+   * @throws {TypeError} when it is not UTF-8.
+   */
+  read(): Promise<string | undefined>
+
+  /**
+   * Replaces it, durably and as a whole; when it rejects, the earlier text is intact.
+   *
+   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`, also when there is no space.
+   */
+  write(text: string): Promise<void>
+
+  /**
+   * Removes it, durably. One that is not there is fine.
+   *
+   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
+   */
+  remove(): Promise<void>
+}

@@ -1,0 +1,56 @@
+/**
+ * A panel whose daemon is played by the test.
+ *
+ * @module
+ */
+
+import { Subscribers } from '../../src/lib/subscribers.ts'
+import type { Pause } from '../../src/ports/admin.ts'
+import type { StoredItem } from '../../src/ports/latest-item.ts'
+import type { Panel, PanelAddress } from '../../src/ports/panel.ts'
+
+export class FakePanel implements Panel {
+  item: StoredItem | undefined
+  /** The pause there is. */
+  paused: Pause | undefined
+  /** What `pause` and `resume` fail with. */
+  failure: Error | undefined
+  readonly #watchers = new Subscribers()
+  readonly #now: () => number
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now
+  }
+
+  addresses(): readonly PanelAddress[] {
+    return [{ url: 'http://192.168.1.20:42720', via: 'eth0', kind: 'lan' }]
+  }
+
+  async pause(durationMs: number | undefined): Promise<Pause> {
+    if (this.failure !== undefined) throw this.failure
+    const pause = { untilMs: durationMs === undefined ? undefined : this.#now() + durationMs }
+    this.paused = pause
+    this.change()
+    return pause
+  }
+
+  async resume(): Promise<void> {
+    if (this.failure !== undefined) throw this.failure
+    this.paused = undefined
+    this.change()
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#watchers.add(listener)
+  }
+
+  /** Whether anybody listens. */
+  get isWatched(): boolean {
+    return !this.#watchers.isEmpty
+  }
+
+  /** Something changed. */
+  change(): void {
+    this.#watchers.notify()
+  }
+}
