@@ -89,5 +89,6 @@ export function parseState(text) {
   const value = JSON.parse(text)
   const isState = Array.isArray(value?.devices) && Array.isArray(value.status?.listeners)
   if (!isState) throw new TypeError('Cannot read the state of the daemon')
-  return value
+  const item = value.item == null ? null : { ...value.item, preview: value.item.preview ?? null }
+  return { ...value, item }
 }

@@ -89,8 +89,8 @@ export const strings = {
     on: 'What you copy on this computer is shared with your devices, and what they push is put on its clipboard.',
     off: 'This daemon leaves the clipboard of this computer alone. Devices share with each other through it.',
     /** @type {(clock: string) => string} */
-    until: (clock) => `Paused until ${clock}. What you copy stays on this computer, and what devices push stays off its clipboard.`,
-    open: 'Paused until you resume. What you copy stays on this computer, and what devices push stays off its clipboard.',
+    until: (clock) => `Paused until ${clock}. What you copy stays on this computer; what devices push waits.`,
+    open: 'Paused until you resume. What you copy stays on this computer; what devices push waits.',
     group: 'Pause sharing',
     choices: [
       { label: '10 min', name: 'Pause for 10 minutes', ms: 600_000 },
