@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
 import { needs } from '../support/requirements.ts'
-import { addDevice, deviceRow, openPanel, phoneOf } from './support/panel.ts'
+import { addDevice, deviceRow, isFocused, openPanel, phoneOf } from './support/panel.ts'
 import { readQr } from './support/read-qr.ts'
 
 describe('adding a device in the panel', needs('chromium'), () => {
@@ -101,7 +101,3 @@ describe('adding a device in the panel', needs('chromium'), () => {
     await page.getByText('No device yet').waitFor()
   })
 })
-
-async function isFocused(locator: import('playwright-core').Locator): Promise<boolean> {
-  return locator.evaluate((element) => element.ownerDocument.activeElement === element)
-}

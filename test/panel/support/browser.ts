@@ -5,9 +5,12 @@
  */
 
 import assert from 'node:assert/strict'
-import type { TestContext } from 'node:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
-import { isolatedEnvironment, temporaryFolder } from '../../support/daemon-process.ts'
+import { isolatedEnvironment } from '../../support/daemon-process.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 
@@ -35,28 +38,31 @@ export interface WatchedPage {
   assertCalm(): void
 }
 
-/** Starts a browser, which ends with the test. */
-export async function launchBrowser(t: TestContext): Promise<Browser> {
-  const home = await temporaryFolder(t)
-  const browser = await chromium.launch({
+let launching: Promise<Browser> | undefined
+let home: string | undefined
+
+after(async () => {
+  await (await launching)?.close()
+  if (home !== undefined) await rm(home, { recursive: true, force: true })
+})
+
+/** Opens an empty page in a profile of its own, in the one browser of a test file. */
+export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const browser = await (launching ??= launch())
+  const context = await browser.newContext({ viewport: { width: 1120, height: 800 }, ...options })
+  context.setDefaultTimeout(PATIENCE_MS)
+  const page = await context.newPage()
+  return { page, assertCalm: watch(page) }
+}
+
+async function launch(): Promise<Browser> {
+  home = await mkdtemp(join(tmpdir(), 'clipgate-browser-'))
+  return chromium.launch({
     executablePath: CHROMIUM,
     args: ARGS,
     timeout: PATIENCE_MS,
     env: definedOnly(isolatedEnvironment(home)),
   })
-  t.after(() => browser.close())
-  return browser
-}
-
-/** Opens an empty page in a profile of its own. */
-export async function openPage(
-  browser: Browser,
-  options: BrowserContextOptions = {},
-): Promise<WatchedPage> {
-  const context = await browser.newContext({ viewport: { width: 1120, height: 800 }, ...options })
-  context.setDefaultTimeout(PATIENCE_MS)
-  const page = await context.newPage()
-  return { page, assertCalm: watch(page) }
 }
 
 function watch(page: Page): () => void {

@@ -16,7 +16,7 @@ import {
   type DaemonProcess,
 } from '../../support/daemon-process.ts'
 import { createPhone, readObject, type Phone } from '../../support/phone.ts'
-import { launchBrowser, openPage, type WatchedPage } from './browser.ts'
+import { openPage, type WatchedPage } from './browser.ts'
 
 export interface OpenPanel extends WatchedPage {
   readonly daemon: DaemonProcess
@@ -50,7 +50,8 @@ export async function openPanel(
   options: DaemonOptions & { readonly browser?: BrowserContextOptions } = {},
 ): Promise<OpenPanel> {
   const daemon = await startDaemon(t, options)
-  const watched = await openPage(await launchBrowser(t), options.browser)
+  const watched = await openPage(options.browser)
+  t.after(() => watched.page.context().close())
   await enter(watched.page, daemon)
   return { daemon, ...watched }
 }
@@ -75,4 +76,8 @@ export async function addDevice(page: Page, label: string): Promise<Locator> {
   await dialog.getByRole('button', { name: 'Show QR code' }).click()
   await dialog.getByRole('img', { name: /^QR code/ }).waitFor()
   return dialog
+}
+
+export function isFocused(locator: Locator): Promise<boolean> {
+  return locator.evaluate((element) => element.ownerDocument.activeElement === element)
 }
