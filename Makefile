@@ -43,6 +43,7 @@ types: node_modules
 	$(BIN)/tsc -p src/link
 	$(BIN)/tsc -p src/client
 	$(BIN)/tsc -p src/control/panel
+	$(BIN)/tsc -p test/panel/in-page
 
 .PHONY: check
 check: types test ## Type-check everything, then run all tests

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { BrowserContextOptions } from 'playwright-core'
+import { connect } from '../../src/client/connect.ts'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
 import { xclipCopy } from '../desktop/x11/support/xclip.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { addDevice, isFocused, openPanel, phoneOf } from './support/panel.ts'
+import { addDevice, deviceRow, isFocused, openPanel, phoneOf } from './support/panel.ts'
 import { readQr } from './support/read-qr.ts'
 
 async function openDesktop(t: TestContext, browser: BrowserContextOptions = {}) {
@@ -15,9 +16,21 @@ async function openDesktop(t: TestContext, browser: BrowserContextOptions = {}) 
   return { ...panel, display: xvfb.display }
 }
 
+/** Every text that a device hears of, up to `last`. */
+async function collectTexts(link: string, last: string): Promise<readonly string[]> {
+  const texts: string[] = []
+  for await (const { text } of connect(link).watch()) {
+    texts.push(text)
+    if (text === last) break
+  }
+  return texts
+}
+
 describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
   it('keeps what is copied here from the devices until somebody resumes', async (t) => {
-    const { page, display, assertCalm } = await openDesktop(t)
+    const { page, daemon, display, assertCalm } = await openDesktop(t)
+    const texts = collectTexts((await daemon.pair('Pixel')).link, 'after')
+    await deviceRow(page, 'Pixel').getByText('listening now').waitFor()
     const item = page.getByRole('region', { name: 'Current item' })
     await xclipCopy(t, display, 'before', 'UTF8_STRING')
     await item.getByText('before', { exact: true }).waitFor()
@@ -32,10 +45,11 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
     await page.getByText('Live', { exact: true }).waitFor()
     await xclipCopy(t, display, 'after', 'UTF8_STRING')
     await item.getByText('after', { exact: true }).waitFor()
+    assert.deepEqual(await texts, ['before', 'after'])
     assertCalm()
   })
 
-  it('counts down, and ends by itself', async (t) => {
+  it('counts down, and keeps the focus near', async (t) => {
     const { page } = await openDesktop(t)
     const button = page.getByRole('button', { name: 'Pause for 10 minutes' })
     await button.focus()
@@ -43,6 +57,23 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
     await page.getByText(/Paused until \d\d:\d\d/).waitFor()
     await page.getByText('10 minutes left').waitFor()
     assert.equal(await isFocused(page.getByText(/Paused until \d\d:\d\d/)), true)
+  })
+
+  it('ends by itself', async (t) => {
+    const { page, daemon } = await openDesktop(t)
+    const states = page.waitForResponse((response) => response.url().endsWith('/pause'))
+    await page.getByRole('button', { name: 'Pause for 10 minutes' }).click()
+    assert.equal((await states).status(), 200)
+    await page.getByText('Paused', { exact: true }).waitFor()
+    // As the button does, but shorter.
+    const status: unknown = await page.evaluate(`fetch('/pause', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"durationMs":1}',
+    }).then(({ status }) => status)`)
+    assert.equal(status, 200, daemon.stderr())
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Pause for 10 minutes' }).waitFor()
   })
 
   it('comes before a link with a password gets on the clipboard', async (t) => {
