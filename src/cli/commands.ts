@@ -6,7 +6,9 @@
 
 import type { OptionSpec } from './arguments.ts'
 
-const SETTINGS_COMMANDS = ['serve', 'pair', 'devices', 'rotate', 'revoke', 'status'] as const
+const SETTINGS_COMMANDS = [
+  'serve', 'pair', 'devices', 'rotate', 'revoke', 'status', 'panel', 'pause', 'resume',
+] as const
 
 /** Commands that take all settings of the daemon as options. */
 export type SettingsCommandName = (typeof SETTINGS_COMMANDS)[number]
@@ -93,6 +95,34 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
   status: {
     usage: 'status',
     summary: 'tell how the daemon is; never what was copied',
+    options: JSON_FLAG,
+    operands: [0, 0],
+  },
+  panel: {
+    usage: 'panel',
+    summary: 'open the panel of the running daemon in a browser',
+    details:
+      'Where there is no desktop, and over SSH, it prints the URL instead. The URL works once, and ' +
+      'within a minute.',
+    options: {
+      print: { placeholder: undefined, meaning: 'print the URL, and open nothing' },
+      ...JSON_FLAG,
+    },
+    operands: [0, 0],
+  },
+  pause: {
+    usage: 'pause [DURATION]',
+    summary: 'leave the clipboard of this desktop alone: nothing is read, shared or written',
+    details:
+      'Until "clipgate resume", or for DURATION: seconds, or 10m, 1h, 1d. What is copied meanwhile ' +
+      'is never shared. Devices still read the last item, and what they push is kept; the newest of ' +
+      'it is put on the clipboard afterwards, unless something was copied since it came.',
+    options: JSON_FLAG,
+    operands: [0, 1],
+  },
+  resume: {
+    usage: 'resume',
+    summary: 'end a pause',
     options: JSON_FLAG,
     operands: [0, 0],
   },

@@ -32,6 +32,11 @@ export function formatTime(at: Date): string {
   return local.toISOString().slice(0, 19).replace('T', ' ')
 }
 
+/** `until 2026-01-31 12:34:56`, or that somebody has to end it. */
+export function describePause({ untilMs }: { readonly untilMs: number | undefined }): string {
+  return untilMs === undefined ? 'until it is ended' : `until ${formatTime(new Date(untilMs))}`
+}
+
 /** `1.5 MiB`, `17 bytes`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`

@@ -44,6 +44,9 @@ const SETTINGS_COMMANDS: Readonly<
   rotate: async () => (await import('./rotate.ts')).runRotate,
   revoke: async () => (await import('./revoke.ts')).runRevoke,
   status: async () => (await import('./status.ts')).runStatus,
+  panel: async () => (await import('./panel.ts')).runPanel,
+  pause: async () => (await import('./pause.ts')).runPause,
+  resume: async () => (await import('./resume.ts')).runResume,
 }
 
 const PLAIN_COMMANDS: Readonly<Record<PlainCommandName, () => Promise<Run<Invocation>>>> = {

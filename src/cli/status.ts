@@ -6,7 +6,7 @@
 
 import type { DaemonStatus } from '../daemon/open-admin.ts'
 import type { SettingsInvocation } from './command.ts'
-import { formatAgo, formatBytes } from './quantities.ts'
+import { describePause, formatAgo, formatBytes } from './quantities.ts'
 import { print, printJson } from './shell.ts'
 import { visible } from './visible.ts'
 import { withAdmin } from './with-admin.ts'
@@ -22,10 +22,11 @@ export async function runStatus(call: SettingsInvocation): Promise<number> {
 }
 
 function describe(status: DaemonStatus, now: number): readonly (readonly [string, string])[] {
-  const { item, storage, listeners, devices } = status
+  const { item, storage, listeners, devices, paused } = status
   return [
     ['Daemon', describeDaemon(status, now)],
     ...(status.running ? [['Clipboard', describeClipboard(status)] as const] : []),
+    ...(paused === undefined ? [] : [['Paused', describePause(paused)] as const]),
     [
       'Item',
       item === undefined

@@ -4,52 +4,21 @@
  * @module
  */
 
-import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { DomainError } from '../core/domain-error.ts'
-import { MIB } from '../core/limits.ts'
-import { decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
+import type { Decoder } from '../lib/decoder.ts'
 import type { Admin } from '../ports/admin.ts'
 import { decodeDevices, decodePairing, decodeRevoked, decodeStatus } from './admin-wire.ts'
-import { isOwnerErrorCode } from './owner-errors.ts'
+import { callControl, type ControlAddress } from './call-control.ts'
 
-/** A new password costs a second at worst; a daemon that takes longer is stuck. */
-const TIMEOUT_MS = 15_000
-
-/** Thousands of devices fit. */
-const MAX_ANSWER_BYTES: number = 16 * MIB
-
-export interface AdminClientOptions {
-  /** Base URL of the control listener. */
-  readonly url: string
-  readonly token: string
-}
-
-/** Nobody answers on the control listener, or nobody who knows us. */
-export class ControlUnreachableError extends Error {
-  override readonly name = 'ControlUnreachableError'
-}
-
-const decodeProblem = objectOf({
-  title: optional(decodeString),
-  code: optional(decodeString),
-  detail: optional(decodeString),
-})
-
-/** Every method throws {@link ControlUnreachableError}, or what the daemon says went wrong. */
-export function createAdminClient({ url, token }: AdminClientOptions): Admin {
-  async function call<Value>(
+/** Every method throws `ControlUnreachableError`, or what the daemon says went wrong. */
+export function createAdminClient(address: ControlAddress): Admin {
+  function call<Value>(
     method: string,
     path: string,
     decode: Decoder<Value>,
     body?: unknown,
   ): Promise<Value> {
-    const answer = await send({ url, token, method, path, body })
-    const value = parse(answer.text)
-    if (answer.status === 200) return decode(value)
-    if (answer.status === 401) throw new ControlUnreachableError('it does not accept control.token')
-    const { title, code = '', detail } = decodeProblem(value)
-    const message = detail ?? title ?? `The daemon answered ${answer.status}`
-    throw isOwnerErrorCode(code) ? new DomainError(code, message) : new Error(message)
+    return callControl(address, { method, path, decode, body })
   }
 
   async function callDevice<Value>(
@@ -73,67 +42,4 @@ export function createAdminClient({ url, token }: AdminClientOptions): Admin {
     revoke: (device) => callDevice('DELETE', device, '', decodeRevoked),
     close: async () => undefined,
   }
-}
-
-interface Question extends AdminClientOptions {
-  readonly method: string
-  readonly path: string
-  readonly body: unknown
-}
-
-interface Answer {
-  readonly status: number
-  readonly text: string
-}
-
-function send({ url, token, method, path, body }: Question): Promise<Answer> {
-  const text = body === undefined ? '' : JSON.stringify(body)
-  const headers = {
-    Authorization: `Bearer ${token}`,
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
-  }
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error): void => {
-      reject(new ControlUnreachableError(reasonOf(error), { cause: error }))
-    }
-    // Without an agent the connection ends with the answer, and the command with it.
-    const outgoing = httpRequest(new URL(path, url), { method, headers, signal, agent: false })
-    outgoing.on('error', fail)
-    outgoing.on('response', (response) => {
-      readAll(response).then(
-        (answer) => resolve({ status: response.statusCode ?? 0, text: answer }),
-        fail,
-      )
-    })
-    outgoing.end(text)
-  })
-}
-
-async function readAll(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response) {
-    // Nobody set an encoding, so these are bytes.
-    const bytes = chunk as Buffer
-    size += bytes.length
-    if (size > MAX_ANSWER_BYTES) throw new Error('its answer is too long')
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The cause would quote the answer, which may hold a password.
-    throw new ControlUnreachableError('its answer is not JSON')
-  }
-}
-
-function reasonOf(error: Error): string {
-  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'it does not answer'
-  return 'code' in error ? String(error.code) : error.message
 }

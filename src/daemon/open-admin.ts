@@ -5,21 +5,23 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { ControlUnreachableError, createAdminClient } from '../control/admin-client.ts'
-import { readControlToken } from '../control/control-token.ts'
+import { createAdminClient } from '../control/admin-client.ts'
 import { DomainError } from '../core/domain-error.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
-import { readLockHolder, type LockHolder } from '../storage/lock.ts'
+import { readLockHolder } from '../storage/lock.ts'
 import { openLocalAdmin } from './local-admin.ts'
+import {
+  isReachable,
+  PATIENCE_MS,
+  reachDaemon,
+  RETRY_MS,
+  unreachable,
+  type ReachableHolder,
+} from './reach-daemon.ts'
 import type { Settings } from './settings.ts'
 
 export type { Admin, DaemonStatus, DeviceSummary, Pairing } from '../ports/admin.ts'
-
-/** A daemon that starts has its listeners, and another command is done, long before. */
-const PATIENCE_MS = 10_000
-
-const RETRY_MS = 50
 
 /**
  * Opens the data directory, or the control listener of the daemon that holds it.
@@ -32,11 +34,10 @@ export async function openAdmin(settings: Settings, logger: Logger): Promise<Adm
   const patience = performance.now() + PATIENCE_MS
   for (;;) {
     const holder = await readLockHolder(dataDir)
-    if (holder?.control !== undefined)
-      return openRemote(dataDir, { ...holder, control: holder.control })
+    if (isReachable(holder)) return openRemote(dataDir, holder)
     const local = await tryLocal(settings, logger)
     if (local !== undefined) return local
-    if (performance.now() > patience) throw busy(holder, 'it has no control listener')
+    if (performance.now() > patience) throw unreachable(holder, 'it has no control listener')
     await delay(RETRY_MS)
   }
 }
@@ -51,23 +52,9 @@ async function tryLocal(settings: Settings, logger: Logger): Promise<Admin | und
   }
 }
 
-async function openRemote(
-  dataDir: string,
-  holder: LockHolder & { readonly control: string },
-): Promise<Admin> {
-  const token = await readControlToken(dataDir).catch((cause: unknown) => {
-    throw busy(holder, 'control.token cannot be read', cause)
-  })
-  const client = createAdminClient({ url: holder.control, token })
-  const explain = async <Value>(answer: Promise<Value>): Promise<Value> => {
-    try {
-      return await answer
-    } catch (error) {
-      if (error instanceof ControlUnreachableError)
-        throw busy(holder, `${holder.control}: ${error.message}`, error)
-      throw error
-    }
-  }
+async function openRemote(dataDir: string, holder: ReachableHolder): Promise<Admin> {
+  const { address, explain } = await reachDaemon(dataDir, holder)
+  const client = createAdminClient(address)
   return {
     status: () => explain(client.status()),
     devices: () => explain(client.devices()),
@@ -76,10 +63,4 @@ async function openRemote(
     revoke: (device) => explain(client.revoke(device)),
     close: () => client.close(),
   }
-}
-
-function busy(holder: LockHolder | undefined, reason: string, cause?: unknown): DomainError {
-  const who = holder === undefined ? 'the daemon' : `the daemon (process ${holder.pid})`
-  const message = `Cannot reach ${who}: ${reason}; stop it, or try again`
-  return new DomainError('DATA_DIRECTORY_BUSY', message, { cause })
 }

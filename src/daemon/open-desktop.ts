@@ -122,7 +122,7 @@ async function openSystemClipboard(
 
 function without(mode: Desktop['mode'], warning?: string): Desktop {
   const refuse = async (): Promise<never> => {
-    throw new DomainError('NO_CLIPBOARD', 'Cannot pause: this daemon has no system clipboard')
+    throw new DomainError('NO_CLIPBOARD', 'Cannot pause or resume: this daemon has no system clipboard')
   }
   return {
     mode,

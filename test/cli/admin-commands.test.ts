@@ -90,6 +90,7 @@ describe('clipgate status', () => {
     assert.deepEqual(JSON.parse(stdout), {
       ...STATUS,
       clipboardError: null,
+      paused: null,
       listeners: [{ ...STATUS.listeners[0], error: null }],
     })
   })

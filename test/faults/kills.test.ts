@@ -4,7 +4,7 @@ import { watch, type FSWatcher } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { ControlUnreachableError } from '../../src/control/admin-client.ts'
+import { ControlUnreachableError } from '../../src/control/call-control.ts'
 import {
   startDaemonProcess, temporaryFolder, type DaemonProcess,
 } from '../support/daemon-process.ts'

@@ -8,6 +8,8 @@ import { pathToFileURL } from 'node:url'
 import { KIB, MIB } from '../../../src/core/limits.ts'
 import { PROPERTY_CHANGE } from '../../../src/desktop/x11/x-connection.ts'
 import type { SelectionRequest } from '../../../src/desktop/x11/x-events.ts'
+import type { ClipboardEvents, CopiedContent } from '../../../src/ports/system-clipboard.ts'
+import { Mailbox } from '../../support/mailbox.ts'
 import { needs } from '../../support/requirements.ts'
 import { openBoth, openX11, sharedXvfb } from './support/open-x11.ts'
 import { XClient } from './support/x-client.ts'
@@ -38,6 +40,28 @@ describe('X11Clipboard, when another program copies', NEEDS, () => {
     const copied = await copies.next()
     assert.ok(copied.kind === 'image' && copied.mediaType === 'image/jpeg')
     assert.ok(bytes.equals(copied.bytes))
+  })
+
+  it('asks for nothing of a copy that is not wanted, not even for its formats', async (t) => {
+    const asked = new Mailbox<'asked'>()
+    const copies = new Mailbox<CopiedContent>()
+    let isWanted = false
+    const events: ClipboardEvents = {
+      isWanted: () => {
+        asked.put('asked')
+        return isWanted
+      },
+      onCopy: (content) => copies.put(content),
+      onTrouble: () => undefined,
+    }
+    const { other } = await openBoth(t, { events })
+    await other.own()
+    await asked.next()
+    isWanted = true
+    // Fails when it is asked for anything before the formats of this one.
+    await other.copyUntilRead('UTF8_STRING', 'wanted')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'wanted' })
+    assert.equal(other.waiting('requested'), 0)
   })
 
   it('takes what comes in one piece although it is long', async (t) => {

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { XClient } from '../desktop/x11/support/x-client.ts'
+import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
+import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { createPhone, type Phone } from '../support/phone.ts'
+import { needs } from '../support/requirements.ts'
+import { Xvfb } from '../support/xvfb.ts'
+
+/** A desktop, and daemons on it with one data directory, one after the other. */
+async function setUp(t: TestContext) {
+  const xvfb = await Xvfb.start()
+  t.after(() => xvfb.stop())
+  const { display } = xvfb
+  const folder = await temporaryFolder(t)
+  const start = async () => {
+    const daemon = await startDaemonProcess(t, { folder, env: { DISPLAY: display } })
+    assert.equal(daemon.ready.clipboard, 'x11', daemon.stderr())
+    return daemon
+  }
+  const daemon = await start()
+  const device = await daemon.pair('Phone')
+  return { display, folder, daemon, start, device, phone: createPhone(device, daemon.ready.gateway) }
+}
+
+async function untilText(phone: Phone, text: string): Promise<void> {
+  for (;;) if ((await phone.document())['text'] === text) return
+}
+
+async function pasteUntil(display: string, target: string, wanted: string): Promise<void> {
+  for (;;) if (String(await xclipPaste(display, target)) === wanted) return
+}
+
+describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
+  it('keeps what is copied from the phone, and from itself', async (t) => {
+    const { display, daemon, phone } = await setUp(t)
+    await xclipCopy(t, display, 'before', 'UTF8_STRING')
+    await untilText(phone, 'before')
+
+    const { stdout } = await daemon.run('pause', '--json')
+    assert.deepEqual(JSON.parse(stdout), { untilMs: null })
+    const other = await XClient.open(t, display)
+    await other.own()
+    await xclipCopy(t, display, 'private', 'UTF8_STRING')
+    await daemon.run('resume')
+    await xclipCopy(t, display, 'after', 'UTF8_STRING')
+    await untilText(phone, 'after')
+    // Nobody asked for what was copied meanwhile, not even for its formats.
+    await other.settle()
+    assert.equal(other.waiting('requested'), 0)
+  })
+
+  it('takes what the phone pushes, and puts it on the clipboard when it goes on', async (t) => {
+    const { display, daemon, phone, folder } = await setUp(t)
+    await phone.pushText('before')
+    await pasteUntil(display, 'UTF8_STRING', 'before')
+    await daemon.run('pause', '1h')
+    await phone.pushText('meanwhile')
+    await phone.pushFile('File', 'a.bin', Buffer.from('bytes'))
+    const received = join(folder, 'received', 'a.bin')
+    for (;;) if ((await stat(received).catch(() => undefined)) !== undefined) break
+    assert.equal(String(await xclipPaste(display, 'UTF8_STRING')), 'before')
+    assert.equal((await phone.document())['dataName'], 'a.bin')
+
+    const status = JSON.parse((await daemon.run('status', '--json')).stdout)
+    assert.equal(Math.abs(status.paused.untilMs - Date.now() - 3_600_000) < 600_000, true)
+    assert.match((await daemon.run('status')).stdout, /^Paused +until 20\d\d-/m)
+    await daemon.run('resume')
+    await pasteUntil(display, 'text/uri-list', `${pathToFileURL(received)}\r\n`)
+  })
+
+  it('stays paused when the daemon starts again', async (t) => {
+    const { display, folder, daemon, start, device } = await setUp(t)
+    await daemon.run('pause')
+    const path = join(folder, 'data', 'paused.json')
+    assert.deepEqual(JSON.parse(await readFile(path, 'utf8')), { untilMs: null })
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    assert.equal(await daemon.stop(), 0)
+
+    const other = await XClient.open(t, display)
+    await other.own()
+    const again = await start()
+    const phone = createPhone(device, again.ready.gateway)
+    assert.deepEqual(JSON.parse((await again.run('status', '--json')).stdout).paused, { untilMs: null })
+    await again.run('resume')
+    await xclipCopy(t, display, 'after', 'UTF8_STRING')
+    await untilText(phone, 'after')
+    await other.settle()
+    assert.equal(other.waiting('requested'), 0)
+    await assert.rejects(stat(path), { code: 'ENOENT' })
+  })
+
+  it('was paused when it was stopped: what is there at the next start is not read', async (t) => {
+    const { display, folder, daemon, start, device } = await setUp(t)
+    await daemon.stop()
+    await writeFile(join(folder, 'data', 'paused.json'), '{"untilMs":1}')
+    const other = await XClient.open(t, display)
+    await other.own()
+    const again = await start()
+    assert.equal(JSON.parse((await again.run('status', '--json')).stdout).paused, null)
+    await xclipCopy(t, display, 'after', 'UTF8_STRING')
+    await untilText(createPhone(device, again.ready.gateway), 'after')
+    await other.settle()
+    assert.equal(other.waiting('requested'), 0)
+  })
+
+  it('stays paused when nobody can read how long', async (t) => {
+    const { daemon, folder, start, display } = await setUp(t)
+    await daemon.run('pause')
+    await daemon.stop()
+    await writeFile(join(folder, 'data', 'paused.json'), '{"untilMs":')
+    const again = await start()
+    assert.match(again.stderr(), /Cannot read paused\.json; the clipboard stays paused/)
+    await again.run('resume')
+    const device = await again.pair('Another')
+    await xclipCopy(t, display, 'after', 'UTF8_STRING')
+    await untilText(createPhone(device, again.ready.gateway), 'after')
+  })
+})
+
+describe('a daemon without a clipboard', () => {
+  it('says that there is nothing to pause', async (t) => {
+    const daemon = await startDaemonProcess(t, { args: ['--headless'] })
+    for (const command of ['pause', 'resume']) {
+      await assert.rejects(daemon.run(command), (error: { code?: number; stderr?: string }) => {
+        assert.equal(error.code, 1)
+        assert.match(error.stderr ?? '', /^Cannot pause or resume: this daemon has no system clipboard\n$/)
+        return true
+      })
+    }
+  })
+})
