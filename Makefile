@@ -64,6 +64,10 @@ fuzz: node_modules ## Run the property tests with 100 times as many cases (FUZZ_
 bench: build ## Measure against baselines in the same run (BENCH=bench/one.bench.ts to narrow)
 	$(NODE) $(LOAD) bench/run.ts $(BENCH)
 
+.PHONY: screenshots
+screenshots: node_modules ## Make the pictures of the panel in docs/images/ (needs Chromium)
+	$(NODE) $(LOAD) test/panel/make-screenshots.ts
+
 .PHONY: soak
 soak: build ## Use the daemon in every way at once, and watch what it takes (SOAK_MINUTES=10)
 	$(NODE) $(LOAD) bench/soak.ts

@@ -89,6 +89,18 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
     await page.getByText(/Paused until \d\d:\d\d/).waitFor()
   })
 
+  it('has to work before a link is copied', async (t) => {
+    const panel = await openDesktop(t, { permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = panel
+    const dialog = await addDevice(page, 'Pixel')
+    await page.evaluate('navigator.clipboard.writeText("harmless")')
+    const problem = { status: 507, contentType: 'application/problem+json', body: '{"title":"No space"}' }
+    await page.route('**/pause', (route) => route.fulfill(problem))
+    await dialog.getByRole('button', { name: 'Copy link' }).click()
+    await dialog.getByRole('alert').filter({ hasText: 'No space' }).waitFor()
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'harmless')
+  })
+
   it('leaves a longer pause alone when a link is copied', async (t) => {
     const panel = await openDesktop(t, { permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = panel

@@ -31,6 +31,7 @@ export function followDaemon({ onState, onLink }) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer
   let delayMs = FIRST_DELAY_MS
+  let isSignedOut = false
 
   function open() {
     close()
@@ -39,6 +40,7 @@ export function followDaemon({ onState, onLink }) {
     source = opened
     opened.addEventListener('state', (event) => {
       delayMs = FIRST_DELAY_MS
+      isSignedOut = false
       onState(parseState(event.data))
       onLink('live')
     })
@@ -54,6 +56,9 @@ export function followDaemon({ onState, onLink }) {
     const link = await probe()
     if (failed !== source) return
     onLink(link === 'up' ? 'trying' : link)
+    isSignedOut = link === 'signed-out'
+    // Signing in happens in another window, and then somebody comes back to this one.
+    if (isSignedOut) return
     timer = setTimeout(open, delayMs)
     delayMs = Math.min(delayMs * 1.5, MAX_DELAY_MS)
   }
@@ -70,6 +75,7 @@ export function followDaemon({ onState, onLink }) {
   }
 
   document.addEventListener('visibilitychange', () => (document.hidden ? close() : retry()))
+  window.addEventListener('focus', () => isSignedOut && retry())
   // A page that the browser had frozen has a dead stream.
   window.addEventListener('pageshow', (event) => event.persisted && retry())
   window.addEventListener('pagehide', close)

@@ -243,7 +243,7 @@ export const strings = {
   openConnections: (n) =>
     n === 0
       ? 'Its open connections end.'
-      : `Its open connections end, ${count(n, 'event stream')} at present.`,
+      : `Its open connections end (${count(n, 'event stream')} now).`,
   announceAway: 'The daemon does not answer',
   announceBack: 'Connected to the daemon again',
 }

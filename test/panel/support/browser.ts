@@ -23,6 +23,8 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // One kind of smooth edges, whatever the machine.
+  '--disable-lcd-text',
 ]
 
 /** For a machine that does ten other things. */
@@ -41,10 +43,14 @@ export interface WatchedPage {
 let launching: Promise<Browser> | undefined
 let home: string | undefined
 
-after(async () => {
+after(closeBrowser)
+
+/** Ends the browser. Test files need not call it. */
+export async function closeBrowser(): Promise<void> {
   await (await launching)?.close()
+  launching = undefined
   if (home !== undefined) await rm(home, { recursive: true, force: true })
-})
+}
 
 /** Opens an empty page in a profile of its own, in the one browser of a test file. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
