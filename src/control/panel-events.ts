@@ -77,8 +77,9 @@ export class PanelEvents {
     this.#cancelBeat ??= this.#scheduleBeat()
     this.#run(async () => {
       const { text, frame } = await this.#read()
-      // This one knows more than the others: all of them are told the next time.
-      if (text !== this.#sent) this.#sent = undefined
+      // Where this one knows more than the others, all of them are told the next time.
+      if (this.#open.length === 1) this.#sent = text
+      else if (text !== this.#sent) this.#sent = undefined
       stream.send(frame)
     })
   }

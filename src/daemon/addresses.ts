@@ -144,7 +144,9 @@ function describe(address: HostPort, interfaces: NetworkInterfaces): PanelAddres
     Object.entries(interfaces).find(([, infos = []]) => infos.some((info) => info.address === host)) ??
     []
   const isOverlay = OVERLAY_INTERFACE.test(via) || isSharedSpace(host)
-  const kind = isOverlay ? 'overlay' : isPrivate(host) ? 'lan' : 'public'
+  // A name that somebody bound the gateway to is most likely one of their own network.
+  const isNearby = isPrivate(host) || isIP(host) === 0
+  const kind = isOverlay ? 'overlay' : isNearby ? 'lan' : 'public'
   return { url: formatBaseUrl(address), via, kind }
 }
 

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import {
   chooseBaseUrl,
   isLocalAddress,
+  listAddresses,
   loopbackUrl,
   type NetworkInterfaces,
 } from '../../src/daemon/addresses.ts'
@@ -100,6 +101,84 @@ describe('chooseBaseUrl()', () => {
       const base = chooseBaseUrl([{ host, port: 9 }], interfaces({ eth0: ['10.0.0.7'] }), undefined)
       assert.match(base.warning ?? '', /this machine only/)
     }
+  })
+})
+
+describe('listAddresses()', () => {
+  const list = (
+    addresses: Readonly<Record<string, readonly string[]>>,
+    bound = EVERYWHERE,
+    publicUrl?: string,
+  ) =>
+    listAddresses(bound, interfaces(addresses), publicUrl).map(({ url, via, kind }) => [url, via, kind])
+
+  it('lists what a phone can use, the best first, and never a container bridge', () => {
+    const machine = {
+      lo: ['127.0.0.1', '::1'],
+      docker0: ['172.17.0.1'],
+      'br-1234': ['172.18.0.1'],
+      tailscale0: ['100.101.2.3'],
+      wlan0: ['10.0.0.7', 'fe80::1', 'fd00::5', '203.0.113.9', '169.254.1.1'],
+      veth0: ['10.1.1.1'],
+    }
+    assert.deepEqual(list(machine), [
+      ['http://10.0.0.7:42720', 'wlan0', 'lan'],
+      ['http://100.101.2.3:42720', 'tailscale0', 'overlay'],
+      ['http://[fd00::5]:42720', 'wlan0', 'lan'],
+    ])
+  })
+
+  it('begins with the public URL, and names it once', () => {
+    assert.deepEqual(list({ eth0: ['10.0.0.7'] }, EVERYWHERE, 'https://clip.example'), [
+      ['https://clip.example', '', 'public'],
+      ['http://10.0.0.7:42720', 'eth0', 'lan'],
+    ])
+    const own = 'http://10.0.0.7:42720'
+    assert.deepEqual(list({ eth0: ['10.0.0.7'] }, EVERYWHERE, own), [[own, '', 'public']])
+  })
+
+  it('lists what the gateway is bound to by name', () => {
+    const bound = [
+      { host: '127.0.0.1', port: 1 },
+      { host: '203.0.113.9', port: 2 },
+      { host: '10.0.0.7', port: 3 },
+      { host: 'clip.lan', port: 4 },
+    ]
+    assert.deepEqual(list({ eth0: ['10.0.0.7', '203.0.113.9'] }, bound), [
+      ['http://203.0.113.9:2', 'eth0', 'public'],
+      ['http://10.0.0.7:3', 'eth0', 'lan'],
+      ['http://clip.lan:4', '', 'lan'],
+    ])
+  })
+
+  it('is the loopback URL when there is nothing else', () => {
+    const loopback = [['http://127.0.0.1:42720', '', 'loopback']]
+    for (const none of [{}, { eth0: ['203.0.113.9', 'fe80::1'] }, { docker0: ['172.17.0.1'] }]) {
+      assert.deepEqual(list(none), loopback)
+    }
+    const bound = [{ host: '127.0.0.1', port: 42_720 }]
+    assert.deepEqual(list({ eth0: ['10.0.0.7'] }, bound), loopback)
+  })
+
+  it('always begins with the URL that links have', () => {
+    const address = fc.constantFrom(
+      '127.0.0.1', '10.0.0.7', '192.168.1.20', '100.64.0.1', '169.254.1.1', '203.0.113.9', '::1',
+      'fe80::1', 'fd00::5', '2001:db8::1',
+    )
+    const name = fc.constantFrom('lo', 'eth0', 'wlan0', 'docker0', 'tailscale0', 'veth1', 'x0')
+    const host = fc.oneof(fc.constantFrom('0.0.0.0', '::'), address)
+    const bound = fc.array(fc.record({ host, port: fc.integer({ min: 1, max: 65_535 }) }), {
+      minLength: 1,
+      maxLength: 3,
+    })
+    const publicUrl = fc.option(fc.constant('https://clip.example'), { nil: undefined })
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.array(address)), bound, publicUrl, (all, where, own) => {
+        const machine = interfaces(all)
+        const [best] = listAddresses(where, machine, own)
+        assert.equal(best?.url, chooseBaseUrl(where, machine, own).url)
+      }),
+    )
   })
 })
 

@@ -89,6 +89,19 @@ describe('GET /api/sse/clipboard', () => {
     }
   })
 
+  it('tells who asks whenever their number changes', async (t) => {
+    const { listen, gateway, device, devices } = await serve(t)
+    const counts: number[] = []
+    const stop = gateway.onStreams(() => counts.push(gateway.countStreams(device.id)))
+    await listen()
+    await listen()
+    await devices.rotate(device.id)
+    assert.deepEqual(counts, [1, 2, 0])
+    stop()
+    gateway.closeStreams()
+    assert.equal(counts.length, 3)
+  })
+
   it('forgets a stream whose client has left', async (t) => {
     const { listen, gateway, device, clock, server } = await serve(t)
     const connected = once(server, 'connection')

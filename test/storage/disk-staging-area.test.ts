@@ -45,6 +45,25 @@ async function blobOf({ folder, blobFiles }: OpenedStorage): Promise<string> {
   return join(folder, 'blobs', name)
 }
 
+describe('what waits in the staging area', () => {
+  it('is told whenever it is something else', async (t) => {
+    const storage = await openTestStorage(t)
+    const { staging } = storage
+    const told: number[] = []
+    const stop = staging.onChange(() => told.push(staging.stats().uploads))
+    await stage(storage, 'a.bin', 'a')
+    await stage(storage, 'b.bin', 'b')
+    const taken = staging.take('did_a', 'a.bin')
+    await taken?.discard()
+    storage.clock.advance(HOUR)
+    assert.deepEqual(told, [1, 2, 1, 0])
+    stop()
+    await stage(storage, 'c.bin', 'c')
+    assert.equal(told.length, 4)
+    await settle(storage, 1)
+  })
+})
+
 /** Removals that nobody waits for have ended. */
 async function settle(storage: OpenedStorage, uploads: number): Promise<void> {
   while ((await storage.blobFiles()).length > uploads) continue

@@ -214,6 +214,26 @@ export function describeDeviceRegistry(
       assert.deepEqual(heard, [device.id])
     })
 
+    it('tells of every change of what it lists, once it shows', async (t) => {
+      const registry = await open(t)
+      const seen: (string | undefined)[] = []
+      const stop = registry.onChange(() => {
+        const [device] = registry.list()
+        seen.push(device === undefined ? 'none' : (device.lastClient ?? device.passwordHash))
+      })
+      const { device } = await registry.add(ALICE)
+      const at = Date.UTC(2026, 5, 1)
+      registry.noteSighting(device.id, { at, address: undefined, client: 'app/1' })
+      registry.noteSighting('did_none', { at, address: undefined, client: 'app/2' })
+      const rotated = await registry.rotate(device.id)
+      await registry.revoke(device.id)
+      assert.equal(rotated.device.lastClient, 'app/1')
+      assert.deepEqual(seen, [device.passwordHash, 'app/1', 'app/1', 'none'])
+      stop()
+      await registry.add({ kind: 'phone' })
+      assert.equal(seen.length, 4)
+    })
+
     describeSightings(open)
   })
 }

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { createPanelFileRoutes } from '../../src/control/panel-files.ts'
+import { HttpError } from '../../src/http/http-error.ts'
+import { createListener } from '../../src/http/listener.ts'
+import { openControl } from './support/open-control.ts'
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'"
+
+/** Serves the files of a folder. */
+async function serve(t: TestContext, folder: string) {
+  const failures: unknown[] = []
+  const listener = createListener({
+    publicRoutes: createPanelFileRoutes(folder),
+    routes: [],
+    authenticate: () => {
+      throw new HttpError('UNAUTHORIZED')
+    },
+    onFailure: (error) => failures.push(error.cause),
+  })
+  const server = createServer(listener)
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  // `listen` was given an address, so this is one.
+  const { port } = server.address() as AddressInfo
+  const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
+  return { get, failures }
+}
+
+async function temporary(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-panel-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+describe('the page of the panel', () => {
+  it('is there for everybody, under a policy that runs nothing but its own', async (t) => {
+    const { ask } = await openControl(t)
+    const paths = createPanelFileRoutes().map(({ pattern }) => pattern)
+    assert.ok(paths.includes('/'), paths.join())
+    for (const path of paths) {
+      const { status, headers } = await ask(path)
+      assert.equal(status, 200, path)
+      assert.equal(headers['content-security-policy'], POLICY)
+      assert.equal(headers['cache-control'], 'no-cache')
+      assert.equal(headers['x-content-type-options'], 'nosniff')
+      assert.equal(headers['referrer-policy'], 'no-referrer')
+      assert.equal(headers['cross-origin-opener-policy'], 'same-origin')
+      assert.equal(headers['cross-origin-resource-policy'], 'same-origin')
+      assert.equal(headers['set-cookie'], undefined)
+      const again = await ask(path, { headers: { 'If-None-Match': String(headers['etag']) } })
+      assert.deepEqual([again.status, again.body], [304, ''], path)
+    }
+    assert.match(String((await ask('/')).headers['content-type']), /^text\/html; charset=utf-8$/)
+  })
+
+  it('is made of the files in its folder, and of nothing else', async (t) => {
+    const folder = await temporary(t)
+    await mkdir(join(folder, 'panel'))
+    const files = {
+      'panel.html': 'text/html; charset=utf-8',
+      'panel.css': 'text/css; charset=utf-8',
+      'panel.js': 'text/javascript; charset=utf-8',
+      'icon.svg': 'image/svg+xml',
+      'panel/add-device.js': 'text/javascript; charset=utf-8',
+    }
+    for (const path of Object.keys(files)) await writeFile(join(folder, path), `the ${path}`)
+    for (const path of ['tsconfig.json', 'types.d.ts', '.hidden.js', 'Large.js', 'no-extension']) {
+      await writeFile(join(folder, path), 'not for browsers')
+    }
+    await symlink('/etc/hostname', join(folder, 'link.js'))
+    const { get } = await serve(t, folder)
+    for (const [path, type] of Object.entries(files)) {
+      const response = await get(path === 'panel.html' ? '/' : `/${path}`)
+      assert.equal(response.status, 200, path)
+      assert.equal(response.headers.get('content-type'), type)
+      assert.equal(await response.text(), `the ${path}`)
+    }
+    for (const path of [
+      '/panel.html', '/tsconfig.json', '/types.d.ts', '/.hidden.js', '/Large.js', '/no-extension',
+      '/link.js', '/panel', '/panel/', '/panel/../panel/panel.js', '/%2e%2e/panel-files.ts',
+      '/panel%2fadd-device.js',
+    ]) {
+      const { status } = await get(path)
+      assert.ok(status === 401 || status === 400, `${path}: ${status}`)
+    }
+  })
+
+  it('is read once', async (t) => {
+    const folder = await temporary(t)
+    await writeFile(join(folder, 'panel.html'), 'first')
+    const { get } = await serve(t, folder)
+    const first = await get('/')
+    await writeFile(join(folder, 'panel.html'), 'second')
+    assert.equal(await first.text(), 'first')
+    assert.equal(await (await get('/')).text(), 'first')
+  })
+
+  it('that is missing is a failure of its own, until it is there', async (t) => {
+    const folder = join(await temporary(t), 'none')
+    const { get, failures } = await serve(t, folder)
+    assert.equal((await get('/')).status, 500)
+    assert.equal(failures.length, 1)
+    await mkdir(folder)
+    await writeFile(join(folder, 'panel.html'), 'there')
+    assert.equal(await (await get('/')).text(), 'there')
+  })
+})

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import decodeQR from 'qr/decode.js'
+import { createPanelClient } from '../../src/control/panel-client.ts'
+import { DomainError } from '../../src/core/domain-error.ts'
+import { MAX_PAUSE_MS } from '../../src/core/limits.ts'
+import { parseConnectLink } from '../../src/link/connect-link.ts'
+import { bytesItem, textItem } from './support/items.ts'
+import { openControl, OWNER, TOKEN } from './support/open-control.ts'
+
+const JSON_TYPE = { ...OWNER, 'Content-Type': 'application/json' }
+
+describe('GET /state', () => {
+  it('is everything that the panel shows, with null for what is absent', async (t) => {
+    const { ask, admin, panel, clock } = await openControl(t)
+    const { device } = await admin.registry.add({ kind: 'phone', label: '<b>Phone</b>' })
+    const stored = await bytesItem({ dataName: '<img src=x>.png', bytes: Buffer.from('PNG') })
+    panel.item = stored
+    const state = JSON.parse((await ask('/state', { headers: OWNER })).body)
+    const { status, item, devices, addresses, serverTimeMs, ...rest } = state
+    assert.deepEqual(rest, {})
+    assert.equal(serverTimeMs, clock.now())
+    assert.deepEqual(status, JSON.parse((await ask('/status', { headers: OWNER })).body))
+    assert.deepEqual([status.paused, status.clipboardError], [null, null])
+    assert.deepEqual(devices, JSON.parse((await ask('/devices', { headers: OWNER })).body))
+    assert.deepEqual([devices[0].id, devices[0].label, devices[0].lastSeenAt], [device.id, '<b>Phone</b>', null])
+    assert.deepEqual(item, {
+      type: 'Image',
+      dataName: '<img src=x>.png',
+      mediaType: 'image/png',
+      size: 3,
+      contentId: stored.item.contentId,
+      activatedAtMs: stored.item.activatedAt,
+      preview: 'image',
+    })
+    assert.deepEqual(addresses, [{ url: 'http://192.168.1.20:42720', via: 'eth0', kind: 'lan' }])
+  })
+
+  it('says what preview there is, and never holds content', async (t) => {
+    const { ask, panel } = await openControl(t)
+    const read = async () => JSON.parse((await ask('/state', { headers: OWNER })).body).item
+    assert.equal(await read(), null)
+    panel.item = await textItem('a private message')
+    const { body } = await ask('/state', { headers: OWNER })
+    assert.doesNotMatch(body, /private message/)
+    assert.equal((await read()).preview, 'text')
+    panel.item = await bytesItem({ type: 'File', bytes: Buffer.from('x') })
+    assert.equal((await read()).preview, null)
+  })
+})
+
+/** What a camera sees of the rows, on white. */
+function photograph(rows: readonly string[]) {
+  const [scale, border] = [4, 4]
+  const side = (rows.length + 2 * border) * scale
+  const data = new Uint8Array(side * side * 3).fill(255)
+  rows.forEach((row, y) => {
+    ;[...row].forEach((module, x) => {
+      if (module !== '1') return
+      for (let dy = 0; dy < scale; dy++) {
+        const at = (((y + border) * scale + dy) * side + (x + border) * scale) * 3
+        data.fill(0, at, at + scale * 3)
+      }
+    })
+  })
+  return { width: side, height: side, data }
+}
+
+describe('pairing from the panel', () => {
+  it('answers with a QR code of the link, also when a password is new', async (t) => {
+    const { ask } = await openControl(t)
+    const url = 'http://10.0.0.7:42720'
+    const body = JSON.stringify({ kind: 'phone', label: 'L', username: null, password: null, url })
+    const paired = await ask('/devices', { method: 'POST', headers: JSON_TYPE, body })
+    const pairing = JSON.parse(paired.body)
+    const other = JSON.stringify({ url: 'http://10.0.0.8:42720' })
+    const path = `/devices/${pairing.id}/rotate`
+    const rotated = await ask(path, { method: 'POST', headers: JSON_TYPE, body: other })
+    const plain = await ask(path, { method: 'POST', headers: OWNER })
+    for (const [{ status, body: text }, expected] of [
+      [paired, url],
+      [rotated, 'http://10.0.0.8:42720'],
+      [plain, 'http://192.168.1.20:42720'],
+    ] as const) {
+      assert.equal(status, 200, text)
+      const { link, qr, password } = JSON.parse(text)
+      assert.ok(qr.every((row: string) => /^[01]+$/.test(row) && row.length === qr.length), 'square')
+      assert.match(qr[0], /^1111111/)
+      assert.equal(decodeQR(photograph(qr)), link)
+      const { url: base, pwd } = parseConnectLink(link)
+      assert.deepEqual([base, pwd], [expected, password])
+    }
+    assert.notEqual(JSON.parse(rotated.body).password, pairing.password)
+  })
+
+  it('changes nothing when the address cannot be in a link', async (t) => {
+    const { ask, admin } = await openControl(t)
+    const { device } = await admin.registry.add({ kind: 'phone' })
+    const body = JSON.stringify({ url: 'javascript:alert(1)' })
+    const path = `/devices/${device.id}/rotate`
+    const answer = await ask(path, { method: 'POST', headers: JSON_TYPE, body })
+    assert.equal(answer.status, 400, answer.body)
+    assert.deepEqual(admin.registry.list(), [device])
+  })
+})
+
+describe('POST and DELETE /pause', () => {
+  it('pause for a time or without an end, and resume', async (t) => {
+    const { ask, panel, clock } = await openControl(t)
+    const post = (body: string) => ask('/pause', { method: 'POST', headers: JSON_TYPE, body })
+    const untilMs = clock.now() + 600_000
+    assert.deepEqual(JSON.parse((await post('{"durationMs":600000}')).body), { untilMs })
+    assert.deepEqual(panel.paused, { untilMs })
+    for (const body of ['{"durationMs":null}', '{}', '']) {
+      assert.deepEqual(JSON.parse((await post(body)).body), { untilMs: null }, body)
+    }
+    const resumed = await ask('/pause', { method: 'DELETE', headers: OWNER })
+    assert.deepEqual([resumed.status, resumed.body, panel.paused], [200, '{}', undefined])
+  })
+
+  it('refuse what is no time', async (t) => {
+    const { ask, panel } = await openControl(t)
+    const values = ['0', '-1', '1.5', '"10m"', 'true', '[]', '1e300', String(MAX_PAUSE_MS + 1)]
+    for (const body of [...values.map((value) => `{"durationMs":${value}}`), '{', '[]', '5']) {
+      const answer = await ask('/pause', { method: 'POST', headers: JSON_TYPE, body })
+      assert.equal(answer.status, 400, body)
+    }
+    assert.equal(panel.paused, undefined)
+  })
+
+  it('say that there is nothing to pause', async (t) => {
+    const { ask, panel, url } = await openControl(t)
+    panel.failure = new DomainError('NO_CLIPBOARD', 'Cannot pause: there is no clipboard')
+    const answer = await ask('/pause', { method: 'DELETE', headers: OWNER })
+    assert.deepEqual([answer.status, JSON.parse(answer.body).code], [409, 'NO_CLIPBOARD'])
+    const client = createPanelClient({ url, token: TOKEN })
+    await assert.rejects(client.pause(undefined), { name: 'DomainError', code: 'NO_CLIPBOARD' })
+  })
+})
+
+describe('createPanelClient()', () => {
+  it('pauses, resumes, and gets tickets that open the panel', async (t) => {
+    const { url, panel, clock, ask } = await openControl(t)
+    const client = createPanelClient({ url, token: TOKEN })
+    assert.deepEqual(await client.pause(1000), { untilMs: clock.now() + 1000 })
+    assert.deepEqual(await client.pause(undefined), { untilMs: undefined })
+    await client.resume()
+    assert.equal(panel.paused, undefined)
+    const ticket = new URL(await client.ticket())
+    assert.equal(ticket.origin, url)
+    assert.equal((await ask(`${ticket.pathname}${ticket.search}`)).status, 200)
+  })
+})

@@ -1,0 +1,121 @@
+/**
+ * A control listener on a free port, with everything behind it played by the test.
+ *
+ * @module
+ */
+
+import { once } from 'node:events'
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { createControl, type Control } from '../../../src/control/create-control.ts'
+import { CaptureLogger } from '../../support/capture-logger.ts'
+import { readFrames, type Frame } from '../../support/event-reader.ts'
+import { createFakeAdmin, type FakeAdmin } from '../../support/fake-admin.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { FakePanel } from '../../support/fake-panel.ts'
+import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
+
+export const TOKEN = 'a-token-that-nobody-guesses'
+
+export const OWNER: Headers = { Authorization: `Bearer ${TOKEN}` }
+
+export type Headers = Readonly<Record<string, string | string[]>>
+
+export interface AskOptions {
+  readonly method?: string
+  readonly headers?: Headers
+  readonly body?: string
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: NodeJS.Dict<string | string[]>
+  readonly body: string
+}
+
+export interface OpenControlOptions {
+  readonly clock?: FakeClock
+  readonly keyFile?: MemoryPrivateFile
+  /** The port of an earlier one, as after a restart. */
+  readonly port?: number
+  readonly admin?: FakeAdmin
+}
+
+export interface OpenControl {
+  readonly url: string
+  readonly port: number
+  readonly clock: FakeClock
+  readonly keyFile: MemoryPrivateFile
+  readonly admin: FakeAdmin
+  readonly panel: FakePanel
+  readonly logger: CaptureLogger
+  readonly control: Control
+  /** Unlike `fetch`, it sends any `Host`, `Origin` and cookie that it is told to. */
+  ask(path: string, options?: AskOptions): Promise<Answer>
+  /** The path of a new ticket, and its text. */
+  issue(): Promise<{ readonly path: string; readonly ticket: string }>
+  /** Enters as a browser does. @returns The `Cookie` header of the session. */
+  enter(): Promise<string>
+  /** Opens the event stream. */
+  follow(headers?: Headers): Promise<{
+    readonly response: IncomingMessage
+    next(): Promise<Frame | undefined>
+  }>
+  close(): Promise<void>
+}
+
+export async function openControl(
+  t: TestContext,
+  options: OpenControlOptions = {},
+): Promise<OpenControl> {
+  const { clock = new FakeClock(), keyFile = new MemoryPrivateFile(), admin = createFakeAdmin() } =
+    options
+  const logger = new CaptureLogger()
+  const panel = new FakePanel(() => clock.now())
+  const control = createControl({ admin, panel, token: TOKEN, keyFile, clock, logger })
+  const server = createServer(control).on('checkContinue', control)
+  const close = async (): Promise<void> => {
+    server.closeAllConnections()
+    if (server.listening) await once(server.close(), 'close')
+  }
+  t.after(close)
+  await once(server.listen(options.port ?? 0, '127.0.0.1'), 'listening')
+  // `listen` was given an address, so this is one.
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+
+  const ask: OpenControl['ask'] = async (path, { method = 'GET', headers = {}, body = '' } = {}) => {
+    const outgoing = httpRequest(new URL(path, url), { method, headers, agent: false }).end(body)
+    const [response] = await once(outgoing, 'response')
+    let text = ''
+    for await (const chunk of response.setEncoding('utf8')) text += chunk
+    return { status: response.statusCode, headers: response.headers, body: text }
+  }
+
+  const issue: OpenControl['issue'] = async () => {
+    const { body } = await ask('/panel/tickets', { method: 'POST', headers: OWNER })
+    const { pathname, search, searchParams } = new URL(JSON.parse(body).url)
+    return { path: `${pathname}${search}`, ticket: searchParams.get('ticket') ?? '' }
+  }
+
+  const enter: OpenControl['enter'] = async () => {
+    const { path } = await issue()
+    const { headers } = await ask(path)
+    return String(headers['set-cookie']).split(';', 1)[0] ?? ''
+  }
+
+  const follow: OpenControl['follow'] = async (headers = OWNER) => {
+    const outgoing = httpRequest(new URL('/events', url), { headers, agent: false }).end()
+    const [response] = await once(outgoing, 'response')
+    t.after(() => response.destroy())
+    const frames = readFrames(response)
+    const next = async (): Promise<Frame | undefined> => {
+      const { done, value } = await frames.next()
+      return done === true ? undefined : value
+    }
+    return { response, next }
+  }
+
+  return { url, port, clock, keyFile, admin, panel, logger, control, ask, issue, enter, follow, close }
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { DiskPrivateFile } from '../../src/storage/disk-private-file.ts'
+import { MemoryPrivateFile } from '../support/memory-private-file.ts'
+import { describePrivateFile } from '../support/private-file-contract.ts'
+import { makeFolder } from './support/open-stores.ts'
+
+describePrivateFile('MemoryPrivateFile', async () => {
+  const file = new MemoryPrivateFile()
+  return () => file
+})
+
+describePrivateFile('DiskPrivateFile', async (t) => {
+  const path = join(await makeFolder(t), 'file')
+  return () => new DiskPrivateFile(path)
+})
+
+describe('DiskPrivateFile', () => {
+  it('is for its owner alone, and leaves nothing beside it', async (t) => {
+    const folder = await makeFolder(t)
+    const path = join(folder, 'file')
+    const file = new DiskPrivateFile(path)
+    await file.write('text')
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    await chmod(path, 0o644)
+    await file.read()
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    assert.deepEqual(await readdir(folder), ['file'])
+  })
+
+  it('follows no link', async (t) => {
+    const folder = await makeFolder(t)
+    await writeFile(join(folder, 'other'), 'of somebody else')
+    await symlink(join(folder, 'other'), join(folder, 'file'))
+    const file = new DiskPrivateFile(join(folder, 'file'))
+    await assert.rejects(file.read(), { code: 'DATA_DIRECTORY_UNUSABLE' })
+    await file.write('ours')
+    assert.equal(await file.read(), 'ours')
+    assert.equal(await readFile(join(folder, 'other'), 'utf8'), 'of somebody else')
+  })
+
+  it('says which path cannot be used', async (t) => {
+    const path = join(await makeFolder(t), 'file')
+    await mkdir(path)
+    const file = new DiskPrivateFile(path)
+    for (const use of [() => file.read(), () => file.write('x'), () => file.remove()]) {
+      await assert.rejects(use(), (error: { code?: string; message?: string }) => {
+        assert.equal(error.code, 'DATA_DIRECTORY_UNUSABLE')
+        assert.ok(error.message?.includes(path), error.message)
+        return true
+      })
+    }
+    const nowhere = new DiskPrivateFile(join(path, 'none', 'file'))
+    await assert.rejects(nowhere.write('x'), { code: 'DATA_DIRECTORY_UNUSABLE' })
+  })
+
+  it('that is no text is a TypeError', async (t) => {
+    const path = join(await makeFolder(t), 'file')
+    await writeFile(path, Buffer.from([0xff, 0xfe]))
+    await assert.rejects(new DiskPrivateFile(path).read(), TypeError)
+  })
+})
