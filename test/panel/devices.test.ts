@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { defer } from '../support/defer.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { addDevice, deviceRow, isFocused, openPanel, phoneOf } from './support/panel.ts'
@@ -54,6 +55,25 @@ describe('the devices in the panel', needs('chromium'), () => {
     assert.equal((await phoneOf(link).fetch('/Sync.json')).ok, true)
     await page.getByRole('dialog').getByText('Pixel is connected').waitFor()
     assertCalm()
+  })
+
+  it('show their new password also to those who cancel too late', async (t) => {
+    const { page, daemon } = await openPanel(t)
+    await daemon.pair('Pixel')
+    const release = defer<void>()
+    await page.route('**/rotate', async (route) => {
+      await release.promise
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'New password for Pixel' }).click()
+    const asked = page.waitForRequest((request) => request.url().endsWith('/rotate'))
+    await page.getByRole('button', { name: 'Make new password' }).click()
+    await asked
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    release.resolve()
+    const code = page.getByRole('dialog').getByRole('img', { name: /^QR code/ })
+    assert.equal((await phoneOf(await readQr(code)).fetch('/Sync.json')).ok, true)
   })
 
   it('go when they are removed, and not when that is cancelled', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
+import { defer } from '../support/defer.ts'
 import { needs } from '../support/requirements.ts'
 import { addDevice, deviceRow, isFocused, openPanel, phoneOf } from './support/panel.ts'
 import { readQr } from './support/read-qr.ts'
@@ -88,6 +89,25 @@ describe('adding a device in the panel', needs('chromium'), () => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     assert.equal(await isFocused(add), true)
+  })
+
+  it('adds nothing when it is cancelled while the daemon is at it', async (t) => {
+    const { page, daemon } = await openPanel(t)
+    const release = defer<void>()
+    await page.route('**/devices', async (route) => {
+      await release.promise
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Add a device' }).click()
+    const asked = page.waitForRequest((request) => request.method() === 'POST')
+    await page.keyboard.press('Enter')
+    await asked
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const removed = page.waitForResponse((response) => response.request().method() === 'DELETE')
+    release.resolve()
+    assert.equal((await removed).status(), 200)
+    assert.equal((await daemon.run('devices', '--json')).stdout.trim(), '[]')
   })
 
   it('tells what is wrong with a name, and adds nothing', async (t) => {

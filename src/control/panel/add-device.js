@@ -8,7 +8,7 @@
 import { applyUsable, errorLine, perform, plainButton } from './actions.js'
 import { chooseAddress } from './addresses.js'
 import { announce } from './announce.js'
-import { addDevice } from './api.js'
+import { addDevice, revokeDevice } from './api.js'
 import { openDialog } from './dialog.js'
 import { h, newId } from './dom.js'
 import { showPairing } from './pairing.js'
@@ -60,6 +60,8 @@ export function openAddDevice({ fallback }) {
 
   async function add() {
     const pairing = await addDevice({ label: label.value.trim(), url: chosen() })
+    // Cancelled meanwhile: nobody will ever see its password.
+    if (!dialog.isOpen()) return revokeDevice(pairing.id)
     announce(strings.devices.announceAdded(pairing.label))
     showPairing(dialog, pairing, { seenBefore: undefined })
   }

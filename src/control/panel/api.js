@@ -66,7 +66,9 @@ export async function endSessions() {
  */
 export async function readPreview(contentId) {
   const response = await ask(previewPath(contentId), {})
-  return response.ok ? response.text() : undefined
+  // What is current may have changed on the way, and may be the same again by now.
+  const isSame = response.headers.get('ETag') === `"${contentId}"`
+  return response.ok && isSame ? response.text() : undefined
 }
 
 /** @param {string} contentId Makes another address of each item, so that no other one is shown. */

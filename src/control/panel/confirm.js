@@ -36,7 +36,9 @@ export function confirmRotate(device, fallback) {
       const pairing = await rotateDevice(device.id, chosen())
       // By now nobody gets in with the old password: what comes later came with the new one.
       const seenBefore = find(device.id)?.lastSeenAt ?? undefined
-      showPairing(dialog, pairing, { seenBefore })
+      // Too late to cancel: the old password is dead, so the new one has to be shown.
+      const open = dialog.isOpen() ? dialog : openDialog({ fallback, isWide: true })
+      showPairing(open, pairing, { seenBefore })
     },
   })
 }

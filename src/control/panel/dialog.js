@@ -11,6 +11,7 @@ import { h, newId } from './dom.js'
  * @property {(title: string, ...content: readonly Node[]) => void} show Replaces what it shows.
  * @property {(clean: () => void) => void} onClose
  * @property {() => void} close
+ * @property {() => boolean} isOpen
  */
 
 /**
@@ -51,5 +52,6 @@ export function openDialog({ fallback, isWide = false }) {
     },
     onClose: (clean) => void cleaners.push(clean),
     close: () => dialog.close(),
+    isOpen: () => dialog.open,
   }
 }

@@ -89,7 +89,11 @@ export function createItemView() {
       throw error
     })
     if (!isStillWanted()) return
-    if (text === undefined) return preview.replaceChildren(note(words.noPreview))
+    if (text === undefined) {
+      // The next state asks again.
+      shownPreview = ''
+      return preview.replaceChildren(note(words.noPreview))
+    }
     const name = words.previewText
     const block = h('pre', { dir: 'auto', tabindex: 0, role: 'region', 'aria-label': name }, text)
     const isCut = new TextEncoder().encode(text).length < item.size

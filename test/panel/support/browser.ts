@@ -8,7 +8,6 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import { isolatedEnvironment } from '../../support/daemon-process.ts'
 
@@ -43,9 +42,7 @@ export interface WatchedPage {
 let launching: Promise<Browser> | undefined
 let home: string | undefined
 
-after(closeBrowser)
-
-/** Ends the browser. Test files need not call it. */
+/** Ends the browser. */
 export async function closeBrowser(): Promise<void> {
   await (await launching)?.close()
   launching = undefined

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { parseConnectLink } from '../../../src/link/connect-link.ts'
 import {
@@ -16,7 +16,10 @@ import {
   type DaemonProcess,
 } from '../../support/daemon-process.ts'
 import { createPhone, readObject, type Phone } from '../../support/phone.ts'
-import { openPage, type WatchedPage } from './browser.ts'
+import { closeBrowser, openPage, type WatchedPage } from './browser.ts'
+
+// Once for each test file.
+after(closeBrowser)
 
 export interface OpenPanel extends WatchedPage {
   readonly daemon: DaemonProcess
