@@ -1,5 +1,6 @@
 /**
- * The endpoints of the panel and of what only a running daemon can do; see docs/commands.md.
+ * The endpoints of the panel and of what only a running daemon can do; the table is in
+ * docs/commands.md.
  *
  * @module
  */

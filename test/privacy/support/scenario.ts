@@ -6,7 +6,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatConnectLink } from '../../../src/link/connect-link.ts'
 import type { PairedDevice, ReadyEvent } from '../../support/daemon-process.ts'
@@ -28,6 +28,7 @@ export const PLACES: readonly Place[] = [
   },
   { path: /^data\/staging\/[0-9a-f]{32}\.json$/, holds: ['file name'] },
   { path: /^data\/control\.token$/, holds: ['control token'] },
+  { path: /^data\/panel\.key$/, holds: ['panel key'] },
   // What `--save` keeps: not the link.
   { path: /^config\/clipgate\/server\.json$/, holds: ['password', 'user name'] },
   {
@@ -62,6 +63,7 @@ export async function playDay(enclosure: Enclosure): Promise<void> {
   await pushForms(scene)
   await useCommands(scene)
   await followAndManage(scene)
+  await openPanel(scene)
 
   daemon.child.kill('SIGTERM')
   assert.equal((await enclosure.end(daemon)).code, 0)
@@ -166,4 +168,24 @@ async function followAndManage({ enclosure, phone, device }: Scene): Promise<voi
   await enclosure.look('after administration')
   assert.equal((await enclosure.run(['revoke', device.id])).code, 0)
   assert.equal((await enclosure.run(['pull'])).code, 1)
+}
+
+/** As a browser does: with a ticket, then with a cookie, and with both when they are worth nothing. */
+async function openPanel({ enclosure, ready }: Scene): Promise<void> {
+  const { stdout } = await enclosure.run(['panel', '--print'])
+  const url = stdout.trim()
+  enclosure.search.learn('panel ticket', new URL(url).searchParams.get('ticket') ?? '')
+  const entered = await fetch(url)
+  assert.equal(entered.status, 200)
+  const cookie = (entered.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
+  enclosure.search.learn('panel cookie', cookie.split('=')[1] ?? '')
+  const key = await readFile(join(enclosure.dataDir, 'panel.key'), 'utf8')
+  enclosure.search.learn('panel key', key.trim())
+  await fetch(url, { redirect: 'manual' })
+  const headers = { cookie }
+  for (const path of ['/state', '/item/preview', '/none']) await fetch(ready.control + path, { headers })
+  await enclosure.look('with the panel open')
+  const ended = await fetch(`${ready.control}/session`, { method: 'DELETE', headers })
+  assert.equal(ended.status, 200)
+  assert.equal((await fetch(`${ready.control}/state`, { headers })).status, 401)
 }
