@@ -1,18 +1,24 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
+import { PNG } from 'pngjs'
+import { temporaryFolder } from '../support/daemon-process.ts'
+import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { openPage } from './support/browser.ts'
 import { deviceRow, enter, makeTicket, openPanel, startDaemon } from './support/panel.ts'
 
-/** A site of somebody else, on this machine: another origin. */
-async function serveSite(t: TestContext, html: string): Promise<string> {
+/** Another site than `127.0.0.1`, as far as cookies are concerned. */
+const ELSEWHERE = 'localhost'
+
+/** A site of somebody else, on this machine. */
+async function serveSite(t: TestContext, html: string, host = ELSEWHERE): Promise<string> {
   const server = createServer((_, response) => {
     response.setHeader('Content-Type', 'text/html')
     response.end(html)
@@ -23,9 +29,11 @@ async function serveSite(t: TestContext, html: string): Promise<string> {
   t.after(() => server.closeAllConnections())
   // An address without a port is always an object.
   const { port } = server.address() as AddressInfo
-  // Another site, and not only another origin: cookies that are strict stay away.
-  return `http://localhost:${port}/`
+  return `http://${host}:${port}/`
 }
+
+/** A picture that any page would show. */
+const DOT = PNG.sync.write(new PNG({ width: 1, height: 1 }))
 
 async function assertSignedIn(page: Page, control: string): Promise<void> {
   await page.getByText('Live', { exact: true }).waitFor()
@@ -76,6 +84,20 @@ describe('entering the panel', needs('chromium'), () => {
     await assertSignedIn(page, daemon.ready.control)
   })
 
+  it('works as the command opens it', async (t) => {
+    const folder = await temporaryFolder(t)
+    const opener = join(folder, 'xdg-open')
+    await writeFile(opener, '#!/bin/sh\nprintf %s "$1" > "$OPENED"\n', { mode: 0o755 })
+    const opened = join(folder, 'opened')
+    const PATH = `${folder}:${process.env['PATH']}`
+    const env = { PATH, OPENED: opened, DISPLAY: ':1' }
+    const daemon = await startDaemon(t, { folder, env })
+    assert.match((await daemon.run('panel')).stdout, /opens in your browser/)
+    const { page } = await openPage()
+    await page.goto(pathToFileURL(await readFile(opened, 'utf8')).href)
+    await assertSignedIn(page, daemon.ready.control)
+  })
+
   it('works from a site, and in a window that a site opened', async (t) => {
     const daemon = await startDaemon(t)
     for (const target of ['_self', '_blank']) {
@@ -101,26 +123,56 @@ describe('entering the panel', needs('chromium'), () => {
 })
 
 describe('other pages', needs('chromium'), () => {
-  it('can neither show the panel nor use it, also while somebody is signed in', async (t) => {
-    const { page, daemon } = await openPanel(t)
-    const { control } = daemon.ready
-    await daemon.pair('Pixel')
-    await deviceRow(page, 'Pixel').waitFor()
-    const site = await serveSite(t, `<iframe src="${control}/"></iframe>`)
-    const foreign = await page.context().newPage()
-    await foreign.goto(site)
-    const results: unknown = await foreign.evaluate(
-      `Promise.all(['GET', 'POST', 'DELETE'].map((method) =>
-        fetch('${control}/' + { GET: 'state', POST: 'pause', DELETE: 'session' }[method], {
-          method, credentials: 'include', body: method === 'POST' ? '{}' : undefined,
-        }).then(() => 'answered', () => 'refused')))`,
-    )
-    assert.deepEqual(results, ['refused', 'refused', 'refused'])
-    const frame = foreign.frames().find((one) => one !== foreign.mainFrame())
-    assert.equal(await frame?.getByText('Devices').count(), 0)
-    await page.reload()
-    await deviceRow(page, 'Pixel').waitFor()
-  })
+  // The second one is of the same site, so that it has the cookie: ports do not count there.
+  for (const host of [ELSEWHERE, '127.0.0.1']) {
+    it(`of ${host} can neither show the panel nor use it, also while somebody is signed in`, async (t) => {
+      const { page, daemon } = await openPanel(t)
+      const { control } = daemon.ready
+      const paired = await daemon.pair('Pixel')
+      await createPhone(paired, daemon.ready.gateway).pushFile('Image', 'dot.png', DOT)
+      await page.getByRole('img', { name: 'Preview of the current image' }).waitFor()
+
+      const foreign = await page.context().newPage()
+      await foreign.goto(await serveSite(t, `<iframe src="${control}/"></iframe>`, host))
+      const ask = (path: string, init: RequestInit) =>
+        `fetch('${control}${path}', ${JSON.stringify({ credentials: 'include', ...init })})
+          .then(() => 'answered', () => 'refused')`
+      const load = (tag: string, path: string) =>
+        `new Promise((resolve) => {
+          const element = document.createElement('${tag}')
+          element.addEventListener('load', () => resolve('answered'))
+          element.addEventListener('error', () => resolve('refused'))
+          element.src = '${control}${path}'
+          document.body.append(element)
+        })`
+      const statuses: number[] = []
+      foreign.on('response', (response) => {
+        if (response.url().startsWith(control)) statuses.push(response.status())
+      })
+      const rotate = `/devices/${paired.id}/rotate`
+      // What a page may not even know of is hidden from it; the status is what counts.
+      const attempts = [
+        [ask('/state', {}), 'refused'],
+        [ask('/state', { mode: 'no-cors' }), 'answered'],
+        [ask('/session', { method: 'DELETE' }), 'refused'],
+        [ask(rotate, { method: 'POST', mode: 'no-cors' }), 'answered'],
+        [load('img', '/item/preview'), 'refused'],
+        [load('script', '/state'), 'refused'],
+      ] as const
+      for (const [code, outcome] of attempts) {
+        const asked = foreign.waitForRequest((request) => request.url().startsWith(control))
+        assert.equal(await foreign.evaluate(code), outcome, code)
+        await asked
+      }
+      assert.ok(statuses.length > 0, 'There was no answer')
+      assert.deepEqual(statuses.filter((status) => status !== 403), [])
+      const frame = foreign.frames().find((one) => one !== foreign.mainFrame())
+      assert.equal(await frame?.getByText('Devices').count(), 0)
+      await page.reload()
+      await deviceRow(page, 'Pixel').waitFor()
+      assert.equal((await createPhone(paired, daemon.ready.gateway).fetch('/Sync.json')).ok, true)
+    })
+  }
 
   it('are refused by their name and by their origin', async (t) => {
     const { page, daemon } = await openPanel(t)
