@@ -48,16 +48,20 @@ function forwardingHint(url: string): string {
   return `On another machine, forward the port first: ssh -L ${host}:${host} USER@THIS-MACHINE`
 }
 
+/** A form that sends itself: what is posted is in no address, and so in no history. */
 function pageTo(url: string): string {
-  // Nothing in it needs to be escaped: a URL as the parser spells it, with a ticket in base64url.
-  const { href } = new URL(url)
+  // Nothing in it needs to be escaped: an address as the parser spells it, a ticket in base64url.
+  const { origin, pathname, searchParams } = new URL(url)
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="referrer" content="no-referrer">
-<meta http-equiv="refresh" content="0; url=${href}">
 <title>clipgate</title>
-<p><a href="${href}">clipgate</a></p>
+<form method="post" action="${origin}${pathname}">
+<input type="hidden" name="ticket" value="${searchParams.get('ticket') ?? ''}">
+<button>Open the panel</button>
+</form>
+<script>document.forms[0].submit()</script>
 </html>
 `
 }

@@ -24,13 +24,21 @@ export type UnknownCall = Pick<Call, 'request' | 'host'>
 
 const BY_TOKEN: Owner = { by: 'token' }
 
+export interface HostCheck {
+  /** Takes pages without an origin of their own, such as local files, for none of another one. */
+  readonly isFileWelcome?: boolean
+}
+
 /**
  * Refuses requests for another host: the name of a hostile page may have been pointed at us (DNS
  * rebinding). And those that a page of another origin sent.
  *
  * @throws {HttpError} `FORBIDDEN_ORIGIN`.
  */
-export function checkOwnHost({ request, host }: UnknownCall): void {
+export function checkOwnHost(
+  { request, host }: UnknownCall,
+  { isFileWelcome = false }: HostCheck = {},
+): void {
   const { localAddress = '', localPort } = request.socket
   const address = isIPv6(localAddress) ? `[${localAddress}]` : localAddress
   // Clients leave the port out where it is the usual one.
@@ -43,7 +51,8 @@ export function checkOwnHost({ request, host }: UnknownCall): void {
       detail: 'this is not the name of the control listener',
     })
   }
-  if (origin !== undefined && origin !== `http://${asked}`) throw new HttpError('FORBIDDEN_ORIGIN')
+  if (origin === undefined || origin === `http://${asked}`) return
+  if (!isFileWelcome || origin !== 'null') throw new HttpError('FORBIDDEN_ORIGIN')
 }
 
 /**

@@ -1,5 +1,6 @@
 /**
- * `GET /enter?ticket=…`: turns a ticket into a session, and leaves no trace of it in the address.
+ * `POST /enter`, and `GET /enter?ticket=…` for people who copy the address: turns a ticket into a
+ * session, and leaves no trace of it in the address. What is posted is in no history either.
  *
  * The answer is a page and not a redirect. A browser that was led here by something else than
  * itself, such as a local file, takes a redirect for the doing of that, and would leave the new
@@ -8,12 +9,16 @@
  * @module
  */
 
-import type { Handler } from '../http/call.ts'
+import { route, type Call, type Handler, type Route } from '../http/call.ts'
+import { readBytes } from '../http/read-body.ts'
 import type { Reply } from '../http/reply.ts'
 import { checkOwnHost } from './authorize.ts'
 import type { PanelSessions } from './panel-sessions.ts'
 import type { PanelTickets } from './panel-tickets.ts'
 import { formatSessionCookie } from './session-cookie.ts'
+
+/** A ticket fits many times. */
+const MAX_FORM_BYTES = 1024
 
 /** `refresh` without delay replaces the entry in the history of the tab. */
 const PAGE = `<!doctype html>
@@ -40,15 +45,35 @@ export interface EnterPanelDeps {
   readonly sessions: Pick<PanelSessions, 'begin'>
 }
 
-export function enterPanel({ tickets, sessions }: EnterPanelDeps): Handler<undefined> {
-  return async (call) => {
+export function createEnterRoutes(deps: EnterPanelDeps): readonly Route<undefined>[] {
+  const byAddress: Handler<undefined> = (call) => {
     checkOwnHost(call)
     // Programs that look at a link before a person follows it must not use it up.
     if (call.method === 'HEAD') return page([])
-    // The page there says how to get a good one.
-    if (!tickets.redeem(call.query.get('ticket') ?? '')) return toPanel()
-    return page(['Set-Cookie', formatSessionCookie(call, await sessions.begin())])
+    return enter(call, call.query, deps)
   }
+
+  /** The form in the file that `clipgate panel` has opened: the ticket says who sends it. */
+  const byForm: Handler<undefined> = async (call) => {
+    checkOwnHost(call, { isFileWelcome: true })
+    const body = Buffer.from(await readBytes(call, MAX_FORM_BYTES)).toString('latin1')
+    return enter(call, new URLSearchParams(body), deps)
+  }
+
+  return [
+    route('GET', '/enter', byAddress),
+    route('POST', '/enter', byForm, { maxBody: MAX_FORM_BYTES }),
+  ]
+}
+
+async function enter(
+  call: Pick<Call, 'request'>,
+  fields: URLSearchParams,
+  { tickets, sessions }: EnterPanelDeps,
+): Promise<Reply> {
+  // The page there says how to get a good one.
+  if (!tickets.redeem(fields.get('ticket') ?? '')) return toPanel()
+  return page(['Set-Cookie', formatSessionCookie(call, await sessions.begin())])
 }
 
 function page(more: readonly string[]): Reply {

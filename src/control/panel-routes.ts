@@ -14,7 +14,7 @@ import type { Admin } from '../ports/admin.ts'
 import type { Panel } from '../ports/panel.ts'
 import { answer, MAX_REQUEST_BYTES, readMembers } from './answer.ts'
 import type { Owner } from './authorize.ts'
-import { enterPanel } from './enter-panel.ts'
+import { createEnterRoutes } from './enter-panel.ts'
 import { previewReply } from './item-preview.ts'
 import type { PanelEvents } from './panel-events.ts'
 import { createPanelFileRoutes } from './panel-files.ts'
@@ -43,7 +43,7 @@ const decodePauseRequest: Decoder<{ readonly durationMs: number | undefined }> =
 export function createPublicPanelRoutes(
   deps: Pick<PanelRoutesDeps, 'tickets' | 'sessions'>,
 ): readonly Route<undefined>[] {
-  return [route('GET', '/enter', enterPanel(deps)), ...createPanelFileRoutes()]
+  return [...createEnterRoutes(deps), ...createPanelFileRoutes()]
 }
 
 export function createPanelRoutes(deps: PanelRoutesDeps): readonly Route<Owner>[] {

@@ -56,10 +56,12 @@ describe('clipgate panel', () => {
     assert.deepEqual(await opened(), ['1', path])
     assert.equal((await stat(path)).mode & 0o777, 0o600)
     const html = await readFile(path, 'utf8')
-    const [, url = ''] = /http-equiv="refresh" content="0; url=(http:[^"]+)"/.exec(html) ?? []
-    assert.match(`${url}\n`, URL_LINE)
-    assert.ok(!stdout.includes(url), 'not printed')
-    const entered = await fetch(url)
+    const [, action = ''] = /<form method="post" action="([^"]+)">/.exec(html) ?? []
+    const [, ticket = ''] = /name="ticket" value="([\w-]{43})"/.exec(html) ?? []
+    assert.ok(ticket !== '' && !stdout.includes(ticket), 'not printed')
+    const body = new URLSearchParams({ ticket })
+    const headers = { Origin: 'null' }
+    const entered = await fetch(action, { method: 'POST', body, headers })
     assert.equal(entered.status, 200)
     assert.match(entered.headers.get('set-cookie') ?? '', /^clipgate_panel_/)
   })

@@ -28,6 +28,30 @@ describe('a ticket to the panel', () => {
     assert.equal(new URL(url).port, String(port))
   })
 
+  it('can be posted by a local file, so that no history has it, and by no other page', async (t) => {
+    const { ask, issue, url } = await openControl(t)
+    const { ticket } = await issue()
+    const post = (body: string, Origin: string) => {
+      const headers = { Origin, 'Content-Type': 'application/x-www-form-urlencoded' }
+      return ask('/enter', { method: 'POST', headers, body })
+    }
+    const body = `ticket=${ticket}`
+    for (const origin of ['http://evil.example', 'http://127.0.0.1:1', 'file://']) {
+      assert.equal((await post(body, origin)).status, 403, origin)
+    }
+    const rebound = { Host: 'evil.example', Origin: 'null' }
+    assert.equal((await ask('/enter', { method: 'POST', headers: rebound, body })).status, 403)
+    for (const text of ['', 'ticket=', 'ticket', `ticket=x&${body}`, '\u0000', `{"ticket":"${ticket}"}`]) {
+      const { status, headers } = await post(text, url)
+      assert.deepEqual([status, headers['set-cookie']], [303, undefined], text)
+    }
+    assert.equal((await post(`${body}&x=${'y'.repeat(1024)}`, 'null')).status, 413)
+    const entered = await post(body, 'null')
+    assert.equal(entered.status, 200)
+    assert.match(String(entered.headers['set-cookie']), /^clipgate_panel_/)
+    assert.equal((await post(body, 'null')).status, 303)
+  })
+
   it('leaves nothing of itself in the page, the address, the cache or the next request', async (t) => {
     const { ask, issue } = await openControl(t)
     const { path, ticket } = await issue()
