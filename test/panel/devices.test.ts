@@ -70,7 +70,7 @@ describe('the devices in the panel', needs('chromium'), () => {
     await page.getByRole('button', { name: 'Make new password' }).click()
     await asked
     await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
     release.resolve()
     const code = page.getByRole('dialog').getByRole('img', { name: /^QR code/ })
     assert.equal((await phoneOf(await readQr(code)).fetch('/Sync.json')).ok, true)
@@ -84,12 +84,13 @@ describe('the devices in the panel', needs('chromium'), () => {
     await remove.click()
     await page.getByRole('dialog', { name: 'Remove Lost?' }).getByText('stops working').waitFor()
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
     assert.equal((await lost.fetch('/Sync.json')).ok, true)
 
     await remove.click()
     await page.getByRole('button', { name: 'Remove device' }).click()
     await deviceRow(page, 'Lost').waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
     assert.equal((await lost.fetch('/Sync.json')).status, 401)
     assert.equal((await kept.fetch('/Sync.json')).ok, true)
     assert.equal(await deviceRow(page, 'Kept').count(), 1)
@@ -110,6 +111,15 @@ describe('the devices in the panel', needs('chromium'), () => {
     assert.equal(await isFocused(button), true)
   })
 
+  it('leave the focus near when the one that had it goes', async (t) => {
+    const { page, daemon } = await openPanel(t)
+    const paired = await daemon.pair('One')
+    await page.getByRole('button', { name: 'Remove One' }).focus()
+    await daemon.run('revoke', paired.id)
+    await page.getByText('No device yet').waitFor()
+    assert.equal(await isFocused(page.getByRole('heading', { name: 'Devices' })), true)
+  })
+
   it('may be called like a page full of scripts, and none runs', async (t) => {
     const { page, daemon, assertCalm } = await openPanel(t)
     const dialog = await addDevice(page, EVIL)
@@ -118,7 +128,7 @@ describe('the devices in the panel', needs('chromium'), () => {
     await phone.fetch('/Sync.json', { headers: { 'user-agent': EVIL } })
     await dialog.getByText(`${EVIL} is connected`).waitFor()
     await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
 
     assert.equal(await deviceRow(page, EVIL).getByRole('heading').textContent(), EVIL)
     await page.getByRole('button', { name: `Remove ${EVIL}` }).click()

@@ -55,7 +55,7 @@ describe('adding a device in the panel', needs('chromium'), () => {
     const { pwd, user } = parseConnectLink(await readQr(dialog.getByRole('img')))
     assert.ok((await page.content()).includes(pwd), 'The password does not show')
     await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
     const content = await page.content()
     assert.ok(content.includes(user), 'The device is not listed')
     assert.ok(!content.includes(pwd), 'The password is still there')
@@ -87,7 +87,7 @@ describe('adding a device in the panel', needs('chromium'), () => {
     await page.keyboard.press('Tab')
     assert.equal(await isFocused(reveal), true)
     await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
     assert.equal(await isFocused(add), true)
   })
 
@@ -103,7 +103,7 @@ describe('adding a device in the panel', needs('chromium'), () => {
     await page.keyboard.press('Enter')
     await asked
     await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.locator('dialog').waitFor({ state: 'detached' })
     const removed = page.waitForResponse((response) => response.request().method() === 'DELETE')
     release.resolve()
     assert.equal((await removed).status(), 200)

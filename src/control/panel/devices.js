@@ -46,11 +46,14 @@ export function createDevicesView() {
     list.hidden = devices.length === 0
     empty.hidden = devices.length > 0
     setText(number, devices.length === 0 ? '' : String(devices.length))
+    const hadFocus = list.contains(document.activeElement)
     renderList(list, devices, {
       key: (device) => device.id,
       create: (device) => createDevice(device, heading),
       update: (element, device) => updaters.get(element)?.(device),
     })
+    // The device that had it is gone.
+    if (hadFocus && !list.contains(document.activeElement)) heading.focus()
   }
 
   return { section, render }
