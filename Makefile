@@ -42,6 +42,8 @@ types: node_modules
 	$(BIN)/tsc -p src/core
 	$(BIN)/tsc -p src/link
 	$(BIN)/tsc -p src/client
+	$(BIN)/tsc -p src/control/panel
+	$(BIN)/tsc -p test/panel/in-page
 
 .PHONY: check
 check: types test ## Type-check everything, then run all tests
@@ -49,7 +51,7 @@ check: types test ## Type-check everything, then run all tests
 .PHONY: coverage
 coverage: node_modules ## Run all tests; fail below 95 % of lines or 90 % of branches
 	$(BIN)/c8 --all --src src --include 'src/**/*.ts' --include 'src/**/*.js' \
-	  --exclude 'src/ports/**' --exclude 'src/**/*.d.ts' \
+	  --exclude 'src/ports/**' --exclude 'src/control/panel/**' --exclude 'src/**/*.d.ts' \
 	  --reporter text --reporter lcov --check-coverage --lines 95 --branches 90 \
 	  $(NODE) $(LOAD) --test --test-reporter dot $(TESTS)
 
@@ -61,6 +63,10 @@ fuzz: node_modules ## Run the property tests with 100 times as many cases (FUZZ_
 .PHONY: bench
 bench: build ## Measure against baselines in the same run (BENCH=bench/one.bench.ts to narrow)
 	$(NODE) $(LOAD) bench/run.ts $(BENCH)
+
+.PHONY: screenshots
+screenshots: node_modules ## Make the pictures of the panel in docs/images/ (needs Chromium)
+	$(NODE) $(LOAD) test/panel/make-screenshots.ts
 
 .PHONY: soak
 soak: build ## Use the daemon in every way at once, and watch what it takes (SOAK_MINUTES=10)

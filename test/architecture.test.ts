@@ -36,10 +36,14 @@ const ROOMS: Readonly<Record<string, Room>> = {
   desktop: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['x11'] },
   client: { imports: ['core', 'link'], neutral: true },
   control: { imports: ['core', 'ports', 'http', 'lib', 'link'], packages: ['qr'] },
+  'control/panel': { imports: [], neutral: true },
   daemon: { imports: DAEMON_PARTS },
   doctor: { imports: ['daemon', ...DAEMON_PARTS] },
   cli: { imports: ['doctor', 'daemon', 'client', 'link', 'core', 'lib'], packages: ['qr'] },
 }
+
+/** Served to browsers as it is: its files import each other only. */
+const PAGE = 'control/panel'
 
 const MAX_LINES = 250
 
@@ -79,6 +83,7 @@ function readSource(path: string): SourceFile {
 
 /** The folder; files of `src/` itself are public entries, which may import anything. */
 function roomOf(path: string): string {
+  if (path.startsWith(join(PAGE, sep))) return PAGE
   return path.includes(sep) ? (path.split(sep)[0] ?? '') : ''
 }
 

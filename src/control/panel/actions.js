@@ -1,0 +1,80 @@
+// @ts-check
+/**
+ * Buttons that ask something of the daemon. They stay focusable while they cannot be used: a
+ * disabled button would lose the focus, and whoever navigates by keyboard their place.
+ *
+ * @module
+ */
+
+import { ApiError } from './api.js'
+import { h, setAttribute, setText } from './dom.js'
+
+let isUsable = true
+
+/**
+ * Says to all action buttons whether the daemon can be asked.
+ *
+ * @param {boolean} value
+ */
+export function setUsable(value) {
+  isUsable = value
+  for (const button of document.querySelectorAll('button.action')) applyUsable(button)
+}
+
+/**
+ * @param {object} options
+ * @param {string} options.label
+ * @param {string} [options.name] What screen readers say, where the label alone says too little.
+ * @param {'primary' | 'danger' | 'quiet'} [options.look]
+ * @param {Element} [options.errors] Where a failure is told; without it nothing can fail.
+ * @param {() => unknown} options.run
+ */
+export function actionButton({ label, name, look, errors, run }) {
+  const attributes = { type: 'button', class: `action ${look ?? ''}`, 'aria-label': name }
+  const button = h('button', attributes, label)
+  button.addEventListener('click', () => void perform(button, { errors, run }))
+  applyUsable(button)
+  return button
+}
+
+/**
+ * A button that only changes the page.
+ *
+ * @param {string} label
+ * @param {() => void} run
+ */
+export function plainButton(label, run) {
+  const button = h('button', { type: 'button' }, label)
+  button.addEventListener('click', run)
+  return button
+}
+
+/** Where failures are told; screen readers say them at once. */
+export function errorLine() {
+  return h('p', { class: 'error', role: 'alert' })
+}
+
+/**
+ * Runs an action once at a time, and tells what went wrong.
+ *
+ * @param {Element} button
+ * @param {{ errors: Element | undefined, run: () => unknown }} action
+ */
+export async function perform(button, { errors, run }) {
+  if (!isUsable || button.hasAttribute('aria-busy')) return
+  setAttribute(button, 'aria-busy', 'true')
+  if (errors !== undefined) setText(errors, '')
+  try {
+    await run()
+  } catch (error) {
+    if (!(error instanceof ApiError) || errors === undefined) throw error
+    setText(errors, error.message)
+  } finally {
+    setAttribute(button, 'aria-busy', undefined)
+  }
+}
+
+/** @param {Element} button */
+export function applyUsable(button) {
+  setAttribute(button, 'aria-disabled', isUsable ? undefined : 'true')
+}

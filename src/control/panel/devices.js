@@ -1,0 +1,138 @@
+// @ts-check
+/**
+ * Who is paired: when and where each was seen last, and the ways to change or remove it.
+ *
+ * @module
+ */
+
+import { actionButton } from './actions.js'
+import { openAddDevice } from './add-device.js'
+import { confirmRevoke, confirmRotate } from './confirm.js'
+import { h, newId, renderList, setAttribute, setText } from './dom.js'
+import { formatClient } from './format.js'
+import { icon } from './icons.js'
+import { currentState } from './store.js'
+import { strings } from './strings.js'
+import { createTime, setTime } from './time.js'
+
+/** @import { Device } from './state.js' */
+
+const words = strings.devices
+
+/** @type {WeakMap<Element, (device: Device) => void>} */
+const updaters = new WeakMap()
+
+export function createDevicesView() {
+  const id = newId()
+  const heading = h('h2', { id, tabindex: -1 }, words.heading)
+  const number = h('span', { class: 'count' })
+  const add = actionButton({
+    label: words.add,
+    look: 'primary',
+    run: () => openAddDevice({ fallback: heading }),
+  })
+  const header = h('header', {}, h('div', { class: 'heading' }, heading, number), add)
+  const list = h('ul', { class: 'devices' })
+  const empty = h(
+    'div',
+    { class: 'empty' },
+    h('span', { class: 'sign' }, icon('phone')),
+    h('div', {}, h('h3', {}, words.none), h('p', {}, words.noneHint)),
+  )
+  const section = h('section', { class: 'card', 'aria-labelledby': id }, header, list, empty)
+
+  /** @param {readonly Device[]} devices */
+  function render(devices) {
+    list.hidden = devices.length === 0
+    empty.hidden = devices.length > 0
+    setText(number, devices.length === 0 ? '' : String(devices.length))
+    const hadFocus = list.contains(document.activeElement)
+    renderList(list, devices, {
+      key: (device) => device.id,
+      create: (device) => createDevice(device, heading),
+      update: (element, device) => updaters.get(element)?.(device),
+    })
+    // The device that had it is gone.
+    if (hadFocus && !list.contains(document.activeElement)) heading.focus()
+  }
+
+  return { section, render }
+}
+
+/**
+ * @param {Device} device
+ * @param {HTMLElement} fallback
+ */
+function createDevice({ id, kind, username, label }, fallback) {
+  const find = () => currentState().devices.find((device) => device.id === id)
+  const name = h('h3', { dir: 'auto' }, label)
+  const user = h('span', { class: 'mono' }, username)
+  const badge = h('span', { class: 'badge' })
+  const seen = createTime()
+  const never = h('span', {}, words.never)
+  const app = h('span', { class: 'clip' })
+  const address = h('span', { class: 'mono' })
+  const streams = h('span')
+  const rotate = actionButton({
+    label: words.rotate,
+    run: () => {
+      const device = find()
+      if (device !== undefined) confirmRotate(device, fallback)
+    },
+  })
+  const revoke = actionButton({
+    label: words.revoke,
+    look: 'quiet',
+    run: () => {
+      const device = find()
+      if (device !== undefined) confirmRevoke(device, fallback)
+    },
+  })
+  const element = h(
+    'li',
+    {},
+    h('span', { class: 'sign' }, icon(kind)),
+    h(
+      'div',
+      { class: 'who' },
+      h('div', { class: 'heading' }, name, badge),
+      h('p', { class: 'facts' }, h('span', {}, words.kinds[kind]), user),
+    ),
+    h(
+      'dl',
+      { class: 'grid' },
+      fact(words.lastSeen, seen, never),
+      fact(words.app, app),
+      fact(words.address, address),
+      fact(words.streams, streams),
+    ),
+    h('div', { class: 'buttons' }, rotate, revoke),
+  )
+
+  updaters.set(element, (device) => {
+    setText(name, device.label)
+    const isListening = device.streams > 0
+    setText(badge, !device.active ? words.inactive : isListening ? words.connected : '')
+    setAttribute(badge, 'data-state', !device.active ? 'bad' : isListening ? 'good' : undefined)
+    setAttribute(rotate, 'aria-label', words.rotateName(device.label))
+    setAttribute(revoke, 'aria-label', words.revokeName(device.label))
+    const at = device.lastSeenAt ?? undefined
+    setAttribute(seen, 'hidden', at === undefined)
+    setAttribute(never, 'hidden', at !== undefined)
+    if (at !== undefined) setTime(seen, Date.parse(at))
+    const client = device.lastClient ?? ''
+    setText(app, client === '' ? words.unknown : formatClient(client))
+    setAttribute(app, 'title', client === '' ? undefined : client)
+    setText(address, device.lastSeenAddress ?? words.unknown)
+    setText(streams, String(device.streams))
+  })
+  return element
+}
+
+/**
+ * @param {string} term
+ * @param {readonly Node[]} values
+ */
+function fact(term, ...values) {
+  return h('div', {}, h('dt', {}, term), h('dd', {}, ...values))
+}

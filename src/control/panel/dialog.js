@@ -1,0 +1,57 @@
+// @ts-check
+/**
+ * Dialogs that are made when they open and gone when they close, with all that they showed.
+ *
+ * @module
+ */
+
+import { h, newId } from './dom.js'
+
+/** @typedef {object} Dialog
+ * @property {(title: string, ...content: readonly Node[]) => void} show Replaces what it shows.
+ * @property {(clean: () => void) => void} onClose
+ * @property {() => void} close
+ * @property {() => boolean} isOpen
+ */
+
+/**
+ * Opens an empty modal dialog. Escape closes it, and the focus goes back to where it was, or to
+ * `fallback` when that is gone.
+ *
+ * @param {{ fallback: HTMLElement, isWide?: boolean }} options
+ * @returns {Dialog}
+ */
+export function openDialog({ fallback, isWide = false }) {
+  const opener = document.activeElement
+  const id = newId()
+  const heading = h('h2', { id, tabindex: -1 })
+  const body = h('div', { class: 'dialog-body' })
+  const dialog = h('dialog', { 'aria-labelledby': id, class: isWide && 'wide' }, heading, body)
+  /** @type {(() => void)[]} */
+  const cleaners = []
+
+  dialog.addEventListener('close', () => {
+    for (const clean of cleaners) clean()
+    // What it showed may be a secret: nothing of it stays in the page.
+    dialog.replaceChildren()
+    dialog.remove()
+    const target = opener instanceof HTMLElement && opener.isConnected ? opener : fallback
+    target.focus()
+  })
+  document.body.append(dialog)
+  dialog.showModal()
+
+  return {
+    show(title, ...content) {
+      heading.textContent = title
+      body.replaceChildren(...content)
+      const first = body.querySelector('[autofocus]')
+      if (first instanceof HTMLElement) first.focus()
+      else heading.focus()
+      dialog.scrollTop = 0
+    },
+    onClose: (clean) => void cleaners.push(clean),
+    close: () => dialog.close(),
+    isOpen: () => dialog.open,
+  }
+}

@@ -1,0 +1,131 @@
+// @ts-check
+/**
+ * The current item: what it is, how old, and the beginning of it unless that is hidden.
+ *
+ * @module
+ */
+
+import { plainButton } from './actions.js'
+import { announce } from './announce.js'
+import { ApiError, previewPath, readPreview } from './api.js'
+import { h, newId, setAttribute, setText } from './dom.js'
+import { formatBytes } from './format.js'
+import { icon } from './icons.js'
+import { strings } from './strings.js'
+import { createTime, setTime } from './time.js'
+
+/** @import { Item } from './state.js' */
+
+/** Remembers the wish in this browser. */
+const HIDDEN_KEY = 'clipgate.preview'
+
+const words = strings.item
+
+export function createItemView() {
+  const id = newId()
+  const preview = h('div', { class: 'preview' })
+  const type = h('h3', { dir: 'auto' })
+  const kind = h('span')
+  const size = h('span')
+  const mediaType = h('span')
+  const age = createTime()
+  const facts = h('p', { class: 'facts' }, kind, size, mediaType, age)
+  const sign = h('span', { class: 'sign' })
+  const what = h('div', { class: 'what' }, sign, h('div', { class: 'grow' }, type, facts))
+  const toggle = plainButton('', () => {
+    setHidden(!isHidden())
+    showPreview()
+  })
+  const heading = h('h2', { id }, words.heading)
+  const header = h('header', {}, heading, toggle)
+  const section = h('section', { class: 'card item', 'aria-labelledby': id }, header, what, preview)
+
+  /** @type {Item | null | undefined} */
+  let shown
+  let shownPreview = ''
+
+  /** @param {Item | null} item */
+  function render(item) {
+    const isNew = shown !== undefined && keyOf(item) !== keyOf(shown)
+    if (item?.type !== shown?.type || shown === undefined) {
+      sign.replaceChildren(icon(item?.type ?? 'empty'))
+    }
+    shown = item
+    const name = item === null ? words.none : words.types[item.type]
+    setText(type, item === null || item.dataName === '' ? name : item.dataName)
+    setText(kind, item === null ? words.noneHint : item.dataName === '' ? '' : name)
+    setText(size, item === null ? '' : formatBytes(item.size))
+    setText(mediaType, item?.mediaType ?? '')
+    setAttribute(age, 'hidden', item === null)
+    if (item !== null) setTime(age, item.activatedAtMs)
+    if (isNew && item !== null) announce(words.announce(name, formatBytes(item.size)))
+    showPreview()
+  }
+
+  function showPreview() {
+    const kind = shown?.preview ?? null
+    toggle.hidden = kind === null
+    setText(toggle, isHidden() ? words.show : words.hide)
+    const wanted = `${isHidden()} ${kind} ${shown?.contentId}`
+    if (wanted === shownPreview) return
+    shownPreview = wanted
+    // The old one goes at once: it is not what the clipboard holds any more.
+    preview.replaceChildren()
+    if (!shown) return
+    if (kind === null) preview.append(note(words.noPreview))
+    else if (isHidden()) preview.append(note(words.hidden))
+    else if (kind === 'image') preview.append(pictureOf(shown))
+    else void showText(shown, () => wanted === shownPreview)
+  }
+
+  /**
+   * @param {Item} item
+   * @param {() => boolean} isStillWanted
+   */
+  async function showText(item, isStillWanted) {
+    const text = await readPreview(item.contentId).catch((error) => {
+      // That the daemon is away is said elsewhere, and it brings another state with it.
+      if (error instanceof ApiError) return undefined
+      throw error
+    })
+    if (!isStillWanted()) return
+    if (text === undefined) {
+      // The next state asks again.
+      shownPreview = ''
+      return preview.replaceChildren(note(words.noPreview))
+    }
+    const name = words.previewText
+    const block = h('pre', { dir: 'auto', tabindex: 0, role: 'region', 'aria-label': name }, text)
+    const isCut = new TextEncoder().encode(text).length < item.size
+    preview.replaceChildren(block, ...(isCut ? [note(words.cut)] : []))
+  }
+
+  /** @param {Item} item */
+  function pictureOf(item) {
+    const image = h('img', { alt: words.previewOf, src: previewPath(item.contentId) })
+    image.addEventListener('error', () => image.replaceWith(note(words.noPreview)))
+    return image
+  }
+
+  return { section, render }
+}
+
+/** @param {Item | null} item */
+function keyOf(item) {
+  return item === null ? '' : `${item.contentId} ${item.activatedAtMs}`
+}
+
+/** @param {string} text */
+function note(text) {
+  return h('p', { class: 'note' }, text)
+}
+
+function isHidden() {
+  return localStorage.getItem(HIDDEN_KEY) === 'hidden'
+}
+
+/** @param {boolean} value */
+function setHidden(value) {
+  if (value) localStorage.setItem(HIDDEN_KEY, 'hidden')
+  else localStorage.removeItem(HIDDEN_KEY)
+}

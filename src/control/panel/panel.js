@@ -1,0 +1,106 @@
+// @ts-check
+/**
+ * The panel: puts the page together, and brings it up to date with each state of the daemon.
+ *
+ * @module
+ */
+
+import { plainButton, setUsable } from './actions.js'
+import { announce, announcer } from './announce.js'
+import { createDaemonView } from './daemon.js'
+import { createDevicesView } from './devices.js'
+import { h, newId, setAttribute, setText } from './dom.js'
+import { icon, logo } from './icons.js'
+import { createItemView } from './item.js'
+import { followDaemon } from './live.js'
+import { createPauseView } from './pause.js'
+import { createProblemsView } from './problems.js'
+import { currentState, hasState, onState, publishState } from './store.js'
+import { strings } from './strings.js'
+import { setServerTime, startTicking } from './time.js'
+
+/** @import { LinkState } from './live.js' */
+
+/** @type {LinkState} */
+let link = 'trying'
+
+/**
+ * Of the daemon that this page came from, as far as anybody knows.
+ *
+ * @type {string | undefined}
+ */
+let version
+
+const item = createItemView()
+const pause = createPauseView()
+const devices = createDevicesView()
+const daemon = createDaemonView()
+const problems = createProblemsView()
+
+const pill = h('p', { class: 'pill' }, h('span', { class: 'dot' }), h('span'))
+const brand = h('div', { class: 'brand' }, logo(), h('h1', {}, strings.name))
+const top = h('header', { class: 'top' }, brand, pill)
+const loading = h('p', { class: 'loading' }, strings.loading)
+const left = h('div', { class: 'column' }, item.section, devices.section)
+const right = h('div', { class: 'column' }, pause.section, daemon.section)
+const columns = h('div', { class: 'columns', hidden: true }, left, right)
+const signedOut = createSignedOut()
+const main = h('main', {}, problems.section, loading, signedOut, columns)
+
+document.body.append(top, main, announcer())
+
+onState((state) => {
+  setServerTime(state.serverTimeMs)
+  version ??= state.status.version
+  item.render(state.item)
+  pause.render(state.status)
+  devices.render(state.devices)
+  daemon.render(state.status)
+  // An update of the daemon brings another page. Not over an open dialog: it may show a password.
+  const isOld = version !== state.status.version
+  if (isOld && document.querySelector('dialog') === null) location.reload()
+})
+
+const { retry } = followDaemon({
+  onState: publishState,
+  onLink: (next) => {
+    if (next === 'away' && link === 'live') announce(strings.announceAway)
+    if (next === 'live' && link === 'away') announce(strings.announceBack)
+    link = next
+    render()
+  },
+})
+onState(render)
+render()
+startTicking()
+
+function render() {
+  const isAway = link === 'away'
+  const isSignedOut = link === 'signed-out'
+  if (isSignedOut) for (const dialog of document.querySelectorAll('dialog')) dialog.close()
+  const isPaused = hasState() && currentState().status.paused != null
+  const text = link === 'signed-out' ? strings.link.signedOut : strings.link[link]
+  setText(pill.lastElementChild ?? pill, link === 'live' && isPaused ? strings.link.paused : text)
+  setAttribute(document.documentElement, 'data-link', link === 'live' && isPaused ? 'paused' : link)
+  signedOut.hidden = !isSignedOut
+  columns.hidden = isSignedOut || !hasState()
+  loading.hidden = isSignedOut || isAway || hasState()
+  const isShown = hasState() && !isSignedOut
+  problems.render(isShown ? currentState() : undefined, { isAway })
+  setUsable(link === 'live')
+}
+
+function createSignedOut() {
+  const { heading, why, command, then, retry: label } = strings.signedOut
+  const id = newId()
+  return h(
+    'section',
+    { class: 'card signed-out', 'aria-labelledby': id, hidden: true },
+    h('span', { class: 'sign' }, icon('terminal')),
+    h('h2', { id }, heading),
+    h('p', {}, why),
+    h('pre', { class: 'command' }, h('code', {}, command)),
+    h('p', { class: 'note' }, then),
+    plainButton(label, () => retry()),
+  )
+}

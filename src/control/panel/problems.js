@@ -1,0 +1,74 @@
+// @ts-check
+/**
+ * What stops the clipboard from being shared, in plain words at the top of the page.
+ *
+ * @module
+ */
+
+import { h, newId, renderList, setText } from './dom.js'
+import { icon } from './icons.js'
+import { strings } from './strings.js'
+
+/** @import { PanelState } from './state.js' */
+
+/** @typedef {{ key: string, title: string, text: string, command?: string }} Problem */
+
+const words = strings.problems
+
+export function createProblemsView() {
+  const id = newId()
+  const heading = h('h2', { id, class: 'unseen' }, words.heading)
+  const list = h('ul')
+  const section = h('section', { class: 'problems', 'aria-labelledby': id, hidden: true }, heading, list)
+
+  /**
+   * @param {PanelState | undefined} state
+   * @param {{ isAway: boolean }} link
+   */
+  function render(state, { isAway }) {
+    const problems = [...(isAway ? [away()] : []), ...(state === undefined ? [] : problemsOf(state))]
+    section.hidden = problems.length === 0
+    renderList(list, problems, { key: ({ key }) => key, create, update })
+  }
+
+  return { section, render }
+}
+
+/** @returns {Problem} */
+function away() {
+  return { key: 'away', title: words.awayTitle, text: words.away, command: words.awayCommand }
+}
+
+/**
+ * @param {PanelState} state
+ * @returns {readonly Problem[]}
+ */
+function problemsOf({ status, addresses }) {
+  const troubled = status.listeners.filter(({ error }) => error != null)
+  const isLocal = addresses.every(({ kind }) => kind === 'loopback')
+  return [
+    ...troubled.map(({ name, error }) => {
+      return { key: name, title: words.listener(name), text: error ?? '' }
+    }),
+    ...(status.clipboardError == null
+      ? []
+      : [{ key: 'clipboard', title: words.clipboard, text: status.clipboardError }]),
+    ...(isLocal ? [{ key: 'loopback', title: words.loopback, text: words.loopbackFix }] : []),
+  ]
+}
+
+/** @param {Problem} problem */
+function create({ command }) {
+  const text = h('p', {}, h('span'), command === undefined ? undefined : h('code', {}, command))
+  return h('li', {}, icon('warning'), h('div', {}, h('h3'), text))
+}
+
+/**
+ * @param {Element} element
+ * @param {Problem} problem
+ */
+function update(element, { title, text }) {
+  const [heading, place] = [element.querySelector('h3'), element.querySelector('span')]
+  if (heading !== null) setText(heading, title)
+  if (place !== null) setText(place, text)
+}

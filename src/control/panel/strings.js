@@ -1,0 +1,249 @@
+// @ts-check
+/**
+ * Every word of the page, in English.
+ *
+ * @module
+ */
+
+/** @typedef {'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'} Unit */
+
+/**
+ * @param {number} count
+ * @param {string} name
+ */
+const count = (count, name) => `${count} ${name}${count === 1 ? '' : 's'}`
+
+export const strings = {
+  locale: 'en-GB',
+  name: 'clipgate',
+  loading: 'Asking the daemon…',
+
+  time: {
+    now: 'just now',
+    /** @type {(n: number, unit: Unit) => string} */
+    ago: (n, unit) => `${count(n, unit)} ago`,
+    /** @type {(n: number, unit: Unit) => string} */
+    left: (n, unit) => `${count(n, unit)} left`,
+  },
+  size: {
+    /** @type {(n: number) => string} */
+    bytes: (n) => count(n, 'byte'),
+    units: ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'],
+  },
+
+  link: {
+    live: 'Live',
+    paused: 'Paused',
+    trying: 'Connecting…',
+    away: 'Daemon away',
+    signedOut: 'Not signed in',
+  },
+  errors: {
+    away: 'The daemon does not answer.',
+    signedOut: 'This page is no longer signed in. Run “clipgate panel” again.',
+    /** @type {(status: number) => string} */
+    unexpected: (status) => `The daemon answered with status ${status}; its log says why.`,
+  },
+
+  problems: {
+    heading: 'Needs attention',
+    awayTitle: 'The daemon does not answer',
+    away: 'What you see is from before. This page comes back by itself as soon as the daemon does. To start it: ',
+    awayCommand: 'clipgate serve',
+    clipboard: 'The system clipboard cannot be used',
+    /** @type {(name: string) => string} */
+    listener: (name) =>
+      name === 'gateway' ? 'Phones cannot reach the daemon' : 'The control listener has a problem',
+    loopback: 'Phones cannot reach this computer',
+    loopbackFix:
+      'The gateway has an address on this machine only. Connect to a network, or set --listen or --public-url.',
+  },
+
+  signedOut: {
+    heading: 'Open the panel from a terminal',
+    why: 'This page shows and changes things that are yours alone, so it wants to know that it is you who opened it. Run this on the computer where the daemon runs:',
+    command: 'clipgate panel',
+    then: 'It opens this page signed in, for seven days in this browser.',
+    retry: 'Try again',
+  },
+
+  item: {
+    heading: 'Current item',
+    none: 'Nothing here yet',
+    noneHint: 'Copy something on this computer, or push something from a phone.',
+    types: { Text: 'Text', Image: 'Image', File: 'File', Group: 'Several files' },
+    show: 'Show preview',
+    hide: 'Hide preview',
+    hidden: 'The preview is hidden.',
+    loading: 'Loading the preview…',
+    noPreview: 'There is no preview of this item.',
+    previewOf: 'Preview of the current image',
+    previewText: 'Preview of the current text',
+    cut: 'Only the beginning is shown.',
+    /** @type {(type: string, size: string) => string} */
+    announce: (type, size) => `New item: ${type}, ${size}`,
+  },
+
+  pause: {
+    heading: 'Sharing',
+    on: 'What you copy on this computer is shared with your devices, and what they push is put on its clipboard.',
+    off: 'This daemon leaves the clipboard of this computer alone. Devices share with each other through it.',
+    /** @type {(clock: string) => string} */
+    until: (clock) => `Paused until ${clock}. What you copy stays on this computer; what devices push waits.`,
+    open: 'Paused until you resume. What you copy stays on this computer; what devices push waits.',
+    group: 'Pause sharing',
+    choices: [
+      { label: '10 min', name: 'Pause for 10 minutes', ms: 600_000 },
+      { label: '1 hour', name: 'Pause for 1 hour', ms: 3_600_000 },
+      { label: 'Until I resume', name: 'Pause until I resume', ms: null },
+    ],
+    resume: 'Resume now',
+    announceOn: 'Sharing goes on',
+    announceOff: 'Sharing is paused',
+  },
+
+  devices: {
+    heading: 'Devices',
+    add: 'Add a device',
+    none: 'No device yet',
+    noneHint: 'Add your phone: it takes one scan.',
+    kinds: { phone: 'Phone', peer: 'Peer daemon' },
+    lastSeen: 'Last seen',
+    never: 'never',
+    app: 'App',
+    address: 'Address',
+    streams: 'Open streams',
+    unknown: '–',
+    inactive: 'has no valid password',
+    connected: 'listening now',
+    rotate: 'New password',
+    /** @type {(label: string) => string} */
+    rotateName: (label) => `New password for ${label}`,
+    revoke: 'Remove',
+    /** @type {(label: string) => string} */
+    revokeName: (label) => `Remove ${label}`,
+    /** @type {(label: string) => string} */
+    announceAdded: (label) => `${label} was added`,
+    /** @type {(label: string) => string} */
+    announceRemoved: (label) => `${label} was removed`,
+  },
+
+  daemon: {
+    heading: 'This daemon',
+    mode: 'Mode',
+    modes: { desktop: 'Desktop', headless: 'Headless' },
+    version: 'Version',
+    started: 'Started',
+    clipboard: 'Clipboard',
+    /** @type {Record<string, string>} */
+    clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
+    listeners: { gateway: 'For phones', control: 'For you' },
+    folder: 'Data folder',
+    free: 'Free space',
+    staged: 'Waiting uploads',
+    /** @type {(n: number, size: string) => string} */
+    uploads: (n, size) => (n === 0 ? 'none' : `${n} (${size})`),
+    signOut: 'Sign out all browsers',
+  },
+
+  add: {
+    title: 'Add a device',
+    intro: 'The device gets a user name and a password of its own, so that you can remove it later without touching the others.',
+    label: 'Name',
+    labelHint: 'For you, to tell your devices apart.',
+    placeholder: 'Phone',
+    address: 'Address that the device will use',
+    addressOnly: 'The device will use this address:',
+    kinds: {
+      lan: 'local network',
+      overlay: 'overlay network or VPN',
+      public: 'public address',
+      loopback: 'this machine only',
+    },
+    likely: 'the usual choice',
+    loopback: 'Only programs on this computer can reach this address; a phone cannot.',
+    submit: 'Show QR code',
+    cancel: 'Cancel',
+  },
+
+  pairing: {
+    /** @type {(label: string) => string} */
+    title: (label) => `Connect ${label}`,
+    scan: 'Scan it inside the app,',
+    caption:
+      'one that opens clip:// connect links. Not with the camera app of the phone: it makes a web search of the link, and the password is in there.',
+    /** @type {(label: string) => string} */
+    qr: (label) => `QR code with the connect link for ${label}`,
+    hand: 'Or enter by hand',
+    handHint: 'In other apps that speak the SyncClipboard protocol.',
+    url: 'URL',
+    username: 'User name',
+    password: 'Password',
+    reveal: 'Show password',
+    conceal: 'Hide password',
+    once: 'The password is shown this once. Closing forgets it.',
+    copy: 'Copy link',
+    copyHint:
+      'The link holds the password. So that the copy does not reach your other devices, sharing pauses for a minute first.',
+    copyHintPaused: 'The link holds the password. Sharing is paused, so the copy stays on this computer.',
+    copyHintHeadless: 'The link holds the password: paste it only where it belongs.',
+    copied: 'Copied.',
+    copiedPaused: 'Copied. Sharing is paused for a minute.',
+    select: 'This browser does not let the page copy. The link is selected: press Ctrl+C or ⌘C.',
+    link: 'Connect link',
+    done: 'Done',
+    test: 'Test from the phone',
+    /** @type {(label: string) => string} */
+    waiting: (label) => `Waiting for the first request of ${label}…`,
+    waitingHint: 'Let the app connect or refresh once.',
+    /** @type {(label: string) => string} */
+    seen: (label) => `${label} is connected`,
+    /** @type {(client: string, address: string) => string} */
+    seenBy: (client, address) => `${client} asked from ${address}.`,
+    seenPlain: 'Its first request has come.',
+    slow: 'Nothing yet? Check these:',
+    checks: [
+      'Phone and computer are in the same network: the same Wi-Fi, no guest network, no mobile data.',
+      'The phone uses no VPN that keeps it from the local network.',
+      'A firewall on this computer lets the port of the address through.',
+      'The app knows the user name and the password exactly, and is set to “SyncClipboard server”.',
+    ],
+    probe: 'Open this in the browser of the phone; “ok” means that the way is free: ',
+  },
+
+  rotate: {
+    /** @type {(label: string) => string} */
+    title: (label) => `New password for ${label}?`,
+    /** @type {(label: string) => string[]} */
+    effects: (label) => [
+      `The password that ${label} has now stops working at once.`,
+      'You get a new QR code. Until it is scanned, the device can neither read nor write the clipboard.',
+    ],
+    submit: 'Make new password',
+  },
+  revoke: {
+    /** @type {(label: string) => string} */
+    title: (label) => `Remove ${label}?`,
+    /** @type {(label: string) => string[]} */
+    effects: (label) => [
+      `The password of ${label} stops working at once.`,
+      'What it has received already stays on it. To come back it must be added again.',
+    ],
+    submit: 'Remove device',
+  },
+  signOut: {
+    title: 'Sign out all browsers?',
+    effects: [
+      'Every browser that is signed in to this panel is signed out, this one too.',
+      'Devices are not affected. “clipgate panel” signs in again.',
+    ],
+    submit: 'Sign out',
+  },
+  /** @type {(n: number) => string} */
+  openConnections: (n) =>
+    n === 0
+      ? 'Its open connections end.'
+      : `Its open connections end (${count(n, 'event stream')} now).`,
+  announceAway: 'The daemon does not answer',
+  announceBack: 'Connected to the daemon again',
+}

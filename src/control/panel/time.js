@@ -1,0 +1,73 @@
+// @ts-check
+/**
+ * Times that age on the page without asking anybody: relative to read, exact on hover and focus.
+ *
+ * @module
+ */
+
+import { h, setAttribute, setText } from './dom.js'
+import { formatAgo, formatExact } from './format.js'
+
+const TICK_MS = 1000
+
+/** How far the clock of the daemon is from that of this browser. */
+let offsetMs = 0
+
+/** @type {WeakMap<Element, number>} */
+const times = new WeakMap()
+
+/** @type {Set<() => void>} */
+const listeners = new Set()
+
+/** @param {number} serverTimeMs */
+export function setServerTime(serverTimeMs) {
+  offsetMs = serverTimeMs - Date.now()
+}
+
+/** Now, by the clock of the daemon. */
+export function now() {
+  return Date.now() + offsetMs
+}
+
+/**
+ * Calls `listener` every second, until the returned function is called.
+ *
+ * @param {() => void} listener
+ */
+export function onTick(listener) {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+/** A `<time>`; {@link setTime} fills it. */
+export function createTime() {
+  const relative = h('span')
+  const exact = h('span', { class: 'tip' })
+  return h('time', { tabindex: 0 }, relative, exact)
+}
+
+/**
+ * @param {HTMLTimeElement} time From {@link createTime}.
+ * @param {number} at
+ */
+export function setTime(time, at) {
+  times.set(time, at)
+  setAttribute(time, 'datetime', new Date(at).toISOString())
+  if (time.lastElementChild !== null) setText(time.lastElementChild, formatExact(at))
+  tick(time)
+}
+
+/** Starts the clock of the page. */
+export function startTicking() {
+  setInterval(() => {
+    for (const time of document.querySelectorAll('time')) tick(time)
+    for (const listener of listeners) listener()
+  }, TICK_MS)
+}
+
+/** @param {HTMLTimeElement} time */
+function tick(time) {
+  const at = times.get(time)
+  if (at === undefined || time.firstElementChild === null) return
+  setText(time.firstElementChild, formatAgo(at, now()))
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  formatAgo,
+  formatBytes,
+  formatClient,
+  formatLeft,
+} from '../../src/control/panel/format.js'
+import fc from '../support/property.ts'
+
+const BROWSERS: readonly (readonly [userAgent: string, name: string])[] = [
+  ['Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0', 'Firefox 131'],
+  [
+    'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/129.0.6668.70 Mobile Safari/537.36',
+    'Chrome 129',
+  ],
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
+    'Safari 18',
+  ],
+]
+
+describe('the panel says', () => {
+  it('which app asked, in few words', () => {
+    assert.equal(formatClient('SyncClipboard/2.8.4 (Android 16; Pixel 9)'), 'SyncClipboard 2.8.4')
+    assert.equal(formatClient('okhttp/4.12.0'), 'okhttp 4.12.0')
+    assert.equal(formatClient('Shortcuts'), 'Shortcuts')
+    for (const [userAgent, name] of BROWSERS) assert.equal(formatClient(userAgent), name)
+  })
+
+  it('the name of any app in no more than it has room for', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 200 }), (userAgent) => {
+        assert.ok(formatClient(userAgent).length <= 33, 'It is too long')
+      }),
+    )
+  })
+
+  it('how long ago something was, in the largest unit that fits', () => {
+    const now = Date.UTC(2026, 0, 31)
+    const ago = (ms: number): string => formatAgo(now - ms, now)
+    assert.deepEqual(
+      [-60_000, 0, 4_999, 5_000, 59_999, 60_000, 3_600_000, 2 * 86_400_000, 400 * 86_400_000].map(ago),
+      [
+        'just now', 'just now', 'just now', '5 seconds ago', '59 seconds ago', '1 minute ago',
+        '1 hour ago', '2 days ago', '1 year ago',
+      ],
+    )
+    assert.equal(formatAgo(Number.NaN, now), 'just now')
+  })
+
+  it('what is left of a pause, never less than there is', () => {
+    assert.deepEqual(
+      [600_000, 599_999, 540_001, 60_001, 60_000, 1_500, 0, -5].map(formatLeft),
+      [
+        '10 minutes left', '10 minutes left', '10 minutes left', '2 minutes left',
+        '60 seconds left', '2 seconds left', '0 seconds left', '0 seconds left',
+      ],
+    )
+  })
+
+  it('sizes as people do', () => {
+    assert.deepEqual(
+      [0, 1, 1023, 1024, 1536, 10 * 1024, 10 * 1024 ** 3, 2 ** 60].map(formatBytes),
+      ['0 bytes', '1 byte', '1023 bytes', '1.0 KiB', '1.5 KiB', '10 KiB', '10 GiB', '1024 PiB'],
+    )
+  })
+})

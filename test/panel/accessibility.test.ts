@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { createPhone } from '../support/phone.ts'
+import { needs } from '../support/requirements.ts'
+import { addDevice, deviceRow, isFocused, openPanel, type OpenPanel } from './support/panel.ts'
+
+const AUDIT = new URL('./in-page/audit.js', import.meta.url)
+
+/** What somebody may act on: without a name it is "button" and nothing more. */
+const CONTROLS = new Set(['button', 'textbox', 'radio', 'link', 'dialog', 'img', 'region', 'radiogroup'])
+
+/** Checks what is on the screen, for eyes and for screen readers. */
+async function check(page: Page): Promise<void> {
+  const code = (await readFile(AUDIT, 'utf8')).replace('export function', 'function')
+  const result = await page.evaluate<{ texts: number; findings: string[] }>(
+    `(() => { ${code}; return audit(document.querySelector('dialog') ?? document.body) })()`,
+  )
+  assert.deepEqual(result.findings, [])
+  assert.ok(result.texts > 5, `There are ${result.texts} texts only`)
+
+  const session = await page.context().newCDPSession(page)
+  const { nodes } = await session.send('Accessibility.getFullAXTree')
+  const controls = nodes.filter(({ ignored, role }) => !ignored && CONTROLS.has(String(role?.value)))
+  const nameless = controls.filter(({ name }) => !name?.value).map(({ role }) => role?.value)
+  assert.deepEqual(nameless, [])
+  assert.ok(controls.length > 0, 'There is nothing to act on')
+  await session.detach()
+}
+
+/** Walks through what the page can show. */
+async function checkAll({ page, daemon }: OpenPanel): Promise<void> {
+  await page.getByText('No device yet').waitFor()
+  await check(page)
+  const paired = await daemon.pair('Pixel')
+  const phone = createPhone(paired, daemon.ready.gateway)
+  await phone.pushText('something\nwith lines')
+  await page.locator('.preview pre').waitFor()
+  await deviceRow(page, 'Pixel').getByText('just now').waitFor()
+  await check(page)
+  await page.getByRole('button', { name: 'Add a device' }).click()
+  await check(page)
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'New password for Pixel' }).click()
+  await check(page)
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Remove Pixel' }).click()
+  await check(page)
+  await page.keyboard.press('Escape')
+  await addDevice(page, 'A phone with quite a long name, as some people like to give them')
+  await check(page)
+  await page.keyboard.press('Escape')
+  await daemon.stop()
+  await page.getByText('Daemon away', { exact: true }).waitFor()
+  await check(page)
+}
+
+describe('the panel is readable and has names for everything', needs('chromium'), () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1120, 320]) {
+      it(`in ${colorScheme}, ${width} pixels wide`, async (t) => {
+        const viewport = { width, height: 800 }
+        const panel = await openPanel(t, { browser: { colorScheme, viewport } })
+        await checkAll(panel)
+        panel.assertCalm()
+      })
+    }
+  }
+
+  it('when nobody is signed in', async (t) => {
+    const { page } = await openPanel(t)
+    await page.context().clearCookies()
+    await page.reload()
+    await page.getByText('clipgate panel', { exact: true }).waitFor()
+    await check(page)
+  })
+
+  it('with its headings and landmarks in order', async (t) => {
+    const { page } = await openPanel(t)
+    assert.equal(await page.getByRole('main').count(), 1)
+    assert.equal(await page.getByRole('banner').count(), 1)
+    const levels: unknown = await page.evaluate(
+      `[...document.querySelectorAll('h1, h2, h3')].filter((one) => one.checkVisibility())
+        .map(({ tagName }) => Number(tagName[1]))`,
+    )
+    assert.ok(Array.isArray(levels) && levels.length > 4, 'There are no headings')
+    for (const [index, level] of levels.entries()) {
+      assert.ok(level - (levels[index - 1] ?? 0) <= 1, `A level is left out: ${levels}`)
+    }
+  })
+
+  it('and says aloud what changes', async (t) => {
+    const { page, daemon } = await openPanel(t)
+    const status = page.getByRole('status')
+    const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+    await phone.pushText('hello')
+    await status.filter({ hasText: 'New item: Text, 5 bytes' }).waitFor()
+    await daemon.stop()
+    await status.filter({ hasText: 'The daemon does not answer' }).waitFor()
+  })
+
+  it('with the exact time for those who focus an age', async (t) => {
+    const { page } = await openPanel(t, { browser: { viewport: { width: 320, height: 640 } } })
+    const started = page.getByRole('region', { name: 'This daemon' }).getByRole('time')
+    const exact = started.locator('.tip')
+    assert.equal(await exact.isVisible(), false)
+    await started.focus()
+    await check(page)
+    assert.equal(await isFocused(started), true)
+    assert.equal(await exact.isVisible(), true)
+  })
+
+  it('and nothing moves for those who want that', async (t) => {
+    const { page } = await openPanel(t, { browser: { reducedMotion: 'reduce' } })
+    const dialog = await addDevice(page, 'Pixel')
+    const spinner = dialog.locator('.spinner')
+    assert.equal(await spinner.evaluate((one) => one.getAnimations().length), 0)
+  })
+})

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { parseConnectLink } from '../../src/link/connect-link.ts'
+import { defer } from '../support/defer.ts'
+import { needs } from '../support/requirements.ts'
+import { addDevice, deviceRow, isFocused, openPanel, phoneOf } from './support/panel.ts'
+import { readQr } from './support/read-qr.ts'
+
+describe('adding a device in the panel', needs('chromium'), () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`shows a code that a phone can scan, and turns green at its first request (${colorScheme})`, async (t) => {
+      const { page, daemon, assertCalm } = await openPanel(t, { browser: { colorScheme } })
+      const dialog = await addDevice(page, 'Pixel')
+      await dialog.getByText('Waiting for the first request of Pixel').waitFor()
+
+      const link = await readQr(dialog.getByRole('img', { name: /^QR code/ }))
+      assert.equal(parseConnectLink(link).url, daemon.ready.gateway)
+      assert.equal(await dialog.getByText('Pixel is connected').count(), 0)
+      const response = await phoneOf(link).fetch('/Sync.json', {
+        headers: { 'user-agent': 'SyncClipboard/2.8.4 (Android)' },
+      })
+      assert.notEqual(response.status, 401)
+
+      await dialog.getByText('Pixel is connected').waitFor()
+      await dialog.getByText('SyncClipboard 2.8.4 asked from 127.0.0.1.').waitFor()
+      await dialog.getByRole('button', { name: 'Done' }).click()
+      await deviceRow(page, 'Pixel').getByText('just now').waitFor()
+      assertCalm()
+    })
+  }
+
+  it('shows a code that fits a phone-sized window', async (t) => {
+    const { page } = await openPanel(t, { browser: { viewport: { width: 320, height: 640 } } })
+    const dialog = await addDevice(page, 'Pixel')
+    const link = await readQr(dialog.getByRole('img', { name: /^QR code/ }))
+    assert.equal((await phoneOf(link).fetch('/Sync.json')).ok, true)
+  })
+
+  it('shows credentials for other apps, and the password only when asked', async (t) => {
+    const { page } = await openPanel(t)
+    const dialog = await addDevice(page, 'Pixel')
+    const { user, pwd } = parseConnectLink(await readQr(dialog.getByRole('img')))
+    await dialog.getByText(user, { exact: true }).waitFor()
+    assert.ok(!(await page.content()).includes(pwd), 'The password shows')
+    await dialog.getByRole('button', { name: 'Show password' }).click()
+    await dialog.getByText(pwd, { exact: true }).waitFor()
+    await dialog.getByRole('button', { name: 'Hide password' }).click()
+    assert.ok(!(await page.content()).includes(pwd), 'The password still shows')
+  })
+
+  it('forgets the secret when it is closed', async (t) => {
+    const { page } = await openPanel(t)
+    const dialog = await addDevice(page, 'Pixel')
+    await dialog.getByRole('button', { name: 'Show password' }).click()
+    const { pwd, user } = parseConnectLink(await readQr(dialog.getByRole('img')))
+    assert.ok((await page.content()).includes(pwd), 'The password does not show')
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    const content = await page.content()
+    assert.ok(content.includes(user), 'The device is not listed')
+    assert.ok(!content.includes(pwd), 'The password is still there')
+    assert.equal(await page.getByRole('img', { name: /^QR code/ }).count(), 0)
+  })
+
+  it('says what to check when the phone does not come', async (t) => {
+    const { page, daemon } = await openPanel(t)
+    await page.clock.install()
+    const dialog = await addDevice(page, 'Pixel')
+    assert.equal(await dialog.getByText('Check these').isVisible(), false)
+    await page.clock.fastForward(31_000)
+    await dialog.getByText('Check these').waitFor()
+    await dialog.getByText(`${daemon.ready.gateway}/healthz`).waitFor()
+  })
+
+  it('needs no mouse', async (t) => {
+    const { page } = await openPanel(t)
+    const add = page.getByRole('button', { name: 'Add a device' })
+    while (!(await isFocused(add))) await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('Keyboard phone')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Connect Keyboard phone' })
+    const code = await readQr(dialog.getByRole('img', { name: /^QR code/ }))
+    assert.equal((await phoneOf(code).fetch('/Sync.json')).ok, true)
+    await dialog.getByText('Keyboard phone is connected').waitFor()
+    const reveal = dialog.getByRole('button', { name: 'Show password' })
+    await page.keyboard.press('Tab')
+    assert.equal(await isFocused(reveal), true)
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    assert.equal(await isFocused(add), true)
+  })
+
+  it('adds nothing when it is cancelled while the daemon is at it', async (t) => {
+    const { page, daemon } = await openPanel(t)
+    const release = defer<void>()
+    await page.route('**/devices', async (route) => {
+      await release.promise
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Add a device' }).click()
+    const asked = page.waitForRequest((request) => request.method() === 'POST')
+    await page.keyboard.press('Enter')
+    await asked
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    const removed = page.waitForResponse((response) => response.request().method() === 'DELETE')
+    release.resolve()
+    assert.equal((await removed).status(), 200)
+    assert.equal((await daemon.run('devices', '--json')).stdout.trim(), '[]')
+  })
+
+  it('tells what is wrong with a name, and adds nothing', async (t) => {
+    const { page } = await openPanel(t)
+    await page.getByRole('button', { name: 'Add a device' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('bell \u0007')
+    await dialog.getByRole('button', { name: 'Show QR code' }).click()
+    await dialog.getByRole('alert').filter({ hasText: 'label' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('No device yet').waitFor()
+  })
+})

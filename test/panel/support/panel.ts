@@ -1,0 +1,86 @@
+/**
+ * A real daemon with its panel open in a real browser.
+ *
+ * @module
+ */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, type TestContext } from 'node:test'
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { parseConnectLink } from '../../../src/link/connect-link.ts'
+import {
+  startDaemonProcess,
+  type DaemonOptions,
+  type DaemonProcess,
+} from '../../support/daemon-process.ts'
+import { createPhone, readObject, type Phone } from '../../support/phone.ts'
+import { closeBrowser, openPage, type WatchedPage } from './browser.ts'
+
+// Once for each test file.
+after(closeBrowser)
+
+export interface OpenPanel extends WatchedPage {
+  readonly daemon: DaemonProcess
+}
+
+/** A daemon that leaves the clipboard of this machine alone. */
+export function startDaemon(t: TestContext, options: DaemonOptions = {}): Promise<DaemonProcess> {
+  return startDaemonProcess(t, { ...options, args: options.args ?? ['--clipboard', 'none'] })
+}
+
+/** The address that lets one browser in, once. */
+export async function makeTicket({ ready, folder }: DaemonProcess): Promise<string> {
+  const token = await readFile(join(folder, 'data', 'control.token'), 'utf8')
+  const response = await fetch(`${ready.control}/panel/tickets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token.trim()}` },
+  })
+  assert.equal(response.status, 200)
+  return String((await readObject(response))['url'])
+}
+
+/** Signs a page in, and waits until it shows something. */
+export async function enter(page: Page, daemon: DaemonProcess): Promise<void> {
+  await page.goto(await makeTicket(daemon))
+  await page.getByText('Live', { exact: true }).waitFor()
+}
+
+/** A daemon, a browser, and the panel in it. */
+export async function openPanel(
+  t: TestContext,
+  options: DaemonOptions & { readonly browser?: BrowserContextOptions } = {},
+): Promise<OpenPanel> {
+  const daemon = await startDaemon(t, options)
+  const watched = await openPage(options.browser)
+  t.after(() => watched.page.context().close())
+  await enter(watched.page, daemon)
+  return { daemon, ...watched }
+}
+
+/** The row of a device. */
+export function deviceRow(page: Page, label: string): Locator {
+  const name = page.getByRole('heading', { name: label, exact: true })
+  return page.getByRole('listitem').filter({ has: name })
+}
+
+/** A phone that uses a connect link, as an app does after the scan. */
+export function phoneOf(link: string): Phone {
+  const { url, user, pwd } = parseConnectLink(link)
+  return createPhone({ username: user, password: pwd }, url)
+}
+
+/** Adds a device in the page, up to its QR code. */
+export async function addDevice(page: Page, label: string): Promise<Locator> {
+  await page.getByRole('button', { name: 'Add a device' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill(label)
+  await dialog.getByRole('button', { name: 'Show QR code' }).click()
+  await dialog.getByRole('img', { name: /^QR code/ }).waitFor()
+  return dialog
+}
+
+export function isFocused(locator: Locator): Promise<boolean> {
+  return locator.evaluate((element) => element.ownerDocument.activeElement === element)
+}

@@ -1,0 +1,133 @@
+/**
+ * What is shown in the pictures of the panel: items of each kind, and some devices.
+ *
+ * @module
+ */
+
+import { PNG } from 'pngjs'
+import type { Item } from '../../../src/core/item.ts'
+import type { DaemonStatus, DeviceSummary } from '../../../src/ports/admin.ts'
+import type { StoredItem } from '../../../src/ports/latest-item.ts'
+import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { deviceOf, NOW } from './showroom.ts'
+
+const SECOND_MS = 1000
+const HOUR_MS = 3600 * SECOND_MS
+
+const TEXT = `Meet at the north entrance, 18:30.
+Tickets are in the shared folder; the code for the bike shed is on the fridge.
+
+https://example.org/map?pin=52.5163,13.3777`
+
+export const STATUS: Partial<DaemonStatus> = {
+  version: '0.1.0',
+  startedAt: before(58 * HOUR_MS),
+  storage: {
+    dataDir: '/home/ann/.local/state/clipgate',
+    stagedUploads: 1,
+    stagedBytes: 3_500_000,
+    freeBytes: 87_000_000_000,
+  },
+  listeners: [
+    {
+      name: 'gateway',
+      urls: ['http://0.0.0.0:42720', 'http://[::]:42720'],
+      error: undefined,
+    },
+    { name: 'control', urls: ['http://127.0.0.1:42721'], error: undefined },
+  ],
+}
+
+export const DEVICES: readonly DeviceSummary[] = [
+  deviceOf({
+    id: 'did_1',
+    label: 'Pixel 9',
+    username: 'mobile_1f2e3d4c',
+    lastSeenAt: before(2 * SECOND_MS),
+    lastSeenAddress: '192.168.1.31',
+    lastClient: 'SyncClipboard/2.8.4 (Android 16; Pixel 9)',
+    streams: 1,
+  }),
+  deviceOf({
+    id: 'did_2',
+    label: 'Ann’s iPad',
+    username: 'mobile_99aa11bb',
+    lastSeenAt: before(3 * HOUR_MS),
+    lastSeenAddress: '192.168.1.44',
+    lastClient: 'Mozilla/5.0 (iPad) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1',
+  }),
+  deviceOf({ id: 'did_3', label: 'attic', username: 'peer_0badcafe', kind: 'peer' }),
+]
+
+/** One item of each kind, by the name of its picture. */
+export async function createItems(): Promise<Readonly<Record<string, StoredItem>>> {
+  const image = PNG.sync.write(drawHills())
+  const store = new MemoryBlobStore()
+  const blob = await store.receive(piecesOf(image), { maxBytes: image.length })
+  return {
+    overview: { item: itemOf('Text', { text: TEXT, size: Buffer.byteLength(TEXT), age: 42 * SECOND_MS }), blob: undefined },
+    image: {
+      item: itemOf('Image', { dataName: 'hills.png', mediaType: 'image/png', size: image.length }),
+      blob,
+    },
+    file: {
+      item: itemOf('File', {
+        dataName: 'Quarterly report, final (really).pdf',
+        mediaType: 'application/pdf',
+        size: 4_812_345,
+      }),
+      blob,
+    },
+    group: {
+      item: itemOf('Group', { dataName: 'Holiday.zip', mediaType: 'application/zip', size: 93e6 }),
+      blob,
+    },
+  }
+}
+
+function itemOf(
+  type: Item['type'],
+  { age = 7 * 60 * SECOND_MS, ...known }: Partial<Item> & { readonly age?: number },
+): Item {
+  return {
+    type,
+    text: '',
+    dataName: '',
+    mediaType: 'text/plain',
+    size: 0,
+    contentId: `blake3v1:${type.toLowerCase().padEnd(64, '0')}`,
+    contentHash: '',
+    nameHash: '',
+    aliases: [],
+    activatedAt: NOW - age,
+    ...known,
+  }
+}
+
+async function* piecesOf(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes
+}
+
+/** Three rows of hills before an evening sky. */
+function drawHills(): PNG {
+  const png = new PNG({ width: 480, height: 240 })
+  for (let y = 0; y < png.height; y++) {
+    for (let x = 0; x < png.width; x++) png.data.set(colourAt(x, y), (y * png.width + x) * 4)
+  }
+  return png
+}
+
+function colourAt(x: number, y: number): readonly number[] {
+  const ridge = (base: number, height: number, width: number): number =>
+    base + height * Math.sin(x / width) + (height / 3) * Math.sin(x / (width / 2.7))
+  if (y > ridge(205, 12, 61)) return [24, 60, 54, 255]
+  if (y > ridge(165, 20, 83)) return [46, 98, 88, 255]
+  if (y > ridge(125, 22, 110)) return [104, 150, 138, 255]
+  if ((x - 350) ** 2 + (y - 62) ** 2 < 26 ** 2) return [255, 240, 205, 255]
+  const step = Math.floor(y / 12) * 12
+  return [250 - step / 6, 214 - step / 3, 170 + step / 8, 255]
+}
+
+function before(ms: number): string {
+  return new Date(NOW - ms).toISOString()
+}
