@@ -5,13 +5,13 @@
  */
 
 import type { RequestListener } from 'node:http'
-import { networkInterfaces } from 'node:os'
 import { createAddressTest } from '../http/client-address.ts'
 import { startServer, type RunningServer } from '../http/server.ts'
 import type { ListenerStatus } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { isLocalAddress } from './addresses.ts'
 import { formatBaseUrl, isWildcardHost, type HostPort } from './host-port.ts'
+import { readInterfaces } from './read-interfaces.ts'
 import type { Settings } from './settings.ts'
 
 export type ListenSettings = Pick<
@@ -65,7 +65,7 @@ export class Listeners {
         listener,
         host,
         port: samePort,
-        admit: (address) => allowPublic || isTrusted(address) || isLocalAddress(address, networkInterfaces),
+        admit: (address) => allowPublic || isTrusted(address) || isLocalAddress(address, readInterfaces),
         maxConnections,
         maxConnectionsPerAddress,
         isExempt: isTrusted,

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createControl } from '../control/create-control.ts'
@@ -21,6 +20,7 @@ import { chooseBaseUrl, loopbackUrl } from './addresses.ts'
 import { Listeners } from './listeners.ts'
 import { openConfigured, type Clipboard } from './open-clipboard.ts'
 import { openDesktop, type Desktop } from './open-desktop.ts'
+import { readInterfaces } from './read-interfaces.ts'
 import { readStatus } from './read-status.ts'
 import { defaultListen, type Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
@@ -128,7 +128,7 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
     settings.listen ?? defaultListen(desktop.mode),
     settings,
   )
-  const linkBase = () => chooseBaseUrl(bound, networkInterfaces(), settings.publicUrl)
+  const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
 
   const admin = createDeviceAdmin({
     devices: clipboard.devices,
