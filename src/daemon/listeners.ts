@@ -27,16 +27,24 @@ interface Entry {
   readonly server: RunningServer
 }
 
+export interface ListenersOptions {
+  /** For tests. */
+  readonly probeMs?: number
+  /** Told when a socket of that name is lost, and when all of them are back. */
+  readonly onTrouble?: (name: ListenerStatus['name'], isTrouble: boolean) => void
+}
+
 export class Listeners {
   readonly #logger: Logger
   readonly #probeMs: number | undefined
+  readonly #onTrouble: (name: Entry['name'], isTrouble: boolean) => void
   readonly #entries: Entry[] = []
   #isDraining = false
 
-  /** @param timings For tests. */
-  constructor(logger: Logger, { probeMs }: { readonly probeMs?: number } = {}) {
+  constructor(logger: Logger, { probeMs, onTrouble = () => {} }: ListenersOptions = {}) {
     this.#logger = logger
     this.#probeMs = probeMs
+    this.#onTrouble = onTrouble
   }
 
   /** Whether {@link stop} has begun: requests are to be refused. */
@@ -122,6 +130,8 @@ export class Listeners {
         onTrouble: (reason) => {
           if (reason === undefined) this.#logger.info('A listener is well again', { name })
           else this.#logger.warn('A listener has a problem', { name, reason })
+          const own = this.#entries.filter((entry) => entry.name === name)
+          this.#onTrouble(name, own.some((entry) => entry.server.trouble !== undefined))
         },
       })
       this.#entries.push({ name, server })

@@ -27,10 +27,13 @@ export type DesktopSettings = Pick<Settings, 'headless' | 'clipboard' | 'receive
 /**
  * Shares what is copied from now on, and offers for pasting what devices push. Never fails: without
  * a clipboard the daemon goes on headless.
+ *
+ * @param onTrouble Told when the clipboard has a problem, and when it is well again.
  */
 export async function openDesktop(
   clipboard: Clipboard,
   { headless, clipboard: choice, receivedDir }: DesktopSettings,
+  onTrouble: (isTrouble: boolean) => void = () => {},
 ): Promise<Desktop> {
   if (headless) return without('headless')
   if (choice === 'none') return without('desktop')
@@ -42,6 +45,7 @@ export async function openDesktop(
     onCopy: (copied) => void share(copied),
     onTrouble: (message) => {
       trouble = message
+      onTrouble(message !== undefined)
       if (message === undefined) logger.info('The clipboard is well again')
       else logger.warn('The clipboard has a problem', { reason: message })
     },

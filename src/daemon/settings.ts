@@ -63,6 +63,8 @@ export interface Settings {
   readonly verifyQueue: number
   readonly heartbeat: number
   readonly receivedDir: string
+  /** Shows on the desktop what changed with the daemon. */
+  readonly notify: boolean
   readonly logLevel: LogLevel
   /** `serve` pairs a first device also when nobody watches it on a terminal. */
   readonly pairFirst: boolean
@@ -214,6 +216,12 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
     fallback: downloadFolder,
     byDefault: '"clipgate" in the download folder',
     meaning: 'where pushed files land',
+  },
+  notify: {
+    kind: FLAG,
+    fallback: () => false,
+    byDefault: 'off',
+    meaning: 'show on the desktop what goes wrong, and new devices',
   },
   logLevel: {
     kind: choice(LOG_LEVELS),

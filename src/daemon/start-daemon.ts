@@ -10,9 +10,11 @@ import { createControl } from '../control/create-control.ts'
 import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
 import { createDeviceAdmin } from '../control/device-admin.ts'
 import { DomainError } from '../core/domain-error.ts'
+import { createNotifier, type Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway } from '../gateway/create-gateway.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import type { Admin } from '../ports/admin.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { toUnusable } from '../storage/own-files.ts'
@@ -24,6 +26,7 @@ import { readInterfaces } from './read-interfaces.ts'
 import { readStatus } from './read-status.ts'
 import { defaultListen, type Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
+import { systemClock } from './system-clock.ts'
 import { readVersion } from './version.ts'
 
 /** A command hashes a password at most; another daemon has its listeners long before. */
@@ -53,6 +56,8 @@ export interface Daemon {
 export interface StartDaemonOptions {
   /** By default stderr, at the level of the settings. */
   readonly logger?: Logger
+  /** For tests. */
+  readonly clock?: Clock
 }
 
 /**
@@ -63,15 +68,27 @@ export interface StartDaemonOptions {
  */
 export async function startDaemon(
   settings: Settings,
-  { logger = createStreamLogger(process.stderr, settings.logLevel) }: StartDaemonOptions = {},
+  options: StartDaemonOptions = {},
 ): Promise<Daemon> {
+  const { clock = systemClock } = options
+  const logger = options.logger ?? createStreamLogger(process.stderr, settings.logLevel)
   const cleanup = new AsyncCleanup()
   try {
-    const clipboard = await openWhenFree(settings, logger)
+    const notifier = settings.notify ? createNotifier({ clock, logger }) : undefined
+    cleanup.add(async () => notifier?.close())
+    const clipboard = await openWhenFree(settings, logger, {
+      clock,
+      onDiskFull: (isFull) => notifier?.report('disk', isFull),
+      onFirstSighting: ({ label }) => notifier?.greet(label),
+    })
     cleanup.add(() => clipboard.close())
-    const desktop = await openDesktop(clipboard, settings)
+    const desktop = await openDesktop(clipboard, settings, (isTrouble) => {
+      notifier?.report('clipboard', isTrouble)
+    })
     cleanup.add(() => desktop.close())
-    return await listen({ settings, clipboard, desktop, cleanup })
+    // It was wanted, and will be missing for as long as this daemon runs.
+    if (desktop.warning !== undefined) notifier?.report('clipboard', true)
+    return await listen({ settings, clipboard, desktop, notifier, cleanup })
   } catch (error) {
     await cleanup.run()
     throw error
@@ -82,11 +99,15 @@ export async function startDaemon(
  * Opens the data directory, which commands hold for a moment. A daemon holds it for good, and says
  * where its control listener is: there is no use in waiting for that.
  */
-async function openWhenFree(settings: Settings, logger: Logger): Promise<Clipboard> {
+async function openWhenFree(
+  settings: Settings,
+  logger: Logger,
+  more: Parameters<typeof openConfigured>[2],
+): Promise<Clipboard> {
   const patience = performance.now() + PATIENCE_MS
   for (;;) {
     try {
-      return await openConfigured(settings, logger)
+      return await openConfigured(settings, logger, more)
     } catch (error) {
       const isBusy = error instanceof DomainError && error.code === 'DATA_DIRECTORY_BUSY'
       if (!isBusy || performance.now() > patience) throw error
@@ -101,13 +122,16 @@ interface Parts {
   readonly settings: Settings
   readonly clipboard: Clipboard
   readonly desktop: Desktop
+  readonly notifier: Notifier | undefined
   readonly cleanup: AsyncCleanup
 }
 
-async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise<Daemon> {
+async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts): Promise<Daemon> {
   const { logger, directory } = clipboard
   const startedAt = new Date(clipboard.clock.now()).toISOString()
-  const listeners = new Listeners(logger)
+  const listeners = new Listeners(logger, {
+    onTrouble: (name, isTrouble) => notifier?.report(name, isTrouble),
+  })
   const gateway = createGateway(clipboard, {
     version: readVersion(),
     publicUrl: settings.publicUrl,

@@ -39,6 +39,8 @@ export interface JsonDeviceRegistryOptions {
   readonly hasher: Pick<PasswordHasher, 'hashPassword'>
   readonly clock: Clock
   readonly logger: Logger
+  /** Told when a device is seen that never was before. Does not throw. */
+  readonly onFirstSighting?: ((device: Device) => void) | undefined
 }
 
 export class JsonDeviceRegistry implements DeviceRegistry {
@@ -130,7 +132,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
   noteSighting(id: string, sighting: Sighting): void {
     const device = this.#devices.find(id)
     if (device === undefined) return
-    this.#sightings.note(device, sighting)
+    if (this.#sightings.note(device, sighting)) this.#options.onFirstSighting?.(device)
     if (this.#cancelSave === undefined) this.#saveLater()
   }
 

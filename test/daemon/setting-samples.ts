@@ -97,6 +97,10 @@ export const GOOD: {
     ['/a', '/a', '/a'],
     ['/b', '/b', '/b'],
   ],
+  notify: [
+    [true, 'true', true],
+    [false, '0', false],
+  ],
   logLevel: [
     ['debug', 'debug', 'debug'],
     ['error', 'error', 'error'],
@@ -128,6 +132,7 @@ export const BAD: { readonly [Name in keyof Settings]: readonly unknown[] } = {
   verifyQueue: [0, 'x'],
   heartbeat: ['50s', '9ms', '1m'],
   receivedDir: ['', false],
+  notify: ['always', 2],
   logLevel: ['INFO', 'trace'],
   pairFirst: ['on'],
 }

@@ -84,6 +84,7 @@ describe('loadSettings()', () => {
       verifyQueue: 32,
       heartbeat: 25_000,
       receivedDir: join(HOME, 'Downloads/clipgate'),
+      notify: false,
       logLevel: 'info',
       pairFirst: false,
     })
