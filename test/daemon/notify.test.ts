@@ -43,6 +43,23 @@ async function startNotifying(t: TestContext, options: Readonly<Record<string, u
   return { daemon, clock, calls, nextTitle, logger }
 }
 
+/** One with a disk of 16 MiB, and a device that has been greeted. */
+async function startOnSmallDisk(t: TestContext, minFreeBytes: string) {
+  const disk = mountSmallDisk(t, 16)
+  const options = { dataDir: join(disk, 'data'), headless: true, minFreeBytes }
+  const running = await startNotifying(t, options)
+  const nothing = { label: 'Phone', username: undefined, password: undefined, url: undefined }
+  const device = await running.daemon.admin.pair({ kind: 'phone', ...nothing })
+  const phone = createPhone(device, running.daemon.ready.gateway)
+  const push = async (bytes: number): Promise<number> => {
+    const body = Buffer.alloc(bytes)
+    return (await phone.fetch('/file/secret.bin', { method: 'PUT', body })).status
+  }
+  assert.equal(await push(100), 200)
+  assert.equal(await running.nextTitle(), 'A new device')
+  return { ...running, disk, push }
+}
+
 describe('notifications', () => {
   it('greet a device when it logs in for the first time, and not again', async (t) => {
     const { path, calls } = await fakeNotifySend(t)
@@ -122,22 +139,7 @@ describe('notifications', () => {
   })
 
   it('tell that the disk is full, and that there is room again', needsMount, async (t) => {
-    const disk = mountSmallDisk(t, 16)
-    const dataDir = join(disk, 'data')
-    const { daemon, clock, nextTitle, calls } = await startNotifying(t, {
-      dataDir,
-      headless: true,
-      minFreeBytes: '4MiB',
-    })
-    const nothing = { label: 'Phone', username: undefined, password: undefined, url: undefined }
-    const device = await daemon.admin.pair({ kind: 'phone', ...nothing })
-    const phone = createPhone(device, daemon.ready.gateway)
-    const push = async (bytes: number): Promise<number> => {
-      const body = Buffer.alloc(bytes)
-      return (await phone.fetch('/file/secret.bin', { method: 'PUT', body })).status
-    }
-    assert.equal(await push(100), 200)
-    assert.equal(await nextTitle(), 'A new device')
+    const { disk, push, clock, nextTitle, calls } = await startOnSmallDisk(t, '4MiB')
     await writeFile(join(disk, 'filler'), Buffer.alloc(11 * MIB))
     assert.equal(await push(2 * MIB), 507)
     await clock.pass(LASTING_MS)
@@ -150,6 +152,17 @@ describe('notifications', () => {
     assert.equal((await stat(join(disk, 'filler'))).size, 11 * MIB)
     await rm(join(disk, 'filler'))
     assert.equal(await push(2 * MIB), 200)
+    await clock.pass(LASTING_MS)
+    assert.equal(await nextTitle(), 'Room for files again')
+    assert.equal(calls.size, 0)
+  })
+
+  it('tell so also where only the disk itself sets the limit', needsMount, async (t) => {
+    const { push, clock, nextTitle, calls } = await startOnSmallDisk(t, '0')
+    assert.equal(await push(20 * MIB), 507)
+    await clock.pass(LASTING_MS)
+    assert.equal(await nextTitle(), 'No room for a file from a device')
+    assert.equal(await push(100), 200)
     await clock.pass(LASTING_MS)
     assert.equal(await nextTitle(), 'Room for files again')
     assert.equal(calls.size, 0)
