@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a user gets: packs, installs the pack in an empty folder, and uses it. Leaves nothing behind.
+# What a user gets: packs, installs the pack in empty folders, and uses it. Leaves nothing behind.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -26,64 +26,89 @@ member() {
            process.stdout.write(String(JSON.parse(line)[process.argv[1]]))' "$1"
 }
 
+# Uses the program $1 as a phone, a script and its owner would.
+use() {
+  clipgate=$1
+  mkdir "$work/use"
+  cd "$work/use"
+  export CLIPGATE_DATA_DIR="$work/use/data"
+
+  "$clipgate" --version | grep -Eq '^clipgate [0-9]+\.[0-9]+\.[0-9]+' || fail 'no version'
+
+  "$clipgate" serve --json --headless --listen 127.0.0.1:0 --control 127.0.0.1:0 >ready.json 2>log.txt &
+  daemon=$!
+  tries=0
+  until [ -s ready.json ]; do
+    tries=$((tries + 1))
+    [ "$tries" -le 100 ] || fail "the daemon did not start: $(cat log.txt)"
+    kill -0 "$daemon" 2>/dev/null || fail "the daemon ended: $(cat log.txt)"
+    sleep 0.1
+  done
+  gateway=$(member gateway <ready.json)
+
+  "$clipgate" pair --json --label 'Smoke test' >device.json 2>/dev/null
+  user=$(member username <device.json)
+  password=$(member password <device.json)
+  member link <device.json >link.txt
+  printf 'user = "%s:%s"\n' "$user" "$password" >curl.conf
+
+  # As a phone.
+  curl -sSf -K curl.conf -X PUT --data-binary '{"type":"Text","text":"from the phone"}' \
+    "$gateway/Sync.json" | grep -q '"contentId":"blake3v1:' || fail 'nothing was pushed'
+  curl -sSf -K curl.conf "$gateway/Sync.json" | grep -q '"from the phone"' || fail 'nothing came back'
+
+  # As a script.
+  [ "$("$clipgate" pull --link-file link.txt)" = 'from the phone' ] || fail 'pull printed something else'
+  head -c 300000 /dev/urandom >sent.bin
+  "$clipgate" push --link-file link.txt sent.bin >/dev/null
+  mkdir received
+  "$clipgate" pull --link-file link.txt --dir received >/dev/null
+  cmp sent.bin received/sent.bin || fail 'the file came back different'
+
+  # As its owner.
+  "$clipgate" status | grep -q headless || fail 'status says something else'
+  "$clipgate" revoke --json "$user" >/dev/null
+  code=$(curl -s -o /dev/null -w '%{http_code}' -K curl.conf "$gateway/Sync.json")
+  [ "$code" = 401 ] || fail "a revoked device got $code"
+
+  kill -TERM "$daemon"
+  wait "$daemon" || fail "the daemon ended with $?"
+  daemon=
+
+  cd "$work"
+  rm -r "$work/use"
+}
+
 cd "$work"
 npm pack --silent --pack-destination "$work" "$root" >/dev/null
-mkdir app home
-cd app
+mkdir server home
+install() {
+  npm install --silent --no-audit --no-fund --omit=dev --prefer-offline "$@" ../clipgate-*.tgz
+}
+
+# For a server, without what only a desktop needs; and for a user. See docs/install.md.
+cd server
 echo '{ "private": true }' >package.json
-npm install --silent --no-audit --no-fund --omit=dev --omit=optional --prefer-offline ../clipgate-*.tgz
+install --omit=optional
+[ ! -e node_modules/x11 ] || fail 'what is optional was installed'
 size=$(du -sk node_modules | cut -f1)
 packages=$(npm ls --all --parseable | tail -n +2 | wc -l)
 echo "smoke: installed $packages packages, $size KiB"
-
-clipgate=$work/app/node_modules/.bin/clipgate
+# npm installs what is optional all the same when it installs globally.
+install --global --prefix "$work/user"
+[ -d "$work/user/lib/node_modules/clipgate/node_modules/x11" ] || fail 'what is optional is missing'
 
 # Other programs than Node read these.
 for helper in $(find "$root/src" -name '*-helper.*'); do
-  cmp "$helper" "node_modules/clipgate/dist/cli/$(basename "$helper")" || fail "no $(basename "$helper")"
+  for modules in "$work/server/node_modules" "$work/user/lib/node_modules"; do
+    cmp "$helper" "$modules/clipgate/dist/cli/$(basename "$helper")" || fail "no $(basename "$helper")"
+  done
 done
-export HOME="$work/home" CLIPGATE_DATA_DIR="$work/data"
+
+export HOME="$work/home"
 unset XDG_CONFIG_HOME XDG_STATE_HOME
-
-"$clipgate" --version | grep -Eq '^clipgate [0-9]+\.[0-9]+\.[0-9]+' || fail 'no version'
-
-"$clipgate" serve --json --headless --listen 127.0.0.1:0 --control 127.0.0.1:0 >ready.json 2>log.txt &
-daemon=$!
-tries=0
-until [ -s ready.json ]; do
-  tries=$((tries + 1))
-  [ "$tries" -le 100 ] || fail "the daemon did not start: $(cat log.txt)"
-  kill -0 "$daemon" 2>/dev/null || fail "the daemon ended: $(cat log.txt)"
-  sleep 0.1
+for program in server/node_modules/.bin/clipgate user/bin/clipgate; do
+  use "$work/$program"
+  echo "smoke: used $program"
 done
-gateway=$(member gateway <ready.json)
-
-"$clipgate" pair --json --label 'Smoke test' >device.json 2>/dev/null
-user=$(member username <device.json)
-password=$(member password <device.json)
-member link <device.json >link.txt
-printf 'user = "%s:%s"\n' "$user" "$password" >curl.conf
-
-# As a phone.
-curl -sSf -K curl.conf -X PUT --data-binary '{"type":"Text","text":"from the phone"}' \
-  "$gateway/Sync.json" | grep -q '"contentId":"blake3v1:' || fail 'nothing was pushed'
-curl -sSf -K curl.conf "$gateway/Sync.json" | grep -q '"from the phone"' || fail 'nothing came back'
-
-# As a script.
-[ "$("$clipgate" pull --link-file link.txt)" = 'from the phone' ] || fail 'pull printed something else'
-head -c 300000 /dev/urandom >sent.bin
-"$clipgate" push --link-file link.txt sent.bin >/dev/null
-mkdir received
-"$clipgate" pull --link-file link.txt --dir received >/dev/null
-cmp sent.bin received/sent.bin || fail 'the file came back different'
-
-# As its owner.
-"$clipgate" status | grep -q headless || fail 'status says something else'
-"$clipgate" revoke --json "$user" >/dev/null
-code=$(curl -s -o /dev/null -w '%{http_code}' -K curl.conf "$gateway/Sync.json")
-[ "$code" = 401 ] || fail "a revoked device got $code"
-
-kill -TERM "$daemon"
-wait "$daemon" || fail "the daemon ended with $?"
-daemon=
 echo 'smoke: ok'

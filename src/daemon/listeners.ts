@@ -5,7 +5,6 @@
  */
 
 import type { RequestListener } from 'node:http'
-import { networkInterfaces } from 'node:os'
 import { createAddressTest } from '../http/client-address.ts'
 import { startServer, type RunningServer } from '../http/server.ts'
 import { Subscribers } from '../lib/subscribers.ts'
@@ -13,6 +12,7 @@ import type { ListenerStatus } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { isLocalAddress } from './addresses.ts'
 import { formatBaseUrl, isWildcardHost, type HostPort } from './host-port.ts'
+import { readInterfaces } from './read-interfaces.ts'
 import type { Settings } from './settings.ts'
 
 export type ListenSettings = Pick<
@@ -28,17 +28,25 @@ interface Entry {
   readonly server: RunningServer
 }
 
+export interface ListenersOptions {
+  /** For tests. */
+  readonly probeMs?: number
+  /** Told when a socket of that name is lost, and when all of them are back. */
+  readonly onTrouble?: (name: ListenerStatus['name'], isTrouble: boolean) => void
+}
+
 export class Listeners {
   readonly #logger: Logger
   readonly #probeMs: number | undefined
+  readonly #onTrouble: (name: Entry['name'], isTrouble: boolean) => void
   readonly #entries: Entry[] = []
   readonly #watchers = new Subscribers()
   #isDraining = false
 
-  /** @param timings For tests. */
-  constructor(logger: Logger, { probeMs }: { readonly probeMs?: number } = {}) {
+  constructor(logger: Logger, { probeMs, onTrouble = () => {} }: ListenersOptions = {}) {
     this.#logger = logger
     this.#probeMs = probeMs
+    this.#onTrouble = onTrouble
   }
 
   /** Whether {@link stop} has begun: requests are to be refused. */
@@ -67,7 +75,7 @@ export class Listeners {
         listener,
         host,
         port: samePort,
-        admit: (address) => allowPublic || isTrusted(address) || isLocalAddress(address, networkInterfaces),
+        admit: (address) => allowPublic || isTrusted(address) || isLocalAddress(address, readInterfaces),
         maxConnections,
         maxConnectionsPerAddress,
         isExempt: isTrusted,
@@ -130,6 +138,8 @@ export class Listeners {
           this.#watchers.notify()
           if (reason === undefined) this.#logger.info('A listener is well again', { name })
           else this.#logger.warn('A listener has a problem', { name, reason })
+          const own = this.#entries.filter((entry) => entry.name === name)
+          this.#onTrouble(name, own.some((entry) => entry.server.trouble !== undefined))
         },
       })
       this.#entries.push({ name, server })

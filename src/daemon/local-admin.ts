@@ -4,7 +4,6 @@
  * @module
  */
 
-import { networkInterfaces } from 'node:os'
 import { createDeviceAdmin } from '../control/device-admin.ts'
 import type { LinkBase } from '../control/pairing.ts'
 import { createIdlePeers } from '../peers/peer-links.ts'
@@ -12,6 +11,7 @@ import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { chooseBaseUrl } from './addresses.ts'
 import { openConfigured } from './open-clipboard.ts'
+import { readInterfaces } from './read-interfaces.ts'
 import { NOT_RUNNING, readStatus } from './read-status.ts'
 import { defaultListen, type Settings } from './settings.ts'
 
@@ -35,7 +35,7 @@ export async function openLocalAdmin(settings: Settings, logger: Logger): Promis
 /** Where the gateway will be found once it runs. */
 function expectedBase({ listen, headless, publicUrl }: Settings): LinkBase {
   const bound = listen ?? defaultListen(headless ? 'headless' : 'desktop')
-  const base = chooseBaseUrl(bound, networkInterfaces(), publicUrl)
+  const base = chooseBaseUrl(bound, readInterfaces(), publicUrl)
   const isUnknown = publicUrl === undefined && bound.some(({ port }) => port === 0)
   if (!isUnknown) return base
   const warning =

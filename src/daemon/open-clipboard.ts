@@ -18,6 +18,7 @@ import { ClipboardPipeline, type Member } from '../inbound/clipboard-pipeline.ts
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Device } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PeerStore } from '../ports/peers.ts'
 import { openDataDirectory, type DataDirectory } from '../storage/data-directory.ts'
@@ -27,7 +28,15 @@ import type { Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
 import { systemClock } from './system-clock.ts'
 
-export interface OpenClipboardOptions {
+/** Told of changes that a person may want to know of. None of them throws. */
+export interface ClipboardWatch {
+  /** An upload found no room on the disk, or there is room for it again. */
+  readonly onDiskFull?: ((isFull: boolean) => void) | undefined
+  /** A device has logged in that never did before. */
+  readonly onFirstSighting?: ((device: Device) => void) | undefined
+}
+
+export interface OpenClipboardOptions extends ClipboardWatch {
   /** Created when needed; held by one program at a time. */
   readonly dataDir: string
   readonly limits?: Partial<StorageLimits> | undefined
@@ -53,7 +62,11 @@ export interface Clipboard extends GatewayPorts {
 }
 
 /** Opens the data directory of these settings, as {@link openClipboard}. */
-export function openConfigured(settings: Settings, logger: Logger): Promise<Clipboard> {
+export function openConfigured(
+  settings: Settings,
+  logger: Logger,
+  more: ClipboardWatch & Pick<OpenClipboardOptions, 'clock'> = {},
+): Promise<Clipboard> {
   const { dataDir, maxMetadataBytes, verifyWorkers, verifyQueue } = settings
   const limits = {
     maxFileBytes: settings.maxFileBytes,
@@ -61,7 +74,8 @@ export function openConfigured(settings: Settings, logger: Logger): Promise<Clip
     stagingQuotaBytes: settings.stagingQuotaBytes,
     minFreeBytes: settings.minFreeBytes,
   }
-  return openClipboard({ dataDir, maxMetadataBytes, verifyWorkers, verifyQueue, limits, logger })
+  const own = { dataDir, maxMetadataBytes, verifyWorkers, verifyQueue, limits, logger }
+  return openClipboard({ ...own, ...more })
 }
 
 /**
@@ -76,14 +90,17 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     const directory = await openDataDirectory({ path: options.dataDir })
     cleanup.add(() => directory.close())
 
-    const storage = await openStorage({ directory, clock, logger, limits: options.limits ?? {} })
+    const { limits = {}, onDiskFull, onFirstSighting } = options
+    const storage = await openStorage({ directory, clock, logger, limits, onDiskFull })
     cleanup.add(() => storage.close())
 
     const { verifyWorkers: workers, verifyQueue: queue } = options
     const hasher = createPasswordHasher({ clock, workers, queue })
     cleanup.add(() => hasher.close())
     const path = join(directory.path, 'devices.json')
-    const devices = await JsonDeviceRegistry.open({ path, hasher, clock, logger })
+    const devices = await JsonDeviceRegistry.open({
+      path, hasher, clock, logger, onFirstSighting,
+    })
     cleanup.add(() => devices.close())
 
     const { blobs, staging, latest } = storage

@@ -53,10 +53,13 @@ export type DesktopSettings = Pick<
 /**
  * Shares what is copied from now on, and offers for pasting what devices push. Never fails: without
  * a clipboard the daemon goes on headless.
+ *
+ * @param onTrouble Told when the clipboard has a problem, and when it is well again.
  */
 export async function openDesktop(
   clipboard: Clipboard,
   settings: DesktopSettings,
+  onTrouble: (isTrouble: boolean) => void = () => {},
 ): Promise<Desktop> {
   const { headless, clipboard: choice, receivedDir } = settings
   if (headless) return without('headless')
@@ -78,6 +81,7 @@ export async function openDesktop(
     onTrouble: (message) => {
       trouble = message
       watchers.notify()
+      onTrouble(message !== undefined)
       if (message === undefined) logger.info('The clipboard is well again')
       else logger.warn('The clipboard has a problem', { reason: message })
     },

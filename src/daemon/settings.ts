@@ -64,6 +64,8 @@ export interface Settings extends CopySettings {
   readonly verifyQueue: number
   readonly heartbeat: number
   readonly receivedDir: string
+  /** Shows on the desktop what changed with the daemon. */
+  readonly notify: boolean
   readonly logLevel: LogLevel
   /** `serve` pairs a first device also when nobody watches it on a terminal. */
   readonly pairFirst: boolean
@@ -208,6 +210,12 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
     meaning: 'where pushed files land',
   },
   ...COPY_SETTINGS,
+  notify: {
+    kind: FLAG,
+    fallback: () => false,
+    byDefault: 'off',
+    meaning: 'show on the desktop what goes wrong, and new devices',
+  },
   logLevel: {
     kind: choice(LOG_LEVELS),
     fallback: () => 'info',

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createControl } from '../control/create-control.ts'
@@ -12,10 +11,12 @@ import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token
 import { PANEL_KEY_FILE } from '../control/panel-sessions.ts'
 import { createDeviceAdmin } from '../control/device-admin.ts'
 import { DomainError } from '../core/domain-error.ts'
+import { createNotifier, type Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway } from '../gateway/create-gateway.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import { PeerLinks } from '../peers/peer-links.ts'
 import type { Admin } from '../ports/admin.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { toUnusable } from '../storage/own-files.ts'
@@ -25,9 +26,11 @@ import { createPanel } from './create-panel.ts'
 import { Listeners } from './listeners.ts'
 import { openConfigured, type Clipboard } from './open-clipboard.ts'
 import { openDesktop, type Desktop } from './open-desktop.ts'
+import { readInterfaces } from './read-interfaces.ts'
 import { readStatus } from './read-status.ts'
 import { defaultListen, type Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
+import { systemClock } from './system-clock.ts'
 import { readVersion } from './version.ts'
 
 /** A command hashes a password at most; another daemon has its listeners long before. */
@@ -57,6 +60,8 @@ export interface Daemon {
 export interface StartDaemonOptions {
   /** By default stderr, at the level of the settings. */
   readonly logger?: Logger
+  /** For tests. */
+  readonly clock?: Clock
 }
 
 /**
@@ -67,15 +72,27 @@ export interface StartDaemonOptions {
  */
 export async function startDaemon(
   settings: Settings,
-  { logger = createStreamLogger(process.stderr, settings.logLevel) }: StartDaemonOptions = {},
+  options: StartDaemonOptions = {},
 ): Promise<Daemon> {
+  const { clock = systemClock } = options
+  const logger = options.logger ?? createStreamLogger(process.stderr, settings.logLevel)
   const cleanup = new AsyncCleanup()
   try {
-    const clipboard = await openWhenFree(settings, logger)
+    const notifier = settings.notify ? createNotifier({ clock, logger }) : undefined
+    cleanup.add(async () => notifier?.close())
+    const clipboard = await openWhenFree(settings, logger, {
+      clock,
+      onDiskFull: (isFull) => notifier?.report('disk', isFull),
+      onFirstSighting: ({ label }) => notifier?.greet(label),
+    })
     cleanup.add(() => clipboard.close())
-    const desktop = await openDesktop(clipboard, settings)
+    const desktop = await openDesktop(clipboard, settings, (isTrouble) => {
+      notifier?.report('clipboard', isTrouble)
+    })
     cleanup.add(() => desktop.close())
-    return await listen({ settings, clipboard, desktop, cleanup })
+    // It was wanted, and will be missing for as long as this daemon runs.
+    if (desktop.warning !== undefined) notifier?.report('clipboard', true)
+    return await listen({ settings, clipboard, desktop, notifier, cleanup })
   } catch (error) {
     await cleanup.run()
     throw error
@@ -86,11 +103,15 @@ export async function startDaemon(
  * Opens the data directory, which commands hold for a moment. A daemon holds it for good, and says
  * where its control listener is: there is no use in waiting for that.
  */
-async function openWhenFree(settings: Settings, logger: Logger): Promise<Clipboard> {
+async function openWhenFree(
+  settings: Settings,
+  logger: Logger,
+  more: Parameters<typeof openConfigured>[2],
+): Promise<Clipboard> {
   const patience = performance.now() + PATIENCE_MS
   for (;;) {
     try {
-      return await openConfigured(settings, logger)
+      return await openConfigured(settings, logger, more)
     } catch (error) {
       const isBusy = error instanceof DomainError && error.code === 'DATA_DIRECTORY_BUSY'
       if (!isBusy || performance.now() > patience) throw error
@@ -105,13 +126,16 @@ interface Parts {
   readonly settings: Settings
   readonly clipboard: Clipboard
   readonly desktop: Desktop
+  readonly notifier: Notifier | undefined
   readonly cleanup: AsyncCleanup
 }
 
-async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise<Daemon> {
+async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts): Promise<Daemon> {
   const { logger, directory } = clipboard
   const startedAt = new Date(clipboard.clock.now()).toISOString()
-  const listeners = new Listeners(logger)
+  const listeners = new Listeners(logger, {
+    onTrouble: (name, isTrouble) => notifier?.report(name, isTrouble),
+  })
   const gateway = createGateway(clipboard, {
     version: readVersion(),
     publicUrl: settings.publicUrl,
@@ -132,7 +156,7 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
     settings.listen ?? defaultListen(desktop.mode),
     settings,
   )
-  const linkBase = () => chooseBaseUrl(bound, networkInterfaces(), settings.publicUrl)
+  const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
 
   const peers = new PeerLinks({
     ...clipboard,
@@ -169,7 +193,7 @@ async function listen({ settings, clipboard, desktop, cleanup }: Parts): Promise
     desktop,
     gateway,
     listeners,
-    addresses: () => listAddresses(bound, networkInterfaces(), settings.publicUrl),
+    addresses: () => listAddresses(bound, readInterfaces(), settings.publicUrl),
   })
   const keyFile = new DiskPrivateFile(join(directory.path, PANEL_KEY_FILE))
   const { clock } = clipboard

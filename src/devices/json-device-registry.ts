@@ -25,6 +25,7 @@ import type { Logger } from '../ports/logger.ts'
 import { formatDeviceFile } from './device-file.ts'
 import { chooseNames, choosePassword, mintDeviceId } from './mint.ts'
 import type { PasswordHasher } from './password-hasher.ts'
+import { PairedDevices } from './paired-devices.ts'
 import { readDeviceFile } from './read-device-file.ts'
 import { Sightings } from './sightings.ts'
 
@@ -40,6 +41,8 @@ export interface JsonDeviceRegistryOptions {
   readonly hasher: Pick<PasswordHasher, 'hashPassword'>
   readonly clock: Clock
   readonly logger: Logger
+  /** Told when a device is seen that never was before. Does not throw. */
+  readonly onFirstSighting?: ((device: Device) => void) | undefined
 }
 
 export class JsonDeviceRegistry implements DeviceRegistry {
@@ -48,14 +51,14 @@ export class JsonDeviceRegistry implements DeviceRegistry {
   readonly #listeners = new Set<(deviceId: string) => void>()
   readonly #watchers = new Subscribers()
   readonly #sightings = new Sightings()
-  #devices: DeviceTable
+  #devices: PairedDevices
   #revision = 0
   #cancelSave: (() => void) | undefined
   #isClosed = false
 
   private constructor(options: JsonDeviceRegistryOptions, devices: readonly Device[]) {
     this.#options = options
-    this.#devices = new DeviceTable(devices)
+    this.#devices = new PairedDevices(devices)
   }
 
   /**
@@ -132,7 +135,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
   noteSighting(id: string, sighting: Sighting): void {
     const device = this.#devices.find(id)
     if (device === undefined) return
-    this.#sightings.note(device, sighting)
+    if (this.#sightings.note(device, sighting)) this.#options.onFirstSighting?.(device)
     this.#watchers.notify()
     if (this.#cancelSave === undefined) this.#saveLater()
   }
@@ -171,7 +174,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
 
   /** From here on, and in one tick, the new state is the one that counts. */
   #commit(next: readonly Device[], withoutCredential?: string): void {
-    this.#devices = new DeviceTable(next)
+    this.#devices = new PairedDevices(next)
     this.#revision++
     this.#watchers.notify()
     if (withoutCredential === undefined) return
@@ -213,27 +216,6 @@ export class JsonDeviceRegistry implements DeviceRegistry {
       this.#saveLater()
       throw saveError(path, cause)
     }
-  }
-}
-
-/** Devices in the order of pairing. */
-class DeviceTable {
-  readonly list: readonly Device[]
-  readonly #byName: ReadonlyMap<string, Device>
-
-  constructor(list: readonly Device[]) {
-    this.list = list
-    // No user name is as long as an id.
-    this.#byName = new Map(
-      list.flatMap((device) => [
-        [device.id, device],
-        [device.username, device],
-      ]),
-    )
-  }
-
-  find(idOrUsername: string): Device | undefined {
-    return this.#byName.get(idOrUsername)
   }
 }
 

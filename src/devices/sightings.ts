@@ -22,9 +22,10 @@ interface LastSighting {
 export class Sightings {
   readonly #byId = new Map<string, LastSighting>()
 
-  /** Notes a sighting of a device that exists. */
-  note(device: Device, { at, address, client, dialect, usesOldKeys }: Sighting): void {
+  /** Notes a sighting of a device that exists. @returns Whether it is the first one ever. */
+  note(device: Device, { at, address, client, dialect, usesOldKeys }: Sighting): boolean {
     let last = this.#byId.get(device.id)
+    const isFirst = last === undefined && device.lastSeenAt === undefined
     if (last === undefined) {
       const { dialect: known, usesOldKeys: old } = device
       last = { at, address: undefined, client: undefined, dialect: known, usesOldKeys: old }
@@ -35,6 +36,7 @@ export class Sightings {
     last.client = client === undefined ? undefined : shorten(client)
     if (dialect !== undefined) last.dialect = dialect
     if (usesOldKeys !== undefined) last.usesOldKeys = usesOldKeys
+    return isFirst
   }
 
   /** The device with what was noted about it. */

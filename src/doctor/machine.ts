@@ -5,10 +5,10 @@
  */
 
 import { readFile, statfs } from 'node:fs/promises'
-import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { NetworkInterfaces } from '../daemon/addresses.ts'
 import type { Surroundings } from '../daemon/folders.ts'
+import { readInterfaces } from '../daemon/read-interfaces.ts'
 
 /** What `statfs` says, in blocks and files. */
 export interface DiskNumbers {
@@ -36,7 +36,7 @@ export function ownMachine({ platform, environment }: Surroundings): Machine {
     platform,
     environment,
     root: '/',
-    interfaces: networkInterfaces,
+    interfaces: readInterfaces,
     statfs: async (path) => statfs(path),
     now: () => Date.now(),
     availableMemory: () => process.availableMemory(),

@@ -19,7 +19,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { Allowance } from './allowance.ts'
 import { BlobWriter, type WriterPool } from './blob-writer.ts'
 import { DiskBlob, gone, openUserFile } from './disk-blob.ts'
-import { toDomainError } from './disk-errors.ts'
+import { isDiskFailure, toDomainError } from './disk-errors.ts'
 import type { DiskSpace } from './disk-space.ts'
 import { isSameFile, readFileState, type FileIdentity, type FileState } from './file-identity.ts'
 import { adoptGroup } from './group/adopt-group.ts'
@@ -78,7 +78,14 @@ export class DiskBlobStore implements BlobStore {
     if (declaredSize > maxBytes) throw tooLarge(maxBytes)
     const space = await this.#space.allow(declaredSize)
     try {
-      return await this.#receive(bytes, expected, quota === undefined ? [space] : [quota, space])
+      const allowances = quota === undefined ? [space] : [quota, space]
+      const blob = await this.#receive(bytes, expected, allowances)
+      this.#space.hadRoom(blob.size)
+      return blob
+    } catch (error) {
+      // Nobody knows how much it would have taken: the next upload tells.
+      if (isDiskFailure(error)) this.#space.ranOut(0)
+      throw error
     } finally {
       space.release()
     }

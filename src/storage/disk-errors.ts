@@ -13,6 +13,11 @@ const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG']
 /** Read-only, taken away from this user, or broken: no room either, until somebody mends it. */
 const UNWRITABLE: readonly unknown[] = ['EROFS', 'EACCES', 'EPERM', 'EIO']
 
+/** Whether `error` came from the disk; what was refused before it got there has no cause. */
+export function isDiskFailure(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'NO_SPACE' && error.cause !== undefined
+}
+
 /** `error` as `NO_SPACE` when the disk is full or takes nothing; else as it is. */
 export function toDomainError(error: unknown, action: string): unknown {
   const code = codeOf(error)

@@ -22,13 +22,20 @@ const UNLIMITED: Allowance = {
 export class DiskSpace {
   readonly #folder: string
   readonly #minFreeBytes: number
+  readonly #onFull: (isFull: boolean) => void
   /** Promised, and not written yet. */
   #promised = 0
+  /** The least that found no room, until there is room for it again. */
+  #refused: number | undefined
 
-  /** @param minFreeBytes What uploads leave free; 0 switches all checks off. */
-  constructor(folder: string, minFreeBytes: number) {
+  /**
+   * @param minFreeBytes What uploads leave free; 0 switches all checks off.
+   * @param onFull Told when an upload finds no room, and when there is room for it again.
+   */
+  constructor(folder: string, minFreeBytes: number, onFull: (isFull: boolean) => void = () => {}) {
     this.#folder = folder
     this.#minFreeBytes = minFreeBytes
+    this.#onFull = onFull
   }
 
   /** What an unprivileged program may still write to this disk. */
@@ -54,14 +61,15 @@ export class DiskSpace {
    */
   async allow(bytes: number): Promise<Allowance> {
     if (this.#minFreeBytes === 0) return UNLIMITED
-    let promised = await this.#promise(bytes, bytes)
+    let promised = await this.#promise(bytes, bytes, bytes)
     let written = 0
     return {
       get bytes() {
         return promised
       },
       grow: async (wanted) => {
-        if (wanted > promised) promised += await this.#promise(wanted - promised, STEP_BYTES)
+        if (wanted <= promised) return
+        promised += await this.#promise(wanted - promised, STEP_BYTES, wanted)
       },
       wrote: (count) => {
         written += count
@@ -74,12 +82,34 @@ export class DiskSpace {
     }
   }
 
-  /** Promises as many bytes as it can: at least `least`, at most `most` where that is more. */
-  async #promise(least: number, most: number): Promise<number> {
+  /** Notes that an upload of so many bytes found no room. */
+  ranOut(bytes: number): void {
+    const isNews = this.#refused === undefined
+    this.#refused = Math.min(bytes, this.#refused ?? bytes)
+    if (isNews) this.#onFull(true)
+  }
+
+  /** Notes that there was room for so many bytes. */
+  hadRoom(bytes: number): void {
+    if (this.#refused === undefined || bytes < this.#refused) return
+    this.#refused = undefined
+    this.#onFull(false)
+  }
+
+  /**
+   * Promises as many bytes as it can: at least `least`, at most `most` where that is more.
+   *
+   * @param size Of the whole upload, which gives back what it has when it is refused.
+   */
+  async #promise(least: number, most: number, size: number): Promise<number> {
     const free = await this.free()
     // Nothing may come between this and the promise: others would be promised the same bytes.
     const available = free - this.#promised - this.#minFreeBytes
-    if (least > available) throw noSpace()
+    if (least > available) {
+      this.ranOut(size)
+      throw noSpace()
+    }
+    this.hadRoom(available)
     const bytes = Math.max(least, Math.min(most, available))
     this.#promised += bytes
     return bytes

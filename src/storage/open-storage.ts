@@ -39,6 +39,8 @@ export interface StorageOptions {
   readonly logger: Logger
   /** What is absent is as in `core/limits.ts`. */
   readonly limits?: Partial<StorageLimits>
+  /** Told when an upload finds no room on the disk, and when there is room for it again. */
+  readonly onDiskFull?: ((isFull: boolean) => void) | undefined
 }
 
 const ITEM_FILE = 'item.json'
@@ -70,7 +72,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { directory, clock, logger } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const folder = join(directory.path, BLOBS_FOLDER)
-  const space = new DiskSpace(folder, limits.minFreeBytes)
+  const space = new DiskSpace(folder, limits.minFreeBytes, options.onDiskFull)
   const hasher = new FileHasher()
   const { maxFileBytes } = limits
   const maxGroupBytes = maxFileBytes

@@ -109,6 +109,10 @@ export const GOOD: {
     [1, '1', 1],
     ['64MiB', '64MiB', 2 ** 26],
   ],
+  notify: [
+    [true, 'true', true],
+    [false, '0', false],
+  ],
   logLevel: [
     ['debug', 'debug', 'debug'],
     ['error', 'error', 'error'],
@@ -143,6 +147,7 @@ export const BAD: { readonly [Name in keyof Settings]: readonly unknown[] } = {
   shareTypes: [[], 'html', 'text,', ['text', 'group'], true],
   maxCopiedTextBytes: ['17MiB', '0'],
   maxCopiedImageBytes: ['65MiB', 0, 'none'],
+  notify: ['always', 2],
   logLevel: ['INFO', 'trace'],
   pairFirst: ['on'],
 }

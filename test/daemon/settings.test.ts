@@ -87,6 +87,7 @@ describe('loadSettings()', () => {
       shareTypes: ['text', 'image', 'files'],
       maxCopiedTextBytes: 16 * 2 ** 20,
       maxCopiedImageBytes: 64 * 2 ** 20,
+      notify: false,
       logLevel: 'info',
       pairFirst: false,
     })

@@ -142,7 +142,9 @@ describe('a listener that the system takes away', needs('ss'), () => {
   it('is in the status and in the log of a daemon, once, until it is well', async (t) => {
     if (!(await canAbort(t))) return
     const logger = new CaptureLogger()
-    const listeners = new Listeners(logger, { probeMs: 20 })
+    const told: unknown[] = []
+    const onTrouble = (...news: readonly unknown[]) => void told.push(news)
+    const listeners = new Listeners(logger, { probeMs: 20, onTrouble })
     t.after(() => listeners.stop(0))
     const limits = { maxConnections: 10, maxConnectionsPerAddress: 10 }
     const settings = { allowPublic: false, trustedProxies: [], ...limits }
@@ -167,6 +169,7 @@ describe('a listener that the system takes away', needs('ss'), () => {
         ['info', 'A listener is well again', undefined],
       ],
     )
+    assert.deepEqual(told, [['gateway', true], ['gateway', true], ['gateway', false]])
   })
 })
 

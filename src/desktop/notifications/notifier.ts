@@ -1,0 +1,91 @@
+/**
+ * Tells the person at the desktop what changed with the daemon, in few words of ours: never what
+ * was copied, and no name but the label of a device.
+ *
+ * Failing logins are left out: anybody on the network could fill the screen with them.
+ *
+ * @module
+ */
+
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { LastingState } from './lasting-state.ts'
+import type { Notification } from './notification-command.ts'
+import { NotificationSender } from './notification-sender.ts'
+
+export type Subject = 'clipboard' | 'gateway' | 'control' | 'disk'
+
+export interface Notifier {
+  /** How things are; told when it has been so for 10 s, and only if that is news. */
+  report(subject: Subject, isTrouble: boolean): void
+  /** A device has logged in that never did before. */
+  greet(label: string): void
+  close(): void
+}
+
+export interface NotifierOptions {
+  readonly clock: Pick<Clock, 'after'>
+  readonly logger: Logger
+  /** Where notifications go; by default to the desktop. */
+  readonly sender?: Pick<NotificationSender, 'send' | 'close'>
+}
+
+/** A clipboard or a socket that comes back by itself has done so by then. */
+const DELAY_MS = 10_000
+
+const SEE_STATUS = '"clipgate status" says why.'
+
+interface Told {
+  readonly trouble: Notification
+  readonly end: Notification
+}
+
+const TOLD: Readonly<Record<Subject, Told>> = {
+  clipboard: {
+    trouble: { title: 'clipgate cannot share what you copy', text: SEE_STATUS },
+    end: {
+      title: 'clipgate shares the clipboard again',
+      text: 'What you copy reaches your devices.',
+    },
+  },
+  gateway: {
+    trouble: { title: 'Devices may not reach clipgate', text: SEE_STATUS },
+    end: { title: 'Devices reach clipgate again', text: 'It listens for them as before.' },
+  },
+  control: {
+    trouble: { title: 'Commands do not reach clipgate', text: 'Your devices still do.' },
+    end: { title: 'Commands reach clipgate again', text: 'It listens for them as before.' },
+  },
+  disk: {
+    trouble: {
+      title: 'No room for a file from a device',
+      text: 'The disk of clipgate is too full.',
+    },
+    end: { title: 'Room for files again', text: 'Devices can send what did not fit.' },
+  },
+}
+
+export function createNotifier({ clock, logger, sender }: NotifierOptions): Notifier {
+  const to = sender ?? new NotificationSender(logger)
+  const watch = (subject: Subject): LastingState =>
+    new LastingState({
+      clock,
+      delayMs: DELAY_MS,
+      onChange: (isTrouble) => to.send(TOLD[subject][isTrouble ? 'trouble' : 'end']),
+    })
+  const states: Readonly<Record<Subject, LastingState>> = {
+    clipboard: watch('clipboard'),
+    gateway: watch('gateway'),
+    control: watch('control'),
+    disk: watch('disk'),
+  }
+  return {
+    report: (subject, isTrouble) => states[subject].report(isTrouble),
+    greet: (label) =>
+      to.send({ title: 'A new device', text: `“${label}” has logged in for the first time.` }),
+    close: () => {
+      for (const state of Object.values(states)) state.close()
+      to.close()
+    },
+  }
+}

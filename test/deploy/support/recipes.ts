@@ -1,0 +1,61 @@
+/**
+ * What `deploy/` says, as far as a test can judge it.
+ *
+ * @module
+ */
+
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+export const ROOT: string = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** After the program, as the only argument of its list, or at the beginning of the arguments. */
+const SERVE = /(?:clipgate"?,? |(?:MAIN|PROGRAM|main\.js)"? |>|")serve\b([^\n<\]`]*)/g
+
+/** Paths below `deploy/` of everything that is installed somewhere. */
+export const RECIPES: readonly string[] = readdirSync(join(ROOT, 'deploy'), {
+  recursive: true,
+  withFileTypes: true,
+})
+  .filter((entry) => entry.isFile() && !entry.name.endsWith('.md'))
+  .map((entry) => join(entry.parentPath, entry.name).slice(join(ROOT, 'deploy/').length))
+  .sort()
+
+/** Those that start a daemon. */
+export const STARTERS: readonly string[] = RECIPES.filter(
+  (path) => callsOf(readRecipe(path)).length > 0,
+)
+
+export function readRecipe(path: string): string {
+  return readFileSync(join(ROOT, 'deploy', path), 'utf8')
+}
+
+/** The arguments of each `serve` in a recipe or page. */
+export function callsOf(text: string): readonly (readonly string[])[] {
+  const code = text.replace(/<!--.*?-->/gs, '').replace(/^\s*#.*$/gm, '')
+  return [...code.matchAll(SERVE)].map(
+    ([, rest = '']) => rest.split(/[\s",]+/).filter((word) => word !== '').map(plain),
+  )
+}
+
+/** The variables of clipgate that a recipe or page sets. */
+export function variablesOf(text: string): Readonly<Record<string, string>> {
+  const found = [...text.matchAll(/\b(CLIPGATE_[A-Z_]+)=([^\s"]*)/g)]
+  return Object.fromEntries(found.map(([, name = '', value = '']) => [name, plain(value)]))
+}
+
+/** Something of the kind for what is only known where the recipe is used. */
+function plain(word: string): string {
+  return /[$%]/.test(word) ? '/somewhere' : word
+}
+
+/** Runs a few lines of Python over a text, and gives what they print, as JSON. */
+export async function throughPython(lines: string, text: string): Promise<unknown> {
+  const running = promisify(execFile)('python3', ['-c', `import json, sys\n${lines}`])
+  running.child.stdin?.end(text)
+  const { stdout } = await running
+  return JSON.parse(stdout)
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { notificationCommand } from '../../../src/desktop/notifications/notification-command.ts'
+import fc from '../../support/property.ts'
+
+/** What `notify-send` makes of its body: `g_strcompress` of GLib. */
+function compress(body: string): string {
+  const simple: Readonly<Record<string, string>> = {
+    b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v',
+  }
+  return body.replace(/\\([0-7]{1,3}|[^])/g, (_, escape: string) =>
+    /^[0-7]/.test(escape)
+      ? String.fromCharCode(Number.parseInt(escape, 8) & 0xff)
+      : (simple[escape] ?? escape),
+  )
+}
+
+/** What a notification server reads from markup without elements. */
+function unescape(markup: string): string {
+  const characters: Readonly<Record<string, string>> = {
+    amp: '&', lt: '<', gt: '>', quot: '"', apos: "'",
+  }
+  return markup.replace(/&(\w+);/g, (_, name: string) => characters[name] ?? '?')
+}
+
+const TRICKS = ['\\', '<', '>', '&', '"', "'", '074', 'n', 'lt;', '-', '\u202e', '\0']
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(fc.constantFrom(...TRICKS)).map((parts) => parts.join('')),
+)
+
+const anyPlatform = fc.constantFrom<NodeJS.Platform>('linux', 'darwin', 'win32')
+
+describe('the command of a notification', () => {
+  it('is notify-send on Linux, with the texts behind its options', () => {
+    const notification = { title: '-t', text: '--x' }
+    const { program, args, environment } = notificationCommand('linux', notification)
+    assert.equal(program, 'notify-send')
+    assert.deepEqual(args, ['--app-name=clipgate', '--', '-t', '--x'])
+    assert.deepEqual(environment, {})
+  })
+
+  it('hands a label to notify-send so that it is shown, and never obeyed', () => {
+    const text = '<b>bold</b> & \\074i\\076 \\n "quoted"'
+    const { args } = notificationCommand('linux', { title: 'x', text })
+    const body = compress(args.at(-1) ?? '')
+    assert.doesNotMatch(body, /[<>\n]/)
+    assert.equal(unescape(body), text)
+  })
+
+  it('does so with any text', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const { args } = notificationCommand('linux', { title: 'x', text })
+        const body = compress(args.at(-1) ?? '')
+        assert.doesNotMatch(body, /[<>"']/)
+        const shown = text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd')
+        assert.equal(unescape(body), shown)
+      }),
+    )
+  })
+
+  it('never puts text from outside into a script', () => {
+    fc.assert(
+      fc.property(anyText, anyText, (title, text) => {
+        const mac = notificationCommand('darwin', { title, text })
+        const other = notificationCommand('darwin', { title: 'a', text: 'b' })
+        assert.deepEqual(mac.args.slice(0, -2), other.args.slice(0, -2))
+        const windows = notificationCommand('win32', { title, text })
+        assert.deepEqual(windows.args, notificationCommand('win32', { title: '', text: '' }).args)
+      }),
+    )
+  })
+
+  it('has nothing in it that a program cannot be started with', () => {
+    fc.assert(
+      fc.property(anyText, anyPlatform, (text, platform) => {
+        const { args, environment } = notificationCommand(platform, { title: text, text })
+        for (const word of [...args, ...Object.values(environment)]) {
+          assert.ok(!word.includes('\0'), 'there is no NUL in it')
+        }
+      }),
+    )
+  })
+
+  it('names the programs of macOS and Windows by their place', () => {
+    const { program } = notificationCommand('darwin', { title: 'a', text: 'b' })
+    assert.equal(program, '/usr/bin/osascript')
+    const windows = notificationCommand('win32', { title: 'a', text: 'b' }, 'D:\\Windows')
+    assert.match(windows.program, /^D:\\Windows\\System32\\/)
+  })
+})
