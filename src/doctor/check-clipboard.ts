@@ -4,12 +4,12 @@
  * @module
  */
 
-import { stat } from 'node:fs/promises'
-import { delimiter, isAbsolute, join } from 'node:path'
-import { messageOf } from '../lib/message-of.ts'
-import type { Clock } from '../ports/clock.ts'
-import { XConnection } from '../desktop/x11/x-connection.ts'
+import { findClipboards } from '../daemon/open-system-clipboard.ts'
 import { systemClock } from '../daemon/system-clock.ts'
+import { prepareWatch } from '../desktop/wayland/watch-command.ts'
+import { XConnection } from '../desktop/x11/x-connection.ts'
+import { messageOf } from '../lib/message-of.ts'
+import type { ClipboardKind } from '../ports/system-clipboard.ts'
 import { findPlace, findTrouble } from './check-data-directory.ts'
 import { fine, hint, problem, type Finding } from './finding.ts'
 import { readSystemFile, type Machine } from './machine.ts'
@@ -39,16 +39,10 @@ export async function checkClipboard(situation: Situation): Promise<Finding> {
   const isTold = daemon === undefined ? false : await wasToldHeadless(daemon.holder.pid, machine)
   if (isTold === true) return fine(CHECK, 'none: the daemon was started headless')
 
-  const choice = settings.clipboard ?? (machine.platform === 'linux' ? 'x11' : machine.platform)
-  if (choice !== 'x11') {
-    return problem(CHECK, `the clipboard of ${choice} is not supported in this version`, HEADLESS)
-  }
-  const trouble = await checkX11(situation, systemClock)
-  if (daemon === undefined) {
-    return trouble ?? fine(CHECK, `x11 on ${machine.environment['DISPLAY']} would be used`)
-  }
+  const { usable, trouble } = await findUsable(situation)
+  if (daemon === undefined) return trouble ?? fine(CHECK, `${usable} would be used`)
   if (isTold === false && trouble !== undefined) return trouble
-  const why = trouble === undefined ? 'x11 could be reached' : trouble.detail
+  const why = trouble?.detail ?? `${usable} could be reached`
   return hint(
     CHECK,
     `the daemon is headless; from here, ${why}`,
@@ -90,54 +84,56 @@ export async function checkReceivedFolder({ daemon, settings }: Situation): Prom
   )
 }
 
-async function checkX11({ machine }: Situation, clock: Clock): Promise<Finding | undefined> {
-  const { DISPLAY: display, WAYLAND_DISPLAY: wayland } = machine.environment
-  if (display === undefined || display === '') {
-    return wayland === undefined || wayland === ''
-      ? problem(
-          CHECK,
-          'DISPLAY is not set: this is no desktop session, and a daemon goes on headless',
-          `start it from a terminal of the desktop, ${HEADLESS}`,
-        )
-      : problem(
-          CHECK,
-          `Wayland without XWayland (no DISPLAY). ${await describeWayland(wayland, machine)}`,
-          `switch XWayland on in the compositor, ${HEADLESS}`,
-        )
-  }
-  try {
-    const options = { display, clock, timeoutMs: ANSWER_MS, onError: () => undefined }
-    const connection = await XConnection.open(options)
-    await connection.close()
-    return undefined
-  } catch (error) {
-    const reason = messageOf(error)
-    const fix = reason.includes('package')
-      ? 'install it beside clipgate: npm install x11'
-      : `start it from a terminal of the desktop, for DISPLAY and XAUTHORITY, ${HEADLESS}`
-    return problem(CHECK, `x11 cannot be used on ${display}: ${reason}`, fix)
-  }
+interface Usable {
+  /** Names the clipboard that would be used. */
+  readonly usable: string
+  /** Why none would be. */
+  readonly trouble: Finding | undefined
 }
 
-/** What an adapter for Wayland would need, said plainly: this version has none. */
-async function describeWayland(name: string, { environment }: Machine): Promise<string> {
-  const path = isAbsolute(name) ? name : join(environment['XDG_RUNTIME_DIR'] ?? '/run', name)
-  const socket = await isThere(path)
-  const folders = (environment['PATH'] ?? '').split(delimiter)
-  const tools = await Promise.all(folders.map((folder) => isThere(join(folder, 'wl-paste'))))
-  return [
-    'This version does not speak Wayland itself',
-    socket ? 'its socket is there' : `its socket ${path} is not there`,
-    tools.includes(true) ? 'wl-clipboard is installed' : 'wl-clipboard is not installed',
-  ].join('; ')
+/** Goes through the clipboards as a start does. */
+async function findUsable({ settings, machine }: Situation): Promise<Usable> {
+  const { platform, environment } = machine
+  const kinds = settings.clipboard === undefined || settings.clipboard === 'none'
+    ? findClipboards({ platform, env: environment })
+    : [settings.clipboard]
+  const reasons: string[] = []
+  for (const kind of kinds) {
+    const name = `${kind}${nameOfPlace(kind, environment)}`
+    try {
+      await reach(kind, environment)
+      const before = reasons.map((reason) => `; ${reason}`).join('')
+      return { usable: `${name}${before}`, trouble: undefined }
+    } catch (error) {
+      reasons.push(`${name} cannot be used: ${messageOf(error)}`)
+    }
+  }
+  if (kinds.length === 0) {
+    reasons.push('neither WAYLAND_DISPLAY nor DISPLAY is set: this is no desktop session')
+  }
+  const fix = reasons.some((reason) => reason.includes('"x11"'))
+    ? 'install it beside clipgate: npm install x11'
+    : `start it from a terminal of the desktop, for DISPLAY, XAUTHORITY and WAYLAND_DISPLAY, ${HEADLESS}`
+  return { usable: '', trouble: problem(CHECK, reasons.join('; '), fix) }
 }
 
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path)
-    return true
-  } catch {
-    // Hidden is as good as missing here.
-    return false
-  }
+function nameOfPlace(kind: ClipboardKind, environment: Machine['environment']): string {
+  if (kind === 'x11') return ` on ${environment['DISPLAY'] ?? 'no DISPLAY'}`
+  return kind === 'wayland' ? ` on ${environment['WAYLAND_DISPLAY'] ?? 'no WAYLAND_DISPLAY'}` : ''
+}
+
+/**
+ * Leaves the clipboard alone. Those of macOS and Windows have nothing to be reached before they are
+ * used.
+ *
+ * @throws {Error} saying what is missing.
+ */
+async function reach(kind: ClipboardKind, environment: Machine['environment']): Promise<void> {
+  if (kind === 'wayland') await prepareWatch(environment, systemClock)
+  if (kind !== 'x11') return
+  const { DISPLAY: display = '' } = environment
+  if (display === '') throw new Error('DISPLAY is not set')
+  const options = { display, clock: systemClock, timeoutMs: ANSWER_MS, onError: () => undefined }
+  const connection = await XConnection.open(options)
+  await connection.close()
 }

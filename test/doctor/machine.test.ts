@@ -284,12 +284,12 @@ describe('clipgate doctor, before a start', () => {
     const none = await check(t, { options })
     none.expectOnly('clipboard', /DISPLAY is not set/, /--headless/)
     const environment = { WAYLAND_DISPLAY: 'wayland-0', XDG_RUNTIME_DIR: '/nonexistent' }
-    const wayland = await check(t, { options, environment })
-    wayland.expectOnly('clipboard', /wayland-0 is not there; wl-clipboard is not/, /XWayland/)
+    const wayland = await check(t, { options: { clipboard: undefined }, environment })
+    wayland.expectOnly('clipboard', /wayland on wayland-0 cannot be used: /, /WAYLAND_DISPLAY/)
     const gone = await check(t, { options, environment: { DISPLAY: ':59999' } })
-    gone.expectOnly('clipboard', /cannot be used on :59999/, /XAUTHORITY/)
-    const other = await check(t, { options: { clipboard: 'macos' } })
-    other.expectOnly('clipboard', /macos is not supported/, /--headless/)
+    gone.expectOnly('clipboard', /x11 on :59999 cannot be used: /, /XAUTHORITY/)
+    const nothing = await check(t, { options: { clipboard: undefined } })
+    nothing.expectOnly('clipboard', /neither WAYLAND_DISPLAY nor DISPLAY is set/, /--headless/)
   })
 
   it('finds a clipboard that can be used, and leaves it alone', needs('Xvfb'), async (t) => {
