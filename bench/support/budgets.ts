@@ -11,6 +11,7 @@ export type BudgetId =
   | 'B6 line ends' | 'B7' | 'B8' | 'B9a' | 'B9b' | 'B10'
   | 'B11 memory' | 'B11 rest' | 'B11 probe' | 'B11 device' | 'B12 latency' | 'B12 memory' | 'B13'
   | 'B14 packages' | 'B14 size' | 'B15 decode' | 'B15 encode'
+  | `B17 ${'x11' | 'wayland'} ${'copy' | 'paste' | 'idle'}`
 
 export interface Budget {
   readonly what: string
@@ -36,6 +37,8 @@ const BARE = { ...COST, baseline: 'bare node:http' } as const
 const IDLE = { ...BARE, unit: 'MiB' } as const
 const GUESSED = { ...AMOUNT, baseline: 'at rest' } as const
 const INSTALL = { ...AMOUNT, baseline: 'express' } as const
+const DESKTOP = { ...AMOUNT, baseline: '', unit: 'ms', floor: 100, aim: 50 } as const
+const AT_REST = { ...AMOUNT, baseline: '', unit: '%', floor: 0.1, aim: 0.05 } as const
 const LINK = { ...RATE, unit: 'op/s', floor: 0.2, aim: 0.4 } as const
 
 export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
@@ -104,4 +107,10 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
   'B14 size': { ...INSTALL, what: 'installed size', unit: 'MB', floor: 4, aim: 3 },
   'B15 decode': { ...LINK, what: 'decode a connect link', baseline: 'JSON.parse' },
   'B15 encode': { ...LINK, what: 'encode a connect link', baseline: 'JSON.stringify' },
+  'B17 x11 copy': { ...DESKTOP, what: 'X11: copy to a waiting client, p90' },
+  'B17 x11 paste': { ...DESKTOP, what: 'X11: push to a program that pastes, p90' },
+  'B17 x11 idle': { ...AT_REST, what: 'X11: processor at rest' },
+  'B17 wayland copy': { ...DESKTOP, what: 'Wayland: copy to a waiting client, p90' },
+  'B17 wayland paste': { ...DESKTOP, what: 'Wayland: push to a program that pastes, p90' },
+  'B17 wayland idle': { ...AT_REST, what: 'Wayland: processor at rest' },
 }

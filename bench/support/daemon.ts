@@ -41,11 +41,16 @@ export async function setUpDaemon(folder: string): Promise<DaemonSetup> {
   return { env, authorization: `Basic ${pair}` }
 }
 
-export async function startDaemon(cleanup: AsyncCleanup, setup: DaemonSetup): Promise<Daemon> {
+/** @param mode Options that say what it is; headless unless told. */
+export async function startDaemon(
+  cleanup: AsyncCleanup,
+  setup: DaemonSetup,
+  mode: readonly string[] = ['--headless'],
+): Promise<Daemon> {
   const { env, authorization } = setup
   const listen = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
   const started = await startProcess(
-    cleanup, [process.execPath, MAIN, 'serve', '--headless', '--json', ...listen], env,
+    cleanup, [process.execPath, MAIN, 'serve', ...mode, '--json', ...listen], env,
   )
   const { gateway }: ReadyEvent = JSON.parse(started.firstLine)
   async function send(method: string, path: string, body?: string): Promise<void> {

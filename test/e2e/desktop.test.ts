@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
+import { countCalls, needsTracing } from '../faults/support/trace.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
@@ -106,6 +107,18 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
     await writeFile(join(folder, 'a b.bin'), 'changed')
     const url = `/file/${encodeURIComponent('Fotos é 🙂.zip')}`
     assert.equal((await phone.fetch(url)).status, 404)
+  })
+
+  it('start no process for a copy or a push', needsTracing, async (t) => {
+    const { display, phone, daemon } = await setUp(t)
+    const letGo = await countCalls(t, daemon.ready.pid, 'execve,execveat')
+    for (const round of ['one', 'two', 'three']) {
+      await xclipCopy(t, display, `copy ${round}`, 'UTF8_STRING')
+      await documentWith(phone, { text: `copy ${round}` })
+      await phone.pushText(`push ${round}`)
+      await pasteUntil(display, 'UTF8_STRING', Buffer.from(`push ${round}`))
+    }
+    assert.deepEqual([...(await letGo())], [])
   })
 
   it('hear no echo of what the phone pushed', async (t) => {

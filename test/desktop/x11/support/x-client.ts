@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { systemClock } from '../../../../src/daemon/system-clock.ts'
 import { PROPERTY_CHANGE, XConnection } from '../../../../src/desktop/x11/x-connection.ts'
@@ -25,7 +24,11 @@ export class XClient {
   readonly #mailboxes = new Map<string, Mailbox<SelectionEvent>>()
   #formats: Formats | undefined
 
-  static async open(t: TestContext, display: string): Promise<XClient> {
+  /** @param t Ends it. */
+  static async open(
+    t: { after(run: () => unknown): void },
+    display: string,
+  ): Promise<XClient> {
     const connection = await XConnection.open({
       display,
       clock: systemClock,
