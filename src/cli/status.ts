@@ -22,7 +22,7 @@ export async function runStatus(call: SettingsInvocation): Promise<number> {
 }
 
 function describe(status: DaemonStatus, now: number): readonly (readonly [string, string])[] {
-  const { item, storage, listeners, devices, paused } = status
+  const { item, storage, listeners, peers, devices, paused } = status
   return [
     ['Daemon', describeDaemon(status, now)],
     ...(status.running ? [['Clipboard', describeClipboard(status)] as const] : []),
@@ -40,6 +40,10 @@ function describe(status: DaemonStatus, now: number): readonly (readonly [string
       const title = name === 'gateway' ? 'Gateway' : 'Control'
       return [title, error === undefined ? urls.join(', ') : `${urls.join(', ')} failed: ${error}`]
     }),
+    ...peers.map(({ name, state, error }): readonly [string, string] => [
+      'Joined',
+      `${name}, ${state}${error === undefined ? '' : `: ${error}`}`,
+    ]),
   ]
 }
 

@@ -113,4 +113,5 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
       error: optional(decodeString),
     }),
   ),
+  peers: arrayOf(decodePeer),
 })

@@ -5,6 +5,7 @@
  */
 
 import type { Gateway } from '../gateway/create-gateway.ts'
+import type { PeerLinks } from '../peers/peer-links.ts'
 import type { Panel } from '../ports/panel.ts'
 import type { Listeners } from './listeners.ts'
 import type { Clipboard } from './open-clipboard.ts'
@@ -15,11 +16,12 @@ export interface PanelParts {
   readonly desktop: Pick<Desktop, 'pause' | 'resume' | 'onChange'>
   readonly gateway: Pick<Gateway, 'onStreams'>
   readonly listeners: Pick<Listeners, 'onChange'>
+  readonly peers: Pick<PeerLinks, 'onChange'>
   readonly addresses: Panel['addresses']
 }
 
 export function createPanel(parts: PanelParts): Panel {
-  const { clipboard, desktop, gateway, listeners, addresses } = parts
+  const { clipboard, desktop, gateway, listeners, peers, addresses } = parts
   const { latest, changes, devices, storage } = clipboard
   return {
     get item() {
@@ -35,6 +37,7 @@ export function createPanel(parts: PanelParts): Panel {
         storage.staging.onChange(listener),
         gateway.onStreams(listener),
         listeners.onChange(listener),
+        peers.onChange(listener),
         desktop.onChange(listener),
       ]
       return () => {

@@ -22,12 +22,13 @@ import { defaultListen, type Settings } from './settings.ts'
  */
 export async function openLocalAdmin(settings: Settings, logger: Logger): Promise<Admin> {
   const clipboard = await openConfigured(settings, logger)
+  const peers = createIdlePeers(clipboard.peerStore)
   return createDeviceAdmin({
     devices: clipboard.devices,
-    status: () => readStatus(clipboard, NOT_RUNNING),
+    status: () => readStatus(clipboard, { ...NOT_RUNNING, peers: peers.list() }),
     linkBase: () => expectedBase(settings),
     countStreams: () => 0,
-    peers: createIdlePeers(clipboard.peerStore),
+    peers,
     close: () => clipboard.close(),
   })
 }

@@ -19,10 +19,11 @@ export type LiveStatus = Pick<
   | 'clipboardError'
   | 'paused'
   | 'listeners'
+  | 'peers'
 >
 
-/** The status while no daemon runs. */
-export const NOT_RUNNING: LiveStatus = {
+/** The status while no daemon runs, without the joined daemons. */
+export const NOT_RUNNING: Omit<LiveStatus, 'peers'> = {
   running: false,
   pid: undefined,
   startedAt: undefined,

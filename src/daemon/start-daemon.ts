@@ -179,6 +179,7 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
         clipboardError: desktop.trouble(),
         paused: desktop.paused(),
         listeners: listeners.status(),
+        peers: peers.list(),
       }),
     linkBase,
     countStreams: (deviceId) => gateway.countStreams(deviceId),
@@ -193,6 +194,7 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
     desktop,
     gateway,
     listeners,
+    peers,
     addresses: () => listAddresses(bound, readInterfaces(), settings.publicUrl),
   })
   const keyFile = new DiskPrivateFile(join(directory.path, PANEL_KEY_FILE))

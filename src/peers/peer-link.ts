@@ -38,6 +38,8 @@ export interface PeerLinkDeps {
   /** Id of this member, for items that have no stamp. */
   readonly memberId: string
   readonly maxFileBytes: number
+  /** Called when the status may be another. */
+  readonly onChange: () => void
 }
 
 export interface LinkStatus {
@@ -124,6 +126,7 @@ export class PeerLink {
       const message = state === 'connected' ? 'Joined another daemon' : 'Lost another daemon'
       this.#deps.logger.info(message, { peer: this.#name, reason: error })
     }
+    this.#deps.onChange()
   }
 
   /** Brings both sides to the same item, now or right after what is under way. */
@@ -150,7 +153,7 @@ export class PeerLink {
       try {
         if (plan === 'pull') await this.#pull(abort.signal)
         else await this.#push(abort.signal)
-        this.#moveError = undefined
+        this.#setMoveError(undefined)
         this.#failures = 0
       } catch (error) {
         this.#onFailure(error, abort.signal)
@@ -175,9 +178,15 @@ export class PeerLink {
     this.#remote = { ...EMPTY, type: item.type, contentId, stamp }
   }
 
+  #setMoveError(error: string | undefined): void {
+    if (error === this.#moveError) return
+    this.#moveError = error
+    this.#deps.onChange()
+  }
+
   #onFailure(error: unknown, signal: AbortSignal): void {
     if (signal.aborted || this.#ending.signal.aborted) return
-    this.#moveError = messageOf(error)
+    this.#setMoveError(messageOf(error))
     this.#deps.logger.warn('Cannot exchange an item', { peer: this.#name, reason: this.#moveError })
     // The others need something to change, here or there.
     if (!mayPass(error) && error instanceof ClientError) return

@@ -8,12 +8,13 @@ import { ClientError } from '../client/client-error.ts'
 import { connect } from '../client/connect.ts'
 import { systemTiming } from '../client/timing.ts'
 import { DomainError } from '../core/domain-error.ts'
+import { Subscribers } from '../lib/subscribers.ts'
 import type { JoinRequest, PeerRecord, Peers, PeerStore, PeerSummary } from '../ports/peers.ts'
 import { PeerBook } from './peer-book.ts'
 import { createPeerFetch, type PeerFetch } from './peer-fetch.ts'
 import { PeerLink, type PeerLinkDeps } from './peer-link.ts'
 
-export type PeerLinksDeps = Omit<PeerLinkDeps, 'client' | 'timing'> & { readonly store: PeerStore }
+export type PeerLinksDeps = Omit<PeerLinkDeps, 'client' | 'timing' | 'onChange'> & { readonly store: PeerStore }
 
 interface OpenLink {
   readonly link: PeerLink
@@ -24,6 +25,7 @@ export class PeerLinks implements Peers {
   readonly #deps: PeerLinksDeps
   readonly #book: PeerBook
   readonly #open = new Map<string, OpenLink>()
+  readonly #watchers = new Subscribers()
 
   constructor(deps: PeerLinksDeps) {
     this.#deps = deps
@@ -33,6 +35,11 @@ export class PeerLinks implements Peers {
   /** Connects to all that were joined. */
   start(): void {
     for (const record of this.#book.records) this.#connect(record)
+  }
+
+  /** Calls `listener` when a daemon was joined or left, or a link changed. @returns Ends it. */
+  onChange(listener: () => void): () => void {
+    return this.#watchers.add(listener)
   }
 
   async close(): Promise<void> {
@@ -49,19 +56,26 @@ export class PeerLinks implements Peers {
     await this.#book.put(record)
     await this.#disconnect(record.name)
     this.#connect(record)
+    this.#watchers.notify()
     return this.#summarise(record)
   }
 
   async leave(name: string): Promise<{ readonly name: string }> {
     await this.#book.remove(name)
     await this.#disconnect(name)
+    this.#watchers.notify()
     return { name }
   }
 
   #connect(record: PeerRecord): void {
     const fetch = createPeerFetch(record.tlsFingerprint)
     const client = connect(toCredentials(record), { fetch: fetch.fetch })
-    const link = new PeerLink(record.name, { ...this.#deps, client, timing: systemTiming })
+    const link = new PeerLink(record.name, {
+      ...this.#deps,
+      client,
+      timing: systemTiming,
+      onChange: () => this.#watchers.notify(),
+    })
     this.#open.set(record.name, { link, fetch })
     link.start()
   }

@@ -93,6 +93,8 @@ export interface DaemonStatus {
     readonly freeBytes: number
   }
   readonly listeners: readonly ListenerStatus[]
+  /** The joined daemons. */
+  readonly peers: readonly PeerSummary[]
 }
 
 export interface Admin {

@@ -31,6 +31,8 @@ describe('daemons that joined a node', () => {
     const long = 'a line that is one of many\n'.repeat(200_000)
     await b.phone.pushText(long)
     await Promise.all([node, a].map((member) => arrives(member, isText(long))))
+    const { peers } = JSON.parse((await a.daemon.run('status', '--json')).stdout)
+    assert.deepEqual([peers.length, peers[0].state, peers[0].error], [1, 'connected', null])
     for (const { daemon } of [node, a, b]) {
       assert.doesNotMatch(daemon.stderr(), / (warn|error) /)
     }

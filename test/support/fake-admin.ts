@@ -29,6 +29,7 @@ export const STATUS: DaemonStatus = {
   devices: 0,
   storage: { dataDir: '/data', stagedUploads: 1, stagedBytes: 5, freeBytes: 6 },
   listeners: [{ name: 'gateway', urls: ['http://127.0.0.1:42720'], error: undefined }],
+  peers: [],
 }
 
 export interface FakeAdmin extends Admin {

@@ -12,7 +12,7 @@ import { formatBytes } from './format.js'
 import { strings } from './strings.js'
 import { createTime, setTime } from './time.js'
 
-/** @import { Listener, Status } from './state.js' */
+/** @import { Listener, Peer, Status } from './state.js' */
 
 const words = strings.daemon
 
@@ -28,6 +28,7 @@ export function createDaemonView() {
   const free = h('dd')
   const staged = h('dd')
   const listeners = h('div', { class: 'listeners' })
+  const peers = h('div', { class: 'listeners' })
   const signOut = actionButton({
     label: words.signOut,
     look: 'quiet',
@@ -42,6 +43,7 @@ export function createDaemonView() {
       { class: 'rows' },
       row(words.clipboard, h('dd', {}, clipboard, clipboardError)),
       listeners,
+      peers,
       row(words.free, free),
       row(words.staged, staged),
       row(words.folder, folder),
@@ -69,6 +71,12 @@ export function createDaemonView() {
       create: ({ name }) => row(words.listeners[name], h('dd')),
       update: updateListener,
     })
+    renderList(peers, status.peers, {
+      key: ({ name }) => name,
+      create: () =>
+        row(words.peer, h('dd', {}, h('span', { class: 'break' }), h('p', { class: 'trouble' }))),
+      update: updatePeer,
+    })
   }
 
   return { section, render }
@@ -88,6 +96,16 @@ function updateListener(element, { urls, error }) {
     ...urls.map((url) => h('span', { class: 'mono break line' }, url)),
     ...(error == null ? [] : [h('p', { class: 'trouble' }, error)]),
   )
+}
+
+/**
+ * @param {Element} element
+ * @param {Peer} peer
+ */
+function updatePeer(element, { name, state, error }) {
+  const [what, trouble] = element.lastElementChild?.children ?? []
+  if (what !== undefined) setText(what, `${name}: ${words.peerStates[state]}`)
+  if (trouble !== undefined) setText(trouble, error ?? '')
 }
 
 /**

@@ -39,6 +39,13 @@
  */
 
 /**
+ * @typedef {object} Peer
+ * @property {string} name
+ * @property {'stopped' | 'connecting' | 'connected' | 'polling' | 'waiting' | 'refused'} state
+ * @property {string | null} [error]
+ */
+
+/**
  * @typedef {object} Status
  * @property {string} version
  * @property {string | null} [startedAt]
@@ -47,6 +54,7 @@
  * @property {string | null} [clipboardError]
  * @property {{ dataDir: string, stagedUploads: number, stagedBytes: number, freeBytes: number }} storage
  * @property {Listener[]} listeners
+ * @property {Peer[]} peers
  * @property {{ untilMs: number | null } | null} [paused]
  */
 

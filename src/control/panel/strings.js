@@ -138,6 +138,15 @@ export const strings = {
     /** @type {Record<string, string>} */
     clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
     listeners: { gateway: 'For phones', control: 'For you' },
+    peer: 'Joined',
+    peerStates: {
+      stopped: 'not linked',
+      connecting: 'connecting…',
+      connected: 'connected',
+      polling: 'connected, asked every 10 s',
+      waiting: 'away, trying again',
+      refused: 'does not let us in',
+    },
     folder: 'Data folder',
     free: 'Free space',
     staged: 'Waiting uploads',

@@ -73,6 +73,7 @@ export async function join(t: TestContext, from: TestMember, to: TestMember): Pr
     logger: from.logger,
     memberId: from.id,
     maxFileBytes: 10 * 2 ** 30,
+    onChange: () => undefined,
   })
   link.start()
   t.after(async () => {
