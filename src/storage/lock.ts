@@ -40,6 +40,7 @@ const decodeRecord = objectOf({
   pid: decodeNumber,
   processStart: optional(decodeString),
   bootId: optional(decodeString),
+  bootTime: optional(decodeNumber),
   startedAt: decodeString,
   control: optional(decodeString),
 })

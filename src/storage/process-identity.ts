@@ -14,18 +14,24 @@ export interface ProcessIdentity {
   readonly processStart: string | undefined
   /** Which boot of the machine it belongs to. */
   readonly bootId: string | undefined
+  /** When that was, in Unix seconds; moves when the clock is set. */
+  readonly bootTime: number | undefined
 }
+
+type Boot = Pick<ProcessIdentity, 'bootId' | 'bootTime'>
+
+/** A clock that is disciplined moves by less; no machine boots again within that. */
+const SAME_BOOT_SECONDS = 5
 
 /** Who this program is. */
 export async function identifySelf(): Promise<ProcessIdentity> {
   const { pid } = process
-  return { pid, processStart: (await readStat(pid))?.start, bootId: await readBootId() }
+  return { pid, processStart: (await readStat(pid))?.start, ...(await readBoot()) }
 }
 
 /** Whether exactly that process is still there. */
-export async function isAlive({ pid, processStart, bootId }: ProcessIdentity): Promise<boolean> {
-  const currentBoot = await readBootId()
-  if (bootId !== undefined && currentBoot !== undefined && bootId !== currentBoot) return false
+export async function isAlive({ pid, processStart, ...boot }: ProcessIdentity): Promise<boolean> {
+  if (isAnotherBoot(boot, await readBoot())) return false
   if (!isPidTaken(pid)) return false
   const stat = await readStat(pid)
   if (stat === undefined) return true
@@ -58,8 +64,20 @@ async function readStat(pid: number): Promise<Stat | undefined> {
   return state === undefined || start === undefined ? undefined : { state, start }
 }
 
-async function readBootId(): Promise<string | undefined> {
-  return (await readSystemFile('/proc/sys/kernel/random/boot_id'))?.trim()
+/**
+ * Containers may show an id of their own, and not the same one to all of their programs: then the
+ * time counts as well.
+ */
+function isAnotherBoot(then: Boot, now: Boot): boolean {
+  if (then.bootId === undefined || now.bootId === undefined || then.bootId === now.bootId) return false
+  if (then.bootTime === undefined || now.bootTime === undefined) return true
+  return Math.abs(then.bootTime - now.bootTime) > SAME_BOOT_SECONDS
+}
+
+async function readBoot(): Promise<Boot> {
+  const id = await readSystemFile('/proc/sys/kernel/random/boot_id')
+  const time = /^btime (\d+)$/m.exec((await readSystemFile('/proc/stat')) ?? '')?.[1]
+  return { bootId: id?.trim(), bootTime: time === undefined ? undefined : Number(time) }
 }
 
 async function readSystemFile(path: string): Promise<string | undefined> {

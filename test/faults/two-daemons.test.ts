@@ -106,12 +106,16 @@ describe('a lock that was left behind', rootOnly, () => {
     await writeFile(path, JSON.stringify({ ...lock, pid: process.pid, processStart }))
     assert.match((await failToStart(t, folder, options)).stderr, runsAlready(folder, process.pid))
 
+    const bootTime = lock.bootTime - 3600
+    await writeFile(path, JSON.stringify({ ...lock, pid: process.pid, processStart, bootTime }))
     const bootId = join(folder, 'boot_id')
     await writeFile(bootId, '01234567-89ab-cdef-0123-456789abcdef\n')
     const script = `mount --bind ${bootId} /proc/sys/kernel/random/boot_id && exec "$@"`
     const wrapper = ['unshare', '--mount', 'sh', '-c', script, 'sh']
     const after = await startDaemonProcess(t, { ...options, folder, wrapper })
     assert.equal((await fetch(`${after.ready.gateway}/healthz`)).status, 204)
+    // One whose container shows it another id of the same boot is seen by those outside.
+    assert.match((await failToStart(t, folder, options)).stderr, runsAlready(folder, after.ready.pid))
     assert.equal(await after.stop(), 0)
   })
 })

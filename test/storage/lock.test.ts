@@ -29,7 +29,7 @@ async function takeLock(t: TestContext, folder: string): Promise<DirectoryLock> 
 
 const STALE: Readonly<Record<string, () => Promise<Readonly<Record<string, unknown>>>>> = {
   'a process that has ended': async () => ({ pid: await deadPid() }),
-  'an earlier boot of the machine': async () => ({ bootId: 'another' }),
+  'an earlier boot of the machine': async () => ({ bootId: 'another', bootTime: 1_600_000_000 }),
   'a process whose id was used again': async () => ({ processStart: '1' }),
 }
 
