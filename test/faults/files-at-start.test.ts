@@ -55,6 +55,8 @@ interface Paths {
   readonly blob: string
   /** Record of the staged upload. */
   readonly record: string
+  /** The joined daemons: none. */
+  readonly peers: string
   readonly lock: string
   readonly token: string
   readonly config: string
@@ -76,6 +78,7 @@ async function copyWorn(t: TestContext): Promise<Copy> {
   const config = join(folder, 'config', 'clipgate', 'config.json')
   await mkdir(join(config, '..'), { recursive: true })
   await writeFile(config, '{"headless":true}')
+  await writeFile(join(data, 'peers.json'), '{"version":1,"peers":[]}\n', { mode: 0o600 })
   return {
     folder,
     paths: {
@@ -84,6 +87,7 @@ async function copyWorn(t: TestContext): Promise<Copy> {
       item: join(data, 'item.json'),
       blob: join(data, 'blobs', binary.blob.name),
       record: join(data, 'staging', record),
+      peers: join(data, 'peers.json'),
       lock: join(data, 'lock'),
       token: join(data, 'control.token'),
     },
@@ -116,7 +120,7 @@ const write = (content: string): Spoil => (path) => writeFile(path, content, 'la
 
 const newer: Spoil = async (path) => {
   const text = await readFile(path, 'utf8')
-  await writeFile(path, text.replace(/"version": ?1/, '"version": 2'))
+  await writeFile(path, text.replace(/"version": ?1/, '"version": 99'))
 }
 
 const halve: Spoil = async (path) => truncate(path, Math.floor((await lstat(path)).size / 2))
@@ -147,6 +151,7 @@ const RESTORE_DEVICES = 'restore it from a copy, or move it away and pair all de
 const RESTORE_ITEM =
   'restore the data directory from a copy; or copy it first, since the bytes of the item go with ' +
   'this file, and then move the file away'
+const RESTORE_PEERS = 'restore it, or move it away and join again'
 const RUN_NEWER = 'a newer version of clipgate wrote it; run that version'
 const OTHER_USER = 'it belongs to another user; run as that user, or change its owner'
 const NO_SETTING = 'it is not a setting; see "clipgate help serve"'
@@ -175,6 +180,11 @@ const REFUSED: readonly Refused[] = [
   ['item', 'a pipe', makePipe, 'it is not a file; move it away'],
   ['blob', 'cut off', halve, RESTORE_ITEM],
   ['blob', 'missing', unlink, RESTORE_ITEM],
+  ['peers', 'cut off', halve, `it is not JSON; ${RESTORE_PEERS}`],
+  ['peers', 'not text', write('\xff\xfe'), RESTORE_PEERS],
+  ['peers', 'something else', write('[]'), RESTORE_PEERS],
+  ['peers', 'of a newer version', newer, RUN_NEWER],
+  ['peers', 'a link', link, /it is a symbolic link; put the real thing in its place$/],
   ['lock', 'empty', write(''), NO_LOCK],
   ['lock', 'cut off', write('{"token":"abab'), NO_LOCK],
   ['lock', 'something else', write('{"pid":0}'), NO_LOCK],
@@ -191,6 +201,7 @@ const REFUSED_TO_ROOT: readonly Refused[] = [
   ['item', 'of another user', giveAway, OTHER_USER],
   ['blob', 'of another user', giveAway, OTHER_USER],
   ['record', 'of another user', giveAway, OTHER_USER],
+  ['peers', 'of another user', giveAway, OTHER_USER],
   ['lock', 'of another user', plantForeign, OTHER_USER],
   ['data', 'of another user', giveAway, OTHER_USER],
 ]
