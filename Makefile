@@ -10,6 +10,9 @@ BENCH := $(shell find bench -name '*.bench.ts' | sort)
 BIN   := node_modules/.bin
 NPM   ?= npm
 
+# Test files at once. Most of them wait for processes and sockets; by itself Node leaves one core idle.
+JOBS  ?= $(shell $(NODE) -p 'os.availableParallelism()')
+
 # Those that are maintained, besides the oldest that is supported.
 MATRIX ?= 22 24 26
 
@@ -30,7 +33,7 @@ dev: node_modules ## Start the daemon from the sources (ARGS="--headless --data-
 .PHONY: test
 test: node_modules ## Run all tests (TESTS=path/to/one.test.ts to narrow)
 	$(if $(TESTS),,$(error no tests found: node --test would pass with zero of them))
-	$(NODE) $(LOAD) --test --test-reporter spec $(TESTS)
+	$(NODE) $(LOAD) --test --test-concurrency $(JOBS) --test-reporter spec $(TESTS)
 
 .PHONY: matrix
 matrix: node_modules ## Run all tests on other versions of Node (MATRIX="22 24 26")
