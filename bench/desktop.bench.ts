@@ -113,18 +113,21 @@ async function measure(
   await seen('warm')
   const copies: number[] = []
   const pastes: number[] = []
+  // One kind after the other: in turns they are taken for a loop of two programs, and stopped.
   for (let round = 0; round < ROUNDS; round++) {
-    const copied = `copy ${round}`
-    let begun = performance.now()
-    await Promise.all([program.copy(copied), seen(copied)])
+    const text = `copy ${round}`
+    const begun = performance.now()
+    await Promise.all([program.copy(text), seen(text)])
     copies.push(performance.now() - begun)
-    const pushed = `push ${round}`
-    const pasted = program.pasted(pushed)
-    begun = performance.now()
-    await daemon.send('PUT', '/Sync.json', JSON.stringify({ type: 'Text', text: pushed }))
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    const text = `push ${round}`
+    const pasted = program.pasted(text)
+    const begun = performance.now()
+    await daemon.send('PUT', '/Sync.json', JSON.stringify({ type: 'Text', text }))
     await pasted
     pastes.push(performance.now() - begun)
-    await seen(pushed)
+    await seen(text)
   }
   await sleep(REST_MS)
   const before = cpuOf(daemon.pid)
