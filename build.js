@@ -17,6 +17,23 @@ const LIBRARY = ['src/index.ts', 'src/link.ts', 'src/client.ts']
 
 const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 
+/**
+ * Modules of Node that take milliseconds and megabytes, and that only some commands need. As imports
+ * of the bundle they would be loaded at every start; like this, with the module that wants them.
+ *
+ * @type {import('esbuild').Plugin}
+ */
+const LAZY_BUILTINS = {
+  name: 'lazy-builtins',
+  setup(plugin) {
+    const filter = /^node:(?:child_process|dns|https|tls)$/
+    plugin.onResolve({ filter }, ({ path }) => ({ path, namespace: 'lazy-builtin' }))
+    plugin.onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule('${path}')`,
+    }))
+  },
+}
+
 /** @type {import('esbuild').BuildOptions} */
 const OPTIONS = {
   bundle: true,
@@ -30,6 +47,7 @@ const OPTIONS = {
   minifyWhitespace: true,
   legalComments: 'none',
   logLevel: 'warning',
+  plugins: [LAZY_BUILTINS],
 }
 
 // What follows replaces the modules, and nobody imports the program as a library.

@@ -11,7 +11,7 @@ import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token
 import { PANEL_KEY_FILE } from '../control/panel-sessions.ts'
 import { createDeviceAdmin } from '../control/device-admin.ts'
 import { DomainError } from '../core/domain-error.ts'
-import { createNotifier, type Notifier } from '../desktop/notifications/notifier.ts'
+import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway } from '../gateway/create-gateway.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import { PeerLinks } from '../peers/peer-links.ts'
@@ -78,7 +78,7 @@ export async function startDaemon(
   const logger = options.logger ?? createStreamLogger(process.stderr, settings.logLevel)
   const cleanup = new AsyncCleanup()
   try {
-    const notifier = settings.notify ? createNotifier({ clock, logger }) : undefined
+    const notifier = settings.notify ? await openNotifier({ clock, logger }) : undefined
     cleanup.add(async () => notifier?.close())
     const clipboard = await openWhenFree(settings, logger, {
       clock,
@@ -120,6 +120,12 @@ async function openWhenFree(
       await delay(RETRY_MS)
     }
   }
+}
+
+/** Nobody else needs to load it. */
+async function openNotifier(deps: Pick<Clipboard, 'clock' | 'logger'>): Promise<Notifier> {
+  const { createNotifier } = await import('../desktop/notifications/notifier.ts')
+  return createNotifier(deps)
 }
 
 interface Parts {

@@ -5,7 +5,6 @@
  */
 
 import { pipeline, Readable } from 'node:stream'
-import { createInflate } from 'node:zlib'
 import { PictureError } from './picture.ts'
 
 const CHUNK_BYTES: number = 64 * 1024
@@ -16,6 +15,8 @@ const CHUNK_BYTES: number = 64 * 1024
  * @throws {PictureError} When it is damaged or ends early; what `pieces` throws.
  */
 export async function* inflate(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // Loaded when an image is compared, which is seldom.
+  const { createInflate } = await import('node:zlib')
   const source = Readable.from(pieces, { objectMode: true, highWaterMark: 1 })
   const inflating = createInflate({ chunkSize: CHUNK_BYTES })
   // Failures come out of the loop below.
