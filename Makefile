@@ -13,6 +13,9 @@ NPM   ?= npm
 # Test files at once. Most of them wait for processes and sockets; by itself Node leaves one core idle.
 JOBS  ?= $(shell $(NODE) -p 'os.availableParallelism()')
 
+# Milliseconds after which a test file that hangs is ended. None takes a tenth of it.
+PATIENCE ?= 900000
+
 # Those that are maintained, besides the oldest that is supported.
 MATRIX ?= 22 24 26
 
@@ -33,7 +36,7 @@ dev: node_modules ## Start the daemon from the sources (ARGS="--headless --data-
 .PHONY: test
 test: node_modules ## Run all tests (TESTS=path/to/one.test.ts to narrow)
 	$(if $(TESTS),,$(error no tests found: node --test would pass with zero of them))
-	$(NODE) $(LOAD) --test --test-concurrency $(JOBS) --test-reporter spec $(TESTS)
+	$(NODE) $(LOAD) --test --test-concurrency $(JOBS) --test-timeout $(PATIENCE) --test-reporter spec $(TESTS)
 
 .PHONY: matrix
 matrix: node_modules ## Run all tests on other versions of Node (MATRIX="22 24 26")

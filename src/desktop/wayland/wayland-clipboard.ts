@@ -17,10 +17,7 @@ import { SerialQueue } from '../../lib/serial-queue.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type {
-  ClipboardEvents,
-  CopiedContent,
-  OfferedContent,
-  SystemClipboard,
+  ClipboardEvents, CopiedContent, OfferedContent, SystemClipboard,
 } from '../../ports/system-clipboard.ts'
 import { HelperProcess } from '../helper/helper-process.ts'
 import { CopyTooLarge } from '../copy-too-large.ts'
@@ -214,11 +211,12 @@ export class WaylandClipboard implements SystemClipboard {
     if (content !== undefined) this.#options.events.onCopy(content)
   }
 
-  /** When somebody copied, that is what counts; without a compositor ours does. */
+  /** When somebody copied, that counts; without a compositor ours does, which may be back by now. */
   #onEnded(copy: WlCopy): void {
     if (this.#owner !== copy) return
     this.#owner = undefined
     if (!copy.isLost) this.#offered = undefined
+    else if (!this.#isAway) this.#onReady()
   }
 
   #onWatchTrouble(message: string | undefined): void {
