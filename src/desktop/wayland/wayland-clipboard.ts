@@ -216,7 +216,7 @@ export class WaylandClipboard implements SystemClipboard {
     if (this.#owner !== copy) return
     this.#owner = undefined
     if (!copy.isLost) this.#offered = undefined
-    else if (!this.#isAway) this.#onReady()
+    else if (!this.#isAway && !this.#isClosed) this.#onReady()
   }
 
   #onWatchTrouble(message: string | undefined): void {
