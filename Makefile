@@ -64,7 +64,7 @@ coverage: node_modules ## Run all tests; fail below 95 % of lines or 90 % of bra
 .PHONY: fuzz
 fuzz: node_modules ## Run the property tests with 100 times as many cases (FUZZ_RUNS=N)
 	FUZZ_RUNS=$(or $(FUZZ_RUNS),10000) $(NODE) $(LOAD) --test --test-reporter spec \
-	  $(shell grep -l support/property $(TESTS))
+	  $(shell grep -l 'support/property\|FUZZ_RUNS' $(TESTS))
 
 .PHONY: bench
 bench: build ## Measure against baselines in the same run (BENCH=bench/one.bench.ts to narrow)
