@@ -105,7 +105,8 @@ export class Enclosure {
     const running = new RunningProgram(child, args[0] ?? '', shows)
     this.#running.add(running)
     // Before it gets its secrets: a program that is done cannot be looked at any more.
-    this.#judgeProcess(await running.untilRuns(main), running)
+    const view = await running.untilRuns(main)
+    if (view !== undefined) this.#judgeProcess(view, running)
     child.stdin?.on('error', () => undefined)
     if (stdin !== undefined) child.stdin?.write(stdin)
     child.stdin?.end()
@@ -204,13 +205,16 @@ export class RunningProgram {
     }
   }
 
-  /** What everybody on the machine can see of it, once the shell has made way for it. */
-  async untilRuns(main: string): Promise<ProcessView> {
+  /**
+   * What everybody on the machine can see of it, once the shell has made way for it. `undefined`
+   * when it has ended before anybody could look, as a command may that waits for no input.
+   */
+  async untilRuns(main: string): Promise<ProcessView | undefined> {
     for (;;) {
       const views = await readTree(this.child.pid)
       const view = views.find(({ argv }) => argv.includes(main) && !argv.includes('umask'))
       if (view !== undefined) return view
-      if (this.child.exitCode !== null) throw new Error(`Cannot look at ${this.name}: it has ended`)
+      if (this.child.exitCode !== null) return undefined
       await tick()
     }
   }
