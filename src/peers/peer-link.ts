@@ -14,7 +14,7 @@ import { ClientError } from '../client/client-error.ts'
 import type { Client } from '../client/connect.ts'
 import type { WatchState } from '../client/follower.ts'
 import type { LatestDocument } from '../client/latest.ts'
-import type { Timing } from '../client/timing.ts'
+import { sleep, type Timing } from '../client/timing.ts'
 import { compareStamps, stampOf } from '../core/stamp.ts'
 import { messageOf } from '../lib/message-of.ts'
 import type { BlobStore } from '../ports/blob.ts'
@@ -63,7 +63,8 @@ export class PeerLink {
   #isConnected = false
   /** The transfer under way, and for which content. */
   #transfer: { readonly contentId: string | undefined; readonly abort: AbortController } | undefined
-  #isMoving = false
+  /** What is under way; `undefined` while there is nothing to do. */
+  #moving: Promise<void> | undefined
   #isDue = false
   #failures = 0
   #cancelRetry: () => void = () => undefined
@@ -88,12 +89,12 @@ export class PeerLink {
     this.#ending.abort(new Error('The link was closed'))
     this.#cancelRetry()
     this.#transfer?.abort.abort(this.#ending.signal.reason)
-    await this.#done
+    await Promise.all([this.#done, this.#moving])
   }
 
   async #follow(): Promise<void> {
     const { signal } = this.#ending
-    for (;;) {
+    while (!signal.aborted) {
       try {
         const documents = this.#deps.client.watch({ signal, onState: (state) => this.#onState(state) })
         for await (const document of documents) {
@@ -104,8 +105,8 @@ export class PeerLink {
         if (signal.aborted) return
         this.#isConnected = false
         this.#enter('refused', messageOf(error))
-        await this.#pause(REFUSED_RETRY_MS)
-        if (signal.aborted) return
+        // Aborted, it ends the loop at its next turn.
+        await sleep(this.#deps.timing, REFUSED_RETRY_MS, signal).catch(() => undefined)
       }
     }
   }
@@ -133,15 +134,14 @@ export class PeerLink {
   #move(): void {
     this.#abortOutdated()
     this.#isDue = true
-    if (this.#isMoving || this.#ending.signal.aborted) return
-    this.#isMoving = true
-    void this.#moveAll().finally(() => {
-      this.#isMoving = false
-    })
+    if (this.#ending.signal.aborted) return
+    this.#moving ??= this.#moveAll()
   }
 
   async #moveAll(): Promise<void> {
-    while (this.#isDue) {
+    // From the next turn on, so that it is known to be under way.
+    await Promise.resolve()
+    while (this.#isDue && !this.#ending.signal.aborted) {
       this.#isDue = false
       this.#cancelRetry()
       const { current } = this.#deps.latest
@@ -161,6 +161,7 @@ export class PeerLink {
         this.#transfer = undefined
       }
     }
+    this.#moving = undefined
   }
 
   async #pull(signal: AbortSignal): Promise<void> {
@@ -181,13 +182,15 @@ export class PeerLink {
   #setMoveError(error: string | undefined): void {
     if (error === this.#moveError) return
     this.#moveError = error
+    if (error !== undefined) {
+      this.#deps.logger.warn('Cannot exchange an item', { peer: this.#name, reason: error })
+    }
     this.#deps.onChange()
   }
 
   #onFailure(error: unknown, signal: AbortSignal): void {
     if (signal.aborted || this.#ending.signal.aborted) return
     this.#setMoveError(messageOf(error))
-    this.#deps.logger.warn('Cannot exchange an item', { peer: this.#name, reason: this.#moveError })
     // The others need something to change, here or there.
     if (!mayPass(error) && error instanceof ClientError) return
     this.#failures += 1
@@ -202,13 +205,6 @@ export class PeerLink {
     if (transfer === undefined) return
     const wanted = [this.#deps.latest.current?.item.contentId, this.#remote?.contentId]
     if (!wanted.includes(transfer.contentId as never)) transfer.abort.abort(OUTDATED)
-  }
-
-  #pause(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = this.#deps.timing.after(delayMs, resolve)
-      this.#ending.signal.addEventListener('abort', () => (cancel(), resolve()), { once: true })
-    })
   }
 }
 
