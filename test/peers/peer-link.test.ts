@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it } from 'node:test'
+import { connect } from '../../src/client/connect.ts'
+import { systemTiming } from '../../src/client/timing.ts'
+import { createPeerFetch } from '../../src/peers/peer-fetch.ts'
+import { PeerLink } from '../../src/peers/peer-link.ts'
+import { defer } from '../support/defer.ts'
+import { startMember } from './support/group.ts'
+
+const DOCUMENT = {
+  type: 'File', text: 'a.bin', hasData: true, size: 100, hash: 'ab'.repeat(32), dataName: 'a.bin',
+  contentId: `blake3v1:${'cd'.repeat(32)}`, stampedAt: 4_000_000_000_000, stampedBy: 'm_00000000000000ff',
+}
+
+describe('a link', () => {
+  it('that is closed has ended what it received, and kept none of it', async (t) => {
+    const asked = defer<void>()
+    const server = createServer((request, response) => {
+      if (request.url === '/Sync.json') response.end(JSON.stringify(DOCUMENT))
+      else if (request.url === '/api/sse/clipboard') {
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('event: hello\ndata: {}\n\n')
+      } else {
+        response.writeHead(200, { 'Content-Length': 100 }).write('half of it')
+        asked.resolve()
+      }
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+    const { port } = server.address() as AddressInfo
+    const member = await startMember(t, 1)
+    const [begun, aborted, cleanedUp] = [defer<void>(), defer<void>(), defer<void>()]
+    const blobs = {
+      receive: async (...args: Parameters<typeof member.blobs.receive>) => {
+        begun.resolve()
+        try {
+          return await member.blobs.receive(...args)
+        } finally {
+          aborted.resolve()
+          await cleanedUp.promise
+        }
+      },
+    }
+    const { fetch, close } = createPeerFetch(undefined)
+    t.after(close)
+    const link = new PeerLink('stuck', {
+      ...member,
+      blobs,
+      client: connect({ url: `http://127.0.0.1:${port}`, user: 'peer_1', pwd: 'password' }, { fetch }),
+      timing: systemTiming,
+      memberId: member.id,
+      changes: member.feed,
+      maxFileBytes: 1000,
+      onChange: () => undefined,
+    })
+    link.start()
+    await Promise.all([asked.promise, begun.promise])
+    let isClosed = false
+    const closing = link.close().then(() => (isClosed = true))
+    await aborted.promise
+    // Whatever else there is to be waited for is over by then.
+    for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(isClosed, false, 'the blob is still being cleaned up')
+    cleanedUp.resolve()
+    await closing
+    assert.equal(member.latest.current, undefined)
+  })
+})
