@@ -46,6 +46,12 @@ function pushingCases(id: string): readonly Case[] {
       'to nulls',
       push({ type: 'Text', text: 'a', hasData: null, dataName: null, contentId: null }),
     ),
+    success(
+      id,
+      200,
+      'to the stamp of a device that is no peer',
+      push({ type: 'Text', text: 'b', stampedAt: 1, stampedBy: 'm_0123456789abcdef' }),
+    ),
     success(id, 200, 'to an old body', push({ type: 'Text', Clipboard: 'hello', File: '' })),
     success(id, 200, 'to a file that was uploaded', {
       ...push({ type: 'File', hasData: true, dataName: 'a' }),
