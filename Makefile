@@ -6,7 +6,7 @@
 NODE  ?= node
 LOAD  := $(shell $(NODE) -p 'process.features.typescript ? "" : "--import tsx"')
 TESTS := $(shell find test -name '*.test.ts' | sort)
-BENCH := $(shell find bench -name '*.bench.ts' | sort)
+BENCH := $(shell find bench -maxdepth 1 -name '*.bench.ts' | sort) bench/small.ts
 BIN   := node_modules/.bin
 NPM   ?= npm
 
@@ -15,6 +15,9 @@ JOBS  ?= $(shell $(NODE) -p 'os.availableParallelism()')
 
 # Milliseconds after which a test file that hangs is ended. None takes a tenth of it.
 PATIENCE ?= 900000
+
+# `make bench QUICK=1` and `QUICK=1 make bench` are the same.
+export QUICK GUARD LOAD_TOOL
 
 # Those that are maintained, besides the oldest that is supported.
 MATRIX ?= 22 24 26
@@ -67,8 +70,12 @@ fuzz: node_modules ## Run the property tests with 100 times as many cases (FUZZ_
 	  $(shell grep -l 'support/property\|FUZZ_RUNS' $(TESTS))
 
 .PHONY: bench
-bench: build ## Measure against baselines in the same run (BENCH=bench/one.bench.ts to narrow)
+bench: build ## Measure against baselines in the same run (QUICK=1, GUARD=1, BENCH=bench/one.bench.ts)
 	$(NODE) $(LOAD) bench/run.ts $(BENCH)
+
+.PHONY: small
+small: build ## Use the daemon in 128 MiB of memory and a quarter of a core (Linux, root)
+	$(NODE) $(LOAD) bench/run.ts bench/small.ts
 
 .PHONY: screenshots
 screenshots: node_modules ## Make the pictures of the panel in docs/images/ (needs Chromium)
@@ -84,13 +91,17 @@ build: node_modules ## Compile src/ to dist/
 	$(BIN)/tsc -p src
 	$(NODE) build.js
 
+.PHONY: kernel
+kernel: node_modules ## Compile src/hashing/blake3-kernel.as to the .wasm beside it
+	$(NODE) build-kernel.js
+
 .PHONY: smoke
 smoke: build ## Pack, install the pack in an empty folder, and use it as a user would
 	sh test/smoke.sh
 
 .PHONY: clean
 clean: ## Remove what the other targets made
-	rm -rf dist coverage bench/results/*.json
+	rm -rf dist coverage bench/results/*.json bench/results/quick* bench/results/guard*
 
 node_modules: package.json package-lock.json
 	$(NPM) ci --no-audit --no-fund

@@ -1,36 +1,68 @@
 /**
  * Makes `dist/`, after `tsc -p src` has checked everything and written the declarations.
  *
- * The program is one file: it starts in three quarters of the time that ninety modules take. The
- * library entries share what they have in common, so that an error of one is an error of the
- * other. Neither holds packages. A folder of small modules would take twice the space on disk.
+ * What the daemon needs to start is one file, which the program and the library have in common:
+ * ninety modules take longer to load, and so does a file that holds what only commands or desktops
+ * need. Beside it there is a file for each of those. An error of one entry is an error of the
+ * others. No file holds packages.
  *
  * @module
  */
 
 import { build } from 'esbuild'
-import { chmod, copyFile, cp, readdir, readFile, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { chmod, copyFile, readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { rollUpTypes } from './build-types.js'
 
-const PROGRAM = 'dist/cli/main.js'
+const PROGRAM = 'src/cli/main.ts'
 const LIBRARY = ['src/index.ts', 'src/link.ts', 'src/client.ts']
+
+const PANEL = 'src/control/panel'
+
+/** Leads to all that the daemon needs to start. */
+const START = 'src/cli/run-cli.ts'
+
+/** Has parts of the start as well. */
+const LIBRARY_OF_START = 'src/index.ts'
 
 const { version } = JSON.parse(await readFile('package.json', 'utf8'))
 
+/** Those of Node that take milliseconds and megabytes, and that a start does without. */
+const SELDOM = /^node:(?:child_process|crypto|dns|https|module|tls|worker_threads)$/
+
+const BUILTIN_IMPORT = /^import \{([^}]*)\} from '(node:[^']+)'/gm
+
 /**
- * Modules of Node that take milliseconds and megabytes, and that only some commands need. As imports
- * of the bundle they would be loaded at every start; like this, with the module that wants them.
+ * Gets modules of Node without `import`, which asks them for all that they export, and so loads
+ * parts that nobody needs. Those that are seldom needed wait until then.
  *
  * @type {import('esbuild').Plugin}
  */
-const LAZY_BUILTINS = {
-  name: 'lazy-builtins',
+const BUILTINS = {
+  name: 'builtins',
   setup(plugin) {
-    const filter = /^node:(?:child_process|dns|https|tls)$/
-    plugin.onResolve({ filter }, ({ path }) => ({ path, namespace: 'lazy-builtin' }))
-    plugin.onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule('${path}')`,
-    }))
+    const start = resolve(START)
+    const withStart = new Set([resolve(LIBRARY_OF_START)])
+    // Whoever has a part of the start has all of it: so it is not cut into pieces.
+    plugin.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
+      if (kind === 'dynamic-import') withStart.add(resolve(resolveDir, path))
+      return undefined
+    })
+    plugin.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      const contents = text.replace(BUILTIN_IMPORT, (statement, names, module) =>
+        SELDOM.test(module) ? statement : `const {${toPattern(names)}} = ${builtin(module)}`,
+      )
+      const more = withStart.has(path) ? `\nimport ${JSON.stringify(start)}` : ''
+      return { contents: contents + more, loader: 'ts' }
+    })
+    plugin.onResolve({ filter: SELDOM }, ({ path }) => ({ path, namespace: 'seldom' }))
+    plugin.onLoad({ filter: /.*/, namespace: 'seldom' }, async ({ path }) => {
+      const names = await findNames(path)
+      const getters = names.map((name) => `get ${name}() { return load().${name} },`)
+      const load = `let loaded\nconst load = () => (loaded ??= ${builtin(path)})`
+      return { contents: `${load}\nmodule.exports = {${getters.join('')}}` }
+    })
   },
 }
 
@@ -41,13 +73,17 @@ const OPTIONS = {
   platform: 'node',
   target: 'node20.19',
   packages: 'external',
+  splitting: true,
+  outdir: 'dist',
+  outbase: 'src',
   define: { CLIPGATE_VERSION: JSON.stringify(version) },
   // Names and lines stay: they are what a stack trace is read by.
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
   logLevel: 'warning',
-  plugins: [LAZY_BUILTINS],
+  plugins: [BUILTINS],
+  metafile: true,
 }
 
 // What follows replaces the modules, and nobody imports the program as a library.
@@ -56,43 +92,80 @@ for (const path of await readdir('dist', { recursive: true })) {
   if (path.endsWith('.js')) await rm(join('dist', path))
 }
 
-await build({ ...OPTIONS, entryPoints: ['src/cli/main.ts'], outfile: PROGRAM })
-await chmod(PROGRAM, 0o755)
-await build({ ...OPTIONS, entryPoints: LIBRARY, outdir: 'dist', splitting: true })
+const { metafile } = await build({ ...OPTIONS, entryPoints: [PROGRAM, ...LIBRARY] })
+await chmod('dist/cli/main.js', 0o755)
 
-// Declarations that no entry leads to are of no use to anybody.
-const declarations = new Set()
-for (const entry of LIBRARY) await follow(join('dist', `${basename(entry, '.ts')}.d.ts`))
-for (const path of await readdir('dist', { recursive: true })) {
-  if (path.endsWith('.d.ts') && !declarations.has(join('dist', path))) await rm(join('dist', path))
+// An import of another form has slipped through, or a library for browsers has become one for Node.
+for (const [path, { imports }] of Object.entries(metafile.outputs)) {
+  const left = imports.find(({ kind, path }) => kind === 'import-statement' && path.startsWith('node:'))
+  if (left !== undefined) throw new Error(`${path} imports ${left.path}`)
 }
 
-// Workers and helpers stand beside whatever starts them.
+// Those for any runtime do without the types of Node.
+await rollUpTypes('dist', [
+  { file: 'neutral-types.d.ts', entries: ['link.d.ts', 'client.d.ts'] },
+  { file: 'daemon-types.d.ts', entries: ['index.d.ts'] },
+])
+await removeEmptyFolders('dist')
+
+// Workers, what they compute with, and helpers stand beside what starts them.
 for (const path of await readdir('src', { recursive: true })) {
-  if (!/-worker\.js$|-helper\.(?:js|ps1|cs)$/.test(path)) continue
-  for (const folder of ['dist', 'dist/cli']) {
-    await copyFile(join('src', path), join(folder, basename(path)))
-  }
+  if (!/-worker\.js$|-kernel\.wasm$|-helper\.(?:js|ps1|cs)$/.test(path)) continue
+  await copyFile(join('src', path), join('dist', basename(path)))
 }
 
-// The page of the panel is served as it is; what is in its folder for the compiler is not.
-for (const folder of ['dist', 'dist/cli']) {
-  await cp('src/control/panel', join(folder, 'panel'), {
-    recursive: true,
-    filter: (source) => !/\.(?:json|ts)$/.test(source),
-  })
+// Browsers run the sources of the panel as they are; one file is less to fetch and to keep.
+await build({
+  bundle: true,
+  format: 'esm',
+  minify: true,
+  legalComments: 'none',
+  logLevel: 'warning',
+  outdir: 'dist/panel',
+  entryPoints: [join(PANEL, 'panel.js'), join(PANEL, 'panel.css')],
+})
+for (const name of ['panel.html', 'icon.svg']) {
+  await copyFile(join(PANEL, name), join('dist/panel', name))
 }
 
 /**
- * Collects a declaration file and those that it imports.
+ * Names of an import, as those of a destructuring.
  *
- * @param {string} path
+ * @param {string} names
  */
-async function follow(path) {
-  if (declarations.has(path)) return
-  declarations.add(path)
-  const text = await readFile(path, 'utf8')
-  for (const [, specifier = ''] of text.matchAll(/(?:from|import\()\s*['"](\.[^'"]+)['"]/g)) {
-    await follow(join(dirname(path), specifier.replace(/\.[jt]s$/, '.d.ts')))
+function toPattern(names) {
+  const values = names.split(',').filter((name) => !/^\s*type\s/.test(name))
+  return values.join(',').replaceAll(' as ', ': ')
+}
+
+/**
+ * What the sources import from a module.
+ *
+ * @param {string} wanted
+ */
+async function findNames(wanted) {
+  /** @type {Set<string>} */
+  const found = new Set()
+  for (const path of await readdir('src', { recursive: true })) {
+    if (!path.endsWith('.ts')) continue
+    const text = await readFile(join('src', path), 'utf8')
+    for (const [, names = '', module] of text.matchAll(BUILTIN_IMPORT)) {
+      if (module !== wanted) continue
+      for (const [, name = ''] of names.matchAll(/(?:^|,)\s*(?!type\s)(\w+)/g)) found.add(name)
+    }
   }
+  return [...found]
+}
+
+/** @param {string} module */
+function builtin(module) {
+  return `process.getBuiltinModule('${module}')`
+}
+
+/** @param {string} folder */
+async function removeEmptyFolders(folder) {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await removeEmptyFolders(join(folder, entry.name))
+  }
+  if ((await readdir(folder)).length === 0) await rmdir(folder)
 }

@@ -32,7 +32,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   inbound: { imports: ['core', 'ports', 'hashing', 'lib'] },
   storage: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['hash-wasm', 'yazl'] },
   devices: { imports: ['core', 'ports', 'lib'], packages: ['hash-wasm'] },
-  peers: { imports: ['core', 'ports', 'lib', 'link', 'client'] },
+  peers: { imports: ['core', 'ports', 'lib', 'link', 'client'], packages: ['@nats-io/transport-node'] },
   desktop: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['x11'] },
   client: { imports: ['core', 'link'], neutral: true },
   control: { imports: ['core', 'ports', 'http', 'lib', 'link'], packages: ['qr'] },

@@ -20,6 +20,7 @@ import { MAX_PASSWORD_LENGTH } from '../core/limits.ts'
 import type { Call } from '../http/call.ts'
 import { createAddressTest } from '../http/client-address.ts'
 import { HttpError } from '../http/http-error.ts'
+import { countFields, findField } from '../http/raw-fields.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CredentialVerifier } from '../ports/credential-verifier.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
@@ -131,7 +132,7 @@ export function createAuthenticate(
     devices.noteSighting(device.id, {
       at: clock.now(),
       address,
-      client: request.headers['user-agent'],
+      client: findField(request.rawHeaders, 'user-agent'),
       dialect: dialectOfPath(path),
     })
     return device
@@ -157,16 +158,9 @@ export function parseBasic(header: string): Credentials | undefined {
 }
 
 /** Node keeps the first of several; a request that has two means something else than we see. */
-function singleAuthorization(request: IncomingMessage): string | undefined {
-  const { rawHeaders } = request
-  let found: string | undefined
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]
-    if (name?.length !== 13 || name.toLowerCase() !== 'authorization') continue
-    if (found !== undefined) return undefined
-    found = rawHeaders[index + 1]
-  }
-  return found
+function singleAuthorization({ rawHeaders }: IncomingMessage): string | undefined {
+  if (countFields(rawHeaders, 'authorization') !== 1) return undefined
+  return findField(rawHeaders, 'authorization')
 }
 
 function decodeUtf8(bytes: Buffer): string | undefined {

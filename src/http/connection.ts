@@ -127,13 +127,10 @@ function isOpen(response: ServerResponse | undefined): response is ServerRespons
   return response !== undefined && !response.writableFinished && !response.destroyed
 }
 
-const connections = new WeakMap<Socket, Connection>()
+const CONNECTION: unique symbol = Symbol('connection')
 
 /** The connection of a socket; the same one every time. */
-export function connectionOf(socket: Socket): Connection {
-  const known = connections.get(socket)
-  if (known !== undefined) return known
-  const connection = new Connection(socket)
-  connections.set(socket, connection)
-  return connection
+export function connectionOf(socket: Socket & { [CONNECTION]?: Connection }): Connection {
+  // Each request asks: a map of all sockets would take several times as long.
+  return (socket[CONNECTION] ??= new Connection(socket))
 }

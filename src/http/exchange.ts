@@ -12,6 +12,7 @@ import type { Call } from './call.ts'
 import { findClientAddress, type AddressTest } from './client-address.ts'
 import type { Connection } from './connection.ts'
 import type { HeldBytes, HeldShare } from './held-bytes.ts'
+import { hasDecisiveFields } from './raw-fields.ts'
 import type { Target } from './target.ts'
 
 /** The one expectation that there is. */
@@ -22,6 +23,8 @@ export class Exchange implements Call {
   readonly response: ServerResponse
   readonly connection: Connection
   readonly method: string
+  /** Whether its header says more than what is asked for; see `raw-fields.ts`. */
+  readonly isDecisive: boolean
   path = ''
   params: unknown = undefined
   principal: unknown = undefined
@@ -45,6 +48,7 @@ export class Exchange implements Call {
     this.response = response
     this.connection = connection
     this.method = request.method ?? ''
+    this.isDecisive = hasDecisiveFields(request.rawHeaders)
     this.#isTrustedProxy = isTrustedProxy
     this.#heldBytes = heldBytes
   }
@@ -59,9 +63,12 @@ export class Exchange implements Call {
   }
 
   get address(): string | undefined {
+    const { remoteAddress } = this.connection
+    const isProxy = remoteAddress !== undefined && this.#isTrustedProxy(remoteAddress)
+    if (!isProxy) return remoteAddress
     const forwarded = this.request.headers['x-forwarded-for']
     const joined = Array.isArray(forwarded) ? forwarded.join() : forwarded
-    return findClientAddress(this.connection.remoteAddress, joined, this.#isTrustedProxy)
+    return findClientAddress(remoteAddress, joined, this.#isTrustedProxy)
   }
 
   get signal(): AbortSignal {
@@ -76,6 +83,7 @@ export class Exchange implements Call {
 
   /** There is a request body, and it has not been read to its end. */
   get hasUnreadBody(): boolean {
+    if (!this.isDecisive) return false
     const { headers, readableEnded } = this.request
     if (readableEnded) return false
     if (headers['transfer-encoding'] !== undefined) return true

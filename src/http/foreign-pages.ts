@@ -20,7 +20,7 @@ export type PageCall = Pick<Call, 'request' | 'method' | 'host'>
  * @returns A function that throws {@link HttpError} `FORBIDDEN_ORIGIN`.
  */
 export function refuseForeignPages(publicUrl: string | undefined): (call: PageCall) => void {
-  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin
+  const publicBase = publicUrl === undefined ? undefined : new URL(publicUrl)
 
   return ({ request, method, host }) => {
     if (method === 'GET' || method === 'HEAD') return
@@ -31,18 +31,22 @@ export function refuseForeignPages(publicUrl: string | undefined): (call: PageCa
     }
     // Extensions have schemes of their own, which a page cannot claim.
     if (origin !== 'null' && !/^https?:/i.test(origin)) return
-    if (!isOwnOrigin(origin, host, publicOrigin)) throw forbidden()
+    if (!isOwnOrigin(origin, host, publicBase)) throw forbidden()
   }
 }
 
-/** We speak plain HTTP ourselves; what a proxy in front of us speaks only the public URL tells. */
+/**
+ * We speak plain HTTP ourselves; what a proxy in front of us speaks only the public URL tells. A
+ * plain page of a host that is known by https is one that anybody on the way could have written.
+ */
 function isOwnOrigin(
   origin: string,
   host: string | undefined,
-  publicOrigin: string | undefined,
+  publicBase: URL | undefined,
 ): boolean {
-  if (origin === publicOrigin) return true
-  return host !== undefined && origin === originOf(host)
+  if (origin === publicBase?.origin) return true
+  if (host === undefined || host.toLowerCase() === publicBase?.host) return false
+  return origin === originOf(host)
 }
 
 function originOf(host: string): string | undefined {

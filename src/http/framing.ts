@@ -9,6 +9,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { HttpError } from './http-error.ts'
+import { countFields, findField } from './raw-fields.ts'
 import { isAuthority } from './target.ts'
 
 /**
@@ -21,9 +22,16 @@ const MAX_HEADER_FIELDS = 256
 /** Room for the longest name with each byte percent-encoded, ten times over. */
 const MAX_TARGET_LENGTH = 8192
 
-/** The fault of a request, if it has one. */
-export function findFramingFault(request: IncomingMessage): HttpError | undefined {
-  const { httpVersion, headers, rawHeaders, url = '' } = request
+/**
+ * The fault of a request, if it has one.
+ *
+ * @param isDecisive Whether it has fields of the kind of `Transfer-Encoding`; see `raw-fields.ts`.
+ */
+export function findFramingFault(
+  request: IncomingMessage,
+  isDecisive: boolean,
+): HttpError | undefined {
+  const { httpVersion, rawHeaders, url = '' } = request
   const isOld = httpVersion === '1.0'
   if (httpVersion !== '1.1' && !isOld) return new HttpError('VERSION_UNSUPPORTED')
   if (rawHeaders.length > 2 * MAX_HEADER_FIELDS) {
@@ -32,34 +40,22 @@ export function findFramingFault(request: IncomingMessage): HttpError | undefine
   if (url.length > MAX_TARGET_LENGTH) {
     return new HttpError('TARGET_TOO_LONG', { detail: `at most ${MAX_TARGET_LENGTH} characters` })
   }
-  const coding = headers['transfer-encoding']
+  const coding = isDecisive ? request.headers['transfer-encoding'] : undefined
   if (coding !== undefined && (isOld || coding.toLowerCase() !== 'chunked')) {
     return new HttpError('TRANSFER_CODING_UNSUPPORTED')
   }
-  return findHostFault(headers.host, rawHeaders, isOld)
+  return findHostFault(rawHeaders, isOld)
 }
 
-function findHostFault(
-  host: string | undefined,
-  rawHeaders: readonly string[],
-  isOld: boolean,
-): HttpError | undefined {
+function findHostFault(rawHeaders: readonly string[], isOld: boolean): HttpError | undefined {
+  const host = findField(rawHeaders, 'host')
   if (host === undefined) {
     // HTTP/1.0 had no `Host` yet.
     return isOld ? undefined : badRequest('the Host header is missing')
   }
   if (!isAuthority(host)) return badRequest('the Host header is malformed')
-  // `headers` has the first of several, and no trace of the others.
-  return countHosts(rawHeaders) > 1 ? badRequest('more than one Host header') : undefined
-}
-
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]
-    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1
-  }
-  return count
+  // Node takes the first of several, and leaves no trace of the others.
+  return countFields(rawHeaders, 'host') > 1 ? badRequest('more than one Host header') : undefined
 }
 
 function badRequest(detail: string): HttpError {

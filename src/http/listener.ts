@@ -105,13 +105,14 @@ class Kernel<Principal> {
 
   #answer(exchange: Exchange): void | Promise<void> {
     const { request } = exchange
-    const fault = findFramingFault(request)
+    const fault = findFramingFault(request, exchange.isDecisive)
     if (fault !== undefined) {
       exchange.closeAfterwards()
       throw fault
     }
     // The parser takes whatever is pipelined behind for another protocol, and drops it.
-    if (request.headers.upgrade !== undefined) exchange.closeAfterwards()
+    const isUpgrade = exchange.isDecisive && request.headers.upgrade !== undefined
+    if (isUpgrade) exchange.closeAfterwards()
 
     // Most targets are a literal path as it stands in a table: nothing to take apart.
     const target = request.url ?? ''
@@ -156,7 +157,7 @@ class Kernel<Principal> {
     if (row === undefined) {
       throw new HttpError('METHOD_NOT_ALLOWED', { headers: ['Allow', resource.allow] })
     }
-    refuseBody(exchange.request, row.maxBody)
+    if (exchange.isDecisive) refuseBody(exchange.request, row.maxBody)
     exchange.params = params
     // The principal is what the table asks for, and the parameters are those of the pattern.
     const reply = (row.handler as Handler)(exchange)

@@ -52,6 +52,9 @@ export interface Reply {
   readonly lastModified?: number
 }
 
+/** A reply that is not a stream. */
+export type WholeReply = Reply & { readonly body?: string | Uint8Array }
+
 /** Extras for the functions below. */
 export interface ReplyOptions {
   readonly status?: number

@@ -13,8 +13,8 @@ import type { Exchange } from './exchange.ts'
 import { HttpError } from './http-error.ts'
 import { drain, LINGER_MS } from './linger.ts'
 import { blockSize, pumpBlob } from './pump-blob.ts'
-import { allHeaders, withoutContentHeaders } from './reply-headers.ts'
-import type { BlobBody, LiveBody, Reply } from './reply.ts'
+import { allHeaders, wholeHeaders, withoutContentHeaders } from './reply-headers.ts'
+import type { BlobBody, LiveBody, Reply, WholeReply } from './reply.ts'
 import { StallWatch } from './stall-watch.ts'
 import { createWire } from './wire.ts'
 
@@ -69,7 +69,7 @@ export class Sender {
         ? this.#sendLive(exchange, reply, body)
         : this.#sendBlob(exchange, reply, body)
     }
-    response.writeHead(status, allHeaders(reply, lengthOf(status, body)))
+    response.writeHead(status, wholeHeaders(reply as WholeReply))
     this.#finish(exchange, method === 'HEAD' ? undefined : body)
   }
 
@@ -155,16 +155,11 @@ function clientGone(): DOMException {
   return new DOMException('The client has left', 'AbortError')
 }
 
-function isConditional({ method }: Exchange, reply: Reply): boolean {
+function isConditional({ method, isDecisive }: Exchange, reply: Reply): boolean {
+  if (!isDecisive) return false
   const { status, etag, lastModified } = reply
   if (status !== 200 || (etag === undefined && lastModified === undefined)) return false
   return method === 'GET' || method === 'HEAD'
-}
-
-function lengthOf(status: number, body: string | Uint8Array | undefined): number | undefined {
-  if (typeof body === 'string') return Buffer.byteLength(body)
-  if (body !== undefined) return body.length
-  return status === 204 ? undefined : 0
 }
 
 function selectRange(

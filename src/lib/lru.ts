@@ -40,6 +40,11 @@ export class Lru<Key, Value extends NonNullable<unknown>> {
     }
   }
 
+  /** The longest unused first. */
+  entries(): IterableIterator<[Key, Value]> {
+    return this.#entries.entries()
+  }
+
   clear(): void {
     this.#entries.clear()
   }

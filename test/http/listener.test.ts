@@ -405,6 +405,15 @@ describe('a browser', () => {
     }
   })
 
+  it('may not send what a page made up that anybody on the way could have written', async (t) => {
+    const { connect } = await serveKernel(t, { publicUrl: 'https://clip.example/base' })
+    const client = await connect()
+    const send = (origin: string): string =>
+      page('POST', `Origin: ${origin}`).replace('Host: box', 'Host: clip.example')
+    assert.equal((await client.send(send('http://clip.example')).read()).status, 403)
+    assert.equal((await client.send(send('https://clip.example')).read()).status, 405)
+  })
+
   it('may read, since it shows a foreign page nothing of it', async (t) => {
     const { connect } = await serveKernel(t)
     const client = await connect()

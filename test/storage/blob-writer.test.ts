@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Semaphore } from '../../src/lib/semaphore.ts'
 import { BlobWriter, type BlobWriterOptions } from '../../src/storage/blob-writer.ts'
 
-const BATCH = 256 * 1024
+const BATCH = 512 * 1024
 
 interface Write {
   readonly length: number

@@ -30,8 +30,9 @@ before(async () => {
     format: 'esm',
     packages: 'external',
   })
-  const worker = 'blake3-worker.js'
-  await copyFile(join(ROOT, 'src/hashing', worker), join(programs, worker))
+  for (const file of ['blake3-worker.js', 'blake3-kernel.wasm']) {
+    await copyFile(join(ROOT, 'src/hashing', file), join(programs, file))
+  }
 })
 
 after(() => rm(programs, { recursive: true }))
