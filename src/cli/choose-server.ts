@@ -12,6 +12,8 @@ import { CommandError, type Invocation } from './command.ts'
 import type { Input } from './input.ts'
 import { readSavedServer, type Server } from './saved-server.ts'
 
+const LINK = /^clip:\/\//i
+
 /**
  * The server of `--link-file`, else the saved one, else that of the first line of stdin.
  *
@@ -37,9 +39,11 @@ export async function readLink({ shell, args }: Invocation, input: Input): Promi
   return (await readLinkFile(resolve(shell.cwd, file))).trim()
 }
 
+/** What `pair` has printed is a link file as well: the link is a line of its own in it. */
 async function readLinkFile(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8')
+    const text = await readFile(path, 'utf8')
+    return text.split('\n').find((line) => LINK.test(line)) ?? text
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     throw new CommandError(`Cannot read the link file "${path}": ${reason}`)

@@ -8,7 +8,7 @@ import type { OptionSpec } from './arguments.ts'
 
 const SETTINGS_COMMANDS = [
   'serve', 'pair', 'devices', 'rotate', 'revoke', 'status', 'panel', 'pause', 'resume',
-  'join', 'leave', 'peers',
+  'join', 'leave', 'peers', 'group',
 ] as const
 
 /** Commands that take all settings of the daemon as options. */
@@ -171,6 +171,15 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     summary: 'list the joined daemons, and how the links to them are doing',
     options: JSON_FLAG,
     operands: [0, 0],
+  },
+  group: {
+    usage: 'group new|import|leave',
+    summary: 'make the key of a group that uses a bus, bring that of another member, or leave',
+    details:
+      '"new" makes it once, and says where it is; "import" reads a copy from stdin. It is never shown. ' +
+      'It counts from the next start of the daemon with --bus.',
+    options: { force: { placeholder: undefined, meaning: 'replace the key that is there' }, ...JSON_FLAG },
+    operands: [1, 1],
   },
   link: {
     usage: 'link decode',

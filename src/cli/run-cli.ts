@@ -8,24 +8,19 @@
  */
 
 import { parseArguments, type OptionSpec } from './arguments.ts'
-import {
-  CommandError,
-  UsageError,
-  type Invocation,
-  type Run,
-  type SettingsInvocation,
-} from './command.ts'
+import { CommandError, UsageError } from './command.ts'
 import {
   COMMANDS,
   isCommandName,
   isSettingsCommand,
   takesSettings,
   type CommandName,
-  type PlainCommandName,
-  type SettingsCommandName,
 } from './commands.ts'
+import { explain, overview } from './help.ts'
 import { Printing } from './printing.ts'
 import { explainFailure } from './remedies.ts'
+import { runServe } from './serve.ts'
+import { readSettings, SETTING_OPTIONS } from './setting-options.ts'
 import { complain, print, type Shell } from './shell.ts'
 
 const FAILED = 1
@@ -33,34 +28,6 @@ const CALLED_WRONGLY = 2
 
 const HELP: Readonly<Record<string, OptionSpec>> = {
   help: { placeholder: undefined, meaning: 'explain this command' },
-}
-
-// Loaded when called, so that none waits for the others.
-const SETTINGS_COMMANDS: Readonly<
-  Record<SettingsCommandName, () => Promise<Run<SettingsInvocation>>>
-> = {
-  serve: async () => (await import('./serve.ts')).runServe,
-  pair: async () => (await import('./pair.ts')).runPair,
-  devices: async () => (await import('./devices.ts')).runDevices,
-  rotate: async () => (await import('./rotate.ts')).runRotate,
-  revoke: async () => (await import('./revoke.ts')).runRevoke,
-  status: async () => (await import('./status.ts')).runStatus,
-  panel: async () => (await import('./panel.ts')).runPanel,
-  pause: async () => (await import('./pause.ts')).runPause,
-  resume: async () => (await import('./resume.ts')).runResume,
-  join: async () => (await import('./join.ts')).runJoin,
-  leave: async () => (await import('./leave.ts')).runLeave,
-  peers: async () => (await import('./peers.ts')).runPeers,
-}
-
-const PLAIN_COMMANDS: Readonly<Record<PlainCommandName, () => Promise<Run<Invocation>>>> = {
-  doctor: async () => (await import('./doctor.ts')).runDoctor,
-  link: async () => (await import('./link.ts')).runLink,
-  pull: async () => (await import('./pull.ts')).runPull,
-  push: async () => (await import('./push.ts')).runPush,
-  watch: async () => (await import('./watch.ts')).runWatch,
-  help: async () => (await import('./help.ts')).runHelp,
-  version: async () => (await import('./print-version.ts')).runVersion,
 }
 
 /**
@@ -86,7 +53,6 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
 
 async function dispatch([name, ...rest]: readonly string[], shell: Shell): Promise<number> {
   if (name === undefined) {
-    const { overview } = await import('./help.ts')
     print(shell, overview())
     throw new UsageError(['Cannot run without a command: choose one of those above'])
   }
@@ -99,24 +65,23 @@ async function dispatch([name, ...rest]: readonly string[], shell: Shell): Promi
 }
 
 async function run(name: CommandName, rest: readonly string[], shell: Shell): Promise<number> {
-  const { SETTING_OPTIONS, readSettings } = await import('./setting-options.ts')
   const settingOptions = takesSettings(name) ? SETTING_OPTIONS : {}
   const specs = { ...settingOptions, ...COMMANDS[name].options, ...HELP }
   const parsed = parseArguments(rest, specs)
   if (parsed.flag('help')) {
-    const { explain } = await import('./help.ts')
     print(shell, explain(name) ?? '')
     return 0
   }
   const args = parsed.withProblems(countProblems(name, parsed.operands.length))
   if (isSettingsCommand(name)) {
     const settings = readSettings(args, shell)
-    const command = await SETTINGS_COMMANDS[name]()
-    return command({ shell, args, settings })
+    if (name === 'serve') return runServe({ shell, args, settings })
+    const { OTHER_SETTINGS_COMMANDS } = await import('./other-commands.ts')
+    return OTHER_SETTINGS_COMMANDS[name]({ shell, args, settings })
   }
   if (args.problems.length > 0) throw new UsageError(args.problems)
-  const command = await PLAIN_COMMANDS[name]()
-  return command({ shell, args })
+  const { PLAIN_COMMANDS } = await import('./other-commands.ts')
+  return PLAIN_COMMANDS[name]({ shell, args })
 }
 
 function countProblems(name: CommandName, count: number): readonly string[] {

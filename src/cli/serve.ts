@@ -9,7 +9,6 @@ import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
 import { surviveFailures } from '../daemon/survive-failures.ts'
 import type { Invocation, SettingsInvocation } from './command.ts'
-import { pairAndShow } from './pair.ts'
 import { complain, print, printJson } from './shell.ts'
 
 // The window was closed (SIGHUP) like asked to stop: an upload in flight does not care which.
@@ -41,6 +40,7 @@ export async function runServe({ shell, args, settings }: SettingsInvocation): P
 /** The very first start ends with something to scan. */
 async function pairFirst({ admin, warnings }: Daemon, call: Invocation): Promise<void> {
   if ((await admin.devices()).length > 0) return
+  const { pairAndShow } = await import('./pair.ts')
   const nothing = { label: undefined, username: undefined, password: undefined, url: undefined }
   try {
     await pairAndShow(withoutSaid(admin, warnings), { kind: 'phone', ...nothing }, call)

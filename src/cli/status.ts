@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { DaemonStatus } from '../daemon/open-admin.ts'
+import type { BusStatus, DaemonStatus } from '../daemon/open-admin.ts'
 import type { SettingsInvocation } from './command.ts'
 import { describePause, formatAgo, formatBytes } from './quantities.ts'
 import { print, printJson } from './shell.ts'
@@ -22,7 +22,7 @@ export async function runStatus(call: SettingsInvocation): Promise<number> {
 }
 
 function describe(status: DaemonStatus, now: number): readonly (readonly [string, string])[] {
-  const { item, storage, listeners, peers, devices, paused } = status
+  const { item, storage, listeners, peers, devices, paused, bus } = status
   return [
     ['Daemon', describeDaemon(status, now)],
     ...(status.running ? [['Clipboard', describeClipboard(status)] as const] : []),
@@ -40,6 +40,7 @@ function describe(status: DaemonStatus, now: number): readonly (readonly [string
       const title = name === 'gateway' ? 'Gateway' : 'Control'
       return [title, error === undefined ? urls.join(', ') : `${urls.join(', ')} failed: ${error}`]
     }),
+    ...(bus === undefined ? [] : [['Bus', describeBus(bus)] as const]),
     ...peers.map(({ name, state, error }): readonly [string, string] => [
       'Joined',
       `${name}, ${state}${error === undefined ? '' : `: ${error}`}`,
@@ -54,6 +55,15 @@ function describeDaemon(
   if (!running) return `not running (clipgate ${version}); start it: clipgate serve`
   const since = startedAt === undefined ? '' : `, started ${formatAgo(startedAt, now)}`
   return `clipgate ${version}, ${mode ?? 'starting'}, process ${pid ?? 'unknown'}${since}`
+}
+
+function describeBus({ urls, state, error, group, members, refused }: BusStatus): string {
+  const others = members === 0 ? 'nobody else heard of lately' : `${members} other members`
+  return [
+    `${urls.join(', ')}, ${state}${error === undefined ? '' : `: ${error}`}`,
+    `group ${group}, ${others}`,
+    ...(refused === 0 ? [] : [`${refused} signals refused: not sealed with our group key`]),
+  ].join('; ')
 }
 
 function describeClipboard({ clipboard, clipboardError }: DaemonStatus): string {

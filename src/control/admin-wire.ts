@@ -16,6 +16,7 @@ import {
   type Decoder,
 } from '../lib/decoder.ts'
 import type { DaemonStatus, DeviceSummary, Pairing, PairRequest, Pause } from '../ports/admin.ts'
+import type { BusStatus } from '../ports/bus.ts'
 import type { JoinRequest, PeerSummary } from '../ports/peers.ts'
 
 const decodeKind = oneOf(['phone', 'peer'])
@@ -82,6 +83,15 @@ export const decodeDevices: Decoder<readonly DeviceSummary[]> = arrayOf(
   }),
 )
 
+const decodeBus: Decoder<BusStatus> = objectOf({
+  urls: arrayOf(decodeString),
+  state: oneOf(['connecting', 'connected', 'waiting']),
+  error: optional(decodeString),
+  group: decodeString,
+  members: decodeNumber,
+  refused: decodeNumber,
+})
+
 export const decodeStatus: Decoder<DaemonStatus> = objectOf({
   running: decodeBoolean,
   pid: optional(decodeNumber),
@@ -114,4 +124,5 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
     }),
   ),
   peers: arrayOf(decodePeer),
+  bus: optional(decodeBus),
 })

@@ -34,6 +34,12 @@ export function compareStamps(a: Stamp, b: Stamp): number {
   return a.member < b.member ? -1 : Number(a.member > b.member)
 }
 
+/** The same where there may be no item: nothing is older than anything. */
+export function compareOptional(a: Stamp | undefined, b: Stamp | undefined): number {
+  if (a !== undefined && b !== undefined) return compareStamps(a, b)
+  return Number(a !== undefined) - Number(b !== undefined)
+}
+
 /** The stamp of an item; of one without, the time at which it became current here. */
 export function stampOf(item: { readonly stamp?: Stamp | undefined; readonly activatedAt: number }): Stamp {
   return item.stamp ?? { at: item.activatedAt, member: '' }

@@ -5,6 +5,7 @@
  */
 
 import type { Gateway } from '../gateway/create-gateway.ts'
+import type { GroupBus } from '../peers/bus/open-group-bus.ts'
 import type { PeerLinks } from '../peers/peer-links.ts'
 import type { Panel } from '../ports/panel.ts'
 import type { Listeners } from './listeners.ts'
@@ -17,11 +18,12 @@ export interface PanelParts {
   readonly gateway: Pick<Gateway, 'onStreams'>
   readonly listeners: Pick<Listeners, 'onChange'>
   readonly peers: Pick<PeerLinks, 'onChange'>
+  readonly bus: Pick<GroupBus, 'onChange'> | undefined
   readonly addresses: Panel['addresses']
 }
 
 export function createPanel(parts: PanelParts): Panel {
-  const { clipboard, desktop, gateway, listeners, peers, addresses } = parts
+  const { clipboard, desktop, gateway, listeners, peers, bus, addresses } = parts
   const { latest, changes, devices, storage } = clipboard
   return {
     get item() {
@@ -39,6 +41,7 @@ export function createPanel(parts: PanelParts): Panel {
         listeners.onChange(listener),
         peers.onChange(listener),
         desktop.onChange(listener),
+        ...(bus === undefined ? [] : [bus.onChange(listener)]),
       ]
       return () => {
         for (const unsubscribe of subscriptions) unsubscribe()

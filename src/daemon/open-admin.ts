@@ -22,6 +22,7 @@ import {
 import type { Settings } from './settings.ts'
 
 export type { Admin, DaemonStatus, DeviceSummary, Pairing } from '../ports/admin.ts'
+export type { BusStatus } from '../ports/bus.ts'
 export type { PeerSummary } from '../ports/peers.ts'
 
 /**

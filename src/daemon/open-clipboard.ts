@@ -16,12 +16,16 @@ import type { GatewayPorts } from '../gateway/gateway-ports.ts'
 import { ChangeHub } from '../inbound/change-hub.ts'
 import { ClipboardPipeline, type Member } from '../inbound/clipboard-pipeline.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
+import { GroupClock } from '../peers/group-clock.ts'
+import { MEMBER_FILE } from '../peers/member-file.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Device } from '../ports/device-registry.ts'
+import type { GroupTime } from '../ports/group-time.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PeerStore } from '../ports/peers.ts'
 import { openDataDirectory, type DataDirectory } from '../storage/data-directory.ts'
+import { DiskPrivateFile } from '../storage/disk-private-file.ts'
 import { JsonPeerStore, PEERS_FILE } from '../storage/json-peer-store.ts'
 import { openStorage, type Storage, type StorageLimits } from '../storage/open-storage.ts'
 import type { Settings } from './settings.ts'
@@ -56,6 +60,7 @@ export interface Clipboard extends GatewayPorts {
   readonly devices: JsonDeviceRegistry
   readonly inbound: ClipboardPipeline
   readonly member: Member
+  readonly groupTime: GroupClock
   readonly peerStore: PeerStore
   /** Writes what is pending, ends workers and timers, and gives the directory back. */
   close(): Promise<void>
@@ -107,14 +112,17 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     const changes = new ChangeHub()
     const maxTextBytes = options.maxMetadataBytes
     const peerStore = await JsonPeerStore.open(join(directory.path, PEERS_FILE))
-    const member = createMember(clock)
+    const file = new DiskPrivateFile(join(directory.path, MEMBER_FILE))
+    const groupTime = await GroupClock.open({ file, clock, logger })
+    cleanup.add(() => groupTime.close())
+    const member = createMember(groupTime)
     const inbound = new ClipboardPipeline({
       staging, latest, changes, clock, logger, maxTextBytes, member,
     })
     const verifier = createCredentialVerifier({ registry: devices, hasher })
     return {
       directory, blobs, storage, staging, latest, changes, inbound, devices, verifier, clock, logger,
-      member, peerStore,
+      member, groupTime, peerStore,
       close: () => cleanup.run(),
     }
   } catch (error) {
@@ -124,6 +132,6 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
 }
 
 /** Another one at each start: it tells apart what happened in the same millisecond, and no more. */
-function createMember(clock: Clock): Member {
-  return { id: `m_${randomBytes(8).toString('hex')}`, now: () => clock.now() }
+function createMember(time: GroupTime): Member {
+  return { id: `m_${randomBytes(8).toString('hex')}`, now: () => time.now() }
 }

@@ -20,6 +20,7 @@ export type LiveStatus = Pick<
   | 'paused'
   | 'listeners'
   | 'peers'
+  | 'bus'
 >
 
 /** The status while no daemon runs, without the joined daemons. */
@@ -32,6 +33,7 @@ export const NOT_RUNNING: Omit<LiveStatus, 'peers'> = {
   clipboardError: undefined,
   paused: undefined,
   listeners: [],
+  bus: undefined,
 }
 
 export async function readStatus(

@@ -16,6 +16,7 @@ import {
   STAGING_QUOTA_BYTES,
   STAGING_TTL_MS,
 } from '../core/limits.ts'
+import { BUS_SETTINGS, type BusSettings } from './bus-settings.ts'
 import { COPY_SETTINGS, type CopySettings } from './copy-settings.ts'
 import { downloadFolder, stateFolder } from './folders.ts'
 import type { HostPort } from './host-port.ts'
@@ -38,7 +39,7 @@ import { LOG_LEVELS, type LogLevel } from './stream-logger.ts'
 export type ClipboardChoice = 'x11' | 'wayland' | 'macos' | 'windows' | 'none'
 
 /** What a daemon runs with. Durations are milliseconds, sizes bytes, paths absolute. */
-export interface Settings extends CopySettings {
+export interface Settings extends BusSettings, CopySettings {
   readonly dataDir: string
   /** `undefined`: see {@link defaultListen}, which depends on the mode. */
   readonly listen: readonly HostPort[] | undefined
@@ -210,6 +211,7 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
     meaning: 'where pushed files land',
   },
   ...COPY_SETTINGS,
+  ...BUS_SETTINGS,
   notify: {
     kind: FLAG,
     fallback: () => false,

@@ -24,6 +24,7 @@ import { DiskPrivateFile } from '../storage/disk-private-file.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl } from './addresses.ts'
 import { createPanel } from './create-panel.ts'
 import { Listeners } from './listeners.ts'
+import { openBus } from './open-bus.ts'
 import { openConfigured, type Clipboard } from './open-clipboard.ts'
 import { openDesktop, type Desktop } from './open-desktop.ts'
 import { readInterfaces } from './read-interfaces.ts'
@@ -108,18 +109,23 @@ async function openWhenFree(
   logger: Logger,
   more: Parameters<typeof openConfigured>[2],
 ): Promise<Clipboard> {
-  const patience = performance.now() + PATIENCE_MS
+  const patience = uptimeMs() + PATIENCE_MS
   for (;;) {
     try {
       return await openConfigured(settings, logger, more)
     } catch (error) {
       const isBusy = error instanceof DomainError && error.code === 'DATA_DIRECTORY_BUSY'
-      if (!isBusy || performance.now() > patience) throw error
+      if (!isBusy || uptimeMs() > patience) throw error
       const holder = await readLockHolder(settings.dataDir)
       if (holder?.control !== undefined) throw error
       await delay(RETRY_MS)
     }
   }
+}
+
+/** `performance` is a module of Node that nothing else at a start needs. */
+function uptimeMs(): number {
+  return process.uptime() * 1000
 }
 
 /** Nobody else needs to load it. */
@@ -173,6 +179,9 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
   cleanup.add(() => peers.close())
   peers.start()
 
+  const bus = await openBus(settings, clipboard, () => linkBase().url)
+  cleanup.add(() => bus?.close())
+
   const admin = createDeviceAdmin({
     devices: clipboard.devices,
     status: () =>
@@ -186,6 +195,7 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
         paused: desktop.paused(),
         listeners: listeners.status(),
         peers: peers.list(),
+        bus: bus?.status(),
       }),
     linkBase,
     countStreams: (deviceId) => gateway.countStreams(deviceId),
@@ -201,6 +211,7 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
     gateway,
     listeners,
     peers,
+    bus,
     addresses: () => listAddresses(bound, readInterfaces(), settings.publicUrl),
   })
   const keyFile = new DiskPrivateFile(join(directory.path, PANEL_KEY_FILE))
@@ -211,7 +222,8 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
   await directory.announce({ control })
 
   // A node behind a proxy listens on loopback on purpose; `pair` tells of the address all the same.
-  const unreachable = settings.headless ? undefined : linkBase().warning
+  const isOnPurpose = settings.headless && bus === undefined
+  const unreachable = isOnPurpose ? undefined : linkBase().warning
   const warnings = [desktop.warning, unreachable].filter((text) => text !== undefined)
   return {
     ready: {

@@ -9,6 +9,7 @@ import {
   chooseBaseUrl,
   isLocalAddress,
   isOverlayInterface,
+  listAddresses,
   usefulAddresses,
   type NetworkInterfaces,
 } from '../daemon/addresses.ts'
@@ -90,12 +91,12 @@ function fixFor(situation: Situation, interfaces: NetworkInterfaces): string {
 /** There may be several networks, and the phone is in one of them. */
 async function describe(
   url: string,
-  { machine }: Situation,
+  situation: Situation,
   interfaces: NetworkInterfaces,
 ): Promise<Finding> {
+  const { machine } = situation
   const useful = usefulAddresses(interfaces)
   const detail = `links name ${url}`
-  const others = useful.filter((address) => !url.includes(address))
   const vpn = await defaultInterface(machine)
   if (vpn !== undefined && isOverlayInterface(vpn)) {
     const fix =
@@ -110,9 +111,13 @@ async function describe(
       fix,
     )
   }
-  // Most interfaces have addresses of both kinds.
-  const networks = others.filter((address) => isIPv6Host(address) === url.includes('['))
-  if (networks.length === 0) return fine(CHECK, detail)
-  const fix = `for phones in another network: clipgate pair --url http://${networks[0]}:PORT`
-  return hint(CHECK, `${detail}; this machine is also ${networks.join(', ')}`, fix)
+  // Only where the gateway listens; and most interfaces have addresses of both kinds.
+  const listed = listAddresses(gatewayAddresses(situation), interfaces, undefined)
+  const others = listed.map((address) => address.url).filter((other) => other !== url)
+  const networks = others.filter((other) => other.includes('[') === url.includes('['))
+  const [first] = networks
+  if (first === undefined) return fine(CHECK, detail)
+  const hosts = networks.map((other) => new URL(other).hostname)
+  const fix = `for phones in another network: clipgate pair --url ${first.replace(/:0$/, ':PORT')}`
+  return hint(CHECK, `${detail}; this machine is also ${hosts.join(', ')}`, fix)
 }

@@ -12,6 +12,7 @@ import { createAuthenticate } from './authenticate.ts'
 import { toHttpError } from './domain-errors.ts'
 import { EventStreams } from './event-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
+import { tellGroupTime } from './group-time.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
 
 /** The listener of the gateway, and a hold on the event streams that it has opened. */
@@ -33,9 +34,13 @@ export interface Gateway extends RequestListener {
 export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gateway {
   const { isDraining = () => false, trustedProxies = [], publicUrl, heartbeatMs } = options
   const streams = new EventStreams({ ...ports, heartbeatMs })
+  const { groupTime } = ports
+  const routes = deviceRoutes(ports, streams, options).map((route) =>
+    groupTime === undefined ? route : tellGroupTime(route, groupTime),
+  )
   const listener = createListener<Device>({
     publicRoutes: publicRoutes(options),
-    routes: deviceRoutes(ports, streams, options),
+    routes,
     authenticate: createAuthenticate(ports, { trustedProxies }),
     isDraining,
     trustedProxies,

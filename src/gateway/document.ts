@@ -9,6 +9,7 @@ import { stampOf, type Stamp } from '../core/stamp.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { json, type Reply } from '../http/reply.ts'
+import { constantReply } from '../http/reply-headers.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Device, DeviceRegistry, Dialect } from '../ports/device-registry.ts'
 import type { InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
@@ -62,12 +63,12 @@ function remember(make: (item: Item | undefined) => Reply): (item: Item | undefi
 const LONGEST_STRING = 4096
 
 function makeReply(document: string, tag: string): Reply {
-  return {
+  return constantReply({
     status: 200,
     headers: ['Content-Type', 'application/json'],
     body: document.length > LONGEST_STRING ? Buffer.from(document) : document,
     etag: `"${tag}"`,
-  }
+  })
 }
 
 function tagOf(item: Item | undefined): string {

@@ -6,10 +6,11 @@
 
 import type { Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
-import { empty, json, text, type Reply } from '../http/reply.ts'
+import { json, text, type Reply } from '../http/reply.ts'
+import { constantReply } from '../http/reply-headers.ts'
 import type { Clock } from '../ports/clock.ts'
 
-const ALIVE: Reply = empty(204)
+const ALIVE: Reply = constantReply({ status: 204 })
 
 /**
  * `GET /healthz`, public: the listener is live and accepts requests. Constant cost; tells nothing

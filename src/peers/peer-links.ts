@@ -9,12 +9,17 @@ import { connect } from '../client/connect.ts'
 import { systemTiming } from '../client/timing.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { Subscribers } from '../lib/subscribers.ts'
+import type { GroupTime } from '../ports/group-time.ts'
 import type { JoinRequest, PeerRecord, Peers, PeerStore, PeerSummary } from '../ports/peers.ts'
+import { withGroupTime } from './group-time-fetch.ts'
 import { PeerBook } from './peer-book.ts'
 import { createPeerFetch, type PeerFetch } from './peer-fetch.ts'
 import { PeerLink, type PeerLinkDeps } from './peer-link.ts'
 
-export type PeerLinksDeps = Omit<PeerLinkDeps, 'client' | 'timing' | 'onChange'> & { readonly store: PeerStore }
+export interface PeerLinksDeps extends Omit<PeerLinkDeps, 'client' | 'timing' | 'onChange'> {
+  readonly store: PeerStore
+  readonly groupTime: GroupTime
+}
 
 interface OpenLink {
   readonly link: PeerLink
@@ -69,7 +74,8 @@ export class PeerLinks implements Peers {
 
   #connect(record: PeerRecord): void {
     const fetch = createPeerFetch(record.tlsFingerprint)
-    const client = connect(toCredentials(record), { fetch: fetch.fetch })
+    const send = withGroupTime(fetch.fetch, this.#deps.groupTime)
+    const client = connect(toCredentials(record), { fetch: send })
     const link = new PeerLink(record.name, {
       ...this.#deps,
       client,

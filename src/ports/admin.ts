@@ -8,6 +8,7 @@
  */
 
 import type { ItemType } from '../core/item-type.ts'
+import type { BusStatus } from './bus.ts'
 import type { DeviceKind } from './device-registry.ts'
 import type { JoinRequest, PeerSummary } from './peers.ts'
 
@@ -95,6 +96,8 @@ export interface DaemonStatus {
   readonly listeners: readonly ListenerStatus[]
   /** The joined daemons. */
   readonly peers: readonly PeerSummary[]
+  /** `undefined` without a bus, and while no daemon runs. */
+  readonly bus: BusStatus | undefined
 }
 
 export interface Admin {

@@ -91,8 +91,21 @@ describe('clipgate status', () => {
       ...STATUS,
       clipboardError: null,
       paused: null,
+      bus: null,
       listeners: [{ ...STATUS.listeners[0], error: null }],
     })
+  })
+
+  it('tells of the bus, where there is one', async (t) => {
+    const bus = {
+      urls: ['tls://broker:4222'], state: 'waiting', error: 'connection refused', group: '0123456789abcdef',
+      members: 2, refused: 3,
+    } as const
+    const run = await beside(t, { ...createFakeAdmin(), status: async () => ({ ...STATUS, bus }) })
+    assert.deepEqual(JSON.parse((await run(['status', '--json'])).stdout).bus, bus)
+    const { stdout } = await run(['status'])
+    const line = 'Bus        tls://broker:4222, waiting: connection refused; group 0123456789abcdef, 2 other members; 3 signals refused'
+    assert.ok(stdout.includes(line), stdout)
   })
 
   it('says that no daemon runs', async (t) => {

@@ -137,6 +137,14 @@ describe('clipgate push and pull', () => {
     )
   })
 
+  it('find the link in what clipgate pair has printed', async (t) => {
+    const { run, link, cwd } = await open(t)
+    await writeFile(join(cwd, 'paired.txt'), `\u001b[0m  ▄▄▄\n\n  link\n${link}\n\nIt is shown once.\n`)
+    const inFile = ['--link-file', 'paired.txt']
+    assert.equal((await run(['push', ...inFile], { stdin: 'hello' })).code, 0)
+    assert.equal((await run(['pull', ...inFile])).stdout, 'hello')
+  })
+
   it('remember the server, but not the link, in a private file', async (t) => {
     const { run, link, cwd, url, device, password } = await open(t)
     assert.equal((await run(['push', '--save'], { stdin: `${link}\nhello` })).code, 0)

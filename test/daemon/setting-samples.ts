@@ -109,6 +109,18 @@ export const GOOD: {
     [1, '1', 1],
     ['64MiB', '64MiB', 2 ** 26],
   ],
+  bus: [
+    ['nats://broker:4222', 'nats://broker:4222', ['nats://broker:4222']],
+    [['tls://a/', 'nats://[::1]:5'], 'tls://a/, nats://[::1]:5', ['tls://a', 'nats://[::1]:5']],
+  ],
+  busCredentials: [
+    ['/a.creds', '/a.creds', '/a.creds'],
+    ['/b', '/b', '/b'],
+  ],
+  busCa: [
+    ['/ca.pem', '/ca.pem', '/ca.pem'],
+    ['/b', '/b', '/b'],
+  ],
   notify: [
     [true, 'true', true],
     [false, '0', false],
@@ -147,6 +159,9 @@ export const BAD: { readonly [Name in keyof Settings]: readonly unknown[] } = {
   shareTypes: [[], 'html', 'text,', ['text', 'group'], true],
   maxCopiedTextBytes: ['17MiB', '0'],
   maxCopiedImageBytes: ['65MiB', 0, 'none'],
+  bus: ['broker:4222', 'http://a', 'nats://u:secretword@a', 'nats://', 'nats://a/b', 'tls://a?q', [], 5],
+  busCredentials: ['', 5],
+  busCa: ['', {}],
   notify: ['always', 2],
   logLevel: ['INFO', 'trace'],
   pairFirst: ['on'],

@@ -232,6 +232,11 @@ describe('clipgate doctor, before a start', () => {
       /this machine is also 10\.1\.2\.3$/,
       /pair --url http:\/\/10\.1/,
     )
+    const one = await check(t, {
+      interfaces: () => ({ ...LAN, wlan0: wifi }),
+      options: { listen: ['192.168.1.20:0'] },
+    })
+    one.expectFine('addresses', /^links name http:\/\/192\.168\.1\.20:0$/)
 
     const route = 'tun0\t00000000\t0100000A\t0003\t0\t0\t5\t00000000\t0\t0\t0\n'
     const vpn = await check(t, { files: { 'proc/net/route': route } })

@@ -10,11 +10,12 @@ import { startServer, type RunningServer, type ServerOptions } from '../../src/h
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
 import { readFrames } from '../support/event-reader.ts'
+import type { Machine } from '../support/machines.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { needs } from '../support/requirements.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
-import { makeNetwork, needsNetwork, type Machine } from './support/network.ts'
+import { makeNetwork, needsNetwork } from './support/network.ts'
 import { failToStart } from './support/start-failure.ts'
 import { readTree } from './support/read-tree.ts'
 

@@ -1,11 +1,34 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
-import { arrives, joinDaemon, peerOf, restart, startMemberDaemon } from './support/daemons.ts'
+import { formatConnectLink, parseConnectLink } from '../../src/link/connect-link.ts'
+import { temporaryFolder } from '../support/daemon-process.ts'
+import { needs } from '../support/requirements.ts'
+import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { makeCertificate } from './support/certificates.ts'
+import { startProxy } from './support/counting-proxy.ts'
+import { arrives, joinWith, peerOf } from './support/daemons.ts'
+import { largestIn } from './support/large-file.ts'
+import { MemberProcess } from './support/member-process.ts'
+import { startTlsFront } from './support/tls-server.ts'
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+/** A node, and a member that is yet to join. */
+async function startTwo(t: TestContext): Promise<readonly [MemberProcess, MemberProcess]> {
+  const { main } = program
+  const node = await MemberProcess.start(t, 'node', { main })
+  return [node, await MemberProcess.start(t, 'a', { main })]
+}
 
 const isText = (text: string) => (document: { readonly text: string }) => document.text === text
 
@@ -13,10 +36,10 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 
 describe('daemons that joined a node', () => {
   it('share texts and files with it and with each other', async (t) => {
-    const node = await startMemberDaemon(t)
-    const [a, b] = [await startMemberDaemon(t), await startMemberDaemon(t)]
-    await joinDaemon(a, node)
-    await joinDaemon(b, node)
+    const [node, a] = await startTwo(t)
+    const b = await MemberProcess.start(t, 'b', { main: program.main })
+    await a.join(node)
+    await b.join(node)
     await a.phone.pushText('from a')
     await Promise.all([node, b].map((member) => arrives(member, isText('from a'))))
 
@@ -39,47 +62,65 @@ describe('daemons that joined a node', () => {
   })
 
   it('make up for what happened while one of them was away, newest only', async (t) => {
-    const node = await startMemberDaemon(t)
-    const a = await startMemberDaemon(t)
-    await joinDaemon(a, node)
+    const [node, a] = await startTwo(t)
+    await a.join(node)
     await a.phone.pushText('before')
     await arrives(node, isText('before'))
-    await a.daemon.stop()
+    await a.stop()
     await node.phone.pushText('meanwhile 1')
     await node.phone.pushText('meanwhile 2')
-    const again = await restart(t, a)
+    await a.start()
     await arrives(a, isText('meanwhile 2'))
 
-    await node.daemon.stop()
+    await node.stop()
     await a.phone.pushText('alone 1')
     await a.phone.pushText('alone 2')
-    await restart(t, node)
+    await node.start()
     await arrives(node, isText('alone 2'))
-    assert.equal(JSON.parse((await again.run('status', '--json')).stdout).item.type, 'Text')
+    assert.equal(JSON.parse((await a.daemon.run('status', '--json')).stdout).item.type, 'Text')
   })
 
-  it('go on with a file where the node was killed', async (t) => {
-    const node = await startMemberDaemon(t)
-    const a = await startMemberDaemon(t)
-    const bytes = randomBytes(192 * MIB)
-    await node.phone.pushFile('File', 'large.bin', bytes)
-    const blobs = join(a.daemon.folder, 'data', 'blobs')
-    await joinDaemon(a, node)
-    // Polls the disk, since nobody tells of bytes on their way.
-    while (largest(blobs) < 16 * MIB) await new Promise((resolve) => setImmediate(resolve))
-    node.daemon.child.kill('SIGKILL')
-    await once(node.daemon.child, 'close')
-    assert.ok(largest(blobs) < bytes.length, 'it was killed midway')
-    await restart(t, node)
-    await arrives(a, ({ type }) => type === 'File')
-    assert.equal(sha256(await a.phone.download()), sha256(bytes))
-    assert.equal(readdirSync(blobs).length, 1)
+  for (const [name, hasFile] of [['from', 'node'], ['to', 'member']] as const) {
+    it(`go on with a file that is on its way ${name} the node when that is killed`, async (t) => {
+      const [node, a] = await startTwo(t)
+      const bytes = randomBytes(192 * MIB)
+      const [source, target] = hasFile === 'node' ? [node, a] : [a, node]
+      await source.phone.pushFile('File', 'large.bin', bytes)
+      const blobs = join(target.daemon.folder, 'data', 'blobs')
+      await a.join(node)
+      // Polls the disk, since nobody tells of bytes on their way.
+      while ((await largestIn(blobs)) < 16 * MIB);
+      await node.kill()
+      assert.ok((await largestIn(blobs)) < bytes.length, 'it was killed midway')
+      await node.start()
+      await arrives(target, ({ type }) => type === 'File')
+      assert.equal(sha256(await target.phone.download()), sha256(bytes))
+      assert.equal(readdirSync(blobs).length, 1)
+    })
+  }
+
+  it('have the later of two items that came while they were apart', async (t) => {
+    const [node, a] = await startTwo(t)
+    const link = await startProxy(t, node.gateway)
+    await a.join(node, { url: link.url })
+    for (const [first, second] of [[a, node], [node, a]] as const) {
+      const together = await node.client.pushText(`together, then ${first.name} first`)
+      await Promise.all([a, node].map(({ log }) => log.has(together)))
+      link.cut()
+      await first.client.pushText('earlier')
+      const later = await second.client.pushText(`later, on ${second.name}`)
+      link.mend()
+      await first.log.has(later)
+      const marker = await first.client.pushText(`after that of ${second.name}`)
+      await Promise.all([a, node].map(({ log }) => log.has(marker)))
+    }
+    // The earlier one was nowhere but where it came.
+    for (const { log, name } of [a, node]) assert.equal(log.ids.length, 7, name)
   })
 
   it('say so when they are not let in any more, and let go', async (t) => {
-    const node = await startMemberDaemon(t)
-    const a = await startMemberDaemon(t)
-    const id = await joinDaemon(a, node)
+    const [node, a] = await startTwo(t)
+    const id = await a.join(node)
     await a.phone.pushText('shared')
     await arrives(node, isText('shared'))
     await node.daemon.run('revoke', id)
@@ -89,7 +130,7 @@ describe('daemons that joined a node', () => {
     assert.equal((await node.phone.document())['text'], 'shared')
 
     // Anew, under the same name.
-    await joinDaemon(a, node)
+    await a.join(node)
     await arrives(node, isText('not shared'))
     const { name } = await peerOf(a)
     await a.daemon.run('leave', String(name))
@@ -99,8 +140,48 @@ describe('daemons that joined a node', () => {
     const kept = readFileSync(join(a.daemon.folder, 'data', 'peers.json'), 'utf8')
     assert.equal(kept, '{"version":1,"peers":[]}\n')
   })
-})
 
-function largest(folder: string): number {
-  return Math.max(0, ...readdirSync(folder).map((name) => statSync(join(folder, name)).size))
-}
+  it('refuse a wrong password, and go on with a new one after it was rotated', async (t) => {
+    const [node, a] = await startTwo(t)
+    const paired = await node.daemon.run('pair', '--json', '--kind', 'peer')
+    const { id, link } = JSON.parse(paired.stdout)
+    const { url, user, o = {} } = parseConnectLink(link)
+    const wrong = formatConnectLink({ url, user, pwd: 'not the password', o })
+    await assert.rejects(joinWith(a, wrong), { code: 1, stderr: /^Cannot join: .*does not accept/ })
+    assert.equal((await a.daemon.run('peers', '--json')).stdout, '[]\n')
+
+    await joinWith(a, link)
+    await a.phone.pushText('shared')
+    await arrives(node, isText('shared'))
+    const rotated = JSON.parse((await node.daemon.run('rotate', id, '--json')).stdout)
+    while ((await peerOf(a))['state'] !== 'refused');
+    await a.phone.pushText('not shared yet')
+    assert.equal((await node.phone.document())['text'], 'shared')
+    await joinWith(a, rotated.link)
+    await arrives(node, isText('not shared yet'))
+    const { state, error, username } = await peerOf(a)
+    assert.deepEqual([state, error, username], ['connected', null, rotated.username])
+  })
+
+  it('check the certificate of the node, also later', needs('openssl'), async (t) => {
+    const [node, a] = await startTwo(t)
+    const folder = await temporaryFolder(t)
+    const own = await makeCertificate(folder, 'own')
+    const other = await makeCertificate(folder, 'other')
+    const { url, replace } = await startTlsFront(t, node.gateway, own)
+    const isRefused = { code: 1, stderr: /^Cannot join: .*pin it with --tls-fingerprint/ }
+    await assert.rejects(a.join(node, { url }), isRefused)
+    await assert.rejects(a.join(node, { url, tlsFingerprint: other.fingerprint }), isRefused)
+    assert.equal((await a.daemon.run('peers', '--json')).stdout, '[]\n')
+
+    await a.join(node, { url, tlsFingerprint: own.fingerprint })
+    await a.phone.pushText('through TLS')
+    await arrives(node, isText('through TLS'))
+    replace(other)
+    await a.phone.pushText('for the right one only')
+    while (!/CERTIFICATE_NOT_PINNED/.test(String((await peerOf(a))['error'])));
+    assert.equal((await node.phone.document())['text'], 'through TLS')
+    replace(own)
+    await arrives(node, isText('for the right one only'))
+  })
+})

@@ -12,6 +12,7 @@ import { createGateway } from '../../src/gateway/create-gateway.ts'
 import type { GatewayOptions } from '../../src/gateway/gateway-ports.ts'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline, type Member } from '../../src/inbound/clipboard-pipeline.ts'
+import type { GroupTime } from '../../src/ports/group-time.ts'
 import type { StagingArea } from '../../src/ports/staging-area.ts'
 import { CaptureLogger } from './capture-logger.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -27,6 +28,7 @@ export interface ServeGatewayOptions extends Partial<GatewayOptions> {
   readonly staging?: Partial<StagingArea>
   /** Makes it a member of a group. */
   readonly member?: Member
+  readonly groupTime?: GroupTime
 }
 
 /** Serves the gateway on a free port until the test ends, with one phone paired. */
@@ -45,14 +47,14 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const latest = new MemoryLatestItem()
   const changes = new ChangeHub()
   const maxTextBytes = options.maxMetadataBytes
-  const { member } = options
+  const { member, groupTime } = options
   const inbound = new ClipboardPipeline({
     staging, latest, changes, clock, logger, maxTextBytes, member,
   })
   const devices = new MemoryDeviceRegistry(() => clock.now())
   const verifier = new FakeVerifier(devices)
 
-  const ports = { devices, verifier, latest, staging, inbound, changes, clock, logger }
+  const ports = { devices, verifier, latest, staging, inbound, changes, clock, logger, groupTime }
   const gateway = createGateway(ports, { version: '1.2.3', ...options })
   const server = createServer(gateway).on('checkContinue', gateway)
   await once(server.listen(0, '127.0.0.1'), 'listening')

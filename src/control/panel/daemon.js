@@ -12,7 +12,7 @@ import { formatBytes } from './format.js'
 import { strings } from './strings.js'
 import { createTime, setTime } from './time.js'
 
-/** @import { Listener, Peer, Status } from './state.js' */
+/** @import { Bus, Listener, Peer, Status } from './state.js' */
 
 const words = strings.daemon
 
@@ -29,6 +29,7 @@ export function createDaemonView() {
   const staged = h('dd')
   const listeners = h('div', { class: 'listeners' })
   const peers = h('div', { class: 'listeners' })
+  const buses = h('div', { class: 'listeners' })
   const signOut = actionButton({
     label: words.signOut,
     look: 'quiet',
@@ -44,6 +45,7 @@ export function createDaemonView() {
       row(words.clipboard, h('dd', {}, clipboard, clipboardError)),
       listeners,
       peers,
+      buses,
       row(words.free, free),
       row(words.staged, staged),
       row(words.folder, folder),
@@ -77,6 +79,12 @@ export function createDaemonView() {
         row(words.peer, h('dd', {}, h('span', { class: 'break' }), h('p', { class: 'trouble' }))),
       update: updatePeer,
     })
+    renderList(buses, status.bus == null ? [] : [status.bus], {
+      key: ({ group }) => group,
+      create: () =>
+        row(words.bus, h('dd', {}, h('span', { class: 'break' }), h('p', { class: 'trouble' }))),
+      update: updateBus,
+    })
   }
 
   return { section, render }
@@ -106,6 +114,17 @@ function updatePeer(element, { name, state, error }) {
   const [what, trouble] = element.lastElementChild?.children ?? []
   if (what !== undefined) setText(what, `${name}: ${words.peerStates[state]}`)
   if (trouble !== undefined) setText(trouble, error ?? '')
+}
+
+/**
+ * @param {Element} element
+ * @param {Bus} bus
+ */
+function updateBus(element, { group, state, members, refused, error }) {
+  const [what, trouble] = element.lastElementChild?.children ?? []
+  const text = `${group}: ${words.busStates[state]}, ${words.busMembers(members)}`
+  if (what !== undefined) setText(what, text)
+  if (trouble !== undefined) setText(trouble, error ?? words.busRefused(refused))
 }
 
 /**

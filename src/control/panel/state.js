@@ -46,6 +46,16 @@
  */
 
 /**
+ * @typedef {object} Bus
+ * @property {string[]} urls
+ * @property {'connecting' | 'connected' | 'waiting'} state
+ * @property {string | null} [error]
+ * @property {string} group
+ * @property {number} members
+ * @property {number} refused
+ */
+
+/**
  * @typedef {object} Status
  * @property {string} version
  * @property {string | null} [startedAt]
@@ -55,6 +65,7 @@
  * @property {{ dataDir: string, stagedUploads: number, stagedBytes: number, freeBytes: number }} storage
  * @property {Listener[]} listeners
  * @property {Peer[]} peers
+ * @property {Bus | null} [bus]
  * @property {{ untilMs: number | null } | null} [paused]
  */
 

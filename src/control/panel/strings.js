@@ -147,6 +147,12 @@ export const strings = {
       waiting: 'away, trying again',
       refused: 'does not let us in',
     },
+    bus: 'Group',
+    busStates: { connecting: 'connecting…', connected: 'connected', waiting: 'broker away, trying again' },
+    /** @type {(n: number) => string} */
+    busMembers: (n) => (n === 0 ? 'nobody else heard of lately' : `${n} other members`),
+    /** @type {(n: number) => string} */
+    busRefused: (n) => (n === 0 ? '' : `${n} signals were not sealed with our group key`),
     folder: 'Data folder',
     free: 'Free space',
     staged: 'Waiting uploads',

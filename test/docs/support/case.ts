@@ -34,6 +34,9 @@ export interface Case {
 /** What may be particular about a case. */
 export type CaseOf = Partial<Omit<Case, 'operation' | 'when' | 'status' | 'code'>>
 
+/** A field for members of a group; anybody may send it. */
+export const GROUP_TIME = 'X-Clipgate-Time: 1767225600000'
+
 const SAMPLES: Readonly<Record<string, string>> = {
   dataName: 'a.png',
   profileId: 'Image-00',

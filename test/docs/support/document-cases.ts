@@ -6,7 +6,7 @@
 
 import { DomainError } from '../../../src/core/domain-error.ts'
 import { REPEAT_PUSH_MS } from '../../../src/core/limits.ts'
-import { failure, success, withHead, type Case, type CaseOf } from './case.ts'
+import { failure, GROUP_TIME, success, withHead, type Case, type CaseOf } from './case.ts'
 import type { Station } from './station.ts'
 
 export const DOCUMENT_CASES: readonly Case[] = ['Sync', 'SyncClipboard'].flatMap((dialect) => [
@@ -23,6 +23,9 @@ function readingCases(id: string): readonly Case[] {
     }),
     success(id, 200, 'with a group', {
       given: ({ phone }) => phone.pushFile('Group', 'a.zip', Buffer.from('zip')),
+    }),
+    success(id, 200, 'to a phone that says what time it is', {
+      request: { fields: [GROUP_TIME] },
     }),
     success(id, 304, 'to a client that has it', { request: { fields: ['If-None-Match: *'] } }),
     failure(id, 'PRECONDITION_FAILED', 'to a client that has another', {
@@ -52,6 +55,12 @@ function pushingCases(id: string): readonly Case[] {
       'to the stamp of a device that is no peer',
       push({ type: 'Text', text: 'b', stampedAt: 1, stampedBy: 'm_0123456789abcdef' }),
     ),
+    success(id, 200, 'to a phone that says what time it is', {
+      request: {
+        body: '{"type":"Text","text":"c"}',
+        fields: ['Content-Type: application/json', GROUP_TIME],
+      },
+    }),
     success(id, 200, 'to an old body', push({ type: 'Text', Clipboard: 'hello', File: '' })),
     success(id, 200, 'to a file that was uploaded', {
       ...push({ type: 'File', hasData: true, dataName: 'a' }),

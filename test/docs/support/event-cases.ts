@@ -5,13 +5,17 @@
  */
 
 import { parseFrames } from './answer-check.ts'
-import { success, type Case } from './case.ts'
+import { GROUP_TIME, success, type Case } from './case.ts'
 import { readStream } from './read-stream.ts'
 import type { Station } from './station.ts'
 
 export const EVENT_CASES: readonly Case[] = [
   success('headEvents', 200, 'with the headers alone'),
   success('getEvents', 200, 'with hello', streaming(['hello'], () => {})),
+  success('getEvents', 200, 'to a phone that says what time it is', {
+    ...streaming(['hello'], () => {}),
+    request: { fields: [GROUP_TIME] },
+  }),
   success('getEvents', 200, 'with an update when an item was pushed', {
     ...streaming(['hello', 'update'], ({ phone }) => phone.pushText('hello')),
   }),
@@ -38,8 +42,8 @@ function streaming(
 ): Required<Pick<Case, 'exchange' | 'events'>> {
   return {
     events,
-    exchange: async (at, { target }) => {
-      const stream = await readStream(at, target)
+    exchange: async (at, { target, fields }) => {
+      const stream = await readStream(at, target, fields)
       await stream.untilEvent('hello')
       await act(at)
       await stream.until((text) => parseFrames(text).length === events.length)

@@ -5,7 +5,7 @@
  */
 
 import { DomainError } from '../../../src/core/domain-error.ts'
-import { failure, success, withHead, type Case, type CaseOf } from './case.ts'
+import { failure, GROUP_TIME, success, withHead, type Case, type CaseOf } from './case.ts'
 import type { Station } from './station.ts'
 
 export const PNG: Buffer = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
@@ -15,6 +15,11 @@ const NAME = { dataName: 'a.png' }
 export const FILE_CASES: readonly Case[] = [
   ...withHead([
     ...downloadCases('getFile', { params: NAME }),
+    success('getFile', 200, 'to a phone that says what time it is', {
+      params: NAME,
+      given: pushImage,
+      request: { fields: [GROUP_TIME] },
+    }),
     failure('getFile', 'BAD_PATH', 'with broken percent-encoding', { params: { dataName: '%zz' } }),
     failure('getFile', 'BAD_NAME', 'to a path', { params: { dataName: '..%2fa' } }),
     failure('getFile', 'NOT_FOUND', 'to another name', {
@@ -30,6 +35,10 @@ export const FILE_CASES: readonly Case[] = [
   success('putFile', 200, 'to an image', {
     params: NAME,
     ...upload('hello', 'Content-Type: image/png'),
+  }),
+  success('putFile', 200, 'to a phone that says what time it is', {
+    params: NAME,
+    ...upload('hello', GROUP_TIME),
   }),
   success('putFile', 200, 'to nothing', { params: NAME, ...upload('') }),
   failure('putFile', 'BAD_PATH', 'with broken percent-encoding', {

@@ -24,8 +24,10 @@ export interface OpenStream {
 export async function readStream(
   { url, authorization }: Pick<Station, 'url' | 'authorization'>,
   target: string,
+  fields: readonly string[] = [],
 ): Promise<OpenStream> {
-  const request = get(`${url}${target}`, { headers: { authorization }, agent: false })
+  const own = Object.fromEntries(fields.map((line) => line.split(': ')))
+  const request = get(`${url}${target}`, { headers: { ...own, authorization }, agent: false })
   const [response]: IncomingMessage[] = await once(request, 'response')
   if (response === undefined) throw new Error('There is no response')
   const chunks = response.setEncoding('latin1')[Symbol.asyncIterator]()

@@ -12,7 +12,9 @@ import { build } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-const WORKERS = ['devices/argon2-worker.js', 'hashing/blake3-worker.js']
+const WORKERS = [
+  'devices/argon2-worker.js', 'hashing/blake3-worker.js', 'hashing/blake3-kernel.wasm',
+]
 
 export interface BuiltProgram {
   /** For `DaemonOptions.main`. */

@@ -35,19 +35,47 @@ export async function startMemberDaemon(
 }
 
 /** Starts it again where it was. @returns Its process. */
-export function restart(t: TestContext, { daemon, gateway }: MemberDaemon): Promise<DaemonProcess> {
+export function restart(
+  t: TestContext,
+  { daemon, gateway }: Pick<MemberDaemon, 'daemon' | 'gateway'>,
+  args: readonly string[] = [],
+): Promise<DaemonProcess> {
   const { host } = new URL(gateway)
-  return startDaemonProcess(t, { folder: daemon.folder, args: ['--headless', '--listen', host] })
+  return startDaemonProcess(t, { folder: daemon.folder, args: ['--headless', '--listen', host, ...args] })
 }
 
+export interface JoinOptions {
+  /** The address to go through, instead of the one of the gateway. */
+  readonly url?: string
+  /** Of the only certificate to accept. */
+  readonly tlsFingerprint?: string
+}
+
+type Running = Pick<MemberDaemon, 'daemon'>
+
 /** `clipgate join`, with a link that was made on the other side. @returns The id of the device there. */
-export async function joinDaemon(from: MemberDaemon, to: MemberDaemon): Promise<string> {
-  const paired = await to.daemon.run('pair', '--json', '--kind', 'peer')
+export async function joinDaemon(
+  from: Running,
+  to: Running,
+  { url, tlsFingerprint }: JoinOptions = {},
+): Promise<string> {
+  const through = url === undefined ? [] : ['--url', url]
+  const paired = await to.daemon.run('pair', '--json', '--kind', 'peer', ...through)
   const { link, id } = JSON.parse(paired.stdout)
+  const pin = tlsFingerprint === undefined ? [] : ['--tls-fingerprint', tlsFingerprint]
+  await joinWith(from, link, pin)
+  return id
+}
+
+/** `clipgate join`, with this link. */
+export async function joinWith(
+  from: Running,
+  link: string,
+  options: readonly string[] = [],
+): Promise<void> {
   const file = joinPath(from.daemon.folder, 'link')
   await writeFile(file, link, { mode: 0o600 })
-  await from.daemon.run('join', '--link-file', file)
-  return id
+  await from.daemon.run('join', '--link-file', file, ...options)
 }
 
 /** Resolves when a member has an item that fits. */

@@ -1,0 +1,31 @@
+/**
+ * The time of a group: that of the clock among its members that is furthest ahead.
+ *
+ * Members tell it to each other with each request and answer, and nobody corrects it downwards: it
+ * serves to put what happened apart in order, and is never shown as a time of day.
+ *
+ * @module
+ */
+
+/** The header field in which members tell it, in Unix milliseconds. */
+export const GROUP_TIME_HEADER = 'X-Clipgate-Time'
+
+/**
+ * How far ahead of the own clock a member may be and be believed: further than any battery that
+ * ran out sets a clock back, and near enough that nobody can put the group out of the range of
+ * stamps. A board that begins in 1970 until it is online is left as it is.
+ */
+export const MAX_AHEAD_MS: number = 10 * 366 * 86_400_000
+
+/** 14 digits end in the year 5138. */
+const TIME = /^(?:0|[1-9][0-9]{0,13})$/
+
+/** The time in a header field; `undefined` when it is none. */
+export function parseGroupTime(text: unknown): number | undefined {
+  return typeof text === 'string' && TIME.test(text) ? Number(text) : undefined
+}
+
+/** @param at Unix milliseconds. */
+export function formatGroupTime(at: number): string {
+  return String(Math.max(0, Math.floor(at)))
+}

@@ -1,0 +1,74 @@
+/**
+ * The key of a group in a data directory: made, brought, taken away.
+ *
+ * @module
+ */
+
+import { join } from 'node:path'
+import { DomainError } from '../core/domain-error.ts'
+import {
+  deriveSecrets, formatGroupKey, GROUP_KEY_FILE, mintGroupKey, parseGroupKey,
+} from '../peers/bus/group-key.ts'
+import { DiskPrivateFile } from '../storage/disk-private-file.ts'
+
+/** A key that is in place; no secret. */
+export interface PlacedKey {
+  readonly path: string
+  /** Fingerprint of the group. */
+  readonly group: string
+}
+
+export interface PlaceKeyOptions {
+  readonly dataDir: string
+  /** The text of a key; a new one without it. */
+  readonly text?: string
+  /** Whether one that is there gives way. */
+  readonly replace: boolean
+}
+
+/** @throws {DomainError} `GROUP_KEY_EXISTS`, `GROUP_KEY_INVALID`, `DATA_DIRECTORY_UNUSABLE`. */
+export async function placeGroupKey({ dataDir, text, replace }: PlaceKeyOptions): Promise<PlacedKey> {
+  const path = join(dataDir, GROUP_KEY_FILE)
+  const file = new DiskPrivateFile(path)
+  const key = parse(text ?? mintGroupKey())
+  if (!replace && (await isThere(file))) {
+    throw new DomainError('GROUP_KEY_EXISTS', `Cannot replace the group key ${path}; add --force to do so`)
+  }
+  await file.write(formatGroupKey(key))
+  return { path, group: deriveSecrets(key).id }
+}
+
+/** Takes the key away. @returns The user name of the credential of the group, if one can be told. */
+export async function removeGroupKey(dataDir: string): Promise<string | undefined> {
+  const file = new DiskPrivateFile(join(dataDir, GROUP_KEY_FILE))
+  const text = await file.read().catch(onUnreadable)
+  if (text === undefined) {
+    throw new DomainError('GROUP_KEY_INVALID', `Cannot leave the group: there is no ${GROUP_KEY_FILE} in ${dataDir}`)
+  }
+  await file.remove()
+  try {
+    return deriveSecrets(parse(text)).username
+  } catch (error) {
+    if (error instanceof DomainError) return undefined
+    throw error
+  }
+}
+
+function parse(text: string): Uint8Array {
+  try {
+    return parseGroupKey(text)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new DomainError('GROUP_KEY_INVALID', `Cannot use the group key: ${error.message}`)
+  }
+}
+
+async function isThere(file: DiskPrivateFile): Promise<boolean> {
+  return (await file.read().catch(onUnreadable)) !== undefined
+}
+
+/** Damaged, it is there all the same. */
+function onUnreadable(error: unknown): string {
+  if (error instanceof TypeError) return ''
+  throw error
+}

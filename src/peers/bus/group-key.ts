@@ -1,0 +1,79 @@
+/**
+ * The one secret of a group, and what is derived from it.
+ *
+ * Everything that members have in common comes from the key by HKDF: the name of their subject, the
+ * credential by which they read from each other, and the key that seals their signals. None of these
+ * tells anything about another one, or about the key.
+ *
+ * @module
+ */
+
+import { hkdfSync, randomBytes } from 'node:crypto'
+
+/** Its name in the data directory. */
+export const GROUP_KEY_FILE = 'group.key'
+
+const PREFIX = 'clipgate-group-key-1:'
+
+const KEY_BYTES = 32
+
+/** Of the id of a group: enough that no two groups of one broker meet. */
+const ID_BYTES = 8
+
+const GROUP_USERNAME = /^group_[0-9a-f]{16}$/
+
+/** What members of one group have in common. Holds secrets: never log one. */
+export interface GroupSecrets {
+  /** 16 hex digits; no secret. */
+  readonly id: string
+  /** Where signals are published. */
+  readonly subject: string
+  /** The credential by which members read from each other. */
+  readonly username: string
+  readonly password: string
+  /** What the keys of signals are derived from. */
+  readonly signalKey: Uint8Array
+}
+
+/** A new key, as one line of text. */
+export function mintGroupKey(): string {
+  return `${PREFIX}${randomBytes(KEY_BYTES).toString('base64url')}\n`
+}
+
+/** @throws {TypeError} saying what is wrong, without quoting it. */
+export function parseGroupKey(text: string): Uint8Array {
+  const line = text.trim()
+  if (!line.startsWith(PREFIX)) throw new TypeError('it is not a group key of this version')
+  const encoded = line.slice(PREFIX.length)
+  const key = Buffer.from(encoded, 'base64url')
+  // Decoding skips what is no base64: only the one spelling is taken.
+  if (key.length !== KEY_BYTES || key.toString('base64url') !== encoded) {
+    throw new TypeError('it is damaged')
+  }
+  return key
+}
+
+/** The text of a key, as {@link mintGroupKey} gives it. */
+export function formatGroupKey(key: Uint8Array): string {
+  return `${PREFIX}${Buffer.from(key).toString('base64url')}\n`
+}
+
+export function deriveSecrets(key: Uint8Array): GroupSecrets {
+  const id = derive(key, 'id', ID_BYTES).toString('hex')
+  return {
+    id,
+    subject: `clipgate.${id}`,
+    username: `group_${id}`,
+    password: derive(key, 'password', KEY_BYTES).toString('base64url'),
+    signalKey: derive(key, 'signals', KEY_BYTES),
+  }
+}
+
+/** Whether a device of this user name is the credential of a group. */
+export function isGroupUsername(username: string): boolean {
+  return GROUP_USERNAME.test(username)
+}
+
+function derive(key: Uint8Array, purpose: string, length: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', `clipgate group 1 ${purpose}`, length))
+}

@@ -1,0 +1,249 @@
+/**
+ * This daemon as a member of a group on a bus: tells what it has, and gets what others have that is
+ * later.
+ *
+ * Signals may be lost, and nobody repeats them. So everybody who shows that they are behind, or who
+ * asks after an outage, is answered by one who is not; and now and then somebody says what they have
+ * although nothing happened. All that is kept is bounded, whatever comes.
+ *
+ * @module
+ */
+
+import { backOff } from '../../client/back-off.ts'
+import type { Timing } from '../../client/timing.ts'
+import { compareOptional, type Stamp } from '../../core/stamp.ts'
+import { Lru } from '../../lib/lru.ts'
+import { messageOf } from '../../lib/message-of.ts'
+import type { BusState, BusStatus } from '../../ports/bus.ts'
+import type { ChangeFeed } from '../../ports/change-feed.ts'
+import type { GroupTime } from '../../ports/group-time.ts'
+import type { LatestItem } from '../../ports/latest-item.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { DueTimes } from './due-times.ts'
+import type { GroupSecrets } from './group-key.ts'
+import type { GroupRecord } from './group-record.ts'
+import { OfferPuller, type OfferPullerDeps } from './offer-puller.ts'
+import { openSignal } from './open-signal.ts'
+import { MAX_ORIGINS, ReplayGuard } from './replay-guard.ts'
+import type { Sealer } from './sealer.ts'
+import { encodeSignal, type Signal } from './signal.ts'
+import type { SignalBus } from './signal-bus.ts'
+
+/** Nothing is said twice within this. */
+const PAUSE_MS = 1000
+
+/** Who answers first is left to chance, so that the others hear it and keep quiet. */
+const ANSWER_SPREAD_MS = 500
+
+/** Between two beacons, with as much again left to chance. */
+const BEACON_MS = 45_000
+const BEACON_SPREAD_MS = 30_000
+
+/** Beacons that may be left out in a row because others say the same. */
+const MAX_SILENCE = 4
+
+const LATELY_MS = 600_000
+
+/** Starts of members that were heard of are written down together. */
+const SAVE_MS = 2000
+
+export interface GroupMemberDeps {
+  readonly bus: SignalBus
+  readonly brokers: readonly string[]
+  readonly secrets: Pick<GroupSecrets, 'id'>
+  readonly sealer: Pick<Sealer, 'seal' | 'open'>
+  readonly record: Pick<GroupRecord, 'state' | 'save'>
+  readonly latest: Pick<LatestItem, 'current'>
+  readonly changes: ChangeFeed
+  readonly groupTime: GroupTime
+  readonly timing: Timing
+  readonly logger: Logger
+  /** Where others reach this gateway, as it is now. */
+  readonly url: () => string
+  readonly pull: OfferPullerDeps['pull']
+  /** Called when the status may be another. */
+  readonly onChange: () => void
+}
+
+type Task = 'beacon' | 'answer' | 'ask' | 'save'
+
+export class GroupMember {
+  readonly #deps: GroupMemberDeps
+  readonly #guard: ReplayGuard
+  readonly #dues: DueTimes<Task>
+  /** When each of the others was heard last. */
+  readonly #heard = new Lru<string, number>(MAX_ORIGINS)
+  readonly #puller: OfferPuller
+  #isClosed = false
+  #unsubscribe: () => void = () => undefined
+  #state: BusState = 'connecting'
+  #busError: string | undefined
+  #twinError: string | undefined
+  #refused = 0
+  #saidAt = Number.NEGATIVE_INFINITY
+  #silence = 0
+  #isSaidByOthers = false
+  #saving: Promise<void> = Promise.resolve()
+
+  constructor(deps: GroupMemberDeps) {
+    this.#deps = deps
+    this.#guard = new ReplayGuard(deps.record.state.known)
+    this.#dues = new DueTimes(deps.timing, (task) => this.#do(task))
+    this.#puller = new OfferPuller({
+      pull: deps.pull,
+      stamp: () => this.#stamp,
+      onFailure: (failures) => this.#askLater(failures),
+      onTrouble: () => this.#plan('ask'),
+      onError: (error) => this.#onPullError(error),
+    })
+  }
+
+  /** Connects, and stays connected until {@link close}. */
+  start(): void {
+    this.#unsubscribe = this.#deps.changes.subscribe(() => this.#onItem())
+    this.#planBeacon()
+    this.#deps.bus.open({
+      onState: (state, error) => this.#onState(state, error),
+      onMessage: (bytes) => this.#onMessage(bytes),
+    })
+  }
+
+  async close(): Promise<void> {
+    const isUnsaved = this.#dues.has('save')
+    this.#isClosed = true
+    this.#unsubscribe()
+    this.#dues.clear()
+    if (isUnsaved) this.#save()
+    await Promise.all([this.#deps.bus.close(), this.#puller.close(), this.#saving])
+  }
+
+  get status(): BusStatus {
+    const since = this.#deps.timing.monotonic() - LATELY_MS
+    return {
+      urls: this.#deps.brokers,
+      state: this.#state,
+      error: this.#busError ?? this.#twinError ?? this.#puller.error,
+      group: this.#deps.secrets.id,
+      members: [...this.#heard.entries()].filter(([, at]) => at >= since).length,
+      refused: this.#refused,
+    }
+  }
+
+  get #stamp(): Stamp | undefined {
+    return this.#deps.latest.current?.item.stamp
+  }
+
+  #onState(state: BusState, error: string | undefined): void {
+    const [before, hadError] = [this.#state, this.#busError]
+    this.#state = state
+    this.#busError = state === 'connected' ? undefined : (error ?? this.#busError)
+    if (state === 'connected') this.#deps.logger.info('Connected to the bus')
+    else if (before === 'connected' || (error !== undefined && error !== hadError)) {
+      this.#deps.logger.warn('Cannot use the bus', { reason: error })
+    }
+    if (state === 'connected') this.#publish('ask')
+    this.#deps.onChange()
+  }
+
+  #onItem(): void {
+    this.#puller.onItem()
+    // Who got it over the bus too need not hear of it.
+    if (!this.#puller.hasPulled(this.#stamp)) this.#publish('have')
+  }
+
+  #publish(kind: Signal['kind']): void {
+    if (this.#state !== 'connected' || this.#isClosed) return
+    const { record, bus, sealer, latest, url, groupTime } = this.#deps
+    const { member: origin, epoch } = record.state
+    const current = latest.current?.item
+    const item = current?.stamp && { contentId: current.contentId, stamp: current.stamp }
+    const signal = { kind, origin, epoch, time: groupTime.now(), url: url(), item }
+    bus.publish(sealer.seal(encodeSignal(signal)))
+    this.#saidAt = this.#deps.timing.monotonic()
+    this.#silence = 0
+    this.#dues.cancel('answer')
+  }
+
+  #onMessage(bytes: Uint8Array): void {
+    if (this.#isClosed) return
+    const opened = openSignal(this.#deps.sealer, bytes)
+    if (opened === undefined) return this.#refuse()
+    const { signal, counter } = opened
+    const { origin, epoch } = signal
+    if (origin === this.#deps.record.state.member) return this.#onOwn(epoch)
+    const verdict = this.#guard.check(origin, epoch, counter)
+    if (verdict === 'seen') return
+    if (verdict === 'gap') this.#plan('ask')
+    if (verdict === 'start' && !this.#dues.has('save')) this.#dues.set('save', SAVE_MS)
+    this.#deps.groupTime.learn(signal.time)
+    const isNew = this.#heard.get(origin) === undefined
+    this.#heard.set(origin, this.#deps.timing.monotonic())
+    if (isNew) this.#deps.onChange()
+    this.#compare(signal)
+  }
+
+  /** What we said ourselves, and somebody repeats; or we are two, and nobody hears the earlier one. */
+  #onOwn(epoch: number): void {
+    if (epoch <= this.#deps.record.state.epoch || this.#twinError !== undefined) return
+    this.#twinError = 'Another daemon has a copy of this group.json; remove it here, and start again'
+    this.#deps.logger.warn(this.#twinError)
+    this.#deps.onChange()
+  }
+
+  #refuse(): void {
+    this.#refused += 1
+    if (this.#refused > 1) return
+    this.#deps.logger.warn('A signal on the bus was refused: it was not sealed with our group key')
+    this.#deps.onChange()
+  }
+
+  /** Brings the one who is behind to the later item: us, or them. */
+  #compare({ kind, item, url }: Signal): void {
+    const order = compareOptional(item?.stamp, this.#stamp)
+    if (order < 0 || kind === 'ask') this.#plan('answer')
+    else this.#dues.cancel('answer')
+    if (order < 0) return
+    if (order === 0) this.#isSaidByOthers = true
+    else if (item !== undefined) this.#puller.offer(item, url)
+  }
+
+  #onPullError(error: string | undefined): void {
+    if (error !== undefined) this.#deps.logger.warn('Cannot get an item of the group', { reason: error })
+    this.#deps.onChange()
+  }
+
+  /** Whoever answers has it, or something later. */
+  #askLater(failures: number): void {
+    this.#dues.set('ask', Math.max(PAUSE_MS, backOff(failures, this.#deps.timing.random())))
+  }
+
+  /** Soon, once, and not too often. */
+  #plan(task: 'answer' | 'ask'): void {
+    if (this.#dues.has(task)) return
+    const { timing } = this.#deps
+    const pause = Math.max(0, this.#saidAt + PAUSE_MS - timing.monotonic())
+    this.#dues.set(task, pause + timing.random() * ANSWER_SPREAD_MS)
+  }
+
+  #planBeacon(): void {
+    this.#dues.set('beacon', BEACON_MS + this.#deps.timing.random() * BEACON_SPREAD_MS)
+  }
+
+  #do(task: Task): void {
+    if (task === 'save') return this.#save()
+    if (task !== 'beacon') return this.#publish(task === 'ask' ? 'ask' : 'have')
+    this.#planBeacon()
+    this.#silence += 1
+    const isNeedless = this.#isSaidByOthers && this.#silence <= MAX_SILENCE
+    this.#isSaidByOthers = false
+    if (!isNeedless) this.#publish('have')
+  }
+
+  #save(): void {
+    const { record, logger } = this.#deps
+    const save = async (): Promise<void> => record.save(this.#guard.epochs)
+    this.#saving = this.#saving.then(save).catch((error: unknown) => {
+      logger.warn('Cannot remember the members of the group', { reason: messageOf(error) })
+    })
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * What a member remembers of its group over restarts: who it is itself, how often it was started, and
+ * which start of each other member it has heard of.
+ *
+ * @module
+ */
+
+import { randomBytes } from 'node:crypto'
+import { DomainError } from '../../core/domain-error.ts'
+import { arrayOf, decodeNumber, decodeString, matching, objectOf } from '../../lib/decoder.ts'
+import type { PrivateFile } from '../../ports/private-file.ts'
+import { MAX_ORIGINS, type KnownEpoch } from './replay-guard.ts'
+import { isEpoch, isOrigin } from './signal.ts'
+
+/** Its name in the data directory. */
+export const GROUP_RECORD_FILE = 'group.json'
+
+const VERSION = 1
+
+export interface GroupState {
+  /** Id of this member on the bus. */
+  readonly member: string
+  /** Grows with each start. */
+  readonly epoch: number
+  /** The group whose members are known. */
+  readonly group: string
+  readonly known: readonly KnownEpoch[]
+}
+
+const decodeOrigin = matching(decodeString, isOrigin, 'the id of a member')
+const decodeEpoch = matching(decodeNumber, isEpoch, 'a positive integer')
+
+const decodeState = objectOf({
+  version: matching(decodeNumber, (version) => version === VERSION, String(VERSION)),
+  member: decodeOrigin,
+  epoch: decodeEpoch,
+  group: decodeString,
+  known: arrayOf(objectOf({ origin: decodeOrigin, epoch: decodeEpoch })),
+})
+
+export class GroupRecord {
+  readonly #file: PrivateFile
+  readonly #state: GroupState
+
+  private constructor(file: PrivateFile, state: GroupState) {
+    this.#file = file
+    this.#state = state
+  }
+
+  /**
+   * Reads it, and counts this start, durably.
+   *
+   * @param nowMs The clock: should an old copy of the file be restored, members still count further.
+   * @throws {DomainError} `DATA_CORRUPT`, `DATA_DIRECTORY_UNUSABLE`.
+   */
+  static async open(file: PrivateFile, group: string, nowMs: number): Promise<GroupRecord> {
+    const earlier = await readState(file)
+    const record = new GroupRecord(file, {
+      member: earlier?.member ?? `m_${randomBytes(8).toString('hex')}`,
+      epoch: Math.max((earlier?.epoch ?? 0) + 1, Math.floor(nowMs / 1000)),
+      group,
+      known: earlier?.group === group ? earlier.known : [],
+    })
+    await record.save(record.#state.known)
+    return record
+  }
+
+  get state(): GroupState {
+    return this.#state
+  }
+
+  /** @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
+  async save(known: readonly KnownEpoch[]): Promise<void> {
+    await this.#file.write(formatGroupState({ ...this.#state, known }))
+  }
+}
+
+/** The text of the file. */
+export function formatGroupState(state: GroupState): string {
+  return `${JSON.stringify({ version: VERSION, ...state })}\n`
+}
+
+/** @throws {TypeError} saying what is wrong, without quoting it. */
+export function parseGroupState(text: string): GroupState {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new TypeError('it is not JSON')
+  }
+  const { version: _, ...state } = decodeState(value)
+  return { ...state, known: state.known.slice(-MAX_ORIGINS) }
+}
+
+async function readState(file: PrivateFile): Promise<GroupState | undefined> {
+  try {
+    const text = await file.read()
+    return text === undefined ? undefined : parseGroupState(text)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const remedy = 'restore it, or move it away and start again'
+    throw new DomainError('DATA_CORRUPT', `Cannot read ${GROUP_RECORD_FILE}: ${error.message}; ${remedy}`)
+  }
+}

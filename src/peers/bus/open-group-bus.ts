@@ -1,0 +1,105 @@
+/**
+ * Makes this daemon a member of its group on a bus: key, credential, record, broker.
+ *
+ * Loaded only where a bus is wanted.
+ *
+ * @module
+ */
+
+import type { Timing } from '../../client/timing.ts'
+import { DomainError } from '../../core/domain-error.ts'
+import { Subscribers } from '../../lib/subscribers.ts'
+import type { BusStatus } from '../../ports/bus.ts'
+import type { DeviceRegistry } from '../../ports/device-registry.ts'
+import type { PrivateFile } from '../../ports/private-file.ts'
+import { deriveSecrets, GROUP_KEY_FILE, isGroupUsername, parseGroupKey, type GroupSecrets } from './group-key.ts'
+import { GroupMember, type GroupMemberDeps } from './group-member.ts'
+import { GROUP_RECORD_FILE, GroupRecord } from './group-record.ts'
+import { loadNats, NatsBus, type NatsBusOptions } from './nats-bus.ts'
+import { pullOffer, type PullOfferDeps } from './pull-offer.ts'
+import { Sealer } from './sealer.ts'
+
+export { GROUP_KEY_FILE, GROUP_RECORD_FILE }
+
+export interface GroupBusOptions
+  extends Pick<GroupMemberDeps, 'changes' | 'groupTime' | 'logger' | 'url'>,
+    Pick<PullOfferDeps, 'latest' | 'inbound' | 'blobs' | 'maxFileBytes'>,
+    Omit<NatsBusOptions, 'subject'> {
+  readonly keyFile: PrivateFile
+  readonly recordFile: PrivateFile
+  readonly devices: DeviceRegistry
+  /** Unix milliseconds. */
+  readonly now: number
+  readonly timing: Timing
+}
+
+/** The bus of a running daemon. */
+export interface GroupBus {
+  status(): BusStatus
+  /** @returns Ends the subscription. */
+  onChange(listener: () => void): () => void
+  close(): Promise<void>
+}
+
+/**
+ * Resolves before there is a connection: a broker that is away does not matter.
+ *
+ * @throws {DomainError} `PACKAGE_MISSING`, `GROUP_KEY_INVALID`, `BUS_UNUSABLE`, and as the registry
+ *   and the private files.
+ */
+export async function openGroupBus(options: GroupBusOptions): Promise<GroupBus> {
+  const client = loadNats()
+  const secrets = deriveSecrets(await readKey(options.keyFile))
+  const bus = new NatsBus(client, { ...options, subject: secrets.subject })
+  await bus.check()
+  const record = await GroupRecord.open(options.recordFile, secrets.id, options.now)
+  await admitGroup(options.devices, secrets)
+  const watchers = new Subscribers()
+  const member = new GroupMember({
+    ...options,
+    bus,
+    brokers: options.servers,
+    secrets,
+    sealer: new Sealer(secrets),
+    record,
+    pull: (offer, more) => pullOffer(offer, { ...options, ...more, ownUrl: options.url, secrets }),
+    onChange: () => watchers.notify(),
+  })
+  member.start()
+  return {
+    status: () => member.status,
+    onChange: (listener) => watchers.add(listener),
+    close: () => member.close(),
+  }
+}
+
+async function readKey(file: PrivateFile): Promise<Uint8Array> {
+  try {
+    const text = await file.read()
+    if (text !== undefined) return parseGroupKey(text)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const remedy = 'copy it again from another member'
+    throw new DomainError('GROUP_KEY_INVALID', `Cannot use ${GROUP_KEY_FILE}: ${error.message}; ${remedy}`)
+  }
+  throw new DomainError(
+    'GROUP_KEY_INVALID',
+    'Cannot use --bus: there is no group key; make one with "clipgate group new", or bring that of ' +
+      'the other members with "clipgate group import"',
+  )
+}
+
+/** Lets the members of this group in, and those of an earlier one no more. */
+async function admitGroup(
+  devices: DeviceRegistry,
+  { id, username, password }: GroupSecrets,
+): Promise<void> {
+  for (const device of devices.list()) {
+    const isOld = isGroupUsername(device.username) && device.username !== username
+    if (device.kind === 'peer' && isOld) await devices.revoke(device.id)
+  }
+  const known = devices.find(username)
+  if (known === undefined) {
+    await devices.add({ kind: 'peer', label: `Group ${id}`, username, password })
+  } else if (known.passwordHash === undefined) await devices.rotate(known.id, password)
+}

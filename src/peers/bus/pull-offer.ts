@@ -1,0 +1,100 @@
+/**
+ * Gets an item that was announced on the bus: over HTTP, from one of the members that have it, with
+ * the credential of the group.
+ *
+ * @module
+ */
+
+import { connect, type Client } from '../../client/connect.ts'
+import type { Download, DownloadOptions } from '../../client/download.ts'
+import { compareStamps, stampOf, type Stamp } from '../../core/stamp.ts'
+import type { GroupTime } from '../../ports/group-time.ts'
+import { withGroupTime } from '../group-time-fetch.ts'
+import { createPeerFetch, type PeerFetch } from '../peer-fetch.ts'
+import { pullItem, type PullItemDeps } from '../pull-item.ts'
+import type { GroupSecrets } from './group-key.ts'
+import type { Offer } from './offer.ts'
+
+export interface PullOfferDeps extends Omit<PullItemDeps, 'client'> {
+  /** Base URL of our own gateway. */
+  readonly ownUrl: () => string
+  readonly secrets: Pick<GroupSecrets, 'username' | 'password'>
+  readonly groupTime: GroupTime
+  /** Told of the stamp of what is about to become current. */
+  readonly onStamp: (stamp: Stamp) => void
+  /** A source broke off: others would be of use. */
+  readonly onTrouble: () => void
+}
+
+const AT_LOOPBACK = 'A member has told a loopback address; set --public-url there'
+
+/** @throws What the last source failed with, when all have; the reason of the signal. */
+export async function pullOffer(offer: Offer, deps: PullOfferDeps): Promise<void> {
+  let failure: unknown = new Error('Nobody has the item any more')
+  for (let url = offer.next(); url !== undefined; url = offer.next()) {
+    try {
+      return await pullFrom(url, offer, deps)
+    } catch (error) {
+      deps.signal.throwIfAborted()
+      failure = error
+    }
+  }
+  throw failure
+}
+
+async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise<void> {
+  const { secrets, signal, latest, onStamp } = deps
+  // There our own programs listen, and none of them gets the credential of the group.
+  if (isLoopback(url) && !isLoopback(deps.ownUrl())) throw new Error(AT_LOOPBACK)
+  const fetches: PeerFetch[] = []
+  const open = (base: string): Client => {
+    const fetch = createPeerFetch(undefined)
+    fetches.push(fetch)
+    const credentials = { url: base, user: secrets.username, pwd: secrets.password }
+    return connect(credentials, { fetch: withGroupTime(fetch.fetch, deps.groupTime) })
+  }
+  try {
+    let client = open(url)
+    const document = await client.latest({ signal })
+    const current = latest.current?.item
+    const isLater =
+      document.stamp !== undefined &&
+      (current === undefined || compareStamps(document.stamp, stampOf(current)) > 0)
+    if (!isLater || document.stamp === undefined) throw new Error('A member does not have the item any more')
+    onStamp(document.stamp)
+
+    /** What broke off is gone on with elsewhere: the same bytes have the same entity tag. */
+    const download = async (
+      what: Parameters<Client['download']>[0],
+      options: DownloadOptions = {},
+    ): Promise<Download> => {
+      try {
+        return await client.download(what, options)
+      } catch (error) {
+        signal.throwIfAborted()
+        deps.onTrouble()
+        const other = offer.rotate()
+        if (other !== undefined && offer.sources.length > 1) {
+          for (const fetch of fetches.splice(0)) fetch.close()
+          client = open(other)
+        }
+        throw error
+      }
+    }
+    await pullItem(document, { ...deps, client: { download } })
+  } finally {
+    for (const fetch of fetches) fetch.close()
+  }
+}
+
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url)
+  const host = hostname.replace(/\.$/, '')
+  if (host === 'localhost' || host.endsWith('.localhost')) return true
+  return isLoopbackAddress(host.replace(/^\[|\]$/g, ''))
+}
+
+/** As URLs spell them: `::ffff:7f00:1` is 127.0.0.1 too, and 0.0.0.0 leads there. */
+function isLoopbackAddress(address: string): boolean {
+  return /^(?:127\.|0\.0\.0\.0$|::1?$|::ffff:(?:7f|0:0$))/.test(address)
+}

@@ -1,0 +1,102 @@
+/**
+ * What members tell each other over the bus: which item each has, and where to get it. Never content,
+ * and no name of anything.
+ *
+ * @module
+ */
+
+import { isContentId, type ContentId } from '../../core/content-id.ts'
+import { isStamp, type Stamp } from '../../core/stamp.ts'
+import { decodeNumber, decodeString, objectOf, oneOf, optional } from '../../lib/decoder.ts'
+
+/** Longer ones are no base URLs. */
+const MAX_URL_LENGTH = 1024
+
+/** `ask` is a `have` and a question: who has something later says so. */
+export interface Signal {
+  readonly kind: 'have' | 'ask'
+  /** The member that sends it. */
+  readonly origin: string
+  /** Grows with each start of that member. */
+  readonly epoch: number
+  /** The time of the group as that member knows it, in Unix milliseconds. */
+  readonly time: number
+  /** Base URL of its gateway, without a slash at its end. */
+  readonly url: string
+  /** Its current item. */
+  readonly item: SignalItem | undefined
+}
+
+export interface SignalItem {
+  readonly contentId: ContentId
+  readonly stamp: Stamp
+}
+
+const ORIGIN = /^m_[0-9a-f]{16}$/
+
+const decodeFields = objectOf({
+  kind: oneOf(['have', 'ask']),
+  origin: decodeString,
+  epoch: decodeNumber,
+  time: decodeNumber,
+  url: decodeString,
+  contentId: optional(decodeString),
+  stampedAt: optional(decodeNumber),
+  stampedBy: optional(decodeString),
+})
+
+export function encodeSignal({ item, ...signal }: Signal): Uint8Array {
+  const { contentId, stamp } = item ?? {}
+  const fields = { ...signal, contentId, stampedAt: stamp?.at, stampedBy: stamp?.member }
+  return new TextEncoder().encode(JSON.stringify(fields))
+}
+
+/** @throws {TypeError} when it is no signal; the message quotes nothing. */
+export function decodeSignal(bytes: Uint8Array): Signal {
+  const { kind, origin, epoch, time, ...fields } = decodeFields(parseJson(bytes))
+  if (!isOrigin(origin)) throw new TypeError('"origin" must be the id of a member')
+  if (!isEpoch(epoch)) throw new TypeError('"epoch" must be a positive integer')
+  if (!Number.isSafeInteger(time)) throw new TypeError('"time" must be an integer')
+  const url = parseBaseUrl(fields.url)
+  if (url === undefined) throw new TypeError('"url" must be a base URL')
+  return { kind, origin, epoch, time, url, item: itemOf(fields) }
+}
+
+export function isOrigin(value: string): boolean {
+  return ORIGIN.test(value)
+}
+
+export function isEpoch(value: number): boolean {
+  return Number.isSafeInteger(value) && value > 0
+}
+
+/** A URL of http or https that holds no credentials; `undefined` when it is anything else. */
+export function parseBaseUrl(text: string): string | undefined {
+  if (text.length > MAX_URL_LENGTH || !URL.canParse(text)) return undefined
+  const { protocol, origin, pathname, username, password, search, hash } = new URL(text)
+  if (protocol !== 'http:' && protocol !== 'https:') return undefined
+  if (username + password + search + hash !== '') return undefined
+  return (origin + pathname).replace(/\/+$/, '')
+}
+
+function itemOf(fields: {
+  readonly contentId: string | undefined
+  readonly stampedAt: number | undefined
+  readonly stampedBy: string | undefined
+}): SignalItem | undefined {
+  const { contentId, stampedAt: at, stampedBy: member } = fields
+  if (contentId === undefined && at === undefined && member === undefined) return undefined
+  const stamp = { at, member }
+  if (!isContentId(contentId)) throw new TypeError('"contentId" must be a content id')
+  if (!isStamp(stamp)) throw new TypeError('"stampedAt" and "stampedBy" must be a stamp')
+  return { contentId, stamp }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    // Without the cause, which quotes it.
+    throw new TypeError('it is not JSON')
+  }
+}

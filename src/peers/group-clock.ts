@@ -1,0 +1,103 @@
+/**
+ * The time of the group on this daemon: the own clock, and by how much the group is ahead of it.
+ *
+ * What was learnt is kept over a restart: a member that is away by then still stamps what happens
+ * as the others would.
+ *
+ * @module
+ */
+
+import { MAX_AHEAD_MS } from '../core/group-time.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { GroupTime } from '../ports/group-time.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { PrivateFile } from '../ports/private-file.ts'
+import { formatMemberFile, MEMBER_FILE, parseMemberFile } from './member-file.ts'
+
+/** Smaller steps, such as those of clocks that drift apart, are not worth a write. */
+const WORTH_KEEPING_MS = 1000
+
+/** From here on the owner may want to set a clock. */
+const WORTH_TELLING_MS = 60_000
+
+export interface GroupClockDeps {
+  readonly file: PrivateFile
+  readonly clock: Pick<Clock, 'now'>
+  readonly logger: Logger
+}
+
+export class GroupClock implements GroupTime {
+  readonly #deps: GroupClockDeps
+  #aheadMs: number
+  #keptMs: number
+  /** The last step that the log has told of. */
+  #toldMs: number
+  #writing: Promise<void> | undefined
+
+  private constructor(deps: GroupClockDeps, aheadMs: number) {
+    this.#deps = deps
+    this.#aheadMs = aheadMs
+    this.#keptMs = aheadMs
+    this.#toldMs = aheadMs
+  }
+
+  /** A file that cannot be read is one that the next member replaces; the log says so. */
+  static async open(deps: GroupClockDeps): Promise<GroupClock> {
+    return new GroupClock(deps, await readAhead(deps))
+  }
+
+  /** By how much the group is ahead of the clock of this machine. */
+  get aheadMs(): number {
+    return this.#aheadMs
+  }
+
+  now(): number {
+    return Math.floor(this.#deps.clock.now() + this.#aheadMs)
+  }
+
+  learn(at: number): void {
+    const aheadMs = Math.floor(at - this.#deps.clock.now())
+    // Also false for what is no number.
+    if (!(aheadMs > this.#aheadMs && aheadMs <= MAX_AHEAD_MS)) return
+    this.#aheadMs = aheadMs
+    if (aheadMs - this.#toldMs > WORTH_TELLING_MS) {
+      this.#toldMs = aheadMs
+      const seconds = Math.round(aheadMs / 1000)
+      this.#deps.logger.info('The clock of another member is ahead of ours', { seconds })
+    }
+    if (aheadMs - this.#keptMs > WORTH_KEEPING_MS) this.#writing ??= this.#keep()
+  }
+
+  /** Resolves when all that was learnt is kept. */
+  async close(): Promise<void> {
+    await this.#writing
+  }
+
+  async #keep(): Promise<void> {
+    const { file, logger } = this.#deps
+    try {
+      while (this.#aheadMs - this.#keptMs > WORTH_KEEPING_MS) {
+        const aheadMs = this.#aheadMs
+        await file.write(formatMemberFile({ aheadMs }))
+        this.#keptMs = aheadMs
+      }
+    } catch (error) {
+      // The next one that is met tells it again.
+      logger.warn(`Cannot write ${MEMBER_FILE}`, { ...describeFailure(error) })
+    } finally {
+      this.#writing = undefined
+    }
+  }
+}
+
+async function readAhead({ file, logger }: GroupClockDeps): Promise<number> {
+  try {
+    const text = await file.read()
+    return text === undefined ? 0 : parseMemberFile(text).aheadMs
+  } catch (error) {
+    const failure = describeFailure(error)
+    logger.warn(`Cannot read ${MEMBER_FILE}; it is made again`, { ...failure })
+    return 0
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * Port: the time that the members of a group agree on.
+ *
+ * @module
+ */
+
+export interface GroupTime {
+  /** Unix milliseconds; never behind the own clock. */
+  now(): number
+  /**
+   * Takes over what another member said that the time is, when that is later. What cannot be true
+   * is ignored. Only for what came from a member that has been identified.
+   */
+  learn(at: number): void
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { GroupTime } from '../../src/ports/group-time.ts'
+import { createPhone } from '../support/phone.ts'
+import { serveGateway } from '../support/gateway.ts'
+
+const TEXT = '{"type":"Text","text":"a"}'
+
+const FIELD = 'X-Clipgate-Time'
+
+function watchTime() {
+  const learnt: number[] = []
+  const groupTime: GroupTime = { now: () => 1_700_000_000_000, learn: (at) => void learnt.push(at) }
+  return { learnt, groupTime }
+}
+
+describe('the time of the group', () => {
+  it('is told to a peer with each answer, and learnt from its requests', async (t) => {
+    const { learnt, groupTime } = watchTime()
+    const at = await serveGateway(t, { groupTime })
+    const { device: { username }, password } = await at.devices.add({ kind: 'peer' })
+    const peer = createPhone({ username, password }, at.url)
+    await peer.pushFile('File', 'a.bin', Buffer.from('bytes'))
+    assert.deepEqual(learnt, [])
+    const init = { headers: { [FIELD]: '1700000000123' } }
+    const first = await peer.fetch('/Sync.json', init)
+    const etag = first.headers.get('etag') ?? ''
+    const again = { headers: { ...init.headers, 'If-None-Match': etag } }
+    const answers = [
+      [200, first],
+      [304, await peer.fetch('/Sync.json', again)],
+      [200, await peer.fetch('/file/a.bin', init)],
+      [206, await peer.fetch('/file/a.bin', { headers: { ...init.headers, Range: 'bytes=1-2' } })],
+      [200, await peer.fetch('/file/b.bin', { ...init, method: 'PUT', body: 'x' })],
+      [200, await peer.fetch('/Sync.json', { ...init, method: 'PUT', body: TEXT })],
+      [200, await peer.fetch('/api/sse/clipboard', init)],
+    ] as const
+    for (const [status, answer] of answers) {
+      assert.deepEqual([answer.status, answer.headers.get(FIELD)], [status, '1700000000000'])
+      await answer.body?.cancel()
+    }
+    assert.deepEqual(learnt, answers.map(() => 1_700_000_000_123))
+  })
+
+  it('is not learnt from garbage', async (t) => {
+    const { learnt, groupTime } = watchTime()
+    const at = await serveGateway(t, { groupTime })
+    const { device: { username }, password } = await at.devices.add({ kind: 'peer' })
+    const peer = createPhone({ username, password }, at.url)
+    for (const value of ['', 'now', '-1', '1, 2', '1e13', '9'.repeat(100)]) {
+      assert.equal((await peer.fetch('/Sync.json', { headers: { [FIELD]: value } })).status, 200)
+    }
+    assert.deepEqual(learnt, [])
+  })
+
+  it('is neither told to a phone nor to a stranger, nor learnt from them', async (t) => {
+    const { learnt, groupTime } = watchTime()
+    const at = await serveGateway(t, { groupTime })
+    const headers = { [FIELD]: '1700000000123' }
+    for (const path of ['/Sync.json', '/', '/api/time', '/file', '/api/version', '/nowhere']) {
+      const answer = await at.phone.fetch(path, { headers })
+      assert.equal(answer.headers.get(FIELD), null, path)
+      const refused = await fetch(`${at.url}${path}`, { headers })
+      assert.deepEqual([refused.status, refused.headers.get(FIELD)], [401, null])
+    }
+    assert.deepEqual(learnt, [])
+  })
+})

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { deriveSecrets, parseGroupKey } from '../../../src/peers/bus/group-key.ts'
+import { temporaryFolder } from '../../support/daemon-process.ts'
+import { needs } from '../../support/requirements.ts'
+import { arrives } from '../support/daemons.ts'
+import { busOf, logs, newKey, startBusDaemon, startOnBus } from './support/bus-daemons.ts'
+import { createAccounts } from './support/nats-credentials.ts'
+import { startBroker } from './support/nats-broker.ts'
+
+const isText = (text: string) => (document: { readonly text: string }) => document.text === text
+
+/** A certificate that nobody vouches for, and its key. */
+async function makeCertificate(folder: string, name: string): Promise<void> {
+  await promisify(execFile)('openssl', [
+    'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', `/CN=${name}`,
+    '-addext', 'subjectAltName=IP:127.0.0.1,DNS:broker.example',
+    '-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.pem`),
+  ])
+}
+
+describe('a broker with TLS', needs('nats-server', 'openssl'), () => {
+  it('is used when its certificate is signed as it has to be, and else not told anything', async (t) => {
+    const folder = await temporaryFolder(t)
+    await Promise.all(['broker', 'other'].map((name) => makeCertificate(folder, name)))
+    // The one that is recommended, with a certificate that is here.
+    const sample = await readFile(new URL('../../../deploy/nats/nats-server.conf', import.meta.url), 'utf8')
+    const config = sample.replaceAll('/etc/nats', folder).replace(/^listen:.*$/m, '')
+    assert.notEqual(config, sample)
+    const { port } = await startBroker(t, { config })
+    const [key, url] = [newKey(), `tls://127.0.0.1:${port}`]
+    const ca = (name: string): readonly string[] => ['--bus-ca', join(folder, `${name}.pem`)]
+    const [a, b] = [await startOnBus(t, { key, url, args: ca('broker') }), await startOnBus(t, { key, url, args: ca('broker') })]
+    await a.phone.pushText('over TLS')
+    await arrives(b, isText('over TLS'))
+
+    for (const args of [[], ca('other')]) {
+      const c = await startBusDaemon(t, { key, url, args })
+      await logs(c, /Cannot use the bus/)
+      const { state, error } = await busOf(c)
+      assert.deepEqual([state, /certificate/.test(String(error))], ['waiting', true], String(error))
+      assert.equal((await c.phone.document())['text'], '')
+    }
+  })
+
+  it('is wanted where the URL says so', async (t) => {
+    const { port } = await startBroker(t)
+    const c = await startBusDaemon(t, { key: newKey(), url: `tls://127.0.0.1:${port}` })
+    await logs(c, /Cannot use the bus.*tls/)
+    assert.equal((await busOf(c))['state'], 'waiting')
+  })
+})
+
+describe('a broker that wants credentials', needs('nats-server'), () => {
+  it('lets those in that have a credentials file, also a new one, and nobody else', async (t) => {
+    const folder = await temporaryFolder(t)
+    const key = newKey()
+    const { subject } = deriveSecrets(parseGroupKey(key))
+    const accounts = createAccounts()
+    const { url } = await startBroker(t, { config: accounts.config })
+    const [good, bad] = [join(folder, 'good.creds'), join(folder, 'bad.creds')]
+    await writeFile(good, accounts.addUser([subject]))
+    await writeFile(bad, accounts.addUser(['elsewhere']))
+    const a = await startOnBus(t, { key, url, args: ['--bus-credentials', good] })
+    const without = await startBusDaemon(t, { key, url })
+    await logs(without, /Cannot use the bus.*Authorization Violation/)
+
+    const b = await startBusDaemon(t, { key, url, args: ['--bus-credentials', bad] })
+    await logs(b, /Cannot use the bus.*[Pp]ermissions [Vv]iolation/)
+    await a.phone.pushText('with credentials')
+    assert.equal((await b.phone.document())['text'], '')
+    await writeFile(bad, accounts.addUser([subject]))
+    await arrives(b, isText('with credentials'))
+    assert.ok(!b.daemon.stderr().includes('SEED'), 'the seed is nowhere')
+  })
+})

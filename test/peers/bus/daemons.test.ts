@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { describe, it, type TestContext } from 'node:test'
+import { MIB } from '../../../src/core/limits.ts'
+import { needs } from '../../support/requirements.ts'
+import { arrives, type MemberDaemon } from '../support/daemons.ts'
+import { busOf, logs, newKey, record, startBusDaemon, startOnBus } from './support/bus-daemons.ts'
+import { layCable, startBroker } from './support/nats-broker.ts'
+
+const isText = (text: string) => (document: { readonly text: string }) => document.text === text
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+const arrivesAt = (members: readonly MemberDaemon[], text: string) =>
+  Promise.all(members.map((member) => arrives(member, isText(text))))
+
+async function startThree(t: TestContext, url: string) {
+  const key = newKey()
+  const a = await startOnBus(t, { key, url })
+  const [b, c] = [await startOnBus(t, { key, url }), await startOnBus(t, { key, url })]
+  return { key, a, b, c, all: [a, b, c] }
+}
+
+describe('daemons on a bus', needs('nats-server'), () => {
+  it('share texts and files, each once, and nobody hears of it twice', async (t) => {
+    const broker = await startBroker(t)
+    const { a, b, c, all } = await startThree(t, broker.url)
+    const seen = all.map((member) => record(t, member))
+    await a.phone.pushText('from a')
+    await arrivesAt(all, 'from a')
+    const bytes = randomBytes(5 * MIB)
+    await b.phone.pushFile('File', 'photo of us.bin', bytes)
+    for (const member of all) {
+      const { dataName } = await arrives(member, ({ type }) => type === 'File')
+      assert.equal(dataName, 'photo of us.bin')
+      assert.equal(sha256(await member.phone.download()), sha256(bytes))
+    }
+    const long = 'a line that is one of many\n'.repeat(200_000)
+    await c.phone.pushText(long)
+    await arrivesAt(all, long)
+    await a.phone.pushText('the last')
+    await arrivesAt(all, 'the last')
+    for (const texts of seen) {
+      assert.deepEqual(texts.map((text) => text.slice(0, 20)), ['from a', 'photo of us.bin', long.slice(0, 20), 'the last'])
+    }
+    const { state, error, members, refused } = await busOf(a)
+    assert.deepEqual({ state, error, members, refused }, { state: 'connected', error: null, members: 2, refused: 0 })
+    const text = (await a.daemon.run('status')).stdout
+    assert.match(text, /^Bus {8}nats:\/\/127\.0\.0\.1:\d+, connected; group [0-9a-f]{16}, 2 other members$/m)
+    for (const { daemon } of all) assert.doesNotMatch(daemon.stderr(), / (warn|error) /)
+  })
+
+  it('go on without the broker, and make up for it when that is back', async (t) => {
+    const broker = await startBroker(t)
+    const { a, b, c, all } = await startThree(t, broker.url)
+    await a.phone.pushText('before')
+    await arrivesAt(all, 'before')
+    await broker.kill()
+    await Promise.all(all.map((member) => logs(member, /Cannot use the bus/)))
+    const { state, error } = await busOf(b)
+    assert.equal(state, 'waiting')
+    assert.ok(typeof error === 'string' && error !== '', 'it says why')
+    await a.phone.pushText('meanwhile 1')
+    await b.phone.pushText('meanwhile 2')
+    assert.equal((await a.phone.document())['text'], 'meanwhile 1')
+    await broker.restart()
+    await arrivesAt([a, b, c], 'meanwhile 2')
+    await c.phone.pushText('after')
+    await arrivesAt(all, 'after')
+    assert.equal((await busOf(b))['error'], null)
+  })
+
+  it('are in step again after one of them was cut off', async (t) => {
+    const broker = await startBroker(t)
+    const cable = await layCable(t, broker)
+    const key = newKey()
+    const [a, b] = [await startOnBus(t, { key, url: broker.url }), await startOnBus(t, { key, url: broker.url })]
+    const c = await startOnBus(t, { key, url: cable.url })
+    cable.cut()
+    await logs(c, /Cannot use the bus/)
+    await c.phone.pushText('apart, older')
+    await a.phone.pushText('together')
+    await arrivesAt([a, b], 'together')
+    assert.equal((await c.phone.document())['text'], 'apart, older')
+    cable.mend()
+    await arrivesAt([a, b, c], 'together')
+
+    cable.cut()
+    await logs(c, /Cannot use the bus/, 2)
+    await b.phone.pushText('together, older')
+    await c.phone.pushText('apart')
+    cable.mend()
+    await arrivesAt([a, b, c], 'apart')
+  })
+
+  it('serve without a broker from the start, stop at once, and find it once it is there', async (t) => {
+    const broker = await startBroker(t)
+    const { port } = broker
+    await broker.kill()
+    const [key, url] = [newKey(), broker.url]
+    const [a, b] = [await startBusDaemon(t, { key, url }), await startBusDaemon(t, { key, url })]
+    await a.phone.pushText('alone')
+    assert.equal((await a.phone.document())['text'], 'alone')
+    await logs(a, /Cannot use the bus.*refused/)
+    assert.equal((await busOf(a))['state'], 'waiting')
+    await startBroker(t, { port })
+    await arrives(b, isText('alone'))
+    assert.equal(await a.daemon.stop(), 0)
+    assert.equal(await b.daemon.stop(), 0)
+  })
+
+  it('stop at once also while the broker is there and answers nobody', async (t) => {
+    const broker = await startBroker(t)
+    const [key, url] = [newKey(), broker.url]
+    const a = await startOnBus(t, { key, url })
+    broker.freeze()
+    const b = await startBusDaemon(t, { key, url })
+    await b.phone.pushText('served')
+    assert.equal((await b.phone.document())['text'], 'served')
+    assert.deepEqual([await a.daemon.stop(), await b.daemon.stop()], [0, 0])
+  })
+
+  it('with another key neither read each other nor hear of each other', async (t) => {
+    const broker = await startBroker(t)
+    const [a, b] = [await startOnBus(t, { key: newKey(), url: broker.url }), await startOnBus(t, { key: newKey(), url: broker.url })]
+    await a.phone.pushText('of a')
+    await b.phone.pushText('of b')
+    const [ofA, ofB] = [await busOf(a), await busOf(b)]
+    assert.deepEqual([ofA['state'], ofA['members'], ofB['members']], ['connected', 0, 0])
+    assert.notEqual(ofA['group'], ofB['group'])
+    assert.match((await a.daemon.run('status')).stdout, /nobody else heard of/)
+    assert.deepEqual([(await a.phone.document())['text'], (await b.phone.document())['text']], ['of a', 'of b'])
+  })
+})

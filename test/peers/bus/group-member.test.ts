@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { deriveSecrets } from '../../../src/peers/bus/group-key.ts'
+import { Sealer } from '../../../src/peers/bus/sealer.ts'
+import { encodeSignal, type Signal } from '../../../src/peers/bus/signal.ts'
+import { defer } from '../../support/defer.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
+import { settle, TestGroup, type BusMember } from './support/bus-member.ts'
+
+const texts = (members: readonly BusMember[]) => members.map(({ text }) => text)
+
+/** Enough for answers and questions, and too little for a beacon. */
+const SOON_MS = 5000
+
+/** In it everybody who has something to say has said it. */
+const RARELY_MS = 400_000
+
+async function startThree(clock = new FakeClock()) {
+  const group = new TestGroup(clock)
+  const [a, b, c] = [await group.start('a'), await group.start('b'), await group.start('c')]
+  clock.advance(SOON_MS)
+  await settle()
+  return { group, clock, a, b, c, all: [a, b, c] }
+}
+
+describe('a member of a group on a bus', () => {
+  it('gets what is copied elsewhere, once, and does not announce what it got', async () => {
+    const { group, a, b, c, all } = await startThree()
+    const before = group.broker.published.length
+    a.copy('one')
+    await settle()
+    assert.deepEqual(texts(all), ['one', 'one', 'one'])
+    assert.equal(group.broker.published.length, before + 1, 'only a has something to tell')
+    b.copy('two')
+    await settle()
+    assert.deepEqual(texts(all), ['two', 'two', 'two'])
+    assert.deepEqual([a.pulls, b.pulls, c.pulls], [
+      ['two from http://b.example'],
+      ['one from http://a.example'],
+      ['one from http://a.example', 'two from http://b.example'],
+    ])
+  })
+
+  it('announces what came to it in another way', async () => {
+    const { group, a, b, c } = await startThree()
+    b.put('over a link', { at: 5_000_000_000_000, member: 'm_00000000000000ff' })
+    await settle()
+    assert.deepEqual(texts([a, c]), ['over a link', 'over a link'])
+    assert.ok(group.broker.published.length > 0, 'something was published')
+  })
+
+  it('asks once it is connected again, and gets what happened meanwhile, the newest only', async () => {
+    const { clock, a, b, c, all } = await startThree()
+    c.bus.cut()
+    assert.deepEqual([c.group.status.state, c.group.status.error], ['waiting', 'cut by the test'])
+    a.copy('missed')
+    await settle()
+    b.copy('the newest')
+    await settle()
+    assert.deepEqual(c.pulls, [])
+    c.bus.reconnect()
+    clock.advance(SOON_MS)
+    await settle()
+    assert.deepEqual(texts(all), ['the newest', 'the newest', 'the newest'])
+    assert.equal(c.pulls.length, 1)
+    assert.deepEqual([c.group.status.state, c.group.status.error], ['connected', undefined])
+  })
+
+  it('gives what it copied while it was cut off, when that is the newest', async () => {
+    const { clock, a, c, all } = await startThree()
+    c.bus.cut()
+    a.copy('older')
+    clock.advance(10)
+    c.copy('newer')
+    c.bus.reconnect()
+    await settle()
+    assert.deepEqual(texts(all), ['newer', 'newer', 'newer'])
+  })
+
+  it('learns from signals by how much its clock is behind, and wins with what it copies apart later', async () => {
+    const clock = new FakeClock()
+    const group = new TestGroup(clock)
+    const ahead = await group.start('a', { aheadMs: 86_400_000 })
+    const behind = await group.start('b')
+    clock.advance(SOON_MS)
+    await settle()
+    behind.bus.cut()
+    ahead.copy('earlier')
+    clock.advance(60_000)
+    behind.copy('later')
+    behind.bus.reconnect()
+    clock.advance(SOON_MS)
+    await settle()
+    assert.deepEqual(texts([ahead, behind]), ['later', 'later'])
+  })
+
+  it('is told by whoever is not behind, when what it announces is older', async () => {
+    const { clock, a, b, c, all } = await startThree()
+    c.bus.cut()
+    c.copy('older')
+    clock.advance(10)
+    a.copy('newer')
+    await settle()
+    c.bus.reconnect()
+    await settle()
+    assert.deepEqual(texts([a, b]), ['newer', 'newer'])
+    clock.advance(SOON_MS)
+    await settle()
+    assert.deepEqual(texts(all), ['newer', 'newer', 'newer'])
+  })
+
+  it('notices a signal that was lost by the next one of that member', async () => {
+    const { group, clock, a, b, all } = await startThree()
+    a.copy('seen')
+    await settle()
+    group.broker.isLossy = true
+    clock.advance(10)
+    a.copy('lost')
+    group.broker.isLossy = false
+    const published = group.broker.published.length
+    a.put('after it', { at: clock.now() + 1000, member: 'm_0000000000000001' })
+    await settle()
+    assert.deepEqual(texts(all), ['after it', 'after it', 'after it'])
+    clock.advance(SOON_MS)
+    assert.ok(group.broker.published.length > published + 1, 'somebody asked')
+    assert.equal(b.pulls.at(-1), 'after it from http://a.example')
+  })
+
+  it('finds what was lost with no signal after it, by a beacon', async () => {
+    const { group, clock, a, all } = await startThree()
+    group.broker.isLossy = true
+    a.copy('lost')
+    clock.advance(SOON_MS)
+    await settle()
+    assert.deepEqual(texts(all), ['lost', undefined, undefined])
+    group.broker.isLossy = false
+    clock.advance(RARELY_MS)
+    await settle()
+    assert.deepEqual(texts(all), ['lost', 'lost', 'lost'])
+  })
+
+  it('speaks rarely while nothing happens, however many there are', async () => {
+    const clock = new FakeClock()
+    const group = new TestGroup(clock)
+    for (let index = 0; index < 30; index += 1) {
+      await group.start(`m${index}`, { random: () => index / 30 })
+      clock.advance(SOON_MS)
+    }
+    clock.advance(RARELY_MS)
+    const before = group.broker.published.length
+    clock.advance(3_600_000)
+    const perMinute = (group.broker.published.length - before) / 60
+    // Each would speak once a minute.
+    assert.ok(perMinute > 1 && perMinute < 12, `${perMinute} signals a minute`)
+    const [first] = group.members.values()
+    assert.equal(first?.group.status.members, 29)
+  })
+
+  it('has one timer, and none once it is closed', async () => {
+    const { clock, all, a } = await startThree()
+    a.copy('x')
+    await settle()
+    assert.ok(clock.pending <= 3, `${clock.pending} timers`)
+    await Promise.all(all.map((member) => member.group.close()))
+    assert.equal(clock.pending, 0)
+    assert.ok(all.every(({ bus }) => bus.isClosed), 'the bus is closed')
+  })
+
+  it('drops what is repeated, or comes too late, and what it said itself', async () => {
+    const { group, clock, a, b, c, all } = await startThree()
+    a.copy('one')
+    await settle()
+    b.copy('two')
+    await settle()
+    const seen = [...group.broker.published]
+    const pulls = all.map((member) => member.pulls.length)
+    for (const signal of [...seen, ...seen].reverse()) {
+      for (const { bus } of all) bus.deliver(signal)
+    }
+    await settle()
+    clock.advance(SOON_MS)
+    await settle()
+    assert.deepEqual(all.map((member) => member.pulls.length), pulls)
+    assert.equal(group.broker.published.length, seen.length, 'nobody answers')
+    assert.deepEqual([a, b, c].map((member) => member.group.status.refused), [0, 0, 0])
+  })
+
+  it('refuses signals of an earlier start of another member, also after its own start', async () => {
+    const { group, clock, a, b } = await startThree()
+    const before = group.broker.published.length
+    a.copy('of the earlier start')
+    const old = group.broker.published.slice(before)
+    await a.group.close()
+    const again = await group.start('a', { file: a.file })
+    again.put('now', { at: clock.now() + 1, member: 'm_0000000000000001' })
+    await settle()
+    clock.advance(SOON_MS)
+    await settle()
+    await b.group.close()
+    const back = await group.start('b', { file: b.file })
+    clock.advance(SOON_MS)
+    await settle()
+    back.put('b has this', { at: clock.now() + 2, member: 'm_0000000000000002' })
+    await settle()
+    clock.advance(SOON_MS)
+    const published = group.broker.published.length
+    for (const signal of old) back.bus.deliver(signal)
+    clock.advance(SOON_MS)
+    await settle()
+    assert.equal(old.length, 1)
+    assert.equal(group.broker.published.length, published, 'it does not answer to it')
+  })
+
+  it('says that its data directory was copied, when another one speaks in its name', async () => {
+    const { group, a } = await startThree()
+    const copy = new MemoryPrivateFile(a.file.text)
+    assert.equal(a.group.status.error, undefined)
+    await group.start('copy', { file: copy })
+    assert.match(String(a.group.status.error), /copy of this group\.json/)
+  })
+
+  it('counts what was not sealed with its key, and tells nobody else', async () => {
+    const { group, a } = await startThree()
+    const other = new Sealer({ ...deriveSecrets(Buffer.alloc(32, 2)), subject: group.secrets.subject })
+    for (const bytes of [other.seal(Buffer.from('{}')), Buffer.alloc(0), Buffer.alloc(100), new Sealer(group.secrets).seal(Buffer.from('no signal'))]) {
+      a.bus.deliver(bytes)
+    }
+    assert.equal(a.group.status.refused, 4)
+    assert.equal(a.logger.lines.filter(({ level }) => level === 'warn').length, 1, 'it is logged once')
+  })
+
+  it('asks again, less and less often, for what nobody could give', async () => {
+    const { group, clock, a } = await startThree()
+    let attempts = 0
+    const d = await group.start('d', {
+      random: () => 0.99,
+      pull: async () => {
+        attempts += 1
+        throw new Error('The server takes too long')
+      },
+    })
+    a.copy('x')
+    const asked: number[] = []
+    for (let second = 0; second < 300; second += 1) {
+      await settle()
+      if (attempts > asked.length) asked.push(second)
+      clock.advance(1000)
+    }
+    assert.equal(d.group.status.error, 'The server takes too long')
+    assert.ok(attempts > 5 && attempts < 40, `${attempts} attempts`)
+    const pauses = asked.map((second, index) => second - (asked[index - 1] ?? 0))
+    assert.ok(Math.max(...pauses) <= 40, `${pauses.join(' ')} seconds`)
+  })
+
+  it('lets go of what it pulls when something newer is there', async () => {
+    const { group, clock, a } = await startThree()
+    const begun = defer<void>()
+    const pulled: string[] = []
+    const d = await group.start('d', {
+      pull: (offer, { signal }) => {
+        pulled.push(offer.contentId)
+        begun.resolve()
+        return new Promise((_resolve, reject) => {
+          if (signal.aborted) reject(signal.reason)
+          signal.addEventListener('abort', () => reject(signal.reason))
+        })
+      },
+    })
+    a.copy('large')
+    await begun.promise
+    clock.advance(10)
+    a.copy('newer')
+    await settle()
+    assert.deepEqual([pulled.length, new Set(pulled).size], [2, 2])
+    await d.group.close()
+    assert.equal(d.group.status.error, undefined)
+  })
+
+  it('stays small in a flood, of its own group as well', async () => {
+    const { group, clock, a } = await startThree()
+    clock.advance(SOON_MS)
+    await settle()
+    const before = group.broker.published.length
+    const stamp = { at: 1, member: 'm_00000000000000ff' }
+    for (let index = 0; index < 3000; index += 1) {
+      const signal: Signal = {
+        kind: 'ask', epoch: 1, time: 0, url: 'http://x.example', item: { contentId: `blake3v1:${'00'.repeat(32)}`, stamp },
+        origin: `m_${index.toString(16).padStart(16, '0')}`,
+      }
+      if (index === 0) a.copy('x')
+      a.bus.deliver(new Sealer(group.secrets).seal(encodeSignal(signal)))
+    }
+    assert.ok(clock.pending <= 3, `${clock.pending} timers`)
+    assert.equal(a.group.status.members, 1024)
+    clock.advance(SOON_MS)
+    await settle()
+    assert.ok(group.broker.published.length - before < 10, 'it does not answer each')
+    clock.advance(10_000)
+    await settle()
+    assert.ok((a.file.text?.length ?? 0) < 100_000, 'what it remembers is bounded')
+  })
+})

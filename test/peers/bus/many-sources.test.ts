@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { MIB } from '../../../src/core/limits.ts'
+import { needs } from '../../support/requirements.ts'
+import { arrives } from '../support/daemons.ts'
+import { newKey, startOnBus } from './support/bus-daemons.ts'
+import { startBroker } from './support/nats-broker.ts'
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+const BYTES: number = 192 * MIB
+
+describe('a file on its way over a bus', needs('nats-server'), () => {
+  it('comes from another member when the one that had it is killed midway', async (t) => {
+    const broker = await startBroker(t)
+    const [key, url] = [newKey(), broker.url]
+    const a = await startOnBus(t, { key, url })
+    const [b, c] = [await startOnBus(t, { key, url }), await startOnBus(t, { key, url })]
+    const bytes = randomBytes(BYTES)
+    // It hears of the file from a, and only when b has it as well, which b tells nobody.
+    c.daemon.child.kill('SIGSTOP')
+    await a.phone.pushFile('File', 'large.bin', bytes)
+    await arrives(b, ({ type }) => type === 'File')
+    c.daemon.child.kill('SIGCONT')
+    const blobs = join(c.daemon.folder, 'data', 'blobs')
+    // Polls the disk, since nobody tells of bytes on their way.
+    while (largest(blobs) < 16 * MIB) await new Promise((resolve) => setImmediate(resolve))
+    a.daemon.child.kill('SIGKILL')
+    await once(a.daemon.child, 'close')
+    const begun = largest(blobs)
+    assert.ok(begun < BYTES, 'it was killed midway')
+    await arrives(c, ({ type }) => type === 'File')
+    assert.equal(sha256(await c.phone.download()), sha256(bytes))
+    assert.equal(readdirSync(blobs).length, 1)
+    assert.doesNotMatch(c.daemon.stderr(), /Cannot get/, 'it went on, and did not begin again')
+  })
+})
+
+function largest(folder: string): number {
+  return Math.max(0, ...readdirSync(folder).map((name) => statSync(join(folder, name)).size))
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { systemTiming } from '../../../src/client/timing.ts'
+import { Offer } from '../../../src/peers/bus/offer.ts'
+import { pullOffer } from '../../../src/peers/bus/pull-offer.ts'
+import { startMember, type TestMember } from '../support/group.ts'
+
+const SECRETS = { username: 'group_0123456789abcdef', password: 'a password of the group' }
+
+const STAMP = { at: 1, member: 'm_0000000000000001' }
+
+function offerOf(...urls: readonly string[]): Offer {
+  const offer = new Offer(STAMP, `blake3v1:${'00'.repeat(32)}`)
+  for (const url of urls) offer.add(url)
+  return offer
+}
+
+function pull(into: TestMember, offer: Offer, ownUrl: string = into.url): Promise<void> {
+  return pullOffer(offer, {
+    ...into,
+    timing: systemTiming,
+    secrets: SECRETS,
+    groupTime: { now: () => 0, learn: () => undefined },
+    maxFileBytes: 1000,
+    signal: new AbortController().signal,
+    ownUrl: () => ownUrl,
+    onStamp: () => undefined,
+    onTrouble: () => undefined,
+  })
+}
+
+/** A program that is no member, and what it was asked. */
+async function startStranger(t: TestContext, headers: Readonly<Record<string, string>> = {}, status = 200) {
+  const asked: (string | undefined)[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.headers.authorization)
+    response.writeHead(status, headers).end('{}')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, port, asked }
+}
+
+describe('an item that was announced', () => {
+  it('is got from the first member that has it, with the credential of the group', async (t) => {
+    const [into, from, behind] = [await startMember(t, 1), await startMember(t, 2), await startMember(t, 3)]
+    for (const { devices } of [from, behind]) await devices.add({ kind: 'peer', ...SECRETS })
+    await from.copy('here it is')
+    const gone = await startStranger(t, {}, 404)
+    await pull(into, offerOf(gone.url, behind.url, from.url))
+    assert.equal(into.text, 'here it is')
+    assert.equal(gone.asked.length, 1)
+    // It is there now, and nobody has something later.
+    await assert.rejects(pull(into, offerOf(from.url)), /does not have the item any more/)
+  })
+
+  it('fails as the last one does that was asked', async (t) => {
+    const [into, other] = [await startMember(t, 1), await startMember(t, 2)]
+    await other.copy('x')
+    await assert.rejects(pull(into, offerOf(other.url)), /does not accept/)
+    await assert.rejects(pull(into, offerOf()), /Nobody has/)
+  })
+
+  it('is not got by way of a redirection, which would take the password along', async (t) => {
+    const into = await startMember(t, 1)
+    const target = await startStranger(t)
+    const source = await startStranger(t, { Location: `${target.url}/Sync.json` }, 302)
+    await assert.rejects(pull(into, offerOf(source.url)))
+    assert.deepEqual([source.asked.length, target.asked.length], [1, 0])
+  })
+
+  it('is not asked of a program on this machine, unless members are on it as well', async (t) => {
+    const into = await startMember(t, 1)
+    const { port, url, asked } = await startStranger(t)
+    const spellings = [
+      '127.0.0.1', '127.1', '0x7f000001', '2130706433', 'localhost', 'LOCALHOST.', 'a.localhost', '[::1]',
+      '[::ffff:127.0.0.1]', '0.0.0.0', '[::]', '0', '[::ffff:0.0.0.0]', '127.255.255.254',
+    ]
+    for (const host of spellings) {
+      const { href } = new URL(`http://${host}:${port}`)
+      await assert.rejects(pull(into, offerOf(href), 'http://10.0.0.1:42720'), /loopback/, host)
+    }
+    assert.deepEqual(asked, [])
+    await assert.rejects(pull(into, offerOf(url)), /cannot be understood/)
+    assert.equal(asked.length, 1)
+  })
+})
+
+describe('an offer', () => {
+  it('knows four sources, each once, and goes round them', () => {
+    const offer = offerOf('a', 'b', 'a', 'c', 'd', 'e')
+    assert.deepEqual(offer.sources, ['a', 'b', 'c', 'd'])
+    assert.equal(offer.next(), 'a')
+    assert.deepEqual([1, 2, 3, 4, 5].map(() => offer.rotate()), ['b', 'c', 'd', 'a', 'b'])
+    assert.deepEqual([1, 2, 3, 4].map(() => offer.next()), ['b', 'c', 'd', undefined])
+  })
+})

@@ -1,0 +1,73 @@
+/**
+ * Real daemons as members of a group on a bus.
+ *
+ * @module
+ */
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { mintGroupKey } from '../../../../src/peers/bus/group-key.ts'
+import { temporaryFolder, type DaemonOptions, type DaemonProcess } from '../../../support/daemon-process.ts'
+import { startMemberDaemon, type MemberDaemon } from '../../support/daemons.ts'
+
+export const newKey = mintGroupKey
+
+export interface BusDaemonOptions extends DaemonOptions {
+  readonly key: string
+  readonly url: string
+}
+
+/** Starts one, without waiting until it is on the bus. */
+export async function startBusDaemon(
+  t: TestContext,
+  { key, url, args = [], ...options }: BusDaemonOptions,
+): Promise<MemberDaemon> {
+  const folder = options.folder ?? (await temporaryFolder(t))
+  const data = join(folder, 'data')
+  await mkdir(data, { recursive: true, mode: 0o700 })
+  await writeFile(join(data, 'group.key'), key, { mode: 0o600 })
+  return startMemberDaemon(t, { ...options, folder, args: ['--bus', url, ...args] })
+}
+
+/** Starts one on a bus that is there, and waits until it is connected. */
+export async function startOnBus(t: TestContext, options: BusDaemonOptions): Promise<MemberDaemon> {
+  const member = await startBusDaemon(t, options)
+  await logs(member, /Connected to the bus/)
+  return member
+}
+
+/** Resolves once a daemon has logged something that fits, this many times. */
+export async function logs(
+  { daemon }: { readonly daemon: Pick<DaemonProcess, 'child' | 'stderr'> },
+  pattern: RegExp,
+  times: number = 1,
+): Promise<void> {
+  const all = new RegExp(pattern.source, 'g')
+  const { stderr } = daemon.child
+  while ((daemon.stderr().match(all)?.length ?? 0) < times) {
+    await new Promise<void>((resolve, reject) => {
+      stderr?.once('data', () => setImmediate(resolve))
+      daemon.child.once('close', () => reject(new Error(`It ended: ${daemon.stderr()}`)))
+    })
+  }
+}
+
+/** What `clipgate status --json` tells of the bus. */
+export async function busOf({ daemon }: Pick<MemberDaemon, 'daemon'>): Promise<Record<string, unknown>> {
+  return JSON.parse((await daemon.run('status', '--json')).stdout).bus
+}
+
+/** Writes down what becomes current at a member, from now on; begins with what is. */
+export function record(t: TestContext, { client }: Pick<MemberDaemon, 'client'>): string[] {
+  const seen: string[] = []
+  const ending = new AbortController()
+  const run = async (): Promise<void> => {
+    for await (const document of client.watch({ signal: ending.signal })) {
+      if (document.contentId !== undefined) seen.push(document.type === 'Text' ? document.text : document.dataName)
+    }
+  }
+  void run().catch(() => undefined)
+  t.after(() => ending.abort())
+  return seen
+}

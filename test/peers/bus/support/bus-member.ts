@@ -1,0 +1,143 @@
+/**
+ * Members of a group on a bus in memory: what they have is a stamp, and pulling takes it over.
+ *
+ * @module
+ */
+
+import { createHash } from 'node:crypto'
+import type { ContentId } from '../../../../src/core/content-id.ts'
+import type { Item } from '../../../../src/core/item.ts'
+import { stampAfter, type Stamp } from '../../../../src/core/stamp.ts'
+import { ChangeHub } from '../../../../src/inbound/change-hub.ts'
+import { deriveSecrets, type GroupSecrets } from '../../../../src/peers/bus/group-key.ts'
+import { GroupMember, type GroupMemberDeps } from '../../../../src/peers/bus/group-member.ts'
+import { GroupRecord } from '../../../../src/peers/bus/group-record.ts'
+import { Sealer } from '../../../../src/peers/bus/sealer.ts'
+import { GroupClock } from '../../../../src/peers/group-clock.ts'
+import type { StoredItem } from '../../../../src/ports/latest-item.ts'
+import { CaptureLogger } from '../../../support/capture-logger.ts'
+import type { FakeClock } from '../../../support/fake-clock.ts'
+import { MemoryPrivateFile } from '../../../support/memory-private-file.ts'
+import { FakeBroker } from './fake-bus.ts'
+
+export class TestGroup {
+  readonly broker = new FakeBroker()
+  readonly clock: FakeClock
+  readonly secrets: GroupSecrets
+  /** By URL. */
+  readonly members = new Map<string, BusMember>()
+
+  constructor(clock: FakeClock, key: Uint8Array = Buffer.alloc(32, 1)) {
+    this.clock = clock
+    this.secrets = deriveSecrets(key)
+  }
+
+  /** Starts a member; with the file of an earlier one it is that one again. */
+  async start(name: string, { file = new MemoryPrivateFile(), ...more }: StartOptions = {}): Promise<BusMember> {
+    const record = await GroupRecord.open(file, this.secrets.id, 0)
+    const clock = { now: () => this.clock.now() + (more.aheadMs ?? 0) }
+    const logger = new CaptureLogger()
+    const time = await GroupClock.open({ file: new MemoryPrivateFile(), clock, logger })
+    const member = new BusMember(this, name, file, { record, time }, more)
+    this.members.set(member.url, member)
+    member.group.start()
+    return member
+  }
+}
+
+export interface StartOptions {
+  readonly file?: MemoryPrivateFile
+  readonly pull?: GroupMemberDeps['pull']
+  readonly sealer?: GroupMemberDeps['sealer']
+  /** By how much its clock is ahead. */
+  readonly aheadMs?: number
+  /** What chance decides; 0 unless said. */
+  readonly random?: () => number
+}
+
+interface Kept {
+  readonly record: GroupRecord
+  readonly time: GroupClock
+}
+
+export class BusMember {
+  readonly url: string
+  readonly file: MemoryPrivateFile
+  readonly bus
+  readonly group: GroupMember
+  readonly logger = new CaptureLogger()
+  /** What was pulled, and from where. */
+  readonly pulls: string[] = []
+  readonly #changes = new ChangeHub()
+  readonly #record: GroupRecord
+  readonly time: GroupClock
+  current: StoredItem | undefined
+
+  constructor(
+    group: TestGroup,
+    name: string,
+    file: MemoryPrivateFile,
+    { record, time }: Kept,
+    more: StartOptions,
+  ) {
+    this.time = time
+    this.url = `http://${name}.example`
+    this.file = file
+    this.#record = record
+    this.bus = group.broker.connect()
+    const { clock } = group
+    this.group = new GroupMember({
+      bus: this.bus,
+      brokers: ['nats://fake'],
+      secrets: group.secrets,
+      sealer: more.sealer ?? new Sealer(group.secrets),
+      record,
+      latest: this,
+      groupTime: this.time,
+      changes: this.#changes,
+      timing: {
+        monotonic: () => clock.monotonic(),
+        after: (delay, run) => clock.after(delay, run),
+        random: more.random ?? (() => 0),
+      },
+      logger: this.logger,
+      url: () => this.url,
+      pull:
+        more.pull ??
+        (async (offer, { onStamp }) => {
+          const url = offer.next()
+          const item = group.members.get(url ?? '')?.current?.item
+          if (url === undefined || item?.stamp === undefined) throw new Error('nobody has it')
+          this.pulls.push(`${item.text} from ${url}`)
+          onStamp(item.stamp)
+          this.put(item.text, item.stamp)
+        }),
+      onChange: () => undefined,
+    })
+  }
+
+  get text(): string | undefined {
+    return this.current?.item.text
+  }
+
+  /** Somebody copies a text here. */
+  copy(text: string): void {
+    const { member } = this.#record.state
+    this.put(text, stampAfter(this.current?.item.stamp, this.time.now(), member))
+  }
+
+  put(text: string, stamp: Stamp): void {
+    const contentId: ContentId = `blake3v1:${createHash('sha256').update(text).digest('hex')}`
+    const item: Item = {
+      type: 'Text', text, dataName: '', mediaType: 'text/plain', size: text.length, contentId,
+      contentHash: '', nameHash: '', aliases: [], activatedAt: stamp.at, stamp,
+    }
+    this.current = { item, blob: undefined }
+    this.#changes.publish({ contentId, activatedAt: stamp.at })
+  }
+}
+
+/** Lets what was begun without waiting for time come to its end. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { MIB } from '../../src/core/limits.ts'
+import { createPeerFetch, type PeerFetch } from '../../src/peers/peer-fetch.ts'
+import { temporaryFolder } from '../support/daemon-process.ts'
+import { LOADER } from '../support/loader.ts'
+import { needs } from '../support/requirements.ts'
+import { makeAuthority, makeCertificate, type TestCertificate } from './support/certificates.ts'
+import { describeRequest, startTlsServer, type TlsServer } from './support/tls-server.ts'
+
+const FETCH_ONCE = fileURLToPath(new URL('./support/fetch-once.ts', import.meta.url))
+
+const AUTHORIZED = { authorization: 'Basic c2VjcmV0OnNlY3JldA==' }
+
+/** On a connection of its own each time. */
+const greet: RequestListener = (_, response) => {
+  response.setHeader('Connection', 'close').end('hello')
+}
+
+function openFetch(t: TestContext, fingerprint?: string): PeerFetch {
+  const opened = createPeerFetch(fingerprint)
+  t.after(() => opened.close())
+  return opened
+}
+
+function get({ fetch }: PeerFetch, url: string): Promise<Response> {
+  return fetch(url, { method: 'GET', headers: AUTHORIZED, signal: new AbortController().signal })
+}
+
+/** Fails, with this code as the reason. */
+async function fails(promise: Promise<Response>, code: string): Promise<void> {
+  await assert.rejects(promise, ({ cause }: Error) => {
+    assert.equal(Object(cause).code, code)
+    return true
+  })
+}
+
+/** A request of a process that trusts an authority. @returns The status, or the code of the error. */
+async function fetchTrusting(
+  { certPath }: TestCertificate,
+  ...args: readonly string[]
+): Promise<string> {
+  const env = { PATH: process.env['PATH'], NODE_EXTRA_CA_CERTS: certPath }
+  const command = [...LOADER, FETCH_ONCE, ...args]
+  const { stdout } = await promisify(execFile)(process.execPath, command, { env })
+  return stdout.trim()
+}
+
+function saw({ requests, decryptedBytes }: TlsServer): readonly unknown[] {
+  return [...requests, decryptedBytes]
+}
+
+describe('a link with https', needs('openssl', 'faketime'), () => {
+  it('takes certificates of authorities that the machine trusts, for the right name', async (t) => {
+    const folder = await temporaryFolder(t)
+    const authority = await makeAuthority(folder)
+    const [right, wrong, expired] = await Promise.all([
+      makeCertificate(folder, 'right', { authority }),
+      makeCertificate(folder, 'wrong', { authority, altName: 'DNS:elsewhere.example' }),
+      makeCertificate(folder, 'expired', { authority, isExpired: true }),
+    ])
+    const rightServer = await startTlsServer(t, right, greet)
+    assert.equal(await fetchTrusting(authority, `${rightServer.url}/a`), '200')
+    assert.deepEqual(rightServer.requests, ['GET /a authorized'])
+    for (const [certificate, code] of [
+      [wrong, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+      [expired, 'CERT_HAS_EXPIRED'],
+    ] as const) {
+      const server = await startTlsServer(t, certificate, greet)
+      assert.equal(await fetchTrusting(authority, server.url), code)
+      assert.deepEqual(saw(server), [0])
+    }
+    // A pin is another certificate than all of them.
+    const pinned = await fetchTrusting(authority, rightServer.url, wrong.fingerprint)
+    assert.equal(pinned, 'CERTIFICATE_NOT_PINNED')
+    assert.deepEqual(rightServer.requests, ['GET /a authorized'])
+  })
+
+  it('takes no other certificate, and tells it nothing', async (t) => {
+    const folder = await temporaryFolder(t)
+    const authority = await makeAuthority(folder)
+    const own = await startTlsServer(t, await makeCertificate(folder, 'own'), greet)
+    await fails(get(openFetch(t), own.url), 'DEPTH_ZERO_SELF_SIGNED_CERT')
+    const signed = await makeCertificate(folder, 'foreign', { authority })
+    const foreign = await startTlsServer(t, signed, greet)
+    await fails(get(openFetch(t), foreign.url), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE')
+    assert.deepEqual([...saw(own), ...saw(foreign)], [0, 0])
+  })
+
+  it('takes the pinned certificate, whoever signed it, whatever its name, and only that', async (t) => {
+    const folder = await temporaryFolder(t)
+    const [pinned, other] = await Promise.all([
+      makeCertificate(folder, 'pinned', { altName: 'DNS:elsewhere.example', isExpired: true }),
+      // The same names, but not the same key.
+      makeCertificate(folder, 'other', { altName: 'DNS:elsewhere.example' }),
+    ])
+    const server = await startTlsServer(t, pinned, greet)
+    const link = openFetch(t, pinned.fingerprint)
+    assert.equal(await (await get(link, `${server.url}/1`)).text(), 'hello')
+    assert.ok(server.decryptedBytes > 0, 'the bytes of a request are seen')
+
+    const impostor = await startTlsServer(t, other, greet)
+    await fails(get(link, impostor.url), 'CERTIFICATE_NOT_PINNED')
+    assert.deepEqual(saw(impostor), [0])
+
+    // The certificate of the server changes after it was joined.
+    const before = server.decryptedBytes
+    server.replace(other)
+    await fails(get(link, `${server.url}/2`), 'CERTIFICATE_NOT_PINNED')
+    assert.deepEqual([server.requests, server.decryptedBytes], [['GET /1 authorized'], before])
+    server.replace(pinned)
+    assert.equal((await get(link, `${server.url}/3`)).status, 200)
+  })
+
+  it('follows no redirection, to nowhere', async (t) => {
+    const folder = await temporaryFolder(t)
+    const certificate = await makeCertificate(folder, 'pinned')
+    const elsewhere = await startTlsServer(t, certificate, greet)
+    let status = 0
+    const server = await startTlsServer(t, certificate, ({ url }, response) => {
+      response.writeHead(status, { Location: url === '/here' ? '/there' : elsewhere.url }).end('gone')
+    })
+    const link = openFetch(t, certificate.fingerprint)
+    for (status of [301, 302, 303, 307, 308]) {
+      for (const path of ['/here', '/away']) {
+        await assert.rejects(get(link, server.url + path), ({ cause }: Error) => {
+          assert.match(String(cause), /unexpected redirect/)
+          return true
+        })
+      }
+    }
+    assert.equal(server.requests.filter((request) => request.includes('/there')).length, 0)
+    assert.deepEqual([server.requests.length, ...saw(elsewhere)], [10, 0])
+  })
+})
+
+describe('a link', () => {
+  async function serve(t: TestContext, answer: RequestListener): Promise<string> {
+    const server = createServer(answer)
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  it('sends bodies as streams of known length, and reads the answer', async (t) => {
+    const bytes = randomBytes(3 * MIB)
+    const url = await serve(t, async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+      const { 'content-length': length, 'transfer-encoding': coding } = request.headers
+      const isSame = Buffer.concat(chunks).equals(bytes)
+      response.setHeader('X-Seen', [describeRequest(request), `${length} ${coding} ${isSame}`])
+      response.end(bytes)
+    })
+    const signal = new AbortController().signal
+    const init = { method: 'PUT', headers: AUTHORIZED, signal }
+    for (const body of [new Blob([bytes]), new Uint8Array(bytes)]) {
+      const answer = await openFetch(t).fetch(`${url}/file/a`, { ...init, body })
+      const seen = `PUT /file/a authorized, ${bytes.length} undefined true`
+      assert.equal(answer.headers.get('x-seen'), seen)
+      assert.deepEqual(Buffer.from(await answer.arrayBuffer()), bytes)
+    }
+  })
+
+  it('ends a body that is refused on the way, and hears why', async (t) => {
+    let pulled = 0
+    const url = await serve(t, (_, response) => {
+      response.writeHead(413, { Connection: 'close' }).end('too large')
+    })
+    const body = {
+      size: 1000 * MIB,
+      type: '',
+      stream: () =>
+        new ReadableStream<Uint8Array<ArrayBuffer>>({
+          pull: (controller) => {
+            pulled += 1
+            controller.enqueue(new Uint8Array(MIB))
+          },
+        }),
+    }
+    const signal = new AbortController().signal
+    const answer = await openFetch(t).fetch(`${url}/a`, { method: 'PUT', headers: {}, signal, body })
+    assert.deepEqual([answer.status, await answer.text()], [413, 'too large'])
+    assert.ok(pulled < 1000, 'not all of it was read')
+  })
+
+  it('takes 304 and 204 as they are, without a body', async (t) => {
+    const url = await serve(t, ({ url: path }, response) => {
+      response.writeHead(Number(path?.slice(1)), { ETag: '"a"' }).end()
+    })
+    for (const status of [204, 304]) {
+      const answer = await get(openFetch(t), `${url}/${status}`)
+      const { body, headers } = answer
+      assert.deepEqual([answer.status, headers.get('etag'), body], [status, '"a"', null])
+    }
+  })
+
+  it('ends with its signal, before, while it waits, and in the middle of a body', async (t) => {
+    const url = await serve(t, ({ url: path }, response) => {
+      if (path === '/half') response.writeHead(200, { 'Content-Length': 10 }).write('half')
+    })
+    const link = openFetch(t)
+    const abort = new AbortController()
+    const { signal } = abort
+    const waiting = link.fetch(`${url}/never`, { method: 'GET', headers: {}, signal })
+    const half = await link.fetch(`${url}/half`, { method: 'GET', headers: {}, signal })
+    const reading = half.text()
+    abort.abort(new Error('enough'))
+    await Promise.all([assert.rejects(waiting), assert.rejects(reading)])
+    const late = link.fetch(url, { method: 'GET', headers: {}, signal })
+    await assert.rejects(late, { message: 'enough' })
+  })
+
+  it('has no connection left once it is closed', async (t) => {
+    const ended: Promise<unknown>[] = []
+    const url = await serve(t, (request, response) => {
+      ended.push(once(request.socket, 'close'))
+      response.end()
+    })
+    const link = createPeerFetch(undefined)
+    await (await get(link, url)).text()
+    link.close()
+    await Promise.all(ended)
+    assert.equal(ended.length, 1)
+  })
+})

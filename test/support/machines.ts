@@ -1,0 +1,88 @@
+/**
+ * Machines and the cables between them, where this one lets us make them: each is a network
+ * namespace, and none of them has a way out.
+ *
+ * @module
+ */
+
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { temporaryFolder } from './daemon-process.ts'
+import { needs } from './requirements.ts'
+
+/** Options for `it()`. */
+export function needsMachines(...tools: readonly string[]): { readonly skip: string | false } {
+  const isRoot = process.geteuid?.() === 0
+  return isRoot ? needs('ip', 'curl', ...tools) : { skip: 'skipped: needs root, to make a network' }
+}
+
+const run = promisify(execFile)
+
+export interface Machine {
+  readonly name: string
+  /** The beginning of a command that runs others there. */
+  readonly inside: readonly string[]
+  /** `ip`, there. */
+  ip(...args: readonly string[]): Promise<void>
+  /** Runs a program there, and returns what it printed. */
+  run(...command: readonly string[]): Promise<string>
+  /** Runs curl there, and returns what it printed. */
+  curl(...args: readonly string[]): Promise<string>
+}
+
+/**
+ * Makes a machine without a cable. It is gone when the test ends.
+ *
+ * @param hosts The names that it knows, with their addresses; those of this machine unless given.
+ */
+export async function makeMachine(
+  t: TestContext,
+  role: string,
+  hosts?: Readonly<Record<string, string>>,
+): Promise<Machine> {
+  const name = `clipgate-${role}-${process.pid}-${randomBytes(3).toString('hex')}`
+  await run('ip', ['netns', 'add', name])
+  t.after(() => run('ip', ['netns', 'delete', name]))
+  await run('ip', ['-n', name, 'link', 'set', 'lo', 'up'])
+  const known = hosts === undefined ? [] : await knowing(t, hosts)
+  const inside = ['ip', 'netns', 'exec', name, ...known]
+  const runThere = async (...command: readonly string[]): Promise<string> => {
+    const [program = '', ...args] = [...inside, ...command]
+    return (await run(program, args, { maxBuffer: Infinity })).stdout
+  }
+  return {
+    name,
+    inside,
+    ip: async (...args) => void (await run('ip', ['-n', name, ...args])),
+    run: runThere,
+    curl: (...args) => runThere('curl', '-sS', '--max-time', '20', ...args),
+  }
+}
+
+/** Two ends, as `10.213.8.1/24`, on devices of this name. */
+export async function plug(
+  device: string,
+  [from, fromAddress]: readonly [Machine, string],
+  [to, toAddress]: readonly [Machine, string],
+): Promise<void> {
+  await from.ip('link', 'add', device, 'type', 'veth', 'peer', 'name', device, 'netns', to.name)
+  for (const [machine, address] of [[from, fromAddress], [to, toAddress]] as const) {
+    await machine.ip('address', 'add', address, 'dev', device)
+    await machine.ip('link', 'set', device, 'up')
+  }
+}
+
+/** Each command there has mounts of its own already, so this one is seen by nobody else. */
+async function knowing(
+  t: TestContext,
+  hosts: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
+  const path = join(await temporaryFolder(t), 'hosts')
+  const lines = Object.entries(hosts).map(([name, address]) => `${address} ${name}\n`)
+  await writeFile(path, `127.0.0.1 localhost\n${lines.join('')}`)
+  return ['sh', '-c', 'mount --bind "$0" /etc/hosts && exec "$@"', path]
+}
