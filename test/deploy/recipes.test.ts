@@ -4,16 +4,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { isCommandName } from '../../src/cli/commands.ts'
-import { parseArguments } from '../../src/cli/arguments.ts'
-import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
-import { loadSettings } from '../../src/daemon/load-settings.ts'
-import { isSettingName, type Settings } from '../../src/daemon/settings.ts'
+import { isSettingName } from '../../src/daemon/settings.ts'
 import { needs } from '../support/requirements.ts'
 import {
   callsOf,
   readRecipe,
   RECIPES,
   ROOT,
+  settingsOf,
   STARTERS,
   throughPython,
   variablesOf,
@@ -23,23 +21,6 @@ const README = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8')
 const INSTALL = readFileSync(join(ROOT, 'docs/install.md'), 'utf8')
 
 const GRACE_S = 8
-
-/** The settings of a daemon that is started so. Throws what the start would say. */
-function settingsOf(
-  args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-): Settings {
-  const { values, problems, operands } = parseArguments(args, SETTING_OPTIONS)
-  assert.deepEqual([problems, operands], [[], []])
-  const options = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
-  )
-  const where = { platform: 'linux', environment, home: '/nobody' } as const
-  return loadSettings({ options, where, cwd: '/' })
-}
 
 describe('the recipes', () => {
   it('are all described', () => {

@@ -1,35 +1,12 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { defaultListen, SETTINGS } from '../../src/daemon/settings.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
 import { needs } from '../support/requirements.ts'
 import { readRecipe } from './support/recipes.ts'
+import { verifyUnit } from './support/verify-unit.ts'
 
 const SYSTEM = 'systemd/system/clipgate.service'
 const USER = 'systemd/user/clipgate.service'
-
-/** What systemd has to say about a unit; nothing, if it is well. */
-async function verify(t: TestContext, mode: '--user' | '--system', unit: string): Promise<string> {
-  const folder = await temporaryFolder(t)
-  const program = join(folder, '.local/bin/clipgate')
-  await mkdir(join(folder, '.local/bin'), { recursive: true })
-  await writeFile(program, '#!/bin/sh\n', { mode: 0o755 })
-  const path = join(folder, 'clipgate.service')
-  // It wants the program to be there.
-  await writeFile(path, unit.replace('/usr/local/bin/clipgate', program))
-  // What the machine has of its own is not to be judged.
-  const env = { ...process.env, HOME: folder, XDG_RUNTIME_DIR: folder, SYSTEMD_LOG_LEVEL: 'info' }
-  const { stdout, stderr, error } = spawnSync(
-    'systemd-analyze',
-    [mode, '--man=no', '--generators=no', 'verify', path],
-    { env, encoding: 'utf8' },
-  )
-  assert.equal(error, undefined)
-  return stdout + stderr
-}
 
 /** The value of a directive; all of them joined, where there are several. */
 function directive(unit: string, name: string): string | undefined {
@@ -39,15 +16,15 @@ function directive(unit: string, name: string): string | undefined {
 
 describe('the systemd units', needs('systemd-analyze'), () => {
   it('are understood in every line', async (t) => {
-    assert.equal(await verify(t, '--user', readRecipe(USER)), '')
-    assert.equal(await verify(t, '--system', readRecipe(SYSTEM)), '')
+    assert.equal(await verifyUnit(t, '--user', readRecipe(USER)), '')
+    assert.equal(await verifyUnit(t, '--system', readRecipe(SYSTEM)), '')
   })
 
   it('would be complained of otherwise', async (t) => {
     const wrong = `${readRecipe(USER)}\n[Service]\nRestartSecond=5\n`
-    assert.match(await verify(t, '--user', wrong), /Unknown key.*RestartSecond/)
+    assert.match(await verifyUnit(t, '--user', wrong), /Unknown key.*RestartSecond/)
     const missing = readRecipe(SYSTEM).replace('ExecStart=/usr/local', 'ExecStart=/nowhere')
-    assert.match(await verify(t, '--system', missing), /not executable/)
+    assert.match(await verifyUnit(t, '--system', missing), /not executable/)
   })
 })
 

@@ -4,11 +4,16 @@
  * @module
  */
 
+import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { parseArguments } from '../../../src/cli/arguments.ts'
+import { SETTING_OPTIONS } from '../../../src/cli/setting-options.ts'
+import { loadSettings } from '../../../src/daemon/load-settings.ts'
+import type { Settings } from '../../../src/daemon/settings.ts'
 
 export const ROOT: string = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -45,6 +50,23 @@ export function callsOf(text: string): readonly (readonly string[])[] {
 export function variablesOf(text: string): Readonly<Record<string, string>> {
   const found = [...text.matchAll(/\b(CLIPGATE_[A-Z_]+)=([^\s"]*)/g)]
   return Object.fromEntries(found.map(([, name = '', value = '']) => [name, plain(value)]))
+}
+
+/** The settings of a daemon that is started so. Throws what the start would say. */
+export function settingsOf(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Settings {
+  const { values, problems, operands } = parseArguments(args, SETTING_OPTIONS)
+  assert.deepEqual([problems, operands], [[], []])
+  const options = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  )
+  const where = { platform: 'linux', environment, home: '/nobody' } as const
+  return loadSettings({ options, where, cwd: '/' })
 }
 
 /** Something of the kind for what is only known where the recipe is used. */

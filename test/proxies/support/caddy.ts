@@ -8,8 +8,11 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { startOnFreePorts, type ProxyOptions, type ProxyProcess } from './proxy-process.ts'
-import { readShipped } from './shipped-configuration.ts'
+import type { Certificate } from './certificate.ts'
+import {
+  startOnFreePorts, type ProxyCommand, type ProxyOptions, type ProxyProcess,
+} from './proxy-process.ts'
+import { readShipped, type Substitution } from './shipped-configuration.ts'
 
 export interface CaddyProcess extends ProxyProcess {
   /** Where it would answer plain HTTP. */
@@ -20,32 +23,42 @@ export async function startCaddy(
   t: TestContext,
   { folder, certificate, upstream }: ProxyOptions,
 ): Promise<CaddyProcess> {
-  const spool = join(folder, 'tmp')
-  await mkdir(spool)
-  const main = join(folder, 'Caddyfile')
-  const { certificatePath, keyPath } = certificate
   const site = await readShipped('caddy/Caddyfile', [
     { marker: '127.0.0.1:42720', times: 1, by: upstream },
-    {
-      marker: '# tls /etc/ssl/clip.example.com/fullchain.pem /etc/ssl/clip.example.com/privkey.pem',
-      times: 1,
-      by: `tls ${certificatePath} ${keyPath}`,
-    },
+    caddyCertificate(certificate),
   ])
   await writeFile(join(folder, 'site'), site)
 
-  const { ports, logs } = await startOnFreePorts(t, 2, async ([httpsPort = 0, httpPort = 0]) => {
-    await writeFile(main, formatMain(httpsPort, httpPort))
-    return {
-      command: ['caddy', 'run', '--config', main, '--adapter', 'caddyfile'],
-      env: { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, TMPDIR: spool },
-      readyText: 'serving initial configuration',
-      // Asked to end, it waits for open event streams.
-      stopSignal: 'SIGKILL',
-    }
-  })
+  const { ports, logs } = await startOnFreePorts(t, 2, ([httpsPort = 0, httpPort = 0]) =>
+    prepareCaddy(folder, formatMain(httpsPort, httpPort)),
+  )
   const [port = 0, httpPort = 0] = ports
-  return { port, httpPort, logs, spooled: () => readdir(spool) }
+  return { port, httpPort, logs, spooled: () => readdir(join(folder, 'tmp')) }
+}
+
+/** A certificate of ours in the shipped site. */
+export function caddyCertificate({ certificatePath, keyPath }: Certificate): Substitution {
+  const path = '/etc/ssl/clip.example.com'
+  return {
+    marker: `# tls ${path}/fullchain.pem ${path}/privkey.pem`,
+    times: 1,
+    by: `tls ${certificatePath} ${keyPath}`,
+  }
+}
+
+/** Writes what Caddy reads; all that it writes is in the same folder. */
+export async function prepareCaddy(folder: string, configuration: string): Promise<ProxyCommand> {
+  const main = join(folder, 'Caddyfile')
+  const spool = join(folder, 'tmp')
+  await mkdir(spool, { recursive: true })
+  await writeFile(main, configuration)
+  return {
+    command: ['caddy', 'run', '--config', main, '--adapter', 'caddyfile'],
+    env: { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, TMPDIR: spool },
+    readyText: 'serving initial configuration',
+    // Asked to end, it waits for open event streams.
+    stopSignal: 'SIGKILL',
+  }
 }
 
 function formatMain(httpsPort: number, httpPort: number): string {

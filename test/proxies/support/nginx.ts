@@ -7,44 +7,31 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { startOnFreePorts, type ProxyOptions, type ProxyProcess } from './proxy-process.ts'
-import { readShipped } from './shipped-configuration.ts'
+import type { Certificate } from './certificate.ts'
+import {
+  startOnFreePorts, type ProxyCommand, type ProxyOptions, type ProxyProcess,
+} from './proxy-process.ts'
+import { readShipped, type Substitution } from './shipped-configuration.ts'
 
 /** Bodies in files are kept in folders of this depth, which stay when the files are gone. */
 const LEVELS = '1 2'
+
+const SPOOLS: readonly string[] = ['client_body', 'proxy']
 
 export async function startNginx(
   t: TestContext,
   { folder, certificate, upstream }: ProxyOptions,
 ): Promise<ProxyProcess> {
-  const main = join(folder, 'nginx.conf')
-  const spools = ['client_body', 'proxy'].map((name) => join(folder, name))
-  await Promise.all([...spools, join(folder, 'cache')].map((path) => mkdir(path)))
-
+  const spools = SPOOLS.map((name) => join(folder, name))
   const { ports, logs } = await startOnFreePorts(t, 1, async ([port = 0]) => {
     const site = await readShipped('nginx/clipgate.conf', [
       { marker: 'listen 443 ', times: 1, by: `listen 127.0.0.1:${port} ` },
       // The machine need not have IPv6.
       { marker: 'listen [::]:443 ', times: 1, by: `listen unix:${join(folder, 'ipv6')} ` },
       { marker: '127.0.0.1:42720', times: 1, by: upstream },
-      {
-        marker: '/etc/letsencrypt/live/clip.example.com/fullchain.pem',
-        times: 1,
-        by: certificate.certificatePath,
-      },
-      {
-        marker: '/etc/letsencrypt/live/clip.example.com/privkey.pem',
-        times: 1,
-        by: certificate.keyPath,
-      },
+      ...nginxCertificate(certificate),
     ])
-    await writeFile(join(folder, 'clipgate.conf'), site)
-    await writeFile(main, formatMain(folder))
-    return {
-      command: ['nginx', '-p', folder, '-c', main, '-e', 'stderr'],
-      readyText: 'start worker process ',
-      stopSignal: 'SIGTERM',
-    }
+    return prepareNginx(folder, site)
   })
   const [port = 0] = ports
   return {
@@ -54,6 +41,29 @@ export async function startNginx(
       const names = await Promise.all(spools.map((path) => readdir(path, { recursive: true })))
       return names.flat()
     },
+  }
+}
+
+/** A certificate of ours in the shipped site. */
+export function nginxCertificate({ certificatePath, keyPath }: Certificate): readonly Substitution[] {
+  const live = '/etc/letsencrypt/live/clip.example.com'
+  return [
+    { marker: `${live}/fullchain.pem`, times: 1, by: certificatePath },
+    { marker: `${live}/privkey.pem`, times: 1, by: keyPath },
+  ]
+}
+
+/** Writes what nginx reads, for a site; all that it writes is in the same folder. */
+export async function prepareNginx(folder: string, site: string): Promise<ProxyCommand> {
+  const main = join(folder, 'nginx.conf')
+  const folders = [...SPOOLS, 'cache'].map((name) => join(folder, name))
+  await Promise.all(folders.map((path) => mkdir(path, { recursive: true })))
+  await writeFile(join(folder, 'clipgate.conf'), site)
+  await writeFile(main, formatMain(folder))
+  return {
+    command: ['nginx', '-p', folder, '-c', main, '-e', 'stderr'],
+    readyText: 'start worker process ',
+    stopSignal: 'SIGTERM',
   }
 }
 

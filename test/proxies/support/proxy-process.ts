@@ -57,14 +57,15 @@ export async function startOnFreePorts(
   for (let attempt = 1; ; attempt++) {
     const ports = await findFreePorts(count)
     try {
-      return { ports, logs: await run(t, await prepare(ports)) }
+      return { ports, logs: await startProxyProcess(t, await prepare(ports)) }
     } catch (error) {
       if (attempt === ATTEMPTS || !/address already in use/i.test(String(error))) throw error
     }
   }
 }
 
-async function run(
+/** Starts a proxy, and waits until it is ready. @returns What it has logged so far. */
+export async function startProxyProcess(
   t: TestContext,
   { command: [program, ...args], env, readyText, stopSignal }: ProxyCommand,
 ): Promise<() => string> {

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { describe, it } from 'node:test'
+import { parseArguments } from '../../src/cli/arguments.ts'
+import { COMMANDS, isCommandName, takesSettings } from '../../src/cli/commands.ts'
+import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
+import { loadSettings } from '../../src/daemon/load-settings.ts'
+import { defaultListen, type Settings } from '../../src/daemon/settings.ts'
+import { temporaryFolder } from '../support/daemon-process.ts'
+import { needs } from '../support/requirements.ts'
+import { readCompose } from './support/compose.ts'
+import { readRecipe, ROOT } from './support/recipes.ts'
+import { verifyUnit } from './support/verify-unit.ts'
+
+const SERVER = readFileSync(join(ROOT, 'docs/server.md'), 'utf8')
+const OVERLAY = readFileSync(join(ROOT, 'docs/overlay.md'), 'utf8')
+
+function blocks(page: string, language: string): readonly string[] {
+  const found = page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))
+  return [...found].map(([, code = '']) => code)
+}
+
+/** What is called: `clipgate …`, `clip …` of the shorthand, and both in a sentence. */
+function callsIn(page: string): readonly (readonly string[])[] {
+  const inText = page.replace(/```.*?```/gs, '').matchAll(/`(clip(?:gate)? [^`]+)`/g)
+  const inCode = blocks(page, 'sh').flatMap((block) => block.split('\n'))
+  const lines = [...inCode, ...[...inText].map(([, text = '']) => text)]
+  const call = /(?:^|&& |exec clipgate )clip(?:gate)? ([a-z]+\b[^&#|]*)/
+  return lines.flatMap((line) => {
+    const [, text] = call.exec(line.replace(/\s+/g, ' ')) ?? []
+    if (text === undefined) return []
+    const words = text.match(/'[^']*'|\S+/g) ?? []
+    return [words.map((word) => word.replaceAll("'", ''))]
+  })
+}
+
+/** The settings of the config file that a page shows. */
+async function settingsIn(page: string, folder: string): Promise<Settings> {
+  const [json = ''] = blocks(page, 'json')
+  const config = join(folder, 'config.json')
+  await writeFile(config, json)
+  const where = { platform: 'linux', environment: {}, home: '/nobody' } as const
+  return loadSettings({ options: { config, headless: true }, where, cwd: '/' })
+}
+
+const PAGES = [
+  ['docs/server.md', SERVER, 12],
+  ['docs/overlay.md', OVERLAY, 3],
+] as const
+
+for (const [name, page, least] of PAGES) {
+  describe(name, () => {
+    it('calls commands and gives options that there are', () => {
+      const calls = callsIn(page)
+      assert.ok(calls.length >= least, `it calls ${calls.length} commands`)
+      for (const [command = '', ...rest] of calls) {
+        assert.ok(isCommandName(command), `there is "${command}"`)
+        const settings = takesSettings(command) ? SETTING_OPTIONS : {}
+        const options = { ...settings, ...COMMANDS[command].options }
+        const { problems, operands } = parseArguments(rest, options)
+        assert.deepEqual(problems, [], `${command} ${rest.join(' ')}`)
+        assert.ok(operands.length <= COMMANDS[command].operands[1], `${command} ${rest.join(' ')}`)
+      }
+    })
+
+    it('names files of deploy/ and tests that there are', () => {
+      const named = [...page.matchAll(/\b(?:deploy|test)\/[\w./-]+\w/g)].map(([path]) => path)
+      const made = ['deploy/.env']
+      const missing = named.filter((path) => !made.includes(path) && !existsSync(join(ROOT, path)))
+      assert.deepEqual(missing, [])
+    })
+  })
+}
+
+describe('the walk of docs/server.md', () => {
+  it('leads to the settings that its proxies are made for', async (t) => {
+    const settings = await settingsIn(SERVER, await temporaryFolder(t))
+    assert.equal(settings.publicUrl, 'https://clip.example.com')
+    assert.deepEqual(settings.trustedProxies, ['127.0.0.1'])
+    const [listen] = settings.listen ?? defaultListen('headless')
+    const upstream = `${listen?.host}:${listen?.port}`
+    for (const site of ['caddy/Caddyfile', 'nginx/clipgate.conf']) {
+      assert.ok(readRecipe(site).includes(upstream), `${site} leads to ${upstream}`)
+    }
+  })
+
+  it('brings every file that it then uses', () => {
+    const [, brought = ''] = /scp ((?:.|\\\n)*?) \S+@/.exec(SERVER) ?? []
+    const names = new Set(brought.split(/[\s\\]+/).map((path) => basename(path)))
+    for (const name of ['clipgate-0.1.0.tgz', 'clipgate.service', 'Caddyfile', 'clipgate.conf']) {
+      assert.ok(names.has(name), `${name} is brought`)
+    }
+  })
+
+  it('puts a name into the sites, and leaves none of the old one there', needs('sed'), () => {
+    const commands = [...SERVER.matchAll(/^sed "([^"]+)" (\S+) >/gm)]
+    assert.equal(commands.length, 2)
+    for (const [, script = '', file] of commands) {
+      const path = join(ROOT, 'deploy', file === 'Caddyfile' ? 'caddy' : 'nginx', String(file))
+      const ours = script.replace('$NAME', 'other.example.net')
+      const site = execFileSync('sed', [ours, path], { encoding: 'utf8' })
+      assert.ok(site.includes('other.example.net'), `${file} has the new name`)
+      assert.equal(site.includes('clip.example.com'), false, `${file} has the old name`)
+    }
+  })
+
+  it('backs up what the unit and the compose file keep', () => {
+    const unit = readRecipe('systemd/system/clipgate.service')
+    assert.match(unit, /^StateDirectory=clipgate$/m)
+    const [backup = ''] = blocks(SERVER, 'sh').filter((block) => block.includes('tar --create'))
+    assert.match(backup, /^systemctl stop clipgate\n.* var\/lib\/clipgate \)\nsystemctl start clip/s)
+    const volume = `the volume \`${readCompose().volumes['data']?.name}\``
+    assert.ok(SERVER.replace(/\s+/g, ' ').includes(volume), volume)
+  })
+})
+
+describe('the settings of docs/overlay.md', () => {
+  it('make the node listen in the tunnel alone', async (t) => {
+    const settings = await settingsIn(OVERLAY, await temporaryFolder(t))
+    assert.deepEqual(settings.listen?.map(({ host }) => host), ['10.213.9.1'])
+    assert.equal(settings.allowPublic, false)
+  })
+
+  it('go with a drop-in that systemd understands', needs('systemd-analyze'), async (t) => {
+    const [dropIn = ''] = blocks(OVERLAY, 'ini')
+    const unit = `${readRecipe('systemd/system/clipgate.service')}\n${dropIn}`
+    assert.equal(await verifyUnit(t, '--system', unit), '')
+    const wrong = unit.replace('StartLimitIntervalSec=0', 'StartLimitInterval=x')
+    assert.notEqual(await verifyUnit(t, '--system', wrong), '')
+  })
+})
