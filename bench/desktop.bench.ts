@@ -29,8 +29,11 @@ const ROUNDS = isQuick ? 10 : 40
 
 const IDLE_SECONDS = isQuick ? 3 : 20
 
-/** After a start and a login: a worker is ended, and an engine has compiled what it wants to. */
-const REST_MS = 8000
+/**
+ * After the last use: a worker is ended after ten seconds, and an engine gives back memory a while
+ * after that.
+ */
+const REST_MS = isQuick ? 3000 : 30_000
 
 /** A program of the desktop. */
 interface Program {

@@ -14,22 +14,24 @@ import { RawClient } from '../test/support/raw-http.ts'
 import { bench } from './support/bench.ts'
 import type { BudgetId } from './support/budgets.ts'
 import { setUpDaemon, startDaemon, type Daemon } from './support/daemon.ts'
+import type { Curve, Findings } from './support/findings.ts'
 import { guessPasswords, type Answers } from './support/guess-passwords.ts'
 import { readMemory, resetPeak, usageMissing } from './support/process-usage.ts'
 import { isQuick } from './support/rounds.ts'
-import { explain, judge, skip, type Sides } from './support/row.ts'
+import { explain, judge, skip, type Row, type Sides } from './support/row.ts'
+import { percentileCurve, quantile } from './support/samples.ts'
 
 const BUDGETS: readonly BudgetId[] = ['B11 memory', 'B11 rest', 'B11 probe', 'B11 device']
 
 const ROUNDS = isQuick ? 1 : 5
 const CLIENTS = 200
-const SECONDS = isQuick ? 4 : 10
+const SECONDS = isQuick ? 2 : 10
 const PACE_MS = 10
 
 /** A worker with 64 MiB may be kept for some seconds. */
 const REST_MS = 12_000
 
-void bench(async ({ cleanup, folder }) => {
+void bench(async ({ cleanup, folder }): Promise<readonly Row[] | Findings> => {
   if (usageMissing !== undefined) {
     const reason = usageMissing
     return BUDGETS.map((budget) => skip(budget, reason))
@@ -57,7 +59,7 @@ void bench(async ({ cleanup, folder }) => {
     rounds.push({ quiet, busy, answers, grown: peak - idle, kept: readMemory(pid).rss - idle })
   }
   const note = rounds.map(({ answers }) => describe(answers)).join('; ')
-  return [
+  const rows = [
     judge('B11 memory', { measured: rounds.map(({ grown }) => grown), note }),
     judge('B11 rest', { measured: rounds.map(({ kept }) => kept) }),
     ...(['probe', 'device'] as const).flatMap((name) => [
@@ -65,7 +67,20 @@ void bench(async ({ cleanup, folder }) => {
       explain(`B11 ${name}`, { what: 'the slowest', unit: 'ms', ...compare(rounds, name, 1) }),
     ]),
   ]
+  return {
+    rows,
+    curves: [
+      curve('document, at rest', rounds.flatMap(({ quiet }) => quiet.device)),
+      curve('/healthz, at rest', rounds.flatMap(({ quiet }) => quiet.probe)),
+      curve('document, 200 guessers', rounds.flatMap(({ busy }) => busy.device)),
+      curve('/healthz, 200 guessers', rounds.flatMap(({ busy }) => busy.probe)),
+    ],
+  }
 })
+
+function curve(name: string, times: readonly number[]): Curve {
+  return { plot: 'latency', name, points: percentileCurve(times) }
+}
 
 interface Round {
   readonly quiet: Times
@@ -112,11 +127,6 @@ async function askSteadily(port: number, expected: number, request: string): Pro
   }
   client.close()
   return times
-}
-
-function quantile(times: readonly number[], share: number): number {
-  const sorted = times.toSorted((a, b) => a - b)
-  return sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN
 }
 
 function describe(answers: Answers): string {

@@ -16,7 +16,7 @@ import { startBaseline } from './support/processes.ts'
 import { alternate, contender, isQuick } from './support/rounds.ts'
 import { explain, judge, type Row } from './support/row.ts'
 
-const ROUNDS = isQuick ? 3 : 9
+const ROUNDS = isQuick ? 2 : 9
 const SECONDS = isQuick ? 1 : 2
 
 /** An ordinary copied text. */

@@ -90,6 +90,13 @@ install() {
 cd server
 echo '{ "private": true }' >package.json
 install --omit=optional
+# Who uses no bus does without its client; who wants one is told.
+[ ! -e node_modules/@nats-io ] || fail 'the client of the bus was installed'
+export CLIPGATE_DATA_DIR="$work/bus"
+node_modules/.bin/clipgate group new >/dev/null
+if node_modules/.bin/clipgate serve --headless --listen 127.0.0.1:0 --control 127.0.0.1:0 \
+  --bus nats://127.0.0.1:1 2>bus.txt; then fail 'it started without the client of the bus'; fi
+grep -q 'npm install @nats-io/transport-node' bus.txt || fail "it says: $(cat bus.txt)"
 [ ! -e node_modules/x11 ] || fail 'what is optional was installed'
 size=$(du -sk node_modules | cut -f1)
 packages=$(npm ls --all --parseable | tail -n +2 | wc -l)
@@ -98,10 +105,41 @@ echo "smoke: installed $packages packages, $size KiB"
 install --global --prefix "$work/user"
 [ -d "$work/user/lib/node_modules/clipgate/node_modules/x11" ] || fail 'what is optional is missing'
 
+# Programs in TypeScript read these; links and the client are for runtimes without Node's types, too.
+mkdir "$work/types"
+cd "$work/types"
+mkdir node_modules
+ln -s "$work/server/node_modules/clipgate" node_modules/clipgate
+ln -s "$root/node_modules/@types" node_modules/@types
+cat >daemon.mts <<'END'
+import { startDaemon, loadSettings, openClipboard, createGateway, type ContentId } from 'clipgate'
+import { connect, type ContentId as ClientContentId } from 'clipgate/client'
+export const id: (id: ContentId) => ClientContentId = (id) => id
+export const pid: number = (await startDaemon(loadSettings({
+  options: {}, where: { platform: 'linux', environment: {}, home: '/' }, cwd: '/',
+}))).ready.pid
+// @ts-expect-error A directory is needed.
+await openClipboard({})
+export { connect, createGateway }
+END
+cat >neutral.mts <<'END'
+import { connect, ClientError } from 'clipgate/client'
+import { LinkError, parseConnectLink, redactLink } from 'clipgate/link'
+export const url: string = parseConnectLink('').url
+export { connect, ClientError, LinkError, redactLink }
+END
+check_types() {
+  "$root/node_modules/.bin/tsc" --noEmit --module nodenext --target es2022 --strict "$@" ||
+    fail 'the types cannot be used'
+}
+check_types --types node daemon.mts
+check_types --lib es2022,dom --types '' neutral.mts
+cd "$work"
+
 # Other programs than Node read these.
 for helper in $(find "$root/src" -name '*-helper.*'); do
   for modules in "$work/server/node_modules" "$work/user/lib/node_modules"; do
-    cmp "$helper" "$modules/clipgate/dist/cli/$(basename "$helper")" || fail "no $(basename "$helper")"
+    cmp "$helper" "$modules/clipgate/dist/$(basename "$helper")" || fail "no $(basename "$helper")"
   done
 done
 

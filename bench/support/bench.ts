@@ -9,8 +9,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AsyncCleanup } from '../../src/lib/async-cleanup.ts'
-import type { Row } from './row.ts'
+import type { Findings } from './findings.ts'
 import { printRows } from './print-rows.ts'
+import type { Row } from './row.ts'
 
 export interface BenchContext {
   /** Undoes, last first, also after a failure or a signal. */
@@ -20,12 +21,13 @@ export interface BenchContext {
 }
 
 /**
- * Runs a bench file. Its rows go to `run.ts`, if that has started it, and to the screen.
+ * Runs a bench file, which finds rows, or rows and curves. They go to `run.ts`, if that has started
+ * it, and the rows to the screen.
  *
  * A failure ends the process with 1.
  */
 export async function bench(
-  measure: (context: BenchContext) => Promise<readonly Row[]>,
+  measure: (context: BenchContext) => Promise<readonly Row[] | Findings>,
 ): Promise<void> {
   const cleanup = new AsyncCleanup()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -34,9 +36,10 @@ export async function bench(
   const folder = await mkdtemp(join(tmpdir(), 'clipgate-bench-'))
   cleanup.add(() => rm(folder, { recursive: true, force: true }))
   try {
-    const rows = await measure({ cleanup, folder })
-    printRows(rows)
-    process.send?.(rows)
+    const found = await measure({ cleanup, folder })
+    const findings: Findings = 'rows' in found ? found : { rows: found, curves: [] }
+    printRows(findings.rows)
+    process.send?.(findings)
   } finally {
     await cleanup.run()
   }

@@ -80,9 +80,15 @@ async function send(target: BodyTarget, size: number, frame: Frame): Promise<voi
   socket.destroy()
 }
 
-/** Resolves when `size` bytes of body have come. */
-export function download(target: BodyTarget, size: number): Promise<void> {
+/**
+ * Resolves when `size` bytes of body have come.
+ *
+ * @returns How many seconds it took until the first of them came.
+ */
+export function download(target: BodyTarget, size: number): Promise<number> {
   return new Promise((resolve, reject) => {
+    const start = performance.now()
+    let firstByteSeconds = 0
     const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
     let head = ''
     let isBody = false
@@ -91,9 +97,12 @@ export function download(target: BodyTarget, size: number): Promise<void> {
     function take(count: number): boolean {
       if (isBody) received += count
       else received += takeHead(buffer.toString('latin1', 0, count))
+      if (received > 0 && firstByteSeconds === 0) {
+        firstByteSeconds = (performance.now() - start) / 1000
+      }
       if (received < size) return true
       socket.destroy()
-      resolve()
+      resolve(firstByteSeconds)
       return false
     }
 

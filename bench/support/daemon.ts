@@ -5,9 +5,12 @@
  * @module
  */
 
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createAdminClient } from '../../src/control/admin-client.ts'
 import type { AsyncCleanup } from '../../src/lib/async-cleanup.ts'
+import type { Admin } from '../../src/ports/admin.ts'
 import {
   isolatedEnvironment, type PairedDevice, type ReadyEvent,
 } from '../../test/support/daemon-process.ts'
@@ -20,11 +23,15 @@ export interface DaemonSetup {
   readonly env: NodeJS.ProcessEnv
   /** The value of the `Authorization` header. */
   readonly authorization: string
+  /** The beginning of a command that runs others. */
+  readonly wrapper?: readonly [string, ...string[]]
 }
 
 export interface Daemon extends StartedProcess {
   readonly port: number
   readonly authorization: string
+  /** What its owner can do while it runs. */
+  openAdmin(): Promise<Admin>
   /** Sends a request as the device. Refuses an answer that is not a success. */
   send(method: string, path: string, body?: string): Promise<void>
   /** Makes a staged file the current item. */
@@ -35,10 +42,14 @@ export interface Daemon extends StartedProcess {
 export async function setUpDaemon(folder: string): Promise<DaemonSetup> {
   await mkdir(folder, { recursive: true })
   const env = isolatedEnvironment(folder)
+  return { env, authorization: await pairDevice(env) }
+}
+
+/** Adds a device. @returns The value of its `Authorization` header. */
+export async function pairDevice(env: NodeJS.ProcessEnv): Promise<string> {
   const { stdout } = await execute(process.execPath, [MAIN, 'pair', '--json'], { env })
   const { username, password }: PairedDevice = JSON.parse(stdout)
-  const pair = Buffer.from(`${username}:${password}`).toString('base64')
-  return { env, authorization: `Basic ${pair}` }
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }
 
 /** @param mode Options that say what it is; headless unless told. */
@@ -47,12 +58,12 @@ export async function startDaemon(
   setup: DaemonSetup,
   mode: readonly string[] = ['--headless'],
 ): Promise<Daemon> {
-  const { env, authorization } = setup
+  const { env, authorization, wrapper = [] } = setup
   const listen = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
-  const started = await startProcess(
-    cleanup, [process.execPath, MAIN, 'serve', ...mode, '--json', ...listen], env,
-  )
-  const { gateway }: ReadyEvent = JSON.parse(started.firstLine)
+  const [program, ...args] = [...wrapper, process.execPath, MAIN]
+  const command = [program, ...args, 'serve', ...mode, '--json', ...listen] as const
+  const started = await startProcess(cleanup, command, env)
+  const { gateway, control }: ReadyEvent = JSON.parse(started.firstLine)
   async function send(method: string, path: string, body?: string): Promise<void> {
     const answer = await fetch(`${gateway}${path}`, {
       method, headers: { Authorization: authorization }, ...(body === undefined ? {} : { body }),
@@ -64,6 +75,10 @@ export async function startDaemon(
     ...started,
     port: Number(new URL(gateway).port),
     authorization,
+    openAdmin: async () => {
+      const path = join(env['CLIPGATE_DATA_DIR'] ?? '', 'control.token')
+      return createAdminClient({ url: control, token: (await readFile(path, 'utf8')).trim() })
+    },
     send,
     push: (dataName) =>
       send('PUT', '/Sync.json', JSON.stringify({ type: 'File', dataName, hasData: true })),

@@ -8,13 +8,16 @@ import { formatTable } from '../../src/cli/text-table.ts'
 import type { Figure } from './figure.ts'
 import type { Row } from './row.ts'
 
-const HEADING = ['#', 'what', 'measured', 'baseline', '', 'ratio', 'floor', 'aim', 'verdict']
+export const HEADING: readonly string[] = [
+  '#', 'what', 'measured', 'baseline', '', 'ratio', 'floor', 'aim', 'verdict',
+]
 
 export function printRows(rows: readonly Row[]): void {
-  for (const line of formatTable([HEADING, ...rows.map(formatRow)], undefined)) console.log(line)
+  for (const line of formatTable([HEADING, ...rows.map(formatCells)], undefined)) console.log(line)
 }
 
-function formatRow(row: Row): readonly string[] {
+/** Those of one line, in the order of the heading. */
+export function formatCells(row: Row): readonly string[] {
   const { budget, what, unit, measured, baseline, baselineName, ratio, floor, aim } = row
   return [
     budget,

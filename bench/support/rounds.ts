@@ -12,6 +12,8 @@ export const BODY_BYTES: number = (isQuick ? 128 : 1024) * 1024 * 1024
 
 export interface RoundsOptions {
   readonly rounds: number
+  /** Begin with the round that counts, where a run must be short. */
+  readonly isCold?: boolean
   /** Runs before each contender, unmeasured. */
   readonly prepare?: () => Promise<void>
 }
@@ -40,9 +42,9 @@ export function contender<T>(measure: () => Promise<T>): Contender<T> {
  */
 export async function alternate(
   contenders: readonly Contender<unknown>[],
-  { rounds, prepare = async () => undefined }: RoundsOptions,
+  { rounds, isCold = false, prepare = async () => undefined }: RoundsOptions,
 ): Promise<void> {
-  for (let round = -1; round < rounds; round++) {
+  for (let round = isCold ? 0 : -1; round < rounds; round++) {
     for (const contender of rotate(contenders, round + 1)) {
       await prepare()
       await contender.run(round >= 0)

@@ -9,8 +9,11 @@ import { figureOf, ratioOf, type Figure } from './figure.ts'
 
 export type Verdict = 'aim met' | 'floor met' | 'MISSED' | 'skipped' | ''
 
+/** Rows without a budget: what a small machine and what growth costs. */
+export type Subject = BudgetId | 'small' | 'growth'
+
 export interface Row {
-  readonly budget: BudgetId
+  readonly budget: Subject
   readonly what: string
   readonly baselineName: string
   readonly unit: string
@@ -38,24 +41,40 @@ export interface Explanation extends Sides {
 
 /** Judges figures by their budget. */
 export function judge(budget: BudgetId, { measured, baseline, note }: Sides): Row {
-  const { what, baseline: baselineName, unit, better, judged, floor, aim } = BUDGETS[budget]
-  const amount = figureOf(measured)
-  const ratio = baseline === undefined ? undefined : ratioOf(measured, baseline)
-  const value = judged === 'amount' ? amount.median : (ratio?.median ?? Number.NaN)
-  const reaches = (limit: number) => (better === 'higher' ? value >= limit : value <= limit)
+  const { what, baseline: baselineName, unit, floor, aim } = BUDGETS[budget]
+  const figures = {
+    measured: figureOf(measured),
+    ...(baseline === undefined
+      ? {}
+      : { baseline: figureOf(baseline), ratio: ratioOf(measured, baseline) }),
+  }
+  const value = judgedValue(budget, figures)
   return {
     budget,
     what,
     baselineName,
     unit,
-    measured: amount,
-    ...(baseline === undefined ? {} : { baseline: figureOf(baseline) }),
-    ...(ratio === undefined ? {} : { ratio }),
+    ...figures,
     floor,
     aim,
-    verdict: reaches(aim) ? 'aim met' : reaches(floor) ? 'floor met' : 'MISSED',
+    verdict: reaches(budget, value, aim)
+      ? 'aim met'
+      : reaches(budget, value, floor) ? 'floor met' : 'MISSED',
     ...(note === undefined ? {} : { note }),
   }
+}
+
+/** What floors and aims are about: the ratio to the baseline, or the amount itself. */
+export function judgedValue(
+  budget: BudgetId,
+  { measured, ratio }: Pick<Row, 'measured' | 'ratio'>,
+): number {
+  const figure = BUDGETS[budget].judged === 'amount' ? measured : ratio
+  return figure?.median ?? Number.NaN
+}
+
+export function reaches(budget: BudgetId, value: number, limit: number): boolean {
+  return BUDGETS[budget].better === 'higher' ? value >= limit : value <= limit
 }
 
 /** A budget whose tool is missing here. `reason` completes "skipped: …". */
@@ -66,7 +85,7 @@ export function skip(budget: BudgetId, reason: string): Row {
 
 /** A figure that explains that of a budget, and has none of its own. */
 export function explain(
-  budget: BudgetId,
+  budget: Subject,
   { what, unit, measured, baseline, baselineName = '', note }: Explanation,
 ): Row {
   return {
@@ -81,4 +100,9 @@ export function explain(
     verdict: '',
     ...(note === undefined ? {} : { note }),
   }
+}
+
+/** The same for what has no budget, as far as it cannot be had here. */
+export function leaveOut(budget: Subject, what: string, reason: string): Row {
+  return { budget, what, baselineName: '', unit: '', verdict: 'skipped', note: reason }
 }
