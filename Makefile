@@ -13,8 +13,8 @@ NPM   ?= npm
 # Test files at once. Most of them wait for processes and sockets; by itself Node leaves one core idle.
 JOBS  ?= $(shell $(NODE) -p 'os.availableParallelism()')
 
-# Milliseconds after which a test file that hangs is ended. None takes a tenth of it.
-PATIENCE ?= 900000
+# Milliseconds after which a test file that hangs is ended. None takes a third of it.
+PATIENCE ?= 300000
 
 # `make bench QUICK=1` and `QUICK=1 make bench` are the same.
 export QUICK GUARD LOAD_TOOL

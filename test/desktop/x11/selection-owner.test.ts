@@ -29,8 +29,7 @@ async function open(t: TestContext, serverTime: (other: XClient) => Promise<numb
 
 /** The other program copies, and tells when. */
 async function copyElsewhere(other: XClient): Promise<number> {
-  other.connection.setSelectionOwner(other.window, other.clipboard, 0)
-  return (await other.next('ownerChanged')).time
+  return (await other.own()).time
 }
 
 describe('SelectionOwner', { ...needs('Xvfb'), timeout: 60_000 }, () => {

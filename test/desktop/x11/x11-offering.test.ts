@@ -73,7 +73,7 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
     const { other, clipboard } = await openBoth(t)
     await clipboard.offer({ kind: 'text', text: 'a' })
     const [time = 0] = atomsIn(await other.paste('TIMESTAMP'))
-    const change = await other.next('ownerChanged')
+    const change = await other.nextOwner()
     assert.ok(time > 0 && time <= change.time)
     assert.equal(String(await other.paste('UTF8_STRING', time)), 'a')
     assert.equal(await other.paste('UTF8_STRING', time - 1), undefined)

@@ -158,8 +158,7 @@ describe('X11Clipboard, when another program copies', NEEDS, () => {
 
   it('asks with the time of the copy and not with "now"', async (t) => {
     const { other } = await openBoth(t)
-    other.connection.setSelectionOwner(other.window, other.clipboard, 0)
-    const change = await other.next('ownerChanged')
+    const change = await other.own()
     const request = await other.nextRequest('TARGETS')
     assert.equal(request.time, change.time)
     assert.notEqual(request.time, 0)

@@ -61,6 +61,13 @@ export class XClient {
     return event as EventOf<Kind>
   }
 
+  /** The next program that takes the clipboard: of one that has ended the server may tell late. */
+  async nextOwner(): Promise<EventOf<'ownerChanged'>> {
+    let change = await this.next('ownerChanged')
+    while (change.owner === 0) change = await this.next('ownerChanged')
+    return change
+  }
+
   /** How many events of a kind nobody has looked at. */
   waiting(kind: SelectionEvent['kind']): number {
     return this.#mailboxOf(kind).size
@@ -73,11 +80,12 @@ export class XClient {
     await setImmediate()
   }
 
-  /** Takes the clipboard, now. */
-  async own(): Promise<void> {
+  /** Takes the clipboard, now, and tells when that was. */
+  async own(): Promise<EventOf<'ownerChanged'>> {
     this.connection.setSelectionOwner(this.window, this.clipboard, 0)
-    let change = await this.next('ownerChanged')
-    while (change.owner !== this.window) change = await this.next('ownerChanged')
+    let change = await this.nextOwner()
+    while (change.owner !== this.window) change = await this.nextOwner()
+    return change
   }
 
   /** The next request, which must be for `target`. */

@@ -27,7 +27,7 @@ export async function xclipCopy(
     await ended
   })
   xclip.stdin.end(bytes)
-  await watcher.next('ownerChanged')
+  await watcher.nextOwner()
   await watcher.connection.close()
 }
 
