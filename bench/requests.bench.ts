@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { AsyncCleanup } from '../src/lib/async-cleanup.ts'
 import { bench } from './support/bench.ts'
 import type { BudgetId } from './support/budgets.ts'
-import { setUpDaemon, startDaemon } from './support/daemon.ts'
+import { setUpDaemon, startDaemon, type DaemonSetup } from './support/daemon.ts'
 import { findLoadTool } from './support/load.ts'
 import { readCpuSeconds, usageMissing } from './support/process-usage.ts'
 import { startBaseline } from './support/processes.ts'
@@ -25,25 +25,35 @@ const TEXT = 'Grüße aus dem Büro: https://example.org/a?b=c\n'.repeat(4)
 const tool = findLoadTool()
 
 void bench(async ({ cleanup, folder }) => {
-  const daemon = await startDaemon(cleanup, await setUpDaemon(join(folder, 'daemon')))
-  await daemon.send('PUT', '/Sync.json', JSON.stringify({ type: 'Text', text: TEXT }))
-  const { pid, port, authorization } = daemon
-  const header = `Authorization: ${authorization}`
+  const setup = await setUpDaemon(join(folder, 'daemon'))
+  const header = `Authorization: ${setup.authorization}`
   return [
-    ...(await race(cleanup, 'B1', { pid, port, path: '/Sync.json', header })),
-    ...(await race(cleanup, 'B2', { pid, port, path: '/healthz', header: undefined })),
+    ...(await race(cleanup, setup, { budget: 'B1', path: '/Sync.json', header })),
+    ...(await race(cleanup, setup, { budget: 'B2', path: '/healthz', header: undefined })),
   ]
 })
 
-interface Question {
-  readonly pid: number
-  readonly port: number
+interface Subject {
+  readonly budget: BudgetId
   readonly path: string
   /** Both sides get it. */
   readonly header: string | undefined
 }
 
-async function race(cleanup: AsyncCleanup, budget: BudgetId, question: Question): Promise<readonly Row[]> {
+interface Question extends Omit<Subject, 'budget'> {
+  readonly pid: number
+  readonly port: number
+}
+
+/** Both sides are fresh, and see no other kind of request. */
+async function race(
+  cleanup: AsyncCleanup,
+  setup: DaemonSetup,
+  { budget, path, header }: Subject,
+): Promise<readonly Row[]> {
+  const daemon = await startDaemon(cleanup, setup)
+  await daemon.send('PUT', '/Sync.json', JSON.stringify({ type: 'Text', text: TEXT }))
+  const question = { pid: daemon.pid, port: daemon.port, path, header }
   const answer = await readAnswer(question)
   const bare = await startBaseline(cleanup, 'answer-server', JSON.stringify(parseAnswer(answer)))
   const bareQuestion = { ...question, pid: bare.pid, port: bare.port }
@@ -55,6 +65,7 @@ async function race(cleanup: AsyncCleanup, budget: BudgetId, question: Question)
   const baseline = contender(() => load(bareQuestion))
   await alternate([ours, baseline], { rounds: ROUNDS })
   await bare.stop()
+  await daemon.stop()
   return [
     judge(budget, {
       measured: ours.values.map(toRate),
