@@ -6,13 +6,11 @@
  * @module
  */
 
-import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AsyncCleanup } from '../../src/lib/async-cleanup.ts'
-import { findFreePort, waitForPort } from './ports.ts'
+import { findFreePort, startOnPort } from './ports.ts'
 import { readChildren } from './process-usage.ts'
 import { findProgram } from './processes.ts'
 
@@ -50,23 +48,12 @@ export async function startNginx(
   await writeFile(join(folder, 'users'), formatUser(user))
 
   const start = performance.now()
-  const child = spawn(program, ['-p', folder, '-c', config], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let stderr = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const exited = once(child, 'exit')
-  const stop = async (): Promise<void> => {
-    child.kill('SIGTERM')
-    await exited
-  }
-  cleanup.add(stop)
-  await waitForPort(port, () => (child.exitCode === null ? undefined : stderr))
+  const parent = await startOnPort(cleanup, port, [program, '-p', folder, '-c', config])
   // Its port is open before its worker is there to answer.
   await (await fetch(`http://127.0.0.1:${port}/`)).arrayBuffer()
   const startMs = performance.now() - start
-  const [pid = Number.NaN] = readChildren(child.pid)
-  return { pid, port, basicPort, startMs, stop, files }
+  const [pid = Number.NaN] = readChildren(parent.pid)
+  return { pid, port, basicPort, startMs, stop: parent.stop, files }
 }
 
 /** As `htpasswd` of OpenLDAP would. */

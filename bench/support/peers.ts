@@ -5,15 +5,13 @@
  * @module
  */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AsyncCleanup } from '../../src/lib/async-cleanup.ts'
 import { setUpDaemon, startDaemon } from './daemon.ts'
 import { startNginx } from './nginx.ts'
-import { findFreePort, waitForPort } from './ports.ts'
+import { findFreePort, startOnPort } from './ports.ts'
 import { findProgram, startProcess } from './processes.ts'
 
 export interface Peer {
@@ -107,30 +105,13 @@ async function startRclone(cleanup: AsyncCleanup, folder: string): Promise<Peer>
   const program = findProgram('rclone')
   if (program === undefined) throw new Error('rclone has gone')
   const port = await findFreePort()
-  const start = performance.now()
   const options = ['--config', '', '--vfs-cache-mode', 'off', '--poll-interval', '0']
-  const child = spawn(
-    program, ['serve', 'webdav', folder, '--addr', `127.0.0.1:${port}`, ...options],
-    {
-      env: {
-        PATH: process.env['PATH'],
-        HOME: folder,
-        RCLONE_USER: USER.username,
-        RCLONE_PASS: USER.password,
-      },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  )
-  let stderr = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const exited = once(child, 'exit')
-  const stop = async (): Promise<void> => {
-    child.kill('SIGTERM')
-    await exited
-  }
-  cleanup.add(stop)
-  await waitForPort(port, () => (child.exitCode === null ? undefined : stderr))
-  const startMs = performance.now() - start
-  if (child.pid === undefined) throw new Error('Cannot start rclone')
-  return { pid: child.pid, port, authorization: AUTHORIZATION, startMs, stop }
+  const command = ['serve', 'webdav', folder, '--addr', `127.0.0.1:${port}`, ...options]
+  const started = await startOnPort(cleanup, port, [program, ...command], {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    RCLONE_USER: USER.username,
+    RCLONE_PASS: USER.password,
+  })
+  return { ...started, port, authorization: AUTHORIZATION }
 }

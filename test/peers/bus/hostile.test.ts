@@ -26,6 +26,19 @@ function tap(connection: NatsConnection, subject: string): Uint8Array[] {
   return signals
 }
 
+/** Two members on a bus, and what is said there. */
+async function openPair(t: TestContext) {
+  const broker = await startBroker(t)
+  const key = newKey()
+  const { subject } = deriveSecrets(parseGroupKey(key))
+  const tester = await connectTester(t, broker)
+  const signals = tap(tester, subject)
+  await tester.flush()
+  const { url } = broker
+  const [a, b] = [await startOnBus(t, { key, url }), await startOnBus(t, { key, url })]
+  return { broker, subject, tester, signals, a, b }
+}
+
 /** Resolves once a member has refused as many signals: by then it has handled all before them. */
 async function refuses(member: MemberDaemon, count: number): Promise<Record<string, unknown>> {
   for (;;) {
@@ -36,13 +49,7 @@ async function refuses(member: MemberDaemon, count: number): Promise<Record<stri
 
 describe('a broker that is not to be trusted', needs('nats-server'), () => {
   it('sees no content and no address, and gains nothing by repeating or reordering signals', async (t) => {
-    const broker = await startBroker(t)
-    const key = newKey()
-    const { subject } = deriveSecrets(parseGroupKey(key))
-    const tester = await connectTester(t, broker)
-    const signals = tap(tester, subject)
-    await tester.flush()
-    const [a, b] = [await startOnBus(t, { key, url: broker.url }), await startOnBus(t, { key, url: broker.url })]
+    const { subject, tester, signals, a, b } = await openPair(t)
     const seen = [a, b].map((member) => record(t, member))
     for (const [index, member] of [a, b, a, b, a].entries()) {
       await member.phone.pushText(`a secret text ${index}`)
@@ -69,13 +76,7 @@ describe('a broker that is not to be trusted', needs('nats-server'), () => {
   })
 
   it('cannot make a member believe what another one said before its last start', async (t) => {
-    const broker = await startBroker(t)
-    const key = newKey()
-    const { subject } = deriveSecrets(parseGroupKey(key))
-    const tester = await connectTester(t, broker)
-    const signals = tap(tester, subject)
-    await tester.flush()
-    const [a, b] = [await startOnBus(t, { key, url: broker.url }), await startOnBus(t, { key, url: broker.url })]
+    const { broker, subject, tester, signals, a, b } = await openPair(t)
     await a.daemon.stop()
     await b.phone.pushText('that nobody has any more')
     await arrives(b, isText('that nobody has any more'))

@@ -7,6 +7,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { joinSockets } from './join-sockets.ts'
 
 export interface CountingProxy {
   /** Where to connect to instead. */
@@ -28,17 +29,7 @@ export async function startProxy(t: TestContext, target: string): Promise<Counti
   const server = createServer((near) => {
     if (isCut) return void near.destroy()
     const far = connect(Number(port), hostname)
-    for (const [from, to] of [[near, far], [far, near]] as const) {
-      open.add(from)
-      from.pipe(to)
-      // What happens to one of them, the other one is told by the next line.
-      from.on('error', () => undefined)
-      from.on('close', () => {
-        to.destroy()
-        ended += from.bytesRead
-        open.delete(from)
-      })
-    }
+    joinSockets(near, far, open, ({ bytesRead }) => (ended += bytesRead))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const cut = (): void => {

@@ -11,6 +11,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import type { TestCertificate } from './certificates.ts'
+import { joinSockets } from './join-sockets.ts'
 
 export interface TlsServer {
   readonly url: string
@@ -69,17 +70,7 @@ export async function startTlsFront(
   const { hostname, port } = new URL(target)
   const open = new Set<Socket>()
   const server = createTlsServer({ key, cert }, (near) => {
-    const far = connect(Number(port), hostname)
-    for (const [from, to] of [[near, far], [far, near]] as const) {
-      open.add(from)
-      from.pipe(to)
-      // What happens to one of them, the other one is told by the next line.
-      from.on('error', () => undefined)
-      from.on('close', () => {
-        to.destroy()
-        open.delete(from)
-      })
-    }
+    joinSockets(near, connect(Number(port), hostname), open)
   })
   server.on('tlsClientError', () => undefined)
   await once(server.listen(0, '127.0.0.1'), 'listening')
