@@ -92,7 +92,7 @@ build: node_modules ## Compile src/ to dist/
 	$(NODE) build.js
 
 .PHONY: kernel
-kernel: node_modules ## Compile src/hashing/blake3-kernel.as to the .wasm beside it
+kernel: node_modules ## Compile the kernels, src/*/*-kernel.as, to the .wasm beside them
 	$(NODE) build-kernel.js
 
 .PHONY: smoke

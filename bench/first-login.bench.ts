@@ -3,20 +3,21 @@
  *
  * Ours is all of a request to a daemon that was just started: the worker has to start as well. The
  * other side is one run of the same parameters in a fresh process, by `node:crypto` where it can,
- * else by a package that is installed for that, in one thread as `node:crypto` has it. That package
- * can also take a thread for each lane, which says what all processors together would do.
+ * else by a package that is installed for that. The package takes a thread for each lane, whatever
+ * it is told: so it is kept on one processor, to be what `node:crypto` is. What all processors
+ * together would do is a row of its own.
  *
  * @module
  */
 
 import * as crypto from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { RawClient } from '../test/support/raw-http.ts'
 import { bench, type BenchContext } from './support/bench.ts'
 import { setUpDaemon, startDaemon, type DaemonSetup } from './support/daemon.ts'
-import { execute } from './support/processes.ts'
+import { execute, findProgram } from './support/processes.ts'
 import { alternate, contender, isQuick, timed } from './support/rounds.ts'
 import { explain, judge, skip } from './support/row.ts'
 
@@ -31,11 +32,14 @@ const NPM = process.env['NPM'] ?? 'npm'
 void bench(async ({ cleanup, folder }) => {
   const native = await findNative(folder)
   if (native === undefined) return [skip('B13', `no registry has ${PACKAGE}`)]
-  const setup = await setUpDaemon(join(folder, 'daemon'))
   const isPackage = native.length > 0
+  const taskset = findProgram('taskset')
+  if (isPackage && taskset === undefined) return [skip('B13', 'needs taskset')]
+  const pin = isPackage && taskset !== undefined ? [taskset, '-c', await firstProcessor()] : []
+  const setup = await setUpDaemon(join(folder, 'daemon'))
   const ours = contender(() => timeFirstLogin(cleanup, setup))
-  const oneThread = contender(() => timeNative(native, { RAYON_NUM_THREADS: '1' }))
-  const allThreads = contender(() => timeNative(native, {}))
+  const oneThread = contender(() => timeNative(native, pin))
+  const allThreads = contender(() => timeNative(native, []))
   const contenders = isPackage ? [ours, oneThread, allThreads] : [ours, oneThread]
   await alternate(contenders, { rounds: ROUNDS })
   const note = isPackage ? PACKAGE : 'node:crypto'
@@ -52,9 +56,19 @@ void bench(async ({ cleanup, folder }) => {
   ]
 })
 
-async function timeNative(native: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
-  const { stdout } = await execute(process.execPath, [NATIVE, ...native], { env })
+/** @param pin What keeps a command on one processor. */
+async function timeNative(native: readonly string[], pin: readonly string[]): Promise<number> {
+  const [program = '', ...args] = [...pin, process.execPath, NATIVE, ...native]
+  const { stdout } = await execute(program, args, { env: {} })
   return Number(stdout)
+}
+
+/** Of those that this process may use. */
+async function firstProcessor(): Promise<string> {
+  const status = await readFile('/proc/self/status', 'utf8')
+  const [, number] = /^Cpus_allowed_list:\s*(\d+)/m.exec(status) ?? []
+  if (number === undefined) throw new Error('Cannot find out which processors there are')
+  return number
 }
 
 /** Arguments of the native side; `undefined` when there is none to be had. */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { compileKernel } from '../../build-kernel.js'
+import { BLAKE3_KERNEL, compileKernel } from '../../build-kernel.js'
 import { Blake3Thread } from '../../src/hashing/blake3-thread.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import { LOADER } from '../support/loader.ts'
@@ -55,7 +55,7 @@ function hasSimd(...options: readonly string[]): boolean {
 describe('blake3-kernel.wasm', () => {
   it('is what its source is compiled to', async () => {
     const compiled = join(folder, 'compiled.wasm')
-    await compileKernel(compiled)
+    await compileKernel(BLAKE3_KERNEL, compiled)
     const isKept = (await readFile(compiled)).equals(await readFile(KERNEL))
     assert.equal(isKept, true, 'run "make kernel", and commit what it writes')
   })
