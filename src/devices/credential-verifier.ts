@@ -26,7 +26,7 @@ import type { PasswordHasher } from './password-hasher.ts'
 const MAX_USERNAME_LENGTH = MAX_PASSWORD_LENGTH
 
 /** Devices whose password is remembered, about 300 bytes each. */
-const MAX_REMEMBERED = 4096
+const MAX_REMEMBERED = 16_384
 
 /** Wrong credentials that are remembered. */
 const MAX_REMEMBERED_WRONG = 1024
