@@ -96,16 +96,15 @@ async function measurePolls(daemon: Daemon): Promise<readonly Row[]> {
   ]
 }
 
+/** What one takes in memory is B12, on a daemon that has done nothing else. */
 async function measureStreams(
   daemon: Daemon,
   headers: readonly string[],
   cleanup: BenchContext['cleanup'],
 ): Promise<readonly Row[]> {
   const alone = await costOfPush(daemon, [])
-  const { rss: before } = readMemory(daemon.pid)
   const readers = await openStreams(cleanup, daemon.port, headers)
   await sleep(REST_MS)
-  const { rss: after } = readMemory(daemon.pid)
   const pinging = await cpuOf(daemon, () => sleep(1000 * WATCHED_SECONDS))
   const pings = (readers.length * WATCHED_SECONDS) / HEARTBEAT_SECONDS
   const shared = await costOfPush(daemon, readers)
@@ -113,7 +112,6 @@ async function measureStreams(
   const note = `${readers.length} streams`
   const pushEach = (MICROSECONDS_PER_MS * (shared - alone)) / readers.length
   return [
-    row('memory of an open stream', 'KiB', (KIB_PER_MIB * (after - before)) / readers.length, note),
     row('processor time of a ping of a stream', 'µs', (MICROSECONDS * pinging) / pings, note),
     row('processor time of a push for each stream', 'µs', pushEach, note),
   ]

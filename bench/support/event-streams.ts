@@ -9,7 +9,7 @@ import { connect, type Socket } from 'node:net'
 import type { AsyncCleanup } from '../../src/lib/async-cleanup.ts'
 
 /** How many each device may have. */
-const STREAMS_PER_DEVICE = 2
+export const STREAMS_PER_DEVICE = 2
 
 export interface StreamReader {
   readonly socket: Socket
