@@ -31,6 +31,7 @@ export class EventStreams {
   #cancelBeat: (() => void) | undefined = undefined
   #isClosed = false
   readonly #watchers = new Subscribers()
+  readonly #resync = (): Uint8Array => this.#encodeNow('resync')
 
   constructor({ changes, devices, clock, heartbeatMs = HEARTBEAT_MS }: EventStreamsDeps) {
     this.#devices = devices
@@ -68,7 +69,7 @@ export class EventStreams {
       return
     }
     const stream = new EventStream(wire, {
-      resync: () => this.#encodeNow('resync'),
+      resync: this.#resync,
       onGone: () => this.#remove(deviceId, stream),
     })
     const streams = [...(this.#byDevice.get(deviceId) ?? []), stream]

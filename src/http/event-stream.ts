@@ -71,10 +71,10 @@ export class EventStream {
 
   #write(frame: Uint8Array): void {
     this.#isWriting = true
-    this.#wire.write(frame, this.#onWritten)
+    this.#wire.write(frame, () => this.#onWritten())
   }
 
-  readonly #onWritten = (): void => {
+  #onWritten(): void {
     this.#isWriting = false
     const frame = this.#pending
     if (frame === undefined || this.#isEnded) return

@@ -16,7 +16,7 @@ import { blockSize, pumpBlob } from './pump-blob.ts'
 import { allHeaders, wholeHeaders, withoutContentHeaders } from './reply-headers.ts'
 import type { BlobBody, LiveBody, Reply, WholeReply } from './reply.ts'
 import { StallWatch } from './stall-watch.ts'
-import { createWire } from './wire.ts'
+import { LiveWire } from './wire.ts'
 
 const WRITE_STALL_MS = 30_000
 
@@ -102,14 +102,18 @@ export class Sender {
   }
 
   #sendLive(exchange: Exchange, reply: Reply, body: LiveBody): void {
-    const { method, response } = exchange
+    const { method, response, connection } = exchange
     response.writeHead(reply.status, allHeaders(reply, undefined))
     if (method === 'HEAD') {
       this.#finish(exchange, undefined)
       return
     }
-    body.attach(createWire(exchange))
+    // One write for both. The header goes first, by itself: Node would join it to the first bytes
+    // of the body and keep, for as long as the stream lives, the thirty pieces that it is made of.
+    connection.socket.cork()
     response.flushHeaders()
+    body.attach(new LiveWire(exchange))
+    connection.socket.uncork()
   }
 
   /** Resolves when the chunk has left this program. */
