@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
+import type { LatestDocument } from '../../../src/client/latest.ts'
 import { MIB } from '../../../src/core/limits.ts'
 import { needs } from '../../support/requirements.ts'
 import { arrives, type MemberDaemon } from '../support/daemons.ts'
-import { busOf, logs, newKey, record, startBusDaemon, startOnBus } from './support/bus-daemons.ts'
+import { busOf, logItems, logs, newKey, startBusDaemon, startOnBus } from './support/bus-daemons.ts'
 import { layCable, startBroker } from './support/nats-broker.ts'
 
 const isText = (text: string) => (document: { readonly text: string }) => document.text === text
@@ -25,11 +26,18 @@ describe('daemons on a bus', needs('nats-server'), () => {
   it('share texts and files, each once, and nobody hears of it twice', async (t) => {
     const broker = await startBroker(t)
     const { a, b, c, all } = await startThree(t, broker.url)
-    const seen = all.map((member) => record(t, member))
+    const seen = await Promise.all(all.map((member) => logItems(t, member)))
+    const order: string[] = []
+    const isShared = async (from: MemberDaemon, fits: (document: LatestDocument) => boolean) => {
+      const contentId = String((await arrives(from, fits)).contentId)
+      order.push(contentId)
+      await Promise.all(seen.map((log) => log.has(contentId)))
+    }
     await a.phone.pushText('from a')
-    await arrivesAt(all, 'from a')
+    await isShared(a, isText('from a'))
     const bytes = randomBytes(5 * MIB)
     await b.phone.pushFile('File', 'photo of us.bin', bytes)
+    await isShared(b, ({ type }) => type === 'File')
     for (const member of all) {
       const { dataName } = await arrives(member, ({ type }) => type === 'File')
       assert.equal(dataName, 'photo of us.bin')
@@ -37,12 +45,11 @@ describe('daemons on a bus', needs('nats-server'), () => {
     }
     const long = 'a line that is one of many\n'.repeat(200_000)
     await c.phone.pushText(long)
+    await isShared(c, isText(long))
     await arrivesAt(all, long)
     await a.phone.pushText('the last')
-    await arrivesAt(all, 'the last')
-    for (const texts of seen) {
-      assert.deepEqual(texts.map((text) => text.slice(0, 20)), ['from a', 'photo of us.bin', long.slice(0, 20), 'the last'])
-    }
+    await isShared(a, isText('the last'))
+    for (const { ids } of seen) assert.deepEqual(ids, order)
     const { state, error, members, refused } = await busOf(a)
     assert.deepEqual({ state, error, members, refused }, { state: 'connected', error: null, members: 2, refused: 0 })
     const text = (await a.daemon.run('status')).stdout

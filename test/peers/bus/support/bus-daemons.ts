@@ -10,6 +10,7 @@ import type { TestContext } from 'node:test'
 import { mintGroupKey } from '../../../../src/peers/bus/group-key.ts'
 import { temporaryFolder, type DaemonOptions, type DaemonProcess } from '../../../support/daemon-process.ts'
 import { startMemberDaemon, type MemberDaemon } from '../../support/daemons.ts'
+import { ItemLog } from '../../support/item-log.ts'
 
 export const newKey = mintGroupKey
 
@@ -58,16 +59,7 @@ export async function busOf({ daemon }: Pick<MemberDaemon, 'daemon'>): Promise<R
   return JSON.parse((await daemon.run('status', '--json')).stdout).bus
 }
 
-/** Writes down what becomes current at a member, from now on; begins with what is. */
-export function record(t: TestContext, { client }: Pick<MemberDaemon, 'client'>): string[] {
-  const seen: string[] = []
-  const ending = new AbortController()
-  const run = async (): Promise<void> => {
-    for await (const document of client.watch({ signal: ending.signal })) {
-      if (document.contentId !== undefined) seen.push(document.type === 'Text' ? document.text : document.dataName)
-    }
-  }
-  void run().catch(() => undefined)
-  t.after(() => ending.abort())
-  return seen
+/** What becomes current at a member, from now on. */
+export function logItems(t: TestContext, { daemon, phone }: MemberDaemon): Promise<ItemLog> {
+  return ItemLog.open(t, daemon.ready.gateway, phone.authorization)
 }
