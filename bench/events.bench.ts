@@ -10,10 +10,11 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MAX_STREAMS_PER_DEVICE } from '../src/core/limits.ts'
 import { addCheapDevices } from '../test/support/many-devices.ts'
 import { bench } from './support/bench.ts'
 import { setUpDaemon, startDaemon, type Daemon } from './support/daemon.ts'
-import { logIn, openStreams, STREAMS_PER_DEVICE, type StreamReader } from './support/event-streams.ts'
+import { logIn, openStreams, type StreamReader } from './support/event-streams.ts'
 import { readMemory, usageMissing } from './support/process-usage.ts'
 import { isQuick } from './support/rounds.ts'
 import { explain, judge, skip } from './support/row.ts'
@@ -47,7 +48,7 @@ void bench(async ({ cleanup, folder }) => {
     for (const { socket } of readers) socket.destroy()
     await daemon.stop()
   }
-  const streams = devices.length * STREAMS_PER_DEVICE
+  const streams = devices.length * MAX_STREAMS_PER_DEVICE
   const note = `${streams} streams`
   const pushes = `${note}, ${PUSHES} pushes`
   const rows = [

@@ -6,10 +6,8 @@
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { MAX_STREAMS_PER_DEVICE } from '../../src/core/limits.ts'
 import type { AsyncCleanup } from '../../src/lib/async-cleanup.ts'
-
-/** How many each device may have. */
-export const STREAMS_PER_DEVICE = 2
 
 export interface StreamReader {
   readonly socket: Socket
@@ -35,7 +33,7 @@ export async function openStreams(
   const readers: StreamReader[] = []
   cleanup.add(() => readers.forEach(({ socket }) => socket.destroy()))
   for (const authorization of authorizations) {
-    for (let stream = 0; stream < STREAMS_PER_DEVICE; stream++) {
+    for (let stream = 0; stream < MAX_STREAMS_PER_DEVICE; stream++) {
       readers.push(await openStream(port, authorization))
     }
   }
