@@ -196,7 +196,7 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
     kind: count(1, 100_000),
     fallback: () => 32,
     byDefault: '32',
-    meaning: 'verifications that may wait',
+    meaning: 'verifications that may wait, besides one or two for each device',
   },
   heartbeat: {
     kind: duration(10, DEAD_STREAM_MS - 1),

@@ -7,9 +7,9 @@
 
 import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
-import { FairQueue, type Place } from '../lib/fair-queue.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Argon2Parameters } from './phc-string.ts'
+import { VerificationQueue, type Place } from './verification-queue.ts'
 
 const DEFAULT_WORKERS = 1
 const DEFAULT_QUEUE = 32
@@ -60,14 +60,14 @@ export class Argon2Pool {
   readonly #idleMs: number
   readonly #threads = new Set<Thread>()
   readonly #urgent: PendingJob[] = []
-  readonly #waiting: FairQueue<PendingJob>
+  readonly #waiting: VerificationQueue<PendingJob>
   #isClosed = false
 
   constructor(options: Argon2PoolOptions) {
     this.#clock = options.clock
     this.#maxThreads = options.workers ?? DEFAULT_WORKERS
     this.#idleMs = options.idleMs ?? DEFAULT_IDLE_MS
-    this.#waiting = new FairQueue(options.queue ?? DEFAULT_QUEUE)
+    this.#waiting = new VerificationQueue(options.queue ?? DEFAULT_QUEUE)
   }
 
   /**

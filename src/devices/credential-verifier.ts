@@ -5,8 +5,10 @@
  * sound: `docs/decisions/001-remembered-verification.md`. No password is kept, only digests under a
  * key that this process made up.
  *
- * Who is told to come again later goes first then: guesses seldom come twice, and a client whose
- * credentials are right always does.
+ * Credentials that are told to come again do not wait behind new ones when they do: guesses seldom
+ * come twice, and a client whose credentials are right always does. A user name that exists, and
+ * that has not failed from the network of the client, has a place of its own. Why:
+ * `docs/decisions/032-places-for-devices.md`.
  *
  * @module
  */
@@ -14,13 +16,14 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '../core/domain-error.ts'
 import { MAX_PASSWORD_LENGTH } from '../core/limits.ts'
-import type { Place } from '../lib/fair-queue.ts'
 import { Lru } from '../lib/lru.ts'
+import { networkOf } from '../lib/network-of.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import type { CredentialVerifier, Turn } from '../ports/credential-verifier.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import { isLongerThan } from './credential-rules.ts'
 import type { PasswordHasher } from './password-hasher.ts'
+import type { Place, Reservation } from './verification-queue.ts'
 
 /** No user name is that long; the same bound as for passwords keeps the cost of nonsense down. */
 const MAX_USERNAME_LENGTH = MAX_PASSWORD_LENGTH
@@ -33,6 +36,9 @@ const MAX_REMEMBERED_WRONG = 1024
 
 /** Credentials that were turned away: those of some seconds, however many connections guess. */
 const MAX_TURNED_AWAY = 4096
+
+/** Pairs of a network and a device whose password was wrong from there. */
+const MAX_FAILED = 4096
 
 export interface CredentialVerifierDeps {
   readonly registry: Pick<DeviceRegistry, 'revision' | 'find'>
@@ -52,9 +58,15 @@ class RememberingVerifier implements CredentialVerifier {
   readonly #right = new Lru<string, Buffer>(MAX_REMEMBERED)
   /** Digests of credentials that were wrong at {@link #wrongRevision}. */
   readonly #wrong = new Lru<string, true>(MAX_REMEMBERED_WRONG)
+  /** Networks and devices, where a password was wrong at {@link #wrongRevision}. */
+  readonly #failed = new Lru<string, true>(MAX_FAILED)
   #wrongRevision: number
-  /** Digests too. */
-  readonly #turnedAway = new Lru<string, true>(MAX_TURNED_AWAY)
+  /** Digests of credentials that were turned away, for names that exist and for all others. */
+  readonly #turnedAway = {
+    device: new Lru<string, true>(MAX_TURNED_AWAY),
+    // Apart, so that made-up names cannot make the verifier forget a device.
+    nobody: new Lru<string, true>(MAX_TURNED_AWAY),
+  }
 
   constructor(deps: CredentialVerifierDeps) {
     this.#deps = deps
@@ -73,13 +85,16 @@ class RememberingVerifier implements CredentialVerifier {
     if (known !== undefined) return known === 'wrong' ? undefined : known
 
     const { revision } = this.#deps.registry
-    const hash = this.#find(username)?.passwordHash
+    const device = this.#find(username)
+    const hash = device?.passwordHash
     const key = toKey(digest)
     const isRight = await this.#flights.run(`${key} ${hash}`, () =>
-      this.#run(key, turn, (place) => this.#deps.hasher.verifyPassword(password, hash, place)),
+      this.#run(key, device, turn, (place) =>
+        this.#deps.hasher.verifyPassword(password, hash, place),
+      ),
     )
     if (!isRight || hash === undefined) {
-      this.#rememberWrong(key, revision)
+      this.#rememberWrong(key, device, turn.network, revision)
       return undefined
     }
     this.#right.set(hash, digest)
@@ -97,17 +112,37 @@ class RememberingVerifier implements CredentialVerifier {
 
   async #run(
     key: string,
-    { lane, isDeferred }: Turn,
+    device: Device | undefined,
+    { network, isDeferred }: Turn,
     verify: (place: Place) => Promise<boolean>,
   ): Promise<boolean> {
-    const goesFirst = this.#turnedAway.get(key) === true
+    const turnedAway = this.#turnedAway[device === undefined ? 'nobody' : 'device']
+    const comesAgain = turnedAway.get(key) === true
     try {
-      if (isDeferred && !goesFirst) throw deferredError()
-      return await verify({ lane, goesFirst })
+      if (isDeferred && !comesAgain) throw deferredError()
+      return await verify({
+        lane: network,
+        comesAgain,
+        reservation: this.#reservationOf(device, network),
+      })
     } catch (error) {
-      this.#turnedAway.set(key, true)
+      turnedAway.set(key, true)
       throw error
     }
+  }
+
+  /**
+   * A wrong password counts against the device at that network only: otherwise one guess from
+   * anywhere would take the device's place away.
+   */
+  #reservationOf(device: Device | undefined, network: string): Reservation | undefined {
+    if (device?.passwordHash === undefined) return undefined
+    const isCurrent = this.#wrongRevision === this.#deps.registry.revision
+    if (isCurrent && this.#failed.get(toPair(network, device)) === true) return undefined
+    const { username, lastSeenAddress } = device
+    const isAtUsualNetwork =
+      lastSeenAddress !== undefined && networkOf(lastSeenAddress) === network
+    return { username, isAtUsualNetwork }
   }
 
   /** The registry also finds ids, which are no credentials. */
@@ -132,12 +167,21 @@ class RememberingVerifier implements CredentialVerifier {
     return this.#wrong.get(key) === true
   }
 
-  #rememberWrong(key: string, revision: number): void {
+  #rememberWrong(
+    key: string,
+    device: Device | undefined,
+    network: string,
+    revision: number,
+  ): void {
     // Wrong then says nothing about now.
     if (revision !== this.#deps.registry.revision) return
-    if (this.#wrongRevision !== revision) this.#wrong.clear()
+    if (this.#wrongRevision !== revision) {
+      this.#wrong.clear()
+      this.#failed.clear()
+    }
     this.#wrongRevision = revision
     this.#wrong.set(key, true)
+    if (device !== undefined) this.#failed.set(toPair(network, device), true)
   }
 }
 
@@ -147,6 +191,10 @@ function isOverlong(username: string, password: string): boolean {
 
 function toKey(digest: Buffer): string {
   return digest.toString('base64')
+}
+
+function toPair(network: string, { id }: Device): string {
+  return `${network} ${id}`
 }
 
 function deferredError(): DomainError {

@@ -5,10 +5,10 @@
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Place } from '../lib/fair-queue.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Argon2Pool } from './argon2-pool.ts'
 import { type Argon2Parameters, formatPhcString, parsePhcString } from './phc-string.ts'
+import type { Place } from './verification-queue.ts'
 
 /** Rule 3 of the authentication section: 64 MiB, 3 passes, 4 lanes. */
 export const ARGON2_PARAMETERS: Argon2Parameters = { memoryKib: 65_536, passes: 3, parallelism: 4 }
@@ -40,7 +40,7 @@ export interface PasswordHasherOptions {
   readonly clock: Clock
   /** Runs at once, each of 64 MiB. */
   readonly workers?: number | undefined
-  /** Verifications that may wait. */
+  /** Verifications that may wait, besides those with a place of their own. */
   readonly queue?: number | undefined
   /** A worker without work ends after this time, and gives its memory back. */
   readonly idleMs?: number | undefined

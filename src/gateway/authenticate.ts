@@ -8,7 +8,8 @@
  *
  * Addresses that keep failing are told so ever later, and have to send each pair twice in the end.
  * That costs a client with the right one no more than coming again: nobody is locked out, not even
- * behind the same address.
+ * behind the same address. A proxy that does not tell for whom it asks is one such address: names
+ * that a client behind it makes up do not make it many.
  *
  * @module
  */
@@ -18,14 +19,14 @@ import type { Socket } from 'node:net'
 import { DomainError } from '../core/domain-error.ts'
 import { MAX_PASSWORD_LENGTH } from '../core/limits.ts'
 import type { Call } from '../http/call.ts'
-import { createAddressTest } from '../http/client-address.ts'
 import { HttpError } from '../http/http-error.ts'
 import { countFields, findField } from '../http/raw-fields.ts'
+import { networkOf } from '../lib/network-of.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CredentialVerifier } from '../ports/credential-verifier.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import { dialectOfPath } from './dialect.ts'
-import { FailingAddresses, networkOf } from './failing-addresses.ts'
+import { FailingAddresses } from './failing-addresses.ts'
 
 const CHALLENGE = ['WWW-Authenticate', 'Basic realm="clipgate", charset="UTF-8"']
 
@@ -51,11 +52,6 @@ export interface AuthenticateDeps {
   readonly clock: Clock
 }
 
-export interface AuthenticateOptions {
-  /** Addresses that stand for many clients. */
-  readonly trustedProxies?: readonly string[]
-}
-
 /** What is known of a request before anybody knows whose it is. */
 export type UnknownCall = Pick<Call, 'request' | 'path' | 'address'>
 
@@ -67,11 +63,9 @@ export type UnknownCall = Pick<Call, 'request' | 'path' | 'address'>
  */
 export function createAuthenticate(
   { devices, verifier, clock }: AuthenticateDeps,
-  { trustedProxies = [] }: AuthenticateOptions = {},
 ): (call: UnknownCall) => Device | Promise<Device> {
   const remembered = new WeakMap<Socket, Remembered>()
   const failing = new FailingAddresses(clock)
-  const isProxy = createAddressTest(trustedProxies)
 
   return (call) => {
     const { request } = call
@@ -85,7 +79,7 @@ export function createAuthenticate(
     if (credentials === undefined) throw unauthorized()
     const recalled = verifier.recall(credentials.username, credentials.password)
     if (recalled === undefined) return verify(call, header, credentials)
-    if (recalled === 'wrong') return refuse(laneOf(call, credentials))
+    if (recalled === 'wrong') return refuse(networkOfClient(call))
     remembered.set(request.socket, { header, revision: devices.revision, device: recalled })
     return seen(recalled, call)
   }
@@ -97,35 +91,29 @@ export function createAuthenticate(
   ): Promise<Device> {
     const { socket } = call.request
     const { username, password } = credentials
-    const lane = laneOf(call, credentials)
+    const network = networkOfClient(call)
     // Read before the verification: a credential that changes meanwhile makes the memory useless.
     const { revision } = devices
-    const isDeferred = !failing.takeRun(lane)
+    const isDeferred = !failing.takeRun(network)
     const device = await verifier
-      .verify(username, password, { lane, isDeferred })
-      .catch((error: unknown) => turnAway(error, lane, isDeferred))
-    if (device === undefined) return refuse(lane)
-    if (!isDeferred) failing.giveRunBack(lane)
+      .verify(username, password, { network, isDeferred })
+      .catch((error: unknown) => turnAway(error, network, isDeferred))
+    if (device === undefined) return refuse(network)
+    if (!isDeferred) failing.giveRunBack(network)
     remembered.set(socket, { header, revision, device })
     return seen(device, call)
   }
 
-  async function turnAway(error: unknown, lane: string, isDeferred: boolean): Promise<never> {
-    if (!isDeferred) failing.giveRunBack(lane)
+  async function turnAway(error: unknown, network: string, isDeferred: boolean): Promise<never> {
+    if (!isDeferred) failing.giveRunBack(network)
     if (!(error instanceof DomainError) || error.code !== 'VERIFIER_BUSY') throw error
-    await failing.holdBack(lane)
+    await failing.holdBack(network)
     throw isDeferred ? new HttpError('TOO_MANY_REQUESTS') : error
   }
 
-  async function refuse(lane: string): Promise<never> {
-    const isHeld = await failing.holdBack(lane)
+  async function refuse(network: string): Promise<never> {
+    const isHeld = await failing.holdBack(network)
     throw isHeld ? unauthorized() : new HttpError('TOO_MANY_REQUESTS')
-  }
-
-  /** Who fails together, and waits together. */
-  function laneOf({ address = '' }: UnknownCall, { username }: Credentials): string {
-    // A proxy that does not tell for whom it asks.
-    return isProxy(address) ? `${address} ${username}` : networkOf(address)
   }
 
   function seen(device: Device, { request, path, address }: UnknownCall): Device {
@@ -155,6 +143,11 @@ export function parseBasic(header: string): Credentials | undefined {
   // Counted as people count characters; an emoji is one.
   if ([...password].length > MAX_PASSWORD_LENGTH) return undefined
   return { username: pair.slice(0, colon), password }
+}
+
+/** Clients of one network fail together, and wait together. */
+function networkOfClient({ address = '' }: UnknownCall): string {
+  return networkOf(address)
 }
 
 /** Node keeps the first of several; a request that has two means something else than we see. */

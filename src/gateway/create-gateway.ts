@@ -41,7 +41,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
   const listener = createListener<Device>({
     publicRoutes: publicRoutes(options),
     routes,
-    authenticate: createAuthenticate(ports, { trustedProxies }),
+    authenticate: createAuthenticate(ports),
     isDraining,
     trustedProxies,
     publicUrl,

@@ -100,22 +100,6 @@ export class FailingAddresses {
   }
 }
 
-/**
- * What a client can be told apart by: an IPv4 address, or the network of an IPv6 address, in which
- * one client may have as many addresses as it likes.
- */
-export function networkOf(address: string): string {
-  if (!address.includes(':')) return address
-  const [head = [], tail = []] = address.split('::').map(parseGroups)
-  const zeros: number[] = Array(8 - head.length).fill(0)
-  const groups = [...head, ...zeros.slice(tail.length), ...tail]
-  return groups.slice(0, 4).map((group) => group.toString(16)).join(':')
-}
-
-function parseGroups(text: string): readonly number[] {
-  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
-}
-
 function delayOf(refusals: number): number {
   if (refusals <= FREE_REFUSALS) return 0
   return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (Math.ceil(refusals) - FREE_REFUSALS - 1))

@@ -5,24 +5,10 @@
  * @module
  */
 
-/** Where something waits. */
-export interface Place {
-  /** Whoever shares a lane shares one part of the queue. */
-  readonly lane: string
-  /** Before the rest of its lane, behind those of whom the same is said. */
-  readonly goesFirst: boolean
-}
-
-interface Lane<Item> {
-  readonly items: Item[]
-  /** How many of them go first. */
-  firsts: number
-}
-
 export class FairQueue<Item extends NonNullable<unknown>> {
   readonly #capacity: number
   /** None of them is empty; the one whose turn is next comes first. */
-  readonly #lanes = new Map<string, Lane<Item>>()
+  readonly #lanes = new Map<string, Item[]>()
   #size = 0
 
   constructor(capacity: number) {
@@ -34,26 +20,25 @@ export class FairQueue<Item extends NonNullable<unknown>> {
   }
 
   /**
-   * Lets an item wait.
+   * Lets an item wait. Items with the same lane share one part of the queue.
    *
    * @returns The one that does not wait any longer, if there was no room: the newest of the longest
    *   lane. Between lanes of one length it is the newcomer's that gives way.
    */
-  add(item: Item, { lane: name, goesFirst }: Place): Item | undefined {
-    const lane = this.#lanes.get(name) ?? { items: [], firsts: 0 }
-    if (goesFirst) lane.items.splice(lane.firsts++, 0, item)
-    else lane.items.push(item)
-    this.#lanes.set(name, lane)
+  add(item: Item, lane: string): Item | undefined {
+    const items = this.#lanes.get(lane) ?? []
+    items.push(item)
+    this.#lanes.set(lane, items)
     this.#size++
-    return this.#size > this.#capacity ? this.#giveWay(name, lane) : undefined
+    return this.#size > this.#capacity ? this.#giveWay(lane, items) : undefined
   }
 
   /** The item whose turn it is. */
   take(): Item | undefined {
-    for (const [name, lane] of this.#lanes) {
-      const item = this.#remove(name, lane, 0)
+    for (const [lane, items] of this.#lanes) {
+      const item = this.#remove(lane, items, 0)
       // Next time it is the turn of the others.
-      if (this.#lanes.delete(name)) this.#lanes.set(name, lane)
+      if (this.#lanes.delete(lane)) this.#lanes.set(lane, items)
       return item
     }
     return undefined
@@ -61,28 +46,27 @@ export class FairQueue<Item extends NonNullable<unknown>> {
 
   /** @returns Whether the item was waiting. */
   delete(item: Item): boolean {
-    for (const [name, lane] of this.#lanes) {
-      const index = lane.items.indexOf(item)
+    for (const [lane, items] of this.#lanes) {
+      const index = items.indexOf(item)
       if (index === -1) continue
-      this.#remove(name, lane, index)
+      this.#remove(lane, items, index)
       return true
     }
     return false
   }
 
-  #giveWay(newcomer: string, own: Lane<Item>): Item | undefined {
-    let longest: [string, Lane<Item>] = [newcomer, own]
+  #giveWay(newcomer: string, own: Item[]): Item | undefined {
+    let longest: [string, Item[]] = [newcomer, own]
     for (const entry of this.#lanes) {
-      if (entry[1].items.length > longest[1].items.length) longest = entry
+      if (entry[1].length > longest[1].length) longest = entry
     }
-    const [name, lane] = longest
-    return this.#remove(name, lane, lane.items.length - 1)
+    const [lane, items] = longest
+    return this.#remove(lane, items, items.length - 1)
   }
 
-  #remove(name: string, lane: Lane<Item>, index: number): Item | undefined {
-    const [item] = lane.items.splice(index, 1)
-    if (index < lane.firsts) lane.firsts--
-    if (lane.items.length === 0) this.#lanes.delete(name)
+  #remove(lane: string, items: Item[], index: number): Item | undefined {
+    const [item] = items.splice(index, 1)
+    if (items.length === 0) this.#lanes.delete(lane)
     this.#size--
     return item
   }

@@ -9,10 +9,10 @@ import type { Device } from './device-registry.ts'
 /** On whose behalf credentials are verified. */
 export interface Turn {
   /**
-   * Verifications wait in lanes that are served in turn, and a full queue turns away those of its
-   * longest lane.
+   * The client's address, or its network. Networks are served in turn, and a full queue turns away
+   * those of the network with the most verifications.
    */
-  readonly lane: string
+  readonly network: string
   /** Turns credentials away the first time they come. */
   readonly isDeferred: boolean
 }
@@ -26,10 +26,11 @@ export interface CredentialVerifier {
 
   /**
    * The device that these credentials belong to *now*; `undefined` when there is none. Costs and
-   * looks the same whether the user exists or not.
+   * looks the same whether the user exists or not. Only while several verifications wait, user
+   * names that exist have a place of their own.
    *
    * @throws {DomainError} `VERIFIER_BUSY` when they are turned away. They are not deferred when
-   *   they come again, and go first in their lane then.
+   *   they come again, and do not wait behind credentials that come for the first time.
    */
   verify(username: string, password: string, turn: Turn): Promise<Device | undefined>
 }

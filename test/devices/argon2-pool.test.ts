@@ -6,7 +6,7 @@ import {
   Argon2Pool,
   type Argon2PoolOptions,
 } from '../../src/devices/argon2-pool.ts'
-import type { Place } from '../../src/lib/fair-queue.ts'
+import type { Place } from '../../src/devices/verification-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -22,7 +22,7 @@ const JOB: Argon2Job = {
 }
 
 /** Where everybody waits. */
-const PLACE: Place = { lane: 'a', goesFirst: false }
+const PLACE: Place = { lane: 'a', comesAgain: false }
 
 /** Kills its worker: no implementation takes such a salt. */
 const DEADLY: Argon2Job = { ...JOB, salt: bytes('x') }
@@ -102,28 +102,28 @@ describe('Argon2Pool', () => {
     assert.deepEqual(order, ['running', 'first', 'second', 'waiting'])
   })
 
-  it('serves lanes in turn, and in each those first who go first', async (t) => {
+  it('serves lanes in turn, and does not let those who come again wait behind others', async (t) => {
     const { pool } = openPool(t)
     const order: string[] = []
     const run = async (name: string, place: Place): Promise<void> => {
       await pool.derive(JOB, place)
       order.push(name)
     }
-    const [a, b] = [PLACE, { lane: 'b', goesFirst: false }]
+    const [a, b] = [PLACE, { lane: 'b', comesAgain: false }]
     await Promise.all([
       run('running', a),
       run('a1', a),
       run('a2', a),
-      run('a3', { ...a, goesFirst: true }),
+      run('a3', { ...a, comesAgain: true }),
       run('b1', b),
     ])
-    assert.deepEqual(order, ['running', 'a3', 'b1', 'a1', 'a2'])
+    assert.deepEqual(order, ['running', 'a3', 'a1', 'b1', 'a2'])
   })
 
   it('takes another lane in when it is full, and drops the newest of the first', async (t) => {
     const { pool } = openPool(t, { queue: 2 })
     const jobs = [1, 2, 3].map(() => pool.derive(JOB, PLACE))
-    const other = pool.derive(JOB, { lane: 'b', goesFirst: false })
+    const other = pool.derive(JOB, { lane: 'b', comesAgain: false })
     await assert.rejects(jobs[2] ?? other, { code: 'VERIFIER_BUSY' })
     assert.equal((await other).length, 32)
     assert.deepEqual((await Promise.all(jobs.slice(0, 2))).map(({ length }) => length), [32, 32])

@@ -7,7 +7,9 @@ import { FakeHasher } from '../support/fake-hasher.ts'
 
 const PASSWORD = 'open sesame'
 
-const TURN: Turn = { lane: '192.0.2.7', isDeferred: false }
+const TURN: Turn = { network: '192.0.2.7', isDeferred: false }
+
+const ELSEWHERE: Turn = { network: '192.0.2.8', isDeferred: false }
 
 const DEFERRED: Turn = { ...TURN, isDeferred: true }
 
@@ -218,20 +220,65 @@ describe('verify()', () => {
     assert.equal(hasher.verified.length, 3)
   })
 
-  it('waits in the lane that it was told', async () => {
+  it('waits with its network, and names that exist have a place of their own', async () => {
     const { hasher, verifier } = await setUp()
+    await verifier.verify('nobody_1', PASSWORD)
     await verifier.verify('alice_1', PASSWORD)
-    assert.deepEqual(hasher.places, [{ lane: TURN.lane, goesFirst: false }])
+    const lane = TURN.network
+    assert.deepEqual(hasher.places, [
+      { lane, comesAgain: false, reservation: undefined },
+      { lane, comesAgain: false, reservation: { username: 'alice_1', isAtUsualNetwork: false } },
+    ])
   })
 
-  it('turns deferred credentials away once, and takes them first the next time', async () => {
+  it('tells the network where a device was seen last from all others', async () => {
+    const { hasher, registry, verifier } = await setUp()
+    const seenAt = (address: string) => {
+      registry.change(registry.device && { ...registry.device, lastSeenAddress: address })
+    }
+    const isAtUsualNetwork = async (network: string) => {
+      await verifier.verify('alice_1', `wrong in ${network}`, { network, isDeferred: false })
+      return hasher.places.at(-1)?.reservation?.isAtUsualNetwork
+    }
+    seenAt('192.0.2.7')
+    assert.equal(await isAtUsualNetwork('192.0.2.7'), true)
+    assert.equal(await isAtUsualNetwork('192.0.2.8'), false)
+    seenAt('2001:db8:1:2::7')
+    assert.equal(await isAtUsualNetwork('2001:db8:1:2'), true)
+  })
+
+  it('keeps no place where the password was wrong, until a credential changes', async () => {
+    const { hasher, registry, verifier } = await setUp()
+    const hasPlace = async (password: string, turn: Turn) => {
+      await verifier.verify('alice_1', password, turn)
+      return hasher.places.at(-1)?.reservation !== undefined
+    }
+    assert.equal(await hasPlace('wrong 1', TURN), true)
+    assert.equal(await hasPlace('wrong 2', TURN), false)
+    assert.equal(await hasPlace('wrong 3', ELSEWHERE), true, 'that says nothing about others')
+    assert.equal(await hasPlace('wrong 4', ELSEWHERE), false)
+    await registry.pair('new password')
+    assert.equal(await hasPlace('wrong 5', TURN), true)
+    assert.equal(await hasPlace('wrong 6', TURN), false)
+  })
+
+  it('does not forget a device that it turned away, however many names are made up', async () => {
+    const { registry, verifier } = await setUp()
+    await assert.rejects(verifier.verify('alice_1', PASSWORD, DEFERRED), { code: 'VERIFIER_BUSY' })
+    for (let index = 0; index < 5000; index++) {
+      await assert.rejects(verifier.verify(`nobody_${index}`, 'wrong', DEFERRED))
+    }
+    assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), registry.device)
+  })
+
+  it('turns deferred credentials away once, and not when they come again', async () => {
     const { hasher, registry, verifier } = await setUp()
     await assert.rejects(verifier.verify('alice_1', PASSWORD, DEFERRED), { code: 'VERIFIER_BUSY' })
     await assert.rejects(verifier.verify('alice_1', 'wrong', DEFERRED), { code: 'VERIFIER_BUSY' })
     assert.deepEqual(hasher.verified, [])
     assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), registry.device)
     assert.equal(await verifier.verify('alice_1', 'wrong', DEFERRED), undefined)
-    assert.deepEqual(hasher.places.map(({ goesFirst }) => goesFirst), [true, true])
+    assert.deepEqual(hasher.places.map(({ comesAgain }) => comesAgain), [true, true])
   })
 
   it('defers neither what it knows, nor what is under way', async () => {
@@ -276,7 +323,7 @@ describe('verify()', () => {
     hasher.gate = Promise.resolve()
     await accepts(verifier, PASSWORD)
     // They have waited before.
-    assert.deepEqual(hasher.places.map(({ goesFirst }) => goesFirst), [false, true])
+    assert.deepEqual(hasher.places.map(({ comesAgain }) => comesAgain), [false, true])
   })
 })
 

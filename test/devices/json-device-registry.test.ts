@@ -233,7 +233,7 @@ describe('paired, logged in, rotated and revoked', () => {
     const registry = await JsonDeviceRegistry.open({ path, hasher, clock, logger })
     const verifier = createCredentialVerifier({ registry, hasher })
     const verify = (username: string, password: string) =>
-      verifier.verify(username, password, { lane: '', isDeferred: false })
+      verifier.verify(username, password, { network: '', isDeferred: false })
 
     const { device, password } = await registry.add({ kind: 'phone' })
     assert.deepEqual(await verify(device.username, password), device)

@@ -9,11 +9,11 @@ import {
   type PasswordHasherOptions,
 } from '../../src/devices/password-hasher.ts'
 import { parsePhcString } from '../../src/devices/phc-string.ts'
-import type { Place } from '../../src/lib/fair-queue.ts'
+import type { Place } from '../../src/devices/verification-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { LOADER } from '../support/loader.ts'
 
-const PLACE: Place = { lane: 'a', goesFirst: false }
+const PLACE: Place = { lane: 'a', comesAgain: false }
 
 const CHEAP = { memoryKib: 32, passes: 1, parallelism: 4 }
 

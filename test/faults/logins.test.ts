@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { get } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
@@ -217,60 +216,153 @@ describe('two hundred wrong passwords at once', () => {
   })
 })
 
-/** Guesses on many connections, each with the next guess as soon as it has an answer. */
+/** Clients that guess passwords at full speed. */
+interface Guessers {
+  readonly count: number
+  /** The address of this machine that each of them connects from. */
+  readonly address?: (number: number) => string
+  readonly username: (number: number) => string
+  /** Sends each guess until it is judged, as a device that is told to come again does. */
+  readonly isPersistent?: boolean
+}
+
+/** Guesses that go on until the test ends. */
+interface Guessing {
+  /** Verifications that were spent on guesses so far. */
+  judged(): number
+}
+
+/**
+ * Guesses on many connections, each with the next guess as soon as it has an answer.
+ *
+ * @returns Once a guess was turned away: from then on there are more than can be judged.
+ */
 async function keepGuessing(
   t: TestContext,
   daemon: DaemonProcess,
-  username: string,
-): Promise<void> {
+  { count, address, username, isPersistent = false }: Guessers,
+): Promise<Guessing> {
   let isOver = false
+  let judged = 0
   t.after(() => (isOver = true))
-  const keepAsking = async (client: RawClient, number: number): Promise<void> => {
-    for (let round = 0; !isOver; round++) {
-      await client.send(formatGet(basic(username, `guess ${number} ${round}`))).read()
+  const clients = await Promise.all(
+    Array.from({ length: count }, (_, number) => connectTo(daemon, address?.(number))),
+  )
+  await new Promise<void>((resolve) => {
+    const keepAsking = async (client: RawClient, number: number): Promise<void> => {
+      for (let guess = 0; !isOver; ) {
+        const credentials = basic(username(number), `guess ${number} ${guess}`)
+        const { status } = await client.send(formatGet(credentials)).read()
+        if (status === 401) judged += 1
+        else resolve()
+        if (status === 401 || !isPersistent) guess += 1
+      }
+      client.close()
     }
-    client.close()
-  }
-  const clients = await Promise.all(Array.from({ length: 100 }, () => connectTo(daemon)))
-  // What is under way when the daemon is killed ends with it.
-  clients.forEach((client, number) => void keepAsking(client, number).catch(() => client.close()))
-  // The last one is refused, or waits, only when everybody before it has come.
-  await clients[0]?.readUntil('HTTP/1.1 ')
-}
-
-/** The status that a device is answered from another address of this machine. */
-function askFrom(
-  localAddress: string,
-  gateway: string,
-  device: PairedDevice,
-): Promise<number | undefined> {
-  const { authorization } = createPhone(device, gateway)
-  return new Promise((resolve, reject) => {
-    get(gateway, { localAddress, headers: { authorization } }, (response) => {
-      response.resume().on('end', () => resolve(response.statusCode))
-    }).on('error', reject)
+    // Requests that are under way when the daemon is killed end with it.
+    clients.forEach((client, number) => void keepAsking(client, number).catch(() => client.close()))
   })
+  return { judged: () => judged }
 }
 
-const linuxOnly = { skip: process.platform === 'linux' ? false : 'needs a second loopback address' }
+/** The status that a device is answered on a new connection. */
+async function ask(
+  daemon: DaemonProcess,
+  { username, password }: PairedDevice,
+  localAddress?: string,
+): Promise<number> {
+  const client = await connectTo(daemon, localAddress)
+  const { status } = await client.send(formatGet(basic(username, password))).read()
+  client.close()
+  return status
+}
+
+/** As often as a device asks in ten seconds, if it comes again each second. */
+const TRIES = 10
+
+/** What a slow machine can verify in ten seconds. */
+const VERIFICATIONS = 40
+
+/** Asks until a device is let in, and says how often and how long that took. */
+async function assertSoonIn(
+  t: TestContext,
+  guessing: Guessing,
+  askOnce: () => Promise<number>,
+): Promise<void> {
+  const [start, before] = [performance.now(), guessing.judged()]
+  const statuses: number[] = []
+  while (statuses.at(-1) !== 200 && statuses.length < TRIES) statuses.push(await askOnce())
+  const spent = guessing.judged() - before
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  t.diagnostic(`${statuses.join(', ')} in ${seconds} s, beside ${spent} guesses that were judged`)
+  assert.equal(statuses.at(-1), 200, statuses.join())
+  assert.equal(spent <= VERIFICATIONS, true, `${spent} guesses came first`)
+}
+
+const linuxOnly = {
+  skip: process.platform === 'linux' ? false : 'needs more than one loopback address',
+}
+
+/** Made-up user names, one for each guesser. */
+const madeUp = (number: number): string => `made_up_${number}`
+
+/** The addresses of one network. */
+const anyAddress = (number: number): string => `127.0.1.${1 + (number % 250)}`
+
+const PHONE = '127.0.0.2'
+
+const PROXY = '127.0.0.3'
 
 describe('guesses that never end', () => {
   it('do not lock out a device that is new, not even behind the same address', async (t) => {
     const daemon = await startDaemonProcess(t, HEADLESS)
     const device = await daemon.pair('Phone')
-    await keepGuessing(t, daemon, device.username)
-    const phone = createPhone(device, daemon.ready.gateway)
-    const statuses: number[] = []
-    while (statuses.at(-1) !== 200 && statuses.length < 5) {
-      statuses.push((await phone.fetch('/')).status)
-    }
-    assert.equal(statuses.at(-1), 200, String(statuses))
+    const guessing = await keepGuessing(t, daemon, { count: 100, username: () => device.username })
+    await assertSoonIn(t, guessing, () => ask(daemon, device))
+  })
+
+  it('do not lock it out either when each guess comes until it is judged', async (t) => {
+    const daemon = await startDaemonProcess(t, HEADLESS)
+    const device = await daemon.pair('Phone')
+    const guessers = { count: 250, username: madeUp, isPersistent: true }
+    const guessing = await keepGuessing(t, daemon, guessers)
+    await assertSoonIn(t, guessing, () => ask(daemon, device))
   })
 
   it('take nothing from a device at another address', linuxOnly, async (t) => {
     const daemon = await startDaemonProcess(t, HEADLESS)
     const device = await daemon.pair('Phone')
-    await keepGuessing(t, daemon, device.username)
-    assert.equal(await askFrom('127.0.0.2', daemon.ready.gateway, device), 200)
+    await keepGuessing(t, daemon, { count: 100, username: () => device.username })
+    assert.equal(await ask(daemon, device, PHONE), 200)
+  })
+
+  it('do not lock out a new device when they come from 250 addresses', linuxOnly, async (t) => {
+    const daemon = await startDaemonProcess(t, HEADLESS)
+    const device = await daemon.pair('Phone')
+    const guessers = { count: 250, address: anyAddress, username: madeUp, isPersistent: true }
+    const guessing = await keepGuessing(t, daemon, guessers)
+    await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
+  })
+
+  it('do not lock it out behind a trusted proxy that does not tell for whom', linuxOnly, async (t) => {
+    const args = [...HEADLESS.args, '--trusted-proxies', PROXY]
+    const daemon = await startDaemonProcess(t, { args })
+    const device = await daemon.pair('Phone')
+    const guessers = { count: 250, address: () => PROXY, username: madeUp, isPersistent: true }
+    const guessing = await keepGuessing(t, daemon, guessers)
+    await assertSoonIn(t, guessing, () => ask(daemon, device, PROXY))
+  })
+
+  it('do not lock a device out where it was seen last, for its own name', linuxOnly, async (t) => {
+    const before = await startDaemonProcess(t, HEADLESS)
+    const device = await before.pair('Phone')
+    assert.equal(await ask(before, device, PHONE), 200)
+    assert.equal(await before.stop(), 0)
+
+    const daemon = await startDaemonProcess(t, { ...HEADLESS, folder: before.folder })
+    const username = (): string => device.username
+    const guessers = { count: 250, address: anyAddress, username, isPersistent: true }
+    const guessing = await keepGuessing(t, daemon, guessers)
+    await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
   })
 })

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { formatPhcString } from '../../src/devices/phc-string.ts'
 import type { PasswordHasher } from '../../src/devices/password-hasher.ts'
-import type { Place } from '../../src/lib/fair-queue.ts'
+import type { Place } from '../../src/devices/verification-queue.ts'
 
 export class FakeHasher implements PasswordHasher {
   #hashes = 0

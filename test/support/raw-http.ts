@@ -36,8 +36,13 @@ export class RawClient {
     socket.on('error', () => {})
   }
 
-  static async connect(port: number, host = '127.0.0.1'): Promise<RawClient> {
-    const socket = connect({ port, host })
+  /** @param localAddress The address of this machine to connect from. */
+  static async connect(
+    port: number,
+    host = '127.0.0.1',
+    localAddress?: string,
+  ): Promise<RawClient> {
+    const socket = connect({ port, host, ...(localAddress === undefined ? {} : { localAddress }) })
     const client = new RawClient(socket)
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
     return client

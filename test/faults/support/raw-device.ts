@@ -12,10 +12,13 @@ export function authorizationOf({ username, password }: PairedDevice): string {
   return `Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}\r\n`
 }
 
-/** One connection to the gateway of a daemon. */
-export function connectTo({ ready }: Pick<DaemonProcess, 'ready'>): Promise<RawClient> {
+/** One connection to the gateway of a daemon, from an address of this machine. */
+export function connectTo(
+  { ready }: Pick<DaemonProcess, 'ready'>,
+  localAddress?: string,
+): Promise<RawClient> {
   const { hostname, port } = new URL(ready.gateway)
-  return RawClient.connect(Number(port), hostname)
+  return RawClient.connect(Number(port), hostname, localAddress)
 }
 
 /** The beginning of a request; `headers` end with a line end each. */
