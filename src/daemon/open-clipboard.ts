@@ -100,7 +100,7 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     cleanup.add(() => storage.close())
 
     const { verifyWorkers: workers, verifyQueue: queue } = options
-    const hasher = createPasswordHasher({ clock, workers, queue })
+    const hasher = createPasswordHasher({ clock, logger, workers, queue })
     cleanup.add(() => hasher.close())
     const path = join(directory.path, 'devices.json')
     const devices = await JsonDeviceRegistry.open({

@@ -8,6 +8,7 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { Argon2Parameters } from './phc-string.ts'
 import { VerificationQueue, type Place } from './verification-queue.ts'
 
@@ -31,8 +32,15 @@ export interface Argon2Job extends Argon2Parameters {
   readonly tagLength: number
 }
 
+/** Why a worker does not use the kernel. */
+interface KernelTrouble {
+  readonly trouble: string
+}
+
 export interface Argon2PoolOptions {
   readonly clock: Clock
+  /** Is told once when the kernel is damaged, and `hash-wasm` does its work. */
+  readonly logger?: Logger | undefined
   readonly workers?: number | undefined
   readonly queue?: number | undefined
   readonly idleMs?: number | undefined
@@ -56,6 +64,7 @@ const nothing = (): void => undefined
 
 export class Argon2Pool {
   readonly #clock: Clock
+  #logger: Logger | undefined
   readonly #maxThreads: number
   readonly #idleMs: number
   readonly #threads = new Set<Thread>()
@@ -65,6 +74,7 @@ export class Argon2Pool {
 
   constructor(options: Argon2PoolOptions) {
     this.#clock = options.clock
+    this.#logger = options.logger
     this.#maxThreads = options.workers ?? DEFAULT_WORKERS
     this.#idleMs = options.idleMs ?? DEFAULT_IDLE_MS
     this.#waiting = new VerificationQueue(options.queue ?? DEFAULT_QUEUE)
@@ -125,10 +135,19 @@ export class Argon2Pool {
     const worker = new Worker(new URL('./argon2-worker.js', import.meta.url), options)
     const thread: Thread = { worker, running: undefined, stopIdling: nothing }
     this.#threads.add(thread)
-    worker.on('message', (tag: Uint8Array) => this.#finish(thread, tag))
+    worker.on('message', (message: Uint8Array | KernelTrouble) => {
+      if (message instanceof Uint8Array) this.#finish(thread, message)
+      else this.#warn(message)
+    })
     worker.on('error', (cause) => this.#drop(thread, endedError(cause)))
     worker.on('exit', () => this.#drop(thread, endedError()))
     return thread
+  }
+
+  /** Once: each worker finds the same. */
+  #warn({ trouble: reason }: KernelTrouble): void {
+    this.#logger?.warn('Cannot use argon2-kernel.wasm: logins take longer', { reason })
+    this.#logger = undefined
   }
 
   #run(thread: Thread, pending: PendingJob): void {

@@ -2,8 +2,10 @@
  * Worker entry: derives Argon2id tags, one after the other.
  *
  * Node does it by itself since 24.7. Before, `argon2-kernel.wasm` does, and where WebAssembly has
- * no SIMD, `hash-wasm`, in twice the time. JavaScript, because Node 20 starts no worker from
- * TypeScript. Answers with the tag and never compares: the other side does, in constant time.
+ * no SIMD, `hash-wasm`, in twice the time. `hash-wasm` also takes over when the kernel does not
+ * give a tag that is known; then the worker tells the other side why. JavaScript, because Node 20
+ * starts no worker from TypeScript. Answers with the tag and never compares: the other side does,
+ * in constant time.
  *
  * @module
  */
@@ -17,6 +19,25 @@ import { parentPort } from 'node:worker_threads'
 /** A third of what other threads get of a processor, when all want it. */
 const NICENESS = 5
 
+/** The smallest module with an instruction of SIMD. */
+const SIMD_MODULE = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15,
+  253, 98, 11,
+])
+
+/** A login but for the memory, which would take long. */
+const KNOWN_JOB = {
+  password: Buffer.from('correct horse battery staple'),
+  salt: Buffer.from('clipgate-16bytes'),
+  memoryKib: 64,
+  passes: 3,
+  parallelism: 4,
+  tagLength: 32,
+}
+
+/** By the reference implementation in C (the `argon2` command of Debian 12). */
+const KNOWN_TAG = 'cadb9c7bd45ef026af6562b51f2b2b04911f56bdb89a402dc164501920e74c03'
+
 /**
  * @typedef {object} Argon2Job
  * @property {Uint8Array} password
@@ -25,7 +46,6 @@ const NICENESS = 5
  * @property {number} passes
  * @property {number} parallelism
  * @property {number} tagLength
- * @property {boolean} isPatient Many wait: whoever answers requests goes first.
  */
 
 /**
@@ -48,15 +68,18 @@ const { argon2Sync } = crypto
  */
 const { WebAssembly } = globalThis
 
-/** @typedef {(job: Argon2Job) => Uint8Array | Promise<Uint8Array>} Derive */
+/**
+ * @typedef {(job: Argon2Job) => Uint8Array | Promise<Uint8Array>} Derive
+ * @typedef {{ readonly isPatient: boolean }} Patience Many wait: whoever answers requests goes first.
+ */
 
 /** @type {Derive} */
 const derive =
   argon2Sync === undefined
-    ? createKernelDerive() ?? createPackageDerive()
+    ? createCheckedDerive() ?? createPackageDerive()
     : createNativeDerive(argon2Sync)
 
-parentPort?.on('message', async (/** @type {Argon2Job} */ job) => {
+parentPort?.on('message', async (/** @type {Argon2Job & Patience} */ job) => {
   if (job.isPatient) stepBack()
   parentPort?.postMessage(await derive(job))
 })
@@ -87,11 +110,24 @@ function createNativeDerive(argon2) {
     })
 }
 
-/** @returns {Derive | undefined} nothing where WebAssembly has no SIMD. */
+/** @returns {Derive | undefined} nothing where WebAssembly has no SIMD, or the kernel is damaged. */
+function createCheckedDerive() {
+  if (!WebAssembly.validate(SIMD_MODULE)) return undefined
+  try {
+    const derive = createKernelDerive()
+    const tag = Buffer.from(derive(KNOWN_JOB)).toString('hex')
+    if (tag !== KNOWN_TAG) throw new Error('it gives a wrong tag')
+    return derive
+  } catch (error) {
+    parentPort?.postMessage({ trouble: error instanceof Error ? error.message : String(error) })
+    return undefined
+  }
+}
+
+/** @returns {(job: Argon2Job) => Uint8Array} */
 function createKernelDerive() {
   // What it exports stands in `argon2-kernel.as`.
   const code = readFileSync(new URL('./argon2-kernel.wasm', import.meta.url))
-  if (!WebAssembly.validate(code)) return undefined
   const module = new WebAssembly.Module(code)
   let memoryKib = 0
   /** @type {any} */

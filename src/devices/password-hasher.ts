@@ -6,6 +6,7 @@
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
 import { Argon2Pool } from './argon2-pool.ts'
 import { type Argon2Parameters, formatPhcString, parsePhcString } from './phc-string.ts'
 import type { Place } from './verification-queue.ts'
@@ -38,6 +39,8 @@ export interface PasswordHasher {
 
 export interface PasswordHasherOptions {
   readonly clock: Clock
+  /** Is told once when the kernel for Argon2id is damaged. */
+  readonly logger?: Logger | undefined
   /** Runs at once, each of 64 MiB. */
   readonly workers?: number | undefined
   /** Verifications that may wait, besides those with a place of their own. */

@@ -26,6 +26,11 @@ interface Ended {
   readonly failure: string | undefined
 }
 
+/** Why the worker does not use the kernel. */
+interface KernelTrouble {
+  readonly trouble: string
+}
+
 /** The worker makes few objects; by default it would keep 7 MiB of garbage before it looked. */
 const HEAP = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 }
 
@@ -36,12 +41,18 @@ export class Blake3Thread {
   #jobs = 0
   #failure: Error | undefined
 
-  /** @param onEnd Called when the thread cannot be used any more. */
-  constructor(onEnd: () => void) {
+  /**
+   * @param onEnd Called when the thread cannot be used any more.
+   * @param onTrouble Called with the reason when the kernel is damaged, and `hash-wasm` hashes.
+   */
+  constructor(onEnd: () => void, onTrouble: (reason: string) => void = () => undefined) {
     this.#onEnd = onEnd
     const entry = new URL('./blake3-worker.js', import.meta.url)
     this.#worker = new Worker(entry, { resourceLimits: HEAP })
-    this.#worker.on('message', (ended: Ended) => this.#settle(ended))
+    this.#worker.on('message', (message: Ended | KernelTrouble) => {
+      if ('trouble' in message) onTrouble(message.trouble)
+      else this.#settle(message)
+    })
     this.#worker.on('error', (cause) => this.#fail(cause))
     this.#worker.on('exit', () => this.#fail(undefined))
   }

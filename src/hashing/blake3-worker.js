@@ -3,8 +3,9 @@
  *
  * Reads a file while it is being written, behind the writer, straight into the memory of
  * `blake3-kernel.wasm`: that costs less than handing the bytes over. Where WebAssembly has no SIMD,
- * `hash-wasm` does the same, at a third of the speed. Imports nothing of ours, so that it runs from
- * the sources and beside a bundle alike.
+ * `hash-wasm` does the same, at a third of the speed. It also takes over when the kernel does not
+ * give a hash that is known; then the worker tells the other side why. Imports nothing of ours, so
+ * that it runs from the sources and beside a bundle alike.
  *
  * @module
  */
@@ -37,10 +38,21 @@ import { parentPort } from 'node:worker_threads'
  */
 const { WebAssembly } = globalThis
 
+/** The smallest module with an instruction of SIMD. */
+const SIMD_MODULE = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15,
+  253, 98, 11,
+])
+
+/** The longest of the official test vectors: more than a batch, and made of whole and half trees. */
+const KNOWN_BYTES = Buffer.alloc(102_400, Uint8Array.from({ length: 251 }, (_, index) => index))
+
+const KNOWN_HASH = 'bc3e3d41a1146b069abffad3c0d44860cf664390afce4d9661f7902e7943e085'
+
 /** @type {Map<number, Job>} */
 const jobs = new Map()
 
-const makeHash = (await loadKernel()) ?? (await loadPackage())
+const makeHash = (await loadCheckedKernel()) ?? (await loadPackage())
 
 /** @param {Advance | Cancel} message */
 function obey(message) {
@@ -105,15 +117,39 @@ function end(job, { digest, failure }) {
 }
 
 /**
+ * @returns {Promise<(() => Hash) | undefined>} nothing where WebAssembly has no SIMD, or the kernel
+ *   is damaged.
+ */
+async function loadCheckedKernel() {
+  if (!WebAssembly.validate(SIMD_MODULE)) return undefined
+  try {
+    const makeHash = await loadKernel()
+    if (hashKnownBytes(makeHash()) !== KNOWN_HASH) throw new Error('it gives a wrong hash')
+    return makeHash
+  } catch (error) {
+    parentPort?.postMessage({ trouble: error instanceof Error ? error.message : String(error) })
+    return undefined
+  }
+}
+
+/** @param {Hash} hash */
+function hashKnownBytes(hash) {
+  const { length } = hash.batch
+  hash.batch.set(KNOWN_BYTES.subarray(0, length))
+  hash.update(0)
+  hash.batch.set(KNOWN_BYTES.subarray(length))
+  return hash.digest(length, KNOWN_BYTES.length - length)
+}
+
+/**
  * Makes hashes that share one instance of the kernel: each keeps its stack, a kilobyte, and puts it
  * in place when it is another one's turn.
  *
- * @returns {Promise<(() => Hash) | undefined>} nothing where WebAssembly has no SIMD.
+ * @returns {Promise<() => Hash>}
  */
 async function loadKernel() {
   // What it exports stands in `blake3-kernel.as`.
   const code = readFileSync(new URL('./blake3-kernel.wasm', import.meta.url))
-  if (!WebAssembly.validate(code)) return undefined
   const { instance } = await WebAssembly.instantiate(code)
   const kernel = instance.exports
   const memory = kernel.memory.buffer

@@ -15,6 +15,8 @@ import { FileHash } from './file-hash.ts'
 export interface FileHasherOptions {
   /** How long the worker waits for another file. */
   readonly idleMs?: number
+  /** Called once with the reason when the kernel of the worker is damaged: hashing is slow then. */
+  readonly onTrouble?: (reason: string) => void
 }
 
 /** Long enough for the photos of one push to share a worker. */
@@ -22,13 +24,15 @@ const IDLE_MS = 10_000
 
 export class FileHasher {
   readonly #idleMs: number
+  #onTrouble: FileHasherOptions['onTrouble']
   #thread: Blake3Thread | undefined
   /** Files that the thread is hashing. */
   #jobs = 0
   #idle: NodeJS.Timeout | undefined
 
-  constructor({ idleMs = IDLE_MS }: FileHasherOptions = {}) {
+  constructor({ idleMs = IDLE_MS, onTrouble }: FileHasherOptions = {}) {
     this.#idleMs = idleMs
+    this.#onTrouble = onTrouble
   }
 
   /** Whether there is a worker now. */
@@ -61,8 +65,17 @@ export class FileHasher {
   }
 
   #startThread(): Blake3Thread {
-    const thread = new Blake3Thread(() => this.#forget(thread))
+    const thread = new Blake3Thread(
+      () => this.#forget(thread),
+      (reason) => this.#report(reason),
+    )
     return thread
+  }
+
+  /** Once: each worker finds the same. */
+  #report(reason: string): void {
+    this.#onTrouble?.(reason)
+    this.#onTrouble = undefined
   }
 
   #endJob(thread: Blake3Thread): void {

@@ -73,7 +73,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const folder = join(directory.path, BLOBS_FOLDER)
   const space = new DiskSpace(folder, limits.minFreeBytes, options.onDiskFull)
-  const hasher = new FileHasher()
+  const hasher = new FileHasher({
+    onTrouble: (reason) => {
+      logger.warn('Cannot use blake3-kernel.wasm: uploads take longer', { reason })
+    },
+  })
   const { maxFileBytes } = limits
   const maxGroupBytes = maxFileBytes
   const blobs = new DiskBlobStore({ folder, space, hasher, logger, maxGroupBytes })
