@@ -54,10 +54,21 @@ const TABLES: readonly string[] = ['control/panel/strings.js']
 // passes over `ObjC.import('x')`: macOS has frameworks, and they are no packages.
 const SPECIFIER = /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |(?<!ObjC\.)\bimport\(|\brequire\()['"]([^'"]+)['"]/gm
 
+/**
+ * `/x+$/`: takes the square of the length of a run that something else follows, and such runs come
+ * from phones. `lib/without-trailing.ts` does not.
+ */
+const TRAILING_RUN = /[(=,:] *\/(?:\\.|\[[^\]\n]+\]|[^\\/[\n])[+*]\$\/[a-z]*/g
+
+/** Names of at most 255 bytes. */
+const SHORT_TEXTS: readonly string[] = ['lib/safe-file-name.ts']
+
 interface SourceFile {
   readonly path: string
   readonly room: string
   readonly lines: number
+  /** Regular expressions that look for a run at the end of a text. */
+  readonly trailingRuns: readonly string[]
   /** Files of ours, relative to `src/`. */
   readonly imports: readonly string[]
   /** Names of packages, without the path inside them. */
@@ -75,6 +86,7 @@ function readSource(path: string): SourceFile {
     path,
     room: roomOf(path),
     lines: text.split('\n').length,
+    trailingRuns: text.match(TRAILING_RUN) ?? [],
     imports: specifiers
       .filter((specifier) => specifier.startsWith('.'))
       .map((specifier) => relative(SRC, resolve(SRC, dirname(path), specifier))),
@@ -136,6 +148,11 @@ describe('src/', () => {
   it(`has no file past ${MAX_LINES} lines`, () => {
     const long = files.filter(({ path, lines }) => lines > MAX_LINES && !TABLES.includes(path))
     assert.deepEqual(long.map(({ path, lines }) => `${path}: ${lines}`), [])
+  })
+
+  it('looks for no run of characters at the end of a text with a regular expression', () => {
+    const quadratic = files.filter(({ path, trailingRuns }) => trailingRuns.length > 0 && !SHORT_TEXTS.includes(path))
+    assert.deepEqual(quadratic.map(({ path, trailingRuns }) => `${path}: ${trailingRuns.join()}`), [])
   })
 
   it('keeps ARCHITECTURE.md and this table the same', () => {

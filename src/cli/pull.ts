@@ -10,6 +10,7 @@ import { resolve } from 'node:path'
 import { connect, type Client } from '../client/connect.ts'
 import { hasItem, type LatestDocument } from '../client/latest.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { chooseServer } from './choose-server.ts'
 import { CommandError, UsageError, type Invocation } from './command.ts'
 import { Input } from './input.ts'
@@ -86,16 +87,16 @@ async function saveText(text: string, { shell, args }: Invocation): Promise<stri
 /** Some servers of the protocol keep long texts as files, and put a preview into the document. */
 async function downloadText(client: Client, document: LatestDocument): Promise<string> {
   const { body } = await client.download(document)
-  const chunks: Uint8Array[] = []
-  let size = 0
+  const received = new GrowingBuffer()
   for await (const chunk of body) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > MAX_METADATA_BYTES) throw new CommandError('Cannot pull the text: it is too long')
+    received.append(chunk)
+    if (received.filled.length > MAX_METADATA_BYTES) {
+      throw new CommandError('Cannot pull the text: it is too long')
+    }
   }
-  const bytes = Buffer.concat(chunks, size)
-  verifyDownload(document, createHash('sha256').update(bytes).digest('hex'))
-  return bytes.toString('utf8')
+  const { filled } = received
+  verifyDownload(document, createHash('sha256').update(filled).digest('hex'))
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(filled)
 }
 
 async function pullBytes({ shell, args, client, document }: Pull): Promise<void> {

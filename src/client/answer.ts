@@ -4,8 +4,15 @@
  * @module
  */
 
+import { KIB } from '../core/limits.ts'
 import { ClientError } from './client-error.ts'
 import type { Watchdog } from './watchdog.ts'
+
+/**
+ * Bytes that are decoded at once. Smaller chunks are put together first: a list of chunks of one
+ * byte, as a hostile server sends them, would take hundreds of times the limit.
+ */
+const BLOCK_BYTES: number = 16 * KIB
 
 /** An answer whose body nobody has read yet. Whoever reads it closes the watchdog. */
 export interface Answer {
@@ -20,12 +27,12 @@ export interface Answer {
  * @throws {ClientError} `BAD_ANSWER` when it is longer, or not JSON in UTF-8.
  */
 export async function readJson(answer: Answer, limit: number): Promise<unknown> {
-  const chunks = await readChunks(answer, limit)
+  const text = await readText(answer, limit)
   try {
-    return JSON.parse(decodeUtf8(chunks))
+    return JSON.parse(text)
   } catch {
     // The message quotes the text.
-    throw new ClientError('BAD_ANSWER', { reason: 'not JSON in UTF-8' })
+    throw notJson()
   }
 }
 
@@ -36,18 +43,18 @@ export async function discard({ response, watchdog }: Answer): Promise<void> {
   await response.body?.cancel().catch(() => undefined)
 }
 
-async function readChunks({ response, watchdog }: Answer, limit: number): Promise<Uint8Array[]> {
-  const chunks: Uint8Array[] = []
+async function readText({ response, watchdog }: Answer, limit: number): Promise<string> {
+  const text = new Utf8Text()
   const reader = response.body?.getReader()
-  if (reader === undefined) return chunks
+  if (reader === undefined) return ''
   let size = 0
   try {
     for (;;) {
       const { value: chunk } = await watchdog.wait(reader.read())
-      if (chunk === undefined) return chunks
+      if (chunk === undefined) return text.end()
       size += chunk.byteLength
       if (size > limit) throw new ClientError('BAD_ANSWER', { reason: 'too long' })
-      chunks.push(chunk)
+      text.append(chunk)
     }
   } finally {
     // At the end of the body, this does nothing; before it, nobody misses what fails now.
@@ -55,9 +62,40 @@ async function readChunks({ response, watchdog }: Answer, limit: number): Promis
   }
 }
 
-function decodeUtf8(chunks: readonly Uint8Array[]): string {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let text = ''
-  for (const chunk of chunks) text += decoder.decode(chunk, { stream: true })
-  return text + decoder.decode()
+/** Text that comes in chunks of bytes, which may be cut anywhere. None of them is kept. */
+class Utf8Text {
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true })
+  #block: Uint8Array | undefined
+  #filled = 0
+  #text = ''
+
+  append(chunk: Uint8Array): void {
+    const block = (this.#block ??= new Uint8Array(BLOCK_BYTES))
+    if (this.#filled + chunk.byteLength > block.length) {
+      this.#decode(block.subarray(0, this.#filled))
+      this.#filled = 0
+    }
+    if (chunk.byteLength > block.length) return this.#decode(chunk)
+    block.set(chunk, this.#filled)
+    this.#filled += chunk.byteLength
+  }
+
+  end(): string {
+    if (this.#block !== undefined) this.#decode(this.#block.subarray(0, this.#filled))
+    this.#decode(undefined)
+    return this.#text
+  }
+
+  #decode(bytes: Uint8Array | undefined): void {
+    try {
+      this.#text += this.#decoder.decode(bytes, { stream: bytes !== undefined })
+    } catch {
+      // A TypeError that knows nothing but this.
+      throw notJson()
+    }
+  }
+}
+
+function notJson(): ClientError {
+  return new ClientError('BAD_ANSWER', { reason: 'not JSON in UTF-8' })
 }

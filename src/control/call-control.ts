@@ -8,6 +8,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { DomainError } from '../core/domain-error.ts'
 import { MIB } from '../core/limits.ts'
 import { decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { isOwnerErrorCode } from './owner-errors.ts'
 
 /** A new password costs a second at worst; a daemon that takes longer is stuck. */
@@ -93,16 +94,13 @@ function send({ url, token, method, path, body }: Question): Promise<Answer> {
 }
 
 async function readAll(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
+  const received = new GrowingBuffer()
   for await (const chunk of response) {
     // Nobody set an encoding, so these are bytes.
-    const bytes = chunk as Buffer
-    size += bytes.length
-    if (size > MAX_ANSWER_BYTES) throw new Error('its answer is too long')
-    chunks.push(bytes)
+    received.append(chunk as Buffer)
+    if (received.filled.length > MAX_ANSWER_BYTES) throw new Error('its answer is too long')
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(received.filled)
 }
 
 function parse(text: string): unknown {

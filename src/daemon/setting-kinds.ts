@@ -10,6 +10,7 @@
 
 import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
+import { withoutTrailing } from '../lib/without-trailing.ts'
 import type { Surroundings } from './folders.ts'
 import { isLoopbackHost, parseHostPort, type HostPort } from './host-port.ts'
 
@@ -123,7 +124,7 @@ export const BASE_URL: SettingKind<string> = {
     if (url === undefined || !isPlain || !/^https?:\/\//.test(url.href)) {
       throw new TypeError('must be an http or https URL without user, query and fragment')
     }
-    return (url.origin + url.pathname).replace(/\/+$/, '')
+    return withoutTrailing(url.origin + url.pathname, '/')
   },
 }
 

@@ -4,9 +4,8 @@
  * @module
  */
 
-/** Not `/\0+$/`, whose time is the square of the number of NULs that something else follows. */
+import { withoutTrailing } from '../lib/without-trailing.ts'
+
 export function withoutTrailingNuls(text: string): string {
-  let end = text.length
-  while (end > 0 && text.charCodeAt(end - 1) === 0) end -= 1
-  return text.slice(0, end)
+  return withoutTrailing(text, '\0')
 }

@@ -6,6 +6,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
+import { withoutTrailing } from '../lib/without-trailing.ts'
 import { parseConnectLink } from '../link/connect-link.ts'
 import type { JoinRequest, PeerRecord, PeerStore } from '../ports/peers.ts'
 
@@ -36,7 +37,7 @@ export class PeerBook {
   prepare({ link, name: wanted, tlsFingerprint }: JoinRequest): PeerRecord {
     const { url, user: username, pwd: password } = parseConnectLink(link)
     if (!URL.canParse(url)) throw invalid('the URL in the link is malformed')
-    const base = url.replace(/\/+$/, '')
+    const base = withoutTrailing(url, '/')
     const pin = tlsFingerprint?.replaceAll(':', '').toLowerCase()
     if (pin !== undefined && !FINGERPRINT.test(pin)) {
       throw invalid('the fingerprint must be the SHA-256 of a certificate, 64 hex digits')

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ClientError } from '../../src/client.ts'
+import { setImmediate } from 'node:timers/promises'
+import { ClientError, connect } from '../../src/client.ts'
+import { collectGarbage } from '../support/collect-garbage.ts'
 import fc from '../support/property.ts'
-import { CONTENT_ID, json, startFakeGateway } from './support/fake-gateway.ts'
+import { CONTENT_ID, json, PASSWORD, startFakeGateway, USER } from './support/fake-gateway.ts'
 
 const EMPTY = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
 const TEXT = { ...EMPTY, text: 'hi', size: 2, hash: 'aa', contentId: CONTENT_ID }
@@ -44,6 +46,31 @@ describe('latest()', () => {
     const { client } = await startFakeGateway(t, json({ type: 'Text', text }))
     const { text: read } = await client.latest()
     assert.ok(read === text)
+  })
+
+  it('keeps no chunk of an answer that comes byte by byte', async () => {
+    const bytes = new TextEncoder().encode(JSON.stringify({ ...TEXT, text: 'é'.repeat(50_000) }))
+    const chunks: WeakRef<Uint8Array>[] = []
+    let held: number | undefined
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const at = chunks.length
+        if (at < bytes.length) {
+          const chunk = bytes.slice(at, at + 1)
+          chunks.push(new WeakRef(chunk))
+          return controller.enqueue(chunk)
+        }
+        // What a turn of the event loop has looked at stays until it is over.
+        await setImmediate()
+        collectGarbage()
+        held = chunks.filter((chunk) => chunk.deref() !== undefined).length
+        controller.close()
+      },
+    })
+    const fetch = async (): Promise<Response> => new Response(body)
+    const client = connect({ url: 'http://192.0.2.1', user: USER, pwd: PASSWORD }, { fetch })
+    assert.equal((await client.latest()).text, 'é'.repeat(50_000))
+    assert.ok(held !== undefined && held < 100, `${held} of ${bytes.length} are held`)
   })
 
   it('stops reading an answer that does not end', async (t) => {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { withoutTrailingNuls } from '../../src/desktop/trailing-nuls.ts'
 import type {
   ClipboardEvents,
   CopiedContent,
@@ -44,7 +45,10 @@ export class FakeSystemClipboard implements SystemClipboard {
   copy(content: CopiedContent): void {
     this.#offered = undefined
     this.#copied = content
-    if (!this.#isClosed && this.#events.isWanted()) this.#events.onCopy(content)
+    if (this.#isClosed || !this.#events.isWanted()) return
+    if (content.kind !== 'text') return this.#events.onCopy(content)
+    const text = withoutTrailingNuls(content.text)
+    if (text !== '') this.#events.onCopy({ kind: 'text', text })
   }
 
   /** A person pastes in another program. */

@@ -34,6 +34,13 @@ export type OpenDesktop = (t: TestContext, events: ClipboardEvents) => Promise<D
 /** Images are PNGs; adapters that look inside get the signature. */
 const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 
+/** NULs at the end do not count; and those before something else must not take for ever. */
+const NUL_TEXTS: readonly (readonly [what: string, text: string])[] = [
+  ['NULs and a letter behind them', `${'\0'.repeat(16 * MIB - 1)}x`],
+  ['NULs', '\0'.repeat(16 * MIB)],
+  ['letters and NULs behind them', `${'x'.repeat(8 * MIB)}${'\0'.repeat(8 * MIB)}`],
+]
+
 const TEXT = 'Grüße, 世界 👋\n\tzweite Zeile — with "quotes"\r\n'
 
 /** Runs the suite. */
@@ -120,6 +127,24 @@ export function describeSystemClipboard(
         assert.ok(pasted?.kind === 'text' && pasted.text === text)
       }
     })
+
+    for (const [what, text] of NUL_TEXTS) {
+      it(`comes to its end with 16 MiB of ${what}, offered and copied elsewhere`, async (t) => {
+        const { clipboard, copyElsewhere, copies } = await open(t)
+        await clipboard.offer({ kind: 'text', text })
+        await copyElsewhere({ kind: 'text', text: 'between' })
+        assert.deepEqual(await copies.next(), { kind: 'text', text: 'between' })
+        await copyElsewhere({ kind: 'text', text })
+        const shared = text.slice(0, text.lastIndexOf('x') + 1)
+        if (shared !== '') {
+          const copied = await copies.next()
+          // `deepEqual` of megabytes would take minutes to print.
+          assert.ok(copied.kind === 'text' && copied.text === shared)
+        }
+        await copyElsewhere({ kind: 'text', text: 'behind' })
+        assert.deepEqual(await copies.next(), { kind: 'text', text: 'behind' })
+      })
+    }
 
     it('lets other programs paste an image, byte for byte, again and again', async (t) => {
       const { clipboard, pasteElsewhere } = await open(t)

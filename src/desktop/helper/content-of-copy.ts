@@ -8,6 +8,7 @@ import { access } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { arrayOf, decodeString } from '../../lib/decoder.ts'
 import type { CopiedContent } from '../../ports/system-clipboard.ts'
+import { withoutTrailingNuls } from '../trailing-nuls.ts'
 import type { FormatToRead } from './clipboard-dialect.ts'
 
 const decodePaths = arrayOf(decodeString)
@@ -27,8 +28,7 @@ export async function contentOfCopy(
       return paths.length === 0 ? undefined : { kind: 'files', paths }
     }
     case 'text': {
-      // Some programs count the terminating NUL of a C string in.
-      const text = decodeUtf8(bytes).replace(/\0+$/, '')
+      const text = withoutTrailingNuls(decodeUtf8(bytes))
       return text === '' ? undefined : { kind: 'text', text }
     }
   }

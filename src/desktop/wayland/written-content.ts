@@ -9,6 +9,7 @@
 import { createHash } from 'node:crypto'
 import type { CopiedContent, OfferedContent } from '../../ports/system-clipboard.ts'
 import { offeredFormats, type OfferedBytes } from '../offered-formats.ts'
+import { withoutTrailingNuls } from '../trailing-nuls.ts'
 
 export interface WritableContent {
   readonly type: string
@@ -55,7 +56,7 @@ export function isSameContent(
 
 /** How a text that was written is read again. */
 function asRead(text: string): string {
-  return text.toWellFormed().replace(/\0+$/, '')
+  return withoutTrailingNuls(text.toWellFormed())
 }
 
 function typeOf(content: OfferedContent): string {

@@ -15,6 +15,7 @@ import {
 import { request as httpsRequest } from 'node:https'
 import { KIB } from '../../core/limits.ts'
 import { codeOf } from '../../lib/system-error.ts'
+import { withoutTrailing } from '../../lib/without-trailing.ts'
 import { hostOf, portOf, type Target } from './target.ts'
 
 export interface Question {
@@ -108,7 +109,7 @@ export function open(
     method,
     host: hostOf(base),
     port: portOf(base),
-    path: base.pathname.replace(/\/+$/, '') + path,
+    path: withoutTrailing(base.pathname, '/') + path,
     headers: { ...headers, ...(login === undefined ? {} : { Authorization: login }) },
     agent: false,
     signal,

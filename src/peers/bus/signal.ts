@@ -8,6 +8,7 @@
 import { isContentId, type ContentId } from '../../core/content-id.ts'
 import { isStamp, type Stamp } from '../../core/stamp.ts'
 import { decodeNumber, decodeString, objectOf, oneOf, optional } from '../../lib/decoder.ts'
+import { withoutTrailing } from '../../lib/without-trailing.ts'
 
 /** Longer ones are no base URLs. */
 const MAX_URL_LENGTH = 1024
@@ -76,7 +77,7 @@ export function parseBaseUrl(text: string): string | undefined {
   const { protocol, origin, pathname, username, password, search, hash } = new URL(text)
   if (protocol !== 'http:' && protocol !== 'https:') return undefined
   if (username + password + search + hash !== '') return undefined
-  return (origin + pathname).replace(/\/+$/, '')
+  return withoutTrailing(origin + pathname, '/')
 }
 
 function itemOf(fields: {
