@@ -1,8 +1,8 @@
 /**
  * Runs a small program to its end, and takes what it prints.
  *
- * It is killed, with what it started, when it prints too much, when it prints nothing for too long,
- * and when nobody wants the result any more.
+ * It is killed, with what it started, when it prints too much, when it prints nothing for too long
+ * or too little in all, and when nobody wants the result any more.
  *
  * @module
  */
@@ -12,6 +12,7 @@ import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { CopyTooLarge } from '../copy-too-large.ts'
+import { TransferPace } from '../transfer-pace.ts'
 
 export interface ToolOptions {
   readonly env: NodeJS.ProcessEnv
@@ -33,7 +34,7 @@ const STALL_MS = 5000
  * Runs it without input.
  *
  * @throws {CopyTooLarge} Past `maxBytes`.
- * @throws {Error} When it is not installed, or prints nothing for 5 s.
+ * @throws {Error} When it is not installed, prints nothing for 5 s, or too little for too long.
  * @throws `signal.reason` when aborted.
  */
 export async function runTool(
@@ -45,6 +46,7 @@ export async function runTool(
   // `detached`: a group of its own, which can be killed with everything in it.
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
   const output = new GrowingBuffer()
+  const pace = new TransferPace(clock)
   let failure: unknown
   let cancelTimeout: () => void = () => undefined
 
@@ -66,6 +68,11 @@ export async function runTool(
       return stop(new CopyTooLarge({ maxBytes, size }))
     }
     output.append(chunk)
+    try {
+      pace.check(output.filled.length)
+    } catch (error) {
+      return stop(error)
+    }
     expectBytes()
   })
   child.on('error', (error) => (failure ??= describe(command, error)))

@@ -9,8 +9,10 @@
  */
 
 import { MIB } from '../../core/limits.ts'
+import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { CopyTooLarge } from '../copy-too-large.ts'
+import { TransferPace } from '../transfer-pace.ts'
 import type { Atoms } from './atoms.ts'
 import type { XConnection } from './x-connection.ts'
 import type { ConversionAnswer, SelectionEvent } from './x-events.ts'
@@ -93,7 +95,7 @@ export class SelectionReader {
    * @throws {Error} When the owner does not answer; `signal.reason` when aborted. The message is
    *   for people.
    */
-  async convert(conversion: Conversion): Promise<Buffer | undefined> {
+  async convert(conversion: Conversion): Promise<Uint8Array | undefined> {
     const { connection, atoms, window } = this.#deps
     const { selection, target, time, signal, maxBytes } = conversion
     signal.throwIfAborted()
@@ -116,15 +118,19 @@ export class SelectionReader {
     }
   }
 
-  async #takeIncrements(claim: Claim, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
-    const increments: Buffer[] = []
-    let size = 0
+  async #takeIncrements(
+    claim: Claim,
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<Uint8Array> {
+    const taken = new GrowingBuffer()
+    const pace = new TransferPace(this.#deps.clock)
     for (;;) {
       await this.#until(claim, () => claim.isWritten, signal)
-      const taken = await this.#take(claim.property, maxBytes, size)
-      if (taken.bytes.length === 0) return Buffer.concat(increments, size)
-      increments.push(taken.bytes)
-      size += taken.bytes.length
+      const { bytes } = await this.#take(claim.property, maxBytes, taken.filled.length)
+      if (bytes.length === 0) return taken.filled
+      taken.append(bytes)
+      pace.check(taken.filled.length)
     }
   }
 

@@ -145,7 +145,7 @@ export class XSession {
    * @throws {Error} With a message for people; `signal.reason` when aborted.
    */
   async read(time: number, signal: AbortSignal): Promise<CopiedContent | undefined> {
-    const read = async (target: number, maxBytes: number): Promise<Buffer | undefined> => {
+    const read = async (target: number, maxBytes: number): Promise<Uint8Array | undefined> => {
       const selection = this.#atoms.of('CLIPBOARD')
       return this.#reader.convert({ selection, target, time, maxBytes, signal })
     }
@@ -153,7 +153,7 @@ export class XSession {
       const list = await read(this.#atoms.of('TARGETS'), MAX_TARGETS_BYTES)
       return list === undefined ? LEGACY_TARGETS : this.#namesOf(list)
     }
-    const readNamed = async (target: string, maxBytes: number): Promise<Buffer | undefined> =>
+    const readNamed = async (target: string, maxBytes: number): Promise<Uint8Array | undefined> =>
       read(await this.#connection.internAtom(target), maxBytes)
     return readCopy({ targets, read: readNamed }, this.#options.limits)
   }
@@ -194,7 +194,8 @@ export class XSession {
     return window === this.#window ? 'us' : 'another'
   }
 
-  #namesOf(list: Buffer): readonly string[] {
+  #namesOf(bytes: Uint8Array): readonly string[] {
+    const list = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const names: string[] = []
     for (let at = 0; at + ATOM_BYTES <= list.length; at += ATOM_BYTES) {
       const name = this.#atoms.nameOf(list.readUInt32LE(at))

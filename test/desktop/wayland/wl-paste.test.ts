@@ -3,10 +3,12 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { watch } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { MIB } from '../../../src/core/limits.ts'
 import { COPY_LIMITS } from '../../../src/desktop/read-copy.ts'
 import { runTool } from '../../../src/desktop/wayland/run-tool.ts'
 import { pasteCopy, type Pasted } from '../../../src/desktop/wayland/wl-paste.ts'
 import { temporaryFolder } from '../../support/daemon-process.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { WatchedClock } from '../x11/support/watched-clock.ts'
 
 const HINT = 'x-kde-passwordManagerHint'
@@ -138,7 +140,23 @@ describe('pasteCopy', { timeout: 60_000 }, () => {
   })
 })
 
+/** Four seconds pass before each wait for more bytes. */
+class HastyClock extends FakeClock {
+  override after(delayMs: number, run: () => void): () => void {
+    this.advance(4000)
+    return super.after(delayMs, run)
+  }
+}
+
 describe('runTool', () => {
+  it('gives a tool up that goes on to print a little, again and again', async () => {
+    const clock = new HastyClock()
+    const options = { env: process.env, clock, maxBytes: 2 * MIB }
+    const printing = runTool('sh', ['-c', 'while :; do printf x; done'], options)
+    await assert.rejects(printing, /takes too long/)
+    assert.equal(clock.pending, 0)
+  })
+
   it('says that a tool is not installed', async () => {
     const options = { env: { PATH: '/nonexistent' }, clock: new WatchedClock(), maxBytes: 1 }
     await assert.rejects(runTool('wl-paste', [], options), /"wl-paste" is not installed/)

@@ -4,6 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { queryObjects } from 'node:v8'
 import { pathToFileURL } from 'node:url'
 import { KIB, MIB } from '../../../src/core/limits.ts'
 import { PROPERTY_CHANGE } from '../../../src/desktop/x11/x-connection.ts'
@@ -224,6 +226,50 @@ describe('X11Clipboard, when another program misbehaves', NEEDS, () => {
     assert.equal(copies.size, 0)
   })
 
+  it('keeps the bytes of a copy that comes byte by byte, and not a buffer for each', async (t) => {
+    const { other, copies } = await openBoth(t)
+    const request = await beginIncrements(other, 1)
+    const write = async (count: number): Promise<void> => {
+      for (let n = 0; n < count; n += 1) await writeIncrement(other, request, 'x')
+    }
+    await write(500)
+    const before = await heldBuffers()
+    await write(2000)
+    const held = (await heldBuffers()) - before
+    assert.ok(held < 100, `${held} buffers for 2000 bytes`)
+    await writeIncrement(other, request, '')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'x'.repeat(2500) })
+  })
+
+  it('gives a program up that hands out a byte now and then, and lets it finish', async (t) => {
+    const { other, copies, troubles, clock } = await openBoth(t)
+    const request = await beginIncrements(other, 1)
+    for (let seconds = 0; seconds < 40; seconds += 1) {
+      await writeIncrement(other, request, 'x')
+      await other.settle()
+      clock.advance(1000)
+    }
+    await writeIncrement(other, request, '')
+    const copied = copies.next()
+    assert.match(String(await Promise.race([troubles.next(), copied])), /takes too long/)
+    await other.copy({ UTF8_STRING: 'alive' })
+    assert.deepEqual(await copied, { kind: 'text', text: 'alive' })
+  })
+
+  it('waits longer for a program that hands out much, although slowly', async (t) => {
+    const { other, copies, clock } = await openBoth(t)
+    const request = await beginIncrements(other, 1)
+    const block = 'x'.repeat(128 * KIB)
+    for (let seconds = 0; seconds < 40; seconds += 1) {
+      await writeIncrement(other, request, block)
+      await other.settle()
+      clock.advance(1000)
+    }
+    await writeIncrement(other, request, '')
+    const copied = await copies.next()
+    assert.ok(copied.kind === 'text' && copied.text.length === 40 * block.length)
+  })
+
   it('forgets a copy that a newer one overtakes', async (t) => {
     const { other, copies, troubles } = await openBoth(t)
     await beginIncrements(other, 300 * KIB)
@@ -290,6 +336,13 @@ describe('X11Clipboard, when another program misbehaves', NEEDS, () => {
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'right' })
   })
 })
+
+/** Counts the buffers that somebody still holds. */
+async function heldBuffers(): Promise<number> {
+  // What this turn of the event loop has made stays until it is over.
+  await setImmediate()
+  return Number(queryObjects(Buffer, { format: 'count' }))
+}
 
 /** Copies text of which only the announced size comes, and waits until the rest is asked for. */
 async function beginIncrements(other: XClient, size: number): Promise<SelectionRequest> {

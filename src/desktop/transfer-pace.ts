@@ -1,0 +1,40 @@
+/**
+ * Bounds how long a whole transfer from another program may take.
+ *
+ * Each piece has a time limit of its own, which a program that hands out one byte after the other
+ * never reaches: a clipboard of 16 MiB would be read for hours.
+ *
+ * @module
+ */
+
+import { MIB } from '../core/limits.ts'
+import type { Clock } from '../ports/clock.ts'
+
+/** Every transfer may take this long, however little comes. */
+const GRACE_MS = 30_000
+
+/** A display at the other end of a mobile connection is faster. */
+const LEAST_BYTES_PER_SECOND: number = MIB / 16
+
+export class TransferPace {
+  readonly #clock: Clock
+  readonly #startedAt: number
+
+  /** The transfer begins now. */
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#startedAt = clock.monotonic()
+  }
+
+  /**
+   * Checks the pace, whenever a piece has come.
+   *
+   * @param received Bytes since the beginning.
+   * @throws {Error} When the transfer is too slow. The message is for people.
+   */
+  check(received: number): void {
+    const allowedMs = GRACE_MS + (1000 * received) / LEAST_BYTES_PER_SECOND
+    if (this.#clock.monotonic() - this.#startedAt <= allowedMs) return
+    throw new Error('The program that owns the clipboard takes too long to hand it over')
+  }
+}
