@@ -3,7 +3,8 @@
  *
  * A file appears whole and under a name of its own: nothing that is there is ever replaced, and no
  * link is followed. The folder is made private (0700), because what a phone sends is; the files in
- * it get the mode of every new file, because they are the user's, and stay usual when moved out.
+ * it get the mode of every new file, because they are the user's, and stay usual when moved out. A
+ * folder that belongs to somebody else is not used, nor one that others lead us to.
  *
  * Nothing is synced to the disk: the item that a file was made from is.
  *
@@ -16,6 +17,7 @@ import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { MIB } from '../core/limits.ts'
 import type { Blob } from '../ports/blob.ts'
+import { findUntrusted } from '../lib/find-untrusted.ts'
 import { hasCode, moveToFreeName } from '../lib/move-to-free-name.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 
@@ -50,6 +52,7 @@ export class ReceivedFolder {
    * Writes a file, under `dataName` or a name like it.
    *
    * @returns Its absolute path.
+   * @throws {Error} When another user controls the folder or the way to it.
    * @throws The error of the failing system call, or of the blob; nothing is left then.
    */
   async save(blob: Blob, dataName: string, { sha256 }: SaveOptions = {}): Promise<string> {
@@ -69,7 +72,10 @@ export class ReceivedFolder {
   }
 
   async #prepare(): Promise<void> {
+    // Before anything is made where a link of somebody else leads, and again for what was made.
+    await refuseForeign(this.path)
     await mkdir(this.path, { recursive: true, mode: FOLDER_MODE })
+    await refuseForeign(this.path)
     if (this.#isPrepared) return
     this.#isPrepared = true
     for (const name of await readdir(this.path)) {
@@ -99,6 +105,13 @@ export class ReceivedFolder {
     }
     throw new Error('Cannot save the file: too many files have its name')
   }
+}
+
+/** @throws {Error} When another user controls a folder, or the way to it. */
+async function refuseForeign(path: string): Promise<void> {
+  const untrusted = await findUntrusted(path)
+  if (untrusted === undefined) return
+  throw new Error(`Cannot save the file: ${untrusted.path} ${untrusted.reason}; set --received-dir`)
 }
 
 async function copyBlob(blob: Blob, path: string): Promise<void> {

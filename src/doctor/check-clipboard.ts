@@ -8,6 +8,7 @@ import { findClipboards } from '../daemon/open-system-clipboard.ts'
 import { systemClock } from '../daemon/system-clock.ts'
 import { prepareWatch } from '../desktop/wayland/watch-command.ts'
 import { XConnection } from '../desktop/x11/x-connection.ts'
+import { findUntrusted } from '../lib/find-untrusted.ts'
 import { messageOf } from '../lib/message-of.ts'
 import type { ClipboardKind } from '../ports/system-clipboard.ts'
 import { findPlace, findTrouble } from './check-data-directory.ts'
@@ -73,7 +74,9 @@ export async function checkReceivedFolder({ daemon, settings }: Situation): Prom
     return fine(check, 'none: without a clipboard, pushed files stay in the data directory')
   const { receivedDir } = settings
   const place = await findPlace(receivedDir)
-  const trouble = place.isFolder ? await findTrouble(place.path) : 'it is not a folder'
+  const trouble = place.isFolder
+    ? ((await findTrouble(place.path)) ?? (await findForeign(receivedDir)))
+    : 'it is not a folder'
   if (trouble !== undefined) {
     const fix = 'make it a folder that this user can write to, or set --received-dir'
     return problem(check, `${place.path} cannot take pushed files: ${trouble}`, fix)
@@ -82,6 +85,11 @@ export async function checkReceivedFolder({ daemon, settings }: Situation): Prom
     check,
     place.path === receivedDir ? receivedDir : `${receivedDir} is made when needed`,
   )
+}
+
+async function findForeign(path: string): Promise<string | undefined> {
+  const untrusted = await findUntrusted(path)
+  return untrusted && `${untrusted.path} ${untrusted.reason}`
 }
 
 interface Usable {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import {
-  lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile,
+  chmod, chown, lchown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -10,6 +10,9 @@ import { moveToFreeName } from '../../src/lib/move-to-free-name.ts'
 import { ReceivedFolder } from '../../src/desktop/received-folder.ts'
 import type { Blob } from '../../src/ports/blob.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+
+const asRoot = { skip: process.geteuid?.() === 0 ? false : 'skipped: needs root' } as const
+const NOBODY = 65_534
 
 async function temporaryFolder(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'clipgate-'))
@@ -27,6 +30,17 @@ async function blobOf(content: string | Buffer): Promise<Blob> {
 
 function sha256Of(content: string): string {
   return createHash('sha256').update(content).digest('hex')
+}
+
+/** Nothing is saved, and the reason names `named`. */
+async function refuses(path: string, named: string, reason: RegExp): Promise<void> {
+  const before = await readdir(path).catch(() => [])
+  await assert.rejects(new ReceivedFolder(path).save(await blobOf('a'), 'a'), (error: Error) => {
+    assert.ok(error.message.includes(`${named} `), error.message)
+    assert.match(error.message, reason)
+    return true
+  })
+  assert.deepEqual(await readdir(path).catch(() => []), before)
 }
 
 describe('ReceivedFolder', () => {
@@ -134,6 +148,57 @@ describe('ReceivedFolder', () => {
     const path = join(await temporaryFolder(t), 'file')
     await writeFile(path, '')
     await assert.rejects(new ReceivedFolder(join(path, 'sub')).save(await blobOf('a'), 'a'))
+  })
+
+  it('is not used when every user can change it, or the folder above it', async (t) => {
+    const above = await temporaryFolder(t)
+    const path = join(above, 'received')
+    await mkdir(path)
+    for (const open of [path, above]) {
+      await chmod(open, 0o777)
+      await refuses(path, open, /can be changed by every user/)
+      await chmod(open, 0o755)
+    }
+    await new ReceivedFolder(path).save(await blobOf('a'), 'a')
+  })
+
+  it('may be anywhere that links of the user lead, also below a folder shared by all', async (t) => {
+    const [home, shared] = [await temporaryFolder(t), await temporaryFolder(t)]
+    await chmod(shared, 0o1777)
+    await mkdir(join(shared, 'disk'))
+    await symlink(join(shared, 'disk'), join(home, 'Downloads'))
+    await symlink('./Downloads/.', join(home, 'again'))
+    const saved = await new ReceivedFolder(join(home, 'again', 'new')).save(await blobOf('a'), 'a')
+    assert.equal(saved, join(home, 'again', 'new', 'a'))
+    assert.equal(await readFile(join(shared, 'disk', 'new', 'a'), 'utf8'), 'a')
+  })
+
+  it('is not used when it belongs to another user, or the folder above it', asRoot, async (t) => {
+    const above = await temporaryFolder(t)
+    const path = join(above, 'received')
+    await mkdir(path)
+    for (const foreign of [path, above]) {
+      await chown(foreign, NOBODY, NOBODY)
+      await refuses(path, foreign, /belongs to another user/)
+      await chown(foreign, 0, 0)
+    }
+    await new ReceivedFolder(path).save(await blobOf('a'), 'a')
+  })
+
+  it('is not looked for where a link of another user leads', asRoot, async (t) => {
+    const [shared, own] = [await temporaryFolder(t), await temporaryFolder(t)]
+    await chmod(shared, 0o1777)
+    const link = join(shared, 'Downloads')
+    await symlink(own, link)
+    await lchown(link, NOBODY, NOBODY)
+    await refuses(join(link, 'received'), link, /belongs to another user/)
+    assert.deepEqual(await readdir(own), [])
+  })
+
+  it('is not found when links lead in a circle', async (t) => {
+    const path = join(await temporaryFolder(t), 'circle')
+    await symlink('circle', path)
+    await refuses(path, path, /too many links/)
   })
 
   it('removes what a killed program left a day ago, and nothing else', async (t) => {

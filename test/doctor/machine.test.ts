@@ -313,6 +313,11 @@ describe('clipgate doctor, before a start', () => {
     const findings = await check(t, { options: { clipboard: 'x11', receivedDir } })
     assert.ok(findings.problems.includes('received-folder'), show(findings.all))
     assert.match(findings.of('received-folder').fix ?? '', /--received-dir/)
+    const open = join(folder, 'open')
+    await mkdir(open)
+    await chmod(open, 0o777)
+    const ofOpen = await check(t, { options: { clipboard: 'x11', receivedDir: open } })
+    assert.match(ofOpen.of('received-folder').detail, /can be changed by every user/)
   })
 
   it('finds a clock that cannot be right', async (t) => {

@@ -1,0 +1,91 @@
+/**
+ * Looks for what other users could change on the way to a folder: whoever owns a folder above it, or
+ * a link in between, decides where files go.
+ *
+ * Trusts this user and whoever owns the file system, and believes that the rights of a group were
+ * given on purpose: with the umask of many systems each user has a group of one.
+ *
+ * @module
+ */
+
+import type { Stats } from 'node:fs'
+import { lstat, readlink } from 'node:fs/promises'
+import { dirname, isAbsolute, join, parse, resolve } from 'node:path'
+import { codeOf } from './system-error.ts'
+
+/** What is wrong with one step of the way. */
+export interface Untrusted {
+  readonly path: string
+  /** Follows "it": "belongs to another user". */
+  readonly reason: string
+}
+
+/** As many as Linux follows. */
+const MAX_LINKS = 40
+
+const WRITABLE_BY_ALL = 0o002
+
+/** Everybody may make something there, and nobody may take away what is somebody else's. */
+const STICKY = 0o1000
+
+/**
+ * The first step on the way to the folder `path` that another user controls, or the folder itself
+ * when it is not this user's own. `undefined` when there is no such step, on Windows, and where
+ * nothing is yet: what is made then is this user's.
+ *
+ * @throws The error of a failing system call.
+ */
+export async function findUntrusted(path: string): Promise<Untrusted | undefined> {
+  const user = process.geteuid?.()
+  if (user === undefined) return undefined
+  const { root } = parse(resolve(path))
+  // Not 0: in a user namespace, the owner of the system has another number.
+  let { uid: owner } = await lstat(root)
+  const owners = new Set([user, owner])
+  const steps = segmentsOf(resolve(path))
+  let at = root
+  let links = 0
+  for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+    if (step === '..') {
+      at = dirname(at)
+      continue
+    }
+    const next = join(at, step)
+    const stats = await statsOf(next)
+    if (stats === undefined) return undefined
+    const reason = whyUntrusted(stats, owners)
+    if (reason !== undefined) return { path: next, reason }
+    if (!stats.isSymbolicLink()) {
+      at = next
+      owner = stats.uid
+      continue
+    }
+    links += 1
+    if (links > MAX_LINKS) return { path: next, reason: 'leads through too many links' }
+    const target = await readlink(next)
+    if (isAbsolute(target)) at = root
+    steps.unshift(...segmentsOf(target))
+  }
+  return owner === user ? undefined : { path: at, reason: 'belongs to another user' }
+}
+
+function whyUntrusted(stats: Stats, owners: ReadonlySet<number>): string | undefined {
+  if (!owners.has(stats.uid)) return 'belongs to another user'
+  // The mode of a link says nothing.
+  if (stats.isSymbolicLink()) return undefined
+  const isOpen = (stats.mode & WRITABLE_BY_ALL) !== 0 && (stats.mode & STICKY) === 0
+  return isOpen ? 'can be changed by every user' : undefined
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '' && segment !== '.')
+}
+
+async function statsOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
