@@ -3,7 +3,8 @@
  *
  * It appears with its whole content, or not at all. A lock whose process is gone is stale, and is
  * replaced by whoever has claimed it: the claim on one particular lock can be linked once only, so
- * two programs that start at the same time never both replace it.
+ * two programs that start at the same time never both replace it. Whether the process of another
+ * machine is gone cannot be seen from here: its lock is left alone.
  *
  * @module
  */
@@ -16,7 +17,8 @@ import { temporaryPath, writeFileAtomically, writeNewFile } from '../lib/atomic-
 import { decodeNumber, decodeString, objectOf, optional } from '../lib/decoder.ts'
 import { codeOf } from '../lib/system-error.ts'
 import { readOwnFile, toUnusable } from './own-files.ts'
-import { identifySelf, isAlive, type ProcessIdentity } from './process-identity.ts'
+import { printableHost } from './machine-identity.ts'
+import { identifySelf, isAlive, isElsewhere, type ProcessIdentity } from './process-identity.ts'
 
 const LOCK_NAME = 'lock'
 const CLAIM_NAME = /^lock\.[0-9a-f]{32}\.claim$/
@@ -41,6 +43,8 @@ const decodeRecord = objectOf({
   processStart: optional(decodeString),
   bootId: optional(decodeString),
   bootTime: optional(decodeNumber),
+  machine: optional(decodeString),
+  host: optional(decodeString),
   startedAt: decodeString,
   control: optional(decodeString),
 })
@@ -48,10 +52,13 @@ const decodeRecord = objectOf({
 /**
  * The running program that holds the data directory at `folder`, if one does.
  *
- * @throws {DomainError} `DATA_CORRUPT` when the lock is not one of ours.
+ * @throws {DomainError} `DATA_DIRECTORY_BUSY` when it is one of another machine, which cannot be
+ *   asked from here; `DATA_CORRUPT` when the lock is not one of ours.
  */
 export async function readLockHolder(folder: string): Promise<LockHolder | undefined> {
-  const record = await readRecord(join(folder, LOCK_NAME))
+  const path = join(folder, LOCK_NAME)
+  const record = await readRecord(path)
+  if (record !== undefined) await refuseElsewhere(path, record)
   return record !== undefined && (await isAlive(record)) ? record : undefined
 }
 
@@ -68,7 +75,8 @@ export class DirectoryLock {
   /**
    * Takes the lock of a folder, for as long as this program lives.
    *
-   * @throws {DomainError} `DATA_DIRECTORY_BUSY`, naming the process that holds it; `DATA_CORRUPT`.
+   * @throws {DomainError} `DATA_DIRECTORY_BUSY`, naming the process that holds it, and its machine
+   *   when that is another one; `DATA_CORRUPT`.
    */
   static async take(folder: string): Promise<DirectoryLock> {
     const path = join(folder, LOCK_NAME)
@@ -114,7 +122,7 @@ async function tryTake(path: string, record: LockRecord): Promise<boolean> {
   try {
     if (await tryLink(own, path)) return true
     const holder = await readRecord(path)
-    const claim = holder && (await tryClaim(path, own, holder))
+    const claim = holder && (await tryClaim(path, own, { path, record: holder }))
     if (claim === undefined) return false
     // Who claims late may hold the claim on a lock that has been replaced already.
     if ((await readRecord(path))?.token !== holder?.token) {
@@ -141,13 +149,27 @@ async function tryTake(path: string, record: LockRecord): Promise<boolean> {
 async function tryClaim(
   path: string,
   own: string,
-  holder: LockRecord,
+  held: { readonly path: string; readonly record: LockRecord },
 ): Promise<string | undefined> {
-  if (await isAlive(holder)) throw busy(path, holder)
-  const claim = `${path}.${holder.token}.claim`
+  await refuseElsewhere(held.path, held.record)
+  if (await isAlive(held.record)) throw busy(path, held.record)
+  const claim = `${path}.${held.record.token}.claim`
   if (await tryLink(own, claim)) return claim
   const claimant = await readRecord(claim)
-  return claimant && tryClaim(path, own, claimant)
+  return claimant && tryClaim(path, own, { path: claim, record: claimant })
+}
+
+/**
+ * @param path Of the lock, or of the claim, which is to be removed when its machine is gone.
+ * @throws {DomainError} `DATA_DIRECTORY_BUSY`.
+ */
+async function refuseElsewhere(path: string, record: LockRecord): Promise<void> {
+  if (!(await isElsewhere(record))) return
+  const host = printableHost(record.host)
+  const holder = `process ${record.pid} on "${host}", since ${record.startedAt}`
+  const problem = `Cannot lock ${path}: clipgate runs on this folder on another machine (${holder})`
+  const remedy = `stop it there; if "${host}" is gone for good, remove ${path}`
+  throw new DomainError('DATA_DIRECTORY_BUSY', `${problem}; ${remedy}`)
 }
 
 async function tryLink(existing: string, path: string): Promise<boolean> {

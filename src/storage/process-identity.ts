@@ -6,9 +6,10 @@
 
 import { readFile } from 'node:fs/promises'
 import { codeOf } from '../lib/system-error.ts'
+import { identifyMachine, isAnotherMachine, type MachineIdentity } from './machine-identity.ts'
 
 /** What is `undefined` cannot be found out on this platform. */
-export interface ProcessIdentity {
+export interface ProcessIdentity extends MachineIdentity {
   readonly pid: number
   /** When it started, in clock ticks since the boot. */
   readonly processStart: string | undefined
@@ -26,10 +27,17 @@ const SAME_BOOT_SECONDS = 5
 /** Who this program is. */
 export async function identifySelf(): Promise<ProcessIdentity> {
   const { pid } = process
-  return { pid, processStart: (await readStat(pid))?.start, ...(await readBoot()) }
+  const machine = await identifyMachine()
+  return { pid, processStart: (await readStat(pid))?.start, ...(await readBoot()), ...machine }
 }
 
-/** Whether exactly that process is still there. */
+/** Whether a process is, or was, one of another machine: then nothing can be known of it here. */
+export async function isElsewhere(identity: ProcessIdentity): Promise<boolean> {
+  const [{ machine }, { bootId }] = await Promise.all([identifyMachine(), readBoot()])
+  return isAnotherMachine(identity, { machine, bootId })
+}
+
+/** Whether exactly that process of this machine is still there. */
 export async function isAlive({ pid, processStart, ...boot }: ProcessIdentity): Promise<boolean> {
   if (isAnotherBoot(boot, await readBoot())) return false
   if (!isPidTaken(pid)) return false

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { failToStart } from '../faults/support/start-failure.ts'
 import {
   arrives, joinDaemon, peerOf, startMemberDaemon, type MemberDaemon,
 } from '../peers/support/daemons.ts'
@@ -135,6 +136,23 @@ describe('a node that is restored from a backup', needs('tar', 'gzip'), () => {
     await mkdir(join(elsewhere, 'data'))
     await restore(archive, elsewhere)
     await restart(t, node, elsewhere)
+    assert.equal((await node.phone.document())['text'], 'kept')
+  })
+
+  it('starts from such a copy of another machine once its lock is removed, as it says', async (t) => {
+    const node = await startMember(t)
+    await node.phone.pushText('kept')
+    node.daemon.child.kill('SIGKILL')
+    await once(node.daemon.child, 'close')
+    const { folder } = node.daemon
+    const path = join(folder, 'data', 'lock')
+    const lock = JSON.parse(await readFile(path, 'utf8'))
+    const other = { ...lock, machine: `id:${'0'.repeat(32)}`, host: 'old-server', bootId: 'other' }
+    await writeFile(path, JSON.stringify(other))
+    const { stderr } = await failToStart(t, folder, { args: ['--headless'], main: program.main })
+    assert.match(stderr, /on "old-server", since .*; if "old-server" is gone for good, remove \S+\/lock\n$/)
+    await unlink(path)
+    await restart(t, node)
     assert.equal((await node.phone.document())['text'], 'kept')
   })
 })

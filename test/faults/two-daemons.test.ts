@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, it } from 'node:test'
 import {
-  daemonCommand, startDaemonProcess, temporaryFolder, type DaemonOptions,
+  daemonCommand, startDaemonProcess, temporaryFolder, type DaemonOptions, type DaemonProcess,
 } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
@@ -75,8 +77,96 @@ describe('two daemons on one data directory', () => {
   })
 })
 
+/** Says which machine holds the folder, and what to do should it be gone. */
+function runsElsewhere(folder: string, host: string, pid: number | undefined): RegExp {
+  const path = `${folder}/data/lock`
+  const problem = `clipgate runs on this folder on another machine \\(process ${pid} on "${host}", since \\S+\\)`
+  const remedy = `stop it there; if "${host}" is gone for good, remove ${path}`
+  return new RegExp(`Cannot lock ${path}: ${problem}; ${remedy}\n$`)
+}
+
+/**
+ * The beginning of a command that runs others on a machine of their own, as far as the lock can see:
+ * with a name, an id, a boot and, if asked for, processes that nobody else has.
+ */
+async function machineOf(
+  folder: string,
+  host: string,
+  { hasOwnProcesses }: { readonly hasOwnProcesses: boolean },
+): Promise<readonly string[]> {
+  const [id, bootId] = [join(folder, `${host}.id`), join(folder, `${host}.boot`)]
+  await writeFile(id, `${randomBytes(16).toString('hex')}\n`)
+  await writeFile(bootId, `${randomUUID()}\n`)
+  const script = [
+    `echo ${host} > /proc/sys/kernel/hostname`,
+    `mount --bind ${id} /etc/machine-id`,
+    `mount --bind ${bootId} /proc/sys/kernel/random/boot_id`,
+    'exec "$@"',
+  ].join(' && ')
+  const processes = hasOwnProcesses ? ['--pid', '--fork', '--kill-child', '--mount-proc'] : []
+  return ['unshare', '--mount', '--uts', ...processes, 'sh', '-c', script, 'sh']
+}
+
 const isRoot = process.geteuid?.() === 0
 const rootOnly = isRoot ? needs('unshare', 'mount') : { skip: 'skipped: needs root' }
+const machines = existsSync('/etc/machine-id') ? rootOnly : { skip: 'skipped: needs /etc/machine-id' }
+
+describe('two machines on one data directory', machines, () => {
+  it('are one: the second is told which one was first, and undoes no revocation', async (t) => {
+    const folder = await temporaryFolder(t)
+    const near = await machineOf(folder, 'near', { hasOwnProcesses: false })
+    const far = await machineOf(folder, 'far', { hasOwnProcesses: true })
+    const first = await startDaemonProcess(t, { ...options, folder, wrapper: near })
+    const [lost, kept] = [await first.pair('Lost'), await first.pair('Kept')]
+
+    const onFar = { ...options, wrapper: far }
+    const refusal = runsElsewhere(folder, 'near', first.ready.pid)
+    const { code, stderr } = await failToStart(t, folder, onFar)
+    assert.match(stderr, refusal)
+    assert.equal(code, 1)
+    for (const command of [['devices'], ['revoke', kept.id], ['status']]) {
+      await assert.rejects(daemonCommand(folder, onFar).run(...command), ({ stderr }) => {
+        assert.match(stderr, refusal)
+        return true
+      })
+    }
+    await first.run('revoke', lost.id)
+    const labels = async (daemon: DaemonProcess): Promise<readonly string[]> => {
+      const devices = JSON.parse((await daemon.run('devices', '--json')).stdout)
+      return devices.map(({ label }: { readonly label: string }) => label)
+    }
+    assert.deepEqual(await labels(first), ['Kept'])
+    assert.equal(await first.stop(), 0)
+
+    // What was given back may be taken anywhere.
+    const second = await startDaemonProcess(t, { ...onFar, folder })
+    const statuses = [lost, kept].map(async (device) => {
+      return (await createPhone(device, second.ready.gateway).fetch('/')).status
+    })
+    assert.deepEqual(await Promise.all(statuses), [401, 200])
+
+    // A machine that died cannot be told from one that cannot be seen.
+    second.child.kill('SIGKILL')
+    await once(second.child, 'close')
+    const onNear = { ...options, wrapper: near }
+    assert.match((await failToStart(t, folder, onNear)).stderr, runsElsewhere(folder, 'far', 1))
+    await unlink(join(folder, 'data', 'lock'))
+    const third = await startDaemonProcess(t, { ...onNear, folder })
+    assert.deepEqual(await labels(third), ['Kept'])
+    assert.equal(await third.stop(), 0)
+  })
+
+  it('are told apart by a keyed hash: the id of a machine is private', async (t) => {
+    const folder = await temporaryFolder(t)
+    const wrapper = await machineOf(folder, 'near', { hasOwnProcesses: false })
+    const daemon = await startDaemonProcess(t, { ...options, folder, wrapper })
+    const lock = await readFile(join(folder, 'data', 'lock'), 'utf8')
+    const id = (await readFile(join(folder, 'near.id'), 'utf8')).trim()
+    assert.match(JSON.parse(lock).machine, /^(?:id|host):[0-9a-f]{32}$/)
+    assert.equal(lock.includes(id), false)
+    assert.equal(await daemon.stop(), 0)
+  })
+})
 
 describe('a lock that was left behind', rootOnly, () => {
   it('is recognised when the process id was used again, as in each container', async (t) => {

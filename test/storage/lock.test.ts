@@ -104,6 +104,43 @@ describe('the lock of a data directory', () => {
     })
   }
 
+  it('is left alone when it is one of another machine, which is named', async (t) => {
+    const folder = await makeFolder(t)
+    const path = join(folder, 'lock')
+    const pid = await deadPid()
+    await plantLock(folder, { pid, machine: `id:${'0'.repeat(32)}`, host: 'nas\u001b[1m\n"' })
+    const before = await readFile(path, 'utf8')
+    for (const attempt of [DirectoryLock.take, readLockHolder]) {
+      await assert.rejects(attempt(folder), (error: Error) => {
+        assert.equal('code' in error && error.code, 'DATA_DIRECTORY_BUSY')
+        assert.match(error.message, new RegExp(`process ${pid} on "nas\\?\\?1m\\?\\?", .* remove ${path}$`))
+        return true
+      })
+    }
+    assert.equal(await readFile(path, 'utf8'), before)
+    assert.deepEqual(await readdir(folder), ['lock'])
+  })
+
+  it('is not taken over while another machine takes it over, and says which file it is', async (t) => {
+    const folder = await makeFolder(t)
+    const pid = await deadPid()
+    await plantLock(folder, { pid })
+    const claim = `lock.${TOKEN}.claim`
+    const machine = `id:${'0'.repeat(32)}`
+    await plantLock(folder, { pid, machine, host: 'nas', token: 'cd'.repeat(16) }, claim)
+    await assert.rejects(DirectoryLock.take(folder), (error: Error) => {
+      assert.match(error.message, new RegExp(`on "nas", .* remove ${join(folder, claim)}$`))
+      return true
+    })
+  })
+
+  it('is judged by boot and process when it comes from a version that named no machine', async (t) => {
+    const folder = await makeFolder(t)
+    await plantLock(folder, { pid: await deadPid(), machine: undefined, host: undefined })
+    await takeLock(t, folder)
+    assert.deepEqual(await readdir(folder), ['lock'])
+  })
+
   it('is taken over from a program that died while it took it over', async (t) => {
     const folder = await makeFolder(t)
     const pid = await deadPid()
