@@ -7,15 +7,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { normaliseAddress } from './client-address.ts'
+import { isOpen, Pipeline, type WaitingRequests } from './pipeline.ts'
 
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
-
-/**
- * Answers that may be owed behind another one. Clients wait for each; whoever does not, behind an
- * answer that takes time, fills the memory with requests, and with files for them.
- */
-const MAX_PIPELINED = 16
 
 /** One connection of a client. */
 export class Connection {
@@ -39,7 +34,7 @@ export class Connection {
   latest: ServerResponse | undefined = undefined
   /** The answer to the newest request that may change something. */
   #latestChange: ServerResponse | undefined = undefined
-  #pipelined = 0
+  #pipeline: Pipeline | undefined = undefined
   #onGone: Set<() => void> | undefined = undefined
 
   constructor(socket: Socket) {
@@ -54,18 +49,21 @@ export class Connection {
 
   /**
    * Takes a request in, and calls `serve` when it is its turn: RFC 9112 section 9.3.2 lets
-   * pipelined requests overtake each other only while none of them changes anything. The
-   * connection ends when there are too many of them.
+   * pipelined requests overtake each other only while none of them changes anything.
    */
-  inTurn(response: ServerResponse, serve: () => void): void {
-    if (this.isBusy && !this.#takePipelined(response)) return
+  inTurn(response: ServerResponse, waiting: WaitingRequests, serve: () => void): void {
+    const before = this.latest
     const isSafe = SAFE_METHODS.has(response.req.method ?? '')
-    const awaited = isSafe ? this.#latestChange : this.latest
+    const awaited = isSafe ? this.#latestChange : before
     this.requests += 1
     this.latest = response
     if (!isSafe) this.#latestChange = response
-    if (isOpen(awaited)) this.onEnd(awaited, serve)
-    else serve()
+    if (!isOpen(before)) {
+      serve()
+      return
+    }
+    this.#pipeline ??= new Pipeline(this.socket, waiting)
+    this.#pipeline.add(response, { before, awaited }, serve)
   }
 
   /** Answers that were given are only memory. */
@@ -102,18 +100,6 @@ export class Connection {
     response.once('close', once)
   }
 
-  /** @returns Whether there was room for one more. */
-  #takePipelined(response: ServerResponse): boolean {
-    if (this.#pipelined === MAX_PIPELINED) {
-      this.isClosing = true
-      this.socket.destroy()
-      return false
-    }
-    this.#pipelined += 1
-    response.once('close', () => (this.#pipelined -= 1))
-    return true
-  }
-
   #listen(): Set<() => void> {
     const watchers = new Set<() => void>()
     this.socket.once('close', () => {
@@ -121,10 +107,6 @@ export class Connection {
     })
     return watchers
   }
-}
-
-function isOpen(response: ServerResponse | undefined): response is ServerResponse {
-  return response !== undefined && !response.writableFinished && !response.destroyed
 }
 
 const CONNECTION: unique symbol = Symbol('connection')

@@ -18,6 +18,7 @@ import { refuseForeignPages, type PageCall } from './foreign-pages.ts'
 import { findFramingFault } from './framing.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { HttpError, problemReply } from './http-error.ts'
+import { WaitingRequests } from './pipeline.ts'
 import type { Reply } from './reply.ts'
 import { Router, type Match } from './router.ts'
 import { Sender, type SenderOptions } from './send.ts'
@@ -71,6 +72,7 @@ class Kernel<Principal> {
   readonly #onFailure: ListenerOptions<Principal>['onFailure']
   readonly #sender: Sender
   readonly #heldBytes = new HeldBytes()
+  readonly #waiting = new WaitingRequests()
 
   constructor(options: ListenerOptions<Principal>) {
     this.#public = new Router(options.publicRoutes)
@@ -88,7 +90,7 @@ class Kernel<Principal> {
     const connection = connectionOf(request.socket)
     // We said that we would close, or that we do not understand; the client may not count on more.
     if (connection.isClosing || connection.refusedAt !== undefined) return
-    connection.inTurn(response, () => {
+    connection.inTurn(response, this.#waiting, () => {
       if (connection.isClosing || connection.socket.destroyed) return
       this.#begin(new Exchange(request, response, connection, this.#isTrustedProxy, this.#heldBytes))
     })

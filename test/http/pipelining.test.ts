@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
+import { describe, it, type TestContext } from 'node:test'
+import { setImmediate as turnOfEvents } from 'node:timers/promises'
 import { route } from '../../src/http/call.ts'
-import { empty, text, type Reply, type Wire } from '../../src/http/reply.ts'
+import { readBytes } from '../../src/http/read-body.ts'
+import { text, type Reply, type Wire } from '../../src/http/reply.ts'
 import { defer } from '../support/defer.ts'
-import { head, serveKernel } from '../support/http-kernel.ts'
+import { head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
+
+/** What one read of a socket brings, at most. */
+const READ_BYTES = 64 * 1024
+
+const MAX_BODY = 300_000
 
 /** An answer that has no end. */
 const LIVE = route('GET', '/live', () => ({
@@ -58,38 +67,175 @@ describe('requests in front of one that is malformed, or never ends', () => {
 })
 
 describe('requests that do not wait for an answer', () => {
-  it('may be sixteen, again and again', async (t) => {
-    const replies = [defer<Reply>(), defer<Reply>(), defer<Reply>()]
-    let started = 0
-    const { connect } = await serveKernel(t, {
-      routes: [route('GET', '/held', () => replies[started++]?.promise ?? empty(404))],
+  /** A first answer that waits, and others that count and remember. */
+  async function serveSlowly(t: TestContext, options: KernelOptions = {}) {
+    const slow = defer<Reply>()
+    const changes: string[] = []
+    let active = 0
+    let mostActive = 0
+    const served = await serveKernel(t, {
+      ...options,
+      routes: [
+        route('GET', '/slow', () => slow.promise),
+        route('GET', '/count', async () => {
+          active += 1
+          mostActive = Math.max(mostActive, active)
+          await turnOfEvents()
+          active -= 1
+          return text(String(changes.length))
+        }),
+        route('GET', '/echo/{word}', ({ params }) => text(params.word)),
+        route('PUT', '/it', async (call) => {
+          changes.push(Buffer.from(await readBytes(call, MAX_BODY)).toString('latin1'))
+          return text(String(changes.length))
+        }, { maxBody: MAX_BODY }),
+      ],
     })
+    return { ...served, slow, changes, mostActive: () => mostActive }
+  }
+
+  const put = (body: string): string => head('PUT /it', `Content-Length: ${body.length}`) + body
+
+  for (const count of [16, 17, 100, 1000, 5000]) {
+    it(`are ${count}, and all are answered in their order behind one that is slow`, async (t) => {
+      const { connect, slow } = await serveSlowly(t)
+      const client = await connect()
+      const words = Array.from({ length: count }, (_, index) => `${index}`)
+      client.send(head('GET /slow') + words.map((word) => head(`GET /echo/${word}`)).join(''))
+      assert.equal((await (await connect()).send(head('GET /')).read()).body, 'root')
+      slow.resolve(text('slow'))
+      assert.equal((await client.read()).body, 'slow')
+      for (const word of words) assert.equal((await client.read()).body, word)
+      assert.equal((await client.send(head('GET /')).read()).body, 'root', 'the connection goes on')
+    })
+  }
+
+  it('come in drips, again and again, and all are answered', async (t) => {
+    const { connect, slow } = await serveSlowly(t)
     const client = await connect()
-    for (const { resolve } of replies) {
-      client.send(head('GET /held') + head('GET /').repeat(8) + head('DELETE /').repeat(8))
-      resolve(text('held'))
-      assert.equal((await client.read()).body, 'held')
-      for (let index = 0; index < 8; index++) assert.equal((await client.read()).body, 'root')
-      for (let index = 0; index < 8; index++) assert.equal((await client.read()).status, 405)
+    slow.resolve(text('slow'))
+    for (let round = 0; round < 3; round++) {
+      const bytes = (head('GET /slow') + head('GET /echo/x')).repeat(100)
+      for (let at = 0; at < bytes.length; at += 1471) {
+        client.send(bytes.slice(at, at + 1471))
+        await turnOfEvents()
+      }
+      for (let index = 0; index < 100; index++) {
+        assert.equal((await client.read()).body, 'slow')
+        assert.equal((await client.read()).body, 'x')
+      }
     }
   })
 
-  it('end their connection when they are more', async (t) => {
-    let served = 0
-    const { connect } = await serveKernel(t, {
-      routes: [
-        route('GET', '/never', () => new Promise(() => {})),
-        route('DELETE', '/it', () => (served += 1, empty(200))),
-      ],
-    })
-    for (const request of [head('DELETE /it'), head('GET /')]) {
-      const client = await connect()
-      client.send(head('GET /never') + request.repeat(16))
-      const other = await connect()
-      assert.equal((await other.send(head('GET /')).read()).status, 200)
-      assert.equal(client.socket.destroyed, false)
-      assert.equal(await client.send(request).readToEnd(), '')
+  it('keep their order with those that change something, bodies of any length included', async (t) => {
+    const { connect, slow, changes } = await serveSlowly(t)
+    const client = await connect()
+    const bodies = Array.from({ length: 120 }, (_, index) =>
+      String(index).repeat(index % 40 === 39 ? MAX_BODY / 3 : 1),
+    )
+    client.send(head('GET /slow') + bodies.map((body) => put(body) + head('GET /count')).join(''))
+    assert.equal((await (await connect()).send(head('GET /')).read()).body, 'root')
+    assert.equal(changes.length, 0)
+    slow.resolve(text('slow'))
+    await client.read()
+    for (let index = 1; index <= bodies.length; index++) {
+      assert.equal((await client.read()).body, String(index))
+      assert.equal((await client.read()).body, String(index), 'a GET sees what came before it')
     }
-    assert.equal(served, 0)
+    assert.deepEqual(changes, bodies)
+  })
+
+  it('are worked on by sixteen at most, besides the one in front', async (t) => {
+    const { connect, mostActive } = await serveSlowly(t)
+    const client = await connect()
+    client.send(head('GET /count').repeat(1000))
+    for (let index = 0; index < 1000; index++) assert.equal((await client.read()).status, 200)
+    assert.ok(mostActive() > 1)
+    assert.ok(mostActive() <= 17, `${mostActive()} at once`)
+  })
+
+  it('stay in the network while sixteen wait, but for one read of the socket', async (t) => {
+    const { connect, slow } = await serveSlowly(t)
+    const client = await connect()
+    const request = head('GET /echo/x')
+    const taken = countRequests(t, '/echo/x')
+    client.send(head('GET /slow') + request.repeat(20_000))
+    // Whoever reads on has had all of it by then.
+    const other = await connect()
+    for (let index = 0; index < 50; index++) await other.send(head('GET /')).read()
+    assert.ok(taken() >= 16)
+    assert.ok(taken() <= 16 + READ_BYTES / request.length, `${taken()} were taken`)
+    slow.resolve(text('slow'))
+    await client.read()
+    for (let index = 0; index < 20_000; index++) assert.equal((await client.read()).body, 'x')
+  })
+
+  it('wait by the ten thousands; whoever sends still more loses the connection', async (t) => {
+    const { connect, slow } = await serveSlowly(t)
+    const clients = []
+    const closed = defer<void>()
+    const bytes = head('GET /slow') + 'GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(5000)
+    for (let index = 0; index < 12; index++) {
+      const client = await connect()
+      client.socket.once('close', () => closed.resolve())
+      clients.push(client.send(bytes))
+    }
+    await closed.promise
+    const survivors = clients.filter(({ socket }) => !socket.destroyed)
+    assert.ok(survivors.length >= 4)
+    slow.resolve(text('slow'))
+    for (const client of survivors.slice(0, 2)) {
+      for (let index = 0; index < 5001; index++) await client.read()
+    }
+    assert.equal((await (await connect()).send(head('GET /')).read()).body, 'root')
+  })
+
+  it('are answered up to one that says `Connection: close`, and no further', async (t) => {
+    const { connect, slow, changes } = await serveSlowly(t)
+    const client = await connect()
+    client.send(
+      head('GET /slow') + head('GET /').repeat(50) + head('GET /echo/last', 'Connection: close') +
+        put('late').repeat(50) + head('GET /').repeat(50),
+    )
+    slow.resolve(text('slow'))
+    const answers = await client.readToEnd()
+    assert.equal(answers.match(/HTTP\/1\.1 200 /g)?.length, 52)
+    assert.match(answers, /\r\n\r\nlast$/)
+    assert.deepEqual(changes, [])
+  })
+
+  it('are answered when the client has nothing more to say, and says so', async (t) => {
+    for (const count of [16, 17, 1000]) {
+      const { connect, slow } = await serveSlowly(t)
+      const client = await connect()
+      client.send(head('GET /slow') + head('GET /echo/x').repeat(count)).socket.end()
+      assert.equal((await (await connect()).send(head('GET /')).read()).body, 'root')
+      slow.resolve(text('slow'))
+      const answers = await client.readToEnd()
+      assert.equal(answers.match(/HTTP\/1\.1 200 /g)?.length, count + 1, `${count}`)
+    }
+  })
+
+  it('are not cut off by the time-out of idle connections while they wait', async (t) => {
+    const { connect, slow } = await serveSlowly(t, { keepAliveMs: 1 })
+    const client = await connect()
+    client.send(head('GET /slow') + head('GET /echo/x').repeat(40))
+    // Another connection, which became idle later, has been closed by then.
+    const idle = await connect()
+    await idle.send(head('GET /')).readToEnd()
+    slow.resolve(text('slow'))
+    assert.equal((await client.readToEnd()).match(/HTTP\/1\.1 200 /g)?.length, 41)
   })
 })
+
+/** Counts the requests for a path that Node has parsed. */
+function countRequests(t: TestContext, path: string): () => number {
+  let count = 0
+  const onRequest = (message: unknown): void => {
+    // Documented: https://nodejs.org/api/diagnostics_channel.html#http
+    if ((message as { readonly request: IncomingMessage }).request.url === path) count += 1
+  }
+  subscribe('http.server.request.start', onRequest)
+  t.after(() => unsubscribe('http.server.request.start', onRequest))
+  return () => count
+}
