@@ -10,7 +10,6 @@ import type { Reply } from '../http/reply.ts'
 const HEADERS: readonly string[] = [
   'Content-Type', 'application/json',
   'Cache-Control', 'no-store',
-  'Cross-Origin-Resource-Policy', 'same-origin',
   'Referrer-Policy', 'no-referrer',
 ]
 

@@ -37,7 +37,6 @@ const HEADERS: readonly string[] = [
   "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'Referrer-Policy', 'no-referrer',
   'Cross-Origin-Opener-Policy', 'same-origin',
-  'Cross-Origin-Resource-Policy', 'same-origin',
 ]
 
 export interface EnterPanelDeps {

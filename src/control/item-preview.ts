@@ -33,7 +33,6 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set([
 const HEADERS: readonly string[] = [
   'Cache-Control', 'no-store',
   'Content-Security-Policy', "sandbox; default-src 'none'",
-  'Cross-Origin-Resource-Policy', 'same-origin',
   'Referrer-Policy', 'no-referrer',
 ]
 

@@ -50,7 +50,6 @@ const HEADERS: readonly string[] = [
   'Content-Security-Policy', POLICY,
   'Referrer-Policy', 'no-referrer',
   'Cross-Origin-Opener-Policy', 'same-origin',
-  'Cross-Origin-Resource-Policy', 'same-origin',
 ]
 
 /** Makes a route for each file; `panel.html` stands at `/`. */

@@ -75,7 +75,7 @@ export function createPanelRoutes(deps: PanelRoutesDeps): readonly Route<Owner>[
     ),
     route<Owner, '/events'>('GET', '/events', ({ principal }) => ({
       status: 200,
-      headers: [...EVENT_STREAM_HEADERS, 'Cross-Origin-Resource-Policy', 'same-origin'],
+      headers: EVENT_STREAM_HEADERS,
       body: { attach: (wire) => events.open(principal, wire) },
     })),
     route('GET', '/item/preview', () => previewReply(panel.item)),

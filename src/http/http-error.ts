@@ -16,6 +16,7 @@ export type HttpErrorCode =
   | 'BAD_NAME'
   | 'BAD_PATH'
   | 'INCOMPLETE_BODY'
+  | 'PARTIAL_BODY'
   | 'MULTIPART_BOUNDARY'
   | 'MULTIPART_MALFORMED'
   | 'MULTIPART_NESTED'
@@ -64,6 +65,7 @@ const HTTP_ERRORS: Readonly<Record<HttpErrorCode, HttpErrorSpec>> = {
   BAD_NAME: { status: 400, title: 'The name cannot be used' },
   BAD_PATH: { status: 400, title: 'The path is malformed' },
   INCOMPLETE_BODY: { status: 400, title: 'The request body ended early' },
+  PARTIAL_BODY: { status: 400, title: 'A part of a resource cannot be put' },
   MULTIPART_BOUNDARY: { status: 400, title: 'The boundary of the form cannot be used' },
   MULTIPART_MALFORMED: { status: 400, title: 'The form is malformed' },
   MULTIPART_NESTED: { status: 400, title: 'Forms inside of forms are not accepted' },

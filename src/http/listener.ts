@@ -206,14 +206,17 @@ function isAbort(cause: unknown): boolean {
 }
 
 /** What can be said about a body before its first byte. */
-function refuseBody({ headers, httpVersionMinor }: IncomingMessage, maxBody: number): void {
-  const { expect, 'content-encoding': encoding } = headers
+function refuseBody(request: IncomingMessage, maxBody: number): void {
+  const { headers, httpVersionMinor, method } = request
+  const { expect, 'content-encoding': encoding, 'content-range': part } = headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new HttpError('UNSUPPORTED_ENCODING')
   }
   if (expect !== undefined && httpVersionMinor > 0 && !EXPECTS_CONTINUE.test(expect)) {
     throw new HttpError('EXPECTATION_FAILED')
   }
+  // RFC 9110 section 14.5: whoever takes no parts must not take one for the whole.
+  if (maxBody > 0 && method === 'PUT' && part !== undefined) throw new HttpError('PARTIAL_BODY')
   // A route that takes no body leaves it alone, whatever its length.
   if (maxBody > 0 && Number(headers['content-length'] ?? 0) > maxBody) {
     throw new HttpError('BODY_TOO_LARGE', { detail: `at most ${maxBody} bytes` })

@@ -97,6 +97,38 @@ describe('PUT /Sync.json', () => {
     assert.equal((await phone.document())['text'], 'before')
   })
 
+  it('answers 400 to a document that names nothing but a type, and changes nothing', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('before')
+    const before = await phone.document()
+    for (const body of [
+      '{"type":"Text"}', '{"type":"Text","txt":"a"}', '{"Type":"Text","content":"a","text":null}',
+      '{"type":"Image"}', '{"TYPE":"File","name":"a.png"}',
+    ]) {
+      const response = await phone.fetch('/Sync.json', put(body))
+      assert.equal(response.status, 400, body)
+      assert.equal((await readObject(response))['code'], 'BAD_BODY')
+    }
+    for (const body of [
+      '{"type":"Text","text":""}', '{"Type":"Text","TEXT":""}', '{"type":"Text","hash":""}',
+      '{"File":"","Clipboard":"","Type":"Text"}', '{"type":"Text","hasData":false}',
+    ]) {
+      const response = await phone.fetch('/Sync.json', put(body))
+      assert.equal(response.status, 200, body)
+      assert.equal((await readObject(response))['contentId'], before['contentId'])
+    }
+    assert.deepEqual(await phone.document(), before)
+  })
+
+  it('takes no part of a document for the whole', async (t) => {
+    const { phone } = await serveGateway(t)
+    const part = put('{"type":"Text","text":"a"}', { 'content-range': 'bytes 0-25/100' })
+    const response = await phone.fetch('/Sync.json', part)
+    assert.equal(response.status, 400)
+    assert.equal((await readObject(response))['code'], 'PARTIAL_BODY')
+    assert.equal((await phone.document())['text'], '')
+  })
+
   it('answers 413 past the limit, declared or not, and keeps what was there', async (t) => {
     const { phone } = await serveGateway(t, { maxMetadataBytes: 100 })
     await phone.pushText('before')

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { get } from 'node:http'
 import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { readObject } from '../support/phone.ts'
+import { RawClient } from '../support/raw-http.ts'
+import { needs } from '../support/requirements.ts'
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 
@@ -60,6 +65,30 @@ describe('PUT /file/{dataName}', () => {
       assert.equal((await phone.document())['type'], 'Image')
       assert.equal((await phone.fetch('/file/blob')).headers.get('content-type'), 'image/png')
     }
+  })
+
+  it('takes no part of a file for the whole, and reads nothing of it', async (t) => {
+    const { memory, port, authorization } = await serveGateway(t)
+    const client = await RawClient.connect(port)
+    t.after(() => client.close())
+    const fields = [
+      'Host: box', `Authorization: ${authorization}`, 'Expect: 100-continue',
+      'Content-Length: 5', 'Content-Range: bytes 5-9/10',
+    ]
+    client.send(['PUT /file/a HTTP/1.1', ...fields, '', ''].join('\r\n'))
+    const { status, body } = await client.read('PUT')
+    assert.equal(status, 400)
+    assert.equal(JSON.parse(body).code, 'PARTIAL_BODY')
+    assert.equal(memory.count, 0)
+  })
+
+  it('takes no part of a file from curl, which was to go on', needs('curl'), async (t) => {
+    const { memory, url, device, password } = await serveGateway(t)
+    const args = ['-s', '-u', `${device.username}:${password}`, '-w', '%{http_code}', '-o', '-']
+    const upload = ['-C', '5', '-T', fileURLToPath(import.meta.url), `${url}/file/a`]
+    const { stdout } = await promisify(execFile)('curl', [...args, ...upload])
+    assert.match(stdout, /PARTIAL_BODY.*400$/)
+    assert.equal(memory.count, 0)
   })
 
   it('refuses what is too large, or finds no room', async (t) => {

@@ -2,19 +2,22 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
+import { PNG } from 'pngjs'
 import { createControl } from '../../src/control/create-control.ts'
 import { systemClock } from '../../src/daemon/system-clock.ts'
 import { listOperations, readDescription } from '../docs/support/api-description.ts'
 import { allCases } from '../docs/support/all-cases.ts'
 import { requestOf } from '../docs/support/case.ts'
 import { openStation } from '../docs/support/station.ts'
+import { closeBrowser, openPage } from '../panel/support/browser.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { createFakeAdmin } from '../support/fake-admin.ts'
 import { FakePanel } from '../support/fake-panel.ts'
 import { MemoryPrivateFile } from '../support/memory-private-file.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { RawClient, type RawResponse } from '../support/raw-http.ts'
+import { needs } from '../support/requirements.ts'
 
 /** Types that no browser runs anything of, when it may not guess another one. */
 const INERT = /^(?:application\/(?:problem\+)?json|text\/plain; charset=utf-8|text\/event-stream)$/
@@ -25,6 +28,7 @@ const OPENING = /^(?:access-control-|refresh|link|location|set-cookie)/
 /** Whatever an answer says, a browser may show it to nobody else, and run nothing of it. */
 function assertInert({ headers }: Pick<RawResponse, 'headers'>, what: string): void {
   assert.equal(headers['x-content-type-options'], 'nosniff', what)
+  assert.equal(headers['cross-origin-resource-policy'], 'same-origin', what)
   assert.match(headers['cache-control'] ?? '', /^(?:no-store|no-cache, no-transform)$/, what)
   assert.deepEqual(Object.keys(headers).filter((name) => OPENING.test(name)), [], what)
   const type = headers['content-type']
@@ -90,6 +94,56 @@ describe('a browser runs nothing of a file that somebody pushed', () => {
     })
   }
 })
+
+describe('a page of another origin, in a browser that has logged in to the gateway', () => {
+  after(closeBrowser)
+
+  it('cannot show an image from it', needs('chromium'), async (t) => {
+    const { phone, url, device, password } = await serveGateway(t)
+    await phone.pushFile('Image', 'a.png', PNG.sync.write(new PNG({ width: 1, height: 1 })))
+    const own = `${url}/file/a.png`
+    const other = await servePage(t, '<!doctype html><title>other</title>')
+    const httpCredentials = { username: device.username, password }
+    const { page } = await openPage({ httpCredentials })
+
+    // The browser sends its login there from now on, and the image is one.
+    await page.goto(`${url}/api/version`)
+    assert.equal(await page.evaluate(showImage(own)), 'load')
+
+    const seen: number[] = []
+    page.on('response', (response) => {
+      if (response.url() === own) seen.push(response.status())
+    })
+    await page.goto(other)
+    assert.equal(await page.evaluate(showImage(own)), 'error')
+    assert.deepEqual(seen.filter((status) => status !== 200), [], 'the login was sent')
+  })
+})
+
+/** A script that tells what becomes of an image in a page. */
+function showImage(source: string): string {
+  return `new Promise((resolve) => {
+    const image = new Image()
+    image.onload = () => resolve('load')
+    image.onerror = () => resolve('error')
+    image.src = ${JSON.stringify(source)}
+  })`
+}
+
+/** Serves one page, on an origin of its own. */
+async function servePage(t: TestContext, page: string): Promise<string> {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(page)
+  })
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  // `listen` was given an address, so this is one.
+  const { port } = server.address() as AddressInfo
+  return `http://127.0.0.1:${port}`
+}
 
 /** Asks the control listener, byte for byte. */
 async function openControl(t: TestContext) {

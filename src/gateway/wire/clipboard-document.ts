@@ -28,13 +28,15 @@ export interface ClipboardDocument {
   readonly stamp: Stamp | undefined
 }
 
-const FIELDS = [
-  'type', 'text', 'hasData', 'size', 'hash', 'dataName', 'contentId',
+/** Fields that say something of the item. */
+const DESCRIPTION = [
+  'text', 'hasData', 'size', 'hash', 'dataName', 'contentId',
   // Protocol v1 and v2 called the text so, or the hash of what is no text, and the data name.
   'clipboard', 'file',
-  // Of peers only.
-  'stampedAt', 'stampedBy',
 ]
+
+/** The last two are of peers only. */
+const FIELDS = ['type', ...DESCRIPTION, 'stampedAt', 'stampedBy']
 
 /** What a client reads while there is no item. */
 const EMPTY_DOCUMENT = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
@@ -49,6 +51,10 @@ export function decodeDocument(body: unknown): ClipboardDocument {
   const type = parseItemType(readField(fields, 'type', 'string', ''))
   if (type === undefined) {
     throw new HttpError('BAD_BODY', { detail: `"type" must be one of ${ITEM_TYPES.join(', ')}` })
+  }
+  // An empty text that was sent on purpose says so; see `clipboard-pipeline.ts`.
+  if (!DESCRIPTION.some((name) => fields.has(name.toLowerCase()))) {
+    throw new HttpError('BAD_BODY', { detail: 'nothing but a "type"' })
   }
   // Hints that nobody acts on are checked all the same: a wrong type means a confused client.
   readField(fields, 'size', 'number', undefined)

@@ -37,6 +37,9 @@ export type CaseOf = Partial<Omit<Case, 'operation' | 'when' | 'status' | 'code'
 /** A field for members of a group; anybody may send it. */
 export const GROUP_TIME = 'X-Clipgate-Time: 1767225600000'
 
+/** What says that a body is a part of something. */
+export const A_PART = 'Content-Range: bytes 0-4/10'
+
 const SAMPLES: Readonly<Record<string, string>> = {
   dataName: 'a.png',
   profileId: 'Image-00',

@@ -6,7 +6,7 @@
 
 import { DomainError } from '../../../src/core/domain-error.ts'
 import { REPEAT_PUSH_MS } from '../../../src/core/limits.ts'
-import { failure, GROUP_TIME, success, withHead, type Case, type CaseOf } from './case.ts'
+import { A_PART, failure, GROUP_TIME, success, withHead, type Case, type CaseOf } from './case.ts'
 import type { Station } from './station.ts'
 
 export const DOCUMENT_CASES: readonly Case[] = ['Sync', 'SyncClipboard'].flatMap((dialect) => [
@@ -42,7 +42,7 @@ function pushingCases(id: string): readonly Case[] {
       'to a text',
       push({ type: 'Text', text: 'hello', hasData: false, size: 5, hash: 'aa' }),
     ),
-    success(id, 200, 'to an empty text', push({ type: 'Text' })),
+    success(id, 200, 'to an empty text', push({ type: 'Text', text: '' })),
     success(
       id,
       200,
@@ -67,6 +67,10 @@ function pushingCases(id: string): readonly Case[] {
       given: ({ phone }) => phone.fetch('/file/a', { method: 'PUT', body: 'hello' }),
     }),
     failure(id, 'BAD_BODY', 'to what is no document', push({ type: 'Movie' })),
+    failure(id, 'BAD_BODY', 'to nothing but a type', push({ type: 'Text', txt: 'a', text: null })),
+    failure(id, 'PARTIAL_BODY', 'to a part', {
+      request: { body: '{"type":"Text","text":"c"}', fields: [A_PART] },
+    }),
     failure(id, 'BAD_NAME', 'to a path', push({ type: 'File', dataName: '../etc/passwd' })),
     failure(id, 'INCOMPLETE_BODY', 'to a body that is cut off', {
       request: { body: '{"type":', cut: 'body' },

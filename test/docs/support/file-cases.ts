@@ -5,7 +5,7 @@
  */
 
 import { DomainError } from '../../../src/core/domain-error.ts'
-import { failure, GROUP_TIME, success, withHead, type Case, type CaseOf } from './case.ts'
+import { A_PART, failure, GROUP_TIME, success, withHead, type Case, type CaseOf } from './case.ts'
 import type { Station } from './station.ts'
 
 export const PNG: Buffer = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
@@ -49,6 +49,10 @@ export const FILE_CASES: readonly Case[] = [
   failure('putFile', 'INCOMPLETE_BODY', 'to bytes that are cut off', {
     params: NAME,
     request: { body: 'hel', cut: 'body' },
+  }),
+  failure('putFile', 'PARTIAL_BODY', 'to a part', {
+    params: NAME,
+    ...upload('hello', A_PART),
   }),
   failure('putFile', 'BODY_TOO_LARGE', 'to many bytes', {
     params: NAME,

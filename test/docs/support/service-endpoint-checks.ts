@@ -55,6 +55,7 @@ export const SERVICE_ENDPOINT_CHECKS: readonly TableChecks[] = [
           const { date, connection, 'keep-alive': keepAlive, ...own } = answer.headers
           assert.deepEqual(own, {
             'cache-control': 'no-store',
+            'cross-origin-resource-policy': 'same-origin',
             'x-content-type-options': 'nosniff',
           })
         }
