@@ -1,14 +1,17 @@
 /**
  * The one way in: identify, recognise repetitions, store, publish; then answer; then effects.
  *
+ * What takes long, reading and hashing, happens in a queue of the sender's own. Only what decides
+ * about the current item happens in the queue of all, in which each sender has one item at most: so
+ * nobody waits for more than one item of anybody else.
+ *
  * @module
  */
 
-import type { ContentId } from '../core/content-id.ts'
 import { withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { compareStamps, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
-import { contentIdOf, digestsOf } from '../hashing/content-id.ts'
+import { KeyedQueues } from '../lib/keyed-queues.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import type { Blob } from '../ports/blob.ts'
@@ -18,8 +21,9 @@ import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { ChangeHub } from './change-hub.ts'
-import { describeItem, type NewContent } from './describe-item.ts'
-import { resolveContent } from './resolve-content.ts'
+import { describeItem, emptyTextId } from './describe-item.ts'
+import { RememberedMd5 } from './remembered-md5.ts'
+import { findMeant, resolveContent, type NewContent } from './resolve-content.ts'
 
 /** What happens after the sender has been answered; a failure is logged. */
 export type Effect = (stored: StoredItem, origin: Origin) => Promise<void>
@@ -51,7 +55,11 @@ interface Activation {
 
 /** See {@link InboundPipeline}. */
 export class ClipboardPipeline implements InboundPipeline {
+  /** Of each sender. */
+  readonly #senders = new KeyedQueues()
+  /** Of all, for what reads or changes the current item. */
   readonly #queue = new SerialQueue()
+  readonly #md5 = new RememberedMd5()
   readonly #deps: PipelineDeps
   readonly #effects: Effect[] = []
   /** Who made the current item current, and when; for telling a repetition. */
@@ -67,34 +75,48 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   apply(inbound: InboundItem): Promise<AppliedItem> {
-    return this.#queue.run(() => this.#apply(inbound))
+    return this.#senders.run(senderOf(inbound.origin), () => this.#apply(inbound))
   }
 
   async #apply(inbound: InboundItem): Promise<AppliedItem> {
-    const { staging, latest, maxTextBytes = MAX_METADATA_BYTES } = this.#deps
-    if (this.#isOutdated(inbound.origin)) {
-      if (inbound.bytes.kind === 'received') await inbound.bytes.blob.discard()
-      return this.#currentResult()
-    }
-    const content = await resolveContent(inbound, { staging, latest, maxTextBytes })
-    if (content.kind === 'known') {
-      const { item, blob } = content.stored
-      const aliases = withAlias(item, inbound.hash)
-      return (await this.#activate(inbound, { ...item, aliases }, blob)).result
-    }
+    if (this.#isOutdated(inbound.origin)) return this.#leaveOut(inbound)
+    const { staging, maxTextBytes = MAX_METADATA_BYTES } = this.#deps
+    const content = await resolveContent(inbound, { staging, maxTextBytes })
+    if (content === undefined) return this.#applyKnown(inbound)
 
-    let applied: Activation
+    let applied: Activation | undefined
     try {
-      applied = await this.#applyContent(inbound, content)
+      applied = await this.#applyNew(inbound, content)
     } catch (error) {
       content.upload?.giveBack()
       throw error
+    }
+    if (applied === undefined) {
+      content.upload?.giveBack()
+      return this.#leaveOut(inbound)
     }
     await this.#endUpload(content, applied.isStored)
     return applied.result
   }
 
-  async #applyContent(inbound: InboundItem, content: NewContent): Promise<Activation> {
+  /** The sender has no bytes, and must mean an item that is here. */
+  async #applyKnown(inbound: InboundItem): Promise<AppliedItem> {
+    for (;;) {
+      const result = await this.#queue.run(async () => {
+        const meant = findMeant(inbound, this.#deps.latest, (blob) => this.#md5.find(blob))
+        if (meant.kind === 'undecided') return meant
+        const { item, blob } = meant.stored
+        const aliases = withAlias(item, inbound.hash)
+        return this.#activate(inbound, { ...item, aliases }, blob)
+      })
+      if (!('kind' in result)) return result.result
+      // Meanwhile another item may have taken its place, so it is looked for again.
+      await this.#md5.learn(result.blob)
+    }
+  }
+
+  /** @returns `undefined` when something later has become current meanwhile. */
+  async #applyNew(inbound: InboundItem, content: NewContent): Promise<Activation | undefined> {
     const { latest, clock } = this.#deps
     // Old automations push an empty text by accident; it must never blank a clipboard.
     if (content.kind === 'text' && content.text === '') {
@@ -103,9 +125,17 @@ export class ClipboardPipeline implements InboundPipeline {
       return { result: { contentId, item }, isStored: false }
     }
     const item = await describeItem(inbound, content, clock.now())
-    const aliases = this.#aliasesOf(item, inbound.hash)
     const blob = content.kind === 'bytes' ? content.blob : undefined
-    return this.#activate(inbound, { ...item, aliases }, blob)
+    if (blob !== undefined) await latest.prepare(blob)
+    return this.#queue.run(async () => {
+      if (this.#isOutdated(inbound.origin)) return undefined
+      return this.#activate(inbound, { ...item, aliases: this.#aliasesOf(item, inbound.hash) }, blob)
+    })
+  }
+
+  async #leaveOut({ bytes }: InboundItem): Promise<AppliedItem> {
+    if (bytes.kind === 'received') await bytes.blob.discard()
+    return this.#currentResult()
   }
 
   /** The item is current already: what goes wrong here is for the log, not for the sender. */
@@ -204,11 +234,11 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 }
 
-function isSame(a: Item, b: Item): boolean {
-  return a.contentId === b.contentId && a.type === b.type
+/** Who shares one queue, in which items keep their order. */
+function senderOf(origin: Origin): string {
+  return origin.kind === 'clipboard' ? 'clipboard' : `device ${origin.deviceId ?? ''}`
 }
 
-async function emptyTextId(): Promise<ContentId> {
-  const { blake3 } = await digestsOf(new Uint8Array())
-  return await contentIdOf('Text', blake3)
+function isSame(a: Item, b: Item): boolean {
+  return a.contentId === b.contentId && a.type === b.type
 }

@@ -4,13 +4,11 @@
  * @module
  */
 
+import type { ContentId } from '../core/content-id.ts'
 import type { Item } from '../core/item.ts'
 import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
 import type { InboundItem } from '../ports/inbound-pipeline.ts'
-import type { ResolvedContent } from './resolve-content.ts'
-
-/** Content that is not here yet. */
-export type NewContent = Exclude<ResolvedContent, { kind: 'known' }>
+import type { NewContent } from './resolve-content.ts'
 
 export async function describeItem(
   inbound: InboundItem,
@@ -48,4 +46,10 @@ export async function describeItem(
     aliases: [],
     activatedAt,
   }
+}
+
+/** The content id of a Text without a character. */
+export async function emptyTextId(): Promise<ContentId> {
+  const { blake3 } = await digestsOf(new Uint8Array())
+  return await contentIdOf('Text', blake3)
 }

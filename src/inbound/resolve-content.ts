@@ -12,7 +12,6 @@ import type { ItemType } from '../core/item-type.ts'
 import { isHash, matchesHash } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { isImageType } from '../core/media-type.ts'
-import { md5Of } from '../hashing/md5.ts'
 import type { Blob, HashedBlob } from '../ports/blob.ts'
 import type { InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
@@ -24,8 +23,8 @@ const MD5_LENGTH = 32
 /** Nobody waits for the MD5 of more; pictures are smaller. */
 const MAX_MD5_BYTES: number = 64 * MIB
 
-/** Content to apply, or an item that is here already. */
-export type ResolvedContent =
+/** Content to apply. */
+export type NewContent =
   | {
       readonly kind: 'text'
       readonly text: string
@@ -41,11 +40,9 @@ export type ResolvedContent =
       readonly blob: HashedBlob
       readonly upload: TakenUpload | undefined
     }
-  | { readonly kind: 'known'; readonly stored: StoredItem }
 
 export interface ResolveDeps {
   readonly staging: Pick<StagingArea, 'take'>
-  readonly latest: Pick<LatestItem, 'current' | 'binary'>
   /** The longest text that may become an item, in bytes of UTF-8. */
   readonly maxTextBytes: number
 }
@@ -53,12 +50,13 @@ export interface ResolveDeps {
 /**
  * Resolves an inbound item. An upload in the result was taken, and must be ended.
  *
- * @throws {DomainError} `NOTHING_STAGED`, `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `BLOB_GONE`.
+ * @returns `undefined` when there are no bytes: the sender must mean an item that is here.
+ * @throws {DomainError} `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `BLOB_GONE`.
  */
 export async function resolveContent(
   inbound: InboundItem,
   deps: ResolveDeps,
-): Promise<ResolvedContent> {
+): Promise<NewContent | undefined> {
   const { type, bytes } = inbound
   if (type === 'Text' && bytes.kind === 'none') {
     return { kind: 'text', text: inbound.text, blob: undefined, upload: undefined }
@@ -68,9 +66,7 @@ export async function resolveContent(
   }
 
   const upload = takeUpload(inbound, deps.staging)
-  if (upload === undefined) {
-    return { kind: 'known', stored: await findKnown(inbound, deps.latest) }
-  }
+  if (upload === undefined) return undefined
   try {
     return await fromBytes(inbound, upload, upload, deps)
   } catch (error) {
@@ -90,7 +86,7 @@ async function fromBytes(
   { blob, mediaType, dataName }: NamedBytes,
   upload: TakenUpload | undefined,
   { maxTextBytes }: ResolveDeps,
-): Promise<ResolvedContent> {
+): Promise<NewContent> {
   if (type === 'Text') {
     return { kind: 'text', text: await readText(blob, maxTextBytes), blob, upload }
   }
@@ -116,29 +112,38 @@ function nameOf({ type, text, dataName }: Pick<InboundItem, 'type' | 'text' | 'd
   return dataName === '' && type === 'File' ? text : dataName
 }
 
+/** What a sender without bytes means; `undecided` until the MD5 of the bytes is known. */
+export type Meant =
+  | { readonly kind: 'known'; readonly stored: StoredItem }
+  | { readonly kind: 'undecided'; readonly blob: Blob }
+
 /**
  * The item that a sender without bytes must mean: clients push again what they just pulled.
  *
  * A hash that is not of the item that has the name means other content under that name: some
  * clients do not upload where the name is known, and have to hear of it.
+ *
+ * @param md5Of What is known by now; version 2 of the protocol named pictures by their MD5.
+ * @throws {DomainError} `NOTHING_STAGED`.
  */
-async function findKnown(
+export function findMeant(
   { hash, ...inbound }: InboundItem,
   { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
-): Promise<StoredItem> {
+  md5Of: (blob: Blob) => string | undefined,
+): Meant {
   const stored = [current, binary].filter((candidate) => candidate !== undefined)
   const meant = stored.find(({ item }) => matchesHash(item, hash))
-  if (meant !== undefined) return meant
+  if (meant !== undefined) return { kind: 'known', stored: meant }
   const name = nameOf(inbound)
   const named = stored.find(({ item }) => name !== '' && item.dataName === name)
-  if (named !== undefined && (!isHash(hash) || (await isMd5Of(named, hash)))) return named
+  if (named !== undefined && !isHash(hash)) return { kind: 'known', stored: named }
+  const blob = hash.length === MD5_LENGTH ? named?.blob : undefined
+  if (named !== undefined && blob !== undefined && blob.size <= MAX_MD5_BYTES) {
+    const md5 = md5Of(blob)
+    if (md5 === undefined) return { kind: 'undecided', blob }
+    if (md5 === hash.toLowerCase()) return { kind: 'known', stored: named }
+  }
   throw new DomainError('NOTHING_STAGED', 'Cannot apply the item: its bytes were not uploaded')
-}
-
-/** Version 2 of the protocol named pictures by their MD5. */
-async function isMd5Of({ blob }: StoredItem, hash: string): Promise<boolean> {
-  if (hash.length !== MD5_LENGTH || blob === undefined || blob.size > MAX_MD5_BYTES) return false
-  return (await md5Of(blob)) === hash.toLowerCase()
 }
 
 async function readText(blob: Blob, maxBytes: number): Promise<string> {

@@ -45,7 +45,10 @@ export interface AppliedItem {
   readonly item: Item | undefined
 }
 
-/** Applies items one at a time, in the order in which `apply` was called. */
+/**
+ * Applies the items of one sender one at a time, in the order in which `apply` was called, and those
+ * of different senders in turn: nobody waits while the bytes of somebody else are read.
+ */
 export interface InboundPipeline {
   /**
    * Identifies, stores and publishes an item. Once it resolves, the item is what

@@ -23,6 +23,14 @@ export interface LatestItem {
   readonly binary: StoredItem | undefined
 
   /**
+   * Makes the bytes of an item that will be put survive a power cut. `put` does so as well; but it
+   * keeps others waiting, and what is done before is not done again.
+   *
+   * @throws {DomainError} As `put`.
+   */
+  prepare(blob: Blob): Promise<void>
+
+  /**
    * Makes `item` current, durably: once it resolves, the item survives a power cut; when it
    * rejects, or the program dies, the earlier item is intact. Takes the blob over, and discards
    * the one it replaces. A Text leaves the binary item as it is.

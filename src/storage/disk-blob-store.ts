@@ -55,6 +55,7 @@ export class DiskBlobStore implements BlobStore {
   readonly #hasher: FileHasher
   readonly #logger: Logger
   readonly #maxGroupBytes: number
+  readonly #synced = new WeakSet<DiskBlob | GroupBlob>()
   readonly #pool: WriterPool = {
     held: 0, isSyncing: false, writes: new Semaphore(MAX_WRITES),
   }
@@ -156,14 +157,20 @@ export class DiskBlobStore implements BlobStore {
   }
 
   /**
-   * Makes a blob survive a power cut.
+   * Makes a blob survive a power cut. One that does already is only looked at.
    *
    * @throws {DomainError} `BLOB_GONE`; `NO_SPACE`.
    */
   async sync(blob: DiskBlob | GroupBlob): Promise<void> {
     try {
+      if (this.#synced.has(blob)) {
+        const opened = await blob.open()
+        await opened.close()
+        return
+      }
       await blob.sync()
       if (blob.ownName !== undefined) await syncFolder(this.#folder)
+      this.#synced.add(blob)
     } catch (error) {
       throw toDomainError(error, 'Cannot keep the bytes')
     }

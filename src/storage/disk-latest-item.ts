@@ -75,6 +75,10 @@ export class DiskLatestItem implements LatestItem {
     return this.#binary?.blob.ownName
   }
 
+  async prepare(blob: Blob): Promise<void> {
+    await this.#options.blobs.sync(toStoredBlob(blob))
+  }
+
   async put(item: Item, blob: Blob | undefined): Promise<StoredItem> {
     if (blob === undefined) {
       const text = { item, blob }
@@ -82,13 +86,11 @@ export class DiskLatestItem implements LatestItem {
       this.#text = text
       return text
     }
-    if (!(blob instanceof DiskBlob || blob instanceof GroupBlob)) {
-      throw new TypeError('Cannot store a blob of another store')
-    }
+    const ours = toStoredBlob(blob)
     const replaced = this.#binary?.blob
     // What is there already was synced when it came; its presence is checked all the same.
-    await this.#options.blobs.sync(blob)
-    const binary = { item, blob }
+    await this.#options.blobs.sync(ours)
+    const binary = { item, blob: ours }
     await this.#save(undefined, binary)
     this.#text = undefined
     this.#binary = binary
@@ -138,6 +140,11 @@ export class DiskLatestItem implements LatestItem {
       throw new TypeError(`its list of files (blobs/${name}) cannot be read: ${error.message}`)
     }
   }
+}
+
+function toStoredBlob(blob: Blob): StoredBlob {
+  if (blob instanceof DiskBlob || blob instanceof GroupBlob) return blob
+  throw new TypeError('Cannot store a blob of another store')
 }
 
 /** What is safe to do. Once the file is gone, nothing refers to the bytes, and they are swept. */

@@ -279,3 +279,60 @@ describe('applying', () => {
     assert.doesNotMatch(logger.text, /secret/)
   })
 })
+
+describe('a document that may name a picture by its MD5', () => {
+  const WRONG = 'ab'.repeat(16)
+
+  /** A picture whose reading goes on only when it is let. */
+  async function setUpPicture() {
+    const daemon = setUp()
+    await daemon.stage('p.png', 'hello', 'image/png')
+    await daemon.describe({ type: 'Image', dataName: 'p.png' })
+    const blob = daemon.latest.binary?.blob
+    assert.ok(blob !== undefined)
+    const reading = new EventEmitter()
+    const open = blob.open.bind(blob)
+    let reads = 0
+    blob.open = async () => {
+      reads += 1
+      reading.emit('begins')
+      await once(reading, 'goes on')
+      return open()
+    }
+    const askFor = (hash: string) => daemon.describe({ type: 'Image', dataName: 'p.png', hash })
+    return { ...daemon, blob, open, reading, askFor, reads: () => reads }
+  }
+
+  it('keeps nobody else waiting while the picture is read, and has it read once', async () => {
+    const { inbound, blob, open, reading, askFor, reads, latest } = await setUpPicture()
+    const begun = once(reading, 'begins')
+    const refused = Promise.allSettled(Array.from({ length: 40 }, () => askFor(WRONG)))
+    await begun
+    const other = { kind: 'device', deviceId: 'did_2' } as const
+    await inbound.apply({ ...ITEM, origin: other, text: 'from somebody else' })
+    assert.equal(latest.current?.item.text, 'from somebody else')
+
+    reading.emit('goes on')
+    const codes = (await refused).map((end) => end.status === 'rejected' && end.reason.code)
+    assert.deepEqual([...new Set(codes)], ['NOTHING_STAGED'])
+    assert.equal(reads(), 1)
+    blob.open = open
+    await askFor('5d41402abc4b2a76b9719d911017c592')
+    assert.equal(latest.current?.item.dataName, 'p.png')
+  })
+
+  it('means what is there when the picture was read, and not what was there before', async () => {
+    const { stage, describe, inbound, reading, askFor, latest } = await setUpPicture()
+    const begun = once(reading, 'begins')
+    const asked = askFor('5d41402abc4b2a76b9719d911017c592')
+    await begun
+    // Another device has another picture of that name current before the answer is known.
+    await stage('p.png', 'world', 'image/png', 'did_2')
+    const other = { kind: 'device', deviceId: 'did_2' } as const
+    await describe({ origin: other, type: 'Image', dataName: 'p.png' })
+    reading.emit('goes on')
+    await assert.rejects(asked, { code: 'NOTHING_STAGED' })
+    await inbound.apply({ ...ITEM, text: 'and on' })
+    assert.equal(latest.binary?.item.contentHash, '486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7')
+  })
+})

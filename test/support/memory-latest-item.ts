@@ -20,6 +20,10 @@ export class MemoryLatestItem implements LatestItem {
     return this.#binary
   }
 
+  async prepare(blob: Blob): Promise<void> {
+    await (await blob.open()).close()
+  }
+
   async put(item: Item, blob: Blob | undefined): Promise<StoredItem> {
     if (blob !== undefined) await (await blob.open()).close()
     const replaced = this.#binary?.blob
