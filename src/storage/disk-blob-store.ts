@@ -16,7 +16,7 @@ import { Semaphore } from '../lib/semaphore.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { BlobStore, BytesToReceive, CopiedGroup, Digests } from '../ports/blob.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Allowance } from './allowance.ts'
+import { firstStep, type Allowance } from './allowance.ts'
 import { BlobWriter, type WriterPool } from './blob-writer.ts'
 import { DiskBlob, gone, openUserFile } from './disk-blob.ts'
 import { isDiskFailure, toDomainError } from './disk-errors.ts'
@@ -69,18 +69,17 @@ export class DiskBlobStore implements BlobStore {
     this.#maxGroupBytes = maxGroupBytes
   }
 
-  /** @param quota Asked before the bytes are taken, besides the disk. */
+  /** @param allowance Asked instead of the disk, by whoever has asked the disk and more. */
   async receive(
     bytes: AsyncIterable<Uint8Array>,
     expected: BytesToReceive,
-    quota?: Allowance,
+    allowance?: Allowance,
   ): Promise<DiskBlob> {
-    const { declaredSize = 0, maxBytes } = expected
-    if (declaredSize > maxBytes) throw tooLarge(maxBytes)
-    const space = await this.#space.allow(declaredSize)
+    const { declaredSize, maxBytes } = expected
+    if ((declaredSize ?? 0) > maxBytes) throw tooLarge(maxBytes)
+    const room = allowance ?? (await this.#allow(declaredSize))
     try {
-      const allowances = quota === undefined ? [space] : [quota, space]
-      const blob = await this.#receive(bytes, expected, allowances)
+      const blob = await this.#receive(bytes, expected, room)
       this.#space.hadRoom(blob.size)
       return blob
     } catch (error) {
@@ -88,7 +87,7 @@ export class DiskBlobStore implements BlobStore {
       if (isDiskFailure(error)) this.#space.ranOut(0)
       throw error
     } finally {
-      space.release()
+      if (allowance === undefined) room.release()
     }
   }
 
@@ -163,11 +162,7 @@ export class DiskBlobStore implements BlobStore {
    */
   async sync(blob: DiskBlob | GroupBlob): Promise<void> {
     try {
-      if (this.#synced.has(blob)) {
-        const opened = await blob.open()
-        await opened.close()
-        return
-      }
+      if (this.#synced.has(blob)) return await (await blob.open()).close()
       await blob.sync()
       if (blob.ownName !== undefined) await syncFolder(this.#folder)
       this.#synced.add(blob)
@@ -185,10 +180,15 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
+  async #allow(declaredSize: number | undefined): Promise<Allowance> {
+    await this.#space.check(declaredSize ?? 0)
+    return this.#space.allow(firstStep(declaredSize), declaredSize)
+  }
+
   async #receive(
     bytes: AsyncIterable<Uint8Array>,
     expected: BytesToReceive,
-    allowances: readonly Allowance[],
+    allowance: Allowance,
   ): Promise<DiskBlob> {
     const name = randomBytes(16).toString('hex')
     const path = join(this.#folder, name)
@@ -198,9 +198,9 @@ export class DiskBlobStore implements BlobStore {
         file,
         hash: this.#hasher.start(file),
         pool: this.#pool,
-        onWritten: (count) => allowances.forEach((allowance) => allowance.wrote(count)),
+        onWritten: (count) => allowance.wrote(count),
       })
-      const digests = await receiveStream(bytes, writer, expected, allowances)
+      const digests = await receiveStream(bytes, writer, expected, allowance)
       return this.#own(name, await readFileState(file), digests)
     } catch (error) {
       await this.#remove(path)

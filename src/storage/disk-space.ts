@@ -1,16 +1,13 @@
 /**
- * Keeps uploads from filling the disk: what is free, less what uploads under way were promised.
+ * Keeps files that come from filling the disk: what is free, less what those under way were
+ * promised.
  *
  * @module
  */
 
 import { statfs } from 'node:fs/promises'
 import { DomainError } from '../core/domain-error.ts'
-import { MIB } from '../core/limits.ts'
-import type { Allowance } from './allowance.ts'
-
-/** For uploads of unknown size, so that not every chunk asks the disk. */
-const STEP_BYTES: number = 32 * MIB
+import { nextStep, type Allowance } from './allowance.ts'
 
 const UNLIMITED: Allowance = {
   bytes: Infinity,
@@ -44,22 +41,32 @@ export class DiskSpace {
     return bavail * bsize
   }
 
+  /** What may still be promised; less than nothing where the disk is too full already. */
+  async available(): Promise<number> {
+    return this.#minFreeBytes === 0 ? Infinity : this.#leftOf(await this.free())
+  }
+
   /**
    * Checks whether an upload of this size would find room.
    *
    * @throws {DomainError} `NO_SPACE`.
    */
   async check(bytes: number): Promise<void> {
-    const allowance = await this.allow(bytes)
-    allowance.release()
+    const available = await this.available()
+    if (bytes > available) {
+      this.ranOut(bytes)
+      throw noSpace()
+    }
+    this.hadRoom(available)
   }
 
   /**
    * An allowance of `bytes`, which the disk has room for.
    *
+   * @param declaredSize Of the whole, for its steps.
    * @throws {DomainError} `NO_SPACE`.
    */
-  async allow(bytes: number): Promise<Allowance> {
+  async allow(bytes: number, declaredSize?: number): Promise<Allowance> {
     if (this.#minFreeBytes === 0) return UNLIMITED
     let promised = await this.#promise(bytes, bytes, bytes)
     let written = 0
@@ -69,7 +76,8 @@ export class DiskSpace {
       },
       grow: async (wanted) => {
         if (wanted <= promised) return
-        promised += await this.#promise(wanted - promised, STEP_BYTES, wanted)
+        const most = nextStep(promised, declaredSize)
+        promised += await this.#promise(wanted - promised, most, wanted)
       },
       wrote: (count) => {
         written += count
@@ -103,8 +111,8 @@ export class DiskSpace {
    */
   async #promise(least: number, most: number, size: number): Promise<number> {
     const free = await this.free()
+    const available = this.#leftOf(free)
     // Nothing may come between this and the promise: others would be promised the same bytes.
-    const available = free - this.#promised - this.#minFreeBytes
     if (least > available) {
       this.ranOut(size)
       throw noSpace()
@@ -113,6 +121,10 @@ export class DiskSpace {
     const bytes = Math.max(least, Math.min(most, available))
     this.#promised += bytes
     return bytes
+  }
+
+  #leftOf(free: number): number {
+    return free - this.#promised - this.#minFreeBytes
   }
 }
 

@@ -23,7 +23,8 @@ import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
 import { tooLarge } from './receive-stream.ts'
 import { StagedFiles, type NamedRecord } from './staged-files.ts'
-import { noRoom, StagingQuota } from './staging-quota.ts'
+import { StagingRoom } from './staging-room.ts'
+import type { Expected } from './upload-under-way.ts'
 import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
 
 export interface DiskStagingAreaOptions {
@@ -41,13 +42,10 @@ export interface DiskStagingAreaOptions {
   readonly takenBlob: string | undefined
 }
 
-/** The name may come after the bytes. */
-type Expected = UploadSource & Partial<UploadName>
-
 export class DiskStagingArea implements StagingArea {
   readonly #options: DiskStagingAreaOptions
   readonly #files: StagedFiles
-  readonly #quota: StagingQuota
+  readonly #room: StagingRoom
   readonly #waiting: WaitingUploads
   #sequence = 0
   #unreadable: readonly string[] = []
@@ -55,8 +53,13 @@ export class DiskStagingArea implements StagingArea {
   private constructor(options: DiskStagingAreaOptions) {
     this.#options = options
     this.#files = new StagedFiles(options.folder, options.logger)
-    this.#quota = new StagingQuota(options.quotaBytes)
     this.#waiting = new WaitingUploads(options.clock, (upload) => void this.#discard(upload))
+    this.#room = new StagingRoom({
+      quotaBytes: options.quotaBytes,
+      space: options.space,
+      waiting: this.#waiting,
+      drop: (upload) => this.#drop(upload),
+    })
   }
 
   /**
@@ -88,10 +91,9 @@ export class DiskStagingArea implements StagingArea {
   }
 
   async admit({ deviceId, declaredSize = 0 }: UploadSource): Promise<void> {
-    const { maxFileBytes, space } = this.#options
+    const { maxFileBytes } = this.#options
     if (declaredSize > maxFileBytes) throw tooLarge(maxFileBytes)
-    if (this.#quota.missing(declaredSize) > sizeOf(this.#waiting.of(deviceId))) throw noRoom()
-    await space.check(declaredSize)
+    await this.#room.admit(deviceId, declaredSize)
   }
 
   receive(source: UploadSource, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload> {
@@ -129,23 +131,23 @@ export class DiskStagingArea implements StagingArea {
   ): Promise<ReceivedUpload> {
     const { deviceId, declaredSize } = expected
     const { blobs, maxFileBytes } = this.#options
-    const makeRoom = (missing: number): Promise<void> => this.#makeRoom(expected, missing)
-    const allowance = await this.#quota.allow(declaredSize ?? 0, makeRoom)
+    const upload = await this.#room.begin(expected)
     try {
-      const blob = await blobs.receive(bytes, { declaredSize, maxBytes: maxFileBytes }, allowance)
+      const limits = { declaredSize, maxBytes: maxFileBytes }
+      const blob = await blobs.receive(upload.guard(bytes), limits, upload)
       // Counted in its own right from now on.
-      this.#quota.add(blob.size)
+      this.#room.add(deviceId, blob.size)
       return {
         blob,
         stage: (name) => this.#stage(deviceId, name, blob),
-        release: () => this.#quota.remove(blob.size),
+        release: () => this.#room.remove(deviceId, blob.size),
         discard: () => {
-          this.#quota.remove(blob.size)
+          this.#room.remove(deviceId, blob.size)
           return blob.discard()
         },
       }
     } finally {
-      allowance.release()
+      upload.release()
     }
   }
 
@@ -164,7 +166,7 @@ export class DiskStagingArea implements StagingArea {
       const record = { ...header, size, ...digests, stagedAt: clock.now() }
       await this.#files.write({ name, record })
     } catch (error) {
-      this.#quota.remove(size)
+      this.#room.remove(deviceId, size)
       await blob.discard()
       throw error
     }
@@ -181,20 +183,6 @@ export class DiskStagingArea implements StagingArea {
     for (const oldest of tooMany) await this.#drop(oldest)
   }
 
-  async #makeRoom({ deviceId, dataName }: Expected, missing: number): Promise<void> {
-    const uploads = this.#waiting.of(deviceId)
-    if (missing > sizeOf(uploads)) throw noRoom()
-    // The upload that will be replaced goes last: until then the new one may fail.
-    const others = uploads.filter((upload) => upload.dataName !== dataName)
-    const replaced = uploads.filter((upload) => upload.dataName === dataName)
-    let left = missing
-    for (const upload of [...others, ...replaced]) {
-      if (left <= 0) return
-      left -= upload.blob.size
-      await this.#drop(upload)
-    }
-  }
-
   /** Removes an upload that waits, unless somebody was faster. */
   async #drop(upload: WaitingUpload): Promise<void> {
     if (this.#waiting.remove(upload)) await this.#discard(upload)
@@ -205,8 +193,8 @@ export class DiskStagingArea implements StagingArea {
     await upload.blob.discard()
   }
 
-  async #forget({ name, blob }: WaitingUpload): Promise<void> {
-    this.#quota.remove(blob.size)
+  async #forget({ deviceId, name, blob }: WaitingUpload): Promise<void> {
+    this.#room.remove(deviceId, blob.size)
     await this.#files.remove(name)
   }
 
@@ -229,7 +217,7 @@ export class DiskStagingArea implements StagingArea {
     const { size, sha256, blake3, stagedAt, ...header } = record
     const blob = await blobs.restore(name, { size, digests: { sha256, blake3 } })
     if (blob === undefined) return undefined
-    this.#quota.add(size)
+    this.#room.add(header.deviceId, size)
     // A clock that was set back must not make anything younger than new.
     const age = Math.max(0, clock.now() - stagedAt)
     return { ...header, blob, name, expiresAt: clock.monotonic() + ttlMs - age }

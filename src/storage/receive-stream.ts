@@ -18,14 +18,13 @@ export async function receiveStream(
   bytes: AsyncIterable<Uint8Array>,
   writer: BlobWriter,
   { declaredSize = 0, maxBytes }: BytesToReceive,
-  allowances: readonly Allowance[],
+  allowance: Allowance,
 ): Promise<Digests> {
   try {
-    let allowed = Math.min(...allowances.map((allowance) => allowance.bytes))
     for await (const chunk of bytes) {
       const size = writer.size + chunk.length
       if (size > maxBytes) throw tooLarge(maxBytes)
-      if (size > allowed) allowed = await grow(allowances, size)
+      if (size > allowance.bytes) await allowance.grow(size)
       const pause = writer.add(chunk)
       // Waiting for nothing would cost a turn for every chunk.
       if (pause !== undefined) await pause
@@ -42,11 +41,6 @@ export async function receiveStream(
 export function tooLarge(maxBytes: number): DomainError {
   const message = `Cannot keep the upload: at most ${maxBytes} bytes are taken`
   return new DomainError('UPLOAD_TOO_LARGE', message)
-}
-
-async function grow(allowances: readonly Allowance[], size: number): Promise<number> {
-  for (const allowance of allowances) await allowance.grow(size)
-  return Math.min(...allowances.map((allowance) => allowance.bytes))
 }
 
 function incomplete(size: number, declared: number): DomainError {

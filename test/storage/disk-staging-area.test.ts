@@ -5,11 +5,13 @@ import { describe, it } from 'node:test'
 import type { StagedUpload } from '../../src/ports/staging-area.ts'
 import { parseStagingRecord } from '../../src/storage/staging-record.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
+import { defer } from '../support/defer.ts'
 import { fileItem } from '../support/latest-item-contract.ts'
 import { header } from '../support/staging-contract.ts'
 import { openTestStorage, type OpenedStorage } from './support/open-stores.ts'
 
 const HOUR = 3_600_000
+const MIB = 2 ** 20
 
 function stage(
   { staging }: OpenedStorage,
@@ -302,6 +304,59 @@ describe('what is staged on disk', () => {
       await staging.take('did_a', 'a.txt')?.discard()
       await staging.take('did_a', 'b.txt')?.discard()
       await stage(storage, 'c.txt', 'cccccccccc')
+    })
+
+    it('of bytes: what was announced and does not come takes nothing from others', async (t) => {
+      const storage = await openTestStorage(t, { limits: { stagingQuotaBytes: 64 * MIB } })
+      const { promise, resolve } = defer<void>()
+      async function* idle(): AsyncGenerator<Uint8Array> {
+        yield Buffer.from('a')
+        await promise
+      }
+      const underWay = ['a.bin', 'b.bin'].map((name) => {
+        return storage.staging.stage(header(name, { declaredSize: 60 * MIB }), idle())
+      })
+      while ((await storage.blobFiles()).length < 2) continue
+      const other = { deviceId: 'did_b', declaredSize: 60 * MIB }
+      await storage.staging.admit(other)
+      await storage.staging.stage(header('c.bin', other), streamOf(Buffer.alloc(60 * MIB)))
+      resolve()
+      for (const upload of underWay) await assert.rejects(upload, { code: 'UPLOAD_INCOMPLETE' })
+      await assert.rejects(storage.staging.admit({ ...other, declaredSize: 65 * MIB }), {
+        code: 'NO_SPACE',
+      })
+    })
+
+    it('of bytes: who has more gives way to who would have less, its oldest upload first', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      await stage(storage, 'a.txt', 'aaa')
+      await stage(storage, 'b.txt', 'bbb')
+      await stage(storage, 'c.txt', 'ccc')
+      await storage.staging.admit({ deviceId: 'did_b', declaredSize: 4 })
+      await stage(storage, 'd.txt', 'dddd', 'did_b')
+      assert.equal(await find(storage, 'a.txt'), undefined)
+      assert.equal(await find(storage, 'b.txt'), 'bbb')
+      assert.equal(await find(storage, 'd.txt', 'did_b'), 'dddd')
+      // Neither has more than it would have then.
+      const more = { deviceId: 'did_c', declaredSize: 7 }
+      await assert.rejects(storage.staging.admit(more), { code: 'NO_SPACE' })
+      assert.deepEqual(storage.staging.stats(), { uploads: 3, bytes: 10 })
+    })
+
+    it('of bytes: an upload that stands still gives way as well, and leaves nothing', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      async function* still(): AsyncGenerator<Uint8Array> {
+        yield Buffer.from('aaaaaaaa')
+        await new Promise(() => {})
+      }
+      const refused = assert.rejects(storage.staging.stage(header('a.txt'), still()), {
+        code: 'NO_SPACE',
+      })
+      while ((await storage.blobFiles()).length === 0) continue
+      await stage(storage, 'b.txt', 'bbbb', 'did_b')
+      await refused
+      assert.equal((await storage.blobFiles()).length, 1)
+      await stage(storage, 'c.txt', 'cccccc')
     })
 
     it('of bytes: counted again after a restart', async (t) => {
