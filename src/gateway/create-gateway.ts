@@ -42,6 +42,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
     publicRoutes: publicRoutes(options),
     routes,
     authenticate: createAuthenticate(ports),
+    nameOf: ({ id }) => id,
     isDraining,
     trustedProxies,
     publicUrl,

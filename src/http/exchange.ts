@@ -28,6 +28,8 @@ export class Exchange implements Call {
   path = ''
   params: unknown = undefined
   principal: unknown = undefined
+  /** Name of the principal, for what each may have a share of. */
+  client = ''
   readonly #isTrustedProxy: AddressTest
   readonly #heldBytes: HeldBytes
   #search = ''
@@ -119,7 +121,7 @@ export class Exchange implements Call {
   }
 
   #openShare(): HeldShare {
-    const share = this.#heldBytes.open()
+    const share = this.#heldBytes.open(this.client)
     this.connection.onEnd(this.response, () => share.giveBack())
     return share
   }

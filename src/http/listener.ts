@@ -34,6 +34,8 @@ export interface ListenerOptions<Principal> extends SenderOptions {
    * when it can.
    */
   readonly authenticate: (call: Call) => Principal | Promise<Principal>
+  /** Tells principals apart that share what there is; by default they count as one. */
+  readonly nameOf?: ((principal: Principal) => string) | undefined
   /** While true, requests are refused with 503, and connections end after their answers. */
   readonly isDraining?: (() => boolean) | undefined
   /** Addresses and subnets of proxies whose `X-Forwarded-For` counts. */
@@ -65,6 +67,7 @@ class Kernel<Principal> {
   readonly #public: Router<undefined>
   readonly #private: Router<Principal>
   readonly #authenticate: ListenerOptions<Principal>['authenticate']
+  readonly #nameOf: (principal: Principal) => string
   readonly #isDraining: () => boolean
   readonly #isTrustedProxy: AddressTest
   readonly #refuseForeignPages: (call: PageCall) => void
@@ -78,6 +81,7 @@ class Kernel<Principal> {
     this.#public = new Router(options.publicRoutes)
     this.#private = new Router(options.routes)
     this.#authenticate = options.authenticate
+    this.#nameOf = options.nameOf ?? (() => '')
     this.#isDraining = options.isDraining ?? (() => false)
     this.#isTrustedProxy = createAddressTest(options.trustedProxies ?? [])
     this.#refuseForeignPages = refuseForeignPages(options.publicUrl)
@@ -145,6 +149,7 @@ class Kernel<Principal> {
     literal: Match<Principal> | undefined,
   ): void | Promise<void> {
     exchange.principal = principal
+    exchange.client = this.#nameOf(principal)
     exchange.connection.isKnown = true
     this.#refuseForeignPages(exchange)
     const match = literal ?? this.#private.match(exchange.path)

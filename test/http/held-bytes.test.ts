@@ -12,32 +12,45 @@ const OVERLOADED = { code: 'OVERLOADED', status: 503 }
 describe('what requests keep in memory', () => {
   it('is two of the longest documents, and any number of short ones', () => {
     const held = new HeldBytes()
-    const shares = [held.open(), held.open()]
+    const shares = [held.open('a'), held.open('b')]
     for (const share of shares) share.hold(16 * MIB, 16 * MIB)
-    assert.throws(() => held.open().hold(100_000, 100_000), OVERLOADED)
-    for (let index = 0; index < 1000; index++) held.open().hold(64 * 1024, 16 * MIB)
+    assert.throws(() => held.open('c').hold(100_000, 100_000), OVERLOADED)
+    for (let index = 0; index < 1000; index++) held.open('c').hold(64 * 1024, 16 * MIB)
     shares[0]?.giveBack()
-    held.open().hold(100_000, 100_000)
+    held.open('c').hold(100_000, 100_000)
+  })
+
+  it('is one of the longest documents of one client', () => {
+    const held = new HeldBytes()
+    const first = held.open('a')
+    first.hold(10 * MIB, 10 * MIB)
+    assert.throws(() => held.open('a').hold(7 * MIB, 7 * MIB), OVERLOADED)
+    held.open('a').hold(6 * MIB, 6 * MIB)
+    held.open('b').hold(16 * MIB, 16 * MIB)
+    first.giveBack()
+    held.open('a').hold(10 * MIB, 10 * MIB)
   })
 
   it('is set aside as a whole when it is known not to be short', () => {
     const held = new HeldBytes()
-    const growing = held.open()
+    const growing = held.open('a')
     growing.hold(65_536, 16 * MIB)
-    held.open().hold(20 * MIB, 20 * MIB)
+    held.open('b').hold(12 * MIB, 12 * MIB)
+    held.open('c').hold(8 * MIB, 8 * MIB)
     assert.throws(() => growing.hold(1, 16 * MIB), OVERLOADED)
-    const lucky = held.open()
+    const lucky = held.open('a')
     lucky.hold(65_537, 12 * MIB)
     // Whoever got in is never turned away halfway.
     lucky.hold(12 * MIB, 12 * MIB)
     lucky.giveBack()
-    held.open().hold(12 * MIB, 12 * MIB)
+    held.open('d').hold(12 * MIB, 12 * MIB)
   })
 
-  it('may be more than there is for all, when nobody else keeps anything', () => {
+  it('may be more than one client gets, when it keeps nothing else', () => {
     const held = new HeldBytes()
-    held.open().hold(100 * MIB, 100 * MIB)
-    assert.throws(() => held.open().hold(65_537, 65_537), OVERLOADED)
+    held.open('a').hold(100 * MIB, 100 * MIB)
+    assert.throws(() => held.open('a').hold(65_537, 65_537), OVERLOADED)
+    held.open('b').hold(65_537, 65_537)
   })
 })
 
@@ -47,10 +60,18 @@ describe('a long body', () => {
     const take = route('PUT', '/take', async (call) => text(`${(await readBytes(call, limit)).length}`), {
       maxBody: limit,
     })
-    const { connect } = await serveKernel(t, { routes: [take], lingerMs: 10 })
+    let client = 'a'
+    const nameOf = (): string => client
+    const { connect } = await serveKernel(t, { routes: [take], nameOf, lingerMs: 10 })
     const long = head('PUT /take', `Content-Length: ${limit}`, 'Expect: 100-continue')
     const open = [await connect(), await connect()]
-    for (const client of open) assert.equal((await client.send(long).read()).status, 100)
+    for (const [index, connection] of open.entries()) {
+      client = ['a', 'b'][index] ?? ''
+      assert.equal((await connection.send(long).read()).status, 100)
+      // Its own share is used up, and nobody else's.
+      assert.equal((await (await connect()).send(long).read()).status, 503)
+    }
+    client = 'c'
     const chunked = head('PUT /take', 'Transfer-Encoding: chunked')
     const refusals = [long, `${chunked}20000\r\n${'x'.repeat(0x20000)}\r\n`]
     for (const bytes of refusals) {
@@ -68,9 +89,9 @@ describe('a long body', () => {
     stays?.send('x'.repeat(limit))
     assert.equal((await stays?.read())?.body, `${limit}`)
     for (let round = 0; round < 3; round++) {
-      const client = await connect()
-      assert.equal((await client.send(long).read()).status, 100)
-      assert.equal((await client.send('x'.repeat(limit)).read()).body, `${limit}`)
+      const connection = await connect()
+      assert.equal((await connection.send(long).read()).status, 100)
+      assert.equal((await connection.send('x'.repeat(limit)).read()).body, `${limit}`)
     }
   })
 })
