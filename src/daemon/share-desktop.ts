@@ -70,7 +70,7 @@ export async function shareDesktop(
     await gate.close()
     return messageOf(error)
   }
-  const received = new ReceivedFolder(settings.receivedDir)
+  const received = new ReceivedFolder(settings.receivedDir, clipboard.storage.reserve)
   gate.connect(system)
   const write = createClipboardWriter({ clipboard: gate, received })
   clipboard.inbound.addEffect((stored, origin) => {

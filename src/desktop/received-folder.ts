@@ -6,7 +6,9 @@
  * it get the mode of every new file, because they are the user's, and stay usual when moved out. A
  * folder that belongs to somebody else is not used, nor one that others lead us to.
  *
- * Nothing is synced to the disk: the item that a file was made from is.
+ * Nothing is synced to the disk: the item that a file was made from is. The bytes are copied, since
+ * whoever changes a file that is linked would change the item; they leave as much of the disk free
+ * as uploads do.
  *
  * @module
  */
@@ -17,9 +19,12 @@ import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { MIB } from '../core/limits.ts'
 import type { Blob } from '../ports/blob.ts'
+import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
 import { findUntrusted } from '../lib/find-untrusted.ts'
+import { Lru } from '../lib/lru.ts'
 import { hasCode, moveToFreeName } from '../lib/move-to-free-name.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
+import { SingleFlight } from '../lib/single-flight.ts'
 
 export interface SaveOptions {
   /** SHA-256 of the bytes; an equal file of that name is then used again. */
@@ -40,12 +45,23 @@ const ABANDONED_MS: number = 24 * 60 * 60 * 1000
 /** A person with more files of one name has another problem. */
 const MAX_NUMBER = 10_000
 
+/** Files whose bytes are known, so that they are not read again for each push of the same item. */
+const MAX_KNOWN = 64
+
+const NO_ROOM_NEEDED: DiskRoom = { wrote: () => undefined, release: () => undefined }
+
 export class ReceivedFolder {
   readonly path: string
+  readonly #reserve: ReserveRoom
+  readonly #flights = new SingleFlight<string, string>()
+  /** SHA-256 by path and state. */
+  readonly #known = new Lru<string, string>(MAX_KNOWN)
   #isPrepared = false
 
-  constructor(path: string) {
+  /** @param reserve Asked before a file is written. */
+  constructor(path: string, reserve: ReserveRoom = async () => NO_ROOM_NEEDED) {
     this.path = resolve(path)
+    this.#reserve = reserve
   }
 
   /**
@@ -55,20 +71,36 @@ export class ReceivedFolder {
    * @throws {Error} When another user controls the folder or the way to it.
    * @throws The error of the failing system call, or of the blob; nothing is left then.
    */
-  async save(blob: Blob, dataName: string, { sha256 }: SaveOptions = {}): Promise<string> {
-    await this.#prepare()
+  save(blob: Blob, dataName: string, { sha256 }: SaveOptions = {}): Promise<string> {
     const name = safeFileName(dataName, process.platform)
+    if (sha256 === undefined) return this.#save(blob, name, undefined)
+    // Of the same file, sent again and again, one copy at a time is enough.
+    return this.#flights.run(`${sha256} ${name}`, () => this.#save(blob, name, sha256))
+  }
+
+  async #save(blob: Blob, name: string, sha256: string | undefined): Promise<string> {
+    await this.#prepare()
     const first = await this.#firstFree(name, blob.size, sha256)
     if (first.isSame) return first.path
     const unfinished = join(this.path, `.clipgate-${randomBytes(8).toString('hex')}.part`)
+    const room = await this.#reserve(blob.size, this.path)
     try {
-      await copyBlob(blob, unfinished)
-      return await this.#claimName(unfinished, name, first.number)
+      await copyBlob(blob, unfinished, room)
+      const path = await this.#claimName(unfinished, name, first.number)
+      if (sha256 !== undefined) await this.#remember(path, sha256)
+      return path
     } catch (error) {
       // The first error is the one that tells what happened.
       await unlink(unfinished).catch(() => undefined)
       throw error
+    } finally {
+      room.release()
     }
+  }
+
+  async #remember(path: string, sha256: string): Promise<void> {
+    const stats = await statsOf(path)
+    if (stats !== undefined) this.#known.set(stateOf(path, stats), sha256)
   }
 
   async #prepare(): Promise<void> {
@@ -94,8 +126,17 @@ export class ReceivedFolder {
       const found = await statsOf(path)
       if (found === undefined || number === MAX_NUMBER) return { number, path, isSame: false }
       const isCandidate = sha256 !== undefined && found.isFile() && found.size === size
-      if (isCandidate && (await hashFile(path)) === sha256) return { number, path, isSame: true }
+      if (isCandidate && (await this.#hash(path, found)) === sha256) {
+        return { number, path, isSame: true }
+      }
     }
+  }
+
+  async #hash(path: string, stats: Stats): Promise<string | undefined> {
+    const state = stateOf(path, stats)
+    const hash = this.#known.get(state) ?? (await hashFile(path))
+    if (hash !== undefined) this.#known.set(state, hash)
+    return hash
   }
 
   async #claimName(unfinished: string, name: string, first: number): Promise<string> {
@@ -114,7 +155,7 @@ async function refuseForeign(path: string): Promise<void> {
   throw new Error(`Cannot save the file: ${untrusted.path} ${untrusted.reason}; set --received-dir`)
 }
 
-async function copyBlob(blob: Blob, path: string): Promise<void> {
+async function copyBlob(blob: Blob, path: string, room: DiskRoom): Promise<void> {
   const source = await blob.open()
   try {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
@@ -125,6 +166,7 @@ async function copyBlob(blob: Blob, path: string): Promise<void> {
         const count = await source.read(block, position)
         if (count === 0) throw new Error('Cannot save the file: bytes are missing')
         await file.writeFile(block.subarray(0, count))
+        room.wrote(count)
         position += count
       }
     } finally {
@@ -133,6 +175,11 @@ async function copyBlob(blob: Blob, path: string): Promise<void> {
   } finally {
     await source.close()
   }
+}
+
+/** Whoever writes to the file, or replaces it, makes it another one. */
+function stateOf(path: string, { ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `${ino} ${size} ${mtimeMs} ${ctimeMs} ${path}`
 }
 
 /** SHA-256 of a file; `undefined` when it cannot be read, which makes it another file. */

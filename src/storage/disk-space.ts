@@ -129,5 +129,5 @@ export class DiskSpace {
 }
 
 function noSpace(): DomainError {
-  return new DomainError('NO_SPACE', 'Cannot keep the upload: the disk is too full')
+  return new DomainError('NO_SPACE', 'Cannot keep the file: the disk is too full')
 }

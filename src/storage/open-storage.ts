@@ -15,6 +15,7 @@ import {
 import { FileHasher } from '../hashing/file-hasher.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { ReserveRoom } from '../ports/disk-room.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
@@ -23,13 +24,14 @@ import { DiskBlobStore } from './disk-blob-store.ts'
 import { DiskLatestItem } from './disk-latest-item.ts'
 import { DiskSpace } from './disk-space.ts'
 import { DiskStagingArea } from './disk-staging-area.ts'
+import { createReserveRoom } from './reserve-room.ts'
 
 export interface StorageLimits {
   readonly maxFileBytes: number
   readonly stagingTtlMs: number
   readonly stagingQuotaBytes: number
   readonly maxStagedPerDevice: number
-  /** Uploads leave this much of the disk free; 0 switches the check off. */
+  /** Files that come leave this much of the disk free; 0 switches the check off. */
   readonly minFreeBytes: number
 }
 
@@ -59,6 +61,8 @@ export interface Storage {
   readonly latest: LatestItem
   /** What an unprivileged program may still write. */
   freeBytes(): Promise<number>
+  /** Sets room aside for a file outside of the data directory. */
+  readonly reserve: ReserveRoom
   /** Ends timers and workers; what is stored stays. The directory stays open. */
   close(): Promise<void>
 }
@@ -72,7 +76,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { directory, clock, logger } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const folder = join(directory.path, BLOBS_FOLDER)
-  const space = new DiskSpace(folder, limits.minFreeBytes, options.onDiskFull)
+  const openSpace = (path: string): DiskSpace =>
+    new DiskSpace(path, limits.minFreeBytes, options.onDiskFull)
+  const space = openSpace(folder)
   const hasher = new FileHasher({
     onTrouble: (reason) => {
       logger.warn('Cannot use blake3-kernel.wasm: uploads take longer', { reason })
@@ -101,6 +107,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     staging,
     latest,
     freeBytes: () => space.free(),
+    reserve: createReserveRoom(folder, space, openSpace),
     close: async () => {
       staging.close()
       await hasher.close()

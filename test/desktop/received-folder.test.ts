@@ -123,6 +123,37 @@ describe('ReceivedFolder', () => {
     assert.deepEqual((await readdir(path)).toSorted(), ['a (2).txt', 'a.txt'])
   })
 
+  it('is asked for the same file many times at once, and has one of it', async (t) => {
+    const path = await temporaryFolder(t)
+    const folder = new ReceivedFolder(path)
+    const options = { sha256: sha256Of('aaa') }
+    const blob = await blobOf('aaa')
+    const saved = Array.from({ length: 20 }, () => folder.save(blob, 'a.txt', options))
+    assert.deepEqual([...new Set(await Promise.all(saved))], [join(path, 'a.txt')])
+    assert.deepEqual(await readdir(path), ['a.txt'])
+    // A file that somebody has written to since is another one.
+    await writeFile(join(path, 'a.txt'), 'bbb')
+    assert.equal(await folder.save(blob, 'a.txt', options), join(path, 'a (2).txt'))
+  })
+
+  it('writes nothing when there is no room for the file, and gives its room back', async (t) => {
+    const path = join(await temporaryFolder(t), 'received')
+    const space = { left: 5, held: 0 }
+    const folder = new ReceivedFolder(path, async (bytes, where) => {
+      assert.equal(where, path)
+      if (bytes > space.left) throw new Error('too full')
+      space.held += 1
+      return {
+        wrote: (count) => void (space.left -= count),
+        release: () => void (space.held -= 1),
+      }
+    })
+    await assert.rejects(folder.save(await blobOf('123456'), 'a'), /too full/)
+    assert.deepEqual(await readdir(path), [])
+    await folder.save(await blobOf('1234'), 'a')
+    assert.deepEqual(space, { left: 1, held: 0 })
+  })
+
   it('makes a new file when it does not know the hash, or a folder has the name', async (t) => {
     const path = await temporaryFolder(t)
     const folder = new ReceivedFolder(path)

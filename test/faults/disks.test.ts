@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, chown, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import {
@@ -11,6 +11,7 @@ import {
 } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { Xvfb } from '../support/xvfb.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from '../storage/support/small-disk.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
@@ -194,6 +195,36 @@ describe('a daemon whose disk is full', needsMount, () => {
     const again = await startDaemonProcess(t, options)
     const { document, bytes } = await examine({ daemon: again, device: subject.device })
     assert.deepEqual([document, bytes], [subject.fitness.document, subject.fitness.bytes])
+  })
+})
+
+const needsDesktop = needsMount.skip === false ? needs('Xvfb') : needsMount
+
+describe('a desktop whose disk has no room for a second copy of a file', needsDesktop, () => {
+  it('acknowledges the push, leaves the disk its room, and says why the file is not there', async (t) => {
+    const disk = mountSmallDisk(t, 32)
+    const xvfb = await Xvfb.start()
+    t.after(() => xvfb.stop())
+    const daemon = await startDaemonProcess(t, {
+      main: program.main,
+      folder: disk,
+      args: ['--min-free-bytes', '12MiB'],
+      env: { DISPLAY: xvfb.display },
+    })
+    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const bytes = Buffer.alloc(14 * MIB, 'bytes ')
+    await phone.pushFile('File', 'large', bytes)
+    const received = (): Promise<readonly string[]> => readdir(join(disk, 'received')).catch(() => [])
+    const isOver = async (): Promise<boolean> =>
+      daemon.stderr().includes('Cannot hand the item on') || (await received()).includes('large')
+    while (!(await isOver())) await phone.document()
+    assert.match(daemon.stderr(), /Cannot hand the item on.*the disk is too full/)
+    assert.deepEqual(await received(), [])
+    const { bavail, bsize } = await statfs(disk)
+    assert.ok(bavail * bsize >= 12 * MIB, `${bavail * bsize} bytes are free`)
+    assert.ok(bytes.equals(await phone.download()))
+    await phone.pushFile('File', 'small', Buffer.alloc(1000))
+    while (!(await received()).includes('small')) await phone.document()
   })
 })
 
