@@ -32,6 +32,9 @@ export interface ConnectionLimits {
 const HEADER_MS = 10_000
 const CHECK_MS = 1000
 
+/** Of one client: who has more gives one up, even a busy one, for somebody who has none. */
+const MANY_CONNECTIONS = 32
+
 interface Entry {
   readonly connection: Connection
   /** When the header that is awaited began; `undefined` while none has. */
@@ -105,10 +108,20 @@ export class ConnectionTable {
       if (!this.#closeOldest(isExpendable)) return false
     }
     if (this.#entries.size < this.#maxConnections) return true
-    return (
-      this.#closeOldest((other) => isSilentStranger(other)) ||
-      this.#closeOldest((other) => !other.isBusy)
-    )
+    if (this.#closeOldest((other) => isSilentStranger(other))) return true
+    if (this.#closeOldest((other) => !other.isBusy)) return true
+    const greedy = this.#greedyClient()
+    return greedy !== undefined && this.#closeOldest(({ client }) => client === greedy)
+  }
+
+  /** Who has most connections, if these are more than a person's client ever has. */
+  #greedyClient(): string | undefined {
+    const counts = new Map<string, number>()
+    for (const { connection: { client } } of this.#entries) {
+      if (client !== undefined && client !== '') counts.set(client, (counts.get(client) ?? 0) + 1)
+    }
+    const [most] = [...counts].sort(([, a], [, b]) => b - a)
+    return most !== undefined && most[1] > MANY_CONNECTIONS ? most[0] : undefined
   }
 
   /** Connections from an address on which nobody has logged in. */

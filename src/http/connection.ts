@@ -19,8 +19,8 @@ export class Connection {
   readonly remoteAddress: string | undefined
   /** We said that we would close: whatever is pipelined behind is not served. */
   isClosing = false
-  /** Somebody has logged in on it. */
-  isKnown = false
+  /** Who has logged in on it last. */
+  client: string | undefined = undefined
   /** The answer under way has no end: nobody can wait for it. */
   isLive = false
   /**
@@ -40,6 +40,11 @@ export class Connection {
   constructor(socket: Socket) {
     this.socket = socket
     this.remoteAddress = normaliseAddress(socket.remoteAddress)
+  }
+
+  /** Somebody has logged in on it. */
+  get isKnown(): boolean {
+    return this.client !== undefined
   }
 
   /** Whether an answer is owed or under way. */

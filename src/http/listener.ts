@@ -150,7 +150,7 @@ class Kernel<Principal> {
   ): void | Promise<void> {
     exchange.principal = principal
     exchange.client = this.#nameOf(principal)
-    exchange.connection.isKnown = true
+    exchange.connection.client = exchange.client
     this.#refuseForeignPages(exchange)
     const match = literal ?? this.#private.match(exchange.path)
     if (match === undefined) {

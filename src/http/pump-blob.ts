@@ -5,23 +5,8 @@
  */
 
 import type { ByteRange } from './byte-range.ts'
+import { LARGEST_BLOCK } from './download-blocks.ts'
 import type { OpenBlobBody } from './reply.ts'
-
-/**
- * Two blocks are in memory for each download. Smaller ones cost throughput in hand-overs, larger
- * ones in cache misses.
- */
-const LARGEST_BLOCK: number = 768 * 1024
-const SMALLEST_BLOCK: number = 64 * 1024
-
-/** Downloads that begin while there are many have to do with their share of this. */
-const ALL_BLOCKS: number = 24 * 1024 * 1024
-
-/** Bytes of a block when so many downloads are under way. */
-export function blockSize(downloads: number): number {
-  const share = Math.floor(ALL_BLOCKS / (2 * downloads))
-  return Math.max(SMALLEST_BLOCK, Math.min(LARGEST_BLOCK, share))
-}
 
 /**
  * @param write Resolves when the chunk may be overwritten.

@@ -9,10 +9,11 @@
 
 import { parseRange, type ByteRange } from './byte-range.ts'
 import { checkPreconditions, isRangeCurrent } from './conditional.ts'
+import { DownloadBlocks } from './download-blocks.ts'
 import type { Exchange } from './exchange.ts'
 import { HttpError } from './http-error.ts'
 import { drain, LINGER_MS } from './linger.ts'
-import { blockSize, pumpBlob } from './pump-blob.ts'
+import { pumpBlob } from './pump-blob.ts'
 import { allHeaders, wholeHeaders, withoutContentHeaders } from './reply-headers.ts'
 import type { BlobBody, LiveBody, Reply, WholeReply } from './reply.ts'
 import { StallWatch } from './stall-watch.ts'
@@ -32,7 +33,7 @@ export interface SenderOptions {
 export class Sender {
   readonly #lingerMs: number
   readonly #stalls: StallWatch
-  #downloads = 0
+  readonly #blocks = new DownloadBlocks()
 
   constructor({ lingerMs = LINGER_MS, writeStallMs = WRITE_STALL_MS }: SenderOptions = {}) {
     this.#lingerMs = lingerMs
@@ -87,18 +88,32 @@ export class Sender {
       this.#finish(exchange, undefined)
       return
     }
+    // A file that nobody can be sent yet would be open for as long as the client likes.
+    await this.#turnOf(exchange)
     const open = await blob.open()
-    this.#downloads += 1
+    const block = this.#blocks.begin(exchange.client)
     try {
       if (exchange.isGone) return
       response.writeHead(status, headers)
       const write = (chunk: Uint8Array): Promise<void> => this.#write(exchange, chunk)
-      await pumpBlob(open, { start, end }, write, blockSize(this.#downloads))
+      await pumpBlob(open, { start, end }, write, block.bytes)
     } finally {
-      this.#downloads -= 1
+      block.release()
       await open.close()
     }
     this.#finish(exchange, undefined)
+  }
+
+  /** Resolves when all answers before this one have ended, or the client has gone. */
+  #turnOf({ response, connection }: Exchange): Promise<void> | undefined {
+    if (response.socket !== null || connection.socket.destroyed) return undefined
+    return new Promise((resolve) => {
+      const forget = connection.onGone(resolve)
+      response.once('socket', () => {
+        forget()
+        resolve()
+      })
+    })
   }
 
   #sendLive(exchange: Exchange, reply: Reply, body: LiveBody): void {

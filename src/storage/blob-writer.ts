@@ -35,6 +35,8 @@ const WRITE_BACK_BYTES: number = 32 * MIB
 export interface WriterPool {
   /** Bytes in memory. */
   held: number
+  /** Writers with bytes that are not on their way yet; who has gathered for the longest comes first. */
+  readonly gathering: Set<Pick<BlobWriter, 'writeOut'>>
   /** Whether one of them waits for the disk: more would leave no thread for other files. */
   isSyncing: boolean
   /** For writes that may run at a time. */
@@ -88,12 +90,23 @@ export class BlobWriter {
   add(chunk: Uint8Array): Promise<void> | undefined {
     const { hash, pool } = this.#options
     hash.add(chunk)
+    if (this.#chunks.length === 0) pool.gathering.add(this)
     this.#chunks.push(chunk)
     this.#size += chunk.length
     pool.held += chunk.length
     const isFull =
       this.#size - this.#position >= BATCH_BYTES || this.#chunks.length >= BATCH_CHUNKS
-    return isFull || pool.held > MAX_HELD_BYTES ? this.#flush() : undefined
+    if (isFull) return this.#flush()
+    if (pool.held <= MAX_HELD_BYTES) return undefined
+    // Of a slow sender the bytes would lie here until its next ones come, and leave others less.
+    const [first] = pool.gathering
+    if (first !== this) first?.writeOut()
+    return this.#flush()
+  }
+
+  /** Writes what has been gathered. */
+  writeOut(): void {
+    this.#write()
   }
 
   /** Ends it: everything is in the file. */
@@ -110,6 +123,7 @@ export class BlobWriter {
   async abort(): Promise<void> {
     const { hash, pool } = this.#options
     pool.held -= this.#size - this.#position
+    pool.gathering.delete(this)
     await Promise.all([...this.#underWay, this.#sync])
     await hash.abort()
   }
@@ -126,6 +140,7 @@ export class BlobWriter {
       chunks: this.#chunks, start: this.#position, end: this.#size, isWritten: false,
     }
     this.#chunks = []
+    this.#options.pool.gathering.delete(this)
     this.#position = batch.end
     this.#batches.push(batch)
     const { file, pool } = this.#options

@@ -1,20 +1,35 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { blockSize, pumpBlob } from '../../src/http/pump-blob.ts'
+import { DownloadBlocks } from '../../src/http/download-blocks.ts'
+import { pumpBlob } from '../../src/http/pump-blob.ts'
 
 const KIB = 1024
 
 describe('downloads at the same time', () => {
   it('have large blocks while they are few, and never less than 64 KiB', () => {
-    for (const few of [1, 6, 16]) assert.equal(blockSize(few), 768 * KIB)
-    assert.equal(blockSize(17) < 768 * KIB, true)
-    for (const many of [192, 1000, 1_000_000]) assert.equal(blockSize(many), 64 * KIB)
+    const blocks = new DownloadBlocks()
+    const sizes = Array.from({ length: 1000 }, () => blocks.begin('a').bytes)
+    assert.deepEqual([...new Set(sizes.slice(0, 16))], [768 * KIB])
+    assert.equal((sizes[16] ?? 0) < 768 * KIB, true)
+    assert.deepEqual([...new Set(sizes.slice(191))], [64 * KIB])
   })
 
   it('take no more than a few dozen MiB, and 128 KiB each beyond that', () => {
-    let bytes = 0
-    for (let count = 1; count <= 1000; count++) bytes += 2 * blockSize(count)
-    assert.equal(bytes < 192 * KIB * KIB, true, `${bytes}`)
+    for (const clients of [1, 10, 1000]) {
+      const blocks = new DownloadBlocks()
+      let bytes = 0
+      for (let count = 0; count < 1000; count++) bytes += 2 * blocks.begin(`${count % clients}`).bytes
+      assert.equal(bytes < 192 * KIB * KIB, true, `${bytes} for ${clients} clients`)
+    }
+  })
+
+  it('have large blocks also while another client reads none of its hundreds', () => {
+    const blocks = new DownloadBlocks()
+    for (let count = 0; count < 500; count++) blocks.begin('greedy')
+    const block = blocks.begin('other')
+    assert.equal(block.bytes, 768 * KIB)
+    block.release()
+    assert.equal(blocks.begin('other').bytes, 768 * KIB)
   })
 
   it('come whole in blocks of any size', async () => {

@@ -189,6 +189,28 @@ describe('a full house', () => {
     assert.equal(await member.readToEnd(), '')
   })
 
+  it('closes one of a client that has dozens, also when an answer is owed on each', async (t) => {
+    const { row, started, release } = held()
+    let name = 'greedy'
+    const nameOf = (): string => name
+    const { connect } = await serveKernel(t, { maxConnections: 41, routes: [row], nameOf })
+    const greedy = []
+    for (let count = 0; count < 40; count++) {
+      const client = await connect()
+      greedy.push(client.send(`${head('GET /')}${head('GET /held')}`))
+      await client.read()
+    }
+    await started
+    name = 'other'
+    const other = await connect()
+    await other.send(`${head('GET /')}${head('GET /held')}`).read()
+    assert.ok(await isServed(await connect()))
+    assert.equal(await greedy[0]?.readToEnd(), '')
+    release()
+    assert.equal((await other.read()).body, 'released')
+    assert.equal((await greedy[1]?.read())?.body, 'released')
+  })
+
   it('turns newcomers away when everybody waits for an answer', async (t) => {
     const { row, started, release } = held()
     const { connect } = await serveKernel(t, { maxConnections: 1, routes: [row] })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Semaphore } from '../../src/lib/semaphore.ts'
-import { BlobWriter, type BlobWriterOptions } from '../../src/storage/blob-writer.ts'
+import { BlobWriter, type BlobWriterOptions, type WriterPool } from '../../src/storage/blob-writer.ts'
 
 const BATCH = 512 * 1024
 
@@ -34,7 +34,7 @@ class SlowFile {
   }
 }
 
-function open() {
+function open(shared?: WriterPool) {
   const file = new SlowFile()
   const reached: number[] = []
   const hash: BlobWriterOptions['hash'] = {
@@ -43,7 +43,9 @@ function open() {
     finish: async () => ({ sha256: '', blake3: '' }),
     abort: async () => undefined,
   }
-  const pool = { held: 0, isSyncing: false, writes: new Semaphore(2) }
+  const pool: WriterPool = shared ?? {
+    held: 0, gathering: new Set(), isSyncing: false, writes: new Semaphore(2),
+  }
   let written = 0
   const onWritten = (bytes: number): void => {
     written += bytes
@@ -101,6 +103,18 @@ describe('BlobWriter', () => {
     file.writes[1]?.end()
     await aborted
     assert.equal(pool.held, 0)
+  })
+
+  it('writes what slow senders have sent, so that it does not count against others for ever', () => {
+    const pool: WriterPool = {
+      held: 0, gathering: new Set(), isSyncing: false, writes: new Semaphore(100),
+    }
+    const slow = Array.from({ length: 5 }, () => open(pool))
+    for (const { writer } of slow) writer.add(Buffer.alloc(BATCH - 1))
+    const { file, writer } = open(pool)
+    for (let count = 0; count < slow.length; count++) writer.add(Buffer.alloc(1))
+    for (const other of slow) assert.equal(other.file.writes[0]?.length, BATCH - 1)
+    assert.equal(file.writes.length > 0, true)
   })
 
   it('has the disk begin early, for one upload at a time', async () => {

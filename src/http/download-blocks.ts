@@ -1,0 +1,51 @@
+/**
+ * How many bytes of a blob a download has in memory: a share of what there is for all of them.
+ *
+ * The first downloads of each client share with those of other clients only, and not with all that
+ * one of these has begun and does not read.
+ *
+ * @module
+ */
+
+/**
+ * Two blocks are in memory for each download. Smaller ones cost throughput in hand-overs, larger
+ * ones in cache misses.
+ */
+export const LARGEST_BLOCK: number = 768 * 1024
+const SMALLEST_BLOCK: number = 64 * 1024
+
+/** Downloads that begin while there are many have to do with their share of this. */
+const ALL_BLOCKS: number = 24 * 1024 * 1024
+
+/** A person's client has no more at a time. */
+const FIRST_DOWNLOADS = 2
+
+/** A download under way. */
+export interface DownloadBlock {
+  readonly bytes: number
+  release(): void
+}
+
+export class DownloadBlocks {
+  #downloads = 0
+  readonly #byClient = new Map<string, number>()
+
+  /** Bytes of a block for one more download, which must be released. */
+  begin(client: string): DownloadBlock {
+    const own = this.#count(client, 1)
+    const rivals = own <= FIRST_DOWNLOADS ? own * this.#byClient.size : this.#downloads
+    const share = Math.floor(ALL_BLOCKS / (2 * rivals))
+    return {
+      bytes: Math.max(SMALLEST_BLOCK, Math.min(LARGEST_BLOCK, share)),
+      release: () => void this.#count(client, -1),
+    }
+  }
+
+  #count(client: string, change: number): number {
+    this.#downloads += change
+    const own = (this.#byClient.get(client) ?? 0) + change
+    if (own === 0) this.#byClient.delete(client)
+    else this.#byClient.set(client, own)
+    return own
+  }
+}
