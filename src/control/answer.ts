@@ -8,7 +8,7 @@ import { DomainError } from '../core/domain-error.ts'
 import { KIB } from '../core/limits.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
-import { declaredLength, parseJson, readBytes } from '../http/read-body.ts'
+import { parseJson, readBytes } from '../http/read-body.ts'
 import type { Reply } from '../http/reply.ts'
 import type { Decoder } from '../lib/decoder.ts'
 import { LinkError } from '../link/link-error.ts'
@@ -35,18 +35,12 @@ export function answer<Params = unknown>(
 /**
  * Reads a JSON object. No body is one without members.
  *
- * @throws {HttpError} `BAD_BODY`, also when a page does not say that it is JSON: a form, which any
- *   page may send anywhere, cannot. And as `readBytes`.
+ * @throws {HttpError} `BAD_BODY`, and as `readBytes`.
  */
 export async function readMembers<Value>(
-  call: Pick<Call<Owner>, 'request' | 'principal' | 'beginBody' | 'holdBytes'>,
+  call: Pick<Call<Owner>, 'request' | 'beginBody' | 'holdBytes'>,
   decode: Decoder<Value>,
 ): Promise<Value> {
-  const { request, principal } = call
-  const hasBody = declaredLength(request) !== 0
-  if (principal.by === 'session' && hasBody && !isJson(request.headers['content-type'])) {
-    throw new HttpError('BAD_BODY', { detail: 'Content-Type must be application/json' })
-  }
   const bytes = await readBytes(call, MAX_REQUEST_BYTES)
   const members = bytes.length === 0 ? {} : parseJson(bytes)
   try {
@@ -55,10 +49,6 @@ export async function readMembers<Value>(
     if (error instanceof TypeError) throw new HttpError('BAD_BODY', { detail: error.message })
     throw error
   }
-}
-
-function isJson(contentType: string | undefined): boolean {
-  return /^application\/json[ \t]*(?:;|$)/i.test(contentType ?? '')
 }
 
 /** The code of the domain, so that a command can tell what it would tell without a daemon. */

@@ -28,7 +28,7 @@ const PRINTABLE = /^[ -~]*$/
  * @throws The error of the failing system call.
  */
 export async function createControlToken(dataDir: string): Promise<string> {
-  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  const token = mintToken()
   await replaceFile(join(dataDir, CONTROL_TOKEN_FILE), `${token}\n`)
   return token
 }
@@ -38,6 +38,11 @@ export async function readControlToken(dataDir: string): Promise<string> {
   const token = (await readFile(join(dataDir, CONTROL_TOKEN_FILE), 'utf8')).trim()
   if (!PRINTABLE.test(token)) throw new TypeError(`Cannot read ${CONTROL_TOKEN_FILE}: it holds no token`)
   return token
+}
+
+/** A new token that nobody can guess. */
+export function mintToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url')
 }
 
 /** Compares in a time that says nothing about where the two differ. */

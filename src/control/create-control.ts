@@ -15,21 +15,21 @@ import type { Admin } from '../ports/admin.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
-import type { PrivateFile } from '../ports/private-file.ts'
 import { createAuthorize, type Owner } from './authorize.ts'
 import { createControlRoutes, createPublicControlRoutes } from './control-routes.ts'
 import { PanelEvents } from './panel-events.ts'
-import { createPanelRoutes, createPublicPanelRoutes } from './panel-routes.ts'
-import { PanelSessions } from './panel-sessions.ts'
+import { createPanelFileRoutes } from './panel-files.ts'
+import { createPanelRoutes } from './panel-routes.ts'
 import { readPanelState } from './panel-state.ts'
-import { PanelTickets } from './panel-tickets.ts'
+import { PanelToken } from './panel-token.ts'
 
 export interface ControlOptions {
   readonly admin: Admin
   readonly panel: Panel
+  /** The token of the commands. */
   readonly token: string
-  /** Where the key of the panel's sessions is kept. */
-  readonly keyFile: PrivateFile
+  /** Told when somebody was given the address that opens the panel. */
+  readonly onAddressGiven?: () => void
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -42,9 +42,8 @@ export interface Control extends RequestListener {
 
 /** @returns A listener for `request` *and* `checkContinue` events. */
 export function createControl(options: ControlOptions): Control {
-  const { admin, panel, token, keyFile, clock, logger } = options
-  const tickets = new PanelTickets(clock)
-  const sessions = new PanelSessions({ keyFile, clock, logger })
+  const { admin, panel, token, onAddressGiven, clock, logger } = options
+  const panelToken = new PanelToken()
   const events = new PanelEvents({
     readState: () => readPanelState(admin, panel),
     onChange: (listener) => panel.onChange(listener),
@@ -53,12 +52,12 @@ export function createControl(options: ControlOptions): Control {
   })
   const now = (): number => clock.now()
   const listener = createListener<Owner>({
-    publicRoutes: [...createPublicControlRoutes(), ...createPublicPanelRoutes({ tickets, sessions })],
+    publicRoutes: [...createPublicControlRoutes(), ...createPanelFileRoutes()],
     routes: [
       ...createControlRoutes(admin),
-      ...createPanelRoutes({ admin, panel, tickets, sessions, events, now }),
+      ...createPanelRoutes({ admin, panel, panelToken, onAddressGiven, events, now }),
     ],
-    authenticate: createAuthorize(token, sessions),
+    authenticate: createAuthorize(token, panelToken),
     toHttpError,
     onFailure: ({ cause }, id) => {
       logger.error('A control request failed', { id, ...describeFailure(cause) })

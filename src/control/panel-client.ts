@@ -10,18 +10,18 @@ import { decodePause } from './admin-wire.ts'
 import { callControl, type ControlAddress } from './call-control.ts'
 
 export interface PanelClient extends Pick<Panel, 'pause' | 'resume'> {
-  /** A URL that opens the panel in a browser: once, and within a minute. */
-  ticket(): Promise<string>
+  /** The URL that opens the panel in a browser, for as long as this daemon runs. */
+  panelUrl(): Promise<string>
 }
 
-const decodeTicket = objectOf({ url: decodeString })
+const decodeAddress = objectOf({ url: decodeString })
 const decodeNothing = objectOf({})
 
 /** Every method throws `ControlUnreachableError`, or what the daemon says went wrong. */
 export function createPanelClient(address: ControlAddress): PanelClient {
   return {
-    ticket: async () => {
-      const question = { method: 'POST', path: '/panel/tickets', decode: decodeTicket }
+    panelUrl: async () => {
+      const question = { method: 'GET', path: '/panel', decode: decodeAddress }
       return (await callControl(address, question)).url
     },
     pause: (durationMs) => {

@@ -14,7 +14,6 @@ import { SerialQueue } from '../lib/serial-queue.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
-import type { Owner } from './authorize.ts'
 import { withNulls } from './control-json.ts'
 import type { PanelState } from './panel-state.ts'
 
@@ -33,17 +32,12 @@ export interface PanelEventsDeps {
   readonly logger: Logger
 }
 
-interface OpenStream {
-  readonly stream: EventStream
-  readonly owner: Owner
-}
-
 export class PanelEvents {
   readonly #deps: PanelEventsDeps
   /** Readings and what is sent of them come in one order. */
   readonly #queue = new SerialQueue()
   /** Oldest first. */
-  #open: readonly OpenStream[] = []
+  #open: readonly EventStream[] = []
   #cancelBeat: (() => void) | undefined
   #unsubscribe: (() => void) | undefined
   #cancelSend: (() => void) | undefined
@@ -60,7 +54,7 @@ export class PanelEvents {
   }
 
   /** Opens a stream, and sends the state on it. */
-  open(owner: Owner, wire: Wire): void {
+  open(wire: Wire): void {
     if (this.#isClosed) {
       wire.end()
       return
@@ -68,11 +62,11 @@ export class PanelEvents {
     const stream = new EventStream(wire, {
       // The frame before it holds everything.
       resync: () => NOTHING,
-      onGone: () => this.#keep((other) => other.stream !== stream),
+      onGone: () => this.#keep((other) => other !== stream),
     })
-    const all = [...this.#open, { stream, owner }]
+    const all = [...this.#open, stream]
     this.#open = all.slice(-MAX_STREAMS)
-    for (const oldest of all.slice(0, -MAX_STREAMS)) oldest.stream.end()
+    for (const oldest of all.slice(0, -MAX_STREAMS)) oldest.end()
     this.#unsubscribe ??= this.#deps.onChange(() => this.#sendSoon())
     this.#cancelBeat ??= this.#scheduleBeat()
     this.#run(async () => {
@@ -84,15 +78,17 @@ export class PanelEvents {
     })
   }
 
-  /** Ends those that came with a session. */
-  endSessions(): void {
-    this.#end(({ owner }) => owner.by === 'session')
+  /** Ends all streams that are open. */
+  endAll(): void {
+    const over = this.#open
+    this.#keep(() => false)
+    for (const stream of over) stream.end()
   }
 
   /** Ends all streams, and from now on each new one at once. */
   close(): void {
     this.#isClosed = true
-    this.#end(() => true)
+    this.endAll()
   }
 
   #sendSoon(): void {
@@ -114,7 +110,7 @@ export class PanelEvents {
     const { text, frame } = await this.#read()
     if (text === this.#sent) return
     this.#sent = text
-    for (const { stream } of this.#open) stream.send(frame)
+    for (const stream of this.#open) stream.send(frame)
   }
 
   async #read(): Promise<{ readonly text: string; readonly frame: Uint8Array }> {
@@ -128,28 +124,20 @@ export class PanelEvents {
   #run(work: () => Promise<void>): void {
     this.#queue.run(work).catch((error: unknown) => {
       this.#deps.logger.error('Cannot tell the panel the state', { ...describeFailure(error) })
-      this.#end(() => true)
+      this.endAll()
     })
   }
 
   #scheduleBeat(): () => void {
     return this.#deps.clock.after(HEARTBEAT_MS, () => {
       this.#cancelBeat = this.#scheduleBeat()
-      const now = this.#deps.clock.now()
-      this.#end(({ owner }) => owner.by === 'session' && owner.session.expiresAt <= now)
-      for (const { stream } of this.#open) stream.ping()
+      for (const stream of this.#open) stream.ping()
       // The free space is nothing that anybody hears of.
-      if (this.#open.length > 0) this.#sendSoon()
+      this.#sendSoon()
     })
   }
 
-  #end(isOver: (open: OpenStream) => boolean): void {
-    const over = this.#open.filter(isOver)
-    this.#keep((open) => !over.includes(open))
-    for (const { stream } of over) stream.end()
-  }
-
-  #keep(isKept: (open: OpenStream) => boolean): void {
+  #keep(isKept: (stream: EventStream) => boolean): void {
     this.#open = this.#open.filter(isKept)
     if (this.#open.length > 0) return
     this.#unsubscribe?.()

@@ -25,7 +25,7 @@ export async function openRunning(dataDir: string): Promise<PanelClient | undefi
       const { address, explain } = await reachDaemon(dataDir, holder)
       const client = createPanelClient(address)
       return {
-        ticket: () => explain(client.ticket()),
+        panelUrl: () => explain(client.panelUrl()),
         pause: (durationMs) => explain(client.pause(durationMs)),
         resume: () => explain(client.resume()),
       }

@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createControl } from '../control/create-control.ts'
 import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
-import { PANEL_KEY_FILE } from '../control/panel-sessions.ts'
 import { createDeviceAdmin } from '../control/device-admin.ts'
 import { DomainError } from '../core/domain-error.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
@@ -20,13 +19,13 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { toUnusable } from '../storage/own-files.ts'
-import { DiskPrivateFile } from '../storage/disk-private-file.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl } from './addresses.ts'
 import { createPanel } from './create-panel.ts'
 import { Listeners } from './listeners.ts'
 import { openBus } from './open-bus.ts'
 import { openConfigured, type Clipboard } from './open-clipboard.ts'
 import { openDesktop, type Desktop } from './open-desktop.ts'
+import { OpeningFile } from './opening-file.ts'
 import { readInterfaces } from './read-interfaces.ts'
 import { readStatus } from './read-status.ts'
 import { defaultListen, type Settings } from './settings.ts'
@@ -214,9 +213,17 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
     bus,
     addresses: () => listAddresses(bound, readInterfaces(), settings.publicUrl),
   })
-  const keyFile = new DiskPrivateFile(join(directory.path, PANEL_KEY_FILE))
-  const { clock } = clipboard
-  const controlListener = createControl({ admin, panel, token, keyFile, clock, logger })
+  const openingFile = new OpeningFile(directory.path, clipboard)
+  cleanup.add(() => openingFile.remove())
+  await openingFile.remove()
+  const controlListener = createControl({
+    admin,
+    panel,
+    token,
+    clock: clipboard.clock,
+    logger,
+    onAddressGiven: () => openingFile.removeLater(),
+  })
   cleanup.add(() => controlListener.closeStreams())
   const control = await listeners.startControl(controlListener, settings.control)
   await directory.announce({ control })

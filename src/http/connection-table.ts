@@ -104,11 +104,13 @@ export class ConnectionTable {
       isExempt?.(remoteAddress) !== true &&
       this.#strangers(remoteAddress) >= maxConnectionsPerAddress
     if (isCrowded) {
-      const isExpendable = (other: Connection): boolean => isSilentStranger(other, remoteAddress)
-      if (!this.#closeOldest(isExpendable)) return false
+      const isOfThem = (other: Connection): boolean => other.remoteAddress === remoteAddress
+      if (!this.#closeOldest((other) => other.isExpendable && isOfThem(other))) return false
     }
     if (this.#entries.size < this.#maxConnections) return true
-    if (this.#closeOldest((other) => isSilentStranger(other))) return true
+    // A stranger that does not read its answer, or goes on sending what nobody wants, is no reason
+    // to turn somebody away or to hang up on a device; the newcomer may be the owner.
+    if (this.#closeOldest((other) => other.isExpendable)) return true
     if (this.#closeOldest((other) => !other.isBusy)) return true
     const greedy = this.#greedyClient()
     return greedy !== undefined && this.#closeOldest(({ client }) => client === greedy)
@@ -181,11 +183,4 @@ export class ConnectionTable {
     if (socket.bytesRead === 0) socket.destroy()
     else refuseSocket(socket, new HttpError('HEADER_TIMEOUT'))
   }
-}
-
-function isSilentStranger(
-  { isBusy, isKnown, remoteAddress }: Connection,
-  address: string | undefined = remoteAddress,
-): boolean {
-  return !isBusy && !isKnown && remoteAddress === address
 }

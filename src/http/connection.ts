@@ -35,6 +35,8 @@ export class Connection {
   /** The answer to the newest request that may change something. */
   #latestChange: ServerResponse | undefined = undefined
   #pipeline: Pipeline | undefined = undefined
+  /** Requests that wait for us and not for their client: they are checked, or handled. */
+  #inHand = 0
   #onGone: Set<() => void> | undefined = undefined
 
   constructor(socket: Socket) {
@@ -50,6 +52,24 @@ export class Connection {
   /** Whether an answer is owed or under way. */
   get isBusy(): boolean {
     return isOpen(this.latest)
+  }
+
+  /**
+   * Whether nobody has logged in on it, and nothing here is at work for it: all that it can still be
+   * owed is an answer that its client may never read.
+   */
+  get isExpendable(): boolean {
+    return !this.isKnown && this.#inHand === 0
+  }
+
+  /** Notes for as long as `work` takes that a request of this connection is in our hands. */
+  async takeInHand<Value>(work: Promise<Value>): Promise<Value> {
+    this.#inHand += 1
+    try {
+      return await work
+    } finally {
+      this.#inHand -= 1
+    }
   }
 
   /**

@@ -139,7 +139,9 @@ class Kernel<Principal> {
     if (this.#isDraining()) throw new HttpError('DRAINING')
     const principal = this.#authenticate(exchange)
     return principal instanceof Promise
-      ? principal.then((found) => this.#serveTo(found, exchange, literal))
+      ? exchange.connection
+          .takeInHand(principal)
+          .then((found) => this.#serveTo(found, exchange, literal))
       : this.#serveTo(principal, exchange, literal)
   }
 
@@ -169,7 +171,7 @@ class Kernel<Principal> {
     // The principal is what the table asks for, and the parameters are those of the pattern.
     const reply = (row.handler as Handler)(exchange)
     return reply instanceof Promise
-      ? reply.then((value) => this.#send(exchange, value))
+      ? exchange.connection.takeInHand(reply).then((value) => this.#send(exchange, value))
       : this.#send(exchange, reply)
   }
 

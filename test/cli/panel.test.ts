@@ -13,7 +13,14 @@ import { FakePanel } from '../support/fake-panel.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
-const URL_LINE = /^http:\/\/127\.0\.0\.1:\d+\/enter\?ticket=[\w-]{43}\n$/
+const URL_LINE = /^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}\n$/
+
+/** Whether what stands behind the `#` of an address opens the panel. */
+async function opens(address: string): Promise<boolean> {
+  const { origin, hash } = new URL(address)
+  const headers = { Authorization: `Bearer ${hash.slice(1)}` }
+  return (await fetch(`${origin}/state`, { headers })).status === 200
+}
 
 /** Commands beside a daemon that is this fake. */
 async function beside(t: TestContext) {
@@ -46,7 +53,7 @@ async function fakeOpener(t: TestContext) {
 }
 
 describe('clipgate panel', () => {
-  it('opens a private file that leads to the panel: no ticket is an argument', async (t) => {
+  it('opens a private file that leads to the panel: no token is an argument', async (t) => {
     const { run, dataDir } = await beside(t)
     const { PATH, opened } = await fakeOpener(t)
     const { code, stdout, stderr } = await run(['panel'], { environment: { PATH, DISPLAY: ':1' } })
@@ -56,24 +63,21 @@ describe('clipgate panel', () => {
     assert.deepEqual(await opened(), ['1', path])
     assert.equal((await stat(path)).mode & 0o777, 0o600)
     const html = await readFile(path, 'utf8')
-    const [, action = ''] = /<form method="post" action="([^"]+)">/.exec(html) ?? []
-    const [, ticket = ''] = /name="ticket" value="([\w-]{43})"/.exec(html) ?? []
-    assert.ok(ticket !== '' && !stdout.includes(ticket), 'not printed')
-    const body = new URLSearchParams({ ticket })
-    const headers = { Origin: 'null' }
-    const entered = await fetch(action, { method: 'POST', body, headers })
-    assert.equal(entered.status, 200)
-    assert.match(entered.headers.get('set-cookie') ?? '', /^clipgate_panel_/)
+    const [, address = ''] = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(html) ?? []
+    assert.match(`${address}\n`, URL_LINE)
+    assert.ok(!stdout.includes('#'), 'not printed')
+    assert.ok(await opens(address), address)
   })
 
   it('replaces the file of the last time', async (t) => {
     const { run, dataDir } = await beside(t)
     const { PATH } = await fakeOpener(t)
     const environment = { PATH, WAYLAND_DISPLAY: 'wayland-0' }
+    const path = join(dataDir, 'open-panel.html')
+    await writeFile(path, 'of the last time', { mode: 0o644 })
     await run(['panel'], { environment })
-    const first = await readFile(join(dataDir, 'open-panel.html'), 'utf8')
-    await run(['panel'], { environment })
-    assert.notEqual(await readFile(join(dataDir, 'open-panel.html'), 'utf8'), first)
+    assert.match(await readFile(path, 'utf8'), /^<!doctype html>/)
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
   })
 
   it('prints the URL where there is no desktop, no opener, or when it is told to', async (t) => {
@@ -89,8 +93,8 @@ describe('clipgate panel', () => {
       assert.equal(code, 0)
       assert.match(stdout, URL_LINE)
       assert.equal(errors.length, 1)
-      assert.match(errors[0] ?? '', /within a minute; it works once/)
-      assert.equal((await fetch(stdout.trim())).status, 200)
+      assert.match(errors[0] ?? '', /until the daemon stops/)
+      assert.ok(await opens(stdout), stdout)
     }
   })
 

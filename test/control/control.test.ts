@@ -13,7 +13,6 @@ import type { Admin, PairRequest } from '../../src/ports/admin.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
 import { FakePanel } from '../support/fake-panel.ts'
-import { MemoryPrivateFile } from '../support/memory-private-file.ts'
 
 const TOKEN = 'a-token-that-nobody-guesses'
 
@@ -32,7 +31,6 @@ async function listen(t: TestContext, admin: Admin, host = '127.0.0.1') {
     admin,
     panel: new FakePanel(),
     token: TOKEN,
-    keyFile: new MemoryPrivateFile(),
     clock: systemClock,
     logger,
   })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { SESSION_TTL_MS } from '../../src/control/panel-sessions.ts'
 import type { Frame } from '../support/event-reader.ts'
 import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
 import { textItem } from './support/items.ts'
@@ -137,17 +136,13 @@ describe('the event stream of the panel', () => {
     assert.equal(await (await follow()).next(), undefined)
   })
 
-  it('ends with its session', async (t) => {
-    const { follow, enter, clock } = await openControl(t)
-    const Cookie = await enter()
-    const { next } = await follow({ Cookie })
-    const command = await follow(OWNER)
+  it('ends when all pages are signed out', async (t) => {
+    const { ask, follow, page } = await openControl(t)
+    const headers = await page()
+    const { next } = await follow(headers)
     await next()
-    await command.next()
-    clock.jump(SESSION_TTL_MS)
-    clock.advance(25_000)
+    assert.equal((await ask('/panel', { method: 'DELETE', headers })).status, 200)
     assert.equal(await next(), undefined)
-    assert.deepEqual(await command.next(), { comment: 'ping' })
   })
 
   it('ends when the state cannot be told, and the log says why', async (t) => {

@@ -139,15 +139,14 @@ describe('POST and DELETE /pause', () => {
 })
 
 describe('createPanelClient()', () => {
-  it('pauses, resumes, and gets tickets that open the panel', async (t) => {
-    const { url, panel, clock, ask } = await openControl(t)
+  it('pauses, resumes, and gets the address that opens the panel', async (t) => {
+    const { url, panel, clock, ask, address } = await openControl(t)
     const client = createPanelClient({ url, token: TOKEN })
     assert.deepEqual(await client.pause(1000), { untilMs: clock.now() + 1000 })
     assert.deepEqual(await client.pause(undefined), { untilMs: undefined })
     await client.resume()
     assert.equal(panel.paused, undefined)
-    const ticket = new URL(await client.ticket())
-    assert.equal(ticket.origin, url)
-    assert.equal((await ask(`${ticket.pathname}${ticket.search}`)).status, 200)
+    assert.equal(await client.panelUrl(), (await address()).href)
+    assert.equal((await ask('/')).status, 200)
   })
 })

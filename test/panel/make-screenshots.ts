@@ -38,7 +38,7 @@ async function shootAll(look: string, options: BrowserContextOptions): Promise<v
     await writeFile(`${FOLDER}${name}-${look}.png`, shrinkPng(bytes))
   }
   room.status = STATUS
-  await page.goto(await room.ticket())
+  await page.goto(await room.address())
   await page.getByText('No device yet').waitFor()
   await shoot('empty', 'page')
   await shootItems(page, room, shoot)
@@ -113,7 +113,7 @@ async function shootTrouble(page: Page, room: Showroom, shoot: Shoot): Promise<v
   room.close()
   await page.getByRole('heading', { name: 'The daemon does not answer' }).waitFor()
   await shoot('away')
-  await page.context().clearCookies()
+  await page.evaluate('sessionStorage.clear()')
   await room.open()
   await page.getByText('clipgate panel', { exact: true }).waitFor()
   await shoot('signed-out')

@@ -14,7 +14,6 @@ import { closeBrowser, openPage } from '../panel/support/browser.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { createFakeAdmin } from '../support/fake-admin.ts'
 import { FakePanel } from '../support/fake-panel.ts'
-import { MemoryPrivateFile } from '../support/memory-private-file.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { RawClient, type RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
@@ -152,7 +151,6 @@ async function openControl(t: TestContext) {
     admin: createFakeAdmin(),
     panel: new FakePanel(),
     token: 'token',
-    keyFile: new MemoryPrivateFile(),
     clock: systemClock,
     logger,
   })

@@ -18,7 +18,6 @@ import { openDataDirectory, type DataDirectory } from '../../src/storage/data-di
 import { CaptureLogger } from './capture-logger.ts'
 import { temporaryFolder } from './daemon-process.ts'
 import { FakePanel } from './fake-panel.ts'
-import { MemoryPrivateFile } from './memory-private-file.ts'
 
 export interface HeldDirectory {
   readonly dataDir: string
@@ -41,9 +40,8 @@ export async function serveControl(
   panel: Panel = new FakePanel(),
 ): Promise<void> {
   const token = await createControlToken(dataDir)
-  const keyFile = new MemoryPrivateFile()
   const logger = new CaptureLogger()
-  const listener = createControl({ admin, panel, token, keyFile, clock: systemClock, logger })
+  const listener = createControl({ admin, panel, token, clock: systemClock, logger })
   const server = createServer(listener)
   t.after(() => {
     server.closeAllConnections()

@@ -1,11 +1,12 @@
 // @ts-check
 /**
- * What the page asks of the daemon. The session is in a cookie that no script can read.
+ * What the page asks of the daemon.
  *
  * @module
  */
 
 import { strings } from './strings.js'
+import { currentToken } from './token.js'
 
 /** @import { Pairing } from './state.js' */
 
@@ -54,42 +55,22 @@ export async function resumeSharing() {
   await call('DELETE', '/pause')
 }
 
-/** Ends the sessions of all browsers, this one's included. */
-export async function endSessions() {
-  await call('DELETE', '/session')
+/** Signs out all pages of the panel, this one included. */
+export async function signOutAll() {
+  await call('DELETE', '/panel')
 }
 
 /**
- * The beginning of the current text; `undefined` when it has none to show (any more).
+ * What may be shown of the current item; `undefined` when it has nothing to show (any more).
  *
  * @param {string} contentId
+ * @returns {Promise<Blob | undefined>}
  */
 export async function readPreview(contentId) {
-  const response = await ask(previewPath(contentId), {})
+  const response = await ask('/item/preview')
   // What is current may have changed on the way, and may be the same again by now.
   const isSame = response.headers.get('ETag') === `"${contentId}"`
-  return response.ok && isSame ? response.text() : undefined
-}
-
-/** @param {string} contentId Makes another address of each item, so that no other one is shown. */
-export function previewPath(contentId) {
-  return `/item/preview?id=${encodeURIComponent(contentId)}`
-}
-
-/**
- * Why the event stream does not open.
- *
- * @returns {Promise<'signed-out' | 'away' | 'up'>}
- */
-export async function probe() {
-  try {
-    const { status, ok } = await ask('/state', {})
-    if (status === 401) return 'signed-out'
-    return ok ? 'up' : 'away'
-  } catch (error) {
-    if (error instanceof ApiError) return 'away'
-    throw error
-  }
+  return response.ok && isSame ? response.blob().catch(away) : undefined
 }
 
 /**
@@ -109,14 +90,23 @@ async function call(method, path, body) {
 }
 
 /**
+ * Asks the daemon in the name of this tab, and nobody without a name.
+ *
  * @param {string} path
- * @param {RequestInit} init
+ * @param {RequestInit} [init]
+ * @throws {ApiError} when there is no answer.
  */
-async function ask(path, init) {
-  try {
-    return await fetch(path, { ...init, cache: 'no-store', credentials: 'same-origin' })
-  } catch {
-    // Browsers say nothing of use about why.
-    throw new ApiError(strings.errors.away, 0)
-  }
+export async function ask(path, init = {}) {
+  const token = currentToken()
+  if (token === undefined) throw new ApiError(strings.errors.signedOut, 401)
+  const headers = { ...init.headers, Authorization: `Bearer ${token}` }
+  // Cookies of 127.0.0.1 belong to other servers; none of ours leads anywhere else.
+  const always = /** @type {const} */ ({ cache: 'no-store', credentials: 'omit', redirect: 'error' })
+  // Browsers say nothing of use about why it failed.
+  return fetch(path, { ...init, ...always, headers }).catch(away)
+}
+
+/** @returns {never} */
+function away() {
+  throw new ApiError(strings.errors.away, 0)
 }

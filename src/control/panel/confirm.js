@@ -8,7 +8,7 @@
 import { actionButton, errorLine, plainButton } from './actions.js'
 import { chooseAddress } from './addresses.js'
 import { announce } from './announce.js'
-import { endSessions, revokeDevice, rotateDevice } from './api.js'
+import { revokeDevice, rotateDevice, signOutAll } from './api.js'
 import { openDialog } from './dialog.js'
 import { h } from './dom.js'
 import { showPairing } from './pairing.js'
@@ -75,7 +75,7 @@ export function confirmSignOut(fallback) {
     submit: words.submit,
     look: 'danger',
     run: async () => {
-      await endSessions()
+      await signOutAll()
       dialog.close()
     },
   })

@@ -7,7 +7,7 @@
 
 import { plainButton } from './actions.js'
 import { announce } from './announce.js'
-import { ApiError, previewPath, readPreview } from './api.js'
+import { ApiError, readPreview } from './api.js'
 import { h, newId, setAttribute, setText } from './dom.js'
 import { formatBytes } from './format.js'
 import { icon } from './icons.js'
@@ -74,37 +74,30 @@ export function createItemView() {
     if (!shown) return
     if (kind === null) preview.append(note(words.noPreview))
     else if (isHidden()) preview.append(note(words.hidden))
-    else if (kind === 'image') preview.append(pictureOf(shown))
-    else void showText(shown, () => wanted === shownPreview)
+    else void show(shown, () => wanted === shownPreview)
   }
 
   /**
    * @param {Item} item
    * @param {() => boolean} isStillWanted
    */
-  async function showText(item, isStillWanted) {
-    const text = await readPreview(item.contentId).catch((error) => {
+  async function show(item, isStillWanted) {
+    const content = await readPreview(item.contentId).catch((error) => {
       // That the daemon is away is said elsewhere, and it brings another state with it.
       if (error instanceof ApiError) return undefined
       throw error
     })
+    const text = item.preview === 'text' ? await content?.text() : undefined
     if (!isStillWanted()) return
-    if (text === undefined) {
+    if (content === undefined) {
       // The next state asks again.
       shownPreview = ''
-      return preview.replaceChildren(note(words.noPreview))
+      preview.replaceChildren(note(words.noPreview))
+    } else if (text === undefined) {
+      preview.replaceChildren(pictureOf(content))
+    } else {
+      preview.replaceChildren(...textOf(text, item))
     }
-    const name = words.previewText
-    const block = h('pre', { dir: 'auto', tabindex: 0, role: 'region', 'aria-label': name }, text)
-    const isCut = new TextEncoder().encode(text).length < item.size
-    preview.replaceChildren(block, ...(isCut ? [note(words.cut)] : []))
-  }
-
-  /** @param {Item} item */
-  function pictureOf(item) {
-    const image = h('img', { alt: words.previewOf, src: previewPath(item.contentId) })
-    image.addEventListener('error', () => image.replaceWith(note(words.noPreview)))
-    return image
   }
 
   return { section, render }
@@ -113,6 +106,29 @@ export function createItemView() {
 /** @param {Item | null} item */
 function keyOf(item) {
   return item === null ? '' : `${item.contentId} ${item.activatedAtMs}`
+}
+
+/**
+ * @param {string} text
+ * @param {Item} item
+ */
+function textOf(text, item) {
+  const name = words.previewText
+  const block = h('pre', { dir: 'auto', tabindex: 0, role: 'region', 'aria-label': name }, text)
+  const isCut = new TextEncoder().encode(text).length < item.size
+  return [block, ...(isCut ? [note(words.cut)] : [])]
+}
+
+/** @param {Blob} content */
+function pictureOf(content) {
+  const src = URL.createObjectURL(content)
+  const image = h('img', { alt: words.previewOf, src })
+  image.addEventListener('load', () => URL.revokeObjectURL(src))
+  image.addEventListener('error', () => {
+    URL.revokeObjectURL(src)
+    image.replaceWith(note(words.noPreview))
+  })
+  return image
 }
 
 /** @param {string} text */

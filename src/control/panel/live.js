@@ -1,12 +1,13 @@
 // @ts-check
 /**
- * Follows the state of the daemon over its event stream, across outages and restarts.
+ * Follows the state of the daemon over its event stream, across outages.
  *
  * @module
  */
 
-import { probe } from './api.js'
-import { parseState } from './state.js'
+import { ApiError } from './api.js'
+import { readStates } from './events.js'
+import { forgetToken } from './token.js'
 
 /** @import { PanelState } from './state.js' */
 
@@ -26,59 +27,57 @@ const MAX_DELAY_MS = 5_000
  * @param {{ onState: (state: PanelState) => void, onLink: (link: LinkState) => void }} listeners
  */
 export function followDaemon({ onState, onLink }) {
-  /** @type {EventSource | undefined} */
-  let source
+  let stream = new AbortController()
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer
   let delayMs = FIRST_DELAY_MS
-  let isSignedOut = false
 
-  function open() {
+  async function open() {
     close()
     if (document.hidden) return
-    const opened = new EventSource('/events')
-    source = opened
-    opened.addEventListener('state', (event) => {
-      delayMs = FIRST_DELAY_MS
-      isSignedOut = false
-      onState(parseState(event.data))
-      onLink('live')
-    })
-    opened.addEventListener('error', () => {
-      // It would try again on its own, but not after every kind of failure, and never says which.
-      opened.close()
-      if (opened === source) void explain(opened)
-    })
-  }
-
-  /** @param {EventSource} failed */
-  async function explain(failed) {
-    const link = await probe()
-    if (failed !== source) return
-    onLink(link === 'up' ? 'trying' : link)
-    isSignedOut = link === 'signed-out'
-    // Signing in happens in another window, and then somebody comes back to this one.
-    if (isSignedOut) return
+    const { signal } = (stream = new AbortController())
+    const link = await follow(signal)
+    if (signal.aborted) return
+    onLink(link)
+    if (link === 'signed-out') return
     timer = setTimeout(open, delayMs)
     delayMs = Math.min(delayMs * 1.5, MAX_DELAY_MS)
   }
 
+  /**
+   * @param {AbortSignal} signal
+   * @returns {Promise<LinkState>} How the way to the daemon is when the stream has ended.
+   */
+  async function follow(signal) {
+    try {
+      for await (const state of readStates(signal)) {
+        delayMs = FIRST_DELAY_MS
+        onState(state)
+        onLink('live')
+      }
+      return 'trying'
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.status !== 401) return 'away'
+      // That daemon has ended, or has signed everybody out. No other one will know this token.
+      forgetToken()
+      return 'signed-out'
+    }
+  }
+
   function close() {
     clearTimeout(timer)
-    source?.close()
-    source = undefined
+    stream.abort()
   }
 
-  function retry() {
+  function reopen() {
     delayMs = FIRST_DELAY_MS
-    open()
+    void open()
   }
 
-  document.addEventListener('visibilitychange', () => (document.hidden ? close() : retry()))
-  window.addEventListener('focus', () => isSignedOut && retry())
+  document.addEventListener('visibilitychange', () => (document.hidden ? close() : reopen()))
   // A page that the browser had frozen has a dead stream.
-  window.addEventListener('pageshow', (event) => event.persisted && retry())
+  window.addEventListener('pageshow', (event) => event.persisted && reopen())
   window.addEventListener('pagehide', close)
-  open()
-  return { retry }
+  void open()
 }

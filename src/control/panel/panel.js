@@ -5,7 +5,7 @@
  * @module
  */
 
-import { plainButton, setUsable } from './actions.js'
+import { setUsable } from './actions.js'
 import { announce, announcer } from './announce.js'
 import { createDaemonView } from './daemon.js'
 import { createDevicesView } from './devices.js'
@@ -18,18 +18,14 @@ import { createProblemsView } from './problems.js'
 import { currentState, hasState, onState, publishState } from './store.js'
 import { strings } from './strings.js'
 import { setServerTime, startTicking } from './time.js'
+import { takeToken } from './token.js'
 
 /** @import { LinkState } from './live.js' */
 
+takeToken()
+
 /** @type {LinkState} */
 let link = 'trying'
-
-/**
- * Of the daemon that this page came from, as far as anybody knows.
- *
- * @type {string | undefined}
- */
-let version
 
 const item = createItemView()
 const pause = createPauseView()
@@ -51,26 +47,24 @@ document.body.append(top, main, announcer())
 
 onState((state) => {
   setServerTime(state.serverTimeMs)
-  version ??= state.status.version
   item.render(state.item)
   pause.render(state.status)
   devices.render(state.devices)
   daemon.render(state.status)
-  // An update of the daemon brings another page. Not over an open dialog: it may show a password.
-  const isOld = version !== state.status.version
-  if (isOld && document.querySelector('dialog') === null) location.reload()
 })
 
-const { retry } = followDaemon({
+followDaemon({
   onState: publishState,
   onLink: (next) => {
-    if (next === 'away' && link === 'live') announce(strings.announceAway)
+    if (next === 'away' && link !== 'away' && hasState()) announce(strings.announceAway)
     if (next === 'live' && link === 'away') announce(strings.announceBack)
     link = next
     render()
   },
 })
 onState(render)
+// Somebody put the address of a new start of the daemon into this tab: the page may be new as well.
+window.addEventListener('hashchange', () => takeToken() && location.reload())
 render()
 startTicking()
 
@@ -91,7 +85,7 @@ function render() {
 }
 
 function createSignedOut() {
-  const { heading, why, command, then, retry: label } = strings.signedOut
+  const { heading, why, command, then } = strings.signedOut
   const id = newId()
   return h(
     'section',
@@ -101,6 +95,5 @@ function createSignedOut() {
     h('p', {}, why),
     h('pre', { class: 'command' }, h('code', {}, command)),
     h('p', { class: 'note' }, then),
-    plainButton(label, () => retry()),
   )
 }

@@ -48,7 +48,7 @@ export const strings = {
   problems: {
     heading: 'Needs attention',
     awayTitle: 'The daemon does not answer',
-    away: 'What you see is from before. This page comes back by itself as soon as the daemon does. To start it: ',
+    away: 'What you see is from before. When the daemon was started again, “clipgate panel” opens a new page. To start it: ',
     awayCommand: 'clipgate serve',
     clipboard: 'The system clipboard cannot be used',
     /** @type {(name: string) => string} */
@@ -61,10 +61,9 @@ export const strings = {
 
   signedOut: {
     heading: 'Open the panel from a terminal',
-    why: 'This page shows and changes things that are yours alone, so it wants to know that it is you who opened it. Run this on the computer where the daemon runs:',
+    why: 'This page shows and changes things that are yours alone, so it wants to know that it is you who opened it. A page is signed in until the daemon stops, or all browsers were signed out. Run this on the computer where the daemon runs:',
     command: 'clipgate panel',
-    then: 'It opens this page signed in, for seven days in this browser.',
-    retry: 'Try again',
+    then: 'It opens the panel in a new tab. This one can be closed.',
   },
 
   item: {

@@ -14,7 +14,6 @@ import { readFrames, type Frame } from '../../support/event-reader.ts'
 import { createFakeAdmin, type FakeAdmin } from '../../support/fake-admin.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { FakePanel } from '../../support/fake-panel.ts'
-import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
 
 export const TOKEN = 'a-token-that-nobody-guesses'
 
@@ -36,7 +35,6 @@ export interface Answer {
 
 export interface OpenControlOptions {
   readonly clock?: FakeClock
-  readonly keyFile?: MemoryPrivateFile
   /** The port of an earlier one, as after a restart. */
   readonly port?: number
   readonly admin?: FakeAdmin
@@ -46,17 +44,16 @@ export interface OpenControl {
   readonly url: string
   readonly port: number
   readonly clock: FakeClock
-  readonly keyFile: MemoryPrivateFile
   readonly admin: FakeAdmin
   readonly panel: FakePanel
   readonly logger: CaptureLogger
   readonly control: Control
-  /** Unlike `fetch`, it sends any `Host`, `Origin` and cookie that it is told to. */
+  /** Unlike `fetch`, it sends any `Host` and `Origin` that it is told to. */
   ask(path: string, options?: AskOptions): Promise<Answer>
-  /** The path of a new ticket, and its text. */
-  issue(): Promise<{ readonly path: string; readonly ticket: string }>
-  /** Enters as a browser does. @returns The `Cookie` header of the session. */
-  enter(): Promise<string>
+  /** The address that opens the panel, as commands are given it. */
+  address(): Promise<URL>
+  /** What a page sends that was opened with that address. */
+  page(): Promise<Headers>
   /** Opens the event stream. */
   follow(headers?: Headers): Promise<{
     readonly response: IncomingMessage
@@ -69,11 +66,10 @@ export async function openControl(
   t: TestContext,
   options: OpenControlOptions = {},
 ): Promise<OpenControl> {
-  const { clock = new FakeClock(), keyFile = new MemoryPrivateFile(), admin = createFakeAdmin() } =
-    options
+  const { clock = new FakeClock(), admin = createFakeAdmin() } = options
   const logger = new CaptureLogger()
   const panel = new FakePanel(() => clock.now())
-  const control = createControl({ admin, panel, token: TOKEN, keyFile, clock, logger })
+  const control = createControl({ admin, panel, token: TOKEN, clock, logger })
   const server = createServer(control).on('checkContinue', control)
   const close = async (): Promise<void> => {
     server.closeAllConnections()
@@ -93,16 +89,13 @@ export async function openControl(
     return { status: response.statusCode, headers: response.headers, body: text }
   }
 
-  const issue: OpenControl['issue'] = async () => {
-    const { body } = await ask('/panel/tickets', { method: 'POST', headers: OWNER })
-    const { pathname, search, searchParams } = new URL(JSON.parse(body).url)
-    return { path: `${pathname}${search}`, ticket: searchParams.get('ticket') ?? '' }
+  const address: OpenControl['address'] = async () => {
+    const { body } = await ask('/panel', { headers: OWNER })
+    return new URL(JSON.parse(body).url)
   }
 
-  const enter: OpenControl['enter'] = async () => {
-    const { path } = await issue()
-    const { headers } = await ask(path)
-    return String(headers['set-cookie']).split(';', 1)[0] ?? ''
+  const page: OpenControl['page'] = async () => {
+    return { Authorization: `Bearer ${(await address()).hash.slice(1)}` }
   }
 
   const follow: OpenControl['follow'] = async (headers = OWNER) => {
@@ -117,5 +110,5 @@ export async function openControl(
     return { response, next }
   }
 
-  return { url, port, clock, keyFile, admin, panel, logger, control, ask, issue, enter, follow, close }
+  return { url, port, clock, admin, panel, logger, control, ask, address, page, follow, close }
 }

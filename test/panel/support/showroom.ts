@@ -19,7 +19,6 @@ import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakePanel } from '../../support/fake-panel.ts'
 import { STATUS } from '../../support/fake-admin.ts'
 import { MemoryPeerStore } from '../../support/memory-peer-store.ts'
-import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
 
 /** Now, for everything here: pictures should not change with the time of the day. */
 export const NOW: number = Date.UTC(2026, 4, 16, 12, 30)
@@ -50,7 +49,7 @@ export interface Showroom {
   /** The daemon goes away. */
   close(): void
   /** The address that lets a browser in. */
-  ticket(): Promise<string>
+  address(): Promise<string>
 }
 
 export function createShowroom(): Showroom {
@@ -83,7 +82,6 @@ export function createShowroom(): Showroom {
     admin,
     panel,
     token: TOKEN,
-    keyFile: new MemoryPrivateFile(),
     clock: { ...systemClock, now: () => NOW },
     logger: new CaptureLogger(),
   })
@@ -114,13 +112,12 @@ export function createShowroom(): Showroom {
       server.close()
       server.closeAllConnections()
     },
-    async ticket() {
+    async address() {
       const headers = { authorization: `Bearer ${TOKEN}` }
-      const url = `http://127.0.0.1:${port}/panel/tickets`
-      const response = await fetch(url, { method: 'POST', headers })
+      const response = await fetch(`http://127.0.0.1:${port}/panel`, { headers })
       const answer: unknown = await response.json()
       if (typeof answer === 'object' && answer !== null && 'url' in answer) return String(answer.url)
-      throw new Error(`There is no ticket: ${response.status}`)
+      throw new Error(`There is no address: ${response.status}`)
     },
   }
 }

@@ -6,7 +6,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatConnectLink } from '../../../src/link/connect-link.ts'
 import type { PairedDevice, ReadyEvent } from '../../support/daemon-process.ts'
@@ -28,7 +28,6 @@ export const PLACES: readonly Place[] = [
   },
   { path: /^data\/staging\/[0-9a-f]{32}\.json$/, holds: ['file name'] },
   { path: /^data\/control\.token$/, holds: ['control token'] },
-  { path: /^data\/panel\.key$/, holds: ['panel key'] },
   // What `--save` keeps: not the link.
   { path: /^config\/clipgate\/server\.json$/, holds: ['password', 'user name'] },
   {
@@ -170,22 +169,17 @@ async function followAndManage({ enclosure, phone, device }: Scene): Promise<voi
   assert.equal((await enclosure.run(['pull'])).code, 1)
 }
 
-/** As a browser does: with a ticket, then with a cookie, and with both when they are worth nothing. */
+/** As a page does: with the token of its address, also when that is worth nothing any more. */
 async function openPanel({ enclosure, ready }: Scene): Promise<void> {
   const { stdout } = await enclosure.run(['panel', '--print'])
-  const url = stdout.trim()
-  enclosure.search.learn('panel ticket', new URL(url).searchParams.get('ticket') ?? '')
-  const entered = await fetch(url)
-  assert.equal(entered.status, 200)
-  const cookie = (entered.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
-  enclosure.search.learn('panel cookie', cookie.split('=')[1] ?? '')
-  const key = await readFile(join(enclosure.dataDir, 'panel.key'), 'utf8')
-  enclosure.search.learn('panel key', key.trim())
-  await fetch(url, { redirect: 'manual' })
-  const headers = { cookie }
-  for (const path of ['/state', '/item/preview', '/none']) await fetch(ready.control + path, { headers })
+  const token = new URL(stdout.trim()).hash.slice(1)
+  enclosure.search.learn('panel token', token)
+  const headers = { authorization: `Bearer ${token}` }
+  for (const path of ['/', '/state', '/item/preview', '/none']) {
+    await fetch(ready.control + path, { headers })
+  }
   await enclosure.look('with the panel open')
-  const ended = await fetch(`${ready.control}/session`, { method: 'DELETE', headers })
+  const ended = await fetch(`${ready.control}/panel`, { method: 'DELETE', headers })
   assert.equal(ended.status, 200)
   assert.equal((await fetch(`${ready.control}/state`, { headers })).status, 401)
 }

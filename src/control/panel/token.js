@@ -1,0 +1,33 @@
+// @ts-check
+/**
+ * The token with which this tab is signed in. It comes in the fragment of the address, which no
+ * server is sent, and the tab keeps it; it is good for as long as the daemon that made it runs.
+ *
+ * @module
+ */
+
+const KEY = 'clipgate.token'
+
+const FRAGMENT = /^#([\w-]{43})$/
+
+/**
+ * Takes a token out of the address, where it would be seen and kept.
+ *
+ * @returns {boolean} Whether there was one.
+ */
+export function takeToken() {
+  const { hash, pathname } = location
+  if (hash === '') return false
+  history.replaceState(null, '', pathname)
+  const token = FRAGMENT.exec(hash)?.[1]
+  if (token !== undefined) sessionStorage.setItem(KEY, token)
+  return token !== undefined
+}
+
+export function currentToken() {
+  return sessionStorage.getItem(KEY) ?? undefined
+}
+
+export function forgetToken() {
+  sessionStorage.removeItem(KEY)
+}

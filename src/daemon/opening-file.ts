@@ -1,0 +1,79 @@
+/**
+ * The private file that leads a browser to the panel.
+ *
+ * The browser is given the file and not the address itself: other users of the machine can read the
+ * arguments of programs, and the address opens the panel. The file is as private as the token of
+ * the commands beside it, and what it holds ends with the daemon; it is removed all the same once
+ * the browser has had the time to read it.
+ *
+ * @module
+ */
+
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { replaceFile } from '../lib/atomic-file.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
+
+const NAME = 'open-panel.html'
+
+/** Signed the cookies of the panel in earlier versions; it means nothing any more. */
+const EARLIER_KEY = 'panel.key'
+
+/** As long as it takes a slow machine to start a browser. */
+const KEPT_MS = 60_000
+
+/** Writes the file in the place of an earlier one. @returns Its path. */
+export async function writeOpeningFile(dataDir: string, url: string): Promise<string> {
+  const path = join(dataDir, NAME)
+  await replaceFile(path, pageTo(url))
+  return path
+}
+
+/** Removes the file in time. */
+export class OpeningFile {
+  readonly #dataDir: string
+  readonly #clock: Pick<Clock, 'after'>
+  readonly #logger: Logger
+  #cancel: () => void = () => {}
+
+  constructor(dataDir: string, { clock, logger }: { clock: Pick<Clock, 'after'>; logger: Logger }) {
+    this.#dataDir = dataDir
+    this.#clock = clock
+    this.#logger = logger
+  }
+
+  /** Removes the file that somebody is about to write, a minute from now. */
+  removeLater(): void {
+    this.#cancel()
+    this.#cancel = this.#clock.after(KEPT_MS, () => void this.remove())
+  }
+
+  /** Removes what there is, of earlier versions too. It opens nothing, so a failure is only logged. */
+  async remove(): Promise<void> {
+    this.#cancel()
+    for (const name of [NAME, EARLIER_KEY]) {
+      try {
+        await rm(join(this.#dataDir, name), { force: true })
+      } catch (error) {
+        this.#logger.warn(`Cannot remove ${name}`, { ...describeFailure(error) })
+      }
+    }
+  }
+}
+
+/** A delay of zero keeps the file out of the history of the tab. */
+function pageTo(url: string): string {
+  // Nothing in it needs to be escaped: an address as the parser spells it, a token in base64url.
+  const { href } = new URL(url)
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url=${href}">
+<title>clipgate</title>
+<p><a href="${href}">Open the panel</a></p>
+</html>
+`
+}
