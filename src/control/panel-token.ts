@@ -10,12 +10,19 @@
 
 import { isSameToken, mintToken } from './control-token.ts'
 
+/** More than a page can guess while it waits. */
+const QUERY_LENGTH = 12
+
 export class PanelToken {
   #text = mintToken()
 
-  /** The address that opens the panel. No server is ever sent the part behind the `#`. */
+  /**
+   * The address that opens the panel. No server is ever sent the part behind the `#`. The query is
+   * another one each time, so that a tab loads the page anew wherever it is: a page that somebody
+   * else had served on our port would see a change of the fragment alone.
+   */
   addressAt(host: string): string {
-    return `http://${host}/#${this.#text}`
+    return `http://${host}/?${mintToken().slice(0, QUERY_LENGTH)}#${this.#text}`
   }
 
   matches(given: string): boolean {

@@ -13,7 +13,7 @@ import { FakePanel } from '../support/fake-panel.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
-const URL_LINE = /^http:\/\/127\.0\.0\.1:\d+\/#[\w-]{43}\n$/
+const URL_LINE = /^http:\/\/127\.0\.0\.1:\d+\/\?[\w-]{12}#[\w-]{43}\n$/
 
 /** Whether what stands behind the `#` of an address opens the panel. */
 async function opens(address: string): Promise<boolean> {

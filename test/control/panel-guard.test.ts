@@ -2,25 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { createPanelFileRoutes } from '../../src/control/panel-files.ts'
 import { openControl, OWNER, type Headers } from './support/open-control.ts'
-
-const DEVICE = '{"kind":"phone","label":"L","username":"my_phone"}'
-
-/** What needs a token. */
-const PRIVATE = [
-  ['GET', '/status', ''],
-  ['GET', '/devices', ''],
-  ['POST', '/devices', DEVICE],
-  ['POST', '/devices/nobody/rotate', '{}'],
-  ['DELETE', '/devices/nobody', ''],
-  ['GET', '/state', ''],
-  ['GET', '/events', ''],
-  ['GET', '/item/preview', ''],
-  ['POST', '/pause', '{}'],
-  ['DELETE', '/pause', ''],
-  ['GET', '/panel', ''],
-  ['DELETE', '/panel', ''],
-  ['GET', '/none', ''],
-] as const
+import { PRIVATE } from './support/private-routes.ts'
 
 const PUBLIC = [
   '/health',

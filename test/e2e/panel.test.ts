@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { startDaemonProcess, temporaryFolder, type DaemonProcess } from '../support/daemon-process.ts'
 import { openEvents, readFrames } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
 
-/** Enters as a browser does. */
-async function enter(daemon: DaemonProcess): Promise<string> {
+/** What a page sends that was opened with the address of the panel. */
+async function enter(daemon: DaemonProcess): Promise<{ readonly authorization: string }> {
   const { stdout } = await daemon.run('panel', '--json')
-  const response = await fetch(JSON.parse(stdout).url)
-  assert.equal(response.status, 200)
-  return (response.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? ''
+  return { authorization: `Bearer ${new URL(JSON.parse(stdout).url).hash.slice(1)}` }
 }
 
 interface State {
@@ -20,8 +20,8 @@ interface State {
   readonly status: { readonly storage: { readonly stagedUploads: number } }
 }
 
-async function follow(t: TestContext, control: string, cookie: string) {
-  const outgoing = httpRequest(`${control}/events`, { headers: { cookie }, agent: false }).end()
+async function follow(t: TestContext, control: string, headers: { authorization: string }) {
+  const outgoing = httpRequest(`${control}/events`, { headers, agent: false }).end()
   const [response]: IncomingMessage[] = await once(outgoing, 'response')
   assert.ok(response !== undefined, 'an answer')
   t.after(() => response.destroy())
@@ -71,16 +71,24 @@ describe('the panel of a daemon', () => {
     assert.equal(await ended, undefined)
   })
 
-  it('lets a browser in again after the daemon was started again', async (t) => {
+  it('knows nobody any more after the daemon was started again, and removes what led there', async (t) => {
     const folder = await temporaryFolder(t)
     const first = await startDaemonProcess(t, { args: ['--headless'], folder })
-    const cookie = await enter(first)
-    const { port } = new URL(first.ready.control)
-    await first.stop()
-    const env = { CLIPGATE_CONTROL: `127.0.0.1:${port}` }
-    const second = await startDaemonProcess(t, { args: ['--headless'], folder, env })
-    const response = await fetch(`${second.ready.control}/state`, { headers: { cookie } })
-    assert.equal(response.status, 200)
-    assert.doesNotMatch(first.stderr() + second.stderr(), new RegExp(cookie.split('=')[1] ?? '^$'))
+    const headers = await enter(first)
+    const earlier = await readFile(join(folder, 'data', 'control.token'), 'utf8')
+    assert.equal((await fetch(`${first.ready.control}/state`, { headers })).status, 200)
+    first.child.kill('SIGKILL')
+    await once(first.child, 'close')
+    // Of `clipgate panel`, and of a version that had sessions.
+    const left = ['open-panel.html', 'panel.key'].map((name) => join(folder, 'data', name))
+    for (const path of left) await writeFile(path, 'left')
+    const second = await startDaemonProcess(t, { args: ['--headless'], folder })
+    for (const path of left) await assert.rejects(stat(path), { code: 'ENOENT' })
+    const commands = { authorization: `Bearer ${earlier.trim()}` }
+    for (const old of [headers, commands]) {
+      assert.equal((await fetch(`${second.ready.control}/state`, { headers: old })).status, 401)
+    }
+    const token = headers.authorization.slice('Bearer '.length)
+    assert.ok(!`${first.stderr()}${second.stderr()}`.includes(token), 'logged')
   })
 })

@@ -12,9 +12,9 @@ import { temporaryFolder } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { openPage } from './support/browser.ts'
-import { deviceRow, enter, makeTicket, openPanel, startDaemon } from './support/panel.ts'
+import { addDevice, deviceRow, enter, openPanel, panelAddress, startDaemon } from './support/panel.ts'
 
-/** Another site than `127.0.0.1`, as far as cookies are concerned. */
+/** Another site than `127.0.0.1`. */
 const ELSEWHERE = 'localhost'
 
 /** A site of somebody else, on this machine. */
@@ -35,50 +35,79 @@ async function serveSite(t: TestContext, html: string, host = ELSEWHERE): Promis
 /** A picture that any page would show. */
 const DOT = PNG.sync.write(new PNG({ width: 1, height: 1 }))
 
+const TOKEN = /[\w-]{43}/
+
 async function assertSignedIn(page: Page, control: string): Promise<void> {
   await page.getByText('Live', { exact: true }).waitFor()
   assert.equal(page.url(), `${control}/`)
-  const entries: unknown = await page.evaluate('performance.getEntries().map(({ name }) => name)')
-  assert.doesNotMatch(JSON.stringify(entries), /ticket/)
-  assert.equal(await page.evaluate('document.cookie'), '')
+  assert.equal(await page.evaluate('location.href'), `${control}/`)
+  const session = await page.context().newCDPSession(page)
+  const { entries } = await session.send('Page.getNavigationHistory')
+  assert.deepEqual(entries.filter(({ url }) => TOKEN.test(url)), [])
+}
+
+async function assertSignedOut(page: Page): Promise<void> {
+  await page.getByText('clipgate panel', { exact: true }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Add a device' }).isVisible(), false)
 }
 
 describe('entering the panel', needs('chromium'), () => {
-  it('leaves no ticket in the address or in the history', async (t) => {
+  it('leaves no token in the address, in the history of the tab, or in any request line', async (t) => {
     const daemon = await startDaemon(t)
     const { page, assertCalm } = await openPage()
-    const ticket = await makeTicket(daemon)
-    await page.goto(ticket)
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { referer = '' } = request.headers()
+      // What a browser calls the URL of a request has the fragment, which is not sent.
+      asked.push(`${request.url().split('#', 1)[0]} ${referer} ${request.postData() ?? ''}`)
+    })
+    await page.goto(await panelAddress(daemon))
     await assertSignedIn(page, daemon.ready.control)
-    const session = await page.context().newCDPSession(page)
-    const { entries } = await session.send('Page.getNavigationHistory')
-    assert.deepEqual(entries.filter(({ url }) => url.includes('ticket')), [])
-    const cookies = await page.context().cookies()
-    assert.deepEqual(
-      cookies.map(({ httpOnly, sameSite }) => [httpOnly, sameSite]),
-      [[true, 'Strict']],
-    )
+    assert.ok(asked.length > 2, asked.join('\n'))
+    assert.deepEqual(asked.filter((text) => TOKEN.test(text)), [])
     assertCalm()
   })
 
-  it('works once for each ticket', async (t) => {
+  it('lasts for as long as the tab, also over a reload; no other tab has it', async (t) => {
+    const { page, daemon, assertCalm } = await openPanel(t)
+    await page.reload()
+    await assertSignedIn(page, daemon.ready.control)
+    const second = await page.context().newPage()
+    const asked: string[] = []
+    second.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await second.goto(daemon.ready.control)
+    await assertSignedOut(second)
+    assert.ok(!asked.includes('/events') && !asked.includes('/state'), asked.join())
+
+    // The address works for it too, and is put into the tab as it is.
+    await second.evaluate(`location.href = ${JSON.stringify(await panelAddress(daemon))}`)
+    await assertSignedIn(second, daemon.ready.control)
+    await assertSignedIn(page, daemon.ready.control)
+    assertCalm()
+  })
+
+  it('sets no cookie, whatever is done in the panel', async (t) => {
     const daemon = await startDaemon(t)
-    const ticket = await makeTicket(daemon)
-    const first = await openPage()
-    await first.page.goto(ticket)
-    await assertSignedIn(first.page, daemon.ready.control)
-    const second = await openPage()
-    await second.page.goto(ticket)
-    await second.page.getByText('clipgate panel', { exact: true }).waitFor()
-    assert.equal(second.page.url(), `${daemon.ready.control}/`)
-    assert.equal(await second.page.getByRole('button', { name: 'Add a device' }).isVisible(), false)
+    const { page } = await openPage()
+    const set: string[] = []
+    page.on('response', async (response) => {
+      if ('set-cookie' in (await response.allHeaders())) set.push(response.url())
+    })
+    await enter(page, daemon)
+    await addDevice(page, 'Pixel')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Sign out all browsers' }).click()
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await assertSignedOut(page)
+    assert.deepEqual(await page.context().cookies(), [])
+    assert.deepEqual(set, [])
   })
 
   it('works from a local page that a program opened', async (t) => {
     const daemon = await startDaemon(t)
     const { page } = await openPage()
     const path = join(daemon.folder, 'start.html')
-    await writeFile(path, `<a href="${await makeTicket(daemon)}">panel</a>`)
+    await writeFile(path, `<a href="${await panelAddress(daemon)}">panel</a>`)
     await page.goto(pathToFileURL(path).href)
     await page.getByRole('link').click()
     await assertSignedIn(page, daemon.ready.control)
@@ -102,7 +131,7 @@ describe('entering the panel', needs('chromium'), () => {
     const daemon = await startDaemon(t)
     for (const target of ['_self', '_blank']) {
       const { page } = await openPage()
-      const link = `<a target="${target}" href="${await makeTicket(daemon)}">panel</a>`
+      const link = `<a target="${target}" href="${await panelAddress(daemon)}">panel</a>`
       await page.goto(await serveSite(t, link))
       const opened = target === '_blank' ? page.waitForEvent('popup') : page
       await page.getByRole('link').click()
@@ -116,14 +145,14 @@ describe('entering the panel', needs('chromium'), () => {
     await enter(other.page, daemon)
     await page.getByRole('button', { name: 'Sign out all browsers' }).click()
     await page.getByRole('button', { name: 'Sign out', exact: true }).click()
-    for (const one of [page, other.page]) await one.getByText('clipgate panel', { exact: true }).waitFor()
+    for (const one of [page, other.page]) await assertSignedOut(one)
     await enter(page, daemon)
     await page.getByRole('heading', { name: 'Devices' }).waitFor()
   })
 })
 
 describe('other pages', needs('chromium'), () => {
-  // The second one is of the same site, so that it has the cookie: ports do not count there.
+  // The second one is of the same site: ports do not count there.
   for (const host of [ELSEWHERE, '127.0.0.1']) {
     it(`of ${host} can neither show the panel nor use it, also while somebody is signed in`, async (t) => {
       const { page, daemon } = await openPanel(t)
@@ -154,7 +183,7 @@ describe('other pages', needs('chromium'), () => {
       const attempts = [
         [ask('/state', {}), 'refused'],
         [ask('/state', { mode: 'no-cors' }), 'answered'],
-        [ask('/session', { method: 'DELETE' }), 'refused'],
+        [ask('/panel', { method: 'DELETE' }), 'refused'],
         [ask(rotate, { method: 'POST', mode: 'no-cors' }), 'answered'],
         [load('img', '/item/preview'), 'refused'],
         [load('script', '/state'), 'refused'],
@@ -165,7 +194,7 @@ describe('other pages', needs('chromium'), () => {
         await asked
       }
       assert.ok(statuses.length > 0, 'There was no answer')
-      assert.deepEqual(statuses.filter((status) => status !== 403), [])
+      assert.deepEqual(statuses.filter((status) => status !== 401 && status !== 403), [])
       const frame = foreign.frames().find((one) => one !== foreign.mainFrame())
       assert.equal(await frame?.getByText('Devices').count(), 0)
       await page.reload()
@@ -176,11 +205,11 @@ describe('other pages', needs('chromium'), () => {
 
   it('are refused by their name and by their origin', async (t) => {
     const { page, daemon } = await openPanel(t)
-    const [cookie] = await page.context().cookies()
+    const token = await page.evaluate('sessionStorage.getItem("clipgate.token")')
     const own = new URL(daemon.ready.control).host
     const ask = async (method: string, path: string, headers: Record<string, string>) => {
-      const session = { cookie: `${cookie?.name}=${cookie?.value}`, ...headers }
-      const outgoing = request(`${daemon.ready.control}${path}`, { method, headers: session })
+      const all = { authorization: `Bearer ${token}`, ...headers }
+      const outgoing = request(`${daemon.ready.control}${path}`, { method, headers: all })
       outgoing.end(method === 'POST' ? '{"durationMs":1000}' : undefined)
       const [response] = await once(outgoing, 'response')
       response.resume()
@@ -188,13 +217,13 @@ describe('other pages', needs('chromium'), () => {
     }
     const type = { 'content-type': 'application/json' }
     assert.equal(await ask('GET', '/state', { host: own }), 200)
-    for (const path of ['/state', '/events', '/item/preview', '/', '/panel.js', '/enter?ticket=x']) {
+    for (const path of ['/state', '/events', '/item/preview', '/', '/panel.js', '/panel']) {
       assert.equal(await ask('GET', path, { host: 'evil.example' }), 403, path)
       assert.equal(await ask('GET', path, { host: own, origin: 'http://evil.example' }), 403, path)
     }
     for (const origin of ['http://evil.example', 'null', 'http://localhost:1']) {
       assert.equal(await ask('POST', '/pause', { host: own, origin, ...type }), 403, origin)
-      assert.equal(await ask('DELETE', '/session', { host: own, origin }), 403, origin)
+      assert.equal(await ask('DELETE', '/panel', { host: own, origin }), 403, origin)
     }
   })
 })

@@ -2,20 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
-import { deviceRow, isFocused, openPanel, startDaemon, type OpenPanel } from './support/panel.ts'
-
-/** Starts the daemon again, where it was. */
-function restart(t: Parameters<typeof startDaemon>[0], { daemon }: OpenPanel) {
-  const { gateway, control } = daemon.ready
-  const { host: listen } = new URL(gateway)
-  const args = ['--clipboard', 'none', '--listen', listen, '--control', new URL(control).host]
-  return startDaemon(t, { folder: daemon.folder, args })
-}
+import { deviceRow, enter, isFocused, openPanel, restart } from './support/panel.ts'
 
 describe('while the daemon is away, the panel', needs('chromium'), () => {
-  it('says so, asks nothing of it, and is back with it, still signed in', async (t) => {
-    const panel = await openPanel(t)
-    const { page, daemon } = panel
+  it('says so, asks nothing of it, and wants to be opened again when it is back', async (t) => {
+    const { page, daemon, assertCalm } = await openPanel(t)
     const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
     await phone.pushText('from before')
     await page.getByText('from before', { exact: true }).waitFor()
@@ -31,20 +22,27 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     assert.equal(await page.getByRole('dialog').count(), 0)
     await deviceRow(page, 'Pixel').waitFor()
 
-    await restart(t, panel)
-    await page.getByText('Live', { exact: true }).waitFor()
+    const second = await restart(t, daemon)
+    await page.getByText('Not signed in', { exact: true }).waitFor()
+    await page.getByText('clipgate panel', { exact: true }).waitFor()
     assert.equal(await page.getByRole('heading', { name: 'The daemon does not answer' }).count(), 0)
+    assert.equal(await page.evaluate('sessionStorage.length'), 0)
+    // From now on it sends nothing, whatever is done to it.
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    await page.reload()
+    await page.getByText('clipgate panel', { exact: true }).waitFor()
+    assert.ok(!asked.includes('/events'), asked.join())
+
+    await enter(page, second)
     assert.equal(await add.getAttribute('aria-disabled'), null)
     await phone.pushText('from after')
     await page.getByText('from after', { exact: true }).waitFor()
-    await page.keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'Add a device' }).waitFor()
-    panel.assertCalm()
+    assertCalm()
   })
 
   it('goes on waiting when it was killed in the middle of adding a device', async (t) => {
-    const panel = await openPanel(t)
-    const { page, daemon } = panel
+    const { page, daemon, assertCalm } = await openPanel(t)
     await page.getByRole('button', { name: 'Add a device' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Patient phone')
@@ -52,11 +50,10 @@ describe('while the daemon is away, the panel', needs('chromium'), () => {
     const submit = dialog.getByRole('button', { name: 'Show QR code' })
     await page.getByText('Daemon away', { exact: true }).waitFor()
     assert.equal(await submit.getAttribute('aria-disabled'), 'true')
-    await restart(t, panel)
-    await page.getByText('Live', { exact: true }).waitFor()
-    assert.equal(await dialog.getByLabel('Name').inputValue(), 'Patient phone')
-    await submit.click()
-    await dialog.getByText('Waiting for the first request of Patient phone').waitFor()
-    panel.assertCalm()
+    const second = await restart(t, daemon)
+    await page.getByText('Not signed in', { exact: true }).waitFor()
+    assert.equal(await dialog.count(), 0)
+    assert.equal((await second.run('devices', '--json')).stdout.trim(), '[]')
+    assertCalm()
   })
 })

@@ -63,8 +63,6 @@ followDaemon({
   },
 })
 onState(render)
-// Somebody put the address of a new start of the daemon into this tab: the page may be new as well.
-window.addEventListener('hashchange', () => takeToken() && location.reload())
 render()
 startTicking()
 

@@ -10,18 +10,12 @@ const KEY = 'clipgate.token'
 
 const FRAGMENT = /^#([\w-]{43})$/
 
-/**
- * Takes a token out of the address, where it would be seen and kept.
- *
- * @returns {boolean} Whether there was one.
- */
+/** Takes the token out of the address, where it would be seen and kept. */
 export function takeToken() {
   const { hash, pathname } = location
-  if (hash === '') return false
   history.replaceState(null, '', pathname)
   const token = FRAGMENT.exec(hash)?.[1]
   if (token !== undefined) sessionStorage.setItem(KEY, token)
-  return token !== undefined
 }
 
 export function currentToken() {

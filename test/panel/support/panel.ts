@@ -4,9 +4,6 @@
  * @module
  */
 
-import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { parseConnectLink } from '../../../src/link/connect-link.ts'
@@ -15,7 +12,7 @@ import {
   type DaemonOptions,
   type DaemonProcess,
 } from '../../support/daemon-process.ts'
-import { createPhone, readObject, type Phone } from '../../support/phone.ts'
+import { createPhone, type Phone } from '../../support/phone.ts'
 import { closeBrowser, openPage, type WatchedPage } from './browser.ts'
 
 // Once for each test file.
@@ -30,20 +27,14 @@ export function startDaemon(t: TestContext, options: DaemonOptions = {}): Promis
   return startDaemonProcess(t, { ...options, args: options.args ?? ['--clipboard', 'none'] })
 }
 
-/** The address that lets one browser in, once. */
-export async function makeTicket({ ready, folder }: DaemonProcess): Promise<string> {
-  const token = await readFile(join(folder, 'data', 'control.token'), 'utf8')
-  const response = await fetch(`${ready.control}/panel/tickets`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token.trim()}` },
-  })
-  assert.equal(response.status, 200)
-  return String((await readObject(response))['url'])
+/** The address that opens the panel, as `clipgate panel --print` prints it. */
+export async function panelAddress({ run }: DaemonProcess): Promise<string> {
+  return (await run('panel', '--print')).stdout.trim()
 }
 
 /** Signs a page in, and waits until it shows something. */
 export async function enter(page: Page, daemon: DaemonProcess): Promise<void> {
-  await page.goto(await makeTicket(daemon))
+  await page.goto(await panelAddress(daemon))
   await page.getByText('Live', { exact: true }).waitFor()
 }
 
@@ -83,4 +74,14 @@ export async function addDevice(page: Page, label: string): Promise<Locator> {
 
 export function isFocused(locator: Locator): Promise<boolean> {
   return locator.evaluate((element) => element.ownerDocument.activeElement === element)
+}
+
+/** Starts the daemon of a panel again, at the addresses where it was. */
+export function restart(t: TestContext, { ready, folder }: DaemonProcess): Promise<DaemonProcess> {
+  const listen = new URL(ready.gateway).host
+  const control = new URL(ready.control).host
+  return startDaemon(t, {
+    folder,
+    args: ['--clipboard', 'none', '--listen', listen, '--control', control],
+  })
 }

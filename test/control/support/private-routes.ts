@@ -1,0 +1,28 @@
+/**
+ * All that the control listener does for its owner, as requests; on none of them anything happens
+ * without a token.
+ *
+ * @module
+ */
+
+const DEVICE = '{"kind":"phone","label":"L","username":"my_phone"}'
+
+/** Method, path and body. */
+export const PRIVATE = [
+  ['GET', '/status', ''],
+  ['GET', '/devices', ''],
+  ['POST', '/devices', DEVICE],
+  ['POST', '/devices/nobody/rotate', '{}'],
+  ['DELETE', '/devices/nobody', ''],
+  ['GET', '/peers', ''],
+  ['POST', '/peers', '{"link":"clip://nowhere"}'],
+  ['DELETE', '/peers/nobody', ''],
+  ['GET', '/state', ''],
+  ['GET', '/events', ''],
+  ['GET', '/item/preview', ''],
+  ['POST', '/pause', '{}'],
+  ['DELETE', '/pause', ''],
+  ['GET', '/panel', ''],
+  ['DELETE', '/panel', ''],
+  ['GET', '/none', ''],
+] as const
