@@ -9,10 +9,21 @@ import { DomainError } from '../core/domain-error.ts'
 import { MIB } from '../core/limits.ts'
 import { decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
+import { codeOf } from '../lib/system-error.ts'
 import { isOwnerErrorCode } from './owner-errors.ts'
 
 /** A new password costs a second at worst; a daemon that takes longer is stuck. */
 const TIMEOUT_MS = 15_000
+
+/**
+ * How often a connection that was cut without an answer is tried again. The daemon gives places of
+ * strangers to newcomers, and before the header has arrived the owner is a stranger as well; where
+ * others connect all the time, it takes some attempts. The daemon cuts no connection of the owner
+ * whose request it has seen, unless it ends.
+ */
+const MAX_ATTEMPTS = 100
+
+const CUT: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE'])
 
 /** Thousands of devices fit. */
 const MAX_ANSWER_BYTES: number = 16 * MIB
@@ -48,7 +59,7 @@ export async function callControl<Value>(
   address: ControlAddress,
   { method, path, decode, body }: ControlQuestion<Value>,
 ): Promise<Value> {
-  const answer = await send({ ...address, method, path, body })
+  const answer = await sendAgain({ ...address, method, path, body })
   const value = parse(answer.text)
   if (answer.status === 200) return decode(value)
   if (answer.status === 401) throw new ControlUnreachableError('it does not accept control.token')
@@ -68,25 +79,34 @@ interface Answer {
   readonly text: string
 }
 
-function send({ url, token, method, path, body }: Question): Promise<Answer> {
+async function sendAgain(question: Question): Promise<Answer> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send(question, signal)
+    } catch (cause) {
+      if (cause instanceof ControlUnreachableError) throw cause
+      if (attempt < MAX_ATTEMPTS && CUT.has(codeOf(cause))) continue
+      throw new ControlUnreachableError(reasonOf(cause), { cause })
+    }
+  }
+}
+
+function send({ url, token, method, path, body }: Question, signal: AbortSignal): Promise<Answer> {
   const text = body === undefined ? '' : JSON.stringify(body)
   const headers = {
     Authorization: `Bearer ${token}`,
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
   }
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
   return new Promise((resolve, reject) => {
-    const fail = (error: Error): void => {
-      reject(new ControlUnreachableError(reasonOf(error), { cause: error }))
-    }
     // Without an agent the connection ends with the answer, and the command with it.
     const outgoing = httpRequest(new URL(path, url), { method, headers, signal, agent: false })
-    outgoing.on('error', fail)
+    outgoing.on('error', reject)
     outgoing.on('response', (response) => {
       readAll(response).then(
         (answer) => resolve({ status: response.statusCode ?? 0, text: answer }),
-        fail,
+        (error: Error) => reject(new ControlUnreachableError(reasonOf(error), { cause: error })),
       )
     })
     outgoing.end(text)
@@ -112,7 +132,8 @@ function parse(text: string): unknown {
   }
 }
 
-function reasonOf(error: Error): string {
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'it does not answer'
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'it does not answer'
-  return 'code' in error ? String(error.code) : error.message
+  return codeOf(error) ?? error.message
 }

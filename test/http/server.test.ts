@@ -4,6 +4,7 @@ import { Server } from 'node:http'
 import { createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { route } from '../../src/http/call.ts'
+import { HttpError } from '../../src/http/http-error.ts'
 import { readBytes } from '../../src/http/read-body.ts'
 import { text, type Reply } from '../../src/http/reply.ts'
 import { startServer } from '../../src/http/server.ts'
@@ -179,6 +180,61 @@ describe('a full house', () => {
     const newcomer = await connect()
     assert.equal(await oldest.readToEnd(), '')
     for (const client of [member, other, newcomer]) assert.ok(await isServed(client))
+  })
+
+  it('closes strangers that do not read, or go on sending, before it turns anybody away', async (t) => {
+    const big = route<undefined, '/big'>('GET', '/big', () => text('x'.repeat(16 * 2 ** 20)))
+    const body = 'Content-Length: 1000\r\n\r\nx'
+    for (const request of [
+      'GET /big HTTP/1.1\r\nHost: box\r\n\r\n',
+      `POST / HTTP/1.1\r\nHost: box\r\n${body}`,
+      `POST /public HTTP/1.1\r\nHost: box\r\n${body}`,
+      `${PUBLIC.repeat(10)}GET /big HTTP/1.1\r\nHost: box\r\n\r\n${PUBLIC.repeat(5)}`,
+      'GET /big HTTP/1.1\r\nHost: box\r\n\r\nDELETE / HTTP/1.1\r\nHost: box\r\n\r\n',
+    ]) {
+      const limits = { maxConnections: 3, maxConnectionsPerAddress: 2, lingerMs: 2 ** 30 }
+      const { connect } = await serveKernel(t, { ...limits, publicRoutes: [big] })
+      const member = await connect()
+      await member.send(head('GET /')).read()
+      const strangers = [await connect(), await connect()]
+      for (const stranger of strangers) {
+        // The beginning of its answer has come, and the rest of it waits for ever.
+        const begun = once(stranger.socket, 'data')
+        stranger.send(request)
+        await begun
+        stranger.socket.pause()
+      }
+      const newcomers = [await connect(), await connect()]
+      for (const client of [...newcomers, member]) assert.ok(await isServed(client), request)
+    }
+  })
+
+  it('keeps a stranger whose login is being checked, and members that are busy', async (t) => {
+    const { row, started, release } = held()
+    const checks: (() => void)[] = []
+    const checking = defer<void>()
+    const { connect } = await serveKernel(t, {
+      maxConnections: 2,
+      routes: [row],
+      authenticate: async ({ request }) => {
+        if (request.headers.authorization !== 'yes') throw new HttpError('UNAUTHORIZED')
+        if (request.url !== '/') return 'owner'
+        checking.resolve()
+        await new Promise<void>((resolve) => checks.push(resolve))
+        return 'owner'
+      },
+    })
+    const member = await connect()
+    member.send(head('GET /held'))
+    await started
+    const newcomer = await connect()
+    newcomer.send(head('GET /'))
+    await checking.promise
+    assert.ok(!(await isServed(await connect())))
+    for (const check of checks) check()
+    assert.equal((await newcomer.read()).body, 'root')
+    release()
+    assert.equal((await member.read()).body, 'released')
   })
 
   it('closes the oldest silent member when there is no stranger', async (t) => {

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { startDaemonProcess } from '../support/daemon-process.ts'
+import { readFrames } from '../support/event-reader.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { gather } from './support/crowd.ts'
+
+/** As many as the control listener serves at a time. */
+const PLACES = 64
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+const HOST = 'Host: 127.0.0.1'
+const BODY = 'Content-Length: 60000\r\n\r\n{'
+
+/** What keeps a place, for a time or for good; the port belongs behind the host. */
+const WAYS: ReadonlyMap<string, (host: string) => string> = new Map([
+  ['say nothing', () => ''],
+  ['never end their headers', (host) => `GET / HTTP/1.1\r\n${host}\r\nX-More: `],
+  ['never end a body that nobody wants', (host) => `POST /devices HTTP/1.1\r\n${host}\r\n${BODY}`],
+  ['never end a form', (host) => `POST /enter HTTP/1.1\r\n${host}\r\nContent-Length: 900\r\n\r\nt`],
+  ['never end a chunked body', (host) => {
+    return `POST /health HTTP/1.1\r\n${host}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe`
+  }],
+  ['wait for leave to send', (host) => {
+    return `POST /pause HTTP/1.1\r\n${host}\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n`
+  }],
+  ['read nothing of the page', (host) => `GET /panel.js HTTP/1.1\r\n${host}\r\n\r\n`.repeat(16)],
+  ['pipeline what is refused', (host) => `DELETE /pause HTTP/1.1\r\n${host}\r\n\r\n`.repeat(16)],
+  ['keep their connection for later', (host) => `GET /health HTTP/1.1\r\n${host}\r\n\r\n`],
+])
+
+interface State {
+  readonly devices: readonly unknown[]
+}
+
+/** A daemon with a device, and a page of its panel. */
+async function start(t: TestContext) {
+  const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
+  const { control } = daemon.ready
+  const device = await daemon.pair('Lost phone')
+  const { url } = JSON.parse((await daemon.run('panel', '--json')).stdout)
+  const headers = { authorization: `Bearer ${new URL(url).hash.slice(1)}` }
+  const outgoing = request(`${control}/events`, { headers, agent: false }).end()
+  const [response]: IncomingMessage[] = await once(outgoing, 'response')
+  assert.ok(response !== undefined, 'an answer')
+  t.after(() => response.destroy())
+  const frames = readFrames(response)
+  const isGone = async (): Promise<void> => {
+    for (;;) {
+      const { value, done } = await frames.next()
+      assert.ok(done !== true, 'The stream of the panel has ended')
+      if (!('event' in value)) continue
+      const { devices } = value.data as unknown as State
+      if (devices.length === 0) return
+    }
+  }
+  return { daemon, device, isGone, port: Number(new URL(control).port) }
+}
+
+async function revokeAmong({ daemon, device }: Awaited<ReturnType<typeof start>>): Promise<void> {
+  const status = JSON.parse((await daemon.run('status', '--json')).stdout)
+  assert.equal(status.running, true)
+  const devices = JSON.parse((await daemon.run('devices', '--json')).stdout)
+  assert.equal(devices.length, 1)
+  await daemon.run('revoke', device.id)
+  assert.equal((await daemon.run('devices', '--json')).stdout.trim(), '[]')
+}
+
+describe('strangers in every place of the control listener', () => {
+  for (const [way, bytes] of WAYS) {
+    it(`who ${way} do not keep the owner from anything`, async (t) => {
+      const started = await start(t)
+      const { port, isGone, daemon } = started
+      const end = await gather(t, { port, count: PLACES, bytes: bytes(`${HOST}:${port}`) })
+      await revokeAmong(started)
+      await isGone()
+      assert.equal((await fetch(daemon.ready.control)).status, 200)
+      await end()
+    })
+  }
+
+  it('who come back at once whenever they are hung up on do not, either', async (t) => {
+    const started = await start(t)
+    const { port, isGone } = started
+    const end = await gather(t, { port, count: PLACES + 1, bytes: 'GET', isPersistent: true })
+    await revokeAmong(started)
+    await isGone()
+    await end()
+  })
+})
