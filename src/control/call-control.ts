@@ -21,7 +21,7 @@ const TIMEOUT_MS = 15_000
  * others connect all the time, it takes some attempts. The daemon cuts no connection of the owner
  * whose request it has seen, unless it ends.
  */
-const MAX_ATTEMPTS = 100
+const MAX_ATTEMPTS = 20
 
 const CUT: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE'])
 

@@ -21,7 +21,9 @@ function come() {
     socket.write(bytes, 'latin1')
     if (++connected === count) process.stdout.write('full')
   })
-  socket.pause()
+  // Who does not read does not hear either that it was hung up on.
+  if (isPersistent) socket.resume()
+  else socket.pause()
   socket.on('error', () => {})
   socket.on('close', () => isPersistent && come())
 }
