@@ -9,6 +9,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import { DomainError } from '../core/domain-error.ts'
 import { codeOf, isShortage } from '../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../ports/blob.ts'
+import { isOpenedAt } from './without-links.ts'
 import { isSameFile, readFileState, type FileIdentity } from './file-identity.ts'
 
 /** Does not wait for the other end of a pipe. */
@@ -129,9 +130,20 @@ export function openUserFile(path: string): Promise<FileHandle> {
   return openFileOfUser(path, READ_FLAGS)
 }
 
-/** The same for a file that was found in a folder: no link to another one. */
-export function openCopiedFile(path: Buffer): Promise<FileHandle> {
-  return openFileOfUser(path, READ_FLAGS | constants.O_NOFOLLOW)
+/**
+ * The same for a file that was found in a folder: neither it nor a folder above it is a link.
+ *
+ * @param path Without links in it.
+ */
+export async function openCopiedFile(path: Buffer): Promise<FileHandle> {
+  const file = await openFileOfUser(path, READ_FLAGS | constants.O_NOFOLLOW)
+  try {
+    if (!(await isOpenedAt(file, path))) throw gone('a link leads to the file')
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
+  }
 }
 
 /** Why bytes cannot be read any more. Without the path, which may tell what was copied. */

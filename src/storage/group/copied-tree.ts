@@ -1,22 +1,25 @@
 /**
  * Finds what there is below copied files and folders, within limits, and names it for an archive.
  *
- * Follows no links: what they lead to was not copied. Opens no file.
+ * Follows no links, also none that takes the place of a folder meanwhile: what they lead to was not
+ * copied. Opens no file.
  *
  * @module
  */
 
 import type { BigIntStats } from 'node:fs'
-import { lstat, opendir } from 'node:fs/promises'
-import { basename, resolve, sep } from 'node:path'
+import { lstat, opendir, realpath } from 'node:fs/promises'
+import { basename, dirname, resolve, sep } from 'node:path'
 import { DomainError } from '../../core/domain-error.ts'
 import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../../core/limits.ts'
 import { isShortage } from '../../lib/system-error.ts'
 import type { LeftOut } from '../../ports/blob.ts'
 import { nameSiblings, type NamedPath, type Segment } from './entry-names.ts'
+import { listWithoutLinks } from '../without-links.ts'
 
-/** A regular file. */
+/** A regular file, as far as was seen: whoever opens it makes sure that no link leads there. */
 export interface TreeFile {
+  /** Without links in it. */
   readonly path: Buffer
   /** Relative, with `/` between segments. */
   readonly name: string
@@ -54,12 +57,18 @@ export async function walkCopied(
   paths: readonly string[],
   options: WalkOptions,
 ): Promise<CopiedTree> {
-  const roots = [...new Set(paths.map((path) => resolve(path)))].map((path) => {
-    return { path: Buffer.from(path), fileName: Buffer.from(basename(path)) }
-  })
+  const roots = await Promise.all([...new Set(paths.map((path) => resolve(path)))].map(toRoot))
   const walk = new Walk(options)
   for (const root of nameSiblings(roots)) await walk.visit(root, 1)
   return walk.tree()
+}
+
+/** What was copied may be reached through links; it is none itself. */
+async function toRoot(path: string): Promise<NamedPath> {
+  const name = Buffer.from(basename(path))
+  const folder = await readable(realpath(dirname(path), { encoding: 'buffer' }))
+  if (folder === undefined || name.length === 0) return { path: Buffer.from(path), fileName: name }
+  return { path: childOf(folder, name), fileName: name }
 }
 
 /** Past one of the limits of a Group. */
@@ -112,11 +121,8 @@ class Walk {
   }
 
   async #visitFolder({ path, name }: Segment, stats: BigIntStats, depth: number): Promise<void> {
-    const children = await readable(this.#list(path))
-    const after = await readable(lstat(path, { bigint: true }))
-    // Something else may have taken its place, such as a link to another folder.
-    const isSame = after?.ino === stats.ino && after.dev === stats.dev
-    if (children === undefined || !isSame) {
+    const children = await readable(listWithoutLinks(path, (opened) => this.#list(opened, path)))
+    if (children === undefined) {
       this.#unreadable++
       return
     }
@@ -129,19 +135,25 @@ class Walk {
     this.#folders.push({ path, name, modifiedAt: Number(mtimeMs), mode: Number(mode) })
   }
 
-  async #list(path: Buffer): Promise<readonly NamedPath[]> {
+  /** @param opened Another path of the same folder. */
+  async #list(opened: Buffer, path: Buffer): Promise<readonly NamedPath[]> {
     const children: NamedPath[] = []
     // Names as bytes: not all of them are UTF-8.
-    const folder = await opendir(path, { encoding: 'buffer' as BufferEncoding })
+    const folder = await opendir(opened, { encoding: 'buffer' as BufferEncoding })
     for await (const entry of folder) {
       const fileName: unknown = entry.name
       if (!Buffer.isBuffer(fileName)) throw new TypeError('Cannot list a folder: names are no bytes')
-      children.push({ path: Buffer.concat([path, SEPARATOR, fileName]), fileName })
+      children.push({ path: childOf(path, fileName), fileName })
       // A folder with a million names must not be collected first.
       if (this.#seen + children.length > MAX_GROUP_ENTRIES) throw tooManyEntries()
     }
     return children
   }
+}
+
+function childOf(folder: Buffer, name: Buffer): Buffer {
+  const isRoot = folder.subarray(-SEPARATOR.length).equals(SEPARATOR)
+  return Buffer.concat(isRoot ? [folder, name] : [folder, SEPARATOR, name])
 }
 
 function byName(a: TreeFile, b: TreeFile): number {

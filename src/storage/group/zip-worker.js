@@ -9,7 +9,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Readable } from 'node:stream'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -28,6 +28,9 @@ const BLOCK_BYTES = 128 * 1024
 
 /** No link in the last place, and no waiting for the other end of a pipe. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+/** Only Linux says where an open file is. */
+const IS_LINUX = process.platform === 'linux' || process.platform === 'android'
 
 /** Rights, without those that make a program run as somebody else. */
 const RIGHTS = 0o777
@@ -134,16 +137,19 @@ function toSource({ path: bytes, name }, index) {
   return state && { path, name, index, start: 0, seen: 0, ...state }
 }
 
-/** @param {Buffer} path */
+/** @param {Buffer} path With no link on the way to it: see `without-links.ts`. */
 function open(path) {
   try {
-    return openSync(path, READ_FLAGS)
+    const fd = openSync(path, READ_FLAGS)
+    const place = IS_LINUX ? readlinkSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' }) : path
+    if (path.equals(place)) return fd
+    closeSync(fd)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     // No descriptor is left, which says nothing about the file.
     if (code === 'EMFILE' || code === 'ENFILE') throw error
-    return undefined
   }
+  return undefined
 }
 
 /**
@@ -191,10 +197,7 @@ function readChunk(fd, source, position) {
   return chunk
 }
 
-/**
- * @param {number} fd
- * @returns {State | undefined}
- */
+/** @param {number} fd */
 function readState(fd) {
   const stats = fstatSync(fd, { bigint: true })
   if (!stats.isFile()) return undefined

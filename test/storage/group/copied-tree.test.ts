@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import {
   MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES,
 } from '../../../src/core/limits.ts'
 import { walkCopied } from '../../../src/storage/group/copied-tree.ts'
+import { zipOnce } from '../../../src/storage/group/zip-thread.ts'
 import { makeTree } from '../../support/group-contract.ts'
 import { makeFolder } from '../support/open-stores.ts'
 
@@ -62,6 +63,26 @@ describe('what was copied', () => {
     assert.equal((await walkCopied([folder], OPTIONS)).files.length, 1)
     await writeFile(join(path, 'x'.repeat(rest + 1)), '')
     await assert.rejects(walkCopied([folder], OPTIONS), pastLimit(/1024 bytes/))
+  })
+
+  it('is not what a link leads to that took the place of a folder meanwhile', async (t) => {
+    const folder = await makeTree(t, { 'g/a/b/file': 'mine', 'g/z': 'kept', 'else/b/file': 'secret' })
+    const tree = await walkCopied([join(folder, 'g')], OPTIONS)
+    assert.equal(tree.files.length, 2)
+    await rename(join(folder, 'g/a'), join(folder, 'away'))
+    await symlink(join(folder, 'else'), join(folder, 'g/a'))
+    const { archive, unreadable } = await zipOnce(tree, OPTIONS)
+    assert.deepEqual([archive?.files.length, unreadable], [1, 1])
+    await rm(join(folder, 'g/a'))
+    const again = await walkCopied([join(folder, 'g')], OPTIONS)
+    assert.deepEqual(again.files.map(({ name }) => name), ['g/z'])
+  })
+
+  it('may be reached through links, which are not asked again', async (t) => {
+    const folder = await makeTree(t, { 'real/g/a': 'mine' })
+    await symlink('real', join(folder, 'link'))
+    const { files } = await walkCopied([join(folder, 'link/g')], OPTIONS)
+    assert.deepEqual(files.map(({ path }) => String(path)), [join(folder, 'real/g/a')])
   })
 
   it('is looked through no further when nobody wants it any more', async (t) => {

@@ -139,6 +139,16 @@ describe('a copied group', needs('python3'), () => {
     }
   })
 
+  it('is read through no link that took the place of its folder', async (t) => {
+    const { store } = await openBlobStore(t)
+    const folder = await makeTree(t, { 'g/a/file': 'mine' })
+    const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
+    // The very same file, which only the way to it tells apart.
+    await rename(join(folder, 'g/a'), join(folder, 'away'))
+    await symlink(join(folder, 'away'), join(folder, 'g/a'))
+    await assert.rejects(readBlob(blob), { code: 'BLOB_GONE' })
+  })
+
   it('hands out no byte of a file that was written to in the middle of it', async (t) => {
     const { store } = await openBlobStore(t)
     const folder = await makeTree(t, { 'g/a': 'x'.repeat(100_000) })

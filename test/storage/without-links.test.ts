@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { mkdir, open, readdir, rename, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { isOpenedAt, listWithoutLinks } from '../../src/storage/without-links.ts'
+import { makeFolder } from './support/open-stores.ts'
+
+/** A folder `own` that somebody copied, and a folder `other` that nobody did. */
+async function makeFolders(t: TestContext) {
+  const root = await makeFolder(t)
+  for (const name of ['own', 'other']) {
+    await mkdir(join(root, name, 'below'), { recursive: true })
+    await writeFile(join(root, name, 'below', `${name}.txt`), name)
+  }
+  const swap = async (): Promise<void> => {
+    await rename(join(root, 'own'), join(root, 'away'))
+    await symlink('other', join(root, 'own'))
+  }
+  return { root, swap, below: Buffer.from(join(root, 'own', 'below')) }
+}
+
+const onLinux = { skip: process.platform === 'linux' ? false : 'skipped: needs /proc' } as const
+
+describe('listWithoutLinks()', () => {
+  it('lists a folder', async (t) => {
+    const { below } = await makeFolders(t)
+    assert.deepEqual(await listWithoutLinks(below, (path) => readdir(path)), ['own.txt'])
+  })
+
+  it('lists no folder that a link leads to, wherever on the way it is', async (t) => {
+    const { root, swap, below } = await makeFolders(t)
+    await swap()
+    let listed = 0
+    const count = async (path: Buffer): Promise<readonly string[]> => {
+      listed += 1
+      return readdir(path)
+    }
+    assert.equal(await listWithoutLinks(below, count), undefined)
+    await assert.rejects(listWithoutLinks(Buffer.from(join(root, 'own')), count))
+    if (process.platform === 'linux') assert.equal(listed, 0)
+  })
+
+  it('goes on in the folder that it began with when a link takes its place', onLinux, async (t) => {
+    const { swap, below } = await makeFolders(t)
+    const names = await listWithoutLinks(below, async (path) => {
+      await swap()
+      return readdir(path)
+    })
+    assert.deepEqual(names, ['own.txt'])
+  })
+})
+
+describe('isOpenedAt()', () => {
+  it('knows a file that was opened through a link from the same one that was not', async (t) => {
+    const { root } = await makeFolders(t)
+    await symlink('own', join(root, 'link'))
+    const real = join(root, 'own', 'below', 'own.txt')
+    const linked = join(root, 'link', 'below', 'own.txt')
+    for (const [path, isIt] of [[real, true], [linked, false]] as const) {
+      const file = await open(path)
+      t.after(() => file.close())
+      assert.equal(await isOpenedAt(file, Buffer.from(path)), isIt)
+    }
+  })
+})
