@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { startDaemonProcess, type DaemonProcess, type PairedDevice } from '../support/daemon-process.ts'
+import { openEvents, type EventReader } from '../support/event-reader.ts'
+import { createPhone } from '../support/phone.ts'
+import { RawClient } from '../support/raw-http.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import {
+  CHEAP_HOLDS, formatRequest, HOLD_ARGS, type GreedyDevice,
+} from './support/cheap-holds.ts'
+import { OPERATIONS, useOnce, type OperationTimes } from './support/other-device.ts'
+import { needsDisk } from './support/vitals.ts'
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+/** A daemon, a device that will take what it can, and another one. */
+async function setUp(t: TestContext) {
+  const args = ['--headless', ...HOLD_ARGS]
+  const daemon = await startDaemonProcess(t, { main: program.main, args })
+  const { gateway } = daemon.ready
+  const greedy = greedyDevice(t, daemon, await daemon.pair('Greedy'))
+  const phone = createPhone(await daemon.pair('Other'), gateway)
+  return { daemon, greedy, phone, other: { gateway, authorization: phone.authorization } }
+}
+
+function greedyDevice(
+  t: TestContext,
+  { ready }: DaemonProcess,
+  { username, password }: PairedDevice,
+): GreedyDevice {
+  const { hostname, port } = new URL(ready.gateway)
+  return {
+    authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+    connect: async () => {
+      const client = await RawClient.connect(Number(port), hostname)
+      t.after(() => client.close())
+      return client
+    },
+  }
+}
+
+/** The content ids of which the stream tells, up to this one. */
+async function updatesUntil(events: EventReader, contentId: string): Promise<readonly string[]> {
+  const seen: string[] = []
+  for (;;) {
+    const frame = await events.next()
+    assert.ok(frame !== undefined, 'the stream has ended')
+    if (!('event' in frame) || frame.event !== 'update') continue
+    seen.push(String(frame.data['content_id']))
+    if (seen.at(-1) === contentId) return seen
+  }
+}
+
+function ratios(quiet: OperationTimes, busy: OperationTimes): string {
+  return OPERATIONS.map((name) => `${name} ${(busy[name] / quiet[name]).toFixed(1)}`).join(', ')
+}
+
+describe('a device that takes all it can', needsDisk(1), () => {
+  it('keeps another one from nothing, whatever it holds, and all of it at once', async (t) => {
+    const { daemon, greedy, phone, other } = await setUp(t)
+    const events = await openEvents(t, other.gateway, other.authorization)
+    // Whoever serves for the first time compiles.
+    await useOnce(other, 'warm')
+    const quiet = await useOnce(other, 'quiet')
+    for (const [index, { name, begin }] of CHEAP_HOLDS.entries()) {
+      await t.test(name, async (held) => {
+        await begin(greedy)
+        const busy = await useOnce(other, `held-${index}`)
+        const { contentId } = await phone.document()
+        await updatesUntil(events, String(contentId))
+        held.diagnostic(`times the normal: ${ratios(quiet, busy)}`)
+      })
+    }
+    assert.equal(daemon.stderr(), '')
+  })
+
+  it('has one push in front of that of another, whatever number it has sent before', async (t) => {
+    const { daemon, greedy, other } = await setUp(t)
+    const clients: RawClient[] = []
+    for (let index = 0; index < 100; index++) {
+      const client = await greedy.connect()
+      await client.send(formatRequest(greedy, 'GET /')).read()
+      clients.push(client)
+    }
+    const own = await greedy.connect()
+    await own.send(formatRequest(other, 'GET /')).read()
+
+    // All of them are there before the daemon sees the first.
+    process.kill(daemon.ready.pid, 'SIGSTOP')
+    const send = async (client: RawClient, device: { authorization: string }, text: string) => {
+      const document = JSON.stringify({ type: 'Text', text })
+      const request = formatRequest(device, 'PUT /Sync.json', document.length) + document
+      await new Promise((resolve) => client.socket.write(request, resolve))
+    }
+    for (const [index, client] of clients.entries()) await send(client, greedy, `greedy ${index}`)
+    await send(own, other, 'other')
+    process.kill(daemon.ready.pid, 'SIGCONT')
+
+    const answered: number[] = []
+    const answers = [...clients, own].map(async (client, index) => {
+      const { status } = await client.read()
+      answered.push(index)
+      return status
+    })
+    assert.deepEqual([...new Set(await Promise.all(answers))], [200])
+    const before = answered.indexOf(clients.length)
+    t.diagnostic(`${before} of 100 came first`)
+    // One would be enough but for how the system tells of what has come.
+    assert.ok(before <= 20, `${before} of 100 came first`)
+  })
+})
