@@ -30,6 +30,8 @@ export interface ClipboardDocument {
   readonly contentId: ContentId | undefined
   /** Absent unless the server and this client are members of one group. */
   readonly stamp: Stamp | undefined
+  /** What the bytes are; absent in the same case, and for a Text. */
+  readonly mediaType?: string | undefined
 }
 
 /** @throws {ClientError} `BAD_ANSWER`, naming the field. */
@@ -46,7 +48,10 @@ export function decodeDocument(value: unknown): ClipboardDocument {
   const text = readString(fields, 'text')
   const hash = readString(fields, 'hash')
   const stamp = readStamp(fields)
-  return { type, text, hasData, size: readSize(fields), hash, dataName, contentId, stamp }
+  const mediaType = readOptional(fields, 'mediaType')
+  const size = readSize(fields)
+  const document = { type, text, hasData, size, hash, dataName, contentId, stamp }
+  return mediaType === undefined ? document : { ...document, mediaType }
 }
 
 /** @throws {ClientError} `BAD_ANSWER`. */
@@ -66,8 +71,12 @@ function decodeObject(value: unknown): Fields {
 }
 
 function readString(fields: Fields, name: string): string {
-  const value = read(fields, name) ?? ''
-  if (typeof value !== 'string') throw badField(name)
+  return readOptional(fields, name) ?? ''
+}
+
+function readOptional(fields: Fields, name: string): string | undefined {
+  const value = read(fields, name)
+  if (value !== undefined && typeof value !== 'string') throw badField(name)
   return value
 }
 

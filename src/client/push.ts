@@ -101,6 +101,8 @@ export interface OutgoingDocument {
   readonly hash: string
   readonly stampedAt: number
   readonly stampedBy: string
+  /** What the bytes are, for a server that has them already. */
+  readonly mediaType?: string | undefined
 }
 
 /**

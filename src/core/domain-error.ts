@@ -12,6 +12,7 @@ export type DomainErrorCode =
   | 'UPLOAD_INCOMPLETE'
   | 'TEXT_TOO_LARGE'
   | 'TEXT_NOT_UTF8'
+  | 'STAMP_AHEAD'
   | 'NO_SPACE'
   | 'BLOB_GONE'
   | 'GROUP_TOO_LARGE'

@@ -17,6 +17,28 @@ export const GROUP_TIME_HEADER = 'X-Clipgate-Time'
  */
 export const MAX_AHEAD_MS: number = 10 * 366 * 86_400_000
 
+/**
+ * Members whose clocks differ by this much still take each other's stamps, when the group is as far
+ * ahead as it can be: each of them is that far ahead of its own clock.
+ */
+export const MAX_APART_MS: number = 30 * 86_400_000
+
+/** No clock that says less is right: this program did not exist. */
+const EARLIEST = Date.UTC(2026, 0, 1)
+
+/** What a clock says that went mad; stamps end in the year 5138. */
+const LATEST = 99_999_999_999_999
+
+/**
+ * Whether a stamp may have this time. No member stamps later than its group time, so no honest stamp
+ * is further ahead; a clock that is decades behind counts as one that begins with this program.
+ *
+ * @param clock What the clock of this machine says, in Unix milliseconds.
+ */
+export function isBelievable(at: number, clock: number): boolean {
+  return at <= Math.min(Math.max(clock, EARLIEST) + MAX_AHEAD_MS + MAX_APART_MS, LATEST)
+}
+
 /** 14 digits end in the year 5138. */
 const TIME = /^(?:0|[1-9][0-9]{0,13})$/
 

@@ -5,6 +5,9 @@
  * clock of that member, but never before the stamp of the item that was current there: whatever
  * somebody has seen, they can replace, also when clocks disagree by a day.
  *
+ * A stamp that is further ahead than any clock can be would win for ever. So nobody believes it:
+ * it counts as older than all others, on each member alike.
+ *
  * @module
  */
 
@@ -16,12 +19,15 @@ export interface Stamp {
   readonly member: string
 }
 
+/** Whether a stamp may have this time, by the clock of this member as it is now. */
+export type Believes = (at: number) => boolean
+
 const MEMBER_ID = /^m_[0-9a-f]{16}$/
 
-/** The year 5138. Leaves room for all that can follow, and none for clocks that went mad. */
+/** The year 5138: 14 digits. What can be written is far more than what is believed. */
 const LAST = 100_000_000_000_000
 
-/** Whether `at` and `member` make a stamp. */
+/** Whether `at` and `member` make a stamp. Says nothing of whether to believe it. */
 export function isStamp(stamp: { readonly at: unknown; readonly member: unknown }): stamp is Stamp {
   const { at, member } = stamp
   if (typeof member !== 'string' || !MEMBER_ID.test(member)) return false
@@ -40,13 +46,22 @@ export function compareOptional(a: Stamp | undefined, b: Stamp | undefined): num
   return Number(a !== undefined) - Number(b !== undefined)
 }
 
-/** The stamp of an item; of one without, the time at which it became current here. */
-export function stampOf(item: { readonly stamp?: Stamp | undefined; readonly activatedAt: number }): Stamp {
-  return item.stamp ?? { at: item.activatedAt, member: '' }
+/** The stamp that counts instead of one that is not believed: older than all, and the same everywhere. */
+export function believedStamp(stamp: Stamp, believes: Believes): Stamp {
+  return believes(stamp.at) ? stamp : { at: 0, member: stamp.member }
 }
 
-/** A stamp for what `member` does `now`, after all that it knows of. */
+/** The stamp of an item, as far as it is believed; of one without, when it became current here. */
+export function stampOf(
+  { stamp, activatedAt }: { readonly stamp?: Stamp | undefined; readonly activatedAt: number },
+  believes: Believes,
+): Stamp {
+  return believedStamp(stamp ?? { at: activatedAt, member: '' }, believes)
+}
+
+/** A stamp for what `member` does `now`, after all that it knows of and believes. */
 export function stampAfter(known: Stamp | undefined, now: number, member: string): Stamp {
-  const next = known === undefined ? now : Math.max(now, known.at + 1)
-  return { at: Math.min(Math.max(0, Math.floor(next)), LAST), member }
+  // Also where the clock of this machine says that it is the year 6000, the next one is a stamp.
+  const at = Math.min(Math.max(0, Math.floor(now)), LAST - 1)
+  return { at: known === undefined ? at : Math.max(at, known.at + 1), member }
 }

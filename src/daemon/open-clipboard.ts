@@ -14,7 +14,8 @@ import { JsonDeviceRegistry } from '../devices/json-device-registry.ts'
 import { createPasswordHasher } from '../devices/password-hasher.ts'
 import type { GatewayPorts } from '../gateway/gateway-ports.ts'
 import { ChangeHub } from '../inbound/change-hub.ts'
-import { ClipboardPipeline, type Member } from '../inbound/clipboard-pipeline.ts'
+import { ClipboardPipeline } from '../inbound/clipboard-pipeline.ts'
+import type { Member } from '../inbound/stamp-order.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import { GroupClock } from '../peers/group-clock.ts'
 import { MEMBER_FILE } from '../peers/member-file.ts'
@@ -133,5 +134,10 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
 
 /** Another one at each start: it tells apart what happened in the same millisecond, and no more. */
 function createMember(time: GroupTime): Member {
-  return { id: `m_${randomBytes(8).toString('hex')}`, now: () => time.now() }
+  return {
+    id: `m_${randomBytes(8).toString('hex')}`,
+    now: () => time.now(),
+    learn: (at) => time.learn(at),
+    believes: (at) => time.believes(at),
+  }
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Item } from '../core/item.ts'
-import { stampOf, type Stamp } from '../core/stamp.ts'
+import type { Believes, Stamp } from '../core/stamp.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { json, type Reply } from '../http/reply.ts'
@@ -23,6 +23,7 @@ import {
 export interface GetDocumentDeps {
   readonly latest: Pick<LatestItem, 'current'>
   readonly devices: Pick<DeviceRegistry, 'find'>
+  readonly groupTime?: { readonly believes: Believes } | undefined
 }
 
 /**
@@ -31,12 +32,13 @@ export interface GetDocumentDeps {
  * Phones poll this: the reply is made once for each item and then only sent.
  */
 export function getDocument(
-  { latest, devices }: GetDocumentDeps,
+  { latest, devices, groupTime }: GetDocumentDeps,
   dialect: Dialect,
 ): Handler<Device> {
   const present = remember((item) => makeReply(encodeDocument(item, dialect), tagOf(item)))
   if (dialect === 'sync') {
-    const forPeers = remember((item) => makeReply(encodePeerDocument(item), peerTagOf(item)))
+    const believes = groupTime?.believes ?? (() => true)
+    const forPeers = remember((item) => makeReply(encodePeerDocument(item, believes), peerTagOf(item)))
     return ({ principal }) =>
       (principal.kind === 'peer' ? forPeers : present)(latest.current?.item)
   }
@@ -77,7 +79,8 @@ function tagOf(item: Item | undefined): string {
 
 /** A later stamp of the same activation is another document. */
 function peerTagOf(item: Item | undefined): string {
-  return item === undefined ? tagOf(item) : `${tagOf(item)}-${stampOf(item).at.toString(36)}`
+  const at = item?.stamp?.at ?? item?.activatedAt
+  return at === undefined ? tagOf(item) : `${tagOf(item)}-${at.toString(36)}`
 }
 
 export interface PutDocumentDeps {
@@ -93,19 +96,18 @@ export interface PutDocumentDeps {
 export function putDocument(deps: PutDocumentDeps): Handler<Device> {
   const { inbound, records, maxMetadataBytes } = deps
   return async (call) => {
-    const { type, text, hasData, dataName, hash, usesOldKeys, stamp } = decodeDocument(
+    const { hasData, usesOldKeys, stamp, ...document } = decodeDocument(
       await readJson(call, maxMetadataBytes),
     )
+    const { type, dataName, hash } = document
     noteKeys(call, usesOldKeys, deps)
     const isInline = type === 'Text' && !hasData
     // What came through the history may have come under another name.
     const kept = records.find(call.principal.id, { type, hash })
     const { contentId } = await inbound.apply({
+      ...document,
       origin: originOf(call.principal, stamp),
-      type,
-      text,
       dataName: isInline ? '' : dataName,
-      hash,
       bytes: isInline ? { kind: 'none' } : { kind: 'staged', elseUnder: kept?.dataName },
     })
     return json({ contentId })

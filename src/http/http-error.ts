@@ -15,6 +15,7 @@ export type HttpErrorCode =
   | 'BAD_BODY'
   | 'BAD_NAME'
   | 'BAD_PATH'
+  | 'STAMP_AHEAD'
   | 'INCOMPLETE_BODY'
   | 'PARTIAL_BODY'
   | 'MULTIPART_BOUNDARY'
@@ -64,6 +65,7 @@ const HTTP_ERRORS: Readonly<Record<HttpErrorCode, HttpErrorSpec>> = {
   BAD_BODY: { status: 400, title: 'Cannot decode the request body' },
   BAD_NAME: { status: 400, title: 'The name cannot be used' },
   BAD_PATH: { status: 400, title: 'The path is malformed' },
+  STAMP_AHEAD: { status: 400, title: 'The stamp is too far ahead of the clock' },
   INCOMPLETE_BODY: { status: 400, title: 'The request body ended early' },
   PARTIAL_BODY: { status: 400, title: 'A part of a resource cannot be put' },
   MULTIPART_BOUNDARY: { status: 400, title: 'The boundary of the form cannot be used' },

@@ -10,11 +10,10 @@
 
 import { withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
-import { compareStamps, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
 import { KeyedQueues } from '../lib/keyed-queues.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
-import type { Blob } from '../ports/blob.ts'
+import type { HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AppliedItem, InboundItem, InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
@@ -23,7 +22,8 @@ import type { StagingArea } from '../ports/staging-area.ts'
 import type { ChangeHub } from './change-hub.ts'
 import { describeItem, emptyTextId } from './describe-item.ts'
 import { RememberedMd5 } from './remembered-md5.ts'
-import { findMeant, resolveContent, type NewContent } from './resolve-content.ts'
+import { findMeant, resolveContent, type NamedBytes, type NewContent } from './resolve-content.ts'
+import { StampOrder, type Member } from './stamp-order.ts'
 
 /** What happens after the sender has been answered; a failure is logged. */
 export type Effect = (stored: StoredItem, origin: Origin) => Promise<void>
@@ -40,13 +40,6 @@ export interface PipelineDeps {
   readonly member?: Member | undefined
 }
 
-/** This daemon as a member of its group. */
-export interface Member {
-  readonly id: string
-  /** The time as the group has it, in Unix milliseconds. */
-  now(): number
-}
-
 interface Activation {
   readonly result: AppliedItem
   /** Whether the item was written; else it was there already. */
@@ -61,12 +54,14 @@ export class ClipboardPipeline implements InboundPipeline {
   readonly #queue = new SerialQueue()
   readonly #md5 = new RememberedMd5()
   readonly #deps: PipelineDeps
+  readonly #order: StampOrder
   readonly #effects: Effect[] = []
   /** Who made the current item current, and when; for telling a repetition. */
   #lastPush: { readonly origin: Origin; readonly at: number } | undefined
 
   constructor(deps: PipelineDeps) {
     this.#deps = deps
+    this.#order = new StampOrder(deps)
   }
 
   /** Runs `effect` for every item that becomes current from now on. */
@@ -79,9 +74,10 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   async #apply(inbound: InboundItem): Promise<AppliedItem> {
-    if (this.#isOutdated(inbound.origin)) return this.#leaveOut(inbound)
-    const { staging, maxTextBytes = MAX_METADATA_BYTES } = this.#deps
-    const content = await resolveContent(inbound, { staging, maxTextBytes })
+    const { staging, latest, maxTextBytes = MAX_METADATA_BYTES } = this.#deps
+    this.#order.check(inbound.origin)
+    if (this.#order.isOutdated(inbound.origin)) return this.#leaveOut(inbound)
+    const content = await resolveContent(inbound, { staging, latest, maxTextBytes })
     if (content === undefined) return this.#applyKnown(inbound)
 
     let applied: Activation | undefined
@@ -103,16 +99,25 @@ export class ClipboardPipeline implements InboundPipeline {
   async #applyKnown(inbound: InboundItem): Promise<AppliedItem> {
     for (;;) {
       const result = await this.#queue.run(async () => {
+        if (this.#order.isOutdated(inbound.origin)) return undefined
         const meant = findMeant(inbound, this.#deps.latest, (blob) => this.#md5.find(blob))
         if (meant.kind === 'undecided') return meant
-        const { item, blob } = meant.stored
+        const { stored, as } = meant
+        const item = as === undefined ? stored.item : await this.#rename(inbound, as)
         const aliases = withAlias(item, inbound.hash)
-        return this.#activate(inbound, { ...item, aliases }, blob)
+        return this.#activate(inbound, { ...item, aliases }, stored.blob)
       })
+      if (result === undefined) return this.#leaveOut(inbound)
       if (!('kind' in result)) return result.result
       // Meanwhile another item may have taken its place, so it is looked for again.
       await this.#md5.learn(result.blob)
     }
+  }
+
+  /** Makes the item that another member has, of bytes that are here. */
+  async #rename(inbound: InboundItem, as: NamedBytes): Promise<Item> {
+    const item = await describeItem(inbound, as, this.#deps.clock.now())
+    return { ...item, aliases: this.#aliasesOf(item, inbound.hash) }
   }
 
   /** @returns `undefined` when something later has become current meanwhile. */
@@ -128,7 +133,7 @@ export class ClipboardPipeline implements InboundPipeline {
     const blob = content.kind === 'bytes' ? content.blob : undefined
     if (blob !== undefined) await latest.prepare(blob)
     return this.#queue.run(async () => {
-      if (this.#isOutdated(inbound.origin)) return undefined
+      if (this.#order.isOutdated(inbound.origin)) return undefined
       return this.#activate(inbound, { ...item, aliases: this.#aliasesOf(item, inbound.hash) }, blob)
     })
   }
@@ -163,7 +168,7 @@ export class ClipboardPipeline implements InboundPipeline {
   async #activate(
     { origin }: InboundItem,
     item: Item,
-    blob: Blob | undefined,
+    blob: HashedBlob | undefined,
   ): Promise<Activation> {
     const { latest, changes, clock } = this.#deps
     const current = latest.current?.item
@@ -172,8 +177,8 @@ export class ClipboardPipeline implements InboundPipeline {
       return { result: { contentId: current.contentId, item: latest.current?.item }, isStored: false }
     }
 
-    const stamp = this.#stampFor(origin)
-    if (origin.kind === 'peer' && current !== undefined && isSame(current, item)) {
+    const stamp = this.#order.stampFor(origin)
+    if (origin.kind === 'peer' && current !== undefined && isSameDocument(current, item)) {
       await latest.put({ ...current, stamp }, latest.current?.blob)
       return { result: this.#currentResult(), isStored: false }
     }
@@ -184,21 +189,6 @@ export class ClipboardPipeline implements InboundPipeline {
     changes.publish({ contentId, activatedAt })
     for (const effect of this.#effects) this.#runLater(effect, stored, origin)
     return { result: { contentId, item: stored.item }, isStored: true }
-  }
-
-  /** Whether what is current here happened after what a peer offers. */
-  #isOutdated(origin: Origin): boolean {
-    const current = this.#deps.latest.current?.item
-    if (origin.kind !== 'peer' || current === undefined) return false
-    return compareStamps(origin.stamp, stampOf(current)) <= 0
-  }
-
-  #stampFor(origin: Origin): Stamp | undefined {
-    const { latest, member } = this.#deps
-    if (origin.kind === 'peer') return origin.stamp
-    if (member === undefined) return undefined
-    const current = latest.current?.item
-    return stampAfter(current && stampOf(current), member.now(), member.id)
   }
 
   #currentResult(): AppliedItem {
@@ -241,4 +231,10 @@ function senderOf(origin: Origin): string {
 
 function isSame(a: Item, b: Item): boolean {
   return a.contentId === b.contentId && a.type === b.type
+}
+
+/** Whether nobody would see a difference. */
+function isSameDocument(a: Item, b: Item): boolean {
+  const isNamedAlike = a.dataName === b.dataName && a.mediaType === b.mediaType
+  return isSame(a, b) && isNamedAlike && a.text === b.text
 }

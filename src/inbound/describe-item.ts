@@ -8,14 +8,14 @@ import type { ContentId } from '../core/content-id.ts'
 import type { Item } from '../core/item.ts'
 import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
 import type { InboundItem } from '../ports/inbound-pipeline.ts'
-import type { NewContent } from './resolve-content.ts'
+import type { NamedBytes } from './resolve-content.ts'
 
 export async function describeItem(
   inbound: InboundItem,
-  content: NewContent,
+  content: NamedBytes | { readonly text: string },
   activatedAt: number,
 ): Promise<Item> {
-  if (content.kind === 'text') {
+  if ('text' in content) {
     const { text } = content
     const bytes = new TextEncoder().encode(text)
     const { sha256, blake3 } = await digestsOf(bytes)

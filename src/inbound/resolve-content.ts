@@ -11,7 +11,7 @@ import { DomainError } from '../core/domain-error.ts'
 import type { ItemType } from '../core/item-type.ts'
 import { isHash, matchesHash } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
-import { isImageType } from '../core/media-type.ts'
+import { classifyMediaType, isImageType } from '../core/media-type.ts'
 import type { Blob, HashedBlob } from '../ports/blob.ts'
 import type { InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
@@ -32,17 +32,19 @@ export type NewContent =
       readonly blob: HashedBlob | undefined
       readonly upload: TakenUpload | undefined
     }
-  | {
-      readonly kind: 'bytes'
-      readonly type: Exclude<ItemType, 'Text'>
-      readonly dataName: string
-      readonly mediaType: string
-      readonly blob: HashedBlob
-      readonly upload: TakenUpload | undefined
-    }
+  | (NamedBytes & { readonly kind: 'bytes'; readonly upload: TakenUpload | undefined })
+
+/** Bytes, and what they are called. */
+export interface NamedBytes {
+  readonly type: Exclude<ItemType, 'Text'>
+  readonly dataName: string
+  readonly mediaType: string
+  readonly blob: HashedBlob
+}
 
 export interface ResolveDeps {
   readonly staging: Pick<StagingArea, 'take'>
+  readonly latest: Pick<LatestItem, 'current' | 'binary'>
   /** The longest text that may become an item, in bytes of UTF-8. */
   readonly maxTextBytes: number
 }
@@ -66,7 +68,10 @@ export async function resolveContent(
   }
 
   const upload = takeUpload(inbound, deps.staging)
-  if (upload === undefined) return undefined
+  if (upload === undefined) {
+    const isOfMember = type === 'Text' && inbound.origin.kind === 'peer'
+    return isOfMember ? storedText(inbound, deps) : undefined
+  }
   try {
     return await fromBytes(inbound, upload, upload, deps)
   } catch (error) {
@@ -75,23 +80,33 @@ export async function resolveContent(
   }
 }
 
-interface NamedBytes {
-  readonly blob: HashedBlob
-  readonly mediaType: string
-  readonly dataName: string
-}
-
 async function fromBytes(
   { type }: InboundItem,
-  { blob, mediaType, dataName }: NamedBytes,
+  { blob, mediaType, dataName }: Omit<NamedBytes, 'type'>,
   upload: TakenUpload | undefined,
   { maxTextBytes }: ResolveDeps,
 ): Promise<NewContent> {
   if (type === 'Text') {
     return { kind: 'text', text: await readText(blob, maxTextBytes), blob, upload }
   }
-  const isMislabelledImage = type === 'File' && isImageType(mediaType)
-  return { kind: 'bytes', type: isMislabelledImage ? 'Image' : type, dataName, mediaType, blob, upload }
+  return { kind: 'bytes', type: typeOf(type, mediaType), dataName, mediaType, blob, upload }
+}
+
+/** Some clients call an image a File. */
+function typeOf(type: NamedBytes['type'], mediaType: string): NamedBytes['type'] {
+  return type === 'File' && isImageType(mediaType) ? 'Image' : type
+}
+
+/** A text that another member has too, and that is here as an item or as the bytes of a file. */
+async function storedText(
+  { hash }: InboundItem,
+  { latest, maxTextBytes }: ResolveDeps,
+): Promise<NewContent> {
+  const [stored] = findByContent(hash, latest)
+  if (stored === undefined) throw nothingStaged()
+  const { item, blob } = stored
+  const text = blob === undefined ? item.text : await readText(blob, maxTextBytes)
+  return { kind: 'text', text, blob: undefined, upload: undefined }
 }
 
 function takeUpload(
@@ -114,7 +129,12 @@ function nameOf({ type, text, dataName }: Pick<InboundItem, 'type' | 'text' | 'd
 
 /** What a sender without bytes means; `undecided` until the MD5 of the bytes is known. */
 export type Meant =
-  | { readonly kind: 'known'; readonly stored: StoredItem }
+  | {
+      readonly kind: 'known'
+      readonly stored: StoredItem
+      /** What another member calls the same bytes; without it the item is what it was. */
+      readonly as?: NamedBytes
+    }
   | { readonly kind: 'undecided'; readonly blob: Blob }
 
 /**
@@ -127,11 +147,13 @@ export type Meant =
  * @throws {DomainError} `NOTHING_STAGED`.
  */
 export function findMeant(
-  { hash, ...inbound }: InboundItem,
-  { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
+  inbound: InboundItem,
+  latest: Pick<LatestItem, 'current' | 'binary'>,
   md5Of: (blob: Blob) => string | undefined,
 ): Meant {
-  const stored = [current, binary].filter((candidate) => candidate !== undefined)
+  if (inbound.origin.kind === 'peer') return findRenamed(inbound, latest)
+  const { hash } = inbound
+  const stored = [latest.current, latest.binary].filter((candidate) => candidate !== undefined)
   const meant = stored.find(({ item }) => matchesHash(item, hash))
   if (meant !== undefined) return { kind: 'known', stored: meant }
   const name = nameOf(inbound)
@@ -143,7 +165,40 @@ export function findMeant(
     if (md5 === undefined) return { kind: 'undecided', blob }
     if (md5 === hash.toLowerCase()) return { kind: 'known', stored: named }
   }
-  throw new DomainError('NOTHING_STAGED', 'Cannot apply the item: its bytes were not uploaded')
+  throw nothingStaged()
+}
+
+/**
+ * The bytes that another member has too, under its name. Members tell the SHA-256 of the content, so
+ * that none of the other hashes of an item counts, which clients made up.
+ */
+function findRenamed(
+  { type, dataName, hash, mediaType: told }: InboundItem,
+  latest: Pick<LatestItem, 'current' | 'binary'>,
+): Meant {
+  const stored = findByContent(hash, latest).find((candidate) => candidate.blob !== undefined)
+  const blob = stored?.blob
+  if (stored === undefined || blob === undefined) throw nothingStaged()
+  if (type === 'Text' || dataName === '') throw nothingStaged()
+  const mediaType =
+    told === undefined
+      ? stored.item.mediaType
+      : classifyMediaType(told, new Uint8Array(), dataName)
+  const as = { type: typeOf(type, mediaType), dataName, mediaType, blob }
+  return { kind: 'known', stored, as }
+}
+
+/** The items whose bytes have this SHA-256. */
+function findByContent(
+  hash: string,
+  { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
+): readonly StoredItem[] {
+  const stored = [current, binary].filter((candidate) => candidate !== undefined)
+  return stored.filter(({ item }) => item.contentHash === hash.toLowerCase())
+}
+
+function nothingStaged(): DomainError {
+  return new DomainError('NOTHING_STAGED', 'Cannot apply the item: its bytes were not uploaded')
 }
 
 async function readText(blob: Blob, maxBytes: number): Promise<string> {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { MAX_AHEAD_MS } from '../core/group-time.ts'
+import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../core/group-time.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { GroupTime } from '../ports/group-time.ts'
@@ -57,9 +57,11 @@ export class GroupClock implements GroupTime {
   }
 
   learn(at: number): void {
-    const aheadMs = Math.floor(at - this.#deps.clock.now())
+    const toldMs = Math.floor(at - this.#deps.clock.now())
+    // A member that is as far ahead as it can be may have a clock that is a little ahead of ours.
+    const aheadMs = Math.min(toldMs, MAX_AHEAD_MS)
     // Also false for what is no number.
-    if (!(aheadMs > this.#aheadMs && aheadMs <= MAX_AHEAD_MS)) return
+    if (!(aheadMs > this.#aheadMs && toldMs <= MAX_AHEAD_MS + MAX_APART_MS)) return
     this.#aheadMs = aheadMs
     if (aheadMs - this.#toldMs > WORTH_TELLING_MS) {
       this.#toldMs = aheadMs
@@ -68,6 +70,8 @@ export class GroupClock implements GroupTime {
     }
     if (aheadMs - this.#keptMs > WORTH_KEEPING_MS) this.#writing ??= this.#keep()
   }
+
+  readonly believes = (at: number): boolean => isBelievable(at, this.#deps.clock.now())
 
   /** Resolves when all that was learnt is kept. */
   async close(): Promise<void> {

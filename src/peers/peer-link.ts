@@ -15,14 +15,17 @@ import type { Client } from '../client/connect.ts'
 import type { WatchState } from '../client/follower.ts'
 import type { LatestDocument } from '../client/latest.ts'
 import { sleep, type Timing } from '../client/timing.ts'
-import { compareStamps, stampOf } from '../core/stamp.ts'
+import { DomainError } from '../core/domain-error.ts'
+import { believedStamp } from '../core/stamp.ts'
 import { messageOf } from '../lib/message-of.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
+import type { GroupTime } from '../ports/group-time.ts'
 import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
-import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
+import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PeerState } from '../ports/peers.ts'
+import { planMove } from './plan-move.ts'
 import { pullItem } from './pull-item.ts'
 import { pushItem } from './push-item.ts'
 import { mayPass } from './resumed-download.ts'
@@ -33,6 +36,7 @@ export interface PeerLinkDeps {
   readonly inbound: InboundPipeline
   readonly blobs: Pick<BlobStore, 'receive'>
   readonly changes: ChangeFeed
+  readonly groupTime: Pick<GroupTime, 'believes'>
   readonly timing: Timing
   readonly logger: Logger
   /** Id of this member, for items that have no stamp. */
@@ -145,7 +149,8 @@ export class PeerLink {
       this.#isDue = false
       this.#cancelRetry()
       const { current } = this.#deps.latest
-      const plan = this.#isConnected ? planMove(current, this.#remote) : 'nothing'
+      const { believes } = this.#deps.groupTime
+      const plan = this.#isConnected ? planMove(current, this.#remote, believes) : 'nothing'
       if (plan === 'nothing') continue
       const contentId = plan === 'pull' ? this.#remote?.contentId : current?.item.contentId
       const abort = new AbortController()
@@ -172,11 +177,21 @@ export class PeerLink {
     const { current } = this.#deps.latest
     if (current === undefined) return
     const { item } = current
-    const stamp = item.stamp ?? { at: item.activatedAt, member: this.#deps.memberId }
+    const { memberId, groupTime } = this.#deps
+    const own = item.stamp ?? { at: item.activatedAt, member: memberId }
+    const stamp = believedStamp(own, groupTime.believes)
+    const before = this.#remote
     const contentId = await pushItem({ stored: current, stamp }, { ...this.#deps, signal })
+    if (contentId === item.contentId) {
+      const { type, text, dataName, mediaType } = item
+      // Unless something is there by now of which the watch has told.
+      if (this.#remote === before) {
+        this.#remote = { ...SENT, type, text, dataName, mediaType, contentId, stamp }
+      }
+    } else if (before?.stamp !== undefined && !groupTime.believes(before.stamp.at)) {
+      throw new DomainError('STAMP_AHEAD', AHEAD_THERE)
+    }
     // Otherwise something newer is there, of which the watch will tell.
-    if (contentId !== item.contentId || this.#remote?.contentId === contentId) return
-    this.#remote = { ...EMPTY, type: item.type, contentId, stamp }
   }
 
   #setMoveError(error: string | undefined): void {
@@ -191,8 +206,9 @@ export class PeerLink {
   #onFailure(error: unknown, signal: AbortSignal): void {
     if (signal.aborted || this.#ending.signal.aborted) return
     this.#setMoveError(messageOf(error))
-    // The others need something to change, here or there.
-    if (!mayPass(error) && error instanceof ClientError) return
+    // The others need something to change, here or there; the clock that refuses a stamp goes on.
+    const isAhead = error instanceof ClientError && error.problem === 'STAMP_AHEAD'
+    if (!mayPass(error) && error instanceof ClientError && !isAhead) return
     this.#failures += 1
     const { timing } = this.#deps
     const delay = backOff(this.#failures, timing.random())
@@ -210,20 +226,9 @@ export class PeerLink {
 
 const OUTDATED = new Error('Something newer is there')
 
-/** What stays of a document that we sent ourselves. */
-const EMPTY = { text: '', hasData: false, size: 0, hash: '', dataName: '', etag: undefined } as const
+const AHEAD_THERE =
+  'The item there has a time that is too far ahead of the clock, and stays; update that daemon, or ' +
+  'set the clocks'
 
-type Plan = 'pull' | 'push' | 'nothing'
-
-/** Who has to give. Without stamps the other side is no member of a group, and knows less. */
-export function planMove(
-  current: StoredItem | undefined,
-  remote: Pick<LatestDocument, 'contentId' | 'stamp'> | undefined,
-): Plan {
-  if (remote?.contentId === undefined) return current === undefined ? 'nothing' : 'push'
-  if (current === undefined) return 'pull'
-  const { item } = current
-  const order = compareStamps(remote.stamp ?? { at: 0, member: '' }, stampOf(item))
-  if (order > 0) return 'pull'
-  return remote.contentId === item.contentId || order === 0 ? 'nothing' : 'push'
-}
+/** What nobody asks of a document that we sent ourselves. */
+const SENT = { hasData: false, size: 0, hash: '', etag: undefined } as const

@@ -8,7 +8,9 @@ import { ClientError } from '../client/client-error.ts'
 import type { Client } from '../client/connect.ts'
 import type { LatestDocument } from '../client/latest.ts'
 import type { Timing } from '../client/timing.ts'
+import { believedStamp } from '../core/stamp.ts'
 import type { BlobStore, HashedBlob } from '../ports/blob.ts'
+import type { GroupTime } from '../ports/group-time.ts'
 import type { InboundBytes, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import { openDownload } from './resumed-download.ts'
@@ -19,6 +21,7 @@ export interface PullItemDeps {
   readonly inbound: InboundPipeline
   readonly blobs: Pick<BlobStore, 'receive'>
   readonly timing: Timing
+  readonly groupTime: Pick<GroupTime, 'believes'>
   readonly maxFileBytes: number
   readonly signal: AbortSignal
 }
@@ -28,16 +31,22 @@ export interface PullItemDeps {
  *   reason of the signal.
  */
 export async function pullItem(document: LatestDocument, deps: PullItemDeps): Promise<void> {
-  const { latest, inbound } = deps
-  const { type, text, dataName, hash, contentId, stamp } = document
-  if (stamp === undefined) throw new ClientError('BAD_ANSWER', { reason: 'the item has no stamp' })
+  const { latest, inbound, groupTime } = deps
+  const { type, text, dataName, hash, mediaType } = document
+  if (document.stamp === undefined) {
+    throw new ClientError('BAD_ANSWER', { reason: 'the item has no stamp' })
+  }
+  const stamp = believedStamp(document.stamp, groupTime.believes)
   const origin = { kind: 'peer', stamp, deviceId: undefined } as const
-  const isHere = [latest.current, latest.binary].some((stored) => stored?.item.contentId === contentId)
+  // Under whatever name and type: the pipeline gives the bytes those of the document.
+  const isHere = [latest.current, latest.binary].some((stored) => {
+    return stored?.blob !== undefined && stored.item.contentHash === hash
+  })
   const needsBytes = document.hasData && !isHere
   const bytes: InboundBytes = needsBytes ? await receive(document, deps) : { kind: 'none' }
   try {
     deps.signal.throwIfAborted()
-    await inbound.apply({ origin, type, text, dataName, hash, bytes })
+    await inbound.apply({ origin, type, text, dataName, hash, mediaType, bytes })
   } catch (error) {
     if (bytes.kind === 'received') await bytes.blob.discard()
     throw error

@@ -35,7 +35,8 @@ export async function pushItem(
   const { type, size, contentHash: hash } = item
   const base = { type, size, hash, stampedAt: stamp.at, stampedBy: stamp.member }
   if (blob !== undefined) {
-    const document = { ...base, text: item.text, hasData: true, dataName: item.dataName }
+    const { text, dataName, mediaType } = item
+    const document = { ...base, text, hasData: true, dataName, mediaType }
     return offer(document, () => byteSourceOf(blob, item.mediaType))
   }
   if (size <= MAX_INLINE_BYTES) {

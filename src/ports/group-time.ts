@@ -12,4 +12,6 @@ export interface GroupTime {
    * is ignored. Only for what came from a member that has been identified.
    */
   learn(at: number): void
+  /** Whether a stamp may have this time; see `isBelievable`. */
+  believes(at: number): boolean
 }

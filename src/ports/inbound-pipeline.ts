@@ -36,6 +36,8 @@ export interface InboundItem {
   /** The hash that the sender gave; becomes an alias. Empty when there was none. */
   readonly hash: string
   readonly bytes: InboundBytes
+  /** What another member says that the bytes are; counts where they are here already. */
+  readonly mediaType?: string | undefined
 }
 
 /** What applying an item led to. */
@@ -56,11 +58,12 @@ export interface InboundPipeline {
    * afterwards and cannot fail the call. It takes `received` bytes over. When it rejects, nothing
    * has changed, and the bytes still belong to the caller.
    *
-   * What a peer sends becomes current only when its stamp is later than that of the current item,
-   * and, when it is the same content, only in name: nothing is published and no effect runs.
+   * What a peer sends becomes current only when its stamp is later than that of the current item.
+   * When its whole document is that of the current item, only the stamp is taken over: nothing is
+   * published and no effect runs.
    *
-   * @throws {DomainError} `NOTHING_STAGED`, `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `NO_SPACE`,
-   *   `BLOB_GONE`.
+   * @throws {DomainError} `NOTHING_STAGED`, `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `STAMP_AHEAD`,
+   *   `NO_SPACE`, `BLOB_GONE`.
    */
   apply(inbound: InboundItem): Promise<AppliedItem>
 }

@@ -7,13 +7,13 @@
  */
 
 import type { Item } from '../core/item.ts'
-import type { Blob } from './blob.ts'
+import type { HashedBlob } from './blob.ts'
 
 /** An item with its bytes. */
 export interface StoredItem {
   readonly item: Item
   /** `undefined` for a Text only. */
-  readonly blob: Blob | undefined
+  readonly blob: HashedBlob | undefined
 }
 
 export interface LatestItem {
@@ -28,7 +28,7 @@ export interface LatestItem {
    *
    * @throws {DomainError} As `put`.
    */
-  prepare(blob: Blob): Promise<void>
+  prepare(blob: HashedBlob): Promise<void>
 
   /**
    * Makes `item` current, durably: once it resolves, the item survives a power cut; when it
@@ -40,5 +40,5 @@ export interface LatestItem {
    * @param blob The bytes of an Image, File or Group: a new blob, or that of `binary` again.
    * @throws {DomainError} `NO_SPACE`; `BLOB_GONE` when the blob's bytes are not there any more.
    */
-  put(item: Item, blob: Blob | undefined): Promise<StoredItem>
+  put(item: Item, blob: HashedBlob | undefined): Promise<StoredItem>
 }

@@ -10,7 +10,11 @@ const FIELD = 'X-Clipgate-Time'
 
 function watchTime() {
   const learnt: number[] = []
-  const groupTime: GroupTime = { now: () => 1_700_000_000_000, learn: (at) => void learnt.push(at) }
+  const groupTime: GroupTime = {
+    now: () => 1_700_000_000_000,
+    learn: (at) => void learnt.push(at),
+    believes: () => true,
+  }
   return { learnt, groupTime }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { MAX_AHEAD_MS } from '../../src/core/group-time.ts'
+import { MAX_AHEAD_MS, MAX_APART_MS } from '../../src/core/group-time.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { GroupClock } from '../../src/peers/group-clock.ts'
 import { formatMemberFile, parseMemberFile } from '../../src/peers/member-file.ts'
@@ -60,13 +60,59 @@ describe('the time of the group', () => {
 
   it('is not that of clocks that went mad', async () => {
     const { group, clock } = await openClock()
-    const tooFar = clock.now() + MAX_AHEAD_MS + 1
+    const tooFar = clock.now() + MAX_AHEAD_MS + MAX_APART_MS + 1
     for (const at of [tooFar, 99_999_999_999_999, NaN, Infinity, -Infinity, -1]) {
       group.learn(at)
       assert.equal(group.now(), clock.now(), String(at))
     }
     group.learn(clock.now() + MAX_AHEAD_MS)
     assert.equal(group.now(), clock.now() + MAX_AHEAD_MS)
+  })
+
+  it('is ten years ahead at most, however often somebody says more, and after restarts too', async () => {
+    let text: string | undefined
+    for (let start = 0; start < 5; start += 1) {
+      const { group, clock, file } = await openClock(text)
+      for (let step = 0; step < 5; step += 1) group.learn(group.now() + MAX_APART_MS)
+      group.learn(group.now() + MAX_AHEAD_MS)
+      assert.ok(group.now() <= clock.now() + MAX_AHEAD_MS, `start ${start}`)
+      await group.close()
+      text = file.text
+    }
+    const { group, clock } = await openClock(text)
+    group.learn(clock.now() + MAX_AHEAD_MS + MAX_APART_MS)
+    assert.equal(group.now(), clock.now() + MAX_AHEAD_MS)
+    await group.close()
+  })
+
+  it('is one in which members believe the stamps of each other, whatever they were told', () => {
+    const DAYS = fc.integer({ min: -30 * DAY_MS, max: 0 })
+    const told = fc.array(fc.tuple(fc.nat(1), fc.integer({ min: 0, max: 20 * 366 })), { maxLength: 10 })
+    return fc.assert(
+      fc.asyncProperty(DAYS, told, async (behind, tellings) => {
+        const [a, b] = [await openClock(), await openClock()]
+        b.clock.jump(behind)
+        for (const [whom, days] of tellings) {
+          const { group } = whom === 0 ? a : b
+          group.learn(a.clock.now() + days * DAY_MS)
+        }
+        for (const [teller, hearer] of [[a, b], [b, a]] as const) {
+          assert.ok(hearer.group.believes(teller.group.now()), 'the stamp is believed')
+        }
+        await Promise.all([a.group.close(), b.group.close()])
+      }),
+    )
+  })
+
+  it('bounds what a stamp may have, and a clock of 1970 does not keep honest ones out', async () => {
+    const { group, clock } = await openClock()
+    const furthest = clock.now() + MAX_AHEAD_MS + MAX_APART_MS
+    assert.deepEqual([furthest, furthest + 1].map(group.believes), [true, false])
+    assert.equal(group.believes(100_000_000_000_000), false)
+    clock.jump(-clock.now())
+    assert.deepEqual([Date.UTC(2035, 0, 1), Date.UTC(2037, 0, 1)].map(group.believes), [true, false])
+    clock.jump(200_000_000_000_000)
+    assert.equal(group.believes(100_000_000_000_000), false)
   })
 
   it('is the same on all members once each has heard of each, in whatever order', () => {

@@ -6,7 +6,11 @@ import type { GroupTime } from '../../src/ports/group-time.ts'
 
 function watchTime() {
   const learnt: number[] = []
-  const time: GroupTime = { now: () => 1_700_000_000_000, learn: (at) => void learnt.push(at) }
+  const time: GroupTime = {
+    now: () => 1_700_000_000_000,
+    learn: (at) => void learnt.push(at),
+    believes: () => true,
+  }
   return { learnt, time }
 }
 

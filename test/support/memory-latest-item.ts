@@ -5,7 +5,7 @@
  */
 
 import type { Item } from '../../src/core/item.ts'
-import type { Blob, HashedBlob } from '../../src/ports/blob.ts'
+import type { HashedBlob } from '../../src/ports/blob.ts'
 import type { LatestItem, StoredItem } from '../../src/ports/latest-item.ts'
 
 export class MemoryLatestItem implements LatestItem {
@@ -20,23 +20,19 @@ export class MemoryLatestItem implements LatestItem {
     return this.#binary
   }
 
-  async prepare(blob: Blob): Promise<void> {
+  async prepare(blob: HashedBlob): Promise<void> {
     await (await blob.open()).close()
   }
 
-  async put(item: Item, blob: Blob | undefined): Promise<StoredItem> {
+  async put(item: Item, blob: HashedBlob | undefined): Promise<StoredItem> {
     if (blob !== undefined) await (await blob.open()).close()
     const replaced = this.#binary?.blob
     const stored: StoredItem = { item, blob }
     this.#current = stored
     if (blob !== undefined) {
       this.#binary = stored
-      if (replaced !== blob && isHashed(replaced)) await replaced.discard()
+      if (replaced !== blob) await replaced?.discard()
     }
     return stored
   }
-}
-
-function isHashed(blob: Blob | undefined): blob is HashedBlob {
-  return blob !== undefined && 'discard' in blob
 }

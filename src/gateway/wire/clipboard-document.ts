@@ -7,7 +7,7 @@
 import { isDataName } from '../../core/data-name.ts'
 import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.ts'
 import { isHash, type Item } from '../../core/item.ts'
-import { isStamp, type Stamp } from '../../core/stamp.ts'
+import { believedStamp, isStamp, type Believes, type Stamp } from '../../core/stamp.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'
 import { wireHash } from './wire-hash.ts'
@@ -26,6 +26,8 @@ export interface ClipboardDocument {
   readonly usesOldKeys: boolean
   /** Of another member of the group. */
   readonly stamp: Stamp | undefined
+  /** The same. */
+  readonly mediaType?: string
 }
 
 /** Fields that say something of the item. */
@@ -35,8 +37,8 @@ const DESCRIPTION = [
   'clipboard', 'file',
 ]
 
-/** The last two are of peers only. */
-const FIELDS = ['type', ...DESCRIPTION, 'stampedAt', 'stampedBy']
+/** The last three are of peers only. */
+const FIELDS = ['type', ...DESCRIPTION, 'stampedAt', 'stampedBy', 'mediaType']
 
 /** What a client reads while there is no item. */
 const EMPTY_DOCUMENT = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
@@ -67,6 +69,7 @@ export function decodeDocument(body: unknown): ClipboardDocument {
   const clipboard = readField(fields, 'clipboard', 'string', '')
   const isOldHash = type !== 'Text' && isHash(clipboard)
   const text = readField(fields, 'text', 'string', isOldHash ? '' : clipboard)
+  const mediaType = readField(fields, 'mediaType', 'string', undefined)
   return {
     type,
     text: text.toWellFormed(),
@@ -75,6 +78,7 @@ export function decodeDocument(body: unknown): ClipboardDocument {
     hash: readField(fields, 'hash', 'string', isOldHash ? clipboard : ''),
     usesOldKeys: fields.has('clipboard') && !fields.has('text'),
     stamp: readStamp(fields),
+    ...(mediaType === undefined ? {} : { mediaType }),
   }
 }
 
@@ -83,12 +87,14 @@ export function encodeDocument(item: Item | undefined, dialect: Dialect): string
   return JSON.stringify(documentOf(item, dialect))
 }
 
-/** The document as other members of a group read it: with the stamp of the item. */
-export function encodePeerDocument(item: Item | undefined): string {
+/** The document as other members of a group read it: with the stamp of the item, as it counts. */
+export function encodePeerDocument(item: Item | undefined, believes: Believes): string {
   if (item === undefined) return JSON.stringify(EMPTY_DOCUMENT)
-  const { contentHash: hash, stamp } = item
+  const { contentHash: hash } = item
+  const stamp = item.stamp && believedStamp(item.stamp, believes)
   const stamped = stamp && { stampedAt: stamp.at, stampedBy: stamp.member }
-  return JSON.stringify({ ...documentOf(item, 'sync'), hash, ...stamped })
+  const mediaType = item.type === 'Text' ? undefined : item.mediaType
+  return JSON.stringify({ ...documentOf(item, 'sync'), hash, mediaType, ...stamped })
 }
 
 /**

@@ -11,7 +11,7 @@
 
 import { backOff } from '../../client/back-off.ts'
 import type { Timing } from '../../client/timing.ts'
-import { compareOptional, type Stamp } from '../../core/stamp.ts'
+import { believedStamp, compareOptional, type Stamp } from '../../core/stamp.ts'
 import { Lru } from '../../lib/lru.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import type { BusState, BusStatus } from '../../ports/bus.ts'
@@ -22,6 +22,7 @@ import type { Logger } from '../../ports/logger.ts'
 import { DueTimes } from './due-times.ts'
 import type { GroupSecrets } from './group-key.ts'
 import type { GroupRecord } from './group-record.ts'
+import { MemberTroubles } from './member-troubles.ts'
 import { OfferPuller, type OfferPullerDeps } from './offer-puller.ts'
 import { openSignal } from './open-signal.ts'
 import { MAX_ORIGINS, ReplayGuard } from './replay-guard.ts'
@@ -74,11 +75,11 @@ export class GroupMember {
   /** When each of the others was heard last. */
   readonly #heard = new Lru<string, number>(MAX_ORIGINS)
   readonly #puller: OfferPuller
+  readonly #troubles: MemberTroubles
   #isClosed = false
   #unsubscribe: () => void = () => undefined
   #state: BusState = 'connecting'
   #busError: string | undefined
-  #twinError: string | undefined
   #refused = 0
   #saidAt = Number.NEGATIVE_INFINITY
   #silence = 0
@@ -89,6 +90,7 @@ export class GroupMember {
     this.#deps = deps
     this.#guard = new ReplayGuard(deps.record.state.known)
     this.#dues = new DueTimes(deps.timing, (task) => this.#do(task))
+    this.#troubles = new MemberTroubles(deps)
     this.#puller = new OfferPuller({
       pull: deps.pull,
       stamp: () => this.#stamp,
@@ -122,7 +124,7 @@ export class GroupMember {
     return {
       urls: this.#deps.brokers,
       state: this.#state,
-      error: this.#busError ?? this.#twinError ?? this.#puller.error,
+      error: this.#busError ?? this.#troubles.error ?? this.#puller.error,
       group: this.#deps.secrets.id,
       members: [...this.#heard.entries()].filter(([, at]) => at >= since).length,
       refused: this.#refused,
@@ -130,7 +132,8 @@ export class GroupMember {
   }
 
   get #stamp(): Stamp | undefined {
-    return this.#deps.latest.current?.item.stamp
+    const stamp = this.#deps.latest.current?.item.stamp
+    return stamp && believedStamp(stamp, this.#deps.groupTime.believes)
   }
 
   #onState(state: BusState, error: string | undefined): void {
@@ -156,7 +159,7 @@ export class GroupMember {
     const { record, bus, sealer, latest, url, groupTime } = this.#deps
     const { member: origin, epoch } = record.state
     const current = latest.current?.item
-    const item = current?.stamp && { contentId: current.contentId, stamp: current.stamp }
+    const item = current && this.#stamp && { contentId: current.contentId, stamp: this.#stamp }
     const signal = { kind, origin, epoch, time: groupTime.now(), url: url(), item }
     bus.publish(sealer.seal(encodeSignal(signal)))
     this.#saidAt = this.#deps.timing.monotonic()
@@ -170,7 +173,8 @@ export class GroupMember {
     if (opened === undefined) return this.#refuse()
     const { signal, counter } = opened
     const { origin, epoch } = signal
-    if (origin === this.#deps.record.state.member) return this.#onOwn(epoch)
+    const own = this.#deps.record.state
+    if (origin === own.member) return epoch > own.epoch ? this.#troubles.onTwin() : undefined
     const verdict = this.#guard.check(origin, epoch, counter)
     if (verdict === 'seen') return
     if (verdict === 'gap') this.#plan('ask')
@@ -182,14 +186,6 @@ export class GroupMember {
     this.#compare(signal)
   }
 
-  /** What we said ourselves, and somebody repeats; or we are two, and nobody hears the earlier one. */
-  #onOwn(epoch: number): void {
-    if (epoch <= this.#deps.record.state.epoch || this.#twinError !== undefined) return
-    this.#twinError = 'Another daemon has a copy of this group.json; remove it here, and start again'
-    this.#deps.logger.warn(this.#twinError)
-    this.#deps.onChange()
-  }
-
   #refuse(): void {
     this.#refused += 1
     if (this.#refused > 1) return
@@ -198,7 +194,11 @@ export class GroupMember {
   }
 
   /** Brings the one who is behind to the later item: us, or them. */
-  #compare({ kind, item, url }: Signal): void {
+  #compare({ kind, origin, item, url }: Signal): void {
+    const isAhead = item !== undefined && !this.#deps.groupTime.believes(item.stamp.at)
+    this.#troubles.onStamp(origin, isAhead)
+    // It is not answered, since whoever believes it would answer that for ever.
+    if (isAhead) return kind === 'ask' ? this.#plan('answer') : undefined
     const order = compareOptional(item?.stamp, this.#stamp)
     if (order < 0 || kind === 'ask') this.#plan('answer')
     else this.#dues.cancel('answer')

@@ -7,7 +7,7 @@
 
 import { connect, type Client } from '../../client/connect.ts'
 import type { Download, DownloadOptions } from '../../client/download.ts'
-import { compareStamps, stampOf, type Stamp } from '../../core/stamp.ts'
+import { believedStamp, compareStamps, stampOf, type Stamp } from '../../core/stamp.ts'
 import type { GroupTime } from '../../ports/group-time.ts'
 import { withGroupTime } from '../group-time-fetch.ts'
 import { createPeerFetch, type PeerFetch } from '../peer-fetch.ts'
@@ -15,7 +15,7 @@ import { pullItem, type PullItemDeps } from '../pull-item.ts'
 import type { GroupSecrets } from './group-key.ts'
 import type { Offer } from './offer.ts'
 
-export interface PullOfferDeps extends Omit<PullItemDeps, 'client'> {
+export interface PullOfferDeps extends Omit<PullItemDeps, 'client' | 'groupTime'> {
   /** Base URL of our own gateway. */
   readonly ownUrl: () => string
   readonly secrets: Pick<GroupSecrets, 'username' | 'password'>
@@ -43,7 +43,7 @@ export async function pullOffer(offer: Offer, deps: PullOfferDeps): Promise<void
 }
 
 async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise<void> {
-  const { secrets, signal, latest, onStamp } = deps
+  const { secrets, signal, latest, onStamp, groupTime } = deps
   // There our own programs listen, and none of them gets the credential of the group.
   if (isLoopback(url) && !isLoopback(deps.ownUrl())) throw new Error(AT_LOOPBACK)
   const fetches: PeerFetch[] = []
@@ -51,17 +51,18 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
     const fetch = createPeerFetch(undefined)
     fetches.push(fetch)
     const credentials = { url: base, user: secrets.username, pwd: secrets.password }
-    return connect(credentials, { fetch: withGroupTime(fetch.fetch, deps.groupTime) })
+    return connect(credentials, { fetch: withGroupTime(fetch.fetch, groupTime) })
   }
   try {
     let client = open(url)
     const document = await client.latest({ signal })
     const current = latest.current?.item
+    const stamp = document.stamp && believedStamp(document.stamp, groupTime.believes)
     const isLater =
-      document.stamp !== undefined &&
-      (current === undefined || compareStamps(document.stamp, stampOf(current)) > 0)
-    if (!isLater || document.stamp === undefined) throw new Error('A member does not have the item any more')
-    onStamp(document.stamp)
+      current === undefined ||
+      (stamp !== undefined && compareStamps(stamp, stampOf(current, groupTime.believes)) > 0)
+    if (!isLater || stamp === undefined) throw new Error('A member does not have the item any more')
+    onStamp(stamp)
 
     /** What broke off is gone on with elsewhere: the same bytes have the same entity tag. */
     const download = async (

@@ -23,7 +23,7 @@ function pull(into: TestMember, offer: Offer, ownUrl: string = into.url): Promis
     ...into,
     timing: systemTiming,
     secrets: SECRETS,
-    groupTime: { now: () => 0, learn: () => undefined },
+    groupTime: { now: () => 0, learn: () => undefined, believes: () => true },
     maxFileBytes: 1000,
     signal: new AbortController().signal,
     ownUrl: () => ownUrl,

@@ -23,7 +23,8 @@ export type TestMember = Awaited<ReturnType<typeof startMember>>
 export async function startMember(t: TestContext, index: number, { aheadMs = 0 }: MemberOptions = {}) {
   const id = `m_${index.toString(16).padStart(16, '0')}`
   let ticks = 1_700_000_000_000 + aheadMs
-  const at = await serveGateway(t, { member: { id, now: () => (ticks += 1) } })
+  const groupTime = { now: () => (ticks += 1), learn: () => undefined, believes: () => true }
+  const at = await serveGateway(t, { member: { id, ...groupTime } })
   const changes: string[] = []
   at.changes.subscribe(({ contentId }) => changes.push(contentId))
   const waiting = new Set<() => void>()
@@ -32,6 +33,7 @@ export async function startMember(t: TestContext, index: number, { aheadMs = 0 }
   return {
     ...at,
     id,
+    groupTime,
     changes: changes as readonly string[],
     feed: at.changes,
     /** Somebody copies a text there. */
@@ -69,6 +71,7 @@ export async function join(t: TestContext, from: TestMember, to: TestMember): Pr
     inbound: from.inbound,
     blobs: from.blobs,
     changes: from.feed,
+    groupTime: from.groupTime,
     timing: systemTiming,
     logger: from.logger,
     memberId: from.id,

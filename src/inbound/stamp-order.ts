@@ -1,0 +1,62 @@
+/**
+ * Puts what members of a group push into one order, by its stamps.
+ *
+ * @module
+ */
+
+import { DomainError } from '../core/domain-error.ts'
+import { compareStamps, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
+import type { GroupTime } from '../ports/group-time.ts'
+import type { Origin } from '../ports/inbound-pipeline.ts'
+import type { LatestItem } from '../ports/latest-item.ts'
+
+/** This daemon as a member of its group. */
+export interface Member extends GroupTime {
+  readonly id: string
+}
+
+export interface StampOrderDeps {
+  readonly latest: Pick<LatestItem, 'current'>
+  readonly member?: Member | undefined
+}
+
+export class StampOrder {
+  readonly #deps: StampOrderDeps
+
+  constructor(deps: StampOrderDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Keeps out what would win for ever.
+   *
+   * @throws {DomainError} `STAMP_AHEAD`.
+   */
+  check(origin: Origin): void {
+    if (origin.kind !== 'peer' || this.#believes(origin.stamp.at)) return
+    const message = 'Cannot apply the item: its stamp is too far ahead of the clock'
+    throw new DomainError('STAMP_AHEAD', message)
+  }
+
+  /** Whether what is current here happened after what a peer offers. */
+  isOutdated(origin: Origin): boolean {
+    const current = this.#deps.latest.current?.item
+    if (origin.kind !== 'peer' || current === undefined) return false
+    return compareStamps(origin.stamp, stampOf(current, this.#believes)) <= 0
+  }
+
+  /** The stamp of what becomes current now; `undefined` where there is no group. */
+  stampFor(origin: Origin): Stamp | undefined {
+    const { latest, member } = this.#deps
+    if (origin.kind === 'peer') {
+      // Else those who never hear of this item would stamp what they copy later before it.
+      member?.learn(origin.stamp.at)
+      return origin.stamp
+    }
+    if (member === undefined) return undefined
+    const current = latest.current?.item
+    return stampAfter(current && stampOf(current, this.#believes), member.now(), member.id)
+  }
+
+  readonly #believes = (at: number): boolean => this.#deps.member?.believes(at) ?? true
+}
