@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { formatConnectLink } from '../../src/link/connect-link.ts'
+import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { readObject } from '../support/phone.ts'
+import { arrives, joinWith, peerOf } from './support/daemons.ts'
+import { MemberProcess } from './support/member-process.ts'
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+const LAST = 100_000_000_000_000
+const HIGHEST = 'm_ffffffffffffffff'
+
+/** A chain: the one in the middle has joined both others. */
+async function startChain(t: TestContext): Promise<readonly MemberProcess[]> {
+  const start = (name: string) => MemberProcess.start(t, name, { main: program.main })
+  const [a, b, c] = await Promise.all([start('a'), start('b'), start('c')])
+  await b.join(a)
+  await b.join(c)
+  return [a, b, c]
+}
+
+/** Whoever has the credentials of a member pushes a text with a stamp of their own. */
+function pushStamped(to: MemberProcess, text: string, stampedAt: number): Promise<Response> {
+  const document = { type: 'Text', text, stampedAt, stampedBy: HIGHEST }
+  return to.phone.fetch('/Sync.json', { method: 'PUT', body: JSON.stringify(document) })
+}
+
+/** Each member is pushed to in turn; a push that did not stay would be seen before the next one. */
+async function pushesWin(members: readonly MemberProcess[], round: string): Promise<void> {
+  const before = members.map(({ log }) => log.ids.length)
+  const pushed: string[] = []
+  for (const { client, name } of [...members, ...members]) {
+    const contentId = await client.pushText(`${round}, pushed to ${name} (${pushed.length})`)
+    pushed.push(contentId)
+    await Promise.all(members.map(({ log }) => log.has(contentId)))
+  }
+  for (const [index, { log, name, client }] of members.entries()) {
+    assert.deepEqual(log.ids.slice(before[index]), pushed, name)
+    assert.equal((await client.latest()).contentId, pushed.at(-1), name)
+  }
+}
+
+/** What a group was left with by a version that believed all stamps. */
+async function freeze(member: MemberProcess): Promise<void> {
+  const file = join(member.daemon.folder, 'data', 'item.json')
+  const kept = JSON.parse(await readFile(file, 'utf8'))
+  kept.text.stamp = { at: LAST, member: HIGHEST }
+  await writeFile(file, JSON.stringify(kept))
+}
+
+describe('a group', () => {
+  it('takes no item with a time that no clock can have, and goes on', async (t) => {
+    const members = await startChain(t)
+    await pushesWin(members, 'before')
+    for (const [index, member] of members.entries()) {
+      const year = 366 * 86_400_000
+      for (const stampedAt of [LAST, LAST - 1, Date.now() + 11 * year]) {
+        const response = await pushStamped(member, 'frozen', stampedAt)
+        const { code } = await readObject(response)
+        assert.deepEqual([response.status, code], [400, 'STAMP_AHEAD'], member.name)
+      }
+      await pushesWin(members, `after hostile push ${index}`)
+    }
+  })
+
+  it('has the next push of any phone, when somebody was ahead by as much as is believed', async (t) => {
+    const members = await startChain(t)
+    const [a] = members
+    assert.ok(a !== undefined, 'it is there')
+    const response = await pushStamped(a, 'nearly frozen', Date.now() + 10 * 365 * 86_400_000)
+    assert.equal(response.status, 200)
+    const { contentId } = await readObject(response)
+    await Promise.all(members.map(({ log }) => log.has(String(contentId))))
+    await pushesWin(members, 'after it')
+    // Its time is kept: what is copied apart later is later also there.
+    await Promise.all(members.map((member) => member.stop()))
+    for (const member of members) {
+      await member.start()
+      await member.client.pushText(`alone, ${member.name}`)
+      await member.stop()
+    }
+    await Promise.all(members.map((member) => member.start()))
+    await Promise.all(members.map((member) => arrives(member, ({ text }) => text === 'alone, c')))
+    await pushesWin(members, 'together again')
+  })
+
+  it('that was frozen by an item of the year 5138 thaws by itself', async (t) => {
+    const members = await startChain(t)
+    const first = await members[1]?.client.pushText('frozen')
+    await Promise.all(members.map(({ log }) => log.has(String(first))))
+    for (const [index, member] of members.entries()) {
+      await Promise.all(members.map((one) => one.stop()))
+      await Promise.all(members.map((one) => freeze(one)))
+      await Promise.all(members.map((one) => one.start()))
+      const contentId = await member.client.pushText(`the first after start ${index}`)
+      await Promise.all(members.map(({ log }) => log.has(contentId)))
+      await pushesWin(members, `after start ${index}`)
+      for (const { daemon } of members) assert.doesNotMatch(daemon.stderr(), / (warn|error) /)
+    }
+  })
+
+  it('says in `peers` that a daemon that was not updated keeps an item of the year 5138', async (t) => {
+    const a = await MemberProcess.start(t, 'a', { main: program.main })
+    const old = await startFrozen(t)
+    const contentId = await a.client.pushText('ours')
+    await joinWith(a, formatConnectLink({ url: old.url, user: 'peer_1', pwd: 'a long password' }))
+    // Each offer is answered with what is kept there; it is made again, now and then.
+    let peer = await peerOf(a)
+    for (; peer['error'] === null; peer = await peerOf(a)) await old.offered()
+    assert.match(String(peer['error']), /too far ahead/)
+    assert.equal((await a.client.latest()).contentId, contentId)
+    assert.deepEqual(a.log.ids, [contentId])
+  })
+})
+
+/** A daemon of an earlier version, whose item won for ever. */
+async function startFrozen(t: TestContext) {
+  const contentId = `blake3v1:${'cd'.repeat(32)}`
+  const document = {
+    type: 'Text', text: 'frozen', hasData: false, size: 6, hash: 'ab'.repeat(32), dataName: '',
+    contentId, stampedAt: LAST, stampedBy: HIGHEST,
+  }
+  const offers = new EventEmitter()
+  const server = createServer((request, response) => {
+    if (request.url === '/api/sse/clipboard') {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+      response.write('event: hello\ndata: {}\n\n')
+    } else if (request.method === 'PUT') {
+      request.resume().on('end', () => {
+        response.end(JSON.stringify({ contentId }))
+        offers.emit('offer')
+      })
+    } else response.end(JSON.stringify(document))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  // `listen` was given an address, so this is one.
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, offered: () => once(offers, 'offer') }
+}
