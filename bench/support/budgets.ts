@@ -12,6 +12,7 @@ export type BudgetId =
   | 'B11 memory' | 'B11 rest' | 'B11 probe' | 'B11 device' | 'B12 latency' | 'B12 memory' | 'B13'
   | 'B14 packages' | 'B14 size' | 'B15 decode' | 'B15 encode'
   | `B17 ${'x11' | 'wayland'} ${'copy' | 'paste' | 'idle'}`
+  | `B21 ${'read' | 'push' | 'upload' | 'apply' | 'download'}`
 
 export interface Budget {
   readonly what: string
@@ -39,6 +40,7 @@ const GUESSED = { ...AMOUNT, baseline: 'at rest' } as const
 const INSTALL = { ...AMOUNT, baseline: 'express' } as const
 const DESKTOP = { ...AMOUNT, baseline: '', unit: 'ms', floor: 100, aim: 50 } as const
 const AT_REST = { ...AMOUNT, baseline: '', unit: '%', floor: 0.1, aim: 0.05 } as const
+const SHARED = { ...COST, baseline: 'alone', unit: 'ms', floor: 2, aim: 1.2 } as const
 const LINK = { ...RATE, unit: 'op/s', floor: 0.2, aim: 0.4 } as const
 
 export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
@@ -113,4 +115,9 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
   'B17 wayland copy': { ...DESKTOP, what: 'Wayland: copy to a waiting client, p90' },
   'B17 wayland paste': { ...DESKTOP, what: 'Wayland: push to a program that pastes, p90' },
   'B17 wayland idle': { ...AT_REST, what: 'Wayland: processor at rest' },
+  'B21 read': { ...SHARED, what: 'read a document beside a greedy device' },
+  'B21 push': { ...SHARED, what: 'push a text of 100 kB beside it' },
+  'B21 upload': { ...SHARED, what: 'upload 8 MiB beside it' },
+  'B21 apply': { ...SHARED, what: 'make that the item beside it' },
+  'B21 download': { ...SHARED, what: 'download 8 MiB beside it' },
 }

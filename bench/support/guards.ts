@@ -61,4 +61,9 @@ export const GUARDS: Readonly<Record<BudgetId, Guard>> = {
   'B17 wayland copy': QUIET,
   'B17 wayland paste': QUIET,
   'B17 wayland idle': { unguarded: 'needs a rest that is longer than all of a quick run' },
+  'B21 read': QUIET,
+  'B21 push': QUIET,
+  'B21 upload': QUIET,
+  'B21 apply': QUIET,
+  'B21 download': QUIET,
 }

@@ -32,7 +32,7 @@ export interface ConnectionLimits {
 const HEADER_MS = 10_000
 const CHECK_MS = 1000
 
-/** Of one client: who has more gives one up, even a busy one, for somebody who has none. */
+/** Of one client or address: who has more gives one up, even a busy one, for somebody who comes. */
 const MANY_CONNECTIONS = 32
 
 interface Entry {
@@ -110,20 +110,27 @@ export class ConnectionTable {
     if (this.#entries.size < this.#maxConnections) return true
     // A stranger that does not read its answer, or goes on sending what nobody wants, is no reason
     // to turn somebody away or to hang up on a device; the newcomer may be the owner.
-    if (this.#closeOldest((other) => other.isExpendable)) return true
-    if (this.#closeOldest((other) => !other.isBusy)) return true
-    const greedy = this.#greedyClient()
-    return greedy !== undefined && this.#closeOldest(({ client }) => client === greedy)
+    return (
+      this.#closeOfGreediest() ||
+      this.#closeOldest((other) => other.isExpendable) ||
+      this.#closeOldest((other) => !other.isBusy)
+    )
   }
 
-  /** Who has most connections, if these are more than a person's client ever has. */
-  #greedyClient(): string | undefined {
+  /**
+   * Closes a connection of whoever has most, if these are more than anybody needs: else one who
+   * keeps connecting would have those of others closed.
+   */
+  #closeOfGreediest(): boolean {
     const counts = new Map<string, number>()
-    for (const { connection: { client } } of this.#entries) {
-      if (client !== undefined && client !== '') counts.set(client, (counts.get(client) ?? 0) + 1)
+    for (const { connection } of this.#entries) {
+      const owner = ownerOf(connection)
+      if (owner !== undefined) counts.set(owner, (counts.get(owner) ?? 0) + 1)
     }
-    const [most] = [...counts].sort(([, a], [, b]) => b - a)
-    return most !== undefined && most[1] > MANY_CONNECTIONS ? most[0] : undefined
+    const [greediest] = [...counts].sort(([, a], [, b]) => b - a)
+    if (greediest === undefined || greediest[1] <= MANY_CONNECTIONS) return false
+    const isIts = (other: Connection): boolean => ownerOf(other) === greediest[0]
+    return this.#closeOldest((other) => isIts(other) && !other.isBusy) || this.#closeOldest(isIts)
   }
 
   /** Connections from an address on which nobody has logged in. */
@@ -183,4 +190,10 @@ export class ConnectionTable {
     if (socket.bytesRead === 0) socket.destroy()
     else refuseSocket(socket, new HttpError('HEADER_TIMEOUT'))
   }
+}
+
+/** Who has to answer for a connection: whoever has logged in, or the address of a stranger. */
+function ownerOf({ client, isExpendable, remoteAddress }: Connection): string | undefined {
+  if (client !== undefined && client !== '') return `client ${client}`
+  return isExpendable ? `address ${remoteAddress}` : undefined
 }
