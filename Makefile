@@ -69,6 +69,10 @@ fuzz: node_modules ## Run the property tests with 100 times as many cases (FUZZ_
 	FUZZ_RUNS=$(or $(FUZZ_RUNS),10000) $(NODE) $(LOAD) --test --test-reporter spec \
 	  $(shell grep -l 'support/property\|FUZZ_RUNS' $(TESTS))
 
+.PHONY: model
+model: node_modules ## Let anything happen to groups of real members, nightly (RUNS=200, MODEL_SEED=N)
+	MODEL_RUNS=$(or $(RUNS),200) $(NODE) $(LOAD) --test --test-reporter spec test/peers/model.test.ts
+
 .PHONY: bench
 bench: build ## Measure against baselines in the same run (QUICK=1, GUARD=1, BENCH=bench/one.bench.ts)
 	$(NODE) $(LOAD) bench/run.ts $(BENCH)
