@@ -13,6 +13,7 @@ export type BudgetId =
   | 'B14 packages' | 'B14 size' | 'B15 decode' | 'B15 encode'
   | `B17 ${'x11' | 'wayland'} ${'copy' | 'paste' | 'idle'}`
   | `B21 ${'read' | 'push' | 'upload' | 'apply' | 'download'}`
+  | 'B19 pull' | 'B19 push'
 
 export interface Budget {
   readonly what: string
@@ -39,6 +40,9 @@ const IDLE = { ...BARE, unit: 'MiB' } as const
 const GUESSED = { ...AMOUNT, baseline: 'at rest' } as const
 const INSTALL = { ...AMOUNT, baseline: 'express' } as const
 const DESKTOP = { ...AMOUNT, baseline: '', unit: 'ms', floor: 100, aim: 50 } as const
+const MEMBERS = {
+  ...FILE, baseline: 'curl -T to one of them', floor: 0.5, aim: 0.8,
+} as const
 const AT_REST = { ...AMOUNT, baseline: '', unit: '%', floor: 0.1, aim: 0.05 } as const
 const SHARED = { ...COST, baseline: 'alone', unit: 'ms', floor: 2, aim: 1.2 } as const
 const LINK = { ...RATE, unit: 'op/s', floor: 0.2, aim: 0.4 } as const
@@ -120,4 +124,6 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
   'B21 upload': { ...SHARED, what: 'upload 8 MiB beside it' },
   'B21 apply': { ...SHARED, what: 'make that the item beside it' },
   'B21 download': { ...SHARED, what: 'download 8 MiB beside it' },
+  'B19 pull': { ...MEMBERS, what: 'a file that a member pulls from another' },
+  'B19 push': { ...MEMBERS, what: 'a file that a member pushes to another' },
 }

@@ -22,11 +22,13 @@ export interface Guarded {
 
 const SHARES_CORES = 'the load takes cores of its own, and shares them here'
 const FOUR_THREADS = 'an upload is worked on by four threads, which a busy machine does not have'
+const TWO_DAEMONS = 'two daemons work on a transfer, and one on the upload beside it'
 const MILLISECONDS = 'milliseconds: a busy machine misses them whatever the code does'
 
 const UPLOAD = { file: 'upload' } as const
 const IDLE = { file: 'idle-memory' } as const
 const QUIET = { unguarded: MILLISECONDS } as const
+const MEMBERS = { file: 'members' } as const
 const INSTALL = { file: 'install' } as const
 const LINK = { file: 'connect-link' } as const
 
@@ -66,4 +68,6 @@ export const GUARDS: Readonly<Record<BudgetId, Guard>> = {
   'B21 upload': QUIET,
   'B21 apply': QUIET,
   'B21 download': QUIET,
+  'B19 pull': { ...MEMBERS, limit: 0.3, because: TWO_DAEMONS },
+  'B19 push': { ...MEMBERS, limit: 0.3, because: TWO_DAEMONS },
 }

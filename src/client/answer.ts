@@ -6,6 +6,7 @@
 
 import { KIB } from '../core/limits.ts'
 import { ClientError } from './client-error.ts'
+import type { FetchedResponse } from './server.ts'
 import type { Watchdog } from './watchdog.ts'
 
 /**
@@ -16,7 +17,7 @@ const BLOCK_BYTES: number = 16 * KIB
 
 /** An answer whose body nobody has read yet. Whoever reads it closes the watchdog. */
 export interface Answer {
-  readonly response: Response
+  readonly response: FetchedResponse
   readonly watchdog: Watchdog
 }
 

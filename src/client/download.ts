@@ -11,7 +11,7 @@ import type { ClipboardDocument } from './decode-document.ts'
 import { openAnswer } from './exchange.ts'
 import { filePath } from './file-path.ts'
 import { checkEntityTag } from './latest.ts'
-import type { Server } from './server.ts'
+import type { FetchedResponse, Server } from './server.ts'
 
 /** A part of the bytes. */
 export interface DownloadRange {
@@ -80,7 +80,7 @@ function rangeHeaders({ offset, length, etag }: DownloadRange): Readonly<Record<
 
 type Extent = Pick<Download, 'offset' | 'size' | 'totalSize'>
 
-function readExtent({ status, headers }: Response, range: DownloadRange | undefined): Extent {
+function readExtent({ status, headers }: FetchedResponse, range: DownloadRange | undefined): Extent {
   if (status === 200) {
     const size = readLength(headers)
     return { offset: 0, size, totalSize: size }

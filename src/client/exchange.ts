@@ -10,7 +10,7 @@ import { KIB } from '../core/limits.ts'
 import { discard, readJson, type Answer } from './answer.ts'
 import { ClientError } from './client-error.ts'
 import { readRetryAfter } from './retry-after.ts'
-import type { ByteSource, Server } from './server.ts'
+import type { ByteSource, FetchedResponse, Server } from './server.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** What is sent slower than this does not move. The server allows bodies the same time. */
@@ -67,7 +67,7 @@ async function send(
   { base, authorization, timeoutMs, fetch }: Server,
   { method, path, headers, body }: Outgoing,
   watchdog: Watchdog,
-): Promise<Response> {
+): Promise<FetchedResponse> {
   try {
     const response = fetch(base + path, {
       method,

@@ -8,7 +8,7 @@ import { discard } from './answer.ts'
 import { ClientError } from './client-error.ts'
 import { EventStreamParser } from './event-stream-parser.ts'
 import { openAnswer } from './exchange.ts'
-import type { Server } from './server.ts'
+import type { FetchedResponse, Server } from './server.ts'
 
 /** The server sends a comment every 25 s. */
 const MAX_SILENCE_MS = 50_000
@@ -53,6 +53,6 @@ export async function listen(
   }
 }
 
-function isEventStream({ headers }: Response): boolean {
+function isEventStream({ headers }: FetchedResponse): boolean {
   return /^text\/event-stream\s*(?:;|$)/i.test(headers.get('Content-Type') ?? '')
 }

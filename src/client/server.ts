@@ -28,7 +28,24 @@ export interface Server {
 }
 
 /** As much of `fetch` as is used here. */
-export type Fetch = (url: string, init: FetchInit) => Promise<Response>
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchedResponse>
+
+/** As much of a `Response` as is used here. */
+export interface FetchedResponse extends Pick<Response, 'ok' | 'status' | 'headers'> {
+  readonly body: FetchedBody | null
+}
+
+/** As much of a `ReadableStream` as is used here: one costs more than the bytes that pass it. */
+export interface FetchedBody {
+  getReader(): BodyReader
+  cancel(reason?: unknown): Promise<void>
+}
+
+export interface BodyReader {
+  /** @returns No value at the end. */
+  read(): Promise<{ readonly value?: Uint8Array<ArrayBuffer> | undefined }>
+  cancel(reason?: unknown): Promise<void>
+}
 
 export interface FetchInit extends Omit<RequestInit, 'body'> {
   readonly method: string
@@ -38,7 +55,9 @@ export interface FetchInit extends Omit<RequestInit, 'body'> {
 }
 
 /** Bytes to be sent; a `Blob` is one. The `fetch` of most runtimes takes no others. */
-export type ByteSource = Pick<Blob, 'size' | 'type' | 'stream'>
+export interface ByteSource extends Pick<Blob, 'size' | 'type'> {
+  stream(): ReadableStream<Uint8Array<ArrayBuffer>> | AsyncIterable<Uint8Array>
+}
 
 /** @throws {ClientError} `SERVER_INVALID`. */
 export function openServer(

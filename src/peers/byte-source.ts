@@ -14,16 +14,16 @@ export function byteSourceOf(blob: Blob, mediaType: string): ByteSource {
   return {
     size: blob.size,
     type: mediaType,
-    stream: () => ReadableStream.from(readPieces(blob)) as ReadableStream<Uint8Array<ArrayBuffer>>,
+    stream: () => readPieces(blob),
   }
 }
 
-async function* readPieces(blob: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* readPieces(blob: Blob): AsyncGenerator<Uint8Array> {
   const opened = await blob.open()
   try {
     for (let position = 0; position < blob.size; ) {
       // A piece may still be on its way out when the next one is read.
-      const piece = new Uint8Array(Math.min(PIECE_BYTES, blob.size - position))
+      const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, blob.size - position))
       const length = await opened.read(piece, position)
       if (length === 0) throw new Error('The bytes end too soon')
       yield piece.subarray(0, length)

@@ -7,19 +7,24 @@
  * @module
  */
 
-import { timingSafeEqual } from 'node:crypto'
 import {
   Agent as HttpAgent, request as httpRequest,
-  type AgentOptions, type ClientRequest, type IncomingMessage, type RequestOptions,
+  type AgentOptions, type ClientRequest, type ClientRequestArgs, type IncomingMessage,
 } from 'node:http'
 import type * as HttpsModule from 'node:https'
 import type { Agent as HttpsAgent } from 'node:https'
 import { createRequire } from 'node:module'
+import { connect as connectPlain, type NetConnectOpts, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type * as TlsModule from 'node:tls'
 import type { ConnectionOptions } from 'node:tls'
-import type { Fetch, FetchInit } from '../client/server.ts'
+import { ClientError } from '../client/client-error.ts'
+import type { Fetch, FetchedBody, FetchedResponse, FetchInit } from '../client/server.ts'
+import { systemTiming } from '../client/timing.ts'
+import {
+  checkConnections, isPinned, type CheckedRequest, type ConnectionChecks, type Dial,
+} from './check-connection.ts'
 
 /** Connections that are kept for the next request; one more is the event stream. */
 const MAX_IDLE_SOCKETS = 2
@@ -33,17 +38,28 @@ export interface PeerFetch {
   close(): void
 }
 
+export interface PeerFetchOptions {
+  /** Why no connection to an address may be used, if so: asked before anything is sent. */
+  readonly refuse?: ConnectionChecks['refuse']
+  readonly timing?: ConnectionChecks['timing']
+}
+
 /**
  * Makes what a link sends its requests with.
  *
  * @param fingerprint SHA-256 of the one certificate that is accepted, as 64 hex digits; without it
  *   certificates are checked as browsers do.
  */
-export function createPeerFetch(fingerprint: string | undefined): PeerFetch {
+export function createPeerFetch(
+  fingerprint: string | undefined,
+  { refuse, timing = systemTiming }: PeerFetchOptions = {},
+): PeerFetch {
   const options = { keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS } as const
+  const checks = { refuse, timing }
   const plain = new HttpAgent(options)
+  const endPlain = checkConnections(plain, { open: openPlain, readyEvent: 'connect' }, checks)
   let secure: Secure | undefined
-  const openSecure = (): Secure => (secure ??= loadSecure(fingerprint, options))
+  const openSecure = (): Secure => (secure ??= loadSecure(fingerprint, options, checks))
   return {
     fetch: async (url, init) => {
       const isSecure = new URL(url).protocol === 'https:'
@@ -52,7 +68,9 @@ export function createPeerFetch(fingerprint: string | undefined): PeerFetch {
     },
     close: () => {
       plain.destroy()
+      endPlain()
       secure?.agent.destroy()
+      secure?.endOpening()
     },
   }
 }
@@ -60,36 +78,55 @@ export function createPeerFetch(fingerprint: string | undefined): PeerFetch {
 interface Secure {
   readonly agent: HttpsAgent
   readonly request: typeof HttpsModule.request
+  endOpening(): void
 }
 
 /** TLS costs megabytes, which links on a network of one's own do without. */
-function loadSecure(fingerprint: string | undefined, options: AgentOptions): Secure {
+function loadSecure(
+  fingerprint: string | undefined,
+  options: AgentOptions,
+  checks: ConnectionChecks,
+): Secure {
   const require = createRequire(import.meta.url)
   const { Agent, request }: typeof HttpsModule = require('node:https')
   const agent = new Agent(options)
-  if (fingerprint === undefined) return { agent, request }
+  const readyEvent = 'secureConnect'
+  if (fingerprint === undefined) {
+    // Without a callback, it gives a socket at once.
+    const openTrusted = agent.createConnection.bind(agent) as Dial['open']
+    const dial = { open: openTrusted, readyEvent } as const
+    return { agent, request, endOpening: checkConnections(agent, dial, checks) }
+  }
   const { connect }: typeof TlsModule = require('node:tls')
-  return { agent: pin(agent, fingerprint, connect), request }
+  // What an agent asks for is what `tls.connect` takes.
+  const openAny = (given: ClientRequestArgs): Socket =>
+    connect({ ...(given as ConnectionOptions), rejectUnauthorized: false })
+  const dial = { open: openAny, readyEvent, check: isPinned(fingerprint) } as const
+  return { agent, request, endOpening: checkConnections(agent, dial, checks) }
 }
 
-type Request = (target: URL, options: RequestOptions) => ClientRequest
+const openPlain = (options: ClientRequestArgs): Socket => connectPlain(options as NetConnectOpts)
 
-async function send(url: string, init: FetchInit, request: Request): Promise<Response> {
+type Request = (target: URL, options: CheckedRequest) => ClientRequest
+
+async function send(url: string, init: FetchInit, request: Request): Promise<FetchedResponse> {
   const { method, headers, body, signal } = init
   signal.throwIfAborted()
   const target = new URL(url)
   const length = body instanceof Uint8Array ? body.byteLength : body?.size
   const sized = length === undefined ? {} : { 'Content-Length': String(length) }
-  const options = { method, headers: { ...headers, ...sized }, signal }
+  const options = { method, headers: { ...headers, ...sized }, signal, givenUp: signal }
   const outgoing = request(target, options)
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.on('response', resolve)
-    outgoing.on('error', (cause) => reject(new TypeError('fetch failed', { cause })))
+    outgoing.on('error', (cause) => {
+      reject(cause instanceof ClientError ? cause : new TypeError('fetch failed', { cause }))
+    })
   })
   if (body === undefined || body instanceof Uint8Array) {
     outgoing.end(body)
   } else {
-    const source = Readable.fromWeb(body.stream() as Parameters<typeof Readable.fromWeb>[0])
+    const source = Readable.from(body.stream() as AsyncIterable<Uint8Array>)
     // What goes wrong on the way ends the request, whose error is the one that counts; and an early
     // answer ends the sending.
     pipeline(source, outgoing, { signal }).catch((error: Error) => outgoing.destroy(error))
@@ -101,7 +138,7 @@ async function send(url: string, init: FetchInit, request: Request): Promise<Res
   return toResponse(await answered)
 }
 
-function toResponse(answer: IncomingMessage): Response {
+function toResponse(answer: IncomingMessage): FetchedResponse {
   const { statusCode: status = 0, rawHeaders } = answer
   if (status >= 300 && status < 400 && status !== 304) {
     answer.destroy()
@@ -115,33 +152,12 @@ function toResponse(answer: IncomingMessage): Response {
     answer.resume()
     return new Response(null, { status, headers })
   }
-  // The types of Node's web streams and of the platform's are two descriptions of one thing.
-  const body = Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>
-  return new Response(body, { status, headers })
+  return { status, ok: status >= 200 && status < 300, headers, body: bodyOf(answer) }
 }
 
-/** Accepts one certificate, whoever signed it and whatever its name. */
-function pin(agent: HttpsAgent, fingerprint: string, connectTls: typeof TlsModule.connect): HttpsAgent {
-  const wanted = Buffer.from(fingerprint, 'hex')
-  const isWanted = (socket: TlsModule.TLSSocket): boolean => {
-    const { fingerprint256 = '' } = socket.getPeerCertificate()
-    const given = Buffer.from(fingerprint256.replaceAll(':', ''), 'hex')
-    return given.length === wanted.length && timingSafeEqual(given, wanted)
-  }
-  agent.createConnection = (options, callback) => {
-    // What an agent asks for is what `tls.connect` takes.
-    const socket = connectTls({ ...(options as ConnectionOptions), rejectUnauthorized: false })
-    const settle = (error: Error | null): void => {
-      socket.off('error', settle)
-      callback?.(error, socket)
-    }
-    socket.on('error', settle)
-    socket.once('secureConnect', () => {
-      if (isWanted(socket)) return settle(null)
-      socket.destroy()
-      settle(Object.assign(new Error('another certificate'), { code: 'CERTIFICATE_NOT_PINNED' }))
-    })
-    return undefined
-  }
-  return agent
+/** A web stream would copy every chunk. */
+function bodyOf(answer: IncomingMessage): FetchedBody {
+  const chunks: AsyncIterator<Buffer<ArrayBuffer>, undefined> = answer.iterator()
+  const cancel = async (): Promise<void> => void answer.destroy()
+  return { getReader: () => ({ read: () => chunks.next(), cancel }), cancel }
 }

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { FetchedResponse } from '../../src/client/server.ts'
 import { MIB } from '../../src/core/limits.ts'
 import { createPeerFetch, type PeerFetch } from '../../src/peers/peer-fetch.ts'
 import { temporaryFolder } from '../support/daemon-process.ts'
@@ -30,12 +31,26 @@ function openFetch(t: TestContext, fingerprint?: string): PeerFetch {
   return opened
 }
 
-function get({ fetch }: PeerFetch, url: string): Promise<Response> {
+function get({ fetch }: PeerFetch, url: string): Promise<FetchedResponse> {
   return fetch(url, { method: 'GET', headers: AUTHORIZED, signal: new AbortController().signal })
 }
 
+async function bytesOf({ body }: FetchedResponse): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  const reader = body?.getReader()
+  for (;;) {
+    const { value } = (await reader?.read()) ?? {}
+    if (value === undefined) return Buffer.concat(chunks)
+    chunks.push(value)
+  }
+}
+
+async function textOf(answer: FetchedResponse): Promise<string> {
+  return (await bytesOf(answer)).toString()
+}
+
 /** Fails, with this code as the reason. */
-async function fails(promise: Promise<Response>, code: string): Promise<void> {
+async function fails(promise: Promise<FetchedResponse>, code: string): Promise<void> {
   await assert.rejects(promise, ({ cause }: Error) => {
     assert.equal(Object(cause).code, code)
     return true
@@ -103,7 +118,7 @@ describe('a link with https', needs('openssl', 'faketime'), () => {
     ])
     const server = await startTlsServer(t, pinned, greet)
     const link = openFetch(t, pinned.fingerprint)
-    assert.equal(await (await get(link, `${server.url}/1`)).text(), 'hello')
+    assert.equal(await textOf(await get(link, `${server.url}/1`)), 'hello')
     assert.ok(server.decryptedBytes > 0, 'the bytes of a request are seen')
 
     const impostor = await startTlsServer(t, other, greet)
@@ -168,7 +183,7 @@ describe('a link', () => {
       const answer = await openFetch(t).fetch(`${url}/file/a`, { ...init, body })
       const seen = `PUT /file/a authorized, ${bytes.length} undefined true`
       assert.equal(answer.headers.get('x-seen'), seen)
-      assert.deepEqual(Buffer.from(await answer.arrayBuffer()), bytes)
+      assert.deepEqual(await bytesOf(answer), bytes)
     }
   })
 
@@ -190,7 +205,7 @@ describe('a link', () => {
     }
     const signal = new AbortController().signal
     const answer = await openFetch(t).fetch(`${url}/a`, { method: 'PUT', headers: {}, signal, body })
-    assert.deepEqual([answer.status, await answer.text()], [413, 'too large'])
+    assert.deepEqual([answer.status, await textOf(answer)], [413, 'too large'])
     assert.ok(pulled < 1000, 'not all of it was read')
   })
 
@@ -214,7 +229,7 @@ describe('a link', () => {
     const { signal } = abort
     const waiting = link.fetch(`${url}/never`, { method: 'GET', headers: {}, signal })
     const half = await link.fetch(`${url}/half`, { method: 'GET', headers: {}, signal })
-    const reading = half.text()
+    const reading = textOf(half)
     abort.abort(new Error('enough'))
     await Promise.all([assert.rejects(waiting), assert.rejects(reading)])
     const late = link.fetch(url, { method: 'GET', headers: {}, signal })
@@ -228,7 +243,7 @@ describe('a link', () => {
       response.end()
     })
     const link = createPeerFetch(undefined)
-    await (await get(link, url)).text()
+    await textOf(await get(link, url))
     link.close()
     await Promise.all(ended)
     assert.equal(ended.length, 1)

@@ -5,10 +5,13 @@
  * @module
  */
 
+import { isIP } from 'node:net'
+import { ClientError } from '../../client/client-error.ts'
 import { connect, type Client } from '../../client/connect.ts'
 import type { Download, DownloadOptions } from '../../client/download.ts'
 import { believedStamp, compareStamps, stampOf, type Stamp } from '../../core/stamp.ts'
 import type { GroupTime } from '../../ports/group-time.ts'
+import { isLoopbackAddress } from '../check-connection.ts'
 import { withGroupTime } from '../group-time-fetch.ts'
 import { createPeerFetch, type PeerFetch } from '../peer-fetch.ts'
 import { pullItem, type PullItemDeps } from '../pull-item.ts'
@@ -26,7 +29,7 @@ export interface PullOfferDeps extends Omit<PullItemDeps, 'client' | 'groupTime'
   readonly onTrouble: () => void
 }
 
-const AT_LOOPBACK = 'A member has told a loopback address; set --public-url there'
+const AT_LOOPBACK = 'a member has told a loopback address; set --public-url there'
 
 /** @throws What the last source failed with, when all have; the reason of the signal. */
 export async function pullOffer(offer: Offer, deps: PullOfferDeps): Promise<void> {
@@ -45,10 +48,14 @@ export async function pullOffer(offer: Offer, deps: PullOfferDeps): Promise<void
 async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise<void> {
   const { secrets, signal, latest, onStamp, groupTime } = deps
   // There our own programs listen, and none of them gets the credential of the group.
-  if (isLoopback(url) && !isLoopback(deps.ownUrl())) throw new Error(AT_LOOPBACK)
+  const isAllowed = isLoopback(deps.ownUrl())
+  if (!isAllowed && isLoopback(url)) throw atLoopback()
+  // A name may lead there as well, and so may another source.
+  const refuse = (address: string): Error | undefined =>
+    !isAllowed && isLoopbackAddress(address) ? atLoopback() : undefined
   const fetches: PeerFetch[] = []
   const open = (base: string): Client => {
-    const fetch = createPeerFetch(undefined)
+    const fetch = createPeerFetch(undefined, { refuse })
     fetches.push(fetch)
     const credentials = { url: base, user: secrets.username, pwd: secrets.password }
     return connect(credentials, { fetch: withGroupTime(fetch.fetch, groupTime) })
@@ -88,14 +95,13 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
   }
 }
 
-function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url)
-  const host = hostname.replace(/\.$/, '')
-  if (host === 'localhost' || host.endsWith('.localhost')) return true
-  return isLoopbackAddress(host.replace(/^\[|\]$/g, ''))
+function atLoopback(): ClientError {
+  return new ClientError('UNREACHABLE', { reason: AT_LOOPBACK })
 }
 
-/** As URLs spell them: `::ffff:7f00:1` is 127.0.0.1 too, and 0.0.0.0 leads there. */
-function isLoopbackAddress(address: string): boolean {
-  return /^(?:127\.|0\.0\.0\.0$|::1?$|::ffff:(?:7f|0:0$))/.test(address)
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url)
+  const host = hostname.replace(/\.$/, '').replace(/^\[|\]$/g, '')
+  if (host === 'localhost' || host.endsWith('.localhost')) return true
+  return isIP(host) !== 0 && isLoopbackAddress(host)
 }

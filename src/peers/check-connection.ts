@@ -1,0 +1,102 @@
+/**
+ * Opens the connections of a link, and hands one over only when it leads to where it should: nothing
+ * of a request is written before.
+ *
+ * A connection that is given up or takes too long before then leaves no socket behind. An agent of
+ * Node would not see to that: it does not know of a socket before it is handed over.
+ *
+ * @module
+ */
+
+import { timingSafeEqual } from 'node:crypto'
+import type { Agent, ClientRequestArgs } from 'node:http'
+import { BlockList, isIPv6, type Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { Timing } from '../client/timing.ts'
+
+/** For the handshakes of TCP and TLS together. A request may take hours, when it has a large body. */
+const CONNECT_MS = 30_000
+
+/** What a request says to the agent that gets its connection. */
+export interface CheckedRequest extends ClientRequestArgs {
+  /** Aborts when nobody waits for the connection any more. */
+  readonly givenUp?: AbortSignal
+}
+
+export interface ConnectionChecks {
+  /** Why no connection to an address may be used, if so. */
+  readonly refuse?: ((address: string) => Error | undefined) | undefined
+  readonly timing: Pick<Timing, 'after'>
+}
+
+/** How connections are made. */
+export interface Dial {
+  /** Begins to connect. */
+  readonly open: (options: ClientRequestArgs) => Socket
+  /** The event after which {@link check} is asked. */
+  readonly readyEvent: 'connect' | 'secureConnect'
+  /** What is wrong with a connection that is ready. */
+  readonly check?: (socket: Socket) => Error | undefined
+}
+
+/** @returns Ends what is still being opened. */
+export function checkConnections(agent: Agent, dial: Dial, checks: ConnectionChecks): () => void {
+  const opening = new Set<Socket>()
+  agent.createConnection = (options: CheckedRequest, callback) => {
+    const socket = dial.open(options)
+    opening.add(socket)
+    const settle = (error: Error | undefined): void => {
+      if (!opening.delete(socket)) return
+      cancel()
+      options.givenUp?.removeEventListener('abort', onGivenUp)
+      if (error === undefined) return callback?.(null, socket)
+      // It may have been refused by us, and then it is still open.
+      socket.destroy()
+      // With an error, the socket is not looked at.
+      callback?.(error, socket)
+    }
+    const onGivenUp = (): void => settle(withCode('ABORT_ERR', 'nobody waits for it'))
+    const onLate = (): void => settle(withCode('ETIMEDOUT', 'the connection takes too long'))
+    const cancel = checks.timing.after(CONNECT_MS, onLate)
+    options.givenUp?.addEventListener('abort', onGivenUp)
+    // What fails after it was handed over, whoever has it hears of too.
+    socket.on('error', settle)
+    socket.once('close', () => settle(withCode('ECONNRESET', 'the other side hung up')))
+    socket.once('connect', () => {
+      const refusal = checks.refuse?.(socket.remoteAddress ?? '')
+      if (refusal !== undefined) settle(refusal)
+    })
+    socket.once(dial.readyEvent, () => settle(dial.check?.(socket)))
+    return undefined
+  }
+  return () => opening.forEach((socket) => socket.destroy())
+}
+
+/** The check for one certificate, whoever signed it and whatever its name. */
+export function isPinned(fingerprint: string): (socket: Socket) => Error | undefined {
+  const wanted = Buffer.from(fingerprint, 'hex')
+  return (socket) => {
+    const { fingerprint256 = '' } = (socket as TLSSocket).getPeerCertificate()
+    const given = Buffer.from(fingerprint256.replaceAll(':', ''), 'hex')
+    if (given.length === wanted.length && timingSafeEqual(given, wanted)) return undefined
+    return withCode('CERTIFICATE_NOT_PINNED', 'another certificate')
+  }
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8)
+loopback.addAddress('::1', 'ipv6')
+// Who connects to these gets to the machine itself.
+loopback.addAddress('0.0.0.0')
+loopback.addAddress('::', 'ipv6')
+
+/** Whether an address of a socket is of this machine only; as IPv6 spells IPv4, too. */
+export function isLoopbackAddress(address: string): boolean {
+  // Link-local ones name their interface.
+  const [bare = ''] = address.split('%')
+  return loopback.check(bare, isIPv6(bare) ? 'ipv6' : 'ipv4')
+}
+
+function withCode(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code })
+}
