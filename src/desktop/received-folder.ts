@@ -42,6 +42,12 @@ const UNFINISHED = /^\.clipgate-[0-9a-f]{16}\.part$/
 /** An unfinished file that nobody wrote to for so long was left by a program that was killed. */
 const ABANDONED_MS: number = 24 * 60 * 60 * 1000
 
+/**
+ * How many files are compared with a new one: whoever sends many of one name and size, each with
+ * other bytes, must not have all of them read again for each.
+ */
+const MAX_COMPARED = 8
+
 /** A person with more files of one name has another problem. */
 const MAX_NUMBER = 10_000
 
@@ -121,19 +127,23 @@ export class ReceivedFolder {
     size: number,
     sha256: string | undefined,
   ): Promise<{ readonly number: number; readonly path: string; readonly isSame: boolean }> {
+    let compared = 0
     for (let number = 1; ; number += 1) {
       const path = join(this.path, numberedName(name, number))
       const found = await statsOf(path)
       if (found === undefined || number === MAX_NUMBER) return { number, path, isSame: false }
       const isCandidate = sha256 !== undefined && found.isFile() && found.size === size
-      if (isCandidate && (await this.#hash(path, found)) === sha256) {
-        return { number, path, isSame: true }
+      if (!isCandidate) continue
+      const state = stateOf(path, found)
+      if (this.#known.get(state) === undefined) {
+        if (compared === MAX_COMPARED) continue
+        compared += 1
       }
+      if ((await this.#hash(path, state)) === sha256) return { number, path, isSame: true }
     }
   }
 
-  async #hash(path: string, stats: Stats): Promise<string | undefined> {
-    const state = stateOf(path, stats)
+  async #hash(path: string, state: string): Promise<string | undefined> {
     const hash = this.#known.get(state) ?? (await hashFile(path))
     if (hash !== undefined) this.#known.set(state, hash)
     return hash

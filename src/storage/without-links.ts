@@ -19,7 +19,7 @@ const BYTES = { encoding: 'buffer' } as const
 /** Where Linux has what this process has opened. Other systems list no folders through theirs. */
 const OPENED = '/proc/self/fd'
 
-const HAS_OPENED: boolean = ['linux', 'android'].includes(process.platform)
+const HAS_OPENED: boolean = process.platform === 'linux' || process.platform === 'android'
 
 /**
  * Whether an open file is the one at `path`, and no link was followed to it.

@@ -154,6 +154,20 @@ describe('ReceivedFolder', () => {
     assert.deepEqual(space, { left: 1, held: 0 })
   })
 
+  it('reads no more than eight files again to find one that has the same bytes', async (t) => {
+    const path = await temporaryFolder(t)
+    let folder = new ReceivedFolder(path)
+    const save = async (content: string): Promise<string> =>
+      folder.save(await blobOf(content), 'a', { sha256: sha256Of(content) })
+    for (const content of 'abcdefghi') await save(content)
+    // Whoever wrote them knows them.
+    assert.equal(await save('i'), join(path, 'a (9)'))
+    folder = new ReceivedFolder(path)
+    assert.equal(await save('h'), join(path, 'a (8)'))
+    folder = new ReceivedFolder(path)
+    assert.equal(await save('i'), join(path, 'a (10)'))
+  })
+
   it('makes a new file when it does not know the hash, or a folder has the name', async (t) => {
     const path = await temporaryFolder(t)
     const folder = new ReceivedFolder(path)
