@@ -22,7 +22,7 @@ const HOST = 'Host: 127.0.0.1'
 const BODY = 'Content-Length: 60000\r\n\r\n{'
 
 /** What keeps a place, for a time or for good; the port belongs behind the host. */
-const WAYS: ReadonlyMap<string, (host: string) => string> = new Map([
+const WAYS: readonly (readonly [way: string, bytes: (host: string) => string])[] = [
   ['say nothing', () => ''],
   ['never end their headers', (host) => `GET / HTTP/1.1\r\n${host}\r\nX-More: `],
   ['never end a body that nobody wants', (host) => `POST /devices HTTP/1.1\r\n${host}\r\n${BODY}`],
@@ -36,7 +36,7 @@ const WAYS: ReadonlyMap<string, (host: string) => string> = new Map([
   ['read nothing of the page', (host) => `GET /panel.js HTTP/1.1\r\n${host}\r\n\r\n`.repeat(16)],
   ['pipeline what is refused', (host) => `DELETE /pause HTTP/1.1\r\n${host}\r\n\r\n`.repeat(16)],
   ['keep their connection for later', (host) => `GET /health HTTP/1.1\r\n${host}\r\n\r\n`],
-])
+]
 
 interface State {
   readonly devices: readonly unknown[]

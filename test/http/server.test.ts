@@ -216,7 +216,7 @@ describe('a full house', () => {
     const { connect } = await serveKernel(t, {
       maxConnections: 2,
       routes: [row],
-      authenticate: async ({ request }) => {
+      authenticate: async ({ request }): Promise<Owner> => {
         if (request.headers.authorization !== 'yes') throw new HttpError('UNAUTHORIZED')
         if (request.url !== '/') return 'owner'
         checking.resolve()

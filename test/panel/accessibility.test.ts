@@ -70,7 +70,7 @@ describe('the panel is readable and has names for everything', needs('chromium')
 
   it('when nobody is signed in', async (t) => {
     const { page } = await openPanel(t)
-    await page.context().clearCookies()
+    await page.evaluate('sessionStorage.clear()')
     await page.reload()
     await page.getByText('clipgate panel', { exact: true }).waitFor()
     await check(page)

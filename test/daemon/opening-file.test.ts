@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { OpeningFile, writeOpeningFile } from '../../src/daemon/opening-file.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { temporaryFolder } from '../support/daemon-process.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+
+const URL = 'http://127.0.0.1:42721/?a#token'
+
+describe('the file that leads a browser to the panel', () => {
+  it('is private, leads on without a script, and names nothing but the address', async (t) => {
+    const folder = await temporaryFolder(t)
+    const path = await writeOpeningFile(folder, URL)
+    assert.equal((await stat(path)).mode & 0o777, 0o600)
+    const html = await readFile(path, 'utf8')
+    assert.match(html, /http-equiv="refresh" content="0; url=http:\/\/127\.0\.0\.1:42721\/\?a#token"/)
+    assert.match(html, /name="referrer" content="no-referrer"/)
+    assert.doesNotMatch(html, /<script/)
+  })
+
+  it('is removed a minute after the last address was given, however many there were', async (t) => {
+    const folder = await temporaryFolder(t)
+    const clock = new FakeClock()
+    const file = new OpeningFile(folder, { clock, logger: new CaptureLogger() })
+    file.removeLater()
+    await writeOpeningFile(folder, URL)
+    clock.advance(40_000)
+    file.removeLater()
+    assert.equal(clock.pending, 1)
+    clock.advance(59_999)
+    assert.deepEqual(await readdir(folder), ['open-panel.html'])
+    clock.advance(1)
+    while ((await readdir(folder)).length > 0);
+    assert.equal(clock.pending, 0)
+  })
+
+  it('goes with the daemon, and with the key of an earlier version', async (t) => {
+    const folder = await temporaryFolder(t)
+    const clock = new FakeClock()
+    const logger = new CaptureLogger()
+    const file = new OpeningFile(folder, { clock, logger })
+    file.removeLater()
+    for (const name of ['open-panel.html', 'panel.key', 'other']) await writeFile(join(folder, name), '')
+    await file.remove()
+    assert.deepEqual([await readdir(folder), clock.pending, logger.text], [['other'], 0, ''])
+  })
+
+  it('that cannot be removed is in the log, and stops nothing', async (t) => {
+    const folder = await temporaryFolder(t)
+    const logger = new CaptureLogger()
+    await mkdir(join(folder, 'panel.key'))
+    await writeOpeningFile(folder, URL)
+    await new OpeningFile(folder, { clock: new FakeClock(), logger }).remove()
+    assert.deepEqual(await readdir(folder), ['panel.key'])
+    assert.match(logger.text, /Cannot remove panel\.key/)
+  })
+})
