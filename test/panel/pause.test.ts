@@ -68,7 +68,7 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
     // As the button does, but shorter.
     const status: unknown = await page.evaluate(`fetch('/pause', {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers: { Authorization: 'Bearer ' + sessionStorage.getItem('clipgate.token') },
       body: '{"durationMs":1}',
     }).then(({ status }) => status)`)
     assert.equal(status, 200, daemon.stderr())
