@@ -17,7 +17,7 @@ const SMALL_BYTES: number = 64 * 1024
 const MAX_HELD_BYTES: number = 32 * 1024 * 1024
 
 /** One of the longest documents. */
-const MAX_HELD_BY_ONE: number = MAX_HELD_BYTES / 2
+const MAX_HELD_BY_ONE: number = 16 * 1024 * 1024
 
 /** The part of one request. */
 export interface HeldShare {

@@ -33,6 +33,10 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   ),
   'data name': says(MAX_DATA_NAME_BYTES),
   'aliases of an item': says(countAliases()),
+  'long documents in memory: all; of one device': saysList(
+    constantIn('http/held-bytes.ts', 'MAX_HELD_BYTES'),
+    constantIn('http/held-bytes.ts', 'MAX_HELD_BY_ONE'),
+  ),
   'password verifications at once, waiting': saysList(
     SETTINGS.verifyWorkers.fallback(ANYWHERE),
     SETTINGS.verifyQueue.fallback(ANYWHERE),
