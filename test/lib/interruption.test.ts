@@ -36,11 +36,21 @@ describe('an Interruption', () => {
       yield 1
       await new Promise(() => {})
     }
-    const items = interruption.guardAll(stuck())
+    const items = interruption.guardAll(stuck())[Symbol.asyncIterator]()
     assert.equal((await items.next()).value, 1)
     const next = items.next()
     interruption.interrupt(REASON)
     await assert.rejects(next, REASON)
+  })
+
+  it('closes the source of a stream that it ends', async () => {
+    const interruption = new Interruption()
+    let isClosed = false
+    const items = interruption.guardAll(count(3, () => (isClosed = true)))[Symbol.asyncIterator]()
+    await items.next()
+    interruption.interrupt(REASON)
+    await assert.rejects(items.next(), REASON)
+    assert.equal(isClosed, true)
   })
 
   it('closes the source of whoever leaves early', async () => {
