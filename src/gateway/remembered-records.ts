@@ -2,7 +2,7 @@
  * Records of items that were sent but are not the current one, for the device that sent them: it
  * asks for each right afterwards, and would send it again if it were not there.
  *
- * In memory, and bounded: the oldest are forgotten, and then the device sends them once more.
+ * In memory, and bounded: the device with most forgets its oldest, and then sends them once more.
  *
  * @module
  */
@@ -22,22 +22,25 @@ const MAX_CHARACTERS: number = 1024 * 1024
 /** What a record holds besides its text. */
 const RECORD_CHARACTERS = 512
 
+interface Entry extends KeptRecord {
+  readonly deviceId: string
+}
+
 export class RememberedRecords {
   /** Oldest first: a `Map` keeps the order of insertion. */
-  readonly #records = new Map<string, KeptRecord>()
+  readonly #records = new Map<string, Entry>()
   #characters = 0
+  /** By device. */
+  readonly #shares = new Map<string, number>()
 
   /** A text that is too long to be kept is not remembered. */
   remember(deviceId: string, kept: KeptRecord): void {
     const key = keyOf(deviceId, kept.record)
     this.#forget(key)
     if (sizeOf(kept) > MAX_CHARACTERS) return
-    this.#records.set(key, kept)
-    this.#characters += sizeOf(kept)
-    for (const oldest of this.#records.keys()) {
-      if (this.#characters <= MAX_CHARACTERS) return
-      this.#forget(oldest)
-    }
+    this.#records.set(key, { ...kept, deviceId })
+    this.#count(deviceId, sizeOf(kept))
+    while (this.#characters > MAX_CHARACTERS) this.#forgetOne()
   }
 
   /** What a device sent under a profile id. */
@@ -49,7 +52,21 @@ export class RememberedRecords {
     const kept = this.#records.get(key)
     if (kept === undefined) return
     this.#records.delete(key)
-    this.#characters -= sizeOf(kept)
+    this.#count(kept.deviceId, -sizeOf(kept))
+  }
+
+  #forgetOne(): void {
+    const [largest] = [...this.#shares].sort(([, a], [, b]) => b - a)
+    for (const [key, { deviceId }] of this.#records) {
+      if (deviceId === largest?.[0]) return this.#forget(key)
+    }
+  }
+
+  #count(deviceId: string, characters: number): void {
+    this.#characters += characters
+    const share = (this.#shares.get(deviceId) ?? 0) + characters
+    if (share === 0) this.#shares.delete(deviceId)
+    else this.#shares.set(deviceId, share)
   }
 }
 

@@ -31,6 +31,14 @@ describe('remembered records', () => {
     assert.equal(kept[0], String(1000 - kept.length))
   })
 
+  it('of a device that sends thousands take none of those of another one', () => {
+    const records = new RememberedRecords()
+    records.remember('did_b', record('ab', 'kept'))
+    for (let index = 0; index < 5000; index++) records.remember('did_a', record(`${index}`))
+    assert.equal(records.find('did_b', { type: 'Text', hash: 'ab' })?.record.text, 'kept')
+    assert.equal(records.find('did_a', { type: 'Text', hash: '4999' })?.record.hash, '4999')
+  })
+
   it('are many when they are small', () => {
     const records = new RememberedRecords()
     for (let index = 0; index < 1000; index++) records.remember('did_a', record(`${index}`))
