@@ -9,6 +9,11 @@ import { REPEAT_PUSH_MS } from '../../../src/core/limits.ts'
 import { A_PART, failure, GROUP_TIME, success, withHead, type Case, type CaseOf } from './case.ts'
 import type { Station } from './station.ts'
 
+const MEMBER = { id: 'm_0123456789abcdef' }
+
+/** The device of another daemon. */
+const PEER = { username: 'another_daemon', password: 'password of a member' }
+
 export const DOCUMENT_CASES: readonly Case[] = ['Sync', 'SyncClipboard'].flatMap((dialect) => [
   ...withHead(readingCases(`get${dialect}Document`)),
   ...pushingCases(`put${dialect}Document`),
@@ -53,8 +58,22 @@ function pushingCases(id: string): readonly Case[] {
       id,
       200,
       'to the stamp of a device that is no peer',
-      push({ type: 'Text', text: 'b', stampedAt: 1, stampedBy: 'm_0123456789abcdef' }),
+      push({
+        type: 'Text', text: 'b', stampedAt: 1, stampedBy: 'm_0123456789abcdef', mediaType: 'text/plain',
+      }),
     ),
+    failure(id, 'STAMP_AHEAD', 'to a member whose stamp is too far ahead', {
+      options: { member: { ...MEMBER, now: () => 0, learn: () => undefined, believes: () => false } },
+      given: ({ devices }) => devices.add({ kind: 'peer', ...PEER }),
+      request: {
+        body: `{"type":"Text","text":"d","stampedAt":99999999999999,"stampedBy":"${MEMBER.id}"}`,
+        fields: [
+          'Content-Type: application/json',
+          `Authorization: Basic ${Buffer.from(`${PEER.username}:${PEER.password}`).toString('base64')}`,
+        ],
+        isAnonymous: true,
+      },
+    }),
     success(id, 200, 'to a phone that says what time it is', {
       request: {
         body: '{"type":"Text","text":"c"}',

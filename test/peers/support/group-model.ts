@@ -95,13 +95,14 @@ export class GroupModel {
 
   async #start(): Promise<void> {
     const count = 3 + this.#random.below(3)
-    this.#members.push(...await Promise.all(Array.from({ length: count }, async (_, index) => {
+    // One after the other, as below: a machine that does much else answers commands too late else.
+    for (let index = 0; index < count; index += 1) {
       const clockFile = join(await temporaryFolder(this.#t), 'clock')
       const env = { NODE_OPTIONS: `--import ${WALL_CLOCK}`, CLIPGATE_TEST_CLOCK: clockFile }
       const options = { main: this.#main, args: ['--headless'], env }
       const process = await MemberProcess.start(this.#t, `member ${index}`, options)
-      return { process, clockFile, skewDays: 0 }
-    })))
+      this.#members.push({ process, clockFile, skewDays: 0 })
+    }
     // A tree, so that everybody is reached, and now and then a link that closes a ring.
     const pairs: [number, number][] = []
     for (let index = 1; index < count; index += 1) {
@@ -114,16 +115,13 @@ export class GroupModel {
       if (from !== to && !isThere) pairs.push([from, to])
     }
     this.#tell(`${count} members, ${this.#isCalm ? 'calm' : 'rough'}, joined: ${pairs.join(' ')}`)
-    await Promise.all(this.#members.map(async ({ process }, index) => {
-      // One after the other: a member keeps one link at a time.
-      for (const [from, to] of pairs) {
-        const other = this.#members[to]
-        if (from !== index || other === undefined) continue
-        const proxy = await startProxy(this.#t, other.process.gateway)
-        this.#links.push(proxy)
-        await process.join(other.process, { url: proxy.url })
-      }
-    }))
+    for (const [from, to] of pairs) {
+      const [member, other] = [this.#members[from], this.#members[to]]
+      assert.ok(member !== undefined && other !== undefined, 'both are there')
+      const proxy = await startProxy(this.#t, other.process.gateway)
+      this.#links.push(proxy)
+      await member.process.join(other.process, { url: proxy.url })
+    }
   }
 
   #step(): Promise<void> {
