@@ -1,6 +1,6 @@
 /**
- * Looks for what other users could change on the way to a folder: whoever owns a folder above it, or
- * a link in between, decides where files go.
+ * Looks for what other users could change on the way to a folder: whoever owns a folder above it,
+ * or a link in between, decides where files go.
  *
  * Trusts this user and whoever owns the file system, and believes that the rights of a group were
  * given on purpose: with the umask of many systems each user has a group of one.
@@ -16,7 +16,7 @@ import { codeOf } from './system-error.ts'
 /** What is wrong with one step of the way. */
 export interface Untrusted {
   readonly path: string
-  /** Follows "it": "belongs to another user". */
+  /** Continues the path to a sentence: "belongs to another user". */
   readonly reason: string
 }
 
@@ -40,8 +40,7 @@ export async function findUntrusted(path: string): Promise<Untrusted | undefined
   if (user === undefined) return undefined
   const { root } = parse(resolve(path))
   // Not 0: in a user namespace, the owner of the system has another number.
-  let { uid: owner } = await lstat(root)
-  const owners = new Set([user, owner])
+  const owners = new Set([user, (await lstat(root)).uid])
   const steps = segmentsOf(resolve(path))
   let at = root
   let links = 0
@@ -57,7 +56,6 @@ export async function findUntrusted(path: string): Promise<Untrusted | undefined
     if (reason !== undefined) return { path: next, reason }
     if (!stats.isSymbolicLink()) {
       at = next
-      owner = stats.uid
       continue
     }
     links += 1
@@ -66,7 +64,8 @@ export async function findUntrusted(path: string): Promise<Untrusted | undefined
     if (isAbsolute(target)) at = root
     steps.unshift(...segmentsOf(target))
   }
-  return owner === user ? undefined : { path: at, reason: 'belongs to another user' }
+  const isOwn = (await lstat(at)).uid === user
+  return isOwn ? undefined : { path: at, reason: 'belongs to another user' }
 }
 
 function whyUntrusted(stats: Stats, owners: ReadonlySet<number>): string | undefined {

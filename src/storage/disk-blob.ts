@@ -9,8 +9,8 @@ import { open, type FileHandle } from 'node:fs/promises'
 import { DomainError } from '../core/domain-error.ts'
 import { codeOf, isShortage } from '../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../ports/blob.ts'
-import { isOpenedAt } from './without-links.ts'
 import { isSameFile, readFileState, type FileIdentity } from './file-identity.ts'
+import { isOpenedAt } from './without-links.ts'
 
 /** Does not wait for the other end of a pipe. */
 const READ_FLAGS: number = constants.O_RDONLY | constants.O_NONBLOCK

@@ -1,7 +1,7 @@
 /**
  * Tells machines apart that share a data directory over a network.
  *
- * The id of the machine is private: it is only ever kept as a keyed hash, as machine-id(5) wants it.
+ * The id of the machine is private: it is only ever kept as a keyed hash, as machine-id(5) asks.
  *
  * @module
  */
@@ -43,8 +43,8 @@ export async function identifyMachine(): Promise<MachineIdentity> {
 }
 
 /**
- * Whether both are known and two machines. Names count less than ids: each container has its own, so
- * they say nothing during one boot of the machine.
+ * Whether both are known and two machines. Names count less than ids: each container has its own,
+ * so they say nothing during one boot of the machine.
  */
 export function isAnotherMachine(
   then: { readonly machine: string | undefined; readonly bootId: string | undefined },
@@ -64,8 +64,9 @@ export function printableHost(host: string | undefined): string {
 async function readMachineId(): Promise<string | undefined> {
   if (await isThere(TRANSIENT_ID_FILE)) return undefined
   for (const path of ID_FILES) {
+    // Not there, or not readable: then there may be another one.
     const text = await readFile(path, 'latin1').catch(() => '')
-    // Empty, or "uninitialized", in images of systems.
+    // In images of systems it is empty, or says "uninitialized".
     if (MACHINE_ID.test(text)) return text.trim()
   }
   return undefined

@@ -4,7 +4,7 @@ import {
   chmod, chown, lchown, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { moveToFreeName } from '../../src/lib/move-to-free-name.ts'
 import { ReceivedFolder } from '../../src/desktop/received-folder.ts'
@@ -212,7 +212,7 @@ describe('ReceivedFolder', () => {
     await chmod(shared, 0o1777)
     await mkdir(join(shared, 'disk'))
     await symlink(join(shared, 'disk'), join(home, 'Downloads'))
-    await symlink('./Downloads/.', join(home, 'again'))
+    await symlink(`../${basename(home)}/Downloads/.`, join(home, 'again'))
     const saved = await new ReceivedFolder(join(home, 'again', 'new')).save(await blobOf('a'), 'a')
     assert.equal(saved, join(home, 'again', 'new', 'a'))
     assert.equal(await readFile(join(shared, 'disk', 'new', 'a'), 'utf8'), 'a')

@@ -14,8 +14,8 @@ import { DomainError } from '../../core/domain-error.ts'
 import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../../core/limits.ts'
 import { isShortage } from '../../lib/system-error.ts'
 import type { LeftOut } from '../../ports/blob.ts'
-import { nameSiblings, type NamedPath, type Segment } from './entry-names.ts'
 import { listWithoutLinks } from '../without-links.ts'
+import { nameSiblings, type NamedPath, type Segment } from './entry-names.ts'
 
 /** A regular file, as far as was seen: whoever opens it makes sure that no link leads there. */
 export interface TreeFile {
