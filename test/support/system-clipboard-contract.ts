@@ -49,7 +49,7 @@ export function describeSystemClipboard(
   requirement: { readonly skip: string | false },
   openDesktop: OpenDesktop,
 ): void {
-  describe(`${name}, as every system clipboard`, { ...requirement, timeout: 60_000 }, () => {
+  describe(`${name}, as every system clipboard`, { ...requirement, timeout: 240_000 }, () => {
     type Opened = DesktopUnderTest & { readonly copies: Mailbox<CopiedContent> }
 
     async function open(t: TestContext, isWanted = (): boolean => true): Promise<Opened> {
