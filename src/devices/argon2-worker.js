@@ -13,11 +13,16 @@
 import * as crypto from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 
 /** A third of what other threads get of a processor, when all want it. */
 const NICENESS = 5
+
+const LOWEST_PRIORITY = 19
+
+/** Before it stepped back: the program may have been started with `nice`. @type {number | undefined} */
+let ownPriority
 
 /** The smallest module with an instruction of SIMD. */
 const SIMD_MODULE = new Uint8Array([
@@ -88,7 +93,8 @@ function stepBack() {
   // There it is about the calling thread; elsewhere it would be about the whole program.
   if (process.platform !== 'linux') return
   try {
-    setPriority(NICENESS)
+    ownPriority ??= getPriority()
+    setPriority(Math.min(ownPriority + NICENESS, LOWEST_PRIORITY))
   } catch {
     // A sandbox may forbid it. It was a courtesy.
   }
