@@ -47,6 +47,8 @@ export interface DiskBlobStoreOptions {
 export interface KnownBlob {
   readonly size: number
   readonly digests: Digests
+  /** A power cut may have left other bytes in a file of the right size. */
+  readonly mayBeTorn?: boolean
 }
 
 export class DiskBlobStore implements BlobStore {
@@ -125,12 +127,15 @@ export class DiskBlobStore implements BlobStore {
    *
    * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE` when it is not one of ours any more.
    */
-  async restore(name: string, { size, digests }: KnownBlob): Promise<DiskBlob | undefined> {
+  async restore(name: string, known: KnownBlob): Promise<DiskBlob | undefined> {
+    const { size, digests, mayBeTorn = false } = known
     const file = await openOwnFile(join(this.#folder, name))
     if (file === undefined) return undefined
     try {
       const state = await readFileState(file)
-      return state.identity.size === size ? this.#own(name, state, digests) : undefined
+      if (state.identity.size !== size) return undefined
+      const found = mayBeTorn ? await hashFile(file, this.#hasher, { size }) : digests
+      return found.sha256 === digests.sha256 ? this.#own(name, state, digests) : undefined
     } finally {
       await file.close()
     }

@@ -22,7 +22,7 @@ import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
 import { tooLarge } from './receive-stream.ts'
-import { StagedFiles, type NamedRecord } from './staged-files.ts'
+import { StagedFiles, type FoundRecord } from './staged-files.ts'
 import { StagingRoom } from './staging-room.ts'
 import type { Expected } from './upload-under-way.ts'
 import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
@@ -212,10 +212,10 @@ export class DiskStagingArea implements StagingArea {
     }
   }
 
-  async #restore({ name, record }: NamedRecord): Promise<WaitingUpload | undefined> {
+  async #restore({ name, record, mayBeTorn }: FoundRecord): Promise<WaitingUpload | undefined> {
     const { blobs, clock, ttlMs } = this.#options
-    const { size, sha256, blake3, stagedAt, ...header } = record
-    const blob = await blobs.restore(name, { size, digests: { sha256, blake3 } })
+    const { size, sha256, blake3, stagedAt, bootId: _, ...header } = record
+    const blob = await blobs.restore(name, { size, digests: { sha256, blake3 }, mayBeTorn })
     if (blob === undefined) return undefined
     this.#room.add(header.deviceId, size)
     // A clock that was set back must not make anything younger than new.

@@ -15,7 +15,7 @@ const READ_BYTES: number = MIB / 4
 export interface HashFileOptions {
   /** What the file has now. */
   readonly size: number
-  readonly signal: AbortSignal
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -33,7 +33,7 @@ export async function hashFile(
     for (let position = 0; position < size; ) {
       const length = Math.min(block.length, size - position)
       const { bytesRead } = await file.read(block, 0, length, position)
-      signal.throwIfAborted()
+      signal?.throwIfAborted()
       if (bytesRead === 0) throw gone('the file became shorter while it was read')
       hash.add(block.subarray(0, bytesRead))
       position += bytesRead

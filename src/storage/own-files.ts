@@ -9,7 +9,7 @@ import { constants, type Stats } from 'node:fs'
 import { chmod, lstat, mkdir, open, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
-import { PRIVATE_FILE_MODE } from '../lib/atomic-file.ts'
+import { PRIVATE_FILE_MODE, syncFolder } from '../lib/atomic-file.ts'
 import { codeOf } from '../lib/system-error.ts'
 
 const PRIVATE_FOLDER_MODE = 0o700
@@ -129,8 +129,19 @@ async function makeFolder(path: string): Promise<void> {
     await mkdir(path, PRIVATE_FOLDER_MODE)
     // The umask may have taken even our own rights.
     await chmod(path, PRIVATE_FOLDER_MODE)
+    await syncParent(path)
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+/** A power cut would take a new folder with all that was acknowledged in it. */
+async function syncParent(path: string): Promise<void> {
+  try {
+    await syncFolder(dirname(path))
+  } catch (error) {
+    // A folder that may be written to and not read cannot be synced.
+    if (codeOf(error) !== 'EACCES') throw error
   }
 }
 

@@ -58,6 +58,11 @@ function isPidTaken(pid: number): boolean {
   }
 }
 
+/** Which boot of the machine this is; `undefined` where that cannot be found out. */
+export async function readBootId(): Promise<string | undefined> {
+  return (await readBoot()).bootId
+}
+
 interface Stat {
   readonly state: string
   readonly start: string

@@ -11,8 +11,12 @@ import { codeOf } from '../lib/system-error.ts'
 import type { Logger } from '../ports/logger.ts'
 import { toDomainError } from './disk-errors.ts'
 import { readOwnFile } from './own-files.ts'
+import { readBootId } from './process-identity.ts'
 import { NewerVersionError } from './record-fields.ts'
 import { formatStagingRecord, parseStagingRecord, type StagingRecord } from './staging-record.ts'
+
+/** What a disk writes as a whole, or not at all. */
+const SECTOR_BYTES = 512
 
 const RECORD_NAME = /^([0-9a-f]{32})\.json$/
 
@@ -22,9 +26,15 @@ export interface NamedRecord {
   readonly record: StagingRecord
 }
 
+/** A record from before the start. */
+export interface FoundRecord extends NamedRecord {
+  /** Whether nobody waited for the disk, and the power may have been cut since. */
+  readonly mayBeTorn: boolean
+}
+
 /** What was found at the start. */
 export interface FoundRecords {
-  readonly records: readonly NamedRecord[]
+  readonly records: readonly FoundRecord[]
   /** Names of blobs whose records cannot be read; both are left as they are. */
   readonly unreadable: readonly string[]
 }
@@ -32,6 +42,7 @@ export interface FoundRecords {
 export class StagedFiles {
   readonly #folder: string
   readonly #logger: Logger
+  #bootId: string | undefined = undefined
 
   constructor(folder: string, logger: Logger) {
     this.#folder = folder
@@ -44,8 +55,9 @@ export class StagedFiles {
    * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE` when one belongs to somebody else.
    */
   async load(): Promise<FoundRecords> {
-    const records: NamedRecord[] = []
+    const records: FoundRecord[] = []
     const unreadable: string[] = []
+    this.#bootId = await readBootId()
     for (const entry of await readdir(this.#folder, { withFileTypes: true })) {
       const [, name] = RECORD_NAME.exec(entry.name) ?? []
       if (!entry.isFile()) continue
@@ -53,8 +65,8 @@ export class StagedFiles {
       if (name === undefined) continue
       const record = await this.#read(entry.name)
       if (record === 'unreadable') unreadable.push(name)
-      else if (record === 'empty') await this.#removeFile(entry.name)
-      else records.push({ name, record })
+      else if (record === 'unfinished') await this.#removeFile(entry.name)
+      else records.push({ name, record, mayBeTorn: !this.#isOfThisBoot(record) })
     }
     return { records, unreadable }
   }
@@ -65,8 +77,9 @@ export class StagedFiles {
    * @throws {DomainError} `NO_SPACE`.
    */
   async write({ name, record }: NamedRecord): Promise<void> {
+    const text = formatStagingRecord({ ...record, bootId: this.#bootId })
     try {
-      await replaceFile(join(this.#folder, `${name}.json`), formatStagingRecord(record))
+      await replaceFile(join(this.#folder, `${name}.json`), text)
     } catch (error) {
       throw toDomainError(error, 'Cannot keep the upload')
     }
@@ -77,12 +90,11 @@ export class StagedFiles {
     await this.#removeFile(`${name}.json`)
   }
 
-  async #read(fileName: string): Promise<StagingRecord | 'empty' | 'unreadable'> {
+  async #read(fileName: string): Promise<StagingRecord | 'unfinished' | 'unreadable'> {
     const path = join(this.#folder, fileName)
     try {
       const text = await readOwnFile(path)
-      // A power cut leaves files without content, since nobody waited for the disk.
-      return text === undefined || text === '' ? 'empty' : parseStagingRecord(text)
+      return text === undefined || isCutOff(text) ? 'unfinished' : parseStagingRecord(text)
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
       const isNewer = error instanceof NewerVersionError
@@ -92,6 +104,10 @@ export class StagedFiles {
       this.#logger.warn('Cannot read the record of a staged upload', { path, remedy })
       return 'unreadable'
     }
+  }
+
+  #isOfThisBoot({ bootId }: StagingRecord): boolean {
+    return bootId !== undefined && bootId === this.#bootId
   }
 
   async #removeFile(fileName: string): Promise<void> {
@@ -107,4 +123,13 @@ export class StagedFiles {
       this.#logger.warn('Cannot remove the record of a staged upload', { path, code })
     }
   }
+}
+
+/**
+ * Whether a power cut has left this of a record, since nobody waited for the disk: nothing, some
+ * sectors of it, or zeros.
+ */
+function isCutOff(text: string): boolean {
+  if (text.includes('\0')) return true
+  return !text.endsWith('\n') && Buffer.byteLength(text) % SECTOR_BYTES === 0
 }

@@ -5,7 +5,7 @@
  */
 
 import { isDataName } from '../core/data-name.ts'
-import { decodeNumber, decodeString, objectOf, type Decoder } from '../lib/decoder.ts'
+import { decodeNumber, decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
 import { decodeCount, decodeDigest, decodeVersion } from './record-fields.ts'
 
 const VERSION = 1
@@ -21,6 +21,8 @@ export interface StagingRecord {
   readonly stagedAt: number
   /** Later uploads have greater ones, whatever the clock did. */
   readonly sequence: number
+  /** The boot of the machine in which it was staged, where that can be told. */
+  readonly bootId?: string | undefined
 }
 
 const decodeDataName: Decoder<string> = (value, path) => {
@@ -39,6 +41,7 @@ const decodeRecord = objectOf({
   blake3: decodeDigest,
   stagedAt: decodeNumber,
   sequence: decodeCount,
+  bootId: optional(decodeString),
 })
 
 export function formatStagingRecord(record: StagingRecord): string {

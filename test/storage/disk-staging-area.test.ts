@@ -3,6 +3,7 @@ import { readFile, rename, symlink, truncate, unlink, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { StagedUpload } from '../../src/ports/staging-area.ts'
+import { readBootId } from '../../src/storage/process-identity.ts'
 import { parseStagingRecord } from '../../src/storage/staging-record.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
@@ -419,6 +420,39 @@ describe('what is staged on disk', () => {
       }
     })
 
+    for (const [what, spoil] of Object.entries({
+      'zeros': (text: string) => '\0'.repeat(text.length),
+      'the first sectors of it': (text: string) => `${text.trimEnd()}${' '.repeat(512)}`.slice(0, 512),
+    })) {
+      it(`a record of which a power cut left ${what} is swept with its bytes`, async (t) => {
+        const storage = await openTestStorage(t)
+        await stage(storage, 'a.txt', 'hello')
+        const record = await recordOf(storage)
+        const spoilt = spoil(await readFile(record, 'utf8'))
+        const again = await storage.restart(() => writeFile(record, spoilt))
+        assert.deepEqual([await again.stagingFiles(), await again.blobFiles()], [[], []])
+        assert.deepEqual(again.logger.lines, [])
+      })
+    }
+
+    it('bytes of another boot are compared with their hash, those of this one are not', async (t) => {
+      for (const [isOfThisBoot, isWhole, left] of [
+        [false, false, 0], [false, true, 1], [true, true, 1],
+      ] as const) {
+        const storage = await openTestStorage(t)
+        await stage(storage, 'a.txt', 'hello')
+        const [record, blob] = [await recordOf(storage), await blobOf(storage)]
+        const again = await storage.restart(async () => {
+          if (!isWhole) await writeFile(blob, 'he\0\0\0')
+          const { bootId, ...rest } = JSON.parse(await readFile(record, 'utf8'))
+          const other = isOfThisBoot ? bootId : 'an earlier one'
+          await writeFile(record, `${JSON.stringify({ ...rest, bootId: other })}\n`)
+        })
+        assert.equal((await again.stagingFiles()).length, left)
+        assert.equal((await again.blobFiles()).length, left)
+      }
+    })
+
     it('what is not ours stays, and is not followed', async (t) => {
       const storage = await openTestStorage(t)
       const name = 'ab'.repeat(16)
@@ -455,7 +489,8 @@ describe('what is staged on disk', () => {
     const storage = await openTestStorage(t)
     const { blob } = await stage(storage, 'a.txt', 'hello')
     const text = await readFile(await recordOf(storage), 'utf8')
-    const { sequence, ...record } = parseStagingRecord(text)
+    const { sequence, bootId, ...record } = parseStagingRecord(text)
+    assert.equal(bootId, await readBootId())
     assert.equal(sequence, 0)
     assert.deepEqual(record, {
       deviceId: 'did_a', dataName: 'a.txt', mediaType: 'text/plain', size: 5, ...blob.digests,

@@ -16,6 +16,7 @@ const records = fc.record({
   blake3: digests,
   stagedAt: fc.integer(),
   sequence: fc.maxSafeNat(),
+  bootId: fc.option(fc.string(), { nil: undefined }),
 })
 
 describe('the record of a staged upload', () => {
