@@ -10,6 +10,11 @@ BENCH := $(shell find bench -maxdepth 1 -name '*.bench.ts' | sort) bench/small.t
 BIN   := node_modules/.bin
 NPM   ?= npm
 
+# What the shell of somebody at work tells programs, and tests must not hear: a proxy takes what curl
+# asks of a gateway beside it, and a session on a screen is nobody's to test with.
+ALONE := env $(patsubst %,-u %,http_proxy HTTP_PROXY https_proxy HTTPS_PROXY all_proxy ALL_PROXY \
+  no_proxy NO_PROXY NODE_USE_ENV_PROXY DISPLAY WAYLAND_DISPLAY FORCE_COLOR NO_COLOR)
+
 # Test files at once. Most of them wait for processes and sockets; by itself Node leaves one core idle.
 JOBS  ?= $(shell $(NODE) -p 'os.availableParallelism()')
 
@@ -26,7 +31,7 @@ MATRIX ?= 22 24 26
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## Install, build and start the daemon; the first start shows a QR code to scan
@@ -39,7 +44,7 @@ dev: node_modules ## Start the daemon from the sources (ARGS="--headless --data-
 .PHONY: test
 test: node_modules ## Run all tests (TESTS=path/to/one.test.ts to narrow)
 	$(if $(TESTS),,$(error no tests found: node --test would pass with zero of them))
-	$(NODE) $(LOAD) --test --test-concurrency $(JOBS) --test-timeout $(PATIENCE) --test-reporter spec $(TESTS)
+	$(ALONE) $(NODE) $(LOAD) --test --test-concurrency $(JOBS) --test-timeout $(PATIENCE) --test-reporter spec $(TESTS)
 
 .PHONY: matrix
 matrix: node_modules ## Run all tests on other versions of Node (MATRIX="22 24 26")
@@ -62,16 +67,21 @@ coverage: node_modules ## Run all tests; fail below 95 % of lines or 90 % of bra
 	$(BIN)/c8 --all --src src --include 'src/**/*.ts' --include 'src/**/*.js' \
 	  --exclude 'src/ports/**' --exclude 'src/control/panel/**' --exclude 'src/**/*.d.ts' \
 	  --reporter text --reporter lcov --check-coverage --lines 95 --branches 90 \
-	  $(NODE) $(LOAD) --test --test-reporter dot $(TESTS)
+	  $(ALONE) $(NODE) $(LOAD) --test --test-reporter dot $(TESTS)
 
 .PHONY: fuzz
 fuzz: node_modules ## Run the property tests with 100 times as many cases (FUZZ_RUNS=N)
-	FUZZ_RUNS=$(or $(FUZZ_RUNS),10000) $(NODE) $(LOAD) --test --test-reporter spec \
+	FUZZ_RUNS=$(or $(FUZZ_RUNS),10000) $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec \
 	  $(shell grep -l 'support/property\|FUZZ_RUNS' $(TESTS))
 
 .PHONY: model
 model: node_modules ## Let anything happen to groups of real members, nightly (RUNS=200, MODEL_SEED=N)
-	MODEL_RUNS=$(or $(RUNS),200) $(NODE) $(LOAD) --test --test-reporter spec test/peers/model.test.ts
+	MODEL_RUNS=$(or $(RUNS),200) $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec test/peers/model.test.ts
+
+.PHONY: power-loss
+power-loss: node_modules ## Cut the power at each change of a file, in many ways (LOSSES=30, ROUNDS=3)
+	CLIPGATE_TEST_LOSSES=$(or $(LOSSES),30) CLIPGATE_TEST_ROUNDS=$(or $(ROUNDS),3) \
+	  $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec test/faults/power-loss.test.ts
 
 .PHONY: bench
 bench: build ## Measure against baselines in the same run (QUICK=1, GUARD=1, BENCH=bench/one.bench.ts)

@@ -1,0 +1,447 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readdir, readFile, realpath, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL, fileURLToPath } from 'node:url'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { openClipboard } from '../../src/daemon/open-clipboard.ts'
+import { systemClock } from '../../src/daemon/system-clock.ts'
+import type { Pairing } from '../../src/ports/admin.ts'
+import type { Blob } from '../../src/ports/blob.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import {
+  startDaemonProcess, temporaryFolder, type DaemonProcess, type PairedDevice,
+} from '../support/daemon-process.ts'
+import { createPhone, type Phone } from '../support/phone.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { sha256 } from './support/ledger.ts'
+import { NEW_PHONE, ownerOf } from './support/owner.ts'
+import {
+  FATES, readChanges, RecordedDisk, writeState,
+  type DiskState, type FateOfBytes, type Loss,
+} from './support/recorded-disk.ts'
+
+/** Random losses behind each change of a file, besides those that are looked at anyway. */
+const RANDOM_LOSSES = Number(process.env['CLIPGATE_TEST_LOSSES'] ?? 0)
+
+/** Rounds of the scenario. */
+const ROUNDS = Number(process.env['CLIPGATE_TEST_ROUNDS'] ?? 1)
+
+/** On each such state a whole daemon is started first; on the others, what it keeps is opened. */
+const START_EVERY = 100
+
+/** States that are looked at side by side: each waits for the disk most of the time. */
+const AT_ONCE = 4
+
+const RECORDER = fileURLToPath(new URL('./support/record-files.js', import.meta.url))
+
+/** What a daemon keeps, as its users know it. */
+interface Kept {
+  /** Password hashes by id. */
+  readonly devices: Readonly<Record<string, string>>
+  readonly text: string | undefined
+  /** SHA-256 of the latest bytes. */
+  readonly bytes: string | undefined
+  readonly peers: readonly string[]
+}
+
+interface Step {
+  readonly name: string
+  /** Changes of files that there were when it was begun, and when it was acknowledged. */
+  readonly from: number
+  readonly acknowledged: number
+  readonly kept: Kept
+}
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+/** A daemon whose changes of files are written down, and what it was asked. */
+class Recording {
+  readonly root: string
+  readonly steps: Step[] = []
+  /** SHA-256 of everything that was ever staged, by name. */
+  readonly staged = new Map<string, Set<string>>()
+  phone: Pairing | undefined
+  readonly #t: TestContext
+  readonly #log: string
+  #kept: Kept = { devices: {}, text: undefined, bytes: undefined, peers: [] }
+  #number = 0
+
+  constructor(t: TestContext, root: string, log: string) {
+    this.#t = t
+    this.root = root
+    this.#log = log
+  }
+
+  start(): Promise<DaemonProcess> {
+    return startDaemonProcess(this.#t, {
+      main: program.main,
+      folder: this.root,
+      args: ['--headless', '--min-free-bytes', '0'],
+      env: {
+        NODE_OPTIONS: `--import=${pathToFileURL(RECORDER)}`,
+        CLIPGATE_TEST_FILE_LOG: this.#log,
+        CLIPGATE_TEST_FILE_ROOT: this.root,
+      },
+    })
+  }
+
+  async disk(): Promise<RecordedDisk> {
+    return new RecordedDisk(this.root, await readChanges(this.#log))
+  }
+
+  /** Asks the daemon for something, and notes when it had acknowledged it. */
+  async step(name: string, ask: () => Promise<Partial<Kept> | undefined>): Promise<void> {
+    const from = await this.#count()
+    const kept = await ask()
+    const changes = await readChanges(this.#log)
+    const acknowledged = changes.findLastIndex(({ kind }) => kind === 'answer')
+    assert.ok(acknowledged >= from, `${name} was answered`)
+    this.#kept = { ...this.#kept, ...kept }
+    this.steps.push({ name, from, acknowledged, kept: this.#kept })
+  }
+
+  /** Content that comes once. */
+  makeBytes(size: number): Buffer {
+    this.#number += 1
+    return createHash('shake256', { outputLength: size }).update(String(this.#number)).digest()
+  }
+
+  async devices(): Promise<Readonly<Record<string, string>>> {
+    const { devices } = JSON.parse(await readFile(join(this.root, 'data/devices.json'), 'utf8'))
+    return Object.fromEntries(
+      devices.map(({ id, passwordHash }: Record<string, string>) => [id, passwordHash]),
+    )
+  }
+
+  async #count(): Promise<number> {
+    return readChanges(this.#log).then(({ length }) => length, () => 0)
+  }
+}
+
+/** Everything that changes what is kept, one after the other. */
+async function playRound(recording: Recording, daemon: DaemonProcess, peer: PairedDevice) {
+  const owner = await ownerOf(daemon)
+  if (recording.phone === undefined) {
+    await recording.step('pairing the phone', async () => {
+      recording.phone = await owner.pair(NEW_PHONE)
+      return { devices: await recording.devices() }
+    })
+  }
+  let other: Pairing | undefined
+  await recording.step('pairing another one', async () => {
+    other = await owner.pair(NEW_PHONE)
+    return { devices: await recording.devices() }
+  })
+  assert.ok(recording.phone !== undefined && other !== undefined)
+  const { id } = other
+  const phone = createPhone(recording.phone, daemon.ready.gateway)
+
+  const stage = async (name: string, size: number): Promise<Buffer> => {
+    const bytes = recording.makeBytes(size)
+    recording.staged.set(name, (recording.staged.get(name) ?? new Set()).add(sha256(bytes)))
+    await recording.step(`staging ${name}`, () => send(phone, `/file/${name}`, bytes))
+    return bytes
+  }
+  const push = async (type: 'File' | 'Image', dataName: string, size: number): Promise<void> => {
+    const bytes = await stage(dataName, size)
+    await recording.step(`pushing ${dataName}`, async () => {
+      await send(phone, '/Sync.json', JSON.stringify({ type, dataName, hasData: true }))
+      return { text: undefined, bytes: sha256(bytes) }
+    })
+  }
+  const pushText = (text: string) =>
+    recording.step('pushing a text', async () => {
+      await phone.pushText(text)
+      return { text }
+    })
+
+  await pushText(`one ${id}`)
+  await push('Image', 'a', 300_000)
+  await stage('b', 10)
+  await stage('b', 1_300_000)
+  await push('File', 'c', 10)
+  await pushText(`two ${id}`)
+  await push('File', 'b', 5000)
+  await recording.step('rotating', async () => {
+    await owner.rotate(id)
+    return { devices: await recording.devices() }
+  })
+  let member: Pairing | undefined
+  await recording.step('pairing a member', async () => {
+    member = await owner.pair({ ...NEW_PHONE, kind: 'peer' })
+    return { devices: await recording.devices() }
+  })
+  assert.ok(member !== undefined)
+  const { id: memberId } = member
+  const asMember = createPhone(member, daemon.ready.gateway)
+  await recording.step('being told what time it is in the group', async () => {
+    const ahead = String(Date.now() + 3_600_000 * recording.steps.length)
+    const headers = { 'x-clipgate-time': ahead }
+    assert.equal((await asMember.fetch('/Sync.json', { headers })).status, 200)
+    return undefined
+  })
+  await recording.step('revoking the member', async () => {
+    await owner.revoke(memberId)
+    return { devices: await recording.devices() }
+  })
+  await recording.step('joining', async () => {
+    await owner.join({ link: peer.link, name: 'other', tlsFingerprint: undefined })
+    return { peers: ['other'] }
+  })
+  await recording.step('leaving', async () => {
+    await owner.leave('other')
+    return { peers: [] }
+  })
+  await recording.step('revoking', async () => {
+    await owner.revoke(id)
+    return { devices: await recording.devices() }
+  })
+  await stage('d', 600_000)
+}
+
+async function send(
+  phone: Phone,
+  path: string,
+  body: string | Uint8Array,
+): Promise<undefined> {
+  const response = await phone.fetch(path, { method: 'PUT', body })
+  assert.equal(response.status, 200, await response.text())
+}
+
+async function record(t: TestContext): Promise<Recording> {
+  const root = await realpath(await temporaryFolder(t))
+  const log = join(await temporaryFolder(t), 'changes')
+  const recording = new Recording(t, root, log)
+  const other = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
+  const { stdout } = await other.run('pair', '--json', '--kind', 'peer')
+  const peer: PairedDevice = JSON.parse(stdout)
+  for (let round = 0; round < ROUNDS; round++) {
+    // Whoever stops in good order saves what was only noted.
+    const daemon = await recording.start()
+    await playRound(recording, daemon, peer)
+    assert.equal(await daemon.stop(), 0, daemon.stderr())
+  }
+  const last = await recording.start()
+  const { phone } = recording
+  assert.ok(phone !== undefined)
+  await recording.step('pushing a text', async () => {
+    await createPhone(phone, last.ready.gateway).pushText('last')
+    return { text: 'last' }
+  })
+  const exit = once(last.child, 'exit')
+  last.child.kill('SIGKILL')
+  await exit
+  await other.stop()
+  return recording
+}
+
+/** What a power cut may do: nothing, all, or parts of what was not synced get to the disk. */
+function* lossesOf(root: string): Generator<Loss> {
+  const data = join(root, 'data')
+  for (const fate of FATES) {
+    yield { name: `all names, ${fate}`, keepsName: () => true, fateOf: () => fate }
+    for (const folder of [data, join(data, 'blobs'), join(data, 'staging')]) {
+      const keepsName = (path: string): boolean => join(path, '..') === folder
+      yield { name: `names in ${folder}, ${fate}`, keepsName, fateOf: () => fate }
+    }
+  }
+  for (const fate of ['none', 'all'] as const) {
+    yield { name: `no names, ${fate}`, keepsName: () => false, fateOf: () => fate }
+  }
+}
+
+function randomLoss(seed: string): Loss {
+  const draw = (what: string): number => {
+    return createHash('sha256').update(`${seed} ${what}`).digest().readUInt32BE(0)
+  }
+  return {
+    name: `random ${seed}`,
+    keepsName: (_, index) => draw(`name ${index}`) % 2 === 0,
+    fateOf: (file) => FATES[draw(`file ${file}`) % FATES.length] ?? 'all',
+  }
+}
+
+interface Case {
+  readonly name: string
+  readonly state: DiskState
+  /** One of them has to be found. */
+  readonly allowed: readonly Kept[]
+}
+
+/** Each state once, in the order of the cuts; also when it may be found at several of them. */
+async function* casesOf({ root, steps }: Recording, disk: RecordedDisk): AsyncGenerator<Case> {
+  const seen = new Set<string>()
+  const boundaries = new Set(disk.boundaries)
+  for (let cut = 0; cut <= disk.changes.length; cut++) {
+    const isLookedAt = boundaries.has(cut) || RANDOM_LOSSES > 0
+    const losses = isLookedAt ? [...lossesOf(root)] : []
+    for (let n = 0; n < RANDOM_LOSSES; n++) losses.push(randomLoss(`${cut} ${n}`))
+    const allowed = allowedAfter(cut, steps)
+    for (const loss of losses) {
+      const state = disk.stateAfter(cut, loss)
+      const key = keyOf(state, JSON.stringify(allowed))
+      if (seen.has(key)) continue
+      seen.add(key)
+      const name = `after change ${cut} of ${disk.changes.length}: ${loss.name}`
+      yield { name, state: await asAfterBoot(state), allowed }
+    }
+  }
+}
+
+function keyOf({ folders, files }: DiskState, allowed: string): string {
+  const hash = createHash('sha1').update(allowed).update([...folders].sort().join('\n'))
+  for (const [path, bytes] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(`\n${path}\n${bytes.length}\n`).update(bytes)
+  }
+  return hash.digest('hex')
+}
+
+/** What may be found: what was acknowledged, or what was being asked for. */
+function allowedAfter(cut: number, steps: readonly Step[]): readonly Kept[] {
+  const empty: Kept = { devices: {}, text: undefined, bytes: undefined, peers: [] }
+  const done = steps.filter(({ acknowledged }) => acknowledged < cut)
+  const begun = steps.filter(({ from, acknowledged }) => acknowledged >= cut && from < cut)
+  return [done.at(-1)?.kept ?? empty, ...begun.slice(0, 1).map(({ kept }) => kept)]
+}
+
+/** After a power cut the machine has booted anew. */
+async function asAfterBoot({ folders, files }: DiskState): Promise<DiskState> {
+  const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim()
+  const other = bootId.replaceAll(/[0-9a-f]/g, (digit) => (digit === '0' ? '1' : '0'))
+  const moved = [...files].map(([path, bytes]): [string, Buffer] => {
+    if (/\/blobs\//.test(path)) return [path, bytes]
+    const text = bytes.toString('latin1').replaceAll(bootId, other)
+    return [path, Buffer.from(text.replace(/"bootTime":\d+/, '"bootTime":1'), 'latin1')]
+  })
+  return { folders, files: new Map(moved) }
+}
+
+const KNOWN_NAMES = [
+  'blobs', 'control.token', 'devices.json', 'item.json', 'lock', 'member.json', 'peers.json',
+  'staging',
+]
+
+/** Opens what is there as a daemon does, and compares it with what may be there. */
+async function check(data: string, { allowed }: Case, recording: Recording): Promise<void> {
+  const logger = new CaptureLogger()
+  const clipboard = await openClipboard({
+    dataDir: data, clock: systemClock, logger, limits: { minFreeBytes: 0 },
+    maxMetadataBytes: 2 ** 24, verifyWorkers: 1, verifyQueue: 1,
+  })
+  try {
+    const { latest, devices, peerStore, staging } = clipboard
+    const hashes = devices.list().map(({ id, passwordHash = '' }) => [id, passwordHash])
+    const { current, binary } = latest
+    const found: Kept = {
+      devices: Object.fromEntries(hashes),
+      text: current?.item.type === 'Text' ? current.item.text : undefined,
+      bytes: binary?.blob === undefined ? undefined : await digest(binary.blob),
+      peers: peerStore.records.map(({ name }) => name),
+    }
+    const isAllowed = allowed.some((kept) => JSON.stringify(kept) === JSON.stringify(found))
+    if (!isAllowed) assert.deepEqual(found, allowed[0])
+
+    let waiting = 0
+    const phone = recording.phone?.id ?? ''
+    for (const [name, contents] of recording.staged) {
+      const upload = staging.take(phone, name)
+      if (upload === undefined) continue
+      waiting += 1
+      assert.ok(contents.has(await digest(upload.blob)), `${name} is torn`)
+    }
+    const inItem = binary === undefined ? 0 : 1
+    assert.equal((await readdir(join(data, 'blobs'))).length, waiting + inItem, 'blobs')
+    assert.equal((await readdir(join(data, 'staging'))).length, waiting, 'records')
+    const left = (await readdir(data)).filter((name) => !KNOWN_NAMES.includes(name))
+    assert.deepEqual(left, [], 'debris')
+  } finally {
+    await clipboard.close()
+  }
+}
+
+async function digest(blob: Blob): Promise<string> {
+  const open = await blob.open()
+  try {
+    const bytes = Buffer.alloc(blob.size)
+    await open.read(bytes, 0)
+    return sha256(bytes)
+  } finally {
+    await open.close()
+  }
+}
+
+/** What a phone sees of it, through a daemon as its user starts it. */
+async function checkServed(
+  t: TestContext,
+  folder: string,
+  { allowed }: Case,
+  { phone: device }: Recording,
+): Promise<void> {
+  const daemon = await startDaemonProcess(t, {
+    main: program.main, folder, args: ['--headless', '--min-free-bytes', '0'],
+  })
+  assert.equal((await fetch(`${daemon.ready.gateway}/healthz`)).status, 204)
+  if (device !== undefined && allowed.every(({ devices }) => device.id in devices)) {
+    const { text, type } = await createPhone(device, daemon.ready.gateway).document()
+    const possible = allowed.map((kept) => kept.text ?? (kept.bytes === undefined ? '' : undefined))
+    assert.ok(possible.includes(type === 'Text' ? String(text) : undefined), 'the text')
+  }
+  assert.equal(await daemon.stop(), 0)
+  assert.equal(daemon.stderr(), '')
+}
+
+describe('a machine whose power is cut', () => {
+  it('has what was acknowledged, nothing torn, and no debris, at each sync of the disk', async (t) => {
+    const recording = await record(t)
+    const disk = await recording.disk()
+    await assertComplete(recording, disk)
+    const folder = await temporaryFolder(t)
+    const cases = casesOf(recording, disk)
+    const failures: string[] = []
+    let count = 0
+    let started = 0
+
+    async function checkNext(): Promise<void> {
+      for (let next = await cases.next(); next.done !== true; next = await cases.next()) {
+        const root = join(folder, String(count))
+        count += 1
+        await writeState(next.value.state, recording.root, root)
+        try {
+          if (count % START_EVERY === 0) {
+            started += 1
+            await checkServed(t, root, next.value, recording)
+          }
+          await check(join(root, 'data'), next.value, recording)
+        } catch (error) {
+          failures.push(`${next.value.name}: ${error instanceof Error ? error.message : error}`)
+        }
+        await rm(root, { recursive: true })
+      }
+    }
+
+    await Promise.all(Array.from({ length: AT_ONCE }, checkNext))
+    t.diagnostic(`${count} states of ${disk.changes.length} changes, ${started} with a daemon`)
+    assert.deepEqual(failures.slice(0, 10), [], `${failures.length} of ${count}`)
+  })
+})
+
+/** Nothing was changed that was not written down. */
+async function assertComplete({ root }: Recording, disk: RecordedDisk): Promise<void> {
+  const all: Loss = { name: 'none', keepsName: () => true, fateOf: (): FateOfBytes => 'all' }
+  const { files } = disk.stateAfter(disk.changes.length, all)
+  const found = new Map<string, string>()
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isFile()) found.set(path, sha256(await readFile(path)))
+  }
+  const expected = [...files].map(([path, bytes]): [string, string] => [path, sha256(bytes)])
+  assert.deepEqual(found, new Map(expected))
+}
