@@ -116,32 +116,35 @@ export function toUnusable(path: string, error: unknown): DomainError {
 
 async function makeFolders(path: string): Promise<void> {
   try {
-    await makeFolder(path)
+    await makeDurableFolder(path)
   } catch (error) {
     if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
     await makeFolders(dirname(path))
-    await makeFolder(path)
-  }
-}
-
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, PRIVATE_FOLDER_MODE)
-    // The umask may have taken even our own rights.
-    await chmod(path, PRIVATE_FOLDER_MODE)
-    await syncParent(path)
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    await makeDurableFolder(path)
   }
 }
 
 /** A power cut would take a new folder with all that was acknowledged in it. */
-async function syncParent(path: string): Promise<void> {
+async function makeDurableFolder(path: string): Promise<void> {
+  if (!(await makeFolder(path))) return
   try {
     await syncFolder(dirname(path))
   } catch (error) {
     // A folder that may be written to and not read cannot be synced.
     if (codeOf(error) !== 'EACCES') throw error
+  }
+}
+
+/** @returns Whether it was not there. */
+async function makeFolder(path: string): Promise<boolean> {
+  try {
+    await mkdir(path, PRIVATE_FOLDER_MODE)
+    // The umask may have taken even our own rights.
+    await chmod(path, PRIVATE_FOLDER_MODE)
+    return true
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    return false
   }
 }
 

@@ -281,8 +281,9 @@ describe('a daemon whose disk fails', needsTracing, () => {
     ['rename', 1, 'data/control.token'],
     ['rename', 2, 'data/lock'],
     ['fsync', 1, 'data'],
-    ['fsync', 2, 'data/lock'],
+    ['fsync', 2, 'data'],
     ['fsync', 3, 'data/lock'],
+    ['fsync', 4, 'data/lock'],
   ] as const) {
     it(`at its start, at ${calls} ${when}, names ${name} and leaves nothing`, async (t) => {
       const folder = await temporaryFolder(t)
