@@ -27,7 +27,10 @@ export async function runPanel(call: SettingsInvocation): Promise<number> {
     }
   }
   print(shell, url)
-  complain(shell, 'Open this URL in a browser; whoever has it uses the panel until the daemon stops.')
+  complain(
+    shell,
+    'Open this URL in a browser. Whoever has it can use the panel until the daemon stops.',
+  )
   if (isRemote(shell.where)) complain(shell, forwardingHint(url))
   return 0
 }

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { createControlRoutes } from '../../src/control/control-routes.ts'
+import { PanelEvents } from '../../src/control/panel-events.ts'
 import { createPanelFileRoutes } from '../../src/control/panel-files.ts'
+import { createPanelRoutes } from '../../src/control/panel-routes.ts'
+import { readPanelState } from '../../src/control/panel-state.ts'
+import { PanelToken } from '../../src/control/panel-token.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { createFakeAdmin } from '../support/fake-admin.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { FakePanel } from '../support/fake-panel.ts'
 import { openControl, OWNER, type Headers } from './support/open-control.ts'
 import { PRIVATE } from './support/private-routes.ts'
 
@@ -23,6 +32,26 @@ async function setUp(t: TestContext) {
 }
 
 describe('every route of the control listener', () => {
+  it('that is private is among those that are tried here', async () => {
+    const admin = createFakeAdmin()
+    const panel = new FakePanel()
+    const clock = new FakeClock()
+    const events = new PanelEvents({
+      readState: () => readPanelState(admin, panel),
+      onChange: (listener) => panel.onChange(listener),
+      clock,
+      logger: new CaptureLogger(),
+    })
+    const more = { panelToken: new PanelToken(), onAddressGiven: undefined, now: () => clock.now() }
+    const routes = [
+      ...createControlRoutes(admin),
+      ...createPanelRoutes({ admin, panel, events, ...more }),
+    ]
+    const lines = routes.map(({ method, pattern }) => `${method} ${pattern.replace(/\{\w+\}/, 'nobody')}`)
+    const tried = PRIVATE.map(([method, path]) => `${method} ${path}`)
+    assert.deepEqual(lines.toSorted(), tried.filter((line) => line !== 'GET /none').toSorted())
+  })
+
   it('refuses another host, as a rebound name would send it', async (t) => {
     const { ask, page, port, assertUntouched } = await setUp(t)
     for (const [method, path, body] of [...PRIVATE, ...PUBLIC]) {

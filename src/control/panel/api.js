@@ -101,7 +101,8 @@ export async function ask(path, init = {}) {
   if (token === undefined) throw new ApiError(strings.errors.signedOut, 401)
   const headers = { ...init.headers, Authorization: `Bearer ${token}` }
   // Cookies of 127.0.0.1 belong to other servers; none of ours leads anywhere else.
-  const always = /** @type {const} */ ({ cache: 'no-store', credentials: 'omit', redirect: 'error' })
+  /** @type {RequestInit} */
+  const always = { cache: 'no-store', credentials: 'omit', redirect: 'error' }
   // Browsers say nothing of use about why it failed.
   return fetch(path, { ...init, ...always, headers }).catch(away)
 }
