@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, request as httpRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { createAdminClient } from '../../src/control/admin-client.ts'
 import { ControlUnreachableError } from '../../src/control/call-control.ts'
@@ -268,6 +268,35 @@ describe('createAdminClient()', () => {
       name: 'ControlUnreachableError',
       message: /ECONNREFUSED/,
     })
+  })
+
+  it('comes again when its place was given away before it was heard, but not for ever', async (t) => {
+    const { url } = await listen(t, createFakeAdmin())
+    let cuts = 0
+    const gate = createTcpServer((socket) => {
+      socket.on('error', () => undefined)
+      if (cuts > 0) {
+        cuts -= 1
+        socket.resetAndDestroy()
+        return
+      }
+      // Its connection to the listener is named by another port; the host has to fit.
+      const { hostname, port } = new URL(url)
+      const onward = connect(Number(port), hostname).on('error', () => undefined)
+      socket.once('data', (head) => {
+        onward.write(String(head).replace(/^Host: .*$/m, `Host: ${hostname}:${port}`))
+        socket.pipe(onward).pipe(socket)
+      })
+    })
+    t.after(() => gate.close())
+    await once(gate.listen(0, '127.0.0.1'), 'listening')
+    const { port } = gate.address() as AddressInfo
+    const client = createAdminClient({ url: `http://127.0.0.1:${port}`, token: TOKEN })
+    cuts = 5
+    assert.deepEqual(await client.status(), STATUS)
+    cuts = 1000
+    await assert.rejects(client.status(), { name: 'ControlUnreachableError', message: /ECONNRESET/ })
+    assert.ok(cuts > 900, `${1000 - cuts} attempts`)
   })
 
   it('says so when something else answers', async (t) => {
