@@ -114,6 +114,7 @@ export class StagingRoom {
   async #makeRoom(upload: UploadUnderWay, { quota, disk }: Needs): Promise<void> {
     const { space, waiting, drop } = this.#options
     const { deviceId, dataName } = upload.expected
+    if (upload.isEnding) return
     const ending = [...this.#underWay].find((other) => other !== upload && other.isEnding)
     if (ending !== undefined) return ending.ended
     const missing = Math.max(this.#missing(quota), disk - (await space.available()))

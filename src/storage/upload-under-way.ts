@@ -96,7 +96,8 @@ export class UploadUnderWay implements Allowance {
     while (!this.#takeQuota(bytes) || !(await this.#takeDisk(bytes))) {
       const disk = bytes - (this.#disk?.bytes ?? 0)
       await this.#options.makeRoom({ quota: Math.max(0, bytes - this.#quota), disk })
-      if (this.#isReleased) return
+      // Nobody waits for it any more.
+      if (this.isEnding || this.#isReleased) return
     }
   }
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { startDaemonProcess, type DaemonProcess, type PairedDevice } from '../support/daemon-process.ts'
 import { openEvents, type EventReader } from '../support/event-reader.ts'
@@ -10,6 +12,10 @@ import {
 } from './support/cheap-holds.ts'
 import { OPERATIONS, useOnce, type OperationTimes } from './support/other-device.ts'
 import { needsDisk } from './support/vitals.ts'
+
+const MIB = 2 ** 20
+
+const FILE_PART = '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\n'
 
 let program: BuiltProgram
 
@@ -77,6 +83,37 @@ describe('a device that takes all it can', needsDisk(1), () => {
         held.diagnostic(`times the normal: ${ratios(quiet, busy)}`)
       })
     }
+    assert.equal(daemon.stderr(), '')
+  })
+
+  it('hears that there is no room, when its upload stands still and another one needs room', async (t) => {
+    const { daemon, greedy, phone, other } = await setUp(t)
+    const blobs = join(daemon.folder, 'data', 'blobs')
+    const written = (): number =>
+      readdirSync(blobs).reduce((sum, name) => sum + statSync(join(blobs, name)).size, 0)
+    const uploads: RawClient[] = []
+    for (const [line, type, part] of [
+      ['PUT /file/still', '', ''],
+      ['POST /api/history', 'Content-Type: multipart/form-data; boundary=b\r\n', FILE_PART],
+    ] as const) {
+      const head = formatRequest(greedy, line, `${type}Content-Length: ${31 * MIB}`)
+      const client = await greedy.connect()
+      const already = written()
+      client.send(head + part + 'x'.repeat(30 * MIB))
+      while (written() < already + 29 * MIB) await phone.document()
+      uploads.push(client)
+    }
+    await useOnce(other, 'first')
+    // The newest gave way; a form hears of it when its next bytes come.
+    const [upload, form] = uploads
+    assert.equal((await form?.send('x').read())?.status, 507)
+    // Whoever would have more than the older one has to leave it alone.
+    const own = await greedy.connect()
+    const more = `Content-Length: ${50 * MIB}\r\nExpect: 100-continue`
+    assert.equal((await own.send(formatRequest(other, 'PUT /file/more', more)).read()).status, 507)
+    await useOnce(other, 'second')
+    assert.ok(written() >= 29 * MIB, 'the older one is there')
+    upload?.close()
     assert.equal(daemon.stderr(), '')
   })
 
