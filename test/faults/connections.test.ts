@@ -162,12 +162,15 @@ describe('a daemon that may have 256 descriptors', needs('prlimit'), () => {
 
   it('turns away who comes while all are busy, and recovers by itself', async (t) => {
     const { daemon, device, phone, vitals, before, ask } = await start(t, FEW_FILES)
+    // None of them has so many that it has to give one up.
+    const devices = [device, await daemon.pair('Second'), await daemon.pair('Third')]
     const uploads: RawClient[] = []
-    const head = formatHead('PUT /file/b', device, 'Content-Length: 5\r\nExpect: 100-continue\r\n')
+    const headers = 'Content-Length: 5\r\nExpect: 100-continue\r\n'
     let refused = 0
     for (let index = 0; index < 300; index++) {
       const client = await connectTo(daemon)
       uploads.push(client)
+      const head = formatHead('PUT /file/b', devices[index % devices.length] ?? device, headers)
       const answer = await client.send(head).read().catch(() => undefined)
       if (answer?.status !== 100) refused += 1
     }
