@@ -5,7 +5,7 @@
  * its bytes behind them: they are received first, and staged then, or handed to the pipeline.
  * Uploads are kept per device and name, so that one device never gets what another one sent. The
  * document may never come: implementations own expiry, the number of names per device, and the
- * quota.
+ * quota. When there is no more room, whoever has most gives an upload up, also a complete one.
  *
  * Staged uploads survive a restart. A failed upload leaves nothing behind and does not touch an
  * earlier one of its name.
