@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { describe, it } from 'node:test'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
-import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
+import { ClipboardPipeline, type Member } from '../../src/inbound/clipboard-pipeline.ts'
 import type { Change } from '../../src/ports/change-feed.ts'
 import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
@@ -25,7 +26,7 @@ const ITEM: InboundItem = {
   bytes: { kind: 'none' },
 }
 
-function setUp() {
+function setUp(member?: Member) {
   const blobs = new MemoryBlobStore()
   const staging = new MemoryStagingArea(blobs)
   const latest = new MemoryLatestItem()
@@ -34,7 +35,7 @@ function setUp() {
   const changes = new ChangeHub()
   const seen: Change[] = []
   changes.subscribe((change) => seen.push(change))
-  const deps = { staging, latest, changes, clock, logger, maxTextBytes: 100 }
+  const deps = { staging, latest, changes, clock, logger, maxTextBytes: 100, member }
   const inbound = new ClipboardPipeline(deps)
 
   return {
@@ -50,6 +51,47 @@ function setUp() {
 async function* chunks(content: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(content, 'latin1')
 }
+
+describe('an item of another member', () => {
+  const member = { id: 'm_0000000000000001', learn: () => undefined }
+  const from = (at: number) =>
+    ({ kind: 'peer', stamp: { at, member: 'm_0000000000000002' }, deviceId: 'did_9' }) as const
+  const hello = createHash('sha256').update('hello').digest('hex')
+  const grouped = () => setUp({ ...member, now: () => 1000, believes: (at) => at < 1_000_000 })
+
+  it('is refused when it is stamped too far ahead, and changes nothing', async () => {
+    const { describe, pushText, latest, seen } = grouped()
+    await pushText('ours')
+    const far = { type: 'Text', text: 'theirs', origin: from(1_000_000), bytes: { kind: 'none' } } as const
+    await assert.rejects(describe(far), { code: 'STAMP_AHEAD' })
+    assert.deepEqual([latest.current?.item.text, seen.length], ['ours', 1])
+  })
+
+  it('gets the name and type there, of bytes that are here, and is told; else only its stamp', async () => {
+    const { stage, describe, latest, blobs, seen } = grouped()
+    await stage('a.bin', 'hello')
+    await describe({ type: 'File', dataName: 'a.bin' })
+    const named = { type: 'Group', text: 'b', dataName: 'b.zip', hash: hello, mediaType: 'application/zip' } as const
+    await describe({ ...named, origin: from(2000) })
+    const { item } = latest.current ?? {}
+    assert.deepEqual(
+      [item?.type, item?.dataName, item?.text, item?.mediaType, item?.stamp?.at],
+      ['Group', 'b.zip', 'b', 'application/zip', 2000],
+    )
+    assert.equal(seen.length, 2)
+    await describe({ ...named, origin: from(3000) })
+    assert.equal(latest.current?.item.stamp?.at, 3000)
+    assert.deepEqual([seen.length, blobs.count], [2, 1])
+  })
+
+  it('is never one whose hash somebody only said to be the same', async () => {
+    const { stage, describe } = grouped()
+    await stage('a.bin', 'others')
+    await describe({ type: 'File', dataName: 'a.bin', hash: hello })
+    const wanted = { type: 'File', dataName: 'a.bin', hash: hello, origin: from(2000) } as const
+    await assert.rejects(describe(wanted), { code: 'NOTHING_STAGED' })
+  })
+})
 
 describe('a pushed Text', () => {
   it('becomes the current item, known by its published content id', async () => {

@@ -230,6 +230,52 @@ describe('a member of a group on a bus', () => {
     assert.equal(a.logger.lines.filter(({ level }) => level === 'warn').length, 1, 'it is logged once')
   })
 
+  it('neither gets nor answers what is stamped too far ahead, says so, and goes on', async () => {
+    const { group, clock, a, all } = await startThree()
+    a.copy('ours')
+    await settle()
+    clock.advance(SOON_MS)
+    await settle()
+    const sealer = new Sealer(group.secrets)
+    const origin = 'm_00000000000000ff'
+    const tell = (at: number): void => {
+      const item = { contentId: `blake3v1:${'00'.repeat(32)}` as const, stamp: { at, member: 'm_ffffffffffffffff' } }
+      const signal: Signal = { kind: 'have', origin, epoch: 1, time: 0, url: 'http://x.example', item }
+      const sealed = sealer.seal(encodeSignal(signal))
+      for (const { bus } of all) bus.deliver(sealed)
+    }
+    const before = group.broker.published.length
+    tell(100_000_000_000_000)
+    tell(99_999_999_999_999)
+    clock.advance(SOON_MS)
+    await settle()
+    assert.equal(group.broker.published.length, before)
+    assert.deepEqual(texts(all), ['ours', 'ours', 'ours'])
+    for (const { group: { status }, logger } of all) {
+      assert.match(String(status.error), /too far ahead/)
+      assert.equal(logger.lines.filter(({ level }) => level === 'warn').length, 1, 'it is logged once')
+    }
+    tell(1)
+    await settle()
+    assert.deepEqual(all.map((member) => member.group.status.error), [undefined, undefined, undefined])
+    a.copy('and on')
+    await settle()
+    assert.deepEqual(texts(all), ['and on', 'and on', 'and on'])
+  })
+
+  it('that has kept an item from far ahead gives way to whatever is copied', async () => {
+    const { clock, a, b, c, all } = await startThree()
+    for (const member of [a, b, c]) {
+      member.put('frozen', { at: 100_000_000_000_000, member: 'm_ffffffffffffffff' })
+    }
+    clock.advance(SOON_MS)
+    await settle()
+    b.copy('thawed')
+    await settle()
+    assert.deepEqual(texts(all), ['thawed', 'thawed', 'thawed'])
+    for (const { group: { status } } of all) assert.equal(status.error, undefined)
+  })
+
   it('asks again, less and less often, for what nobody could give', async () => {
     const { group, clock, a } = await startThree()
     let attempts = 0

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { ContentId } from '../../../../src/core/content-id.ts'
 import type { Item } from '../../../../src/core/item.ts'
-import { stampAfter, type Stamp } from '../../../../src/core/stamp.ts'
+import { stampAfter, stampOf, type Stamp } from '../../../../src/core/stamp.ts'
 import { ChangeHub } from '../../../../src/inbound/change-hub.ts'
 import { deriveSecrets, type GroupSecrets } from '../../../../src/peers/bus/group-key.ts'
 import { GroupMember, type GroupMemberDeps } from '../../../../src/peers/bus/group-member.ts'
@@ -123,7 +123,8 @@ export class BusMember {
   /** Somebody copies a text here. */
   copy(text: string): void {
     const { member } = this.#record.state
-    this.put(text, stampAfter(this.current?.item.stamp, this.time.now(), member))
+    const known = this.current && stampOf(this.current.item, this.time.believes)
+    this.put(text, stampAfter(known, this.time.now(), member))
   }
 
   put(text: string, stamp: Stamp): void {
