@@ -90,9 +90,15 @@ function listenForEnd({ stdout }: Shell): { readonly signal: AbortSignal; releas
 /** Says when something changes, and not at each attempt. */
 function tellStates(shell: Shell): (state: WatchState) => void {
   let told: WatchState['name'] = 'connected'
+  let isRefused = false
   return (state) => {
     if (state.name !== told) complain(shell, describeState(state))
     told = state.name
+    const refused = 'refused' in state ? state.refused : undefined
+    if (refused !== undefined && !isRefused) {
+      complain(shell, `Warning: the current item is left out: ${explainFailure(refused)}`)
+    }
+    isRefused = refused !== undefined
   }
 }
 

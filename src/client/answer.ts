@@ -6,6 +6,7 @@
 
 import { KIB } from '../core/limits.ts'
 import { ClientError } from './client-error.ts'
+import { JsonMeter } from './json-meter.ts'
 import type { FetchedResponse } from './server.ts'
 import type { Watchdog } from './watchdog.ts'
 
@@ -21,11 +22,19 @@ export interface Answer {
   readonly watchdog: Watchdog
 }
 
+/** An answer has a dozen values; others would take more memory than their bytes. */
+const MAX_JSON_VALUES = 1000
+
+/** JSON may spell a byte of text with six. */
+const MAX_ESCAPED = 6
+
+const TOO_LONG = 'too long'
+
 /**
  * Reads the body as JSON.
  *
- * @param limit The most bytes that it may have.
- * @throws {ClientError} `BAD_ANSWER` when it is longer, or not JSON in UTF-8.
+ * @param limit The most bytes that it may have, with each escape as one.
+ * @throws {ClientError} `BAD_ANSWER` when it is longer, see {@link isTooLong}, or not JSON in UTF-8.
  */
 export async function readJson(answer: Answer, limit: number): Promise<unknown> {
   const text = await readText(answer, limit)
@@ -37,6 +46,16 @@ export async function readJson(answer: Answer, limit: number): Promise<unknown> 
   }
 }
 
+/** What is wrong with an answer that is longer than it may be: asked for again, it would be so again. */
+export function tooLong(): ClientError {
+  return new ClientError('BAD_ANSWER', { reason: TOO_LONG })
+}
+
+/** Whether an answer, or a text in it, was too long. */
+export function isTooLong(error: unknown): error is ClientError {
+  return error instanceof ClientError && error.code === 'BAD_ANSWER' && error.reason === TOO_LONG
+}
+
 /** Lets go of a body that nobody wants, and with it of the connection. */
 export async function discard({ response, watchdog }: Answer): Promise<void> {
   watchdog.close()
@@ -46,6 +65,7 @@ export async function discard({ response, watchdog }: Answer): Promise<void> {
 
 async function readText({ response, watchdog }: Answer, limit: number): Promise<string> {
   const text = new Utf8Text()
+  const meter = new JsonMeter()
   const reader = response.body?.getReader()
   if (reader === undefined) return ''
   let size = 0
@@ -54,7 +74,12 @@ async function readText({ response, watchdog }: Answer, limit: number): Promise<
       const { value: chunk } = await watchdog.wait(reader.read())
       if (chunk === undefined) return text.end()
       size += chunk.byteLength
-      if (size > limit) throw new ClientError('BAD_ANSWER', { reason: 'too long' })
+      if (size > MAX_ESCAPED * limit) throw tooLong()
+      meter.add(chunk)
+      if (meter.size > limit) throw tooLong()
+      if (meter.values > MAX_JSON_VALUES) {
+        throw new ClientError('BAD_ANSWER', { reason: `more than ${MAX_JSON_VALUES} values` })
+      }
       text.append(chunk)
     }
   } finally {

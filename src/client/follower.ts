@@ -7,6 +7,7 @@
  * @module
  */
 
+import { isTooLong } from './answer.ts'
 import { backOff } from './back-off.ts'
 import { ClientError } from './client-error.ts'
 import { Coalesced } from './coalesced.ts'
@@ -24,12 +25,15 @@ const STREAM_AGAIN_MS: number = 10 * 60_000
 /** A connection that lived for this long was no failed attempt. */
 const STEADY_MS = 30_000
 
-/** How a watch is doing. */
+/**
+ * How a watch is doing. With `refused`, the current document is longer than any may be: it is left
+ * out, and the next one is waited for.
+ */
 export type WatchState =
   /** The server tells changes at once, and a pull has succeeded. */
-  | { readonly name: 'connected' }
+  | { readonly name: 'connected'; readonly refused?: ClientError }
   /** The server does not tell changes (`reason` says why), so it is asked for them. */
-  | { readonly name: 'polling'; readonly reason: ClientError }
+  | { readonly name: 'polling'; readonly reason: ClientError; readonly refused?: ClientError }
   /**
    * There is no connection, and the next attempt is made in `retryInMs`. Without a `reason` the
    * server ended the stream, as one does that stops.
@@ -64,6 +68,8 @@ export class Follower {
   readonly #server: Server
   readonly #options: FollowerOptions
   #latest: LatestDocument | undefined
+  /** Why the current document was left out. */
+  #refused: ClientError | undefined
   /** Attempts in a row. */
   #failures = 0
 
@@ -124,10 +130,12 @@ export class Follower {
       async () => {
         // The first one is unconditional, as the protocol has it.
         const etag = connectedAt === undefined ? undefined : this.#latest?.etag
+        const wasRefused = this.#refused !== undefined
         await this.#pull(etag, connection.signal)
-        if (connectedAt !== undefined) return
-        connectedAt = timing.monotonic()
-        report(state)
+        const refused = this.#refused
+        if (connectedAt !== undefined && wasRefused === (refused !== undefined)) return
+        connectedAt ??= timing.monotonic()
+        report(refused === undefined ? state : { ...state, refused })
       },
       (error) => connection.abort(error),
     )
@@ -154,11 +162,28 @@ export class Follower {
   }
 
   async #pull(etag: string | undefined, signal: AbortSignal): Promise<void> {
-    const document = await getLatest(this.#server, { etag, signal })
+    const document = await this.#getLatest(etag, signal)
     const earlier = this.#latest
     if (document === undefined || (earlier && isSameDocument(document, earlier))) return
     this.#latest = document
     if (hasItem(document)) this.#options.deliver(document)
+  }
+
+  /** @returns `undefined` when there is nothing new that could be delivered. */
+  async #getLatest(
+    etag: string | undefined,
+    signal: AbortSignal,
+  ): Promise<LatestDocument | undefined> {
+    this.#refused = undefined
+    try {
+      return await getLatest(this.#server, { etag, signal })
+    } catch (error) {
+      if (!isTooLong(error)) throw error
+      this.#refused = error
+      // Whatever comes next is new.
+      this.#latest = undefined
+      return undefined
+    }
   }
 }
 

@@ -5,14 +5,15 @@
  */
 
 import { KIB, MAX_METADATA_BYTES } from '../core/limits.ts'
-import { readJson } from './answer.ts'
+import { isLongerThan } from '../core/text-length.ts'
+import { readJson, tooLong } from './answer.ts'
 import { ClientError } from './client-error.ts'
 import { decodeDocument, type ClipboardDocument } from './decode-document.ts'
 import { exchange } from './exchange.ts'
 import type { Server } from './server.ts'
 
-/** JSON spells one byte of text with up to six, and there is more in a document than its text. */
-const MAX_DOCUMENT_BYTES: number = 6 * MAX_METADATA_BYTES + 64 * KIB
+/** There is more in a document than its text. */
+const MAX_DOCUMENT_BYTES: number = MAX_METADATA_BYTES + 64 * KIB
 
 // RFC 9110, 8.8.3.
 const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
@@ -42,6 +43,7 @@ export async function getLatest(
     const { response } = answer
     if (response.status === 304 && etag !== undefined) return undefined
     const document = decodeDocument(await readJson(answer, MAX_DOCUMENT_BYTES))
+    if (isLongerThan(document.text, MAX_METADATA_BYTES)) throw tooLong()
     return { ...document, etag: readEntityTag(response.headers) }
   })
 }

@@ -12,6 +12,7 @@ import type { ItemType } from '../core/item-type.ts'
 import { isHash, matchesHash } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { classifyMediaType, isImageType } from '../core/media-type.ts'
+import { isLongerThan } from '../core/text-length.ts'
 import type { Blob, HashedBlob } from '../ports/blob.ts'
 import type { InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
@@ -60,6 +61,8 @@ export async function resolveContent(
   deps: ResolveDeps,
 ): Promise<NewContent | undefined> {
   const { type, bytes } = inbound
+  // That of other types, too: it is kept and served like one.
+  if (isLongerThan(inbound.text, deps.maxTextBytes)) throw tooLarge(deps.maxTextBytes)
   if (type === 'Text' && bytes.kind === 'none') {
     return { kind: 'text', text: inbound.text, blob: undefined, upload: undefined }
   }
@@ -201,10 +204,12 @@ function nothingStaged(): DomainError {
   return new DomainError('NOTHING_STAGED', 'Cannot apply the item: its bytes were not uploaded')
 }
 
+function tooLarge(maxBytes: number): DomainError {
+  return new DomainError('TEXT_TOO_LARGE', `Cannot apply a text of more than ${maxBytes} bytes`)
+}
+
 async function readText(blob: Blob, maxBytes: number): Promise<string> {
-  if (blob.size > maxBytes) {
-    throw new DomainError('TEXT_TOO_LARGE', `Cannot apply a text of more than ${maxBytes} bytes`)
-  }
+  if (blob.size > maxBytes) throw tooLarge(maxBytes)
   const bytes = new Uint8Array(blob.size)
   const opened = await blob.open()
   try {

@@ -26,7 +26,7 @@ import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PeerState } from '../ports/peers.ts'
 import { planMove } from './plan-move.ts'
-import { pullItem } from './pull-item.ts'
+import { isTooLarge, pullItem } from './pull-item.ts'
 import { pushItem } from './push-item.ts'
 import { mayPass } from './resumed-download.ts'
 
@@ -62,6 +62,8 @@ export class PeerLink {
   #state: PeerState = 'connecting'
   #linkError: string | undefined
   #moveError: string | undefined
+  /** Why the item of the other daemon is not even looked at. */
+  #refusal: string | undefined
   /** What the other daemon told last; `undefined` when it has no item, or nothing is known. */
   #remote: LatestDocument | undefined
   #isConnected = false
@@ -80,7 +82,7 @@ export class PeerLink {
   }
 
   get status(): LinkStatus {
-    return { state: this.#state, error: this.#linkError ?? this.#moveError }
+    return { state: this.#state, error: this.#linkError ?? this.#refusal ?? this.#moveError }
   }
 
   /** Connects, and stays connected until {@link close}. */
@@ -117,6 +119,10 @@ export class PeerLink {
 
   #onState(state: WatchState): void {
     this.#isConnected = state.name !== 'waiting'
+    const refused = 'refused' in state ? state.refused : undefined
+    // Nobody knows what is there; it takes what is newer.
+    if (refused !== undefined) this.#remote = undefined
+    this.#setRefusal(refused?.message)
     this.#enter(state.name, 'reason' in state && state.reason ? messageOf(state.reason) : undefined)
     if (!this.#isConnected) return
     this.#failures = 0
@@ -197,8 +203,18 @@ export class PeerLink {
   #setMoveError(error: string | undefined): void {
     if (error === this.#moveError) return
     this.#moveError = error
-    if (error !== undefined) {
-      this.#deps.logger.warn('Cannot exchange an item', { peer: this.#name, reason: error })
+    this.#tellTrouble(error)
+  }
+
+  #setRefusal(refusal: string | undefined): void {
+    if (refusal === this.#refusal) return
+    this.#refusal = refusal
+    this.#tellTrouble(refusal)
+  }
+
+  #tellTrouble(reason: string | undefined): void {
+    if (reason !== undefined) {
+      this.#deps.logger.warn('Cannot exchange an item', { peer: this.#name, reason })
     }
     this.#deps.onChange()
   }
@@ -208,7 +224,8 @@ export class PeerLink {
     this.#setMoveError(messageOf(error))
     // The others need something to change, here or there; the clock that refuses a stamp goes on.
     const isAhead = error instanceof ClientError && error.problem === 'STAMP_AHEAD'
-    if (!mayPass(error) && error instanceof ClientError && !isAhead) return
+    const isFinal = error instanceof ClientError ? !isAhead : isTooLarge(error)
+    if (!mayPass(error) && isFinal) return
     this.#failures += 1
     const { timing } = this.#deps
     const delay = backOff(this.#failures, timing.random())
@@ -227,8 +244,7 @@ export class PeerLink {
 const OUTDATED = new Error('Something newer is there')
 
 const AHEAD_THERE =
-  'The item there has a time that is too far ahead of the clock, and stays; update that daemon, or ' +
-  'set the clocks'
+  'The item there has a time that is too far ahead, and stays; update that daemon, or set the clocks'
 
 /** What nobody asks of a document that we sent ourselves. */
 const SENT = { hasData: false, size: 0, hash: '', etag: undefined } as const

@@ -4,10 +4,13 @@
  * @module
  */
 
+import { isTooLong } from '../client/answer.ts'
 import { ClientError } from '../client/client-error.ts'
 import type { Client } from '../client/connect.ts'
 import type { LatestDocument } from '../client/latest.ts'
 import type { Timing } from '../client/timing.ts'
+import { DomainError } from '../core/domain-error.ts'
+import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { believedStamp } from '../core/stamp.ts'
 import type { BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { GroupTime } from '../ports/group-time.ts'
@@ -53,13 +56,26 @@ export async function pullItem(document: LatestDocument, deps: PullItemDeps): Pr
   }
 }
 
+/** Whether an item is larger than what is taken here, and will be so each time. */
+export function isTooLarge(error: unknown): boolean {
+  if (!(error instanceof DomainError)) return isTooLong(error)
+  return error.code === 'TEXT_TOO_LARGE' || error.code === 'UPLOAD_TOO_LARGE'
+}
+
 async function receive(
   document: LatestDocument,
   deps: PullItemDeps,
 ): Promise<Extract<InboundBytes, { kind: 'received' }>> {
-  const { mediaType, bytes } = await openDownload(document, deps)
-  const limits = { declaredSize: document.size, maxBytes: deps.maxFileBytes }
-  const blob = await deps.blobs.receive(bytes, limits)
+  const { size, type } = document
+  const maxBytes = type === 'Text' ? Math.min(MAX_METADATA_BYTES, deps.maxFileBytes) : deps.maxFileBytes
+  if (size > maxBytes) {
+    const code = type === 'Text' ? 'TEXT_TOO_LARGE' : 'UPLOAD_TOO_LARGE'
+    throw new DomainError(code, `Cannot take the item of a member: it has more than ${maxBytes} bytes`)
+  }
+  const { mediaType, bytes, cancel } = await openDownload(document, deps)
+  const limits = { declaredSize: size, maxBytes }
+  // Refused at once, nobody has begun to read.
+  const blob = await deps.blobs.receive(bytes, limits).finally(cancel)
   if (blob.digests.sha256 !== document.hash) await refuse(blob)
   return { kind: 'received', blob, mediaType }
 }

@@ -24,6 +24,8 @@ export interface ResumedDownload {
   readonly mediaType: string
   /** May be read once. */
   readonly bytes: AsyncIterable<Uint8Array>
+  /** Lets go of the connection, when nothing was read. */
+  cancel(): Promise<void>
 }
 
 /** @throws {ClientError}, or the reason of the signal; so does reading the bytes. */
@@ -71,7 +73,9 @@ export async function openDownload(
     }
   }
 
-  return { mediaType, bytes: read() }
+  // Once it is being read, the reader sees to it, and this fails.
+  const cancel = (): Promise<void> => first.body.cancel().catch(() => undefined)
+  return { mediaType, bytes: read(), cancel }
 }
 
 /** Whether the same request may succeed later. */

@@ -9,9 +9,12 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
+import { MAX_METADATA_BYTES } from '../core/limits.ts'
+import { isLongerThan } from '../core/text-length.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { DiskBlobStore, KnownBlob } from './disk-blob-store.ts'
 import { DiskBlob } from './disk-blob.ts'
 import { toDomainError } from './disk-errors.ts'
@@ -26,6 +29,7 @@ export interface DiskLatestItemOptions {
   /** The file, in a folder that exists and that is ours alone. */
   readonly path: string
   readonly blobs: Pick<DiskBlobStore, 'sync' | 'restore' | 'restoreGroup' | 'adopted'>
+  readonly logger: Logger
 }
 
 /** An item of the types that have bytes. */
@@ -111,8 +115,18 @@ export class DiskLatestItem implements LatestItem {
     const content = await readOwnFile(this.#options.path)
     if (content === undefined) return
     const { text, binary } = parseItemFile(content)
-    this.#text = text && { item: text, blob: undefined }
-    this.#binary = binary && { item: binary.item, blob: await this.#restore(binary) }
+    this.#text = text && this.#isFit(text) ? { item: text, blob: undefined } : undefined
+    if (binary === undefined) return
+    const { item } = binary
+    const shown = this.#isFit(item) ? item : { ...item, text: item.dataName }
+    this.#binary = { item: shown, blob: await this.#restore(binary) }
+  }
+
+  /** Earlier versions took longer texts from other daemons. */
+  #isFit({ type, text }: Item): boolean {
+    if (!isLongerThan(text, MAX_METADATA_BYTES)) return true
+    this.#options.logger.warn('Left out a text that is too long', { type, most: MAX_METADATA_BYTES })
+    return false
   }
 
   async #restore({ item, blob: { name, file, group, blake3 } }: BinaryRecord): Promise<StoredBlob> {

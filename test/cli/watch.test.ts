@@ -154,6 +154,17 @@ describe('clipgate watch', () => {
     assert.match(await complaint(), /^Warning: asking the server .* it has no event stream$/)
   })
 
+  it('says once that an item is left out, and goes on with the next one', async (t) => {
+    const { server, line, hello, complaint, complaints } = await open(t)
+    server.activate('x'.repeat(17 * 2 ** 20))
+    const stream = await hello()
+    assert.match(await complaint(), /^Warning: the current item is left out: .*too long/)
+    server.activate('short')
+    stream.event('update')
+    assert.match(await line(), /short$/)
+    assert.equal(complaints.size, 0)
+  })
+
   it('exits with 1 and one line when the credentials do not count', async (t) => {
     const { server, code, complaint, complaints, stdout } = await open(t)
     ;(await server.streams.next()).refuse(401)

@@ -115,6 +115,22 @@ describe('a watch whose connection breaks', () => {
     assert.equal(state.reason?.code, 'NOT_FOUND')
   })
 
+  it('leaves a document out that is too long, says so, and stays connected', async (t) => {
+    const { server, documents, states, hello, next } = await openWatched(t)
+    server.activate('x'.repeat(17 * 2 ** 20))
+    const first = next()
+    const stream = await hello()
+    const state = await states.next()
+    assert.ok(state.name === 'connected')
+    assert.equal(state.refused?.reason, 'too long')
+    server.activate('short')
+    stream.event('update')
+    assert.equal(await first, 'short')
+    assert.deepEqual(await states.next(), { name: 'connected' })
+    assert.equal(server.streams.size, 0)
+    await documents.return?.()
+  })
+
   it('follows no redirection', async (t) => {
     const { server, documents, retry } = await openWatched(t)
     documents.next().catch(() => undefined)

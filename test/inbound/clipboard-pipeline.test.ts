@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { describe, it } from 'node:test'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
-import { ClipboardPipeline, type Member } from '../../src/inbound/clipboard-pipeline.ts'
+import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
+import type { Member } from '../../src/inbound/stamp-order.ts'
 import type { Change } from '../../src/ports/change-feed.ts'
 import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
@@ -106,6 +107,28 @@ describe('a pushed Text', () => {
     const { pushText, latest } = setUp()
     await pushText('€')
     assert.equal(latest.current?.item.size, 3)
+  })
+
+  it('is refused when it is longer than texts may be, whoever hands it in, and as a name too', async () => {
+    const { inbound, latest, stage, describe: describeUpload } = setUp()
+    const stamp = { at: 1, member: 'm_0000000000000001' }
+    for (const origin of [
+      PHONE,
+      { kind: 'clipboard' },
+      { kind: 'peer', stamp, deviceId: undefined },
+      { kind: 'peer', stamp, deviceId: 'did_2' },
+    ] as const) {
+      for (const text of ['x'.repeat(101), '€'.repeat(34)]) {
+        await assert.rejects(inbound.apply({ ...ITEM, origin, text }), { code: 'TEXT_TOO_LARGE' })
+      }
+    }
+    await stage('a.bin', 'bytes')
+    const named = { type: 'File', dataName: 'a.bin', text: 'x'.repeat(101) } as const
+    await assert.rejects(describeUpload(named), { code: 'TEXT_TOO_LARGE' })
+    assert.equal(latest.current, undefined)
+    await describeUpload({ ...named, text: 'a.bin' })
+    const { item } = await inbound.apply({ ...ITEM, text: '€'.repeat(33) })
+    assert.equal(item?.size, 99)
   })
 
   it('never blanks the clipboard when it is empty', async () => {

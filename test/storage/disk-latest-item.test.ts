@@ -5,6 +5,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { MAX_METADATA_BYTES } from '../../src/core/limits.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { fileItem, textItem } from '../support/latest-item-contract.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
@@ -121,6 +122,23 @@ describe('the item on disk', () => {
     const blob = await new MemoryBlobStore().receive(streamOf('hello'), { maxBytes: 100 })
     await assert.rejects(storage.latest.put(await fileItem('a.txt', blob), blob), TypeError)
     assert.deepEqual(await readdir(storage.folder), ['blobs', 'lock', 'staging'])
+  })
+
+  it('is left out when its text is longer than any may be, as earlier versions let it be', async (t) => {
+    const storage = await openTestStorage(t)
+    await putFile(storage, 'hello')
+    await storage.latest.put(await textItem('x'.repeat(MAX_METADATA_BYTES + 1)), undefined)
+    const again = await storage.restart()
+    assert.equal(again.latest.current?.item.dataName, 'a.txt')
+    assert.equal(await bytesOf(again), 'hello')
+    assert.equal(again.logger.lines.filter(({ level }) => level === 'warn').length, 1)
+
+    const { item, blob } = again.latest.current ?? {}
+    assert.ok(item)
+    await again.latest.put({ ...item, text: '中'.repeat(MAX_METADATA_BYTES / 2) }, blob)
+    const last = await again.restart()
+    assert.equal(last.latest.current?.item.text, 'a.txt')
+    assert.equal(await bytesOf(last), 'hello')
   })
 
   it('stays as it is when the new one cannot be written', async (t) => {

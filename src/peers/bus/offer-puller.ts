@@ -6,6 +6,7 @@
 
 import { compareOptional, type Stamp } from '../../core/stamp.ts'
 import { messageOf } from '../../lib/message-of.ts'
+import { isTooLarge } from '../pull-item.ts'
 import { Offer } from './offer.ts'
 import type { PullOfferDeps } from './pull-offer.ts'
 import type { SignalItem } from './signal.ts'
@@ -33,6 +34,8 @@ export class OfferPuller {
   #transfer: { readonly offer: Offer; readonly abort: AbortController } | undefined
   #pulling: Promise<void> | undefined
   #pulled: Stamp | undefined
+  /** Of an item that is larger than what is taken here: it is not asked for again. */
+  #refused: Stamp | undefined
   #failures = 0
   #error: string | undefined
 
@@ -52,6 +55,7 @@ export class OfferPuller {
 
   /** A member has an item that is later than the current one. */
   offer({ stamp, contentId }: SignalItem, url: string): void {
+    if (this.#refused !== undefined && compareOptional(stamp, this.#refused) === 0) return
     const order = compareOptional(stamp, this.#newest?.stamp)
     if (order < 0) return
     if (order > 0) this.#newest = new Offer(stamp, contentId)
@@ -111,6 +115,10 @@ export class OfferPuller {
   #onFailure(offer: Offer, error: unknown): void {
     if (this.#newest === offer) this.#newest = undefined
     this.#setError(messageOf(error))
+    if (isTooLarge(error)) {
+      this.#refused = offer.stamp
+      return
+    }
     this.#failures += 1
     this.#deps.onFailure(this.#failures)
   }

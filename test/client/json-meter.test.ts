@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { JsonMeter } from '../../src/client/json-meter.ts'
+import fc from '../support/property.ts'
+
+function measure(...pieces: readonly Uint8Array[]): readonly [number, number] {
+  const meter = new JsonMeter()
+  for (const piece of pieces) meter.add(piece)
+  return [meter.size, meter.values]
+}
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const countValues = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).reduce<number>((sum, each) => sum + countValues(each), 1)
+    : 1
+
+describe('the size of JSON', () => {
+  it('counts an escape as one, however it is spelled', () => {
+    assert.deepEqual(measure(encode('"ab"')), [4, 1])
+    assert.deepEqual(measure(encode('"\\n\\"\\\\\\u0001\\u4e2d"')), [7, 1])
+  })
+
+  it('counts values outside of texts only', () => {
+    assert.equal(measure(encode('{"a":[1,2],"b":"[,{\\",["}'))[1], 5)
+  })
+
+  it('is the same however the bytes are cut, and never more than the bytes', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), (json, at) => {
+        const bytes = encode(json)
+        const cut = at % (bytes.length + 1)
+        const whole = measure(bytes)
+        assert.deepEqual(measure(bytes.subarray(0, cut), bytes.subarray(cut)), whole)
+        assert.deepEqual(measure(...[...bytes].map((byte) => Uint8Array.of(byte))), whole)
+        assert.ok(whole[0] <= bytes.length)
+        assert.ok(whole[1] >= countValues(JSON.parse(json)))
+      }),
+    )
+  })
+})

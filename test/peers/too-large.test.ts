@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { connect } from '../../src/client/connect.ts'
+import { systemTiming } from '../../src/client/timing.ts'
+import { MIB } from '../../src/core/limits.ts'
+import { Offer } from '../../src/peers/bus/offer.ts'
+import { OfferPuller } from '../../src/peers/bus/offer-puller.ts'
+import { pullOffer } from '../../src/peers/bus/pull-offer.ts'
+import { createPeerFetch } from '../../src/peers/peer-fetch.ts'
+import { PeerLink } from '../../src/peers/peer-link.ts'
+import { Mailbox } from '../support/mailbox.ts'
+import { startMember, type TestMember } from './support/group.ts'
+
+type Document = Readonly<Record<string, unknown>>
+
+const STAMPED_BY = 'm_00000000000000ff'
+
+/** Later with each one. */
+let stampedAt = 4_000_000_000_000
+
+function documentOf(fields: Document): Document {
+  const contentId = `blake3v1:${randomBytes(32).toString('hex')}`
+  const base = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
+  return { ...base, contentId, stampedAt: (stampedAt += 1), stampedBy: STAMPED_BY, ...fields }
+}
+
+/** A member that keeps to no limit, and what others asked it for. */
+class HostileMember {
+  readonly asked: string[] = []
+  readonly pushed: Mailbox<Document> = new Mailbox()
+  url = ''
+  #document: Document = {}
+  #body: (response: ServerResponse) => void = () => undefined
+  #streams = new Set<ServerResponse>()
+
+  static async start(t: TestContext): Promise<HostileMember> {
+    const member = new HostileMember()
+    const server = createServer(async (request, response) => {
+      const { method, url = '' } = request
+      member.asked.push(`${method} ${url}`)
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+      if (method === 'PUT') {
+        const { contentId } = member.#document
+        response.end(JSON.stringify({ contentId }))
+        member.pushed.put(JSON.parse(Buffer.concat(chunks).toString()))
+      } else if (url === '/api/sse/clipboard') {
+        response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+        member.#streams.add(response)
+        response.write('event: hello\ndata: {}\n\n')
+      } else if (url === '/Sync.json') member.#body(response)
+      else response.writeHead(200, { 'Content-Type': 'text/plain' }).end(Buffer.alloc(60 * MIB, 'x'))
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+    member.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return member
+  }
+
+  has(document: Document, body = JSON.stringify(document)): void {
+    this.#document = document
+    this.#body = (response) => void response.end(body)
+    for (const stream of this.#streams) stream.write('event: update\ndata: {}\n\n')
+  }
+
+  count(request: string): number {
+    return this.asked.filter((each) => each === request).length
+  }
+}
+
+async function follow(t: TestContext, member: TestMember, hostile: HostileMember) {
+  const { fetch, close } = createPeerFetch(undefined)
+  const states = new Mailbox<PeerLink['status']>()
+  const link: PeerLink = new PeerLink('hostile', {
+    ...member,
+    client: connect({ url: hostile.url, user: 'peer_1', pwd: 'password' }, { fetch }),
+    timing: systemTiming,
+    memberId: member.id,
+    changes: member.feed,
+    maxFileBytes: 1024 * MIB,
+    onChange: () => states.put(link.status),
+  })
+  link.start()
+  t.after(async () => {
+    await link.close()
+    close()
+  })
+  /** Resolves once the link says so. */
+  const says = async (fits: (status: PeerLink['status']) => boolean): Promise<void> => {
+    while (!fits(await states.next()));
+  }
+  return { says }
+}
+
+const TOO_LONG = /too long/
+
+describe('a member whose text is longer than any may be', () => {
+  it('is not believed, which the link says, and goes on with what comes next on either side', async (t) => {
+    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
+    hostile.has(documentOf({ text: 'x'.repeat(60 * MIB) }))
+    const { says } = await follow(t, member, hostile)
+    await says(({ state, error }) => state === 'connected' && TOO_LONG.test(error ?? ''))
+    assert.equal(member.latest.current, undefined)
+
+    hostile.has(documentOf({ text: 'a short one' }))
+    await member.has('a short one')
+    await says(({ error }) => error === undefined)
+
+    hostile.has(documentOf({ text: '中'.repeat(6 * MIB) }))
+    await says(({ error }) => TOO_LONG.test(error ?? ''))
+    await member.copy('what is copied here')
+    // Who does not know what is there offers what it has, and the other side takes what is later.
+    for (let text: unknown; text !== 'what is copied here';) text = (await hostile.pushed.next())['text']
+    assert.equal(member.text, 'what is copied here')
+    // Each was asked for once: nothing is tried again before there is something else.
+    assert.deepEqual([hostile.count('GET /Sync.json'), hostile.count('GET /api/sse/clipboard')], [3, 1])
+  })
+
+  it('is not even asked for the bytes of it', async (t) => {
+    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
+    const size = 60 * MIB
+    hostile.has(documentOf({ hasData: true, dataName: 'long.txt', size, hash: 'ab'.repeat(32) }))
+    const { says } = await follow(t, member, hostile)
+    await says(({ error }) => /16777216 bytes/.test(error ?? ''))
+    assert.equal(hostile.count('GET /file/long.txt'), 0)
+    hostile.has(documentOf({ text: 'later' }))
+    await member.has('later')
+  })
+
+  it('gets no more taken than that when it lies about the size', async (t) => {
+    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
+    hostile.has(documentOf({ hasData: true, dataName: 'long.txt', size: 5, hash: 'ab'.repeat(32) }))
+    const { says } = await follow(t, member, hostile)
+    await says(({ error }) => /too large/.test(error ?? ''))
+    hostile.has(documentOf({ text: 'later' }))
+    await member.has('later')
+    assert.equal(hostile.count('GET /file/long.txt'), 1)
+  })
+
+  it('hands no long text in as the name of a file', async (t) => {
+    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
+    hostile.has(documentOf({ type: 'File', dataName: 'a', hasData: true, text: 'x'.repeat(17 * MIB) }))
+    const { says } = await follow(t, member, hostile)
+    await says(({ error }) => TOO_LONG.test(error ?? ''))
+    assert.equal(member.latest.current, undefined)
+  })
+
+  it('sends no document that takes a gigabyte once it is parsed', async (t) => {
+    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
+    hostile.has({}, `[${'{},'.repeat(5_000_000)}{}]`)
+    const { says } = await follow(t, member, hostile)
+    await says(({ error }) => /values/.test(error ?? ''))
+  })
+})
+
+describe('an announced item that is too large', () => {
+  it('is said so, and not asked for again, unlike a later one', async (t) => {
+    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
+    const errors = new Mailbox<string | undefined>()
+    let asks = 0
+    const puller = new OfferPuller({
+      pull: (offer, options) => pullOffer(offer, {
+        ...member,
+        ...options,
+        timing: systemTiming,
+        secrets: { username: 'group_0123456789abcdef', password: 'a password of the group' },
+        groupTime: { now: () => 0, learn: () => undefined, believes: () => true },
+        maxFileBytes: 1024 * MIB,
+        ownUrl: () => member.url,
+      }),
+      stamp: () => member.latest.current?.item.stamp,
+      onFailure: () => (asks += 1),
+      onTrouble: () => undefined,
+      onError: (error) => errors.put(error),
+    })
+    t.after(() => puller.close())
+    const announce = (document: Document): void => {
+      const offer = new Offer(
+        { at: Number(document['stampedAt']), member: STAMPED_BY },
+        String(document['contentId']) as `blake3v1:${string}`,
+      )
+      puller.offer(offer, hostile.url)
+    }
+    const long = documentOf({ text: 'x'.repeat(20 * MIB) })
+    hostile.has(long)
+    announce(long)
+    assert.match((await errors.next()) ?? '', TOO_LONG)
+    announce(long)
+    const short = documentOf({ text: 'a short one' })
+    hostile.has(short)
+    announce(short)
+    await member.has('a short one')
+    assert.equal(await errors.next(), undefined)
+    assert.deepEqual([hostile.count('GET /Sync.json'), asks], [2, 0])
+  })
+})
