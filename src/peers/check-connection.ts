@@ -13,9 +13,13 @@ import type { Agent, ClientRequestArgs } from 'node:http'
 import { BlockList, isIPv6, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Timing } from '../client/timing.ts'
+import { KIB } from '../core/limits.ts'
 
 /** For the handshakes of TCP and TLS together. A request may take hours, when it has a large body. */
 const CONNECT_MS = 30_000
+
+/** With less, Node stops reading after each chunk, and begins again with a call of the system. */
+const READ_AHEAD_BYTES: number = 256 * KIB
 
 /** What a request says to the agent that gets its connection. */
 export interface CheckedRequest extends ClientRequestArgs {
@@ -43,7 +47,8 @@ export interface Dial {
 export function checkConnections(agent: Agent, dial: Dial, checks: ConnectionChecks): () => void {
   const opening = new Set<Socket>()
   agent.createConnection = (options: CheckedRequest, callback) => {
-    const socket = dial.open(options)
+    const reading = { ...options, highWaterMark: READ_AHEAD_BYTES }
+    const socket = dial.open(reading)
     opening.add(socket)
     const settle = (error: Error | undefined): void => {
       if (!opening.delete(socket)) return
