@@ -10,7 +10,9 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CHEAP_HOLDS, formatRequest, HOLD_ARGS, type GreedyDevice } from '../test/faults/support/cheap-holds.ts'
+import {
+  CHEAP_HOLDS, formatRequest, HOLD_ARGS, type GreedyDevice,
+} from '../test/faults/support/cheap-holds.ts'
 import {
   OPERATIONS, useOnce, type Operation, type OtherDevice,
 } from '../test/faults/support/other-device.ts'
@@ -72,7 +74,8 @@ void bench(async ({ cleanup, folder }): Promise<readonly Row[]> => {
   }
   return OPERATIONS.flatMap((name) => {
     const baseline = rounds.map(({ alone }) => alone[name])
-    const flood = { what: `${name}, and eight pushers`, unit: 'ms', baselineName: 'alone', baseline }
+    const what = `${name}, and eight pushers`
+    const flood = { what, unit: 'ms', baselineName: 'alone', baseline }
     return [
       judge(`B21 ${name}`, { measured: rounds.map(({ beside }) => beside[name]), baseline }),
       explain(`B21 ${name}`, { ...flood, measured: rounds.map(({ beneath }) => beneath[name]) }),

@@ -134,7 +134,8 @@ export class ClipboardPipeline implements InboundPipeline {
     if (blob !== undefined) await latest.prepare(blob)
     return this.#queue.run(async () => {
       if (this.#order.isOutdated(inbound.origin)) return undefined
-      return this.#activate(inbound, { ...item, aliases: this.#aliasesOf(item, inbound.hash) }, blob)
+      const aliases = this.#aliasesOf(item, inbound.hash)
+      return this.#activate(inbound, { ...item, aliases }, blob)
     })
   }
 
