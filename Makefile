@@ -11,9 +11,11 @@ BIN   := node_modules/.bin
 NPM   ?= npm
 
 # What the shell of somebody at work tells programs, and tests must not hear: a proxy takes what curl
-# asks of a gateway beside it, and a session on a screen is nobody's to test with.
+# asks of a gateway beside it, and a session on a screen is nobody's to test with. Paths that come
+# back have no links in them.
 ALONE := env $(patsubst %,-u %,http_proxy HTTP_PROXY https_proxy HTTPS_PROXY all_proxy ALL_PROXY \
-  no_proxy NO_PROXY NODE_USE_ENV_PROXY DISPLAY WAYLAND_DISPLAY FORCE_COLOR NO_COLOR)
+  no_proxy NO_PROXY NODE_USE_ENV_PROXY DISPLAY WAYLAND_DISPLAY FORCE_COLOR NO_COLOR) \
+  TMPDIR="$$(cd "$${TMPDIR:-/tmp}" && pwd -P)"
 
 # Test files at once. Most of them wait for processes and sockets; by itself Node leaves one core idle.
 JOBS  ?= $(shell $(NODE) -p 'os.availableParallelism()')

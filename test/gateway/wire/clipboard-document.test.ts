@@ -33,9 +33,17 @@ function refuses(body: unknown, code: string, detail = /./): void {
 }
 
 describe('decodeDocument()', () => {
-  it('needs a type only, in any letter case', () => {
+  it('needs a type, in any letter case, and anything else that it knows', () => {
     const absent = { text: '', hasData: false, dataName: '', hash: '', usesOldKeys: false, stamp: undefined }
-    assert.deepEqual(decodeDocument({ TYPE: 'text' }), { type: 'Text', ...absent })
+    const known = [{ text: '' }, { HASDATA: false }, { Size: 0 }, { Hash: '' }, { dataname: '' }, { contentId: '' }]
+    for (const member of known) {
+      assert.deepEqual(decodeDocument({ TYPE: 'text', ...member }), { type: 'Text', ...absent })
+    }
+    assert.equal(decodeDocument({ Type: 'Text', File: '' }).text, '')
+    assert.equal(decodeDocument({ Type: 'Text', Clipboard: 'a' }).text, 'a')
+    for (const other of [{}, { txt: 'a' }, { text: null }, { stampedAt: 1, stampedBy: 'm_0123456789abcdef' }]) {
+      refuses({ type: 'Text', ...other }, 'BAD_BODY', /type/)
+    }
     refuses({}, 'BAD_BODY', /"type"/)
     refuses({ type: 'Movie' }, 'BAD_BODY', /"type"/)
     for (const body of [null, 1, 'Text', [], undefined]) refuses(body, 'BAD_BODY', /object/)
