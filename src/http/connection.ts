@@ -12,6 +12,12 @@ import { isOpen, Pipeline, type WaitingRequests } from './pipeline.ts'
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
 
+/** The answer to a request of somebody who has logged in. */
+interface OwnedAnswer {
+  readonly owner: string
+  readonly response: ServerResponse
+}
+
 /** One connection of a client. */
 export class Connection {
   readonly socket: Socket
@@ -37,6 +43,11 @@ export class Connection {
   #pipeline: Pipeline | undefined = undefined
   /** Requests that wait for us and not for their client: they are checked, or handled. */
   #inHand = 0
+  /** Who logged in first, and whether somebody else has since. */
+  #owner: string | undefined = undefined
+  #isShared = false
+  /** Those that are owed or under way, oldest first; others are forgotten with the next request. */
+  readonly #owned: OwnedAnswer[] = []
   #onGone: Set<() => void> | undefined = undefined
 
   constructor(socket: Socket) {
@@ -91,9 +102,45 @@ export class Connection {
     this.#pipeline.add(response, { before, awaited }, serve)
   }
 
+  /**
+   * Notes whose request it is that this answers.
+   *
+   * @returns Whether the owner had not logged in on this connection before, as far as is known.
+   */
+  noteOwner(owner: string, response: ServerResponse): boolean {
+    const newest = this.#owned.at(-1)
+    if (newest !== undefined && !isOpen(newest.response)) this.#owned.length = 0
+    this.#owned.push({ owner, response })
+    if (this.#owner === owner) return false
+    this.#isShared = this.#owner !== undefined
+    this.#owner ??= owner
+    return true
+  }
+
+  /**
+   * Breaks off what is owed to an owner, and closes the connection, unless it is that of others too
+   * and nothing is owed to this one.
+   *
+   * @returns What to wait for: from then on nothing of the owner is under way here.
+   */
+  cut(owner: string): Promise<void> | undefined {
+    const own = this.#owned.filter((answer) => answer.owner === owner && isOpen(answer.response))
+    // What is under way is of somebody else, who may not be known yet.
+    if (own.length === 0 && (this.isBusy || this.#isShared)) return undefined
+    this.isClosing = true
+    const isQueued = own.length > 0 && own.every(({ response }) => response.socket === null)
+    const closed = isQueued ? undefined : this.#closed()
+    if (own.length === 0) this.socket.destroy()
+    for (const { response } of own) this.#breakOff(response)
+    // Answers to others that stand before those are still owed.
+    this.latest = this.#owned.findLast(({ response }) => isOpen(response))?.response ?? this.latest
+    return closed
+  }
+
   /** Answers that were given are only memory. */
   forgetAnswers(): void {
     this.latest = undefined
+    this.#owned.length = 0
     this.#latestChange = undefined
   }
 
@@ -123,6 +170,22 @@ export class Connection {
     }
     const forget = this.onGone(once)
     response.once('close', once)
+  }
+
+  #breakOff(response: ServerResponse): void {
+    if (response.writableEnded && response.socket !== null) {
+      // The end of an event stream, written in this tick, still gets out.
+      setImmediate(() => this.socket.destroy())
+      return
+    }
+    // Behind the answers of others, it takes the connection with it when its turn comes.
+    response.destroy()
+    // Which it hears of by itself only when it has the connection.
+    if (response.socket === null) response.emit('close')
+  }
+
+  async #closed(): Promise<void> {
+    if (!this.socket.closed) await new Promise((resolve) => this.socket.once('close', resolve))
   }
 
   #listen(): Set<() => void> {

@@ -13,12 +13,14 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Call, Handler, Route } from './call.ts'
 import { createAddressTest, type AddressTest } from './client-address.ts'
 import { connectionOf } from './connection.ts'
-import { Exchange, EXPECTS_CONTINUE } from './exchange.ts'
+import { Exchange } from './exchange.ts'
 import { refuseForeignPages, type PageCall } from './foreign-pages.ts'
 import { findFramingFault } from './framing.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { HttpError, problemReply } from './http-error.ts'
+import { Logins } from './logins.ts'
 import { WaitingRequests } from './pipeline.ts'
+import { refuseBody } from './refuse-body.ts'
 import type { Reply } from './reply.ts'
 import { Router, type Match } from './router.ts'
 import { Sender, type SenderOptions } from './send.ts'
@@ -34,7 +36,12 @@ export interface ListenerOptions<Principal> extends SenderOptions {
    * when it can.
    */
   readonly authenticate: (call: Call) => Principal | Promise<Principal>
-  /** Tells principals apart that share what there is; by default they count as one. */
+  /** Throws when a principal has lost its right since `authenticate` has found it. */
+  readonly recheck?: ((principal: Principal) => void) | undefined
+  /**
+   * Tells principals apart: how they share what there is, and whose requests and connections end
+   * together; see {@link Listener.cut}. By default they count as one.
+   */
   readonly nameOf?: ((principal: Principal) => string) | undefined
   /** While true, requests are refused with 503, and connections end after their answers. */
   readonly isDraining?: (() => boolean) | undefined
@@ -51,6 +58,17 @@ export interface ListenerOptions<Principal> extends SenderOptions {
   readonly onFailure: (error: HttpError, id: string) => void
 }
 
+/** The listener, and a hold on the connections that principals have logged in on. */
+export interface Listener extends RequestListener {
+  /**
+   * Breaks off every answer that is owed to an owner, in this tick, and closes the connections on
+   * which nobody else has logged in. What a handler does for it goes on until it notices.
+   *
+   * @returns Settles when they are closed.
+   */
+  cut(owner: string): Promise<void>
+}
+
 /**
  * Makes the listener.
  *
@@ -58,15 +76,18 @@ export interface ListenerOptions<Principal> extends SenderOptions {
  *   throws. With `request` events alone, Node tells clients to send their body before anything of
  *   the request has been checked.
  */
-export function createListener<Principal>(options: ListenerOptions<Principal>): RequestListener {
+export function createListener<Principal>(options: ListenerOptions<Principal>): Listener {
   const kernel = new Kernel(options)
-  return (request, response) => kernel.serve(request, response)
+  const listener: RequestListener = (request, response) => kernel.serve(request, response)
+  return Object.assign(listener, { cut: (owner: string) => kernel.logins.cut(owner) })
 }
 
 class Kernel<Principal> {
+  readonly logins = new Logins()
   readonly #public: Router<undefined>
   readonly #private: Router<Principal>
   readonly #authenticate: ListenerOptions<Principal>['authenticate']
+  readonly #recheck: (principal: Principal) => void
   readonly #nameOf: (principal: Principal) => string
   readonly #isDraining: () => boolean
   readonly #isTrustedProxy: AddressTest
@@ -81,6 +102,7 @@ class Kernel<Principal> {
     this.#public = new Router(options.publicRoutes)
     this.#private = new Router(options.routes)
     this.#authenticate = options.authenticate
+    this.#recheck = options.recheck ?? (() => {})
     this.#nameOf = options.nameOf ?? (() => '')
     this.#isDraining = options.isDraining ?? (() => false)
     this.#isTrustedProxy = createAddressTest(options.trustedProxies ?? [])
@@ -139,9 +161,10 @@ class Kernel<Principal> {
     if (this.#isDraining()) throw new HttpError('DRAINING')
     const principal = this.#authenticate(exchange)
     return principal instanceof Promise
-      ? exchange.connection
-          .takeInHand(principal)
-          .then((found) => this.#serveTo(found, exchange, literal))
+      ? exchange.connection.takeInHand(principal).then((found) => {
+          this.#recheck(found)
+          return this.#serveTo(found, exchange, literal)
+        })
       : this.#serveTo(principal, exchange, literal)
   }
 
@@ -153,6 +176,7 @@ class Kernel<Principal> {
     exchange.principal = principal
     exchange.client = this.#nameOf(principal)
     exchange.connection.client = exchange.client
+    this.logins.note(exchange.client, exchange)
     this.#refuseForeignPages(exchange)
     const match = literal ?? this.#private.match(exchange.path)
     if (match === undefined) {
@@ -210,22 +234,4 @@ function toHttpError(thrown: unknown): HttpError {
 
 function isAbort(cause: unknown): boolean {
   return cause instanceof Error && cause.name === 'AbortError'
-}
-
-/** What can be said about a body before its first byte. */
-function refuseBody(request: IncomingMessage, maxBody: number): void {
-  const { headers, httpVersionMinor, method } = request
-  const { expect, 'content-encoding': encoding, 'content-range': part } = headers
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new HttpError('UNSUPPORTED_ENCODING')
-  }
-  if (expect !== undefined && httpVersionMinor > 0 && !EXPECTS_CONTINUE.test(expect)) {
-    throw new HttpError('EXPECTATION_FAILED')
-  }
-  // RFC 9110 section 14.5: whoever takes no parts must not take one for the whole.
-  if (maxBody > 0 && method === 'PUT' && part !== undefined) throw new HttpError('PARTIAL_BODY')
-  // A route that takes no body leaves it alone, whatever its length.
-  if (maxBody > 0 && Number(headers['content-length'] ?? 0) > maxBody) {
-    throw new HttpError('BODY_TOO_LARGE', { detail: `at most ${maxBody} bytes` })
-  }
 }
