@@ -9,6 +9,7 @@ import type { Admin } from '../daemon/open-admin.ts'
 import { placeGroupKey, removeGroupKey } from '../daemon/group-files.ts'
 import { UsageError, type SettingsInvocation } from './command.ts'
 import { Input } from './input.ts'
+import { tellUnsaved } from './revoke.ts'
 import { print, printJson } from './shell.ts'
 import { visible } from './visible.ts'
 import { withAdmin } from './with-admin.ts'
@@ -54,11 +55,11 @@ const RESTART = 'The daemon that runs uses it from its next start with --bus on.
 
 async function leave(call: SettingsInvocation): Promise<number> {
   const { shell, args } = call
-  const running = await withAdmin(call, async (admin) => {
+  const { running, unsaved } = await withAdmin(call, async (admin) => {
     const { running, storage } = await admin.status()
     const username = await removeGroupKey(storage.dataDir)
-    if (username !== undefined) await revoke(admin, username)
-    return running
+    const unsaved = username === undefined ? undefined : await revoke(admin, username)
+    return { running, unsaved }
   })
   if (args.flag('json')) printJson(shell, { running })
   else {
@@ -66,14 +67,15 @@ async function leave(call: SettingsInvocation): Promise<number> {
     if (running) print(shell, 'The daemon that runs listens to the bus until it is stopped; start it without --bus.')
     print(shell, 'Whoever had the key still has it: if it may be known, make a new one for the others.')
   }
-  return 0
+  return tellUnsaved(shell, unsaved)
 }
 
 /** It is there once the daemon was started with a bus. */
-async function revoke(admin: Admin, username: string): Promise<void> {
+async function revoke(admin: Admin, username: string): Promise<string | undefined> {
   try {
-    await admin.revoke(username)
+    return (await admin.revoke(username)).unsaved
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'NO_SUCH_DEVICE') throw error
+    return undefined
   }
 }

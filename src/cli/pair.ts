@@ -46,7 +46,7 @@ export async function pairAndShow(
   if (failure === undefined) return
   const { id } = pairing
   const state = await admin.revoke(id).then(
-    () => 'it was removed again',
+    ({ unsaved }) => `it was removed again${unsaved === undefined ? '' : `, but ${unsaved}`}`,
     // The first failure is the one to be told; this is what can be done about both.
     () => `remove it: clipgate revoke ${id}`,
   )

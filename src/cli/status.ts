@@ -22,7 +22,7 @@ export async function runStatus(call: SettingsInvocation): Promise<number> {
 }
 
 function describe(status: DaemonStatus, now: number): readonly (readonly [string, string])[] {
-  const { item, storage, listeners, peers, devices, paused, bus } = status
+  const { item, storage, listeners, peers, devices, devicesError, paused, bus } = status
   return [
     ['Daemon', describeDaemon(status, now)],
     ...(status.running ? [['Clipboard', describeClipboard(status)] as const] : []),
@@ -33,7 +33,7 @@ function describe(status: DaemonStatus, now: number): readonly (readonly [string
         ? 'none yet'
         : `${item.type}, ${formatBytes(item.size)}, ${formatAgo(item.activatedAt, now)}`,
     ],
-    ['Devices', String(devices)],
+    ['Devices', `${devices}${devicesError === undefined ? '' : `; unsaved: ${devicesError}`}`],
     ['Storage', `${storage.dataDir}, ${formatBytes(storage.freeBytes)} free`],
     ['Staged', `${storage.stagedUploads} uploads, ${formatBytes(storage.stagedBytes)}`],
     ...listeners.map(({ name, urls, error }): readonly [string, string] => {

@@ -17,6 +17,7 @@ import {
 } from '../lib/decoder.ts'
 import type { DaemonStatus, DeviceSummary, Pairing, PairRequest, Pause } from '../ports/admin.ts'
 import type { BusStatus } from '../ports/bus.ts'
+import type { Revocation } from '../ports/device-registry.ts'
 import type { JoinRequest, PeerSummary } from '../ports/peers.ts'
 
 const decodeKind = oneOf(['phone', 'peer'])
@@ -47,7 +48,10 @@ export const decodeRotateRequest: Decoder<{ readonly url: string | undefined }> 
 
 export const decodePause: Decoder<Pause> = objectOf({ untilMs: optional(decodeNumber) })
 
-export const decodeRevoked: Decoder<{ readonly id: string }> = objectOf({ id: decodeString })
+export const decodeRevoked: Decoder<Revocation> = objectOf({
+  id: decodeString,
+  unsaved: optional(decodeString),
+})
 
 export const decodeJoinRequest: Decoder<JoinRequest> = objectOf({
   link: decodeString,
@@ -110,6 +114,7 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
     }),
   ),
   devices: decodeNumber,
+  devicesError: optional(decodeString),
   storage: objectOf({
     dataDir: decodeString,
     stagedUploads: decodeNumber,

@@ -40,11 +40,6 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
     return toPairing(await devices.rotate(idOrUsername), base)
   }
 
-  async function revoke(idOrUsername: string): Promise<{ readonly id: string }> {
-    const { id } = await devices.revoke(idOrUsername)
-    return { id }
-  }
-
   async function list(): Promise<readonly DeviceSummary[]> {
     return devices.list().map((device) => summarise(device, countStreams(device.id)))
   }
@@ -54,7 +49,7 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
     devices: list,
     pair,
     rotate,
-    revoke,
+    revoke: (idOrUsername) => devices.revoke(idOrUsername),
     join: (request) => peers.join(request),
     leave: (name) => peers.leave(name),
     peers: async () => peers.list(),

@@ -21,7 +21,7 @@ import { defaultListen, type Settings } from './settings.ts'
  * @throws {DomainError} `DATA_DIRECTORY_BUSY`, `DATA_DIRECTORY_UNUSABLE`, `DATA_CORRUPT`.
  */
 export async function openLocalAdmin(settings: Settings, logger: Logger): Promise<Admin> {
-  const clipboard = await openConfigured(settings, logger)
+  const clipboard = await openConfigured(settings, logger, { isBrief: true })
   const peers = createIdlePeers(clipboard.peerStore)
   return createDeviceAdmin({
     devices: clipboard.devices,

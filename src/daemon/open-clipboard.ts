@@ -49,6 +49,8 @@ export interface OpenClipboardOptions extends ClipboardWatch {
   readonly verifyWorkers?: number | undefined
   readonly verifyQueue?: number | undefined
   readonly clock?: Clock | undefined
+  /** This program ends right after its change: see `JsonDeviceRegistryOptions`. */
+  readonly isBrief?: boolean | undefined
   /** By default warnings and errors go to stderr. */
   readonly logger?: Logger | undefined
 }
@@ -71,7 +73,7 @@ export interface Clipboard extends GatewayPorts {
 export function openConfigured(
   settings: Settings,
   logger: Logger,
-  more: ClipboardWatch & Pick<OpenClipboardOptions, 'clock'> = {},
+  more: ClipboardWatch & Pick<OpenClipboardOptions, 'clock' | 'isBrief'> = {},
 ): Promise<Clipboard> {
   const { dataDir, maxMetadataBytes, verifyWorkers, verifyQueue } = settings
   const limits = {
@@ -96,7 +98,7 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     const directory = await openDataDirectory({ path: options.dataDir })
     cleanup.add(() => directory.close())
 
-    const { limits = {}, onDiskFull, onFirstSighting } = options
+    const { limits = {}, onDiskFull, onFirstSighting, isBrief } = options
     const storage = await openStorage({ directory, clock, logger, limits, onDiskFull })
     cleanup.add(() => storage.close())
 
@@ -105,7 +107,7 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     cleanup.add(() => hasher.close())
     const path = join(directory.path, 'devices.json')
     const devices = await JsonDeviceRegistry.open({
-      path, hasher, clock, logger, onFirstSighting,
+      path, hasher, clock, logger, onFirstSighting, isBrief,
     })
     cleanup.add(() => devices.close())
 

@@ -52,6 +52,7 @@ export async function readStatus(
       activatedAt: new Date(item.activatedAt).toISOString(),
     },
     devices: devices.list().length,
+    devicesError: devices.unsaved,
     storage: {
       dataDir: directory.path,
       stagedUploads: uploads,

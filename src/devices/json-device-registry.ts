@@ -1,39 +1,34 @@
 /**
  * The paired devices in one JSON file.
  *
- * A change is durable first, and then becomes valid in memory in one tick, together with its
+ * A new password is durable first, and then becomes valid in memory in one tick, together with its
  * `revision` and its `onCredentialGone`: whoever was shown a password has one that survives a
- * crash. A change that cannot be saved did not happen.
+ * crash. A password that is to end does not wait for the disk: it ends in memory, and when that
+ * cannot be saved, it is saved later; see docs/decisions/030-revocation-without-a-disk.md.
  *
  * @module
  */
 
 import { DomainError } from '../core/domain-error.ts'
-import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import { Subscribers } from '../lib/subscribers.ts'
-import { codeOf, isShortage } from '../lib/system-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type {
   Device,
   DeviceRegistry,
+  Login,
   MintedDevice,
   NewDevice,
+  Revocation,
   Sighting,
 } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
-import { formatDeviceFile } from './device-file.ts'
+import { DeviceSaver } from './device-saver.ts'
 import { chooseNames, choosePassword, mintDeviceId } from './mint.ts'
 import type { PasswordHasher } from './password-hasher.ts'
 import { PairedDevices } from './paired-devices.ts'
 import { readDeviceFile } from './read-device-file.ts'
 import { Sightings } from './sightings.ts'
-
-/** Sightings are worth few writes: a crash may lose this much of them. */
-const SIGHTINGS_DELAY_MS = 30_000
-
-/** The disk, the user's quota, and the size of files that the process may write. */
-const NO_SPACE_CODES = ['ENOSPC', 'EDQUOT', 'EFBIG']
 
 export interface JsonDeviceRegistryOptions {
   /** The file, in a folder that exists and that is ours alone. */
@@ -43,22 +38,35 @@ export interface JsonDeviceRegistryOptions {
   readonly logger: Logger
   /** Told when a device is seen that never was before. Does not throw. */
   readonly onFirstSighting?: ((device: Device) => void) | undefined
+  /**
+   * This program ends right after its change: one that cannot be saved would count nowhere, and is
+   * refused.
+   */
+  readonly isBrief?: boolean | undefined
 }
 
 export class JsonDeviceRegistry implements DeviceRegistry {
   readonly #options: JsonDeviceRegistryOptions
   readonly #changes = new SerialQueue()
-  readonly #listeners = new Set<(deviceId: string) => void>()
+  readonly #listeners = new Set<(deviceId: string) => unknown>()
   readonly #watchers = new Subscribers()
   readonly #sightings = new Sightings()
+  readonly #saver: DeviceSaver
   #devices: PairedDevices
   #revision = 0
-  #cancelSave: (() => void) | undefined
+  /** Settles when all listeners have done with the credentials that are gone. */
+  #told: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
   private constructor(options: JsonDeviceRegistryOptions, devices: readonly Device[]) {
     this.#options = options
     this.#devices = new PairedDevices(devices)
+    this.#saver = new DeviceSaver({
+      ...options,
+      merge: (device) => this.#sightings.merge(device),
+      onDue: () => this.#changes.run(() => this.#saver.save(this.#devices.list)),
+      onUnsaved: () => this.#watchers.notify(),
+    })
   }
 
   /**
@@ -74,6 +82,10 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     return this.#revision
   }
 
+  get unsaved(): string | undefined {
+    return this.#saver.unsaved
+  }
+
   list(): readonly Device[] {
     return this.#devices.list.map((device) => this.#sightings.merge(device))
   }
@@ -81,6 +93,11 @@ export class JsonDeviceRegistry implements DeviceRegistry {
   find(idOrUsername: string): Device | undefined {
     const device = this.#devices.find(idOrUsername)
     return device === undefined ? undefined : this.#sightings.merge(device)
+  }
+
+  isValid({ deviceId, passwordHash }: Login): boolean {
+    const device = this.#devices.find(deviceId)
+    return device?.passwordHash !== undefined && device.passwordHash === passwordHash
   }
 
   async add(wanted: NewDevice): Promise<MintedDevice> {
@@ -102,7 +119,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
         usesOldKeys: undefined,
       }
       const next = [...this.#devices.list, device]
-      await this.#save(next)
+      await this.#saver.save(next)
       this.#commit(next)
       return { device, password }
     })
@@ -112,23 +129,28 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     const { id } = this.#get(idOrUsername)
     const password = choosePassword(wanted)
     const passwordHash = await this.#options.hasher.hashPassword(password)
-    return this.#change(async () => {
-      const device = { ...this.#get(id), passwordHash }
-      const next = this.#devices.list.map((other) => (other.id === id ? device : other))
-      await this.#save(next)
+    return this.#end(async () => {
+      const next = this.#withHash(id, passwordHash)
+      try {
+        await this.#saver.save(next)
+      } catch (error) {
+        if (this.#options.isBrief === true) throw error
+        throw this.#endWithoutPassword(id, error)
+      }
       this.#commit(next, id)
       return { device: this.#get(id), password }
     })
   }
 
-  revoke(idOrUsername: string): Promise<Device> {
-    return this.#change(async () => {
-      const device = this.#get(idOrUsername)
-      const next = this.#devices.list.filter((other) => other.id !== device.id)
-      await this.#save(next)
-      this.#commit(next, device.id)
-      this.#sightings.forget(device.id)
-      return device
+  revoke(idOrUsername: string): Promise<Revocation> {
+    return this.#end(async () => {
+      const { id } = this.#get(idOrUsername)
+      const next = this.#devices.list.filter((other) => other.id !== id)
+      if (this.#options.isBrief === true) await this.#saver.save(next)
+      this.#commit(next, id)
+      this.#sightings.forget(id)
+      if (this.#options.isBrief !== true) await this.#saver.saveOrOwe(next)
+      return { id, unsaved: this.unsaved }
     })
   }
 
@@ -137,11 +159,11 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     if (device === undefined) return
     if (this.#sightings.note(device, sighting)) this.#options.onFirstSighting?.(device)
     this.#watchers.notify()
-    if (this.#cancelSave === undefined) this.#saveLater()
+    this.#saver.saveSoon()
   }
 
-  onCredentialGone(listener: (deviceId: string) => void): () => void {
-    const own = (deviceId: string): void => listener(deviceId)
+  onCredentialGone(listener: (deviceId: string) => unknown): () => void {
+    const own = (deviceId: string): unknown => listener(deviceId)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
   }
@@ -150,12 +172,10 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     return this.#watchers.add(listener)
   }
 
-  /** Saves what was only noted. Changes fail from now on. */
+  /** Saves what was only noted, and what could not be saved. Changes fail from now on. */
   async close(): Promise<void> {
-    const isSaved = this.#cancelSave === undefined
     this.#isClosed = true
-    this.#cancelSave?.()
-    if (!isSaved) this.#saveNow()
+    await this.#saver.close()
     await this.#changes.idle()
   }
 
@@ -172,60 +192,47 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     })
   }
 
+  /** A change that ends a credential: settles when nothing is done for that any more. */
+  async #end<T>(change: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#change(change)
+    } finally {
+      await this.#told
+    }
+  }
+
+  #withHash(id: string, passwordHash: string | undefined): readonly Device[] {
+    const device = { ...this.#get(id), passwordHash }
+    return this.#devices.list.map((other) => (other.id === id ? device : other))
+  }
+
+  /** The old password is to end, and nobody may be shown a new one that a restart would undo. */
+  #endWithoutPassword(id: string, cause: unknown): unknown {
+    if (!(cause instanceof DomainError)) return cause
+    this.#commit(this.#withHash(id, undefined), id)
+    this.#saver.owe(cause.message)
+    const message =
+      `${cause.message}. There is no new password, and the old one does not work any more, ` +
+      'unless the daemon is restarted before this is mended: mend it, and rotate again'
+    return new DomainError(cause.code, message, { cause })
+  }
+
   /** From here on, and in one tick, the new state is the one that counts. */
   #commit(next: readonly Device[], withoutCredential?: string): void {
     this.#devices = new PairedDevices(next)
     this.#revision++
     this.#watchers.notify()
     if (withoutCredential === undefined) return
-    for (const listener of this.#listeners) {
-      try {
-        listener(withoutCredential)
-      } catch (error) {
-        // The credential is gone, whatever a listener makes of it; the others must hear too.
-        const reason = String(error)
-        this.#options.logger.error('Cannot tell that a credential is gone', { reason })
-      }
-    }
+    const told = [...this.#listeners].map((listener) => this.#tell(listener, withoutCredential))
+    this.#told = Promise.all([this.#told, ...told])
   }
 
-  #saveLater(): void {
-    if (this.#isClosed) return
-    this.#cancelSave?.()
-    this.#cancelSave = this.#options.clock.after(SIGHTINGS_DELAY_MS, () => this.#saveNow())
-  }
-
-  #saveNow(): void {
-    this.#changes
-      .run(() => this.#save(this.#devices.list))
-      .catch((error: unknown) => {
-        this.#options.logger.warn('Cannot save when devices were seen', { reason: String(error) })
-      })
-  }
-
-  async #save(devices: readonly Device[]): Promise<void> {
-    const { path } = this.#options
-    const text = formatDeviceFile(devices.map((device) => this.#sightings.merge(device)))
-    // Sightings noted from here on are not in the text.
-    this.#cancelSave?.()
-    this.#cancelSave = undefined
+  async #tell(listener: (deviceId: string) => unknown, id: string): Promise<void> {
     try {
-      await writeFileAtomically(path, text)
-    } catch (cause) {
-      // Also brings the file back in line when it was replaced, but not known to be durable.
-      this.#saveLater()
-      throw saveError(path, cause)
+      await listener(id)
+    } catch (error) {
+      // The credential is gone, whatever a listener makes of it; the others must hear too.
+      this.#options.logger.error('Cannot tell that a credential is gone', { reason: String(error) })
     }
   }
-}
-
-function saveError(path: string, cause: unknown): DomainError {
-  const code = codeOf(cause) ?? 'an unknown error'
-  if (NO_SPACE_CODES.includes(code)) {
-    return new DomainError('NO_SPACE', `Cannot save ${path}: there is no space left`, { cause })
-  }
-  const reason = isShortage(cause)
-    ? 'too many files are open; try again'
-    : `the system says ${code}; check the folder and its disk`
-  return new DomainError('DATA_DIRECTORY_UNUSABLE', `Cannot save ${path}: ${reason}`, { cause })
 }

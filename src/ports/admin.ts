@@ -9,7 +9,7 @@
 
 import type { ItemType } from '../core/item-type.ts'
 import type { BusStatus } from './bus.ts'
-import type { DeviceKind } from './device-registry.ts'
+import type { DeviceKind, Revocation } from './device-registry.ts'
 import type { JoinRequest, PeerSummary } from './peers.ts'
 
 /** A device as its owner sees it: no hash, no password. */
@@ -87,6 +87,8 @@ export interface DaemonStatus {
       }
     | undefined
   readonly devices: number
+  /** Why credentials that have ended are not saved as such yet, if some are not. */
+  readonly devicesError: string | undefined
   readonly storage: {
     readonly dataDir: string
     readonly stagedUploads: number
@@ -110,8 +112,8 @@ export interface Admin {
    * @throws {DomainError} as `DeviceRegistry.rotate`.
    */
   rotate(idOrUsername: string, url?: string): Promise<Pairing>
-  /** @throws {DomainError} as `DeviceRegistry.revoke`. */
-  revoke(idOrUsername: string): Promise<{ readonly id: string }>
+  /** @throws {DomainError} as `DeviceRegistry.revoke`; without a daemon also `NO_SPACE`. */
+  revoke(idOrUsername: string): Promise<Revocation>
   /** @throws as `Peers.join`. */
   join(request: JoinRequest): Promise<PeerSummary>
   /** @throws as `Peers.leave`. */

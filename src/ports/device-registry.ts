@@ -31,6 +31,15 @@ export interface Device {
   readonly usesOldKeys?: boolean | undefined
 }
 
+/**
+ * Who logged in, and with which credential: a device that has another password since, or is not
+ * paired any more, has no say in what this login began.
+ */
+export interface Login {
+  readonly deviceId: string
+  readonly passwordHash?: string | undefined
+}
+
 /** What a request tells about its device. */
 export interface Sighting {
   /** Unix milliseconds. */
@@ -59,6 +68,15 @@ export interface MintedDevice {
   readonly password: string
 }
 
+/** A device that was removed. */
+export interface Revocation {
+  readonly id: string
+  /**
+   * Why the revocation is not saved yet, although it counts: a restart before it is would undo it.
+   * `undefined` when it is saved.
+   */
+  readonly unsaved: string | undefined
+}
 
 export interface DeviceRegistry {
   /**
@@ -67,10 +85,15 @@ export interface DeviceRegistry {
    */
   readonly revision: number
 
+  /** Why an end of a credential that counts already is not saved yet; `undefined` when all are. */
+  readonly unsaved: string | undefined
+
   /** In the order of pairing. */
   list(): readonly Device[]
   /** The device with this id or user name, as it is now. */
   find(idOrUsername: string): Device | undefined
+  /** Whether the credential of a login is still that of its device. */
+  isValid(login: Login): boolean
 
   /**
    * Pairs a device, durably.
@@ -81,29 +104,34 @@ export interface DeviceRegistry {
   add(device: NewDevice): Promise<MintedDevice>
 
   /**
-   * Gives a device a new password. The old one fails, and `onCredentialGone` has run, before this
-   * resolves.
+   * Gives a device a new password. The old one fails, and whoever listens to `onCredentialGone` has
+   * ended what it began, before this settles.
+   *
+   * When the new password cannot be saved there is none, and the old one fails all the same: the
+   * device is left without a valid credential until it is rotated again.
    *
    * @throws {DomainError} `NO_SUCH_DEVICE`; `PASSWORD_INVALID`; `NO_SPACE`.
    */
   rotate(idOrUsername: string, password?: string): Promise<MintedDevice>
 
   /**
-   * Removes a device, as `rotate` about its credential.
+   * Removes a device, as `rotate` about its credential. It counts also when it cannot be saved, and
+   * is saved once that is possible.
    *
-   * @throws {DomainError} `NO_SUCH_DEVICE`; `NO_SPACE`.
+   * @throws {DomainError} `NO_SUCH_DEVICE`.
    */
-  revoke(idOrUsername: string): Promise<Device>
+  revoke(idOrUsername: string): Promise<Revocation>
 
   /** Remembers that a device was there; written lazily, and lost by a crash at worst. */
   noteSighting(id: string, sighting: Sighting): void
 
   /**
-   * Calls `listener` in the tick in which a device's credential stops being valid.
+   * Calls `listener` in the tick in which a device's credential stops being valid. `rotate` and
+   * `revoke` wait for what it returns: for the end of what was done for the device at that time.
    *
    * @returns Ends the subscription.
    */
-  onCredentialGone(listener: (deviceId: string) => void): () => void
+  onCredentialGone(listener: (deviceId: string) => unknown): () => void
 
   /**
    * Calls `listener` whenever `list` may tell something else than before, sightings included: with

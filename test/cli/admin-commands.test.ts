@@ -70,6 +70,7 @@ describe('clipgate status', () => {
       t,
       withStatus(createFakeAdmin(), {
         clipboardError: 'the display is gone',
+        devicesError: 'Cannot save /data/devices.json: there is no space left',
         item: undefined,
         startedAt: undefined,
         mode: undefined,
@@ -80,6 +81,7 @@ describe('clipgate status', () => {
     const { stdout } = await run(['status'])
     assert.match(stdout, /^Daemon +clipgate 1\.2\.3, starting, process unknown$/m)
     assert.match(stdout, /^Clipboard +x11: the display is gone$/m)
+    assert.match(stdout, /^Devices +0; unsaved: Cannot save .*: there is no space left$/m)
     assert.match(stdout, /^Item +none yet$/m)
     assert.match(stdout, /^Control +http:\/\/127\.0\.0\.1:1 failed: EADDRINUSE \\u\{1b\}$/m)
   })
@@ -90,6 +92,7 @@ describe('clipgate status', () => {
     assert.deepEqual(JSON.parse(stdout), {
       ...STATUS,
       clipboardError: null,
+      devicesError: null,
       paused: null,
       bus: null,
       listeners: [{ ...STATUS.listeners[0], error: null }],
@@ -185,6 +188,24 @@ describe('clipgate pair, rotate and revoke', () => {
       }
     }
     assert.deepEqual(admin.registry.list(), [])
+  })
+
+  it('fail when a removal counts, but a restart would undo it, and say so', async (t) => {
+    const admin = createFakeAdmin()
+    const unsaved = 'Cannot save devices.json: there is no space left'
+    const revoke = async (id: string) => ({ ...(await admin.revoke(id)), unsaved })
+    const full = { ...admin, revoke }
+    const run = await beside(t, full)
+    for (const json of [[], ['--json']]) {
+      const { device } = await admin.registry.add({ kind: 'phone' })
+      const { code, stdout, stderr } = await run(['revoke', ...json, device.id])
+      assert.equal(code, 1)
+      if (json.length === 0) assert.match(stdout, /^did_\w+ is gone/)
+      else assert.deepEqual(JSON.parse(stdout), { id: device.id, unsaved })
+      assert.match(stderr, /space left\. The device is shut out all the same, until the daemon is/)
+    }
+    const paired = await run(['pair', '--json'], { unprintable: 'ENOSPC' })
+    assert.match(paired.stderr, /it was removed again, but Cannot save .*: there is no space left\n$/)
   })
 
   it('say what to do when nobody was shown a password, and it cannot be undone', async (t) => {

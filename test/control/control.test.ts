@@ -233,7 +233,7 @@ describe('createAdminClient()', () => {
     const rotated = await client.rotate(username)
     assert.equal(rotated.id, id)
     assert.notEqual(rotated.password, password)
-    assert.deepEqual(await client.revoke(id), { id })
+    assert.deepEqual(await client.revoke(id), { id, unsaved: undefined })
     assert.deepEqual(await client.devices(), [])
   })
 

@@ -3,11 +3,13 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { JsonDeviceRegistry } from '../../src/devices/json-device-registry.ts'
+import {
+  JsonDeviceRegistry, type JsonDeviceRegistryOptions,
+} from '../../src/devices/json-device-registry.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
@@ -23,8 +25,12 @@ async function makeFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-function open(path: string, logger = new CaptureLogger()): Promise<JsonDeviceRegistry> {
-  return JsonDeviceRegistry.open({ path, hasher: new FakeHasher(), clock: new FakeClock(), logger })
+function open(
+  path: string,
+  more: Partial<JsonDeviceRegistryOptions> = {},
+): Promise<JsonDeviceRegistry> {
+  const [hasher, clock, logger] = [new FakeHasher(), new FakeClock(), new CaptureLogger()]
+  return JsonDeviceRegistry.open({ path, hasher, clock, logger, ...more })
 }
 
 interface Line {
@@ -74,9 +80,16 @@ describe('a program that is killed while it saves devices', () => {
   })
 })
 
-/** Does to a registry what does not fit, and checks that it did not happen. */
-async function fillsUp(path: string, fill: () => void, makeRoom: () => void): Promise<void> {
-  const registry = await open(path)
+/** Takes the room of a file, and gives it back. */
+interface Disk {
+  readonly path: string
+  fill(): void
+  makeRoom(): void
+}
+
+/** Does to the registry of a command what does not fit, and checks that it did not happen. */
+async function refuses({ path, fill, makeRoom }: Disk): Promise<void> {
+  const registry = await open(path, { isBrief: true })
   const { device } = await registry.add({ kind: 'phone', username: 'alice_1' })
   const gone: string[] = []
   registry.onCredentialGone((id) => gone.push(id))
@@ -100,6 +113,54 @@ async function fillsUp(path: string, fill: () => void, makeRoom: () => void): Pr
   assert.deepEqual((await open(path)).list(), [rotated.device])
 }
 
+/** Shuts devices out of the registry of a daemon that cannot save it. */
+async function shutsOut({ path, fill, makeRoom }: Disk): Promise<void> {
+  const [clock, logger] = [new FakeClock(), new CaptureLogger()]
+  const registry = await open(path, { clock, logger })
+  const { device: revoked } = await registry.add({ kind: 'phone' })
+  const { device: rotated } = await registry.add({ kind: 'phone' })
+  const { device: kept } = await registry.add({ kind: 'phone' })
+  const gone: string[] = []
+  registry.onCredentialGone((id) => gone.push(id))
+  const written = await readFile(path, 'utf8')
+  fill()
+  try {
+    await assert.rejects(registry.add({ kind: 'phone' }), { code: 'NO_SPACE' })
+    assert.equal(registry.unsaved, undefined)
+    const { id, unsaved } = await registry.revoke(revoked.id)
+    assert.deepEqual([id, unsaved], [revoked.id, `Cannot save ${path}: there is no space left`])
+    await assert.rejects(registry.rotate(rotated.id), {
+      code: 'NO_SPACE', message: /there is no space left\. There is no new password/,
+    })
+    assert.deepEqual(gone, [revoked.id, rotated.id])
+    const areValid = [revoked, rotated, kept].map(({ id: deviceId, passwordHash }) => {
+      return registry.isValid({ deviceId, passwordHash })
+    })
+    assert.deepEqual(areValid, [false, false, true])
+    assert.deepEqual(registry.list(), [{ ...rotated, passwordHash: undefined }, kept])
+    // It is tried again, after longer and longer pauses, until it succeeds.
+    for (const seconds of [2, 4, 8]) {
+      assert.equal(clock.pending, 1)
+      clock.advance(seconds * 1000)
+      await assert.rejects(registry.add({ kind: 'phone' }), { code: 'NO_SPACE' })
+    }
+    assert.equal(registry.unsaved, unsaved)
+    assert.equal(await readFile(path, 'utf8'), written)
+  } finally {
+    makeRoom()
+  }
+  const saved = new Promise<void>((resolve) => {
+    registry.onChange(() => registry.unsaved === undefined && resolve())
+  })
+  clock.advance(60_000)
+  await saved
+  assert.deepEqual((await open(path)).list(), registry.list())
+  assert.match(logger.text, /Cannot save that a credential has ended[^]*Saved which credentials/)
+  const again = await registry.rotate(rotated.id)
+  assert.equal(again.device.passwordHash, registry.find(rotated.id)?.passwordHash)
+  await registry.close()
+}
+
 /** The folder of a file system of 64 KiB. Root of a container often may not make one. */
 async function mountSmallDisk(t: TestContext): Promise<string | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'clipgate-full-'))
@@ -111,26 +172,42 @@ async function mountSmallDisk(t: TestContext): Promise<string | undefined> {
   return status === 0 ? folder : undefined
 }
 
-describe('a disk without space', () => {
-  it('refuses changes, keeps what there was, and recovers', needs('prlimit'), async (t) => {
-    const folder = await makeFolder(t)
-    const limit = (bytes: string): void => {
-      execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`])
-    }
-    // Too small for a file without devices.
-    await fillsUp(join(folder, 'devices.json'), () => limit('8'), () => limit('unlimited'))
-    assert.deepEqual(await readdir(folder), ['devices.json'])
-  })
+/** A limit that is too small for a file without devices. */
+async function limitedDisk(t: TestContext): Promise<Disk> {
+  const limit = (bytes: string): void => {
+    execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`])
+  }
+  const path = join(await makeFolder(t), 'devices.json')
+  return { path, fill: () => limit('8'), makeRoom: () => limit('unlimited') }
+}
 
-  it('does the same on a file system that is full', async (t) => {
-    const folder = await mountSmallDisk(t)
-    if (folder === undefined) return t.skip('skipped: needs the right to mount')
-    const ballast = join(folder, 'ballast')
-    await fillsUp(
-      join(folder, 'devices.json'),
-      () => execFileSync('sh', ['-c', 'cat /dev/zero > "$0" 2>/dev/null || true', ballast]),
-      () => execFileSync('rm', [ballast]),
-    )
-    assert.deepEqual(await readdir(folder), ['devices.json'])
-  })
+async function smallDisk(t: TestContext): Promise<Disk | undefined> {
+  const folder = await mountSmallDisk(t)
+  if (folder === undefined) return undefined
+  const ballast = join(folder, 'ballast')
+  return {
+    path: join(folder, 'devices.json'),
+    fill: () => execFileSync('sh', ['-c', 'cat /dev/zero > "$0" 2>/dev/null || true', ballast]),
+    makeRoom: () => execFileSync('rm', [ballast]),
+  }
+}
+
+describe('a disk without space', () => {
+  for (const [what, use] of [
+    ['refuses the changes of a command, keeps what there was, and recovers', refuses],
+    ['keeps nobody in who is shut out of a daemon, and has it saved later', shutsOut],
+  ] as const) {
+    it(what, needs('prlimit'), async (t) => {
+      const disk = await limitedDisk(t)
+      await use(disk)
+      assert.deepEqual(await readdir(dirname(disk.path)), ['devices.json'])
+    })
+
+    it(`${what}, on a file system that is full`, async (t) => {
+      const disk = await smallDisk(t)
+      if (disk === undefined) return t.skip('skipped: needs the right to mount')
+      await use(disk)
+      assert.deepEqual(await readdir(dirname(disk.path)), ['devices.json'])
+    })
+  }
 })

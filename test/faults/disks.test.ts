@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { chmod, chown, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import {
+  daemonCommand,
   startDaemonProcess,
   temporaryFolder,
   type DaemonOptions,
@@ -90,17 +92,11 @@ const COMMIT = put('/Sync.json', '{"type":"File","dataName":"waits","hasData":tr
 const FORM = postForm(1000)
 const UPLOAD = put('/file/new', 'new')
 
-/** Everything that the owner changes is refused, says why, and has not happened. */
-async function refusesOwner({ daemon, device, phone }: Subject): Promise<void> {
+/** A device that the owner adds is refused, with the reason, and is not there. */
+async function refusesOwner({ daemon, phone }: Subject): Promise<void> {
   const owner = await ownerOf(daemon)
-  for (const change of [
-    () => owner.pair(NEW_PHONE),
-    () => owner.rotate(device.id),
-    () => owner.revoke(device.id),
-  ]) {
-    const message = /devices\.json: there is no space left/
-    await assert.rejects(change(), { code: 'NO_SPACE', message })
-  }
+  const message = /devices\.json: there is no space left/
+  await assert.rejects(owner.pair(NEW_PHONE), { code: 'NO_SPACE', message })
   assert.equal((await phone.fetch('/')).status, 200)
   assert.equal((await owner.devices()).length, 1)
 }
@@ -267,7 +263,7 @@ describe('a daemon whose disk fails', needsTracing, () => {
     })
   }
 
-  it('to save devices changes none of them', async (t) => {
+  it('to save devices adds none', async (t) => {
     const subject = await startUsed(t, {})
     for (const calls of ['rename', 'fsync']) {
       const letGo = await inject(t, subject.daemon.ready.pid, { calls, fault: 'error=ENOSPC' })
@@ -317,7 +313,7 @@ describe('a daemon whose disk is read-only', needsMount, () => {
     await assertFit({ daemon, device }, fitness)
     const owner = await ownerOf(daemon)
     const message = /devices\.json: the system says EROFS/
-    await assert.rejects(owner.revoke(device.id), { message })
+    await assert.rejects(owner.pair(NEW_PHONE), { message })
     assert.deepEqual(await files(), stored)
     setReadOnly(daemon.folder, 'rw')
     await recovers(subject)
@@ -331,6 +327,86 @@ describe('a daemon whose disk is read-only', needsMount, () => {
     const reason = 'the file system is read-only; choose another place'
     assert.equal(stderr, `Cannot use ${disk}/data: ${reason}\n`)
     assert.equal(code, 1)
+  })
+})
+
+/** A device whose owner shuts it out while the disk takes nothing. */
+async function shutOut(
+  t: TestContext,
+  spoil: (disk: string) => Promise<() => Promise<void>>,
+): Promise<void> {
+  const options = { folder: mountSmallDisk(t, 16), args: ['--min-free-bytes', '0'] }
+  const { daemon, phone } = await startUsed(t, options)
+  const [lost, old] = [await daemon.pair('Lost'), await daemon.pair('Old')]
+  const isIn = async (device: PairedDevice, { ready }: DaemonProcess): Promise<boolean> => {
+    return (await createPhone(device, ready.gateway).fetch('/')).status === 200
+  }
+  assert.deepEqual([await isIn(lost, daemon), await isIn(old, daemon)], [true, true])
+  const mend = await spoil(daemon.folder)
+
+  const revoked = await daemon.run('revoke', '--json', lost.id).catch((failure: unknown) => failure)
+  assert.ok(revoked instanceof Error && 'code' in revoked && 'stdout' in revoked, String(revoked))
+  const { id, unsaved } = JSON.parse(String(revoked.stdout))
+  assert.deepEqual([revoked.code, id], [1, lost.id])
+  assert.match(unsaved, /Cannot save .*devices\.json/)
+  await assert.rejects(daemon.run('rotate', old.id), { code: 1, stdout: '', stderr: /no new password/ })
+  assert.deepEqual([await isIn(lost, daemon), await isIn(old, daemon)], [false, false])
+  assert.equal((await phone.fetch('/')).status, 200)
+  const owner = await ownerOf(daemon)
+  assert.equal((await owner.status()).devicesError, unsaved)
+  assert.deepEqual((await owner.devices()).map(({ active }) => active), [true, false])
+
+  await mend()
+  while ((await owner.status()).devicesError !== undefined) continue
+  daemon.child.kill('SIGKILL')
+  await once(daemon.child, 'exit')
+  const next = await startDaemonProcess(t, { ...options, main: program.main, args: ['--headless'] })
+  assert.deepEqual([await isIn(lost, next), await isIn(old, next)], [false, false])
+  const renewed = JSON.parse((await next.run('rotate', '--json', old.id)).stdout)
+  assert.equal(await isIn(renewed, next), true)
+}
+
+describe('a device that is shut out', needsMount, () => {
+  it('is out at once while the disk is full, and is out for good when there is room', async (t) => {
+    await shutOut(t, (disk) => fill(disk))
+  })
+
+  it('is out at once while the disk is read-only, and is out for good afterwards', async (t) => {
+    await shutOut(t, async (disk) => {
+      setReadOnly(disk, 'ro')
+      return async () => setReadOnly(disk, 'rw')
+    })
+  })
+
+  it('comes back with a restart before there is room, of which the log warns', async (t) => {
+    const options = { folder: mountSmallDisk(t, 16), args: ['--min-free-bytes', '0'] }
+    const { daemon } = await startUsed(t, options)
+    // What a device has staged makes room when it goes; this one has nothing.
+    const device = await daemon.pair('Lost')
+    const makeRoom = await fill(daemon.folder)
+    assert.match((await (await ownerOf(daemon)).revoke(device.id)).unsaved ?? '', /no space left/)
+    assert.equal(await daemon.stop(), 0)
+    assert.match(daemon.stderr(), /error Credentials that have ended count again from the next start on/)
+    await makeRoom()
+    const next = await startDaemonProcess(t, { ...options, main: program.main, args: ['--headless'] })
+    assert.equal((await createPhone(device, next.ready.gateway).fetch('/')).status, 200)
+  })
+})
+
+describe('a command without a daemon', () => {
+  it('shuts nobody out when it cannot save that, and changes nothing', needs('prlimit'), async (t) => {
+    const { daemon, device, files } = await startUsed(t, {})
+    for (const label of ['Second', 'Third', 'Fourth']) await daemon.pair(label)
+    assert.equal(await daemon.stop(), 0)
+    const stored = await files()
+    // The lock fits, and the devices do not.
+    const wrapper = ['prlimit', '--fsize=700']
+    const limited = daemonCommand(daemon.folder, { main: program.main, wrapper })
+    for (const command of ['revoke', 'rotate']) {
+      const stderr = /^Cannot save .*devices\.json: there is no space left$/m
+      await assert.rejects(limited.run(command, device.id), { code: 1, stdout: '', stderr })
+      assert.deepEqual(await files(), stored)
+    }
   })
 })
 

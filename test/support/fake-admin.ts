@@ -27,6 +27,7 @@ export const STATUS: DaemonStatus = {
     activatedAt: '2026-01-31T12:00:00.000Z',
   },
   devices: 0,
+  devicesError: undefined,
   storage: { dataDir: '/data', stagedUploads: 1, stagedBytes: 5, freeBytes: 6 },
   listeners: [{ name: 'gateway', urls: ['http://127.0.0.1:42720'], error: undefined }],
   peers: [],

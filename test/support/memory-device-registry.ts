@@ -12,8 +12,10 @@ import { Subscribers } from '../../src/lib/subscribers.ts'
 import type {
   Device,
   DeviceRegistry,
+  Login,
   MintedDevice,
   NewDevice,
+  Revocation,
   Sighting,
 } from '../../src/ports/device-registry.ts'
 
@@ -26,9 +28,10 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
   #devices: readonly Device[] = []
   #revision = 0
   readonly #sightings = new Sightings()
-  readonly #listeners = new Set<(deviceId: string) => void>()
+  readonly #listeners = new Set<(deviceId: string) => unknown>()
   readonly #watchers = new Subscribers()
   readonly #now: () => number
+  readonly unsaved = undefined
 
   constructor(now: () => number = Date.now) {
     this.#now = now
@@ -46,6 +49,10 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
     return this.list().find(({ id, username }) => id === idOrUsername || username === idOrUsername)
   }
 
+  isValid({ deviceId, passwordHash }: Login): boolean {
+    return passwordHash !== undefined && this.find(deviceId)?.passwordHash === passwordHash
+  }
+
   async add(wanted: NewDevice): Promise<MintedDevice> {
     const names = chooseNames(wanted, this.#devices)
     const password = choosePassword(wanted.password)
@@ -61,7 +68,7 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
       dialect: undefined,
       usesOldKeys: undefined,
     }
-    this.#replace([...this.#devices, device])
+    await this.#replace([...this.#devices, device])
     return { device, password }
   }
 
@@ -69,14 +76,14 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
     const old = this.#get(idOrUsername)
     const password = choosePassword(wanted)
     const device = { ...old, passwordHash: fakeHashOf(old.username, password) }
-    this.#replace(this.#devices.map((other) => (other.id === old.id ? device : other)), old.id)
+    await this.#replace(this.#devices.map((other) => (other.id === old.id ? device : other)), old.id)
     return { device, password }
   }
 
-  async revoke(idOrUsername: string): Promise<Device> {
-    const device = this.#get(idOrUsername)
-    this.#replace(this.#devices.filter(({ id }) => id !== device.id), device.id)
-    return device
+  async revoke(idOrUsername: string): Promise<Revocation> {
+    const { id } = this.#get(idOrUsername)
+    await this.#replace(this.#devices.filter((device) => device.id !== id), id)
+    return { id, unsaved: undefined }
   }
 
   noteSighting(id: string, sighting: Sighting): void {
@@ -86,8 +93,8 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
     this.#watchers.notify()
   }
 
-  onCredentialGone(listener: (deviceId: string) => void): () => void {
-    const own = (deviceId: string): void => listener(deviceId)
+  onCredentialGone(listener: (deviceId: string) => unknown): () => void {
+    const own = (deviceId: string): unknown => listener(deviceId)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
   }
@@ -102,11 +109,11 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
     throw new DomainError('NO_SUCH_DEVICE', `Cannot find a device "${idOrUsername}"`)
   }
 
-  #replace(devices: readonly Device[], withoutCredential?: string): void {
+  async #replace(devices: readonly Device[], withoutCredential?: string): Promise<void> {
     this.#devices = devices
     this.#revision++
     this.#watchers.notify()
     if (withoutCredential === undefined) return
-    for (const listener of this.#listeners) listener(withoutCredential)
+    await Promise.all([...this.#listeners].map((listener) => listener(withoutCredential)))
   }
 }

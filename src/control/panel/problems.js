@@ -53,6 +53,9 @@ function problemsOf({ status, addresses }) {
     ...(status.clipboardError == null
       ? []
       : [{ key: 'clipboard', title: words.clipboard, text: status.clipboardError }]),
+    ...(status.devicesError == null
+      ? []
+      : [{ key: 'devices', title: words.devices, text: words.devicesText(status.devicesError) }]),
     ...(isLocal ? [{ key: 'loopback', title: words.loopback, text: words.loopbackFix }] : []),
   ]
 }

@@ -62,6 +62,7 @@
  * @property {'desktop' | 'headless' | null} [mode]
  * @property {string} clipboard
  * @property {string | null} [clipboardError]
+ * @property {string | null} [devicesError]
  * @property {{ dataDir: string, stagedUploads: number, stagedBytes: number, freeBytes: number }} storage
  * @property {Listener[]} listeners
  * @property {Peer[]} peers

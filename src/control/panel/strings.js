@@ -54,6 +54,10 @@ export const strings = {
     /** @type {(name: string) => string} */
     listener: (name) =>
       name === 'gateway' ? 'Phones cannot reach the daemon' : 'The control listener has a problem',
+    devices: 'A password that has ended is not saved as such yet',
+    /** @type {(reason: string) => string} */
+    devicesText: (reason) =>
+      `${reason}. It counts until a restart of the daemon, which saves it as soon as it can.`,
     loopback: 'Phones cannot reach this computer',
     loopbackFix:
       'The gateway has an address on this machine only. Connect to a network, or set --listen or --public-url.',

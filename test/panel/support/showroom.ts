@@ -71,7 +71,7 @@ export function createShowroom(): Showroom {
       return pairing
     },
     rotate: async (id, url) => pairingOf(id, 'Pixel 9', url),
-    revoke: async (id) => ({ id }),
+    revoke: async (id) => ({ id, unsaved: undefined }),
     join: (request) => peers.join(request),
     leave: (name) => peers.leave(name),
     peers: async () => peers.list(),

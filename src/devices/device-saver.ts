@@ -1,0 +1,147 @@
+/**
+ * Writes the devices file: at once for a change, some time later for a sighting, and again and
+ * again while a credential has ended that the file still has.
+ *
+ * @module
+ */
+
+import { DomainError } from '../core/domain-error.ts'
+import { writeFileAtomically } from '../lib/atomic-file.ts'
+import { codeOf, isShortage } from '../lib/system-error.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Device } from '../ports/device-registry.ts'
+import type { Logger } from '../ports/logger.ts'
+import { formatDeviceFile } from './device-file.ts'
+
+/** Sightings are worth few writes: a crash may lose this much of them. */
+const SIGHTINGS_DELAY_MS = 30_000
+
+/** How long to wait after a change that could not be saved; doubles up to the longest pause. */
+const FIRST_RETRY_MS = 1000
+const LONGEST_RETRY_MS = 60_000
+
+/** The disk, the user's quota, and the size of files that the process may write. */
+const NO_SPACE_CODES = ['ENOSPC', 'EDQUOT', 'EFBIG']
+
+export interface DeviceSaverOptions {
+  readonly path: string
+  readonly clock: Clock
+  readonly logger: Logger
+  /** The device with what was noted about it. */
+  readonly merge: (device: Device) => Device
+  /** Saves the devices as they are, in its turn; rejects as {@link DeviceSaver.save}. */
+  readonly onDue: () => Promise<void>
+  /** Told when {@link DeviceSaver.unsaved} says something else. */
+  readonly onUnsaved: () => void
+}
+
+export class DeviceSaver {
+  readonly #options: DeviceSaverOptions
+  #unsaved: string | undefined
+  #retryMs = FIRST_RETRY_MS
+  #cancel: (() => void) | undefined
+  #isClosed = false
+
+  constructor(options: DeviceSaverOptions) {
+    this.#options = options
+  }
+
+  /** Why a change that counts already is not in the file; `undefined` when all are. */
+  get unsaved(): string | undefined {
+    return this.#unsaved
+  }
+
+  /**
+   * Writes the file. What cannot be written now is tried again later.
+   *
+   * @throws {DomainError} `NO_SPACE`, `DATA_DIRECTORY_UNUSABLE`.
+   */
+  async save(devices: readonly Device[]): Promise<void> {
+    const { path, merge } = this.#options
+    const text = formatDeviceFile(devices.map(merge))
+    // Sightings noted from here on are not in the text.
+    this.#cancel?.()
+    this.#cancel = undefined
+    try {
+      await writeFileAtomically(path, text)
+    } catch (cause) {
+      // Also brings the file back in line when it was replaced, but not known to be durable.
+      this.#schedule()
+      throw saveError(path, cause)
+    }
+    this.#retryMs = FIRST_RETRY_MS
+    if (this.#unsaved === undefined) return
+    this.#setUnsaved(undefined)
+    this.#options.logger.info('Saved which credentials have ended', { path })
+  }
+
+  /** Writes a change that counts already, and owes it when that fails. */
+  async saveOrOwe(devices: readonly Device[]): Promise<void> {
+    try {
+      await this.save(devices)
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error
+      this.owe(error.message)
+    }
+  }
+
+  /** Notes that the file lacks a change that counts already, and why. */
+  owe(reason: string): void {
+    const remedy = 'it counts until a restart, and is saved when that is possible'
+    this.#options.logger.error('Cannot save that a credential has ended', { reason, remedy })
+    this.#setUnsaved(reason)
+    this.#cancel?.()
+    this.#schedule()
+  }
+
+  /** Writes the file some time later, unless that is going to happen anyway. */
+  saveSoon(): void {
+    if (this.#cancel === undefined) this.#schedule()
+  }
+
+  /** Writes what was put off, and nothing from then on. */
+  async close(): Promise<void> {
+    const isSaved = this.#cancel === undefined
+    this.#isClosed = true
+    this.#cancel?.()
+    if (!isSaved) await this.#saveNow()
+    if (this.#unsaved === undefined) return
+    const message = 'Credentials that have ended count again from the next start on'
+    this.#options.logger.error(message, { reason: this.#unsaved })
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return
+    const isOwed = this.#unsaved !== undefined
+    const delayMs = isOwed ? this.#retryMs : SIGHTINGS_DELAY_MS
+    if (isOwed) this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS)
+    this.#cancel = this.#options.clock.after(delayMs, () => void this.#saveNow())
+  }
+
+  async #saveNow(): Promise<void> {
+    try {
+      await this.#options.onDue()
+    } catch (error) {
+      // What is owed was logged when it began to be.
+      if (this.#unsaved !== undefined) return
+      this.#options.logger.warn('Cannot save when devices were seen', { reason: String(error) })
+    }
+  }
+
+  #setUnsaved(reason: string | undefined): void {
+    if (reason === this.#unsaved) return
+    this.#unsaved = reason
+    this.#options.onUnsaved()
+  }
+}
+
+function saveError(path: string, cause: unknown): DomainError {
+  const code = codeOf(cause) ?? 'an unknown error'
+  if (NO_SPACE_CODES.includes(code)) {
+    return new DomainError('NO_SPACE', `Cannot save ${path}: there is no space left`, { cause })
+  }
+  const reason = isShortage(cause)
+    ? 'too many files are open; try again'
+    : `the system says ${code}; check the folder and its disk`
+  return new DomainError('DATA_DIRECTORY_UNUSABLE', `Cannot save ${path}: ${reason}`, { cause })
+}
