@@ -19,6 +19,7 @@ export type DomainErrorCode =
   | 'GROUP_EMPTY'
   | 'PACKAGE_MISSING'
   | 'VERIFIER_BUSY'
+  | 'CREDENTIAL_GONE'
   | 'NO_SUCH_DEVICE'
   | 'USERNAME_INVALID'
   | 'USERNAME_TAKEN'

@@ -98,18 +98,19 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     const directory = await openDataDirectory({ path: options.dataDir })
     cleanup.add(() => directory.close())
 
-    const { limits = {}, onDiskFull, onFirstSighting, isBrief } = options
-    const storage = await openStorage({ directory, clock, logger, limits, onDiskFull })
-    cleanup.add(() => storage.close())
-
     const { verifyWorkers: workers, verifyQueue: queue } = options
     const hasher = createPasswordHasher({ clock, logger, workers, queue })
     cleanup.add(() => hasher.close())
     const path = join(directory.path, 'devices.json')
+    const { onFirstSighting, isBrief } = options
     const devices = await JsonDeviceRegistry.open({
       path, hasher, clock, logger, onFirstSighting, isBrief,
     })
     cleanup.add(() => devices.close())
+
+    const { limits = {}, onDiskFull } = options
+    const storage = await openStorage({ directory, clock, logger, limits, onDiskFull, devices })
+    cleanup.add(() => storage.close())
 
     const { blobs, staging, latest } = storage
     const changes = new ChangeHub()
@@ -120,8 +121,11 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     cleanup.add(() => groupTime.close())
     const member = createMember(groupTime)
     const inbound = new ClipboardPipeline({
-      staging, latest, changes, clock, logger, maxTextBytes, member,
+      staging, latest, changes, clock, logger, maxTextBytes, member, devices,
     })
+    // Whoever shuts a device out hears that it is done when nothing of it can change anything.
+    devices.onCredentialGone((deviceId) => staging.drop(deviceId))
+    devices.onCredentialGone((deviceId) => inbound.idle(deviceId))
     const verifier = createCredentialVerifier({ registry: devices, hasher })
     return {
       directory, blobs, storage, staging, latest, changes, inbound, devices, verifier, clock, logger,

@@ -165,6 +165,7 @@ function decodeUtf8(bytes: Buffer): string | undefined {
   }
 }
 
-function unauthorized(): HttpError {
+/** The answer to every failure. */
+export function unauthorized(): HttpError {
   return new HttpError('UNAUTHORIZED', { headers: CHALLENGE })
 }

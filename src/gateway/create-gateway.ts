@@ -8,7 +8,7 @@ import type { RequestListener } from 'node:http'
 import { createListener } from '../http/listener.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import type { Device } from '../ports/device-registry.ts'
-import { createAuthenticate } from './authenticate.ts'
+import { createAuthenticate, unauthorized } from './authenticate.ts'
 import { toHttpError } from './domain-errors.ts'
 import { EventStreams } from './event-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
@@ -34,7 +34,7 @@ export interface Gateway extends RequestListener {
 export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gateway {
   const { isDraining = () => false, trustedProxies = [], publicUrl, heartbeatMs } = options
   const streams = new EventStreams({ ...ports, heartbeatMs })
-  const { groupTime } = ports
+  const { devices, groupTime } = ports
   const routes = deviceRoutes(ports, streams, options).map((route) =>
     groupTime === undefined ? route : tellGroupTime(route, groupTime),
   )
@@ -42,6 +42,9 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
     publicRoutes: publicRoutes(options),
     routes,
     authenticate: createAuthenticate(ports),
+    recheck: ({ id: deviceId, passwordHash }) => {
+      if (!devices.isValid({ deviceId, passwordHash })) throw unauthorized()
+    },
     nameOf: ({ id }) => id,
     isDraining,
     trustedProxies,
@@ -51,6 +54,8 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
       ports.logger.error('A request failed', { id, ...describeFailure(cause) })
     },
   })
+  // Registered behind the event streams, which end theirs properly.
+  devices.onCredentialGone((deviceId) => listener.cut(deviceId))
   return Object.assign(listener, {
     countStreams: (deviceId: string) => streams.count(deviceId),
     onStreams: (listener: () => void) => streams.onCount(listener),

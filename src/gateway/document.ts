@@ -115,9 +115,13 @@ export function putDocument(deps: PutDocumentDeps): Handler<Device> {
 }
 
 /** Phones have no say in the order of things: what they push happens now. */
-function originOf({ id: deviceId, kind }: Device, stamp: Stamp | undefined): Origin {
+function originOf(
+  { id: deviceId, passwordHash, kind }: Device,
+  stamp: Stamp | undefined,
+): Origin {
+  const login = { deviceId, passwordHash }
   const isPeer = kind === 'peer' && stamp !== undefined
-  return isPeer ? { kind: 'peer', stamp, deviceId } : { kind: 'device', deviceId }
+  return isPeer ? { kind: 'peer', stamp, ...login } : { kind: 'device', ...login }
 }
 
 /** Who writes the old keys reads no others. */

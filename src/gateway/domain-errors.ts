@@ -7,6 +7,7 @@
 import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
 import { HttpError, type HttpErrorCode } from '../http/http-error.ts'
 import { isShortage } from '../lib/system-error.ts'
+import { unauthorized } from './authenticate.ts'
 
 const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
   NOTHING_STAGED: 'NOTHING_STAGED',
@@ -18,6 +19,7 @@ const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
   NO_SPACE: 'NO_SPACE',
   BLOB_GONE: 'NOT_FOUND',
   VERIFIER_BUSY: 'OVERLOADED',
+  CREDENTIAL_GONE: 'UNAUTHORIZED',
   // The rest happens on the desktop, in pairing, in joining and at start, never on this listener.
   GROUP_TOO_LARGE: 'INTERNAL',
   GROUP_EMPTY: 'INTERNAL',
@@ -43,7 +45,8 @@ const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
 /** Wraps whatever a handler threw into the error that is answered. */
 export function toHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown
-  return new HttpError(codeOf(thrown), { cause: thrown })
+  const code = codeOf(thrown)
+  return code === 'UNAUTHORIZED' ? unauthorized() : new HttpError(code, { cause: thrown })
 }
 
 function codeOf(thrown: unknown): HttpErrorCode {

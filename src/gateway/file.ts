@@ -62,14 +62,14 @@ export function putFile({
 }: PutFileDeps): Handler<Device, { readonly dataName: string }> {
   return async (call: FileCall) => {
     const dataName = checkName(call.params.dataName)
-    const deviceId = call.principal.id
-    const declaredSize = declaredLength(call.request)
-    await staging.admit({ deviceId, declaredSize })
+    const { id: deviceId, passwordHash } = call.principal
+    const source = { deviceId, passwordHash, declaredSize: declaredLength(call.request) }
+    await staging.admit(source)
 
     const body = streamBody(call, { limit: maxFileBytes, idleMs: BODY_IDLE_MS })
     const { head, bytes } = await peek(body, SNIFF_LENGTH)
     const mediaType = classifyMediaType(call.request.headers['content-type'], head, dataName)
-    await staging.stage({ deviceId, dataName, mediaType, declaredSize }, bytes)
+    await staging.stage({ ...source, dataName, mediaType }, bytes)
     return empty(200)
   }
 }

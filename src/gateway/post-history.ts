@@ -12,6 +12,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
+import { unauthorized } from './authenticate.ts'
 import { dialectOf } from './dialect.ts'
 import {
   receiveHistoryForm, type ReceivedForm, type ReceiveFormDeps,
@@ -23,7 +24,7 @@ import { encodeRecord, type HistoryRecord, type RecordSubject } from './wire/his
 export interface PostHistoryDeps extends ReceiveFormDeps {
   readonly inbound: InboundPipeline
   readonly latest: Pick<LatestItem, 'current'>
-  readonly devices: Pick<DeviceRegistry, 'find'>
+  readonly devices: Pick<DeviceRegistry, 'find' | 'isValid'>
   readonly clock: Pick<Clock, 'now'>
   readonly records: RememberedRecords
 }
@@ -62,7 +63,7 @@ async function apply(
     // The answer has all of the text: it is refused now, or not at all.
     const most = file?.upload.blob.size ?? (hasData ? maxMetadataBytes : 0)
     if (type === 'Text') call.holdBytes(most, most)
-    applied = await inbound.apply(toInbound(received, call.principal.id))
+    applied = await inbound.apply(toInbound(received, call.principal))
   } catch (error) {
     await file?.upload.discard()
     throw error
@@ -80,20 +81,26 @@ async function apply(
  */
 async function keep(
   received: ReceivedForm,
-  { principal }: Call<Device>,
-  { records, clock }: PostHistoryDeps,
+  { principal: { id: deviceId, passwordHash } }: Call<Device>,
+  { records, clock, devices }: PostHistoryDeps,
 ): Promise<HistoryRecord> {
   const { form: { hash, state }, file } = received
   await file?.upload.stage(file)
+  // What it sent is forgotten when its credential ends, and nothing is remembered behind that.
+  if (!devices.isValid({ deviceId, passwordHash })) throw unauthorized()
   const { createTime, lastAccessed = createTime } = state
   const record = encodeRecord(describe(received, lastAccessed ?? clock.now()), hash, state)
-  records.remember(principal.id, { record, dataName: file?.dataName ?? '' })
+  records.remember(deviceId, { record, dataName: file?.dataName ?? '' })
   return record
 }
 
-function toInbound({ form, file }: ReceivedForm, deviceId: string): InboundItem {
+function toInbound(
+  { form, file }: ReceivedForm,
+  { id: deviceId, passwordHash }: Device,
+): InboundItem {
   const { type, text, dataName, hash, hasData } = form
-  const description = { origin: { kind: 'device', deviceId }, type, text, hash } as const
+  const origin = { kind: 'device', deviceId, passwordHash } as const
+  const description = { origin, type, text, hash } as const
   if (file !== undefined) {
     const { upload: { blob }, mediaType } = file
     const bytes = { kind: 'received', blob, mediaType } as const

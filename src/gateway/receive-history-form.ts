@@ -14,7 +14,7 @@ import { HttpError } from '../http/http-error.ts'
 import type { Part } from '../http/multipart.ts'
 import { declaredLength } from '../http/read-body.ts'
 import { readStart } from '../lib/read-start.ts'
-import type { Device } from '../ports/device-registry.ts'
+import type { Device, Login } from '../ports/device-registry.ts'
 import type { ReceivedUpload, StagingArea } from '../ports/staging-area.ts'
 import {
   isDataPart, isMultipart, readMultipartForm, readUrlencodedForm, type FormLimits,
@@ -67,11 +67,12 @@ export async function receiveHistoryForm(
   }
 
   const { staging, maxFileBytes } = deps
-  const deviceId = call.principal.id
+  const { id: deviceId, passwordHash } = call.principal
+  const login = { deviceId, passwordHash }
   const length = declaredLength(call.request)
   // The fields around the file count too; how much that is shows only behind it.
   const declaredSize = length === undefined ? undefined : Math.min(length, maxFileBytes)
-  await staging.admit({ deviceId, declaredSize })
+  await staging.admit({ ...login, declaredSize })
 
   let file: FilePart | undefined
   const discardFile = async (): Promise<void> => {
@@ -84,7 +85,7 @@ export async function receiveHistoryForm(
       if (file !== undefined && (file.isData || !isDataPart(part))) return
       checkFileName(part)
       await discardFile()
-      file = await receivePart(part, deviceId, staging)
+      file = await receivePart(part, login, staging)
     })
     const form = decodeHistoryForm(fields.fields)
     // Some clients add an empty file to every text; it must not take the text's place.
@@ -98,11 +99,11 @@ export async function receiveHistoryForm(
 
 async function receivePart(
   part: Part,
-  deviceId: string,
+  login: Login,
   staging: Pick<StagingArea, 'receive'>,
 ): Promise<FilePart> {
   const { fileName = '', contentType } = part
-  const upload = await staging.receive({ deviceId, declaredSize: undefined }, part.bytes)
+  const upload = await staging.receive({ ...login, declaredSize: undefined }, part.bytes)
   return { upload, isData: isDataPart(part), fileName, contentType }
 }
 

@@ -48,6 +48,11 @@ export class RememberedRecords {
     return this.#records.get(keyOf(deviceId, id))
   }
 
+  /** Forgets all that a device sent. */
+  forget(deviceId: string): void {
+    for (const [key, kept] of this.#records) if (kept.deviceId === deviceId) this.#forget(key)
+  }
+
   #forget(key: string): void {
     const kept = this.#records.get(key)
     if (kept === undefined) return

@@ -33,6 +33,7 @@ export function deviceRoutes(
 ): readonly Route<Device>[] {
   const { maxFileBytes = MAX_FILE_BYTES, maxMetadataBytes = MAX_METADATA_BYTES } = options
   const records = new RememberedRecords()
+  ports.devices.onCredentialGone((deviceId) => records.forget(deviceId))
   const ok = empty(200)
   const created = empty(201)
   return [

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { DomainError } from '../core/domain-error.ts'
 import { withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { KeyedQueues } from '../lib/keyed-queues.ts'
@@ -15,12 +16,13 @@ import { messageOf } from '../lib/message-of.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import type { HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem, InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { ChangeHub } from './change-hub.ts'
-import { describeItem, emptyTextId } from './describe-item.ts'
+import { aliasesOf, describeItem, emptyTextId, isSame } from './describe-item.ts'
 import { RememberedMd5 } from './remembered-md5.ts'
 import { findMeant, resolveContent, type NamedBytes, type NewContent } from './resolve-content.ts'
 import { StampOrder, type Member } from './stamp-order.ts'
@@ -38,6 +40,8 @@ export interface PipelineDeps {
   readonly maxTextBytes?: number | undefined
   /** Who stamps what becomes current here; needed where there is a group. */
   readonly member?: Member | undefined
+  /** Who still has a say. Without it everybody has. */
+  readonly devices?: Pick<DeviceRegistry, 'isValid'> | undefined
 }
 
 interface Activation {
@@ -73,8 +77,14 @@ export class ClipboardPipeline implements InboundPipeline {
     return this.#senders.run(senderOf(inbound.origin), () => this.#apply(inbound))
   }
 
+  /** Resolves when every item of a device has become current, or was refused. */
+  idle(deviceId: string): Promise<void> {
+    return this.#senders.idle(queueOf(deviceId))
+  }
+
   async #apply(inbound: InboundItem): Promise<AppliedItem> {
     const { staging, latest, maxTextBytes = MAX_METADATA_BYTES } = this.#deps
+    this.#judge(inbound.origin)
     this.#order.check(inbound.origin)
     if (this.#order.isOutdated(inbound.origin)) return this.#leaveOut(inbound)
     const content = await resolveContent(inbound, { staging, latest, maxTextBytes })
@@ -117,7 +127,7 @@ export class ClipboardPipeline implements InboundPipeline {
   /** Makes the item that another member has, of bytes that are here. */
   async #rename(inbound: InboundItem, as: NamedBytes): Promise<Item> {
     const item = await describeItem(inbound, as, this.#deps.clock.now())
-    return { ...item, aliases: this.#aliasesOf(item, inbound.hash) }
+    return { ...item, aliases: aliasesOf(item, inbound.hash, this.#deps.latest) }
   }
 
   /** @returns `undefined` when something later has become current meanwhile. */
@@ -134,7 +144,7 @@ export class ClipboardPipeline implements InboundPipeline {
     if (blob !== undefined) await latest.prepare(blob)
     return this.#queue.run(async () => {
       if (this.#order.isOutdated(inbound.origin)) return undefined
-      const aliases = this.#aliasesOf(item, inbound.hash)
+      const aliases = aliasesOf(item, inbound.hash, this.#deps.latest)
       return this.#activate(inbound, { ...item, aliases }, blob)
     })
   }
@@ -156,22 +166,14 @@ export class ClipboardPipeline implements InboundPipeline {
     }
   }
 
-  /** The same content keeps the names it was known by. */
-  #aliasesOf(item: Item, hash: string): readonly string[] {
-    const { current, binary } = this.#deps.latest
-    const same = [current, binary].find((stored) => stored !== undefined && isSame(stored.item, item))
-    const { aliases = [], nameHash = '' } = same?.item ?? {}
-    // The hash of a Group is never bound to its name, and nobody was ever shown one that is.
-    const formerName = item.type === 'Group' ? '' : nameHash
-    return withAlias({ ...item, aliases: withAlias({ ...item, aliases }, formerName) }, hash)
-  }
-
   async #activate(
     { origin }: InboundItem,
     item: Item,
     blob: HashedBlob | undefined,
   ): Promise<Activation> {
     const { latest, changes, clock } = this.#deps
+    // Finding the content took time, and nothing may come between this and the writing.
+    this.#judge(origin)
     const current = latest.current?.item
     if (current !== undefined && this.#isRepetition(current, item, origin)) {
       await this.#learnAliases(current, item.aliases)
@@ -190,6 +192,12 @@ export class ClipboardPipeline implements InboundPipeline {
     changes.publish({ contentId, activatedAt })
     for (const effect of this.#effects) this.#runLater(effect, stored, origin)
     return { result: { contentId, item: stored.item }, isStored: true }
+  }
+
+  #judge(origin: Origin): void {
+    if (origin.kind === 'clipboard' || origin.deviceId === undefined) return
+    if (this.#deps.devices?.isValid(origin) !== false) return
+    throw new DomainError('CREDENTIAL_GONE', 'Cannot apply the item: its sender was shut out')
   }
 
   #currentResult(): AppliedItem {
@@ -227,11 +235,11 @@ export class ClipboardPipeline implements InboundPipeline {
 
 /** Who shares one queue, in which items keep their order. */
 function senderOf(origin: Origin): string {
-  return origin.kind === 'clipboard' ? 'clipboard' : `device ${origin.deviceId ?? ''}`
+  return origin.kind === 'clipboard' ? 'clipboard' : queueOf(origin.deviceId ?? '')
 }
 
-function isSame(a: Item, b: Item): boolean {
-  return a.contentId === b.contentId && a.type === b.type
+function queueOf(deviceId: string): string {
+  return `device ${deviceId}`
 }
 
 /** Whether nobody would see a difference. */

@@ -5,9 +5,10 @@
  */
 
 import type { ContentId } from '../core/content-id.ts'
-import type { Item } from '../core/item.ts'
+import { withAlias, type Item } from '../core/item.ts'
 import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
 import type { InboundItem } from '../ports/inbound-pipeline.ts'
+import type { LatestItem } from '../ports/latest-item.ts'
 import type { NamedBytes } from './resolve-content.ts'
 
 export async function describeItem(
@@ -52,4 +53,25 @@ export async function describeItem(
 export async function emptyTextId(): Promise<ContentId> {
   const { blake3 } = await digestsOf(new Uint8Array())
   return await contentIdOf('Text', blake3)
+}
+
+/**
+ * The hashes by which clients may ask for an item, with the one that its sender told. The same
+ * content keeps those it was known by.
+ */
+export function aliasesOf(
+  item: Item,
+  hash: string,
+  { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
+): readonly string[] {
+  const same = [current, binary].find((stored) => stored !== undefined && isSame(stored.item, item))
+  const { aliases = [], nameHash = '' } = same?.item ?? {}
+  // The hash of a Group is never bound to its name, and nobody was ever shown one that is.
+  const formerName = item.type === 'Group' ? '' : nameHash
+  return withAlias({ ...item, aliases: withAlias({ ...item, aliases }, formerName) }, hash)
+}
+
+/** Whether two items have the same content, whatever their names. */
+export function isSame(a: Item, b: Item): boolean {
+  return a.contentId === b.contentId && a.type === b.type
 }

@@ -22,4 +22,9 @@ export class KeyedQueues {
       if (entry.jobs === 0) this.#queues.delete(key)
     }
   }
+
+  /** Resolves when the work of a key that was handed in by now has ended. */
+  async idle(key: string): Promise<void> {
+    await this.#queues.get(key)?.queue.idle()
+  }
 }

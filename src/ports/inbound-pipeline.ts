@@ -9,13 +9,14 @@ import type { ItemType } from '../core/item-type.ts'
 import type { Item } from '../core/item.ts'
 import type { Stamp } from '../core/stamp.ts'
 import type { HashedBlob } from './blob.ts'
+import type { Login } from './device-registry.ts'
 
 /** Who an item comes from. */
 export type Origin =
-  | { readonly kind: 'device'; readonly deviceId: string }
+  | ({ readonly kind: 'device' } & Login)
   | { readonly kind: 'clipboard' }
   /** Another member of the group; with `deviceId` it pushed the item, else we pulled it. */
-  | { readonly kind: 'peer'; readonly stamp: Stamp; readonly deviceId: string | undefined }
+  | ({ readonly kind: 'peer'; readonly stamp: Stamp } & (Login | { readonly deviceId: undefined }))
 
 /**
  * Where the bytes of an item are: nowhere (a Text, or an item that is already here), staged by the
@@ -63,7 +64,8 @@ export interface InboundPipeline {
    * published and no effect runs.
    *
    * @throws {DomainError} `NOTHING_STAGED`, `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `STAMP_AHEAD`,
-   *   `NO_SPACE`, `BLOB_GONE`.
+   *   `NO_SPACE`, `BLOB_GONE`; `CREDENTIAL_GONE` when the credential of the sender ended before it
+   *   was stored.
    */
   apply(inbound: InboundItem): Promise<AppliedItem>
 }

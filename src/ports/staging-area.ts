@@ -14,10 +14,10 @@
  */
 
 import type { HashedBlob } from './blob.ts'
+import type { Login } from './device-registry.ts'
 
 /** What is known about any upload before its bytes have arrived. */
-export interface UploadSource {
-  readonly deviceId: string
+export interface UploadSource extends Login {
   /** As declared by the sender. */
   readonly declaredSize: number | undefined
 }
@@ -43,7 +43,7 @@ export interface ReceivedUpload {
    * Files them under the device that sent them and under a name; the newest complete upload wins.
    * When it fails they are discarded.
    *
-   * @throws {DomainError} `NO_SPACE`.
+   * @throws {DomainError} `NO_SPACE`; `CREDENTIAL_GONE` when the device was dropped meanwhile.
    */
   stage(name: UploadName): Promise<StagedUpload>
   /** The blob has a new owner: forgets the upload and leaves the blob alone. */
@@ -66,7 +66,10 @@ export interface TakenUpload extends StagedUpload {
   release(): Promise<void>
   /** The bytes are not needed any more: forgets the upload and discards the blob. */
   discard(): Promise<void>
-  /** Nothing came of it: waits again, unless a newer upload of its name has come meanwhile. */
+  /**
+   * Nothing came of it: waits again, unless a newer upload of its name has come meanwhile, or the
+   * device was dropped.
+   */
   giveBack(): void
 }
 
@@ -82,14 +85,14 @@ export interface StagingArea {
   /**
    * Receives `bytes` of a size that the sender need not have declared.
    *
-   * @throws As `BlobStore.receive`.
+   * @throws As `BlobStore.receive`; {DomainError} `CREDENTIAL_GONE`.
    */
   receive(source: UploadSource, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload>
 
   /**
    * Receives `bytes` and files them under the device and name of `header`.
    *
-   * @throws As `receive`.
+   * @throws As `receive` and `ReceivedUpload.stage`.
    */
   stage(header: UploadHeader, bytes: AsyncIterable<Uint8Array>): Promise<StagedUpload>
 
@@ -100,4 +103,12 @@ export interface StagingArea {
    * @returns `undefined` when this device has nothing staged under that name.
    */
   take(deviceId: string, dataName: string): TakenUpload | undefined
+
+  /**
+   * Gives up all that a device has staged, in this tick, and keeps what is under way from being
+   * staged.
+   *
+   * @returns Settles when nothing of it is left; what is received or was taken has ended then.
+   */
+  drop(deviceId: string): Promise<void>
 }

@@ -7,39 +7,33 @@
  * @module
  */
 
-import type { Clock } from '../ports/clock.ts'
+import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
 import type {
-  ReceivedUpload,
-  StagedUpload,
-  StagingArea,
-  TakenUpload,
-  UploadHeader,
-  UploadName,
-  UploadSource,
+  ReceivedUpload, StagedUpload, StagingArea, TakenUpload, UploadHeader, UploadSource,
 } from '../ports/staging-area.ts'
 import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
 import { tooLarge } from './receive-stream.ts'
-import { StagedFiles, type FoundRecord } from './staged-files.ts'
+import { dropped, PendingUploads, type PendingUpload } from './pending-uploads.ts'
+import { restoreStaged, type RestoreOptions } from './restore-staged.ts'
+import { StagedFiles } from './staged-files.ts'
+import { credentialOf } from './staging-record.ts'
 import { StagingRoom } from './staging-room.ts'
 import type { Expected } from './upload-under-way.ts'
 import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
 
-export interface DiskStagingAreaOptions {
+export interface DiskStagingAreaOptions extends RestoreOptions {
   /** The folder of the records, which exists and is ours alone. */
   readonly folder: string
   readonly blobs: DiskBlobStore
   readonly space: DiskSpace
-  readonly clock: Clock
   readonly logger: Logger
   readonly maxFileBytes: number
-  readonly ttlMs: number
   readonly quotaBytes: number
   readonly maxPerDevice: number
-  /** The blob of this name belongs to the item: its record is a left-over. */
-  readonly takenBlob: string | undefined
+  readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid'> | undefined
 }
 
 export class DiskStagingArea implements StagingArea {
@@ -47,6 +41,7 @@ export class DiskStagingArea implements StagingArea {
   readonly #files: StagedFiles
   readonly #room: StagingRoom
   readonly #waiting: WaitingUploads
+  readonly #pending = new PendingUploads()
   #sequence = 0
   #unreadable: readonly string[] = []
 
@@ -109,15 +104,25 @@ export class DiskStagingArea implements StagingArea {
     const upload = this.#waiting.find(deviceId, dataName)
     if (upload === undefined) return undefined
     this.#waiting.remove(upload)
+    const pending = this.#pending.begin(deviceId)
+    const giveBack = async (): Promise<void> => {
+      const isUnwanted = pending.isDropped || this.#waiting.has(upload)
+      await (isUnwanted ? this.#discard(upload) : this.#add(upload))
+    }
     return {
       ...upload,
-      release: () => this.#forget(upload),
-      discard: () => this.#discard(upload),
-      giveBack: () => {
-        if (this.#waiting.has(upload)) void this.#discard(upload)
-        else void this.#add(upload)
-      },
+      release: () => pending.endAfter(this.#forget(upload)),
+      discard: () => pending.endAfter(this.#discard(upload)),
+      giveBack: () => void pending.endAfter(giveBack()),
     }
+  }
+
+  async drop(deviceId: string): Promise<void> {
+    const ended = this.#pending.drop(deviceId)
+    const uploads = this.#waiting.of(deviceId)
+    for (const upload of uploads) this.#waiting.remove(upload)
+    for (const upload of uploads) await this.#discard(upload)
+    await ended
   }
 
   /** Ends the timer; what is staged stays. */
@@ -130,32 +135,48 @@ export class DiskStagingArea implements StagingArea {
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<ReceivedUpload> {
     const { deviceId, declaredSize } = expected
-    const { blobs, maxFileBytes } = this.#options
-    const upload = await this.#room.begin(expected)
+    const { blobs, maxFileBytes, devices } = this.#options
+    if (devices?.isValid(expected) === false) throw dropped()
+    const pending = this.#pending.begin(deviceId)
     try {
-      const limits = { declaredSize, maxBytes: maxFileBytes }
-      const blob = await blobs.receive(upload.guard(bytes), limits, upload)
-      // Counted in its own right from now on.
-      this.#room.add(deviceId, blob.size)
-      return {
-        blob,
-        stage: (name) => this.#stage(deviceId, name, blob),
-        release: () => this.#room.remove(deviceId, blob.size),
-        discard: () => {
-          this.#room.remove(deviceId, blob.size)
-          return blob.discard()
-        },
+      const upload = await this.#room.begin(expected)
+      try {
+        const limits = { declaredSize, maxBytes: maxFileBytes }
+        const blob = await blobs.receive(upload.guard(bytes), limits, upload)
+        // Counted in its own right from now on.
+        this.#room.add(deviceId, blob.size)
+        return this.#received(expected, blob, pending)
+      } finally {
+        upload.release()
       }
-    } finally {
-      upload.release()
+    } catch (error) {
+      pending.end()
+      throw error
+    }
+  }
+
+  #received(source: UploadSource, blob: DiskBlob, pending: PendingUpload): ReceivedUpload {
+    const { deviceId } = source
+    const giveUp = (): Promise<void> => {
+      this.#room.remove(deviceId, blob.size)
+      return blob.discard()
+    }
+    return {
+      blob,
+      stage: (name) => pending.endAfter(this.#stage({ ...source, ...name }, blob, pending)),
+      release: () => {
+        this.#room.remove(deviceId, blob.size)
+        pending.end()
+      },
+      discard: () => pending.endAfter(giveUp()),
     }
   }
 
   /** Writes the record of a complete upload; from then on it survives a restart. */
   async #stage(
-    deviceId: string,
-    { dataName, mediaType }: UploadName,
+    { deviceId, passwordHash, dataName, mediaType }: UploadHeader,
     blob: DiskBlob,
+    pending: PendingUpload,
   ): Promise<StagedUpload> {
     const { clock, ttlMs } = this.#options
     const { source, size, digests } = blob
@@ -163,7 +184,9 @@ export class DiskStagingArea implements StagingArea {
     const { name } = source
     const header = { deviceId, dataName, mediaType, sequence: this.#sequence++ }
     try {
-      const record = { ...header, size, ...digests, stagedAt: clock.now() }
+      pending.check()
+      const credential = credentialOf(passwordHash)
+      const record = { ...header, credential, size, ...digests, stagedAt: clock.now() }
       await this.#files.write({ name, record })
     } catch (error) {
       this.#room.remove(deviceId, size)
@@ -171,6 +194,9 @@ export class DiskStagingArea implements StagingArea {
       throw error
     }
     const upload = { ...header, blob, name, expiresAt: clock.monotonic() + ttlMs }
+    // The device may have been dropped while the record was written.
+    if (pending.isDropped) await this.#discard(upload)
+    pending.check()
     await this.#add(upload)
     return upload
   }
@@ -199,27 +225,13 @@ export class DiskStagingArea implements StagingArea {
   }
 
   async #load(): Promise<void> {
-    const { takenBlob } = this.#options
-    const { records, unreadable } = await this.#files.load()
+    const { uploads, unreadable } = await restoreStaged(this.#files, this.#options)
     this.#unreadable = unreadable
-    for (const found of records.toSorted((a, b) => a.record.sequence - b.record.sequence)) {
-      this.#sequence = found.record.sequence + 1
-      const upload = found.name === takenBlob ? undefined : await this.#restore(found)
-      // Its bytes were lost in a power cut, or became the item just before a crash.
-      if (upload === undefined) await this.#files.remove(found.name)
-      else if (this.#waiting.isExpired(upload)) await this.#discard(upload)
+    for (const upload of uploads) {
+      this.#sequence = upload.sequence + 1
+      this.#room.add(upload.deviceId, upload.blob.size)
+      if (this.#waiting.isExpired(upload)) await this.#discard(upload)
       else await this.#add(upload)
     }
-  }
-
-  async #restore({ name, record, mayBeTorn }: FoundRecord): Promise<WaitingUpload | undefined> {
-    const { blobs, clock, ttlMs } = this.#options
-    const { size, sha256, blake3, stagedAt, bootId: _, ...header } = record
-    const blob = await blobs.restore(name, { size, digests: { sha256, blake3 }, mayBeTorn })
-    if (blob === undefined) return undefined
-    this.#room.add(header.deviceId, size)
-    // A clock that was set back must not make anything younger than new.
-    const age = Math.max(0, clock.now() - stagedAt)
-    return { ...header, blob, name, expiresAt: clock.monotonic() + ttlMs - age }
   }
 }

@@ -15,6 +15,7 @@ import {
 import { FileHasher } from '../hashing/file-hasher.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { ReserveRoom } from '../ports/disk-room.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -41,6 +42,8 @@ export interface StorageOptions {
   readonly logger: Logger
   /** What is absent is as in `core/limits.ts`. */
   readonly limits?: Partial<StorageLimits>
+  /** Whose uploads count. Without it everybody's do. */
+  readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid'> | undefined
   /** Told when an upload finds no room on the disk, and when there is room for it again. */
   readonly onDiskFull?: ((isFull: boolean) => void) | undefined
 }
@@ -99,6 +102,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     quotaBytes: limits.stagingQuotaBytes,
     maxPerDevice: limits.maxStagedPerDevice,
     takenBlob: latest.blobName,
+    devices: options.devices,
   })
   const inItem = latest.blobName === undefined ? [] : [latest.blobName]
   await blobs.sweep(new Set([...inItem, ...staging.blobNames]))

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createHash } from 'node:crypto'
 import { isDataName } from '../core/data-name.ts'
 import { decodeNumber, decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
 import { decodeCount, decodeDigest, decodeVersion } from './record-fields.ts'
@@ -12,6 +13,11 @@ const VERSION = 1
 
 export interface StagingRecord {
   readonly deviceId: string
+  /**
+   * Digest of the password hash that the device had; with another one it has no say in this upload.
+   * Earlier versions wrote none.
+   */
+  readonly credential?: string | undefined
   readonly dataName: string
   readonly mediaType: string
   readonly size: number
@@ -34,6 +40,7 @@ const decodeDataName: Decoder<string> = (value, path) => {
 const decodeRecord = objectOf({
   version: decodeVersion(VERSION),
   deviceId: decodeString,
+  credential: optional(decodeDigest),
   dataName: decodeDataName,
   mediaType: decodeString,
   size: decodeCount,
@@ -43,6 +50,12 @@ const decodeRecord = objectOf({
   sequence: decodeCount,
   bootId: optional(decodeString),
 })
+
+/** What a record says of the credential by which the upload came. */
+export function credentialOf(passwordHash: string | undefined): string | undefined {
+  if (passwordHash === undefined) return undefined
+  return createHash('sha256').update(passwordHash).digest('hex')
+}
 
 export function formatStagingRecord(record: StagingRecord): string {
   return `${JSON.stringify({ version: VERSION, ...record })}\n`

@@ -62,10 +62,12 @@ describe('a request', () => {
     assert.equal(verifier.calls, 2, 'the connection remembers the verified header')
   })
 
-  it('is refused right after rotation and revocation, on an open connection too', async (t) => {
-    const { url, authorization, devices, device } = await serveGateway(t)
+  it('is refused right after rotation and revocation, on a connection of others too', async (t) => {
+    const { url, authorization, devices, device, addPhone } = await serveGateway(t)
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     t.after(() => agent.destroy())
+    const other = ['Authorization', (await addPhone()).authorization]
+    assert.equal((await request(url, agent, other)).statusCode, 200)
     const old = ['Authorization', authorization]
     assert.equal((await request(url, agent, old)).statusCode, 200)
     const { password } = await devices.rotate(device.id)

@@ -196,7 +196,8 @@ describe('POST /api/history', () => {
       const { phone, device } = await serveGateway(t, { maxFileBytes: 300, staging })
       await post(phone, form([['type', 'File'], ['hash', 'ab'], ['data', 'a', 'x']]))
       await post(phone, urlencoded({ type: 'Text', hash: 'ab', text: 'x' }))
-      assert.deepEqual(asked, [{ deviceId: device.id, declaredSize: 300 }])
+      const { id: deviceId, passwordHash } = device
+      assert.deepEqual(asked, [{ deviceId, passwordHash, declaredSize: 300 }])
     })
 
     it('when its file, a field, or all fields together are too long', async (t) => {

@@ -39,6 +39,19 @@ describe('remembered records', () => {
     assert.equal(records.find('did_a', { type: 'Text', hash: '4999' })?.record.hash, '4999')
   })
 
+  it('of a device that is shut out are forgotten, and give back their place', () => {
+    const records = new RememberedRecords()
+    const text = 'x'.repeat(500_000)
+    records.remember('did_b', record('ab', text))
+    records.remember('did_a', record('ab', text))
+    records.forget('did_a')
+    assert.equal(records.find('did_a', { type: 'Text', hash: 'ab' }), undefined)
+    records.remember('did_c', record('ab', text))
+    for (const id of ['did_b', 'did_c']) {
+      assert.equal(records.find(id, { type: 'Text', hash: 'ab' })?.record.text, text, id)
+    }
+  })
+
   it('are many when they are small', () => {
     const records = new RememberedRecords()
     for (let index = 0; index < 1000; index++) records.remember('did_a', record(`${index}`))

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { describe, it } from 'node:test'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
-import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
-import type { Member } from '../../src/inbound/stamp-order.ts'
+import { ClipboardPipeline, type PipelineDeps } from '../../src/inbound/clipboard-pipeline.ts'
 import type { Change } from '../../src/ports/change-feed.ts'
 import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
 import { MemoryLatestItem } from '../support/memory-latest-item.ts'
 import { MemoryStagingArea } from '../support/memory-staging-area.ts'
 
@@ -27,7 +27,7 @@ const ITEM: InboundItem = {
   bytes: { kind: 'none' },
 }
 
-function setUp(member?: Member) {
+function setUp({ devices, member }: Pick<PipelineDeps, 'devices' | 'member'> = {}) {
   const blobs = new MemoryBlobStore()
   const staging = new MemoryStagingArea(blobs)
   const latest = new MemoryLatestItem()
@@ -36,7 +36,7 @@ function setUp(member?: Member) {
   const changes = new ChangeHub()
   const seen: Change[] = []
   changes.subscribe((change) => seen.push(change))
-  const deps = { staging, latest, changes, clock, logger, maxTextBytes: 100, member }
+  const deps = { staging, latest, changes, clock, logger, maxTextBytes: 100, member, devices }
   const inbound = new ClipboardPipeline(deps)
 
   return {
@@ -58,7 +58,8 @@ describe('an item of another member', () => {
   const from = (at: number) =>
     ({ kind: 'peer', stamp: { at, member: 'm_0000000000000002' }, deviceId: 'did_9' }) as const
   const hello = createHash('sha256').update('hello').digest('hex')
-  const grouped = () => setUp({ ...member, now: () => 1000, believes: (at) => at < 1_000_000 })
+  const grouped = () =>
+    setUp({ member: { ...member, now: () => 1000, believes: (at) => at < 1_000_000 } })
 
   it('is refused when it is stamped too far ahead, and changes nothing', async () => {
     const { describe, pushText, latest, seen } = grouped()
@@ -400,4 +401,65 @@ describe('a document that may name a picture by its MD5', () => {
     await inbound.apply({ ...ITEM, text: 'and on' })
     assert.equal(latest.binary?.item.contentHash, '486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7')
   })
+})
+
+describe('a sender that is shut out', () => {
+  /** The device of each kind of origin, and what shuts it out. */
+  async function shutOut(change: 'revoke' | 'rotate') {
+    const devices = new MemoryDeviceRegistry()
+    const { device } = await devices.add({ kind: 'phone' })
+    const { id: deviceId, passwordHash } = device
+    const stamp = { at: 5, member: 'm_0000000000000001' }
+    const at = setUp({ devices })
+    return {
+      ...at,
+      deviceId,
+      shutOut: () => devices[change](deviceId),
+      origins: [
+        { kind: 'device', deviceId, passwordHash },
+        { kind: 'peer', deviceId, passwordHash, stamp },
+      ] as const,
+    }
+  }
+
+  for (const change of ['revoke', 'rotate'] as const) {
+    it(`applies nothing after ${change}, whatever it had asked for before`, async () => {
+      const { inbound, origins, shutOut: end, deviceId, stage, latest, seen, staging, blobs } =
+        await shutOut(change)
+      await inbound.apply({ ...ITEM, text: 'before' })
+        .then(() => assert.fail('nobody can be sure whose it is'), () => undefined)
+      await inbound.apply({ ...ITEM, origin: origins[0], text: 'before' })
+      await stage('a.txt', 'hello', 'text/plain', deviceId)
+      const applied = origins.flatMap((origin) => [
+        inbound.apply({ ...ITEM, origin, text: 'after' }),
+        inbound.apply({ ...ITEM, origin, type: 'File', dataName: 'a.txt', bytes: { kind: 'staged' } }),
+        inbound.apply({ ...ITEM, origin, text: 'before', hash: 'ab' }),
+      ])
+      const refused = Promise.all(
+        applied.map((promise) => assert.rejects(promise, { code: 'CREDENTIAL_GONE' })),
+      )
+      await end()
+      await refused
+      assert.equal(latest.current?.item.text, 'before')
+      assert.equal(seen.length, 1)
+      assert.deepEqual([staging.count, blobs.count], [1, 1])
+    })
+
+    it(`applies nothing when ${change} comes while its bytes are looked at`, async () => {
+      const { inbound, origins: [origin], shutOut: end, latest, blobs, staging, stage, deviceId } =
+        await shutOut(change)
+      const { blob } = await stage('a.txt', 'hello', 'text/plain', deviceId)
+      const open = blob.open.bind(blob)
+      Object.assign(blob, {
+        open: async () => {
+          await end()
+          return open()
+        },
+      })
+      const text = { ...ITEM, origin, dataName: 'a.txt', bytes: { kind: 'staged' } } as const
+      await assert.rejects(inbound.apply(text), { code: 'CREDENTIAL_GONE' })
+      assert.equal(latest.current, undefined)
+      assert.deepEqual([staging.count, blobs.count], [1, 1])
+    })
+  }
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { readFile, rename, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -8,6 +9,7 @@ import { parseStagingRecord } from '../../src/storage/staging-record.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
 import { fileItem } from '../support/latest-item-contract.ts'
+import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
 import { header } from '../support/staging-contract.ts'
 import { openTestStorage, type OpenedStorage } from './support/open-stores.ts'
 
@@ -400,6 +402,45 @@ describe('what is staged on disk', () => {
       })
     }
 
+    for (const change of ['revoke', 'rotate'] as const) {
+      it(`what a device staged is swept when ${change} came just before a crash`, async (t) => {
+        const devices = new MemoryDeviceRegistry()
+        const [gone, kept] = [await devices.add({ kind: 'phone' }), await devices.add({ kind: 'phone' })]
+        const storage = await openTestStorage(t, { devices })
+        for (const { device: { id: deviceId, passwordHash } } of [gone, kept]) {
+          const source = header('a.txt', { deviceId, passwordHash })
+          await storage.staging.stage(source, streamOf(deviceId))
+        }
+        const again = await storage.restart(async () => void (await devices[change](gone.device.id)))
+        assert.equal(await find(again, 'a.txt', gone.device.id), undefined)
+        assert.equal(await find(again, 'a.txt', kept.device.id), kept.device.id)
+        assert.equal((await again.stagingFiles()).length, 1)
+        assert.equal((await again.blobFiles()).length, 1)
+      })
+    }
+
+    it('a record of an earlier version, which names no credential, still counts', async (t) => {
+      const devices = new MemoryDeviceRegistry()
+      const { device: { id: deviceId, passwordHash } } = await devices.add({ kind: 'phone' })
+      const storage = await openTestStorage(t, { devices })
+      const source = header('a.txt', { deviceId, passwordHash })
+      await storage.staging.stage(source, streamOf('hello'))
+      const path = await recordOf(storage)
+      const text = (await readFile(path, 'utf8')).replace(/"credential":"[0-9a-f]+",/, '')
+      const again = await storage.restart(() => writeFile(path, text))
+      assert.equal(await find(again, 'a.txt', deviceId), 'hello')
+    })
+
+    it('nobody stages who was shut out before', async (t) => {
+      const devices = new MemoryDeviceRegistry()
+      const { device: { id: deviceId, passwordHash } } = await devices.add({ kind: 'phone' })
+      const { staging, blobFiles } = await openTestStorage(t, { devices })
+      await devices.rotate(deviceId)
+      const upload = staging.stage(header('a.txt', { deviceId, passwordHash }), streamOf('hello'))
+      await assert.rejects(upload, { code: 'CREDENTIAL_GONE' })
+      assert.deepEqual(await blobFiles(), [])
+    })
+
     it('a record that a power cut left empty is swept with its bytes', async (t) => {
       const storage = await openTestStorage(t)
       await stage(storage, 'a.txt', 'hello')
@@ -487,13 +528,16 @@ describe('what is staged on disk', () => {
 
   it('is described by a record without secrets', async (t) => {
     const storage = await openTestStorage(t)
-    const { blob } = await stage(storage, 'a.txt', 'hello')
+    const passwordHash = '$argon2id$secret'
+    const { blob } = await storage.staging.stage(header('a.txt', { passwordHash }), streamOf('hello'))
     const text = await readFile(await recordOf(storage), 'utf8')
     const { sequence, bootId, ...record } = parseStagingRecord(text)
     assert.equal(bootId, await readBootId())
     assert.equal(sequence, 0)
+    assert.equal(text.includes('argon2id'), false)
+    const credential = createHash('sha256').update(passwordHash).digest('hex')
     assert.deepEqual(record, {
-      deviceId: 'did_a', dataName: 'a.txt', mediaType: 'text/plain', size: 5, ...blob.digests,
+      deviceId: 'did_a', credential, dataName: 'a.txt', mediaType: 'text/plain', size: 5, ...blob.digests,
       stagedAt: storage.clock.now(),
     })
   })

@@ -9,6 +9,7 @@ const digests = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => {
 
 const records = fc.record({
   deviceId: fc.string(),
+  credential: fc.option(digests, { nil: undefined }),
   dataName: fc.constantFrom('a', 'b c.txt', '写真.png', '__proto__'),
   mediaType: fc.string({ unit: 'grapheme' }),
   size: fc.maxSafeNat(),
@@ -35,6 +36,15 @@ describe('the record of a staged upload', () => {
       fc.property(records, member, wrong, (record, name, value) => {
         const spoilt = { version: 1, ...record, [name]: value }
         assert.throws(() => parseStagingRecord(JSON.stringify(spoilt)), TypeError)
+      }),
+    )
+  })
+
+  it('of an earlier version names no credential', () => {
+    fc.assert(
+      fc.property(records, ({ credential: _, ...record }) => {
+        const text = JSON.stringify({ version: 1, ...record })
+        assert.equal(parseStagingRecord(text).credential, undefined)
       }),
     )
   })

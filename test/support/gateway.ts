@@ -43,16 +43,17 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
     receive: memory.receive.bind(memory),
     stage: memory.stage.bind(memory),
     take: memory.take.bind(memory),
+    drop: memory.drop.bind(memory),
     ...options.staging,
   }
   const latest = new MemoryLatestItem()
   const changes = new ChangeHub()
   const maxTextBytes = options.maxMetadataBytes
   const { member, groupTime } = options
-  const inbound = new ClipboardPipeline({
-    staging, latest, changes, clock, logger, maxTextBytes, member,
-  })
   const devices = new MemoryDeviceRegistry(() => clock.now())
+  const inbound = new ClipboardPipeline({
+    staging, latest, changes, clock, logger, maxTextBytes, member, devices,
+  })
   const verifier = new FakeVerifier(devices)
 
   const ports = { devices, verifier, latest, staging, inbound, changes, clock, logger, groupTime }

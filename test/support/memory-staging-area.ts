@@ -14,14 +14,17 @@ import type {
   StagingArea,
   TakenUpload,
   UploadHeader,
+  UploadName,
   UploadSource,
 } from '../../src/ports/staging-area.ts'
+import { PendingUploads } from '../../src/storage/pending-uploads.ts'
 import { MemoryBlobStore } from './memory-blob-store.ts'
 
 export class MemoryStagingArea implements StagingArea {
   readonly #uploads = new Map<string, StagedUpload>()
   readonly #blobs: BlobStore
   readonly #maxBytes: number
+  readonly #underWay = new PendingUploads()
 
   constructor(blobs: BlobStore = new MemoryBlobStore(), maxBytes: number = MAX_FILE_BYTES) {
     this.#blobs = blobs
@@ -43,19 +46,27 @@ export class MemoryStagingArea implements StagingArea {
     { deviceId, declaredSize }: UploadSource,
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<ReceivedUpload> {
-    const blob = await this.#blobs.receive(bytes, { declaredSize, maxBytes: this.#maxBytes })
+    const underWay = this.#underWay.begin(deviceId)
+    const expected = { declaredSize, maxBytes: this.#maxBytes }
+    const blob = await this.#blobs.receive(bytes, expected).catch((error: unknown) => {
+      underWay.end()
+      throw error
+    })
+    const stage = async ({ dataName, mediaType }: UploadName): Promise<StagedUpload> => {
+      if (underWay.isDropped) await blob.discard()
+      underWay.check()
+      const upload: StagedUpload = { deviceId, dataName, mediaType, blob }
+      const key = keyOf(deviceId, dataName)
+      const replaced = this.#uploads.get(key)
+      this.#uploads.set(key, upload)
+      await replaced?.blob.discard()
+      return upload
+    }
     return {
       blob,
-      stage: async ({ dataName, mediaType }) => {
-        const upload: StagedUpload = { deviceId, dataName, mediaType, blob }
-        const key = keyOf(deviceId, dataName)
-        const replaced = this.#uploads.get(key)
-        this.#uploads.set(key, upload)
-        await replaced?.blob.discard()
-        return upload
-      },
-      release: () => undefined,
-      discard: () => blob.discard(),
+      stage: (name) => underWay.endAfter(stage(name)),
+      release: () => underWay.end(),
+      discard: () => underWay.endAfter(blob.discard()),
     }
   }
 
@@ -64,19 +75,29 @@ export class MemoryStagingArea implements StagingArea {
     return received.stage(header)
   }
 
+  async drop(deviceId: string): Promise<void> {
+    const ended = this.#underWay.drop(deviceId)
+    const uploads = [...this.#uploads].filter(([, upload]) => upload.deviceId === deviceId)
+    for (const [key] of uploads) this.#uploads.delete(key)
+    for (const [, { blob }] of uploads) await blob.discard()
+    await ended
+  }
+
   take(deviceId: string, dataName: string): TakenUpload | undefined {
     const key = keyOf(deviceId, dataName)
     const upload = this.#uploads.get(key)
     if (upload === undefined) return undefined
     this.#uploads.delete(key)
+    const underWay = this.#underWay.begin(deviceId)
+    const giveBack = async (): Promise<void> => {
+      if (underWay.isDropped || this.#uploads.has(key)) await upload.blob.discard()
+      else this.#uploads.set(key, upload)
+    }
     return {
       ...upload,
-      release: async () => undefined,
-      discard: () => upload.blob.discard(),
-      giveBack: () => {
-        if (this.#uploads.has(key)) void upload.blob.discard()
-        else this.#uploads.set(key, upload)
-      },
+      release: async () => underWay.end(),
+      discard: () => underWay.endAfter(upload.blob.discard()),
+      giveBack: () => void underWay.endAfter(giveBack()),
     }
   }
 }

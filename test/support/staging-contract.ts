@@ -8,6 +8,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { StagedUpload, StagingArea, UploadHeader } from '../../src/ports/staging-area.ts'
 import { brokenStream, readText, streamOf } from './byte-streams.ts'
+import { defer } from './defer.ts'
 
 export interface OpenedStagingArea {
   readonly staging: StagingArea
@@ -171,6 +172,77 @@ export function describeStagingArea(
         const short = staging.receive({ ...source, declaredSize: 6 }, streamOf('hello'))
         await assert.rejects(short, { code: 'UPLOAD_INCOMPLETE' })
         assert.equal(await count(), 0)
+      })
+    })
+
+    describe('a device that is dropped', () => {
+      const source = { deviceId: 'did_a', declaredSize: undefined }
+      const name = { dataName: 'a.txt', mediaType: 'text/plain' }
+
+      it('has nothing staged any more, and the others still have theirs', async (t) => {
+        const { staging, count } = await openArea(t)
+        await stage(staging, 'a.txt', 'hello')
+        await stage(staging, 'b.txt', 'hello')
+        await staging.stage(header('a.txt', { deviceId: 'did_b' }), streamOf('other'))
+        const dropped = staging.drop('did_a')
+        assert.equal(staging.take('did_a', 'a.txt'), undefined)
+        await dropped
+        assert.equal(await count(), 1)
+        const taken = staging.take('did_b', 'a.txt')
+        assert.equal(taken && (await readText(taken.blob)), 'other')
+      })
+
+      it('cannot stage what it was sending, and nothing of that is left', async (t) => {
+        const { staging, count } = await openArea(t)
+        const begun = defer<void>()
+        const rest = defer<void>()
+        const upload = staging.stage(header('a.txt'), (async function* () {
+          yield Buffer.from('hel')
+          begun.resolve()
+          await rest.promise
+          yield Buffer.from('lo')
+        })())
+        const refused = assert.rejects(upload, { code: 'CREDENTIAL_GONE' })
+        await begun.promise
+        const dropped = staging.drop('did_a')
+        rest.resolve()
+        await dropped
+        assert.equal(await count(), 0)
+        await refused
+        assert.equal(staging.take('did_a', 'a.txt'), undefined)
+      })
+
+      it('cannot stage what was received already', async (t) => {
+        const { staging, count } = await openArea(t)
+        const received = await staging.receive(source, streamOf('hello'))
+        const dropped = staging.drop('did_a')
+        await assert.rejects(received.stage(name), { code: 'CREDENTIAL_GONE' })
+        await dropped
+        assert.equal(await count(), 0)
+      })
+
+      it('gets back nothing of what was taken', async (t) => {
+        const { staging, count } = await openArea(t)
+        await stage(staging, 'a.txt', 'hello')
+        const taken = staging.take('did_a', 'a.txt')
+        const dropped = staging.drop('did_a')
+        taken?.giveBack()
+        await dropped
+        assert.equal(await count(), 0)
+        assert.equal(staging.take('did_a', 'a.txt'), undefined)
+      })
+
+      it('is waited for until what was taken has ended', async (t) => {
+        const { staging } = await openArea(t)
+        await stage(staging, 'a.txt', 'hello')
+        const taken = staging.take('did_a', 'a.txt')
+        const order: string[] = []
+        const dropped = staging.drop('did_a').then(() => order.push('dropped'))
+        await stage(staging, 'b.txt', 'some time later')
+        order.push('released')
+        await taken?.release()
+        await dropped
+        assert.deepEqual(order, ['released', 'dropped'])
       })
     })
 

@@ -20,7 +20,12 @@ export interface Injection {
   readonly calls: string
   /** What happens to them: `error=ENOSPC`, `signal=KILL:when=3`. */
   readonly fault: string
+  /** Only to those whose first path is this one. */
+  readonly path?: string
 }
+
+/** A fault that lets a call stand still until the process is let go. */
+export const STANDSTILL = 'delay_enter=1800000000'
 
 /**
  * Breaks a process, all threads of it, from when this resolves on.
@@ -30,10 +35,11 @@ export interface Injection {
 export function inject(
   t: TestContext,
   pid: number,
-  { calls, fault }: Injection,
+  { calls, fault, path }: Injection,
 ): Promise<() => Promise<void>> {
+  const only = path === undefined ? [] : ['-P', path]
   const rules = ['-e', `trace=${calls}`, '-e', `inject=${calls}:${fault}`]
-  return trace(t, pid, ['-o', '/dev/null', ...rules])
+  return trace(t, pid, ['-o', '/dev/null', ...only, ...rules])
 }
 
 /**
@@ -70,7 +76,11 @@ async function trace(
     tracer.kill('SIGINT')
     await exit
   }
-  t.after(stop)
+  t.after(async () => {
+    // One whose process has ended while a call stood still would wait for that call.
+    tracer.kill('SIGKILL')
+    if (tracer.exitCode === null && tracer.signalCode === null) await exit
+  })
   let said = ''
   for await (const text of tracer.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
     said += text

@@ -12,7 +12,9 @@ import { FileHasher } from '../../../src/hashing/file-hasher.ts'
 import { openDataDirectory, type DataDirectory } from '../../../src/storage/data-directory.ts'
 import { DiskBlobStore } from '../../../src/storage/disk-blob-store.ts'
 import { DiskSpace } from '../../../src/storage/disk-space.ts'
-import { openStorage, type Storage, type StorageLimits } from '../../../src/storage/open-storage.ts'
+import {
+  openStorage, type Storage, type StorageLimits, type StorageOptions,
+} from '../../../src/storage/open-storage.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -59,6 +61,8 @@ export interface OpenTestStorageOptions {
   readonly folder?: string
   readonly clock?: FakeClock
   readonly limits?: Partial<StorageLimits>
+  /** Asked anew at each start. */
+  readonly devices?: StorageOptions['devices']
 }
 
 /** The whole storage. */
@@ -73,7 +77,8 @@ export async function openTestStorage(
   // Whatever goes wrong, the folder is free for the next one.
   t.after(() => directory.close())
   const limits = { minFreeBytes: 0, ...options.limits }
-  const storage = await openStorage({ directory, clock, logger, limits })
+  const { devices } = options
+  const storage = await openStorage({ directory, clock, logger, limits, devices })
   const close = async (): Promise<void> => {
     await storage.close()
     await directory.close()

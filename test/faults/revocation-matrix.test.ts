@@ -1,0 +1,415 @@
+/**
+ * Every route, at every stage of a request, when its device is revoked or rotated, or the daemon is
+ * stopped: one daemon for each of these, with a request of each kind under way.
+ */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { EventStreams } from '../../src/gateway/event-streams.ts'
+import { deviceRoutes } from '../../src/gateway/routes.ts'
+import {
+  startDaemonProcess, temporaryFolder, type DaemonProcess, type PairedDevice,
+} from '../support/daemon-process.ts'
+import { openEvents } from '../support/event-reader.ts'
+import { serveGateway } from '../support/gateway.ts'
+import { createPhone, type Phone } from '../support/phone.ts'
+import type { RawClient } from '../support/raw-http.ts'
+import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { NEW_PHONE, ownerOf } from './support/owner.ts'
+import { connectTo, formatHead } from './support/raw-device.ts'
+import { inject, needsTracing, STANDSTILL } from './support/trace.ts'
+
+const MIB = 1024 * 1024
+
+/** More than the buffers of a socket take while nobody reads. */
+const FILE = Buffer.alloc(12 * MIB, 'the file of the other device ')
+const TEXT = 'the text of the other device '.repeat((7 * MIB) / 29)
+
+/** What waits may take so much; while one device was promised so much, another one is not. */
+const QUOTA = 512 * MIB
+const PROMISED = 300 * MIB
+
+/** Longer documents wait for others. */
+const LONGEST_DOCUMENT = 16 * MIB
+
+const BOUNDARY = 'Content-Type: multipart/form-data; boundary=b\r\n'
+const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n'
+
+interface Row {
+  readonly route: string
+  /** Where it is asked for; `{name}` is another one in each cell. */
+  readonly line: string
+  /** More header lines. */
+  readonly fields?: string
+  readonly body?: (name: string) => string
+  /** Waits in the pipeline when it is complete. */
+  readonly isQueued?: boolean
+  /** Its answer is longer than what the system takes from us. */
+  readonly isLong?: boolean
+}
+
+function part(disposition: string, content: string): string {
+  return `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}\r\n`
+}
+
+const document = (name: string): string => JSON.stringify({ type: 'Text', text: name })
+
+const ROWS: readonly Row[] = [
+  { route: 'PUT /Sync.json', line: 'PUT /Sync.json', body: document, isQueued: true },
+  {
+    route: 'PUT /Sync.json', line: 'PUT /Sync.json', isQueued: true,
+    // Of what it has staged before.
+    body: () => JSON.stringify({ type: 'File', dataName: 'waits', hasData: true }),
+  },
+  { route: 'PUT /SyncClipboard.json', line: 'PUT /SyncClipboard.json', body: document, isQueued: true },
+  { route: 'PUT /file/{dataName}', line: 'PUT /file/{name}', body: (name) => `bytes of ${name}` },
+  { route: 'PUT /file/{dataName}', line: 'PUT /file/waits', body: (name) => `bytes of ${name}` },
+  {
+    route: 'POST /api/history', line: 'POST /api/history', fields: FORM, isQueued: true,
+    body: (name) => `type=Text&hash=ab&text=${name}`,
+  },
+  {
+    route: 'POST /api/history', line: 'POST /api/history', fields: BOUNDARY, isQueued: true,
+    body: (name) =>
+      `${part('name="type"', 'File')}${part('name="hash"', 'ab')}` +
+      `${part(`name="data"; filename="${name}"`, `bytes of ${name}`)}--b--\r\n`,
+  },
+  {
+    // An old record, of which only the bytes are kept.
+    route: 'POST /api/history', line: 'POST /api/history',
+    fields: `${BOUNDARY}User-Agent: SyncClipboard/3.0\r\n`,
+    body: (name) =>
+      `${part('name="type"', 'File')}${part('name="hash"', 'ab')}` +
+      `${part('name="createTime"', '2020-01-01T00:00:00Z')}` +
+      `${part(`name="data"; filename="${name}"`, `bytes of ${name}`)}--b--\r\n`,
+  },
+  {
+    route: 'POST /api/history/query', line: 'POST /api/history/query', fields: FORM,
+    body: (name) => `page=1&searchText=${name}`,
+  },
+  {
+    route: 'PATCH /api/history/{type}/{hash}', line: 'PATCH /api/history/Text/ab',
+    fields: 'Content-Type: application/json\r\n', body: (name) => JSON.stringify({ starred: name }),
+  },
+  { route: 'GET /Sync.json', line: 'GET /Sync.json', isLong: true },
+  { route: 'GET /SyncClipboard.json', line: 'GET /SyncClipboard.json', isLong: true },
+  { route: 'GET /file/{dataName}', line: 'GET /file/large', isLong: true },
+  { route: 'GET /api/history/{profileId}', line: 'GET /api/history/{text}', isLong: true },
+  { route: 'GET /api/history/{profileId}/data', line: 'GET /api/history/{file}/data', isLong: true },
+  { route: 'GET /api/sse/clipboard', line: 'GET /api/sse/clipboard', isLong: true },
+  ...[
+    'GET /', 'OPTIONS /', 'PROPFIND /', 'MKCOL /', 'GET /api/time', 'GET /api/version',
+    'GET /version', 'GET /file', 'DELETE /file', 'PROPFIND /file', 'MKCOL /file',
+    'GET /api/history/statistics', 'DELETE /api/history/clear',
+  ].map((line) => ({ route: line, line })),
+]
+
+type Stage = 'half its head' | 'its head' | 'half its body' | 'all but a byte' | 'all of it' |
+  'answered' | 'half answered'
+
+function stagesOf({ body, isLong, isQueued }: Row): readonly Stage[] {
+  if (body === undefined) return ['half its head', isLong === true ? 'half answered' : 'answered']
+  const parts = ['half its head', 'its head', 'half its body', 'all but a byte'] as const
+  return isQueued === true ? [...parts, 'all of it'] : parts
+}
+
+/** A request at a stage. */
+interface Cell {
+  readonly name: string
+  readonly stage: Stage
+  readonly client: RawClient
+  /** What is still to be sent. */
+  readonly rest: string
+}
+
+let program: BuiltProgram
+
+before(async () => {
+  program = await buildProgram()
+})
+
+after(() => program.remove())
+
+interface Scene {
+  readonly daemon: DaemonProcess
+  /** The one that goes, and the one that stays. */
+  readonly device: PairedDevice
+  readonly second: PairedDevice
+  readonly other: Phone
+  /** Begins a request for each row and stage that is wanted. */
+  readonly begin: (isWanted: (stage: Stage) => boolean) => Promise<readonly Cell[]>
+  readonly data: string
+}
+
+async function setUp(t: TestContext, grace: string, folder?: string): Promise<Scene> {
+  const args = ['--headless', '--grace', grace, '--staging-quota-bytes', `${QUOTA}`, '--min-free-bytes', '0']
+  const own = folder ?? (await temporaryFolder(t))
+  const daemon = await startDaemonProcess(t, { main: program.main, args, folder: own })
+  const owner = await ownerOf(daemon)
+  const [device, second] = [await owner.pair(NEW_PHONE), await owner.pair(NEW_PHONE)]
+  const other = createPhone(second, daemon.ready.gateway)
+  await other.pushFile('File', 'large', FILE)
+  const file = await profileOf(other)
+  await other.pushText(TEXT)
+  const text = await profileOf(other)
+  const phone = createPhone(device, daemon.ready.gateway)
+  assert.equal((await phone.fetch('/file/waits', { method: 'PUT', body: 'it waits' })).status, 200)
+
+  let number = 0
+  const begin = (isWanted: (stage: Stage) => boolean): Promise<readonly Cell[]> => {
+    const cells = ROWS.flatMap((row) =>
+      stagesOf(row).filter(isWanted).map(async (stage): Promise<Cell> => {
+        const id = `cell${number++}`
+        const line = row.line.replace('{name}', id).replace('{text}', text).replace('{file}', file)
+        const client = await connectTo(daemon)
+        t.after(() => client.close())
+        const rest = await sendTo(stage, client, { ...row, line, device, body: row.body?.(id) ?? '' })
+        return { name: `${line}, ${stage}, ${id}`, stage, client, rest }
+      }),
+    )
+    return Promise.all(cells)
+  }
+  return { daemon, device, second, other, begin, data: join(daemon.folder, 'data') }
+}
+
+async function profileOf(phone: Phone): Promise<string> {
+  const { type, hash } = await phone.document()
+  return `${String(type)}-${String(hash)}`
+}
+
+interface Sending {
+  readonly line: string
+  readonly device: PairedDevice
+  readonly fields?: string
+  readonly body: string
+}
+
+/** Sends a request up to a stage. @returns The rest. */
+async function sendTo(
+  stage: Stage,
+  client: RawClient,
+  { line, device, fields = '', body }: Sending,
+): Promise<string> {
+  const length = body === '' ? '' : `Content-Length: ${body.length}\r\n`
+  const head = formatHead(line, device, fields + length)
+  if (stage === 'half its head') {
+    const whole = formatHead(line, device, `${fields}${length}Connection: close\r\n`) + body
+    client.send(whole.slice(0, 40))
+    return whole.slice(40)
+  }
+  if (stage === 'half answered') {
+    await client.send(head).readUntil('\r\n\r\n')
+    client.socket.pause()
+    return ''
+  }
+  if (stage === 'answered') {
+    assert.ok((await client.send(head).read()).status < 300, line)
+    return head
+  }
+  if (stage === 'all of it') {
+    client.send(head + body)
+    return ''
+  }
+  client.send(formatHead(line, device, `${fields}${length}Expect: 100-continue\r\n`))
+  assert.equal((await client.read()).status, 100, line)
+  const sent = { 'its head': 0, 'half its body': body.length / 2, 'all but a byte': body.length - 1 }[stage]
+  client.send(body.slice(0, sent))
+  return body.slice(sent)
+}
+
+/** What all requests share: room for uploads, and memory for documents. */
+const BUDGETS = [['PUT /file/promised', PROMISED], ['PUT /Sync.json', LONGEST_DOCUMENT]] as const
+
+/** Begins requests that take much of it. */
+function takeBudgets(
+  { daemon }: Pick<Scene, 'daemon'>,
+  device: PairedDevice,
+): Promise<readonly RawClient[]> {
+  return Promise.all(
+    BUDGETS.map(async ([line, length]) => {
+      const client = await connectTo(daemon)
+      const fields = `Content-Length: ${length}\r\nExpect: 100-continue\r\n`
+      client.send(formatHead(line, device, fields))
+      assert.equal((await client.read()).status, 100, line)
+      return client.send('x'.repeat(100))
+    }),
+  )
+}
+
+/** Whatever was sent before has been read when this resolves. */
+async function hasRead({ ready }: DaemonProcess): Promise<void> {
+  const headers = { connection: 'close' }
+  assert.equal((await fetch(`${ready.gateway}/healthz`, { headers })).status, 204)
+}
+
+/** Sends what is left of each request, and checks that nothing came of it. */
+async function assertNothingCame(cells: readonly Cell[]): Promise<void> {
+  await Promise.all(
+    cells.map(async ({ name, stage, client, rest }) => {
+      client.send(rest).socket.resume()
+      const answer = await client.readToEnd()
+      // Nobody knew yet whose request it is.
+      if (stage === 'half its head') assert.match(answer, /^HTTP\/1\.1 4/, name)
+      else if (stage === 'half answered') assert.ok(answer.length < TEXT.length, name)
+      else assert.equal(answer, '', name)
+    }),
+  )
+}
+
+async function assertOnlyItemIsKept({ data }: Scene): Promise<void> {
+  assert.deepEqual(await readdir(join(data, 'staging')), [])
+  assert.equal((await readdir(join(data, 'blobs'))).length, 1)
+}
+
+/** The pipeline stands still when the next item is written. */
+function holdPipeline(t: TestContext, { daemon, data }: Scene): Promise<() => Promise<void>> {
+  const path = join(data, 'item.json')
+  return inject(t, daemon.ready.pid, { calls: 'link', fault: STANDSTILL, path })
+}
+
+/** The other device has all that there is, and goes on with what it was doing. */
+async function startOther(t: TestContext, scene: Scene) {
+  const { daemon, second, other } = scene
+  const { gateway } = daemon.ready
+  const events = await openEvents(t, gateway, other.authorization)
+  await events.next()
+  const download = await other.fetch('/file/large')
+  return async (): Promise<void> => {
+    assert.ok(FILE.equals(Buffer.from(await download.arrayBuffer())), 'its download')
+    for (const client of await takeBudgets(scene, second)) client.close()
+    await other.pushText('it goes on')
+    let frame = await events.next()
+    while (frame !== undefined && 'comment' in frame) frame = await events.next()
+    assert.ok(frame !== undefined && 'event' in frame && frame.event === 'update', 'its stream')
+    await other.pushFile('File', 'last', FILE)
+    assert.ok(FILE.equals(await other.download()))
+  }
+}
+
+describe('every request of a device, at every stage', () => {
+  it('is in the table', async (t) => {
+    const at = await serveGateway(t)
+    const routes = deviceRoutes(at, new EventStreams(at), { version: '' })
+    const known = new Set(ROWS.map(({ route }) => route))
+    assert.deepEqual(new Set(routes.map(({ method, pattern }) => `${method} ${pattern}`)), known)
+  })
+
+  for (const command of ['revoke', 'rotate'] as const) {
+    it(`changes nothing once ${command} has returned, and holds nothing`, async (t) => {
+      const scene = await setUp(t, '5m')
+      const { daemon, device, other, begin } = scene
+      const cells = await begin((stage) => stage !== 'all of it')
+      const goOn = await startOther(t, scene)
+      await takeBudgets(scene, device)
+      const expected = await other.document()
+      const { stdout } = await daemon.run(command, '--json', device.id)
+      await assertOnlyItemIsKept(scene)
+      await assertNothingCame(cells)
+      await assertOnlyItemIsKept(scene)
+      assert.deepEqual(await other.document(), expected)
+      await goOn()
+
+      const { gateway } = daemon.ready
+      assert.equal((await createPhone(device, gateway).fetch('/')).status, 401)
+      if (command === 'rotate') {
+        const renewed = createPhone(JSON.parse(stdout), gateway)
+        const body = JSON.stringify({ type: 'File', dataName: 'waits', hasData: true })
+        assert.equal((await renewed.fetch('/Sync.json', { method: 'PUT', body })).status, 404)
+      }
+      assert.equal(daemon.stderr(), '')
+    })
+
+    it(`changes nothing after ${command} while it waits for its turn`, needsTracing, async (t) => {
+      const scene = await setUp(t, '5m')
+      const { daemon, device, other, begin } = scene
+      const letGo = await holdPipeline(t, scene)
+      const first = other.pushText('it comes first')
+      await hasRead(daemon)
+      const queued = await begin((stage) => stage === 'all of it')
+      await hasRead(daemon)
+      const changed = daemon.run(command, device.id)
+      await assertNothingCame(queued)
+      await letGo()
+      await Promise.all([first, changed])
+      await assertOnlyItemIsKept(scene)
+      assert.equal((await other.document())['text'], 'it comes first')
+      await other.pushText('it comes last')
+      assert.equal((await other.document())['text'], 'it comes last')
+      await assertOnlyItemIsKept(scene)
+    })
+
+    it(`happens before ${command} returns, or never, when it is being written`, needsTracing, async (t) => {
+      const scene = await setUp(t, '5m')
+      const { daemon, device, data } = scene
+      const letGo = await holdPipeline(t, scene)
+      const client = await connectTo(daemon)
+      const body = document('it is being written')
+      client.send(formatHead('PUT /Sync.json', device, `Content-Length: ${body.length}\r\n`) + body)
+      await hasRead(daemon)
+      let hasReturned = false
+      const changed = daemon.run(command, device.id).then(() => (hasReturned = true))
+      assert.equal(await client.readToEnd(), '')
+      await hasRead(daemon)
+      assert.equal(hasReturned, false)
+      await letGo()
+      await changed
+      const item = await readFile(join(data, 'item.json'), 'utf8')
+      assert.equal(await daemon.stop(), 0)
+      assert.equal(await readFile(join(data, 'item.json'), 'utf8'), item)
+    })
+  }
+
+  for (const command of ['revoke', 'rotate'] as const) {
+    it(`leaves nothing staged after ${command} without a daemon`, async (t) => {
+      const { daemon, device, data } = await setUp(t, '0')
+      assert.equal(await daemon.stop(), 0)
+      assert.equal((await readdir(join(data, 'staging'))).length, 1)
+      await daemon.run(command, device.id)
+      assert.deepEqual(await readdir(join(data, 'staging')), [])
+      assert.equal((await readdir(join(data, 'blobs'))).length, 1)
+    })
+  }
+
+  it('is cut when its device is revoked while the daemon stops, which waits for others', async (t) => {
+    const scene = await setUp(t, '5m')
+    const { daemon, device } = scene
+    const passing: readonly Stage[] = ['half its head', 'answered', 'all of it']
+    const begun = await scene.begin((stage) => !passing.includes(stage))
+    const second = await (await ownerOf(daemon)).pair(NEW_PHONE)
+    const late = await connectTo(daemon)
+    const headers = 'Content-Length: 4\r\nExpect: 100-continue\r\n'
+    late.send(formatHead('PUT /file/late', second, headers))
+    assert.equal((await late.read()).status, 100)
+    const exit = once(daemon.child, 'exit')
+    daemon.child.kill('SIGTERM')
+    await daemon.run('revoke', device.id)
+    await assertNothingCame(begun)
+    assert.equal((await late.send('late').read()).status, 200)
+    assert.deepEqual(await exit, [0, null])
+    assert.equal(daemon.stderr(), '')
+    assert.equal((await readdir(join(scene.data, 'staging'))).length, 1)
+    assert.equal((await readdir(join(scene.data, 'blobs'))).length, 2)
+  })
+
+  it('leaves nothing when the daemon is stopped', async (t) => {
+    const folder = await temporaryFolder(t)
+    const { daemon, device, begin } = await setUp(t, '0', folder)
+    const cells = await begin((stage) => stage !== 'all of it')
+    assert.equal(await daemon.stop(), 0)
+    for (const { name, client, rest } of cells) {
+      client.send(rest).socket.resume()
+      const answer = await client.readToEnd()
+      assert.ok(answer.length < TEXT.length, name)
+      assert.doesNotMatch(answer, /HTTP\/1\.1 2/, name)
+    }
+    const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
+    const phone = createPhone(device, next.ready.gateway)
+    assert.equal((await phone.document())['type'], 'Text')
+    const { storage } = JSON.parse((await next.run('status', '--json')).stdout)
+    assert.deepEqual([storage.stagedUploads, storage.stagedBytes], [1, 'it waits'.length])
+    assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 2)
+  })
+})
