@@ -178,10 +178,16 @@ export class Connection {
       setImmediate(() => this.socket.destroy())
       return
     }
-    // Behind the answers of others, it takes the connection with it when its turn comes.
+    if (response.socket === null) {
+      // Behind the answers of others, it takes the connection with it when its turn comes. Nothing
+      // of it may be written before: some versions of Node do that although it is destroyed.
+      response.once('socket', () => this.socket.destroy())
+      response.destroy()
+      // It hears of that by itself only when it has the connection.
+      response.emit('close')
+      return
+    }
     response.destroy()
-    // Which it hears of by itself only when it has the connection.
-    if (response.socket === null) response.emit('close')
   }
 
   async #closed(): Promise<void> {
