@@ -10,6 +10,7 @@ import { toDataName } from '../core/data-name.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
+import { only } from '../lib/only.ts'
 import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
@@ -130,10 +131,6 @@ async function readHead(blob: Blob): Promise<Uint8Array> {
   } finally {
     await opened.close()
   }
-}
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }
 
 /** A folder gives its name, unless that is too long with `.zip` behind it. */

@@ -234,10 +234,9 @@ export class PeerLink {
 
   /** Lets go of a transfer whose item nobody needs any more. */
   #abortOutdated(): void {
-    const transfer = this.#transfer
-    if (transfer === undefined) return
-    const wanted = [this.#deps.latest.current?.item.contentId, this.#remote?.contentId]
-    if (!wanted.includes(transfer.contentId as never)) transfer.abort.abort(OUTDATED)
+    const { contentId, abort } = this.#transfer ?? {}
+    const wanted = [this.#deps.latest.current?.item, this.#remote]
+    if (!wanted.some((item) => item?.contentId === contentId)) abort?.abort(OUTDATED)
   }
 }
 

@@ -12,6 +12,7 @@ import { MAX_FILE_BYTES } from '../core/limits.ts'
 import { digestsOf } from '../hashing/content-id.ts'
 import type { FileHasher } from '../hashing/file-hasher.ts'
 import { createPrivateFile, syncFolder } from '../lib/atomic-file.ts'
+import { only } from '../lib/only.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { BlobStore, BytesToReceive, CopiedGroup, Digests } from '../ports/blob.ts'
@@ -117,9 +118,8 @@ export class DiskBlobStore implements BlobStore {
 
   /** A blob over a file of the user that was hashed some time ago. */
   adopted(path: string, identity: FileIdentity, digests: Digests, modifiedAt: number): DiskBlob {
-    const source = { kind: 'user' } as const
-    const remove = async (): Promise<void> => undefined
-    return new DiskBlob({ source, path, identity, digests, modifiedAt, remove })
+    const file = { source: { kind: 'user' }, path, identity, digests, modifiedAt } as const
+    return new DiskBlob({ ...file, remove: async () => undefined })
   }
 
   /**
@@ -237,10 +237,6 @@ export class DiskBlobStore implements BlobStore {
       this.#logger.warn('Cannot remove bytes that nobody needs', { path, code })
     }
   }
-}
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }
 
 async function create(path: string): Promise<FileHandle> {

@@ -176,9 +176,10 @@ describe('somebody who is cut', () => {
       const fields = [`Content-Length: ${16 * MIB}`, 'Expect: 100-continue']
       return client.send(head('PUT /', owner, ...fields))
     }
-    for (let round = 0; round < 2; round++) {
-      assert.equal((await (await begin('anne')).read()).status, 100)
+    for (const owner of ['anne', 'carl']) {
+      assert.equal((await (await begin(owner)).read()).status, 100)
     }
+    assert.equal((await (await begin('bert')).read()).status, 503)
     await at.cut('anne')
     const client = await begin('bert')
     assert.equal((await client.read()).status, 100)
