@@ -21,7 +21,7 @@ import { GroupClock } from '../peers/group-clock.ts'
 import { MEMBER_FILE } from '../peers/member-file.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Device } from '../ports/device-registry.ts'
+import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import type { GroupTime } from '../ports/group-time.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PeerStore } from '../ports/peers.ts'
@@ -49,6 +49,11 @@ export interface OpenClipboardOptions extends ClipboardWatch {
   readonly verifyWorkers?: number | undefined
   readonly verifyQueue?: number | undefined
   readonly clock?: Clock | undefined
+  /**
+   * The devices that have a say in what becomes current, where the gateway asks another registry
+   * than that of the data directory.
+   */
+  readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid' | 'list' | 'onCredentialGone'> | undefined
   /** This program ends right after its change: see `JsonDeviceRegistryOptions`. */
   readonly isBrief?: boolean | undefined
   /** By default warnings and errors go to stderr. */
@@ -103,10 +108,11 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     cleanup.add(() => hasher.close())
     const path = join(directory.path, 'devices.json')
     const { onFirstSighting, isBrief } = options
-    const devices = await JsonDeviceRegistry.open({
+    const registry = await JsonDeviceRegistry.open({
       path, hasher, clock, logger, onFirstSighting, isBrief,
     })
-    cleanup.add(() => devices.close())
+    cleanup.add(() => registry.close())
+    const { devices = registry } = options
 
     const { limits = {}, onDiskFull } = options
     const storage = await openStorage({ directory, clock, logger, limits, onDiskFull, devices })
@@ -126,10 +132,10 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     // Whoever shuts a device out hears that it is done when nothing of it can change anything.
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
     devices.onCredentialGone((deviceId) => inbound.idle(deviceId))
-    const verifier = createCredentialVerifier({ registry: devices, hasher })
+    const verifier = createCredentialVerifier({ registry, hasher })
     return {
-      directory, blobs, storage, staging, latest, changes, inbound, devices, verifier, clock, logger,
-      member, groupTime, peerStore,
+      directory, blobs, storage, staging, latest, changes, inbound, devices: registry, verifier,
+      clock, logger, member, groupTime, peerStore,
       close: () => cleanup.run(),
     }
   } catch (error) {

@@ -33,7 +33,7 @@ export interface DiskStagingAreaOptions extends RestoreOptions {
   readonly maxFileBytes: number
   readonly quotaBytes: number
   readonly maxPerDevice: number
-  readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid'> | undefined
+  readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid' | 'list'> | undefined
 }
 
 export class DiskStagingArea implements StagingArea {

@@ -43,7 +43,7 @@ export interface StorageOptions {
   /** What is absent is as in `core/limits.ts`. */
   readonly limits?: Partial<StorageLimits>
   /** Whose uploads count. Without it everybody's do. */
-  readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid'> | undefined
+  readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid' | 'list'> | undefined
   /** Told when an upload finds no room on the disk, and when there is room for it again. */
   readonly onDiskFull?: ((isFull: boolean) => void) | undefined
 }

@@ -18,7 +18,7 @@ export interface RestoreOptions {
   /** The blob of this name belongs to the item: its record is a left-over. */
   readonly takenBlob: string | undefined
   /** Whose uploads count. Without it everybody's do. */
-  readonly devices?: Pick<DeviceRegistry, 'find'> | undefined
+  readonly devices?: Pick<DeviceRegistry, 'find' | 'list'> | undefined
 }
 
 export interface RestoredUploads {
@@ -47,12 +47,15 @@ export async function restoreStaged(
   return { uploads, unreadable }
 }
 
-/** Whether the device still is paired, with the password that it had. */
+/**
+ * Whether the device still is paired, with the password that it had. Where there is no device at
+ * all, somebody has put the file of devices aside, and may bring it back.
+ */
 function counts(
   { deviceId, credential }: StagingRecord,
   devices: RestoreOptions['devices'],
 ): boolean {
-  if (devices === undefined) return true
+  if (devices === undefined || devices.list().length === 0) return true
   const device = devices.find(deviceId)
   if (device === undefined) return false
   return credential === undefined || credential === credentialOf(device.passwordHash)

@@ -33,7 +33,7 @@ const QUOTA = 512 * MIB
 const PROMISED = 300 * MIB
 
 /** Longer documents wait for others. */
-const LONGEST_DOCUMENT = 16 * MIB
+const LONG_DOCUMENT = 12 * MIB
 
 const BOUNDARY = 'Content-Type: multipart/form-data; boundary=b\r\n'
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n'
@@ -138,6 +138,8 @@ interface Scene {
   /** The one that goes, and the one that stays. */
   readonly device: PairedDevice
   readonly second: PairedDevice
+  /** Stays as well. */
+  readonly third: PairedDevice
   readonly other: Phone
   /** Begins a request for each row and stage that is wanted. */
   readonly begin: (isWanted: (stage: Stage) => boolean) => Promise<readonly Cell[]>
@@ -149,7 +151,8 @@ async function setUp(t: TestContext, grace: string, folder?: string): Promise<Sc
   const own = folder ?? (await temporaryFolder(t))
   const daemon = await startDaemonProcess(t, { main: program.main, args, folder: own })
   const owner = await ownerOf(daemon)
-  const [device, second] = [await owner.pair(NEW_PHONE), await owner.pair(NEW_PHONE)]
+  const device = await owner.pair(NEW_PHONE)
+  const [second, third] = [await owner.pair(NEW_PHONE), await owner.pair(NEW_PHONE)]
   const other = createPhone(second, daemon.ready.gateway)
   await other.pushFile('File', 'large', FILE)
   const file = await profileOf(other)
@@ -172,7 +175,7 @@ async function setUp(t: TestContext, grace: string, folder?: string): Promise<Sc
     )
     return Promise.all(cells)
   }
-  return { daemon, device, second, other, begin, data: join(daemon.folder, 'data') }
+  return { daemon, device, second, third, other, begin, data: join(daemon.folder, 'data') }
 }
 
 async function profileOf(phone: Phone): Promise<string> {
@@ -221,7 +224,7 @@ async function sendTo(
 }
 
 /** What all requests share: room for uploads, and memory for documents. */
-const BUDGETS = [['PUT /file/promised', PROMISED], ['PUT /Sync.json', LONGEST_DOCUMENT]] as const
+const BUDGETS = [['PUT /file/promised', PROMISED], ['PUT /Sync.json', LONG_DOCUMENT]] as const
 
 /** Begins requests that take much of it. */
 function takeBudgets(
@@ -272,14 +275,15 @@ function holdPipeline(t: TestContext, { daemon, data }: Scene): Promise<() => Pr
 
 /** The other device has all that there is, and goes on with what it was doing. */
 async function startOther(t: TestContext, scene: Scene) {
-  const { daemon, second, other } = scene
+  const { daemon, second, third, other } = scene
   const { gateway } = daemon.ready
   const events = await openEvents(t, gateway, other.authorization)
   await events.next()
   const download = await other.fetch('/file/large')
   return async (): Promise<void> => {
     assert.ok(FILE.equals(Buffer.from(await download.arrayBuffer())), 'its download')
-    for (const client of await takeBudgets(scene, second)) client.close()
+    const held = [await takeBudgets(scene, second), await takeBudgets(scene, third)]
+    for (const client of held.flat()) client.close()
     await other.pushText('it goes on')
     let frame = await events.next()
     while (frame !== undefined && 'comment' in frame) frame = await events.next()

@@ -39,10 +39,10 @@ async function serve(cleanup: AsyncCleanup): Promise<ServedClipboard> {
   cleanup.add(() => rm(dataDir, { recursive: true, force: true }))
   const clock = new FakeClock()
   const logger = new CaptureLogger()
-  const clipboard = await openClipboard({ dataDir, clock, logger })
+  const devices = new MemoryDeviceRegistry(() => clock.now())
+  const clipboard = await openClipboard({ dataDir, clock, logger, devices })
   cleanup.add(() => clipboard.close())
 
-  const devices = new MemoryDeviceRegistry(() => clock.now())
   const verifier = new FakeVerifier(devices)
   const listener = createGateway({ ...clipboard, devices, verifier }, { version: '1.2.3' })
   const limits = { maxConnections: 100, maxConnectionsPerAddress: 100 }
