@@ -32,8 +32,11 @@ const TEXT = 'the text of the other device '.repeat((7 * MIB) / 29)
 const QUOTA = 512 * MIB
 const PROMISED = 300 * MIB
 
-/** Longer documents wait for others. */
-const LONG_DOCUMENT = 12 * MIB
+/** With the long text that it reads as a record, all the memory that one device may hold. */
+const LONG_DOCUMENT = 8 * MIB
+
+/** Two of these are all the memory for documents, of which the first device then holds nothing. */
+const LONGEST_DOCUMENT = 15 * MIB
 
 const BOUNDARY = 'Content-Type: multipart/form-data; boundary=b\r\n'
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n'
@@ -224,15 +227,18 @@ async function sendTo(
 }
 
 /** What all requests share: room for uploads, and memory for documents. */
-const BUDGETS = [['PUT /file/promised', PROMISED], ['PUT /Sync.json', LONG_DOCUMENT]] as const
+function budgets(document: number): readonly (readonly [line: string, length: number])[] {
+  return [['PUT /file/promised', PROMISED], ['PUT /Sync.json', document]]
+}
 
 /** Begins requests that take much of it. */
 function takeBudgets(
   { daemon }: Pick<Scene, 'daemon'>,
   device: PairedDevice,
+  document: number,
 ): Promise<readonly RawClient[]> {
   return Promise.all(
-    BUDGETS.map(async ([line, length]) => {
+    budgets(document).map(async ([line, length]) => {
       const client = await connectTo(daemon)
       const fields = `Content-Length: ${length}\r\nExpect: 100-continue\r\n`
       client.send(formatHead(line, device, fields))
@@ -282,8 +288,8 @@ async function startOther(t: TestContext, scene: Scene) {
   const download = await other.fetch('/file/large')
   return async (): Promise<void> => {
     assert.ok(FILE.equals(Buffer.from(await download.arrayBuffer())), 'its download')
-    const held = [await takeBudgets(scene, second), await takeBudgets(scene, third)]
-    for (const client of held.flat()) client.close()
+    const held = [second, third].map((stays) => takeBudgets(scene, stays, LONGEST_DOCUMENT))
+    for (const client of (await Promise.all(held)).flat()) client.close()
     await other.pushText('it goes on')
     let frame = await events.next()
     while (frame !== undefined && 'comment' in frame) frame = await events.next()
@@ -307,7 +313,7 @@ describe('every request of a device, at every stage', () => {
       const { daemon, device, other, begin } = scene
       const cells = await begin((stage) => stage !== 'all of it')
       const goOn = await startOther(t, scene)
-      await takeBudgets(scene, device)
+      await takeBudgets(scene, device, LONG_DOCUMENT)
       const expected = await other.document()
       const { stdout } = await daemon.run(command, '--json', device.id)
       await assertOnlyItemIsKept(scene)
