@@ -85,6 +85,7 @@ export class GroupModel {
     await this.#start()
     for (let step = 0; step < STEPS; step += 1) await this.#step()
     for (const link of this.#links) link.mend()
+    await Promise.all(this.#members.map(({ process }) => isLinked(process)))
     await this.#converge()
     await this.#pushInTurn()
     for (const { process } of this.#members) {
@@ -296,6 +297,14 @@ export class GroupModel {
 
   #tell(what: string): void {
     this.#told.push(what)
+  }
+}
+
+/** Those who have the same item by chance may still be apart. */
+async function isLinked({ daemon }: MemberProcess): Promise<void> {
+  for (;;) {
+    const peers: { readonly state: string }[] = JSON.parse((await daemon.run('peers', '--json')).stdout)
+    if (peers.every(({ state }) => state === 'connected')) return
   }
 }
 
