@@ -104,8 +104,8 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     usage: 'panel',
     summary: 'open the panel of the running daemon in a browser',
     details:
-      'Where there is no desktop, and over SSH, it prints the URL instead. The URL works once, and ' +
-      'within a minute.',
+      'Where there is no desktop, and over SSH, it prints the URL instead. Whoever has the URL can ' +
+      'use the panel until the daemon stops, or all browsers were signed out.',
     options: {
       print: { placeholder: undefined, meaning: 'print the URL, and open nothing' },
       ...JSON_FLAG,

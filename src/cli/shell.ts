@@ -40,8 +40,8 @@ export function printJson(shell: Shell, value: unknown): void {
   print(shell, visibleJson(json))
 }
 
-/** Also as part of a path, where slashes are one. */
-const LINK = /clip:\/+connect[^\s"]*/gi
+/** Also as part of a path, where slashes are one. How every link begins is no secret. */
+const LINK = /clip:\/+connect\?*[^\s"?][^\s"]*/gi
 
 /**
  * Prints one line on stderr, whatever the message holds. People give links where a file or a device

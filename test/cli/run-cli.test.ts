@@ -147,7 +147,7 @@ describe('clipgate link decode', () => {
 
   it('exits with 1 and the code of what is wrong, without quoting it', async () => {
     const broken: readonly (readonly [string | Uint8Array, RegExp])[] = [
-      [`https://${SECRET}`, /INVALID_SCHEME/],
+      [`https://${SECRET}`, /INVALID_SCHEME: .* must begin with "clip:\/\/connect\?"/],
       [`clip://connect?v=1&svc=mobile-sync&p=${SECRET}!`, /PAYLOAD_DECODE_FAILED/],
       [link.replace('v=1', 'v=2'), /UNSUPPORTED_VERSION/],
       ['', /there is none on stdin/],

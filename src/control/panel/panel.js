@@ -58,6 +58,7 @@ followDaemon({
   onLink: (next) => {
     if (next === 'away' && link !== 'away' && hasState()) announce(strings.announceAway)
     if (next === 'live' && link === 'away') announce(strings.announceBack)
+    if (next === 'signed-out' && link !== 'signed-out') announce(strings.errors.signedOut)
     link = next
     render()
   },

@@ -48,7 +48,7 @@ export const strings = {
   problems: {
     heading: 'Needs attention',
     awayTitle: 'The daemon does not answer',
-    away: 'What you see is from before. When the daemon was started again, “clipgate panel” opens a new page. To start it: ',
+    away: 'What you see is from before. Once the daemon runs again, “clipgate panel” opens a new page. To start it: ',
     awayCommand: 'clipgate serve',
     clipboard: 'The system clipboard cannot be used',
     /** @type {(name: string) => string} */

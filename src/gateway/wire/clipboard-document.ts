@@ -56,7 +56,7 @@ export function decodeDocument(body: unknown): ClipboardDocument {
   }
   // An empty text that was sent on purpose says so; see `clipboard-pipeline.ts`.
   if (!DESCRIPTION.some((name) => fields.has(name.toLowerCase()))) {
-    throw new HttpError('BAD_BODY', { detail: 'nothing but a "type"' })
+    throw new HttpError('BAD_BODY', { detail: 'nothing known but a "type"' })
   }
   // Hints that nobody acts on are checked all the same: a wrong type means a confused client.
   readField(fields, 'size', 'number', undefined)
