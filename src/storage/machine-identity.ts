@@ -43,8 +43,9 @@ export async function identifyMachine(): Promise<MachineIdentity> {
 }
 
 /**
- * Whether both are known and two machines. Names count less than ids: each container has its own,
- * so they say nothing during one boot of the machine.
+ * Whether both are known and two machines. An id and a name cannot be compared: that counts as
+ * unknown. Names count less than ids: each container has its own, so they say nothing during one
+ * boot of the machine.
  */
 export function isAnotherMachine(
   then: { readonly machine: string | undefined; readonly bootId: string | undefined },
@@ -52,8 +53,9 @@ export function isAnotherMachine(
 ): boolean {
   if (then.machine === undefined || now.machine === undefined) return false
   if (then.machine === now.machine) return false
-  const areIds = then.machine.startsWith('id:') && now.machine.startsWith('id:')
-  return areIds || then.bootId === undefined || then.bootId !== now.bootId
+  const isId = now.machine.startsWith('id:')
+  if (then.machine.startsWith('id:') !== isId) return false
+  return isId || then.bootId === undefined || then.bootId !== now.bootId
 }
 
 /** The name of a machine as it may be printed: whoever can write the lock chose it. */

@@ -22,6 +22,10 @@ describe('the compose file', () => {
     assert.deepEqual(members, [clipgate, proxy])
   })
 
+  it('gives the daemon a name that outlives its container, which its lock may hold', () => {
+    assert.match(readRecipe('compose.yaml'), /^ {2}clipgate:\n(?: {4}.*\n)*? {4}hostname: clipgate$/m)
+  })
+
   it('sets the daemon up for its proxy', () => {
     assert.equal(settings.headless, true)
     assert.equal(settings.publicUrl, `https://${SITE}`)

@@ -18,7 +18,7 @@ const CASES: readonly (readonly [what: string, then: Known, now: Known, isAnothe
   ['two containers that have no ids, on one machine', [NAMED_A, BOOT_1], [NAMED_B, BOOT_1], false],
   ['two machines that have names only', [NAMED_A, BOOT_1], [NAMED_B, BOOT_2], true],
   ['a container beside the machine that it runs on', [NAMED_A, BOOT_1], [B, BOOT_1], false],
-  ['a machine that has a name, and one that has an id', [NAMED_A, BOOT_1], [B, BOOT_2], true],
+  ['a machine that has a name, and one that has an id', [NAMED_A, BOOT_1], [B, BOOT_2], false],
   ['a machine of which nothing is known', [undefined, BOOT_1], [B, BOOT_2], false],
   ['a machine that knows nothing of itself', [A, BOOT_1], [undefined, BOOT_2], false],
 ]
