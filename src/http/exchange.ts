@@ -99,8 +99,7 @@ export class Exchange implements Call {
     const { expect, 'content-length': length } = this.request.headers
     if (expect === undefined || this.request.httpVersionMinor === 0) return
     if (length === '0' || !EXPECTS_CONTINUE.test(expect)) return
-    // A client that did not wait needs no leave.
-    if (this.request.readableLength > 0 || this.request.complete) return
+    // Also to a client that did not wait: Node closes the connection after an answer without it.
     this.response.writeContinue()
   }
 

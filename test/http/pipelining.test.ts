@@ -96,6 +96,21 @@ describe('requests that do not wait for an answer', () => {
 
   const put = (body: string): string => head('PUT /it', `Content-Length: ${body.length}`) + body
 
+  it('are answered behind a body that came together with its wish for 100 Continue', async (t) => {
+    const late = route('PUT', '/late', async (call) => {
+      // Until then the body has come, as it has when a login took its time.
+      await turnOfEvents()
+      return text(Buffer.from(await readBytes(call, MAX_BODY)).toString('latin1'))
+    }, { maxBody: MAX_BODY })
+    const { connect } = await serveKernel(t, { routes: [late] })
+    const client = await connect()
+    const expecting = head('PUT /late', 'Content-Length: 5', 'Expect: 100-continue')
+    client.send(`${expecting}hello${head('GET /')}`)
+    assert.equal((await client.read()).status, 100)
+    assert.equal((await client.read()).body, 'hello')
+    assert.equal((await client.read()).body, 'root')
+  })
+
   for (const count of [16, 17, 100, 1000, 5000]) {
     it(`are ${count}, and all are answered in their order behind one that is slow`, async (t) => {
       const { connect, slow } = await serveSlowly(t)
