@@ -174,10 +174,14 @@ describe('other pages', needs('chromium'), () => {
           element.src = '${control}${path}'
           document.body.append(element)
         })`
-      const statuses: number[] = []
       // The page hears of no answer that another origin keeps from it; its browser does.
       const browser = await foreign.context().newCDPSession(foreign)
-      browser.on('Network.responseReceivedExtraInfo', ({ statusCode }) => statuses.push(statusCode))
+      const urls = new Map<string, string>()
+      browser.on('Network.requestWillBeSent', ({ requestId, request }) => {
+        urls.set(requestId, request.url)
+      })
+      const answers: { readonly requestId: string; readonly statusCode: number }[] = []
+      browser.on('Network.responseReceivedExtraInfo', (answer) => answers.push(answer))
       await browser.send('Network.enable')
       const rotate = `/devices/${paired.id}/rotate`
       // What a page may not even know of is hidden from it; the status is what counts.
@@ -194,6 +198,9 @@ describe('other pages', needs('chromium'), () => {
         assert.equal(await foreign.evaluate(code), outcome, code)
         await asked
       }
+      const statuses = answers
+        .filter(({ requestId }) => urls.get(requestId)?.startsWith(control))
+        .map(({ statusCode }) => statusCode)
       assert.ok(statuses.length > 0, 'There was no answer')
       assert.deepEqual(statuses.filter((status) => status !== 401 && status !== 403), [])
       const frame = foreign.frames().find((one) => one !== foreign.mainFrame())
