@@ -87,6 +87,7 @@ export async function receiveHistoryForm(
       await discardFile()
       file = await receivePart(part, login, staging)
     })
+    file?.upload.keep()
     const form = decodeHistoryForm(fields.fields)
     // Some clients add an empty file to every text; it must not take the text's place.
     if (form.type === 'Text' && file?.upload.blob.size === 0) await discardFile()

@@ -35,10 +35,17 @@ export interface UploadHeader extends UploadSource, UploadName {}
 
 /**
  * Bytes that came before their name. Exactly one of its three endings must be called; until then
- * they count against the quota, and a crash leaves nothing of them.
+ * they count against the quota, and a crash leaves nothing of them. Until they are kept, they may
+ * have to give way to another device, and are discarded then.
  */
 export interface ReceivedUpload {
   readonly blob: HashedBlob
+  /**
+   * Nothing is awaited from the sender any more: they give way to nobody from now on.
+   *
+   * @throws {DomainError} `NO_SPACE` when they have given way.
+   */
+  keep(): void
   /**
    * Files them under the device that sent them and under a name; the newest complete upload wins.
    * When it fails they are discarded.

@@ -10,7 +10,8 @@
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
 import type {
-  ReceivedUpload, StagedUpload, StagingArea, TakenUpload, UploadHeader, UploadSource,
+  ReceivedUpload, StagedUpload, StagingArea, TakenUpload, UploadHeader, UploadName,
+  UploadSource,
 } from '../ports/staging-area.ts'
 import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { DiskBlob } from './disk-blob.ts'
@@ -21,7 +22,7 @@ import { restoreStaged, type RestoreOptions } from './restore-staged.ts'
 import { StagedFiles } from './staged-files.ts'
 import { credentialOf } from './staging-record.ts'
 import { StagingRoom } from './staging-room.ts'
-import type { Expected } from './upload-under-way.ts'
+import type { Expected, UploadUnderWay } from './upload-under-way.ts'
 import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
 
 export interface DiskStagingAreaOptions extends RestoreOptions {
@@ -143,11 +144,11 @@ export class DiskStagingArea implements StagingArea {
       try {
         const limits = { declaredSize, maxBytes: maxFileBytes }
         const blob = await blobs.receive(upload.guard(bytes), limits, upload)
-        // Counted in its own right from now on.
-        this.#room.add(deviceId, blob.size)
-        return this.#received(expected, blob, pending)
-      } finally {
+        await upload.complete(blob)
+        return this.#received(upload, blob, pending)
+      } catch (error) {
         upload.release()
+        throw error
       }
     } catch (error) {
       pending.end()
@@ -155,50 +156,51 @@ export class DiskStagingArea implements StagingArea {
     }
   }
 
-  #received(source: UploadSource, blob: DiskBlob, pending: PendingUpload): ReceivedUpload {
-    const { deviceId } = source
-    const giveUp = (): Promise<void> => {
-      this.#room.remove(deviceId, blob.size)
-      return blob.discard()
-    }
+  #received(upload: UploadUnderWay, blob: DiskBlob, pending: PendingUpload): ReceivedUpload {
     return {
       blob,
-      stage: (name) => pending.endAfter(this.#stage({ ...source, ...name }, blob, pending)),
+      keep: () => upload.keep(),
+      stage: (name) => pending.endAfter(this.#stage(upload, name, blob, pending)),
       release: () => {
-        this.#room.remove(deviceId, blob.size)
+        upload.release()
         pending.end()
       },
-      discard: () => pending.endAfter(giveUp()),
+      discard: () => pending.endAfter(upload.discard()),
     }
   }
 
   /** Writes the record of a complete upload; from then on it survives a restart. */
   async #stage(
-    { deviceId, passwordHash, dataName, mediaType }: UploadHeader,
+    upload: UploadUnderWay,
+    { dataName, mediaType }: UploadName,
     blob: DiskBlob,
     pending: PendingUpload,
   ): Promise<StagedUpload> {
     const { clock, ttlMs } = this.#options
+    const { deviceId, passwordHash } = upload.expected
     const { source, size, digests } = blob
     if (source.kind !== 'own') throw new TypeError('Cannot stage a file of the user')
     const { name } = source
     const header = { deviceId, dataName, mediaType, sequence: this.#sequence++ }
     try {
+      upload.keep()
       pending.check()
       const credential = credentialOf(passwordHash)
       const record = { ...header, credential, size, ...digests, stagedAt: clock.now() }
       await this.#files.write({ name, record })
     } catch (error) {
-      this.#room.remove(deviceId, size)
-      await blob.discard()
+      await upload.discard()
       throw error
     }
-    const upload = { ...header, blob, name, expiresAt: clock.monotonic() + ttlMs }
+    // Counted in its own right from now on.
+    this.#room.add(deviceId, size)
+    upload.release()
+    const staged = { ...header, blob, name, expiresAt: clock.monotonic() + ttlMs }
     // The device may have been dropped while the record was written.
-    if (pending.isDropped) await this.#discard(upload)
+    if (pending.isDropped) await this.#discard(staged)
     pending.check()
-    await this.#add(upload)
-    return upload
+    await this.#add(staged)
+    return staged
   }
 
   /** Lets an upload wait, in the place of an earlier one of its name, or of the device's oldest. */

@@ -2,9 +2,13 @@
  * What staged uploads together may take, of the quota and of the disk: those that are complete, and
  * those under way.
  *
- * Any device may use all of it. When there is not enough, whoever brings more bytes gives up what it
- * has waiting itself; then those give way who have more than it would have, the one with most first.
- * So no device has more than its share while others need it.
+ * Any device may use all of it. When there is not enough of the quota, those give way who have more
+ * than the device that brings more bytes would have, the one with most first; when there is nobody,
+ * that device gives up what it has waiting itself. So no device has more than its share while others
+ * need it.
+ *
+ * When it is the disk that is full, whoever has filled it may have nothing here. So uploads of others
+ * that are complete stay then; those under way give way as above.
  *
  * @module
  */
@@ -24,9 +28,13 @@ export interface StagingRoomOptions {
   readonly drop: (upload: WaitingUpload) => Promise<void>
 }
 
-/** A device that has more than another one would have. */
+/** What there is not enough of. */
+type Scarce = 'quota' | 'disk'
+
+/** What a device gives up that has more than another one would have. */
 interface Expendable {
-  readonly deviceId: string
+  /** Oldest first. */
+  readonly waiting: readonly WaitingUpload[]
   /** Oldest first. */
   readonly underWay: readonly UploadUnderWay[]
   /** What giving way brings, at least. */
@@ -67,8 +75,9 @@ export class StagingRoom {
   async admit(deviceId: string, bytes: number): Promise<void> {
     const { space } = this.#options
     const missing = this.#missing(bytes)
-    if (missing > 0 && this.#gain(deviceId, bytes) < missing) throw noRoom()
-    if (bytes - (await space.available()) > this.#gain(deviceId, bytes)) await space.check(bytes)
+    if (missing > 0 && this.#gain('quota', deviceId, bytes) < missing) throw noRoom()
+    const available = await space.available()
+    if (bytes - available > this.#gain('disk', deviceId, bytes)) await space.check(bytes)
   }
 
   /**
@@ -81,10 +90,8 @@ export class StagingRoom {
       space: this.#options.space,
       take: (bytes) => this.#take(upload, bytes),
       makeRoom: (needs) => this.#turns.run(() => this.#makeRoom(upload, needs)),
-      onReleased: (bytes) => {
-        this.#underWay.delete(upload)
-        this.remove(expected.deviceId, bytes)
-      },
+      giveBack: (bytes) => this.remove(expected.deviceId, bytes),
+      onReleased: () => this.#underWay.delete(upload),
     })
     this.#underWay.add(upload)
     try {
@@ -117,49 +124,55 @@ export class StagingRoom {
     if (upload.isEnding) return
     const ending = [...this.#underWay].find((other) => other !== upload && other.isEnding)
     if (ending !== undefined) return ending.ended
-    const missing = Math.max(this.#missing(quota), disk - (await space.available()))
-    if (missing <= 0) return
-    if (this.#gain(deviceId, quota) < missing) {
+    const missingOfDisk = disk - (await space.available())
+    const missing = this.#missing(quota)
+    if (missing <= 0 && missingOfDisk <= 0) return
+    const isEnough = this.#gain('quota', deviceId, quota) >= missing
+    if (!isEnough || this.#gain('disk', deviceId, quota) < missingOfDisk) {
       upload.isEnding = true
       await space.check(disk)
       throw noRoom()
     }
-    const own = waiting.of(deviceId)
-    // The upload that will be replaced goes last: until then the new one may fail.
-    const first = own.find((other) => other.dataName !== dataName) ?? own[0]
-    if (first !== undefined) return drop(first)
-    const [largest] = this.#expendable(deviceId, quota)
-    const [oldest] = largest === undefined ? [] : waiting.of(largest.deviceId)
+    const scarce = missing > 0 ? 'quota' : 'disk'
+    const [largest] = this.#expendable(scarce, deviceId, this.#heldBy(deviceId) + quota)
+    if (largest === undefined) {
+      const own = waiting.of(deviceId)
+      // The upload that will be replaced goes last: until then the new one may fail.
+      const first = own.find((other) => other.dataName !== dataName) ?? own[0]
+      return first && drop(first)
+    }
+    const [oldest] = largest.waiting
     if (oldest !== undefined) return drop(oldest)
-    const newest = largest?.underWay.at(-1)
+    const newest = largest.underWay.at(-1)
     newest?.interrupt(noRoom())
     await newest?.ended
   }
 
   /** Bytes that a device can have more, when it and those give way who have more than it would. */
-  #gain(deviceId: string, bytes: number): number {
+  #gain(scarce: Scarce, deviceId: string, bytes: number): number {
     const own = sizeOf(this.#options.waiting.of(deviceId))
-    return this.#expendable(deviceId, bytes).reduce((sum, { gain }) => sum + gain, own)
+    const share = this.#heldBy(deviceId) - own + bytes
+    return this.#expendable(scarce, deviceId, share).reduce((sum, { gain }) => sum + gain, own)
   }
 
-  /** The devices that give way to one that wants so many bytes more; the one with most comes first. */
-  #expendable(deviceId: string, bytes: number): readonly Expendable[] {
-    const { waiting } = this.#options
-    const share = this.#heldBy(deviceId) - sizeOf(waiting.of(deviceId)) + bytes
+  /** The other devices that have more than a device would have; the one with most comes first. */
+  #expendable(scarce: Scarce, deviceId: string, share: number): readonly Expendable[] {
     return [...this.#held]
       .filter(([other, held]) => other !== deviceId && held > share)
       .sort(([, a], [, b]) => b - a)
       .map(([other, held]) => {
+        const waiting = scarce === 'quota' ? this.#options.waiting.of(other) : []
         const underWay = this.#underWayOf(other)
         const bytesUnderWay = underWay.reduce((sum, upload) => sum + upload.held, 0)
-        const gain = Math.min(held - share, sizeOf(waiting.of(other)) + bytesUnderWay)
-        return { deviceId: other, underWay, gain }
+        return { waiting, underWay, gain: Math.min(held - share, sizeOf(waiting) + bytesUnderWay) }
       })
       .filter(({ gain }) => gain > 0)
   }
 
   #underWayOf(deviceId: string): readonly UploadUnderWay[] {
-    return [...this.#underWay].filter(({ expected }) => expected.deviceId === deviceId)
+    return [...this.#underWay].filter(({ expected, isExpendable }) => {
+      return isExpendable && expected.deviceId === deviceId
+    })
   }
 
   #heldBy(deviceId: string): number {

@@ -1,5 +1,6 @@
 /**
- * An upload whose bytes are coming, and what was set aside for it.
+ * An upload that is not staged yet, and what was set aside for it: its bytes are coming, or they
+ * wait for the end of their form. Until it is kept it may be interrupted.
  *
  * @module
  */
@@ -8,6 +9,7 @@ import { DomainError } from '../core/domain-error.ts'
 import { Interruption } from '../lib/interruption.ts'
 import type { UploadName, UploadSource } from '../ports/staging-area.ts'
 import type { Allowance } from './allowance.ts'
+import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
 
 /** The name may come after the bytes. */
@@ -30,8 +32,9 @@ export interface UnderWayOptions {
    * @throws {DomainError} `NO_SPACE`.
    */
   readonly makeRoom: (needs: Needs) => Promise<void>
-  /** Told how much it has given back. */
-  readonly onReleased: (bytes: number) => void
+  /** Takes back bytes of the quota. */
+  readonly giveBack: (bytes: number) => void
+  readonly onReleased: () => void
 }
 
 export class UploadUnderWay implements Allowance {
@@ -44,6 +47,9 @@ export class UploadUnderWay implements Allowance {
   readonly #interruption = new Interruption()
   #quota = 0
   #disk: Allowance | undefined
+  #blob: DiskBlob | undefined
+  #reason: Error | undefined
+  #isKept = false
   #isReleased = false
   #end: () => void = () => {}
 
@@ -69,10 +75,48 @@ export class UploadUnderWay implements Allowance {
     return this.#interruption.guardAll(bytes)
   }
 
-  /** Ends it, also while it waits for bytes or for room. */
+  /** It gives way to others who need its room. */
+  get isExpendable(): boolean {
+    return !this.#isKept
+  }
+
+  /** Ends it, also while it waits for bytes or for room, or for the end of its form. */
   interrupt(reason: Error): void {
+    if (this.#reason !== undefined) return
     this.isEnding = true
+    this.#reason = reason
     this.#interruption.interrupt(reason)
+    if (this.#blob !== undefined) void this.discard()
+  }
+
+  /**
+   * All of its bytes have come: it needs no more room than they take.
+   *
+   * @throws The reason of the interruption, when it came first; nothing is left of the bytes then.
+   */
+  async complete(blob: DiskBlob): Promise<void> {
+    this.#blob = blob
+    if (this.#reason !== undefined) await this.discard()
+    this.#check()
+    this.#disk?.release()
+    this.#options.giveBack(this.#quota - blob.size)
+    this.#quota = blob.size
+  }
+
+  /**
+   * From now on it gives way to nobody.
+   *
+   * @throws The reason of the interruption, when it came first.
+   */
+  keep(): void {
+    this.#check()
+    this.#isKept = true
+  }
+
+  /** Removes its bytes, and ends it then. */
+  async discard(): Promise<void> {
+    await this.#blob?.discard()
+    this.release()
   }
 
   grow(bytes: number): Promise<void> {
@@ -87,9 +131,14 @@ export class UploadUnderWay implements Allowance {
     if (this.#isReleased) return
     this.#isReleased = true
     this.#disk?.release()
-    this.#options.onReleased(this.#quota)
+    this.#options.giveBack(this.#quota)
     this.#quota = 0
+    this.#options.onReleased()
     this.#end()
+  }
+
+  #check(): void {
+    if (this.#reason !== undefined) throw this.#reason
   }
 
   async #grow(bytes: number): Promise<void> {

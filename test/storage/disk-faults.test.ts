@@ -108,6 +108,22 @@ describe('a full disk', needsMount, () => {
     await staging.admit({ deviceId: 'did_c', declaredSize: 5 * MIB })
   })
 
+  it('costs no other device an upload that is complete', async (t) => {
+    const storage = await openSmall(t, 4 * MIB)
+    const { staging } = storage
+    await staging.stage(header('a.txt', { deviceId: 'did_b' }), mebibytes(3))
+    await staging.stage(header('b.txt', { deviceId: 'did_b' }), mebibytes(3))
+    const wanted = { deviceId: 'did_c', declaredSize: undefined }
+    // What has become the item takes room on the disk, and nothing of the quota.
+    await writeFile(join(storage.folder, 'filler'), Buffer.alloc(5 * MIB))
+    await assert.rejects(staging.admit({ ...wanted, declaredSize: 4 * MIB }), { code: 'NO_SPACE' })
+    await assert.rejects(staging.stage(header('c.txt', wanted), mebibytes(4)), { code: 'NO_SPACE' })
+    assert.deepEqual(staging.stats(), { uploads: 2, bytes: 6 * MIB })
+    // Own ones may go.
+    await staging.stage(header('c.txt', { deviceId: 'did_b' }), mebibytes(4))
+    assert.equal(staging.take('did_b', 'a.txt'), undefined)
+  })
+
   it('is never filled by uploads that come at once, and has room for one of them', async (t) => {
     const storage = await openSmall(t, 4 * MIB)
     let least = Infinity

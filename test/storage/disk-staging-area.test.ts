@@ -323,8 +323,9 @@ describe('what is staged on disk', () => {
       const other = { deviceId: 'did_b', declaredSize: 60 * MIB }
       await storage.staging.admit(other)
       await storage.staging.stage(header('c.bin', other), streamOf(Buffer.alloc(60 * MIB)))
+      const cutOff = underWay.map((upload) => assert.rejects(upload, { code: 'UPLOAD_INCOMPLETE' }))
       resolve()
-      for (const upload of underWay) await assert.rejects(upload, { code: 'UPLOAD_INCOMPLETE' })
+      await Promise.all(cutOff)
       await assert.rejects(storage.staging.admit({ ...other, declaredSize: 65 * MIB }), {
         code: 'NO_SPACE',
       })
@@ -360,6 +361,67 @@ describe('what is staged on disk', () => {
       await refused
       assert.equal((await storage.blobFiles()).length, 1)
       await stage(storage, 'c.txt', 'cccccc')
+    })
+
+    it('of bytes: an upload that is whole and has no name gives way, and fails then', async (t) => {
+      for (const step of ['keep', 'stage', 'discard'] as const) {
+        const storage = await openTestStorage(t, { limits })
+        const source = { deviceId: 'did_a', declaredSize: undefined }
+        const received = await storage.staging.receive(source, streamOf('aaaaaaaa'))
+        await storage.staging.admit({ deviceId: 'did_b', declaredSize: 4 })
+        await stage(storage, 'b.txt', 'bbbb', 'did_b')
+        assert.equal((await storage.blobFiles()).length, 1)
+        if (step === 'keep') assert.throws(() => received.keep(), { code: 'NO_SPACE' })
+        if (step === 'stage') {
+          const staged = received.stage({ dataName: 'a.txt', mediaType: 'text/plain' })
+          await assert.rejects(staged, { code: 'NO_SPACE' })
+        } else {
+          await received.discard()
+        }
+        assert.deepEqual(storage.staging.stats(), { uploads: 1, bytes: 4 })
+        await stage(storage, 'c.txt', 'cccccc')
+        assert.equal(await find(storage, 'b.txt', 'did_b'), 'bbbb')
+      }
+    })
+
+    it('of bytes: an upload that is on its way to become the item gives way to nobody', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      const source = { deviceId: 'did_a', declaredSize: undefined }
+      const received = await storage.staging.receive(source, streamOf('aaaaaaaa'))
+      received.keep()
+      await assert.rejects(stage(storage, 'b.txt', 'bbbb', 'did_b'), { code: 'NO_SPACE' })
+      assert.equal(await readText(received.blob), 'aaaaaaaa')
+      received.release()
+      await stage(storage, 'b.txt', 'bbbb', 'did_b')
+    })
+
+    it('of bytes: who has more gives way before an upload of the one who asks does', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      async function* still(): AsyncGenerator<Uint8Array> {
+        yield Buffer.from('aaa')
+        await new Promise(() => {})
+      }
+      const names = ['a.txt', 'b.txt']
+      const uploads = names.map((name) =>
+        storage.staging.stage(header(name, { declaredSize: 3 }), still()),
+      )
+      const refused = assert.rejects(Promise.race(uploads), { code: 'NO_SPACE' })
+      while ((await storage.blobFiles()).length < 2) continue
+      await stage(storage, 'b.txt', 'b', 'did_b')
+      await stage(storage, 'c.txt', 'cccc', 'did_b')
+      await refused
+      assert.equal(await find(storage, 'b.txt', 'did_b'), 'b')
+      assert.equal(await find(storage, 'c.txt', 'did_b'), 'cccc')
+    })
+
+    it('of bytes: an own upload goes when nobody has more', async (t) => {
+      const storage = await openTestStorage(t, { limits })
+      await stage(storage, 'a.txt', 'aaaaa')
+      await stage(storage, 'b.txt', 'bbb', 'did_b')
+      await stage(storage, 'c.txt', 'cccc', 'did_b')
+      assert.equal(await find(storage, 'a.txt'), 'aaaaa')
+      assert.equal(await find(storage, 'b.txt', 'did_b'), undefined)
+      assert.equal(await find(storage, 'c.txt', 'did_b'), 'cccc')
     })
 
     it('of bytes: counted again after a restart', async (t) => {

@@ -64,6 +64,7 @@ export class MemoryStagingArea implements StagingArea {
     }
     return {
       blob,
+      keep: () => undefined,
       stage: (name) => underWay.endAfter(stage(name)),
       release: () => underWay.end(),
       discard: () => underWay.endAfter(blob.discard()),

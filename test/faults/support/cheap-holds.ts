@@ -82,6 +82,18 @@ export const CHEAP_HOLDS: readonly CheapHold[] = [
       }),
   },
   {
+    name: 'forms of which the file is whole, and what follows it does not come',
+    begin: (device) =>
+      many(2, async () => {
+        const parts = ['name="data"; filename="a"', 'name="text"'].map((name, index) => {
+          const content = index === 0 ? 'x'.repeat(QUOTA_BYTES / 2 - MIB) : 'x'
+          return `--b\r\nContent-Disposition: form-data; ${name}\r\n\r\n${content}`
+        })
+        const type = `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${QUOTA_BYTES}`
+        await sendSome(device, formatRequest(device, 'POST /api/history', type) + parts.join('\r\n'))
+      }),
+  },
+  {
     name: 'uploads that stand still just before a batch is written',
     begin: (device) =>
       many(16, (index) => {
