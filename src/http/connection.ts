@@ -14,8 +14,8 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PR
 
 /** The answer to a request of somebody who has logged in. */
 interface OwnedAnswer {
-  readonly owner: string
-  readonly response: ServerResponse
+  owner: string
+  response: ServerResponse
 }
 
 /** One connection of a client. */
@@ -109,8 +109,14 @@ export class Connection {
    */
   noteOwner(owner: string, response: ServerResponse): boolean {
     const newest = this.#owned.at(-1)
-    if (newest !== undefined && !isOpen(newest.response)) this.#owned.length = 0
-    this.#owned.push({ owner, response })
+    if (newest === undefined || isOpen(newest.response)) {
+      this.#owned.push({ owner, response })
+    } else {
+      // Answers end in their order, so all of these have. Each request comes here: no new object.
+      newest.owner = owner
+      newest.response = response
+      if (this.#owned.length > 1) this.#owned.splice(0, this.#owned.length - 1)
+    }
     if (this.#owner === owner) return false
     this.#isShared = this.#owner !== undefined
     this.#owner ??= owner
