@@ -47,7 +47,7 @@ export class Connection {
   #owner: string | undefined = undefined
   #isShared = false
   /** Those that are owed or under way, oldest first; others are forgotten with the next request. */
-  readonly #owned: OwnedAnswer[] = []
+  #owned: OwnedAnswer[] | undefined = undefined
   #onGone: Set<() => void> | undefined = undefined
 
   constructor(socket: Socket) {
@@ -108,8 +108,11 @@ export class Connection {
    * @returns Whether the owner had not logged in on this connection before, as far as is known.
    */
   noteOwner(owner: string, response: ServerResponse): boolean {
-    const newest = this.#owned.at(-1)
-    if (newest === undefined || isOpen(newest.response)) {
+    const newest = this.#owned?.at(-1)
+    if (this.#owned === undefined || newest === undefined) {
+      // An array that is pushed to takes room for seventeen.
+      this.#owned = [{ owner, response }]
+    } else if (isOpen(newest.response)) {
       this.#owned.push({ owner, response })
     } else {
       // Answers end in their order, so all of these have. Each request comes here: no new object.
@@ -130,7 +133,8 @@ export class Connection {
    * @returns What to wait for: from then on nothing of the owner is under way here.
    */
   cut(owner: string): Promise<void> | undefined {
-    const own = this.#owned.filter((answer) => answer.owner === owner && isOpen(answer.response))
+    const owned = this.#owned ?? []
+    const own = owned.filter((answer) => answer.owner === owner && isOpen(answer.response))
     // What is under way is of somebody else, who may not be known yet.
     if (own.length === 0 && (this.isBusy || this.#isShared)) return undefined
     this.isClosing = true
@@ -139,14 +143,14 @@ export class Connection {
     if (own.length === 0) this.socket.destroy()
     for (const { response } of own) this.#breakOff(response)
     // Answers to others that stand before those are still owed.
-    this.latest = this.#owned.findLast(({ response }) => isOpen(response))?.response ?? this.latest
+    this.latest = owned.findLast(({ response }) => isOpen(response))?.response ?? this.latest
     return closed
   }
 
   /** Answers that were given are only memory. */
   forgetAnswers(): void {
     this.latest = undefined
-    this.#owned.length = 0
+    this.#owned = undefined
     this.#latestChange = undefined
   }
 
