@@ -9,17 +9,18 @@ import type { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 
 export class Logins {
-  readonly #connections = new Map<string, Set<Connection>>()
+  /**
+   * The connections of each owner, some of which may have closed. The references are weak: they take
+   * no listener, and keep nothing of a connection that has closed.
+   */
+  readonly #connections = new Map<string, readonly WeakRef<Connection>[]>()
 
   /** Notes whose request this is. */
   note(owner: string, { connection, response }: Exchange): void {
-    // One that is closed would never be forgotten; nobody hears the answer.
-    if (!connection.noteOwner(owner, response) || connection.socket.closed) return
-    const known = this.#connections.get(owner)
-    if (known?.has(connection) === true) return
-    if (known === undefined) this.#connections.set(owner, new Set([connection]))
-    else known.add(connection)
-    connection.onGone(() => this.#forget(owner, connection))
+    if (!connection.noteOwner(owner, response)) return
+    const known = this.#open(owner)
+    if (known.some((ref) => ref.deref() === connection)) return
+    this.#connections.set(owner, [...known, new WeakRef(connection)])
   }
 
   /**
@@ -29,13 +30,11 @@ export class Logins {
    * @returns Settles when they are closed.
    */
   async cut(owner: string): Promise<void> {
-    const connections = [...(this.#connections.get(owner) ?? [])]
-    await Promise.all(connections.map((connection) => connection.cut(owner)))
+    await Promise.all(this.#open(owner).map((ref) => ref.deref()?.cut(owner)))
   }
 
-  #forget(owner: string, connection: Connection): void {
-    const known = this.#connections.get(owner)
-    known?.delete(connection)
-    if (known?.size === 0) this.#connections.delete(owner)
+  #open(owner: string): readonly WeakRef<Connection>[] {
+    const known = this.#connections.get(owner) ?? []
+    return known.filter((ref) => ref.deref()?.socket.closed === false)
   }
 }
