@@ -61,8 +61,16 @@ types: node_modules
 	$(BIN)/tsc -p src/control/panel
 	$(BIN)/tsc -p test/panel/in-page
 
+.PHONY: lint
+lint: node_modules ## Check format and lint rules (biome.json)
+	$(BIN)/biome ci --error-on-warnings
+
+.PHONY: format
+format: node_modules ## Format everything, and mend what the linter can
+	$(BIN)/biome check --write
+
 .PHONY: check
-check: types test ## Type-check everything, then run all tests
+check: types lint test ## Type-check everything, check format and lint rules, then run all tests
 
 .PHONY: coverage
 coverage: node_modules ## Run all tests; fail below 95 % of lines or 90 % of branches

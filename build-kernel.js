@@ -91,9 +91,17 @@ function formatBlake3Round(words) {
   const next = words.values()
   return [
     // Columns, then diagonals.
-    [0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15],
-    [0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14],
-  ].map(([a, b, c, d]) => `
+    [0, 4, 8, 12],
+    [1, 5, 9, 13],
+    [2, 6, 10, 14],
+    [3, 7, 11, 15],
+    [0, 5, 10, 15],
+    [1, 6, 11, 12],
+    [2, 7, 8, 13],
+    [3, 4, 9, 14],
+  ]
+    .map(
+      ([a, b, c, d]) => `
     s${a} = add(add(s${a}, s${b}), word(${next.next().value}))
     s${d} = turn16(s${d}, s${a})
     s${c} = add(s${c}, s${d})
@@ -101,7 +109,9 @@ function formatBlake3Round(words) {
     s${a} = add(add(s${a}, s${b}), word(${next.next().value}))
     s${d} = turn8(s${d}, s${a})
     s${c} = add(s${c}, s${d})
-    s${b} = turn7(s${b}, s${c})`).join('')
+    s${b} = turn7(s${b}, s${c})`,
+    )
+    .join('')
 }
 
 /**
@@ -110,22 +120,43 @@ function formatBlake3Round(words) {
  * word, and of the others only other halves are taken.
  */
 function formatArgon2Rounds() {
-  const rounds = [['x', 'first'], ['y', 'second']]
+  const rounds = [
+    ['x', 'first'],
+    ['y', 'second'],
+  ]
   const each = (/** @type {(s: string, place: string) => string} */ format) =>
     rounds.map(([s = '', place = '']) => format(s, place)).join('')
   const vectors = Array.from({ length: 8 }, (_, index) => index)
-  const columns = [[0, 2, 4, 6], [1, 3, 5, 7]]
-  const diagonals = [[0, 2, 5, 7], [1, 3, 4, 6]]
+  const columns = [
+    [0, 2, 4, 6],
+    [1, 3, 5, 7],
+  ]
+  const diagonals = [
+    [0, 2, 5, 7],
+    [1, 3, 4, 6],
+  ]
   return [
-    each((s, place) => vectors.map((i) => `
-      let ${s}${i} = v128.load(${place} + ${i} * step)`).join('')),
+    each((s, place) =>
+      vectors
+        .map(
+          (i) => `
+      let ${s}${i} = v128.load(${place} + ${i} * step)`,
+        )
+        .join(''),
+    ),
     each((s) => columns.map((quarter) => formatQuarter(s, quarter)).join('')),
     each((s) => formatMove(s, 2, 3) + formatMove(s, 6, 7)),
     each((s) => diagonals.map((quarter) => formatQuarter(s, quarter)).join('')),
     // Moved twice, a row has its halves exchanged.
     each((s) => formatMove(s, 2, 3) + formatMove(s, 6, 7)),
-    each((s, place) => [0, 1, 3, 2, 4, 5, 7, 6].map((from, i) => `
-      v128.store(${place} + ${i} * step, ${s}${from})`).join('')),
+    each((s, place) =>
+      [0, 1, 3, 2, 4, 5, 7, 6]
+        .map(
+          (from, i) => `
+      v128.store(${place} + ${i} * step, ${s}${from})`,
+        )
+        .join(''),
+    ),
   ].join('\n')
 }
 

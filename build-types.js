@@ -14,7 +14,8 @@ const IMPORT = /^import (?:type )?\{([^}]*)\} from ['"]([^'"]+)['"];?\n/gm
 
 const EXPORT_FROM = /^export (?:type )?\{[^}]*\} from ['"]([^'"]+)['"];?\n/gm
 
-const DECLARATION = /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|const|class|function) (\w+)/gm
+const DECLARATION =
+  /^(?:export )?(?:declare )?(?:abstract )?(?:interface|type|const|class|function) (\w+)/gm
 
 /**
  * Replaces the declarations in `folder` by one file for each group of entries, and the entries by
@@ -57,7 +58,11 @@ async function collect(path, texts, homes) {
   if (texts.has(path) || homes.has(path)) return
   const text = await readFile(path, 'utf8')
   const code = text.replaceAll(/\/\*[^]*?\*\//g, '')
-  if (/\bimport\(|^import (?!type \{|\{)|^export (?:\*|default)|^(?:import|export) [^'\n]* as /m.test(code)) {
+  if (
+    /\bimport\(|^import (?!type \{|\{)|^export (?:\*|default)|^(?:import|export) [^'\n]* as /m.test(
+      code,
+    )
+  ) {
     throw new Error(`"${path}" imports or exports in a way that is not provided for`)
   }
   texts.set(path, text)
@@ -117,7 +122,8 @@ function putTogether(texts, homes) {
       .replace(/^export (?:type )?\{[^}]*\};\n/gm, '')
     const own = new Set([...body.matchAll(DECLARATION)].map(([, name = '']) => name))
     for (const name of own) {
-      if (declared.has(name)) throw new Error(`"${name}" of "${path}" is declared elsewhere as well`)
+      if (declared.has(name))
+        throw new Error(`"${name}" of "${path}" is declared elsewhere as well`)
       declared.add(name)
     }
     bodies.push(body)

@@ -97,7 +97,9 @@ await chmod('dist/cli/main.js', 0o755)
 
 // An import of another form has slipped through, or a library for browsers has become one for Node.
 for (const [path, { imports }] of Object.entries(metafile.outputs)) {
-  const left = imports.find(({ kind, path }) => kind === 'import-statement' && path.startsWith('node:'))
+  const left = imports.find(
+    ({ kind, path }) => kind === 'import-statement' && path.startsWith('node:'),
+  )
   if (left !== undefined) throw new Error(`${path} imports ${left.path}`)
 }
 

@@ -46,11 +46,17 @@ void bench(async (context) => [...(await measureX11(context)), ...(await measure
 
 async function measureX11({ cleanup, folder }: BenchContext): Promise<readonly Row[]> {
   const missing = missingOf(['Xvfb'])
-  if (missing !== undefined) return (['x11 copy', 'x11 paste', 'x11 idle'] as const).map((name) => skip(`B17 ${name}`, missing))
+  if (missing !== undefined)
+    return (['x11 copy', 'x11 paste', 'x11 idle'] as const).map((name) =>
+      skip(`B17 ${name}`, missing),
+    )
   const server = await Xvfb.start()
   cleanup.add(() => server.stop())
   const daemon = await start(cleanup, join(folder, 'x11'), { DISPLAY: server.display })
-  const client = await XClient.open({ after: (run) => cleanup.add(async () => void (await run())) }, server.display)
+  const client = await XClient.open(
+    { after: (run) => cleanup.add(async () => void (await run())) },
+    server.display,
+  )
   const program: Program = {
     copy: (text) => client.copy({ UTF8_STRING: text }),
     pasted: async (text) => {
@@ -66,20 +72,25 @@ async function measureX11({ cleanup, folder }: BenchContext): Promise<readonly R
 
 async function measureWayland({ cleanup, folder }: BenchContext): Promise<readonly Row[]> {
   const missing = missingOf(SWAY_TOOLS)
-  if (missing !== undefined) return (['wayland copy', 'wayland paste', 'wayland idle'] as const).map((name) => skip(`B17 ${name}`, missing))
+  if (missing !== undefined)
+    return (['wayland copy', 'wayland paste', 'wayland idle'] as const).map((name) =>
+      skip(`B17 ${name}`, missing),
+    )
   const compositor = await Sway.start()
   cleanup.add(() => compositor.stop())
   const env = { ...process.env, ...compositor.env }
   const daemon = await start(cleanup, join(folder, 'wayland'), compositor.env)
   const watcher = spawn('wl-paste', ['--no-newline', '--watch', 'sh', '-c', 'cat; echo'], {
-    env, stdio: ['ignore', 'pipe', 'ignore'],
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
   })
   cleanup.add(async () => void watcher.kill())
   const lines = createInterface({ input: watcher.stdout })[Symbol.asyncIterator]()
   const program: Program = {
     copy: async (text) => {
       const copier = spawn('wl-copy', ['--type', 'text/plain;charset=utf-8'], {
-        env, stdio: ['pipe', 'ignore', 'ignore'],
+        env,
+        stdio: ['pipe', 'ignore', 'ignore'],
       })
       copier.stdin.end(text)
       await once(copier, 'exit')

@@ -10,9 +10,7 @@ import { bench } from './support/bench.ts'
 import { setUpDaemon, startDaemon } from './support/daemon.ts'
 import { startNginx } from './support/nginx.ts'
 import { readCpuSeconds, usageMissing } from './support/process-usage.ts'
-import {
-  alternate, BODY_BYTES, contender, isQuick, timed, toRates,
-} from './support/rounds.ts'
+import { alternate, BODY_BYTES, contender, isQuick, timed, toRates } from './support/rounds.ts'
 import { explain, judge, skip } from './support/row.ts'
 
 const ROUNDS = isQuick ? 3 : 9
@@ -38,12 +36,14 @@ void bench(async ({ cleanup, folder }) => {
       baseline: toRates(peer.values.map(({ seconds }) => seconds)),
     }),
     ...(usageMissing === undefined
-      ? [explain('B7', {
-          what: 'processor time of one download',
-          unit: 'ms',
-          measured: ours.values.map(({ cpuSeconds }) => 1000 * cpuSeconds),
-          baseline: peer.values.map(({ cpuSeconds }) => 1000 * cpuSeconds),
-        })]
+      ? [
+          explain('B7', {
+            what: 'processor time of one download',
+            unit: 'ms',
+            measured: ours.values.map(({ cpuSeconds }) => 1000 * cpuSeconds),
+            baseline: peer.values.map(({ cpuSeconds }) => 1000 * cpuSeconds),
+          }),
+        ]
       : []),
   ]
 })

@@ -11,10 +11,16 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  CHEAP_HOLDS, formatRequest, HOLD_ARGS, type GreedyDevice,
+  CHEAP_HOLDS,
+  formatRequest,
+  HOLD_ARGS,
+  type GreedyDevice,
 } from '../test/faults/support/cheap-holds.ts'
 import {
-  OPERATIONS, useOnce, type Operation, type OtherDevice,
+  OPERATIONS,
+  useOnce,
+  type Operation,
+  type OtherDevice,
 } from '../test/faults/support/other-device.ts'
 import { RawClient } from '../test/support/raw-http.ts'
 import { bench } from './support/bench.ts'
@@ -89,7 +95,10 @@ async function useOften(other: OtherDevice): Promise<Times> {
   for (let use = 0; use < USES; use++) uses.push(await useOnce(other, `use-${use}`))
   const of = (name: Operation): number => median(uses.map((times) => times[name]))
   return {
-    read: of('read'), push: of('push'), upload: of('upload'), apply: of('apply'),
+    read: of('read'),
+    push: of('push'),
+    upload: of('upload'),
+    apply: of('apply'),
     download: of('download'),
   }
 }

@@ -46,12 +46,14 @@ void bench(async ({ cleanup, folder }) => {
   return [
     judge('B13', { measured: ours.values, baseline: oneThread.values, note }),
     ...(isPackage
-      ? [explain('B13', {
-          what: 'beside a thread for each lane',
-          unit: 'ms',
-          measured: ours.values,
-          baseline: allThreads.values,
-        })]
+      ? [
+          explain('B13', {
+            what: 'beside a thread for each lane',
+            unit: 'ms',
+            measured: ours.values,
+            baseline: allThreads.values,
+          }),
+        ]
       : []),
   ]
 })

@@ -48,10 +48,14 @@ void bench(async ({ cleanup, folder }) => {
     judge('B9a', { measured: before.map(rss), baseline: bareIdle.map(rss) }),
     judge('B9b', { measured: after.map(rss), baseline: bareIdle.map(rss) }),
     explain('B9a', {
-      ...ANONYMOUS, measured: before.map(anonymous), baseline: bareIdle.map(anonymous),
+      ...ANONYMOUS,
+      measured: before.map(anonymous),
+      baseline: bareIdle.map(anonymous),
     }),
     explain('B9b', {
-      ...ANONYMOUS, measured: after.map(anonymous), baseline: bareIdle.map(anonymous),
+      ...ANONYMOUS,
+      measured: after.map(anonymous),
+      baseline: bareIdle.map(anonymous),
     }),
   ]
 })

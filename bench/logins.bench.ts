@@ -70,10 +70,22 @@ void bench(async ({ cleanup, folder }): Promise<readonly Row[] | Findings> => {
   return {
     rows,
     curves: [
-      curve('document, at rest', rounds.flatMap(({ quiet }) => quiet.device)),
-      curve('/healthz, at rest', rounds.flatMap(({ quiet }) => quiet.probe)),
-      curve('document, 200 guessers', rounds.flatMap(({ busy }) => busy.device)),
-      curve('/healthz, 200 guessers', rounds.flatMap(({ busy }) => busy.probe)),
+      curve(
+        'document, at rest',
+        rounds.flatMap(({ quiet }) => quiet.device),
+      ),
+      curve(
+        '/healthz, at rest',
+        rounds.flatMap(({ quiet }) => quiet.probe),
+      ),
+      curve(
+        'document, 200 guessers',
+        rounds.flatMap(({ busy }) => busy.device),
+      ),
+      curve(
+        '/healthz, 200 guessers',
+        rounds.flatMap(({ busy }) => busy.probe),
+      ),
     ],
   }
 })
@@ -108,7 +120,9 @@ async function ask({ port, authorization }: Daemon): Promise<Times> {
   const [probe, device] = await Promise.all([
     askSteadily(port, 204, 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n'),
     askSteadily(
-      port, 200, `GET /Sync.json HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`,
+      port,
+      200,
+      `GET /Sync.json HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`,
     ),
   ])
   return { probe, device }
@@ -130,5 +144,7 @@ async function askSteadily(port: number, expected: number, request: string): Pro
 }
 
 function describe(answers: Answers): string {
-  return Object.entries(answers).map(([status, count]) => `${count} × ${status}`).join(', ')
+  return Object.entries(answers)
+    .map(([status, count]) => `${count} × ${status}`)
+    .join(', ')
 }

@@ -112,7 +112,12 @@ async function uploadWithCurl(path: string, daemon: Daemon, name: string): Promi
 
 async function joinMembers(from: Daemon, to: Daemon): Promise<void> {
   const [admin, other] = [await from.openAdmin(), await to.openAdmin()]
-  const device = { kind: 'peer', label: 'Member', username: undefined, password: undefined } as const
+  const device = {
+    kind: 'peer',
+    label: 'Member',
+    username: undefined,
+    password: undefined,
+  } as const
   const { link } = await other.pair({ ...device, url: `http://127.0.0.1:${to.port}` })
   await admin.join({ link, name: undefined, tlsFingerprint: undefined })
   await Promise.all([admin.close(), other.close()])

@@ -12,9 +12,7 @@ import { bench } from './support/bench.ts'
 import { upload, uploadForm } from './support/big-body.ts'
 import { setUpDaemon, startDaemon, type Daemon } from './support/daemon.ts'
 import { execute } from './support/processes.ts'
-import {
-  alternate, BODY_BYTES, contender, isQuick, timed, toRates,
-} from './support/rounds.ts'
+import { alternate, BODY_BYTES, contender, isQuick, timed, toRates } from './support/rounds.ts'
 import { explain, judge } from './support/row.ts'
 
 const ROUNDS = isQuick ? 3 : 7

@@ -58,25 +58,31 @@ void bench(async ({ cleanup, folder }) => {
       findProgram(name) === undefined ? [leaveOut('B1', name, `needs ${name}`)] : [],
     ),
   ]
-  rows.push(...(await compare(
-    programs, { budget: 'B10', what: 'start until it accepts', unit: 'ms' },
-    async ({ start }) => {
-      const { startMs, stop } = await start()
-      await stop()
-      return startMs
-    },
-    { rounds: START_ROUNDS },
-  )))
+  rows.push(
+    ...(await compare(
+      programs,
+      { budget: 'B10', what: 'start until it accepts', unit: 'ms' },
+      async ({ start }) => {
+        const { startMs, stop } = await start()
+        await stop()
+        return startMs
+      },
+      { rounds: START_ROUNDS },
+    )),
+  )
 
   const running: Running[] = []
   for (const program of programs) running.push({ ...program, peer: await program.start() })
   await sleep(SETTLE_MS)
   if (usageMissing === undefined) {
-    rows.push(...(await compare(
-      running, { budget: 'B9a', what: 'idle memory (nginx: its worker)', unit: 'MiB' },
-      async ({ peer }) => readMemory(peer.pid).rss,
-      { rounds: 1 },
-    )))
+    rows.push(
+      ...(await compare(
+        running,
+        { budget: 'B9a', what: 'idle memory (nginx: its worker)', unit: 'MiB' },
+        async ({ peer }) => readMemory(peer.pid).rss,
+        { rounds: 1 },
+      )),
+    )
   }
   for (const { peer } of running) await send(peer, '/Sync.json', DOCUMENT)
   rows.push(...(await compareRequests(running, { cleanup, folder })))
@@ -89,8 +95,10 @@ async function compareRequests(
   { cleanup, folder }: BenchContext,
 ): Promise<readonly Row[]> {
   const rows = await compare(
-    running, { budget: 'B1', what: 'GET /Sync.json', unit: 'req/s' },
-    ({ peer }) => askOften(peer), { rounds: ROUNDS },
+    running,
+    { budget: 'B1', what: 'GET /Sync.json', unit: 'req/s' },
+    ({ peer }) => askOften(peer),
+    { rounds: ROUNDS },
   )
   if (!running.some(({ name }) => name === 'express')) return rows
   const careful = await startGateway(cleanup, 'express', join(folder, 'careful'), 'each')
@@ -100,7 +108,8 @@ async function compareRequests(
   const strict = await compare(
     [ours, { ...ours, name: 'express, argon2 for each request', peer: careful }],
     { budget: 'B1', what: 'GET /Sync.json, one connection', unit: 'req/s' },
-    ({ peer }) => askOneByOne(peer), { rounds: ROUNDS },
+    ({ peer }) => askOneByOne(peer),
+    { rounds: ROUNDS },
   )
   await careful.stop()
   return [...rows, ...strict]
@@ -110,7 +119,8 @@ async function compareBodies(running: readonly Running[]): Promise<readonly Row[
   const sync = async (): Promise<void> => void (await execute('sync'))
   const large = '/file/large.bin'
   const put = await compare(
-    running, { budget: 'B3b', what: 'PUT /file', unit: 'MB/s' },
+    running,
+    { budget: 'B3b', what: 'PUT /file', unit: 'MB/s' },
     ({ peer }) => rate(() => upload({ ...peer, path: large }, BODY_BYTES)),
     { rounds: ROUNDS, prepare: sync },
   )
@@ -118,7 +128,8 @@ async function compareBodies(running: readonly Running[]): Promise<readonly Row[
   const document = { type: 'File', dataName: 'large.bin', hasData: true }
   if (ours !== undefined) await send(ours.peer, '/Sync.json', JSON.stringify(document))
   const get = await compare(
-    running, { budget: 'B7', what: 'GET /file', unit: 'MB/s' },
+    running,
+    { budget: 'B7', what: 'GET /file', unit: 'MB/s' },
     ({ peer }) => rate(() => download({ ...peer, path: large }, BODY_BYTES)),
     { rounds: ROUNDS },
   )
@@ -145,7 +156,11 @@ async function compare<P extends PeerProgram>(
   return others.map(({ values }, index) => {
     const baselineName = peers[index + 1]?.name ?? ''
     return explain(budget, {
-      what, unit, measured: ours?.values ?? [], baseline: values, baselineName,
+      what,
+      unit,
+      measured: ours?.values ?? [],
+      baseline: values,
+      baselineName,
     })
   })
 }

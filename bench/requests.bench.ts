@@ -73,12 +73,14 @@ async function race(
       note: `with ${tool.name}`,
     }),
     ...(usageMissing === undefined
-      ? [explain(budget, {
-          what: 'processor time of one request',
-          unit: 'µs',
-          measured: ours.values.map(toCost),
-          baseline: baseline.values.map(toCost),
-        })]
+      ? [
+          explain(budget, {
+            what: 'processor time of one request',
+            unit: 'µs',
+            measured: ours.values.map(toCost),
+            baseline: baseline.values.map(toCost),
+          }),
+        ]
       : []),
   ]
 }

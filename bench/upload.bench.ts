@@ -15,9 +15,7 @@ import { bench } from './support/bench.ts'
 import { setUpDaemon, startDaemon, type Daemon } from './support/daemon.ts'
 import { startNginx, type Nginx } from './support/nginx.ts'
 import { execute, findProgram, startBaseline } from './support/processes.ts'
-import {
-  alternate, BODY_BYTES, contender, isQuick, timed, toRates,
-} from './support/rounds.ts'
+import { alternate, BODY_BYTES, contender, isQuick, timed, toRates } from './support/rounds.ts'
 import { explain, judge, skip } from './support/row.ts'
 
 const ROUNDS = isQuick ? 3 : 7
@@ -86,7 +84,8 @@ async function uploadTo(port: number, folder: string): Promise<number> {
 }
 
 async function uploadToNginx({
-  port, files,
+  port,
+  files,
 }: Nginx): Promise<{ readonly seconds: number; readonly hashSeconds: number }> {
   const name = nextName()
   const path = join(files, name)

@@ -8,7 +8,11 @@ export { DomainError, type DomainErrorCode } from './core/domain-error.ts'
 export type { ContentId } from './core/content-id.ts'
 export type { Item } from './core/item.ts'
 export type { ItemType } from './core/item-type.ts'
-export { openClipboard, type Clipboard, type OpenClipboardOptions } from './daemon/open-clipboard.ts'
+export {
+  openClipboard,
+  type Clipboard,
+  type OpenClipboardOptions,
+} from './daemon/open-clipboard.ts'
 export { loadSettings, SettingsError, type SettingSources } from './daemon/load-settings.ts'
 export type { Settings } from './daemon/settings.ts'
 export {

@@ -16,8 +16,20 @@ interface Room {
 }
 
 const DAEMON_PARTS = [
-  'core', 'ports', 'link', 'lib', 'http', 'gateway', 'hashing', 'inbound', 'storage', 'devices',
-  'desktop', 'peers', 'client', 'control',
+  'core',
+  'ports',
+  'link',
+  'lib',
+  'http',
+  'gateway',
+  'hashing',
+  'inbound',
+  'storage',
+  'devices',
+  'desktop',
+  'peers',
+  'client',
+  'control',
 ]
 
 /** The import table of ARCHITECTURE.md. */
@@ -32,7 +44,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
   inbound: { imports: ['core', 'ports', 'hashing', 'lib'] },
   storage: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['hash-wasm', 'yazl'] },
   devices: { imports: ['core', 'ports', 'lib'], packages: ['hash-wasm'] },
-  peers: { imports: ['core', 'ports', 'lib', 'link', 'client'], packages: ['@nats-io/transport-node'] },
+  peers: {
+    imports: ['core', 'ports', 'lib', 'link', 'client'],
+    packages: ['@nats-io/transport-node'],
+  },
   desktop: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['x11'] },
   client: { imports: ['core', 'link'], neutral: true },
   control: { imports: ['core', 'ports', 'http', 'lib', 'link'], packages: ['qr'] },
@@ -45,14 +60,15 @@ const ROOMS: Readonly<Record<string, Room>> = {
 /** Served to browsers as it is: its files import each other only. */
 const PAGE = 'control/panel'
 
-const MAX_LINES = 250
+const MAX_LINES = 400
 
 /** Tables, as long as there is something to list. */
 const TABLES: readonly string[] = ['control/panel/strings.js']
 
 // Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project, and
 // passes over `ObjC.import('x')`: macOS has frameworks, and they are no packages.
-const SPECIFIER = /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |(?<!ObjC\.)\bimport\(|\brequire\()['"]([^'"]+)['"]/gm
+const SPECIFIER =
+  /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |(?<!ObjC\.)\bimport\(|\brequire\()['"]([^'"]+)['"]/gm
 
 /**
  * `/x+$/`: takes the square of the length of a run that something else follows, and such runs come
@@ -119,13 +135,19 @@ function findCycle(path: string, trail: readonly string[] = []): readonly string
 describe('src/', () => {
   it('has only rooms that the table knows', () => {
     const unknown = files.filter(({ room }) => room !== '' && !(room in ROOMS))
-    assert.deepEqual(unknown.map(({ path }) => path), [])
+    assert.deepEqual(
+      unknown.map(({ path }) => path),
+      [],
+    )
   })
 
   it('imports downwards only', () => {
     const illegal = files.flatMap(({ path, room, imports }) =>
       imports
-        .filter((target) => room !== '' && ![room, ...(ROOMS[room]?.imports ?? [])].includes(roomOf(target)))
+        .filter(
+          (target) =>
+            room !== '' && ![room, ...(ROOMS[room]?.imports ?? [])].includes(roomOf(target)),
+        )
         .map((target) => `${path} -> ${target}`),
     )
     assert.deepEqual(illegal, [])
@@ -147,12 +169,20 @@ describe('src/', () => {
 
   it(`has no file past ${MAX_LINES} lines`, () => {
     const long = files.filter(({ path, lines }) => lines > MAX_LINES && !TABLES.includes(path))
-    assert.deepEqual(long.map(({ path, lines }) => `${path}: ${lines}`), [])
+    assert.deepEqual(
+      long.map(({ path, lines }) => `${path}: ${lines}`),
+      [],
+    )
   })
 
   it('looks for no run of characters at the end of a text with a regular expression', () => {
-    const quadratic = files.filter(({ path, trailingRuns }) => trailingRuns.length > 0 && !SHORT_TEXTS.includes(path))
-    assert.deepEqual(quadratic.map(({ path, trailingRuns }) => `${path}: ${trailingRuns.join()}`), [])
+    const quadratic = files.filter(
+      ({ path, trailingRuns }) => trailingRuns.length > 0 && !SHORT_TEXTS.includes(path),
+    )
+    assert.deepEqual(
+      quadratic.map(({ path, trailingRuns }) => `${path}: ${trailingRuns.join()}`),
+      [],
+    )
   })
 
   it('keeps ARCHITECTURE.md and this table the same', () => {

@@ -50,10 +50,7 @@ export async function measureDevices(context: BenchContext): Promise<Findings> {
     found.map(({ count, costs }) => [count, costs[name]])
   return {
     rows: NAMES.filter((name) => pointsOf(name).every(([, cost]) => cost > 0)).map((name) =>
-      growthRow(
-        { what: name, unit: UNITS[name], points: pointsOf(name) },
-        DEVICES,
-      ),
+      growthRow({ what: name, unit: UNITS[name], points: pointsOf(name) }, DEVICES),
     ),
     curves: NAMES.map((name) => {
       const points = pointsOf(name)
@@ -110,5 +107,9 @@ async function measureCount({ cleanup, folder }: BenchContext, count: number): P
 }
 
 const PHONE = {
-  kind: 'phone', label: undefined, username: undefined, password: undefined, url: undefined,
+  kind: 'phone',
+  label: undefined,
+  username: undefined,
+  password: undefined,
+  url: undefined,
 } as const

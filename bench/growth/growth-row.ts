@@ -27,7 +27,9 @@ export interface Counted {
 }
 
 export const DEVICES: Counted = {
-  format: (number) => `${formatTick(number)} devices`, step: 'device', perStep: 1,
+  format: (number) => `${formatTick(number)} devices`,
+  step: 'device',
+  perStep: 1,
 }
 
 export const BYTES: Counted = { format: formatBytes, step: 'MiB', perStep: 2 ** 20 }
@@ -48,8 +50,12 @@ export function growthRow({ what, unit, points }: Cost, { format, step, perStep 
 }
 
 function formatBytes(bytes: number): string {
-  const [size, unit] = ([[2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']] as const).find(
-    ([least]) => bytes >= least,
-  ) ?? [1, 'B']
+  const [size, unit] = (
+    [
+      [2 ** 30, 'GiB'],
+      [2 ** 20, 'MiB'],
+      [2 ** 10, 'KiB'],
+    ] as const
+  ).find(([least]) => bytes >= least) ?? [1, 'B']
   return `${bytes / size} ${unit}`
 }

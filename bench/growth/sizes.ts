@@ -70,9 +70,16 @@ export async function measureSizes({ cleanup, folder }: BenchContext): Promise<F
     milliseconds('GET /file', ({ pull }) => pull),
     milliseconds('GET /file until its first byte', ({ firstByte }) => firstByte),
     ...(usageMissing === undefined
-      ? [growthRow({
-          what: 'peak memory over idle', unit: 'MiB', points: points(({ memory }) => memory),
-        }, BYTES)]
+      ? [
+          growthRow(
+            {
+              what: 'peak memory over idle',
+              unit: 'MiB',
+              points: points(({ memory }) => memory),
+            },
+            BYTES,
+          ),
+        ]
       : []),
     ...tooLarge.map((size) => leaveOut('growth', `${size} bytes`, 'the disk is too small')),
   ]
@@ -82,19 +89,15 @@ export async function measureSizes({ cleanup, folder }: BenchContext): Promise<F
     { plot: 'throughput', name: 'GET /file', points: rate(({ pull }) => pull) },
     ...(nginx === undefined
       ? []
-      : [
+      : ([
           { plot: 'throughput', name: 'nginx PUT', points: rate(({ peerPut }) => peerPut) },
           { plot: 'throughput', name: 'nginx GET', points: rate(({ peerGet }) => peerGet) },
-        ] as const),
+        ] as const)),
   ] as const
   return { rows, curves }
 }
 
-async function measureSize(
-  daemon: Daemon,
-  nginx: Nginx | undefined,
-  size: number,
-): Promise<Costs> {
+async function measureSize(daemon: Daemon, nginx: Nginx | undefined, size: number): Promise<Costs> {
   const before = usageMissing === undefined ? readMemory(daemon.pid).rss : 0
   if (usageMissing === undefined) resetPeak(daemon.pid)
   const rounds: Omit<Costs, 'memory'>[] = []

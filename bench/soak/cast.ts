@@ -5,11 +5,15 @@
  */
 
 import {
-  aborter, babbler, guesser, silent, slowReader, stalePoller, streamer,
+  aborter,
+  babbler,
+  guesser,
+  silent,
+  slowReader,
+  stalePoller,
+  streamer,
 } from './bad-actors.ts'
-import {
-  downloader, filePusher, formPusher, poller, textPusher, watcher,
-} from './good-actors.ts'
+import { downloader, filePusher, formPusher, poller, textPusher, watcher } from './good-actors.ts'
 import { owner } from './owner.ts'
 import { SoakPhone } from './phone.ts'
 import type { Actor, World } from './world.ts'
@@ -18,8 +22,19 @@ type MakeActor = (world: World, phone: SoakPhone) => Actor
 
 /** All phones poll; these do something else besides, each on a phone of its own. */
 const GOOD: readonly MakeActor[] = [
-  textPusher, textPusher, textPusher, filePusher, filePusher, filePusher, formPusher, formPusher,
-  downloader, downloader, downloader, watcher, watcher,
+  textPusher,
+  textPusher,
+  textPusher,
+  filePusher,
+  filePusher,
+  filePusher,
+  formPusher,
+  formPusher,
+  downloader,
+  downloader,
+  downloader,
+  watcher,
+  watcher,
 ]
 
 const BAD: readonly MakeActor[] = [streamer, streamer, slowReader, slowReader, aborter, aborter]

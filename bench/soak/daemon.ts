@@ -129,5 +129,8 @@ function openThings(pid: number): readonly string[] {
       return ''
     }
   })
-  return targets.map((target) => target.replace(/\[\d+\]/, '[…]')).filter(Boolean).sort()
+  return targets
+    .map((target) => target.replace(/\[\d+\]/, '[…]'))
+    .filter(Boolean)
+    .sort()
 }

@@ -62,7 +62,12 @@ const MAX_HEAP_GROWTH = 4
 export function judgeSoak({ tally, ...findings }: SoakFindings): SoakResult {
   const { samples } = findings
   const slopeIn = (name: 'rss' | 'anonymous'): Slope | undefined => {
-    return slopeOf(mediansOf(samples.map(({ at, [name]: value }) => ({ at, value })), SPANS))
+    return slopeOf(
+      mediansOf(
+        samples.map(({ at, [name]: value }) => ({ at, value })),
+        SPANS,
+      ),
+    )
   }
   const slopes = { rss: slopeIn('rss'), anonymous: slopeIn('anonymous') }
   const { counts: answers, faults, faultCount, total: requests } = tally

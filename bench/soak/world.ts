@@ -37,7 +37,11 @@ export interface Actor {
 export async function act(world: World, actor: Actor, name: string): Promise<void> {
   const { tally, seed, signal } = world
   const random = Random.named(seed, name)
-  const { who, pause: [from, to], step } = actor
+  const {
+    who,
+    pause: [from, to],
+    step,
+  } = actor
   while (!signal.aborted) {
     try {
       await step(random)

@@ -36,7 +36,11 @@ export function createAxis(scale: Scale, values: readonly number[]): Axis {
 
 /** `1500000` is `1.5 M`. */
 export function formatTick(value: number): string {
-  for (const [unit, prefix] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']] as const) {
+  for (const [unit, prefix] of [
+    [1e9, 'G'],
+    [1e6, 'M'],
+    [1e3, 'k'],
+  ] as const) {
     if (Math.abs(value) >= unit) return `${Number((value / unit).toPrecision(3))} ${prefix}`
   }
   return String(Number(value.toPrecision(3)))

@@ -121,18 +121,16 @@ export function download(target: BodyTarget, size: number): Promise<number> {
     }
 
     const socket = connect({
-      port: target.port, host: '127.0.0.1', onread: { buffer, callback: take },
+      port: target.port,
+      host: '127.0.0.1',
+      onread: { buffer, callback: take },
     })
     socket.on('error', reject).on('close', () => reject(new Error('The body ended too early')))
     socket.write(formatHead('GET', target))
   })
 }
 
-function formatHead(
-  method: string,
-  target: BodyTarget,
-  headers: readonly string[] = [],
-): string {
+function formatHead(method: string, target: BodyTarget, headers: readonly string[] = []): string {
   const lines = [`${method} ${target.path} HTTP/1.1`, 'Host: 127.0.0.1']
   if (target.authorization !== undefined) lines.push(`Authorization: ${target.authorization}`)
   return `${[...lines, ...headers].join('\r\n')}\r\n\r\n`

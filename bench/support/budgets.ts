@@ -7,13 +7,34 @@
 import { availableParallelism } from 'node:os'
 
 export type BudgetId =
-  | 'B1' | 'B2' | 'B3a' | 'B3b' | 'B4' | 'B5' | 'B6 random'
-  | 'B6 line ends' | 'B7' | 'B8' | 'B9a' | 'B9b' | 'B10'
-  | 'B11 memory' | 'B11 rest' | 'B11 probe' | 'B11 device' | 'B12 latency' | 'B12 memory' | 'B13'
-  | 'B14 packages' | 'B14 size' | 'B15 decode' | 'B15 encode'
+  | 'B1'
+  | 'B2'
+  | 'B3a'
+  | 'B3b'
+  | 'B4'
+  | 'B5'
+  | 'B6 random'
+  | 'B6 line ends'
+  | 'B7'
+  | 'B8'
+  | 'B9a'
+  | 'B9b'
+  | 'B10'
+  | 'B11 memory'
+  | 'B11 rest'
+  | 'B11 probe'
+  | 'B11 device'
+  | 'B12 latency'
+  | 'B12 memory'
+  | 'B13'
+  | 'B14 packages'
+  | 'B14 size'
+  | 'B15 decode'
+  | 'B15 encode'
   | `B17 ${'x11' | 'wayland'} ${'copy' | 'paste' | 'idle'}`
   | `B21 ${'read' | 'push' | 'upload' | 'apply' | 'download'}`
-  | 'B19 pull' | 'B19 push'
+  | 'B19 pull'
+  | 'B19 push'
 
 export interface Budget {
   readonly what: string
@@ -41,30 +62,37 @@ const GUESSED = { ...AMOUNT, baseline: 'at rest' } as const
 const INSTALL = { ...AMOUNT, baseline: 'express' } as const
 const DESKTOP = { ...AMOUNT, baseline: '', unit: 'ms', floor: 100, aim: 50 } as const
 const MEMBERS = {
-  ...FILE, baseline: 'curl -T to one of them', floor: 0.5, aim: 0.8,
+  ...FILE,
+  baseline: 'curl -T to one of them',
+  floor: 0.5,
+  aim: 0.8,
 } as const
 const AT_REST = { ...AMOUNT, baseline: '', unit: '%', floor: 0.1, aim: 0.05 } as const
 const SHARED = { ...COST, baseline: 'alone', unit: 'ms', floor: 2, aim: 1.2 } as const
 const LINK = { ...RATE, unit: 'op/s', floor: 0.2, aim: 0.4 } as const
 
 export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
-  'B1': { ...GET, what: 'GET /Sync.json, authenticated', floor: 0.85, aim: 0.97 },
-  'B2': { ...GET, what: 'GET /healthz', floor: 0.95, aim: 1 },
-  'B3a': { ...PUT, baseline: 'nginx, sha256sum, b3sum', floor: 1, aim: 2 },
-  'B3b': { ...PUT, baseline: 'nginx', floor: 0.6, aim: 0.9 },
-  'B4': {
+  B1: { ...GET, what: 'GET /Sync.json, authenticated', floor: 0.85, aim: 0.97 },
+  B2: { ...GET, what: 'GET /healthz', floor: 0.95, aim: 1 },
+  B3a: { ...PUT, baseline: 'nginx, sha256sum, b3sum', floor: 1, aim: 2 },
+  B3b: { ...PUT, baseline: 'nginx', floor: 0.6, aim: 0.9 },
+  B4: {
     ...PUT,
     baseline: 'bare node:http, no hashes',
     floor: 0.35,
     aim: availableParallelism() < 4 ? 0.45 : 0.6,
   },
-  'B5': {
-    ...FILE, what: 'POST /api/history, multipart', baseline: 'own PUT /file', floor: 0.85, aim: 0.97,
+  B5: {
+    ...FILE,
+    what: 'POST /api/history, multipart',
+    baseline: 'own PUT /file',
+    floor: 0.85,
+    aim: 0.97,
   },
   'B6 random': { ...FORM, what: 'read a form, random file' },
   'B6 line ends': { ...FORM, what: 'read a form, file of line ends' },
-  'B7': { ...FILE, what: 'GET /file', baseline: 'nginx sendfile', floor: 0.6, aim: 0.9 },
-  'B8': {
+  B7: { ...FILE, what: 'GET /file', baseline: 'nginx sendfile', floor: 0.6, aim: 0.9 },
+  B8: {
     ...AMOUNT,
     what: 'four uploads at once, peak memory over idle',
     baseline: 'bare node:http, no hashes',
@@ -72,9 +100,9 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
     floor: 64,
     aim: 48,
   },
-  'B9a': { ...IDLE, what: 'idle memory, before the first login', floor: 1.25, aim: 1.1 },
-  'B9b': { ...IDLE, what: 'idle memory, after a login and a rest', floor: 1.35, aim: 1.25 },
-  'B10': { ...BARE, what: 'start to ready', unit: 'ms', floor: 1.6, aim: 1.2 },
+  B9a: { ...IDLE, what: 'idle memory, before the first login', floor: 1.25, aim: 1.1 },
+  B9b: { ...IDLE, what: 'idle memory, after a login and a rest', floor: 1.35, aim: 1.25 },
+  B10: { ...BARE, what: 'start to ready', unit: 'ms', floor: 1.6, aim: 1.2 },
   'B11 memory': {
     ...GUESSED,
     what: '200 password guessers, peak memory over idle',
@@ -101,7 +129,7 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
     floor: 16,
     aim: 8,
   },
-  'B13': {
+  B13: {
     ...COST,
     what: 'first login',
     baseline: 'native argon2',

@@ -12,7 +12,9 @@ import { createAdminClient } from '../../src/control/admin-client.ts'
 import type { AsyncCleanup } from '../../src/lib/async-cleanup.ts'
 import type { Admin } from '../../src/ports/admin.ts'
 import {
-  isolatedEnvironment, type PairedDevice, type ReadyEvent,
+  isolatedEnvironment,
+  type PairedDevice,
+  type ReadyEvent,
 } from '../../test/support/daemon-process.ts'
 import { execute, startProcess, type StartedProcess } from './processes.ts'
 
@@ -66,7 +68,9 @@ export async function startDaemon(
   const { gateway, control }: ReadyEvent = JSON.parse(started.firstLine)
   async function send(method: string, path: string, body?: string): Promise<void> {
     const answer = await fetch(`${gateway}${path}`, {
-      method, headers: { Authorization: authorization }, ...(body === undefined ? {} : { body }),
+      method,
+      headers: { Authorization: authorization },
+      ...(body === undefined ? {} : { body }),
     })
     await answer.arrayBuffer()
     if (!answer.ok) throw new Error(`${method} was answered with ${answer.status}`)

@@ -32,8 +32,14 @@ const MAX_DOTS = 40
 
 /** Told apart also by those who see few colours: after Okabe and Ito. */
 const COLOURS: readonly (readonly [light: string, dark: string])[] = [
-  ['#0063a6', '#56b4e9'], ['#c24a00', '#ff9a4d'], ['#00795a', '#2fd0a0'], ['#a0387a', '#f09ccb'],
-  ['#7a6500', '#e6d33c'], ['#555555', '#bbbbbb'], ['#5b3fc4', '#a99bff'], ['#a80f2e', '#ff7d90'],
+  ['#0063a6', '#56b4e9'],
+  ['#c24a00', '#ff9a4d'],
+  ['#00795a', '#2fd0a0'],
+  ['#a0387a', '#f09ccb'],
+  ['#7a6500', '#e6d33c'],
+  ['#555555', '#bbbbbb'],
+  ['#5b3fc4', '#a99bff'],
+  ['#a80f2e', '#ff7d90'],
 ]
 
 const STYLE = [
@@ -52,8 +58,14 @@ const STYLE = [
 /** @param curves One at least, with one point at least. */
 export function drawPlot({ title, x, y }: PlotOptions, curves: readonly Curve[]): string {
   const points = curves.flatMap((curve) => curve.points)
-  const across = createAxis(x.scale, points.map(([value]) => value))
-  const up = createAxis(y.scale, points.map(([, value]) => value))
+  const across = createAxis(
+    x.scale,
+    points.map(([value]) => value),
+  )
+  const up = createAxis(
+    y.scale,
+    points.map(([, value]) => value),
+  )
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img">`,
     `<title>${escapeXml(title)}</title>`,
@@ -138,7 +150,11 @@ function round(value: number): number {
 
 function escapeXml(text: string): string {
   const entities: Readonly<Record<string, string>> = {
-    '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;',
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&apos;',
   }
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character)
 }

@@ -50,7 +50,12 @@ function ask(method: string, target: BodyTarget, headers: Readonly<Record<string
   const { port, path, authorization } = target
   const own = authorization === undefined ? {} : { Authorization: authorization }
   return request({
-    host: '127.0.0.1', port, path, method, agent: false, headers: { ...own, ...headers },
+    host: '127.0.0.1',
+    port,
+    path,
+    method,
+    agent: false,
+    headers: { ...own, ...headers },
   })
 }
 

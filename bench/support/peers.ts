@@ -44,27 +44,35 @@ export async function listPeers(
   return [
     { name: 'clipgate', takesForms: true, start: () => startDaemon(cleanup, setup) },
     ...(options.hasPackages
-      ? gateways.map((name): PeerProgram => ({
-          name, takesForms: true, start: () => startGateway(cleanup, name, join(folder, name)),
-        }))
+      ? gateways.map(
+          (name): PeerProgram => ({
+            name,
+            takesForms: true,
+            start: () => startGateway(cleanup, name, join(folder, name)),
+          }),
+        )
       : []),
     ...(findProgram('rclone') === undefined
       ? []
-      : [{
-          name: 'rclone serve webdav',
-          takesForms: false,
-          start: () => startRclone(cleanup, join(folder, 'rclone')),
-        }]),
+      : [
+          {
+            name: 'rclone serve webdav',
+            takesForms: false,
+            start: () => startRclone(cleanup, join(folder, 'rclone')),
+          },
+        ]),
     ...(findProgram('nginx') === undefined
       ? []
       : [
           { name: 'nginx', isBasic: false },
           { name: 'nginx, Basic', isBasic: true },
-        ].map(({ name, isBasic }): PeerProgram => ({
-          name,
-          takesForms: false,
-          start: () => startStatic(cleanup, join(folder, `nginx-${isBasic}`), { isBasic }),
-        }))),
+        ].map(
+          ({ name, isBasic }): PeerProgram => ({
+            name,
+            takesForms: false,
+            start: () => startStatic(cleanup, join(folder, `nginx-${isBasic}`), { isBasic }),
+          }),
+        )),
   ]
 }
 

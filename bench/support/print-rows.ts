@@ -9,7 +9,15 @@ import type { Figure } from './figure.ts'
 import type { Row } from './row.ts'
 
 export const HEADING: readonly string[] = [
-  '#', 'what', 'measured', 'baseline', '', 'ratio', 'floor', 'aim', 'verdict',
+  '#',
+  'what',
+  'measured',
+  'baseline',
+  '',
+  'ratio',
+  'floor',
+  'aim',
+  'verdict',
 ]
 
 export function printRows(rows: readonly Row[]): void {

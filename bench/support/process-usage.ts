@@ -37,7 +37,9 @@ export function readMemory(pid: number): Memory {
 export function readCpuSeconds(pid: number): number {
   if (usageMissing !== undefined) return 0
   // The name, in parentheses, may hold anything; the times are fields 14 and 15 of proc(5).
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 

@@ -59,7 +59,9 @@ export function judge(budget: BudgetId, { measured, baseline, note }: Sides): Ro
     aim,
     verdict: reaches(budget, value, aim)
       ? 'aim met'
-      : reaches(budget, value, floor) ? 'floor met' : 'MISSED',
+      : reaches(budget, value, floor)
+        ? 'floor met'
+        : 'MISSED',
     ...(note === undefined ? {} : { note }),
   }
 }

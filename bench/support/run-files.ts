@@ -20,8 +20,13 @@ export interface RunFindings extends Findings {
  * given back, or find figures that say nothing in a quick run anyway: there they run all at once.
  */
 const ALONE: readonly string[] = [
-  'connect-link.bench.ts', 'download.bench.ts', 'multipart.bench.ts', 'multipart-upload.bench.ts',
-  'requests.bench.ts', 'start.bench.ts', 'upload.bench.ts',
+  'connect-link.bench.ts',
+  'download.bench.ts',
+  'multipart.bench.ts',
+  'multipart-upload.bench.ts',
+  'requests.bench.ts',
+  'start.bench.ts',
+  'upload.bench.ts',
 ]
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const

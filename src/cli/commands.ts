@@ -7,15 +7,25 @@
 import type { OptionSpec } from './arguments.ts'
 
 const SETTINGS_COMMANDS = [
-  'serve', 'pair', 'devices', 'rotate', 'revoke', 'status', 'panel', 'pause', 'resume',
-  'join', 'leave', 'peers', 'group',
+  'serve',
+  'pair',
+  'devices',
+  'rotate',
+  'revoke',
+  'status',
+  'panel',
+  'pause',
+  'resume',
+  'join',
+  'leave',
+  'peers',
+  'group',
 ] as const
 
 /** Commands that take all settings of the daemon as options. */
 export type SettingsCommandName = (typeof SETTINGS_COMMANDS)[number]
 
-export type PlainCommandName =
-  'doctor' | 'link' | 'pull' | 'push' | 'watch' | 'help' | 'version'
+export type PlainCommandName = 'doctor' | 'link' | 'pull' | 'push' | 'watch' | 'help' | 'version'
 
 export type CommandName = SettingsCommandName | PlainCommandName
 
@@ -150,7 +160,10 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       'peer. What is copied or pushed on one side is on the other one, and comes again by itself ' +
       'after an outage.',
     options: {
-      'link-file': { placeholder: 'FILE', meaning: 'read the connect link from FILE, "-" is stdin' },
+      'link-file': {
+        placeholder: 'FILE',
+        meaning: 'read the connect link from FILE, "-" is stdin',
+      },
       name: { placeholder: 'NAME', meaning: 'what to call it here (the host of its URL)' },
       'tls-fingerprint': {
         placeholder: 'SHA256',
@@ -178,7 +191,10 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     details:
       '"new" makes it once, and says where it is; "import" reads a copy from stdin. It is never shown. ' +
       'It counts from the next start of the daemon with --bus.',
-    options: { force: { placeholder: undefined, meaning: 'replace the key that is there' }, ...JSON_FLAG },
+    options: {
+      force: { placeholder: undefined, meaning: 'replace the key that is there' },
+      ...JSON_FLAG,
+    },
     operands: [1, 1],
   },
   link: {

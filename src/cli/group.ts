@@ -64,8 +64,15 @@ async function leave(call: SettingsInvocation): Promise<number> {
   if (args.flag('json')) printJson(shell, { running })
   else {
     print(shell, 'Left the group: its key is gone, and members cannot read here any more.')
-    if (running) print(shell, 'The daemon that runs listens to the bus until it is stopped; start it without --bus.')
-    print(shell, 'Whoever had the key still has it: if it may be known, make a new one for the others.')
+    if (running)
+      print(
+        shell,
+        'The daemon that runs listens to the bus until it is stopped; start it without --bus.',
+      )
+    print(
+      shell,
+      'Whoever had the key still has it: if it may be known, make a new one for the others.',
+    )
   }
   return tellUnsaved(shell, unsaved)
 }

@@ -52,9 +52,7 @@ export function explain(name: string): string | undefined {
     ...wrap(details === undefined ? sentence : `${sentence} ${details}`, WIDTH),
     ...section('Options', columns(Object.entries(options).map(describe))),
     ...section('Settings', columns(settings.map(describe))),
-    ...(hasSettings
-      ? ['', ...wrap(name === 'serve' ? SETTING_NOTES : MORE_SETTINGS, WIDTH)]
-      : []),
+    ...(hasSettings ? ['', ...wrap(name === 'serve' ? SETTING_NOTES : MORE_SETTINGS, WIDTH)] : []),
   ].join('\n')
 }
 

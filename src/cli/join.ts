@@ -22,7 +22,8 @@ export async function runJoin(call: SettingsInvocation): Promise<number> {
     if (args.flag('json')) printJson(shell, peerToJson(peer))
     else {
       const { name, url, state } = peer
-      const next = state === 'stopped' ? 'they are linked once the daemon runs' : 'see clipgate peers'
+      const next =
+        state === 'stopped' ? 'they are linked once the daemon runs' : 'see clipgate peers'
       print(shell, `Joined ${visible(name)} (${visible(url)}); ${next}.`)
     }
     return 0

@@ -17,7 +17,9 @@ interface Opener {
 export function hasDesktop({ platform, environment }: Surroundings): boolean {
   if (isRemote({ environment })) return false
   if (platform === 'darwin' || platform === 'win32') return true
-  return [environment['DISPLAY'], environment['WAYLAND_DISPLAY']].some((name) => (name ?? '') !== '')
+  return [environment['DISPLAY'], environment['WAYLAND_DISPLAY']].some(
+    (name) => (name ?? '') !== '',
+  )
 }
 
 /** Whether the person sits at another machine. */

@@ -13,8 +13,14 @@ import { download, type Download, type DownloadOptions } from './download.ts'
 import type { ClipboardDocument } from './decode-document.ts'
 import { getLatest, type LatestDocument, type LatestOptions } from './latest.ts'
 import {
-  pushFile, pushText, putDocument, putFile,
-  type OutgoingDocument, type PushFileOptions, type PushOptions, type Upload,
+  pushFile,
+  pushText,
+  putDocument,
+  putFile,
+  type OutgoingDocument,
+  type PushFileOptions,
+  type PushOptions,
+  type Upload,
 } from './push.ts'
 import { openServer, type ByteSource, type Credentials, type Fetch } from './server.ts'
 import { watch, type WatchOptions } from './watch.ts'

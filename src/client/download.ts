@@ -80,7 +80,10 @@ function rangeHeaders({ offset, length, etag }: DownloadRange): Readonly<Record<
 
 type Extent = Pick<Download, 'offset' | 'size' | 'totalSize'>
 
-function readExtent({ status, headers }: FetchedResponse, range: DownloadRange | undefined): Extent {
+function readExtent(
+  { status, headers }: FetchedResponse,
+  range: DownloadRange | undefined,
+): Extent {
   if (status === 200) {
     const size = readLength(headers)
     return { offset: 0, size, totalSize: size }

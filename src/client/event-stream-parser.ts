@@ -31,7 +31,7 @@ export class EventStreamParser {
   #line = ''
   #isAfterReturn = false
   #type = ''
-  #data: string | undefined
+  #data: string | undefined;
 
   /**
    * Takes the next piece. To be iterated to its end before the next one.

@@ -8,7 +8,13 @@ import { DomainError } from '../core/domain-error.ts'
 import type { Decoder } from '../lib/decoder.ts'
 import type { Admin } from '../ports/admin.ts'
 import {
-  decodeDevices, decodeLeft, decodePairing, decodePeer, decodePeers, decodeRevoked, decodeStatus,
+  decodeDevices,
+  decodeLeft,
+  decodePairing,
+  decodePeer,
+  decodePeers,
+  decodeRevoked,
+  decodeStatus,
 } from './admin-wire.ts'
 import { callControl, type ControlAddress } from './call-control.ts'
 

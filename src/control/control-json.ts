@@ -8,9 +8,12 @@ import type { Reply } from '../http/reply.ts'
 
 /** For programs and for the panel alone; no other page may have it. */
 const HEADERS: readonly string[] = [
-  'Content-Type', 'application/json',
-  'Cache-Control', 'no-store',
-  'Referrer-Policy', 'no-referrer',
+  'Content-Type',
+  'application/json',
+  'Cache-Control',
+  'no-store',
+  'Referrer-Policy',
+  'no-referrer',
 ]
 
 /** Puts `null` where a member is `undefined`, which JSON would leave out. */

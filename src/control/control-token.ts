@@ -36,7 +36,8 @@ export async function createControlToken(dataDir: string): Promise<string> {
 /** @throws The error of the failing system call; {TypeError} when there is no token in the file. */
 export async function readControlToken(dataDir: string): Promise<string> {
   const token = (await readFile(join(dataDir, CONTROL_TOKEN_FILE), 'utf8')).trim()
-  if (!PRINTABLE.test(token)) throw new TypeError(`Cannot read ${CONTROL_TOKEN_FILE}: it holds no token`)
+  if (!PRINTABLE.test(token))
+    throw new TypeError(`Cannot read ${CONTROL_TOKEN_FILE}: it holds no token`)
   return token
 }
 

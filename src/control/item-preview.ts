@@ -31,9 +31,12 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set([
 ])
 
 const HEADERS: readonly string[] = [
-  'Cache-Control', 'no-store',
-  'Content-Security-Policy', "sandbox; default-src 'none'",
-  'Referrer-Policy', 'no-referrer',
+  'Cache-Control',
+  'no-store',
+  'Content-Security-Policy',
+  "sandbox; default-src 'none'",
+  'Referrer-Policy',
+  'no-referrer',
 ]
 
 /** What the preview of an item is; `undefined` when there is none. */

@@ -46,10 +46,14 @@ const POLICY: string = [
 ].join('; ')
 
 const HEADERS: readonly string[] = [
-  'Cache-Control', 'no-cache',
-  'Content-Security-Policy', POLICY,
-  'Referrer-Policy', 'no-referrer',
-  'Cross-Origin-Opener-Policy', 'same-origin',
+  'Cache-Control',
+  'no-cache',
+  'Content-Security-Policy',
+  POLICY,
+  'Referrer-Policy',
+  'no-referrer',
+  'Cross-Origin-Opener-Policy',
+  'same-origin',
 ]
 
 /** Makes a route for each file; `panel.html` stands at `/`. */

@@ -13,7 +13,10 @@ export async function qrRows(text: string): Promise<readonly string[]> {
   const { encodeQR } = await import('qr')
   // As the terminal shows it: screens need little error correction, and cameras large modules.
   const modules = encodeQR(text, 'raw', { ecc: 'low', border: BORDER })
-  return modules
-    .slice(BORDER, -BORDER)
-    .map((row) => row.slice(BORDER, -BORDER).map((dark) => (dark ? '1' : '0')).join(''))
+  return modules.slice(BORDER, -BORDER).map((row) =>
+    row
+      .slice(BORDER, -BORDER)
+      .map((dark) => (dark ? '1' : '0'))
+      .join(''),
+  )
 }

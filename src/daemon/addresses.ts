@@ -146,8 +146,9 @@ function reachableAt(
 function describe(address: HostPort, interfaces: NetworkInterfaces): PanelAddress {
   const { host } = address
   const [via = ''] =
-    Object.entries(interfaces).find(([, infos = []]) => infos.some((info) => info.address === host)) ??
-    []
+    Object.entries(interfaces).find(([, infos = []]) =>
+      infos.some((info) => info.address === host),
+    ) ?? []
   const isOverlay = isOverlayInterface(via) || isSharedSpace(host)
   // A name that somebody bound the gateway to is most likely one of their own network.
   const isNearby = isPrivate(host) || isIP(host) === 0

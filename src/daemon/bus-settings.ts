@@ -20,8 +20,7 @@ const BUS_URL: SettingKind<string> = {
   isList: false,
   decode(raw) {
     const url = typeof raw === 'string' && URL.canParse(raw) ? new URL(raw) : undefined
-    const isPlain =
-      url !== undefined && url.username + url.password + url.search + url.hash === ''
+    const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === ''
     const isPath = url !== undefined && url.pathname !== '' && url.pathname !== '/'
     if (!isPlain || isPath || url.host === '' || !/^(?:nats|tls):$/.test(url.protocol)) {
       // Not quoted: it may hold a password that should not be there.

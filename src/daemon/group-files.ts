@@ -7,7 +7,11 @@
 import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import {
-  deriveSecrets, formatGroupKey, GROUP_KEY_FILE, mintGroupKey, parseGroupKey,
+  deriveSecrets,
+  formatGroupKey,
+  GROUP_KEY_FILE,
+  mintGroupKey,
+  parseGroupKey,
 } from '../peers/bus/group-key.ts'
 import { DiskPrivateFile } from '../storage/disk-private-file.ts'
 
@@ -27,12 +31,19 @@ export interface PlaceKeyOptions {
 }
 
 /** @throws {DomainError} `GROUP_KEY_EXISTS`, `GROUP_KEY_INVALID`, `DATA_DIRECTORY_UNUSABLE`. */
-export async function placeGroupKey({ dataDir, text, replace }: PlaceKeyOptions): Promise<PlacedKey> {
+export async function placeGroupKey({
+  dataDir,
+  text,
+  replace,
+}: PlaceKeyOptions): Promise<PlacedKey> {
   const path = join(dataDir, GROUP_KEY_FILE)
   const file = new DiskPrivateFile(path)
   const key = parse(text ?? mintGroupKey())
   if (!replace && (await isThere(file))) {
-    throw new DomainError('GROUP_KEY_EXISTS', `Cannot replace the group key ${path}; add --force to do so`)
+    throw new DomainError(
+      'GROUP_KEY_EXISTS',
+      `Cannot replace the group key ${path}; add --force to do so`,
+    )
   }
   await file.write(formatGroupKey(key))
   return { path, group: deriveSecrets(key).id }
@@ -43,7 +54,10 @@ export async function removeGroupKey(dataDir: string): Promise<string | undefine
   const file = new DiskPrivateFile(join(dataDir, GROUP_KEY_FILE))
   const text = await file.read().catch(onUnreadable)
   if (text === undefined) {
-    throw new DomainError('GROUP_KEY_INVALID', `Cannot leave the group: there is no ${GROUP_KEY_FILE} in ${dataDir}`)
+    throw new DomainError(
+      'GROUP_KEY_INVALID',
+      `Cannot leave the group: there is no ${GROUP_KEY_FILE} in ${dataDir}`,
+    )
   }
   await file.remove()
   try {

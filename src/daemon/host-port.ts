@@ -14,7 +14,7 @@ export interface HostPort {
   readonly port: number
 }
 
-const HOST_PORT = /^(?:\[([^\[\]]+)\]|([^:\[\]]+)):([0-9]{1,5})$/
+const HOST_PORT = /^(?:\[([^[\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/
 
 // RFC 1123; a last label of digits only would be a broken IPv4 address.
 const HOST_NAME =

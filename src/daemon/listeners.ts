@@ -75,7 +75,8 @@ export class Listeners {
         listener,
         host,
         port: samePort,
-        admit: (address) => allowPublic || isTrusted(address) || isLocalAddress(address, readInterfaces),
+        admit: (address) =>
+          allowPublic || isTrusted(address) || isLocalAddress(address, readInterfaces),
         maxConnections,
         maxConnectionsPerAddress,
         isExempt: isTrusted,
@@ -100,7 +101,9 @@ export class Listeners {
   status(): readonly ListenerStatus[] {
     const names = [...new Set(this.#entries.map(({ name }) => name))]
     return names.map((name) => {
-      const servers = this.#entries.filter((entry) => entry.name === name).map(({ server }) => server)
+      const servers = this.#entries
+        .filter((entry) => entry.name === name)
+        .map(({ server }) => server)
       return {
         name,
         urls: servers.map(formatBaseUrl),
@@ -139,7 +142,10 @@ export class Listeners {
           if (reason === undefined) this.#logger.info('A listener is well again', { name })
           else this.#logger.warn('A listener has a problem', { name, reason })
           const own = this.#entries.filter((entry) => entry.name === name)
-          this.#onTrouble(name, own.some((entry) => entry.server.trouble !== undefined))
+          this.#onTrouble(
+            name,
+            own.some((entry) => entry.server.trouble !== undefined),
+          )
         },
       })
       this.#entries.push({ name, server })

@@ -22,7 +22,9 @@ export async function openBus(
 ): Promise<GroupBus | undefined> {
   const { bus: servers, busCredentials, busCa, maxFileBytes } = settings
   if (servers === undefined) return undefined
-  const { openGroupBus, GROUP_KEY_FILE, GROUP_RECORD_FILE } = await import('../peers/bus/open-group-bus.ts')
+  const { openGroupBus, GROUP_KEY_FILE, GROUP_RECORD_FILE } = await import(
+    '../peers/bus/open-group-bus.ts'
+  )
   const fileOf = (name: string): DiskPrivateFile =>
     new DiskPrivateFile(join(clipboard.directory.path, name))
   return openGroupBus({

@@ -53,7 +53,9 @@ export interface OpenClipboardOptions extends ClipboardWatch {
    * The devices that have a say in what becomes current, where the gateway asks another registry
    * than that of the data directory.
    */
-  readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid' | 'list' | 'onCredentialGone'> | undefined
+  readonly devices?:
+    | Pick<DeviceRegistry, 'find' | 'isValid' | 'list' | 'onCredentialGone'>
+    | undefined
   /** This program ends right after its change: see `JsonDeviceRegistryOptions`. */
   readonly isBrief?: boolean | undefined
   /** By default warnings and errors go to stderr. */
@@ -109,7 +111,12 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     const path = join(directory.path, 'devices.json')
     const { onFirstSighting, isBrief } = options
     const registry = await JsonDeviceRegistry.open({
-      path, hasher, clock, logger, onFirstSighting, isBrief,
+      path,
+      hasher,
+      clock,
+      logger,
+      onFirstSighting,
+      isBrief,
     })
     cleanup.add(() => registry.close())
     const { devices = registry } = options
@@ -127,15 +134,34 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
     cleanup.add(() => groupTime.close())
     const member = createMember(groupTime)
     const inbound = new ClipboardPipeline({
-      staging, latest, changes, clock, logger, maxTextBytes, member, devices,
+      staging,
+      latest,
+      changes,
+      clock,
+      logger,
+      maxTextBytes,
+      member,
+      devices,
     })
     // Whoever shuts a device out hears that it is done when nothing of it can change anything.
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
     devices.onCredentialGone((deviceId) => inbound.idle(deviceId))
     const verifier = createCredentialVerifier({ registry, hasher })
     return {
-      directory, blobs, storage, staging, latest, changes, inbound, devices: registry, verifier,
-      clock, logger, member, groupTime, peerStore,
+      directory,
+      blobs,
+      storage,
+      staging,
+      latest,
+      changes,
+      inbound,
+      devices: registry,
+      verifier,
+      clock,
+      logger,
+      member,
+      groupTime,
+      peerStore,
       close: () => cleanup.run(),
     }
   } catch (error) {

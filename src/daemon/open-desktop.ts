@@ -28,12 +28,18 @@ export async function openDesktop(
   const { shareDesktop } = await import('./share-desktop.ts')
   const shared = await shareDesktop(clipboard, { ...settings, clipboard: choice }, onTrouble)
   if (typeof shared !== 'string') return shared
-  return without('headless', `${shared}; going on headless: nothing is read from or put on a clipboard`)
+  return without(
+    'headless',
+    `${shared}; going on headless: nothing is read from or put on a clipboard`,
+  )
 }
 
 function without(mode: Desktop['mode'], warning?: string): Desktop {
   const refuse = async (): Promise<never> => {
-    throw new DomainError('NO_CLIPBOARD', 'Cannot pause or resume: this daemon has no system clipboard')
+    throw new DomainError(
+      'NO_CLIPBOARD',
+      'Cannot pause or resume: this daemon has no system clipboard',
+    )
   }
   return {
     mode,

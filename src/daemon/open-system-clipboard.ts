@@ -62,7 +62,8 @@ export async function openSystemClipboard(
       reasons.push(messageOf(error))
     }
   }
-  if (kinds.length === 0) reasons.push('There is no desktop: neither WAYLAND_DISPLAY nor DISPLAY is set')
+  if (kinds.length === 0)
+    reasons.push('There is no desktop: neither WAYLAND_DISPLAY nor DISPLAY is set')
   throw new Error(reasons.join('; '))
 }
 

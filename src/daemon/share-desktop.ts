@@ -56,14 +56,22 @@ export async function shareDesktop(
     types: settings.shareTypes,
     maxTextBytes: settings.maxCopiedTextBytes,
     maxImageBytes: settings.maxCopiedImageBytes,
-    onLeftOut: (leftOut) => logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
+    onLeftOut: (leftOut) =>
+      logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
   }
   let system: SystemClipboard
   try {
     // Whatever is there was copied while no daemon ran, or is known already and changes nothing.
     const readAtStart = !gate.wasPaused
     system = await openProtected(
-      (guarded) => openSystemClipboard(settings.clipboard, { events: guarded, clock, logger, limits, readAtStart }),
+      (guarded) =>
+        openSystemClipboard(settings.clipboard, {
+          events: guarded,
+          clock,
+          logger,
+          limits,
+          readAtStart,
+        }),
       { events, clock, logger, limits },
     )
   } catch (error) {

@@ -42,7 +42,10 @@ export class EchoGuard {
   onCopy(copied: CopiedContent): void {
     this.#comparing.abort()
     if (copied.kind !== 'image') {
-      this.#decide(copied, this.#written.some((written) => written.isSame(copied)))
+      this.#decide(
+        copied,
+        this.#written.some((written) => written.isSame(copied)),
+      )
       return
     }
     const comparing = (this.#comparing = new AbortController())

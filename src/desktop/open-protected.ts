@@ -81,7 +81,10 @@ export async function openProtected(
 }
 
 /** Adapters that can do without reading such copies have done so: see `read-copy.ts`. */
-function whyNotShared(copied: CopiedContent, limits: CopyLimits): CopyTooLarge | 'kind' | undefined {
+function whyNotShared(
+  copied: CopiedContent,
+  limits: CopyLimits,
+): CopyTooLarge | 'kind' | undefined {
   const { kind } = copied
   const size = sizeOf(copied)
   if (!limits.types.includes(kind)) {

@@ -77,7 +77,8 @@ export async function readCopy(
   for (const step of planReading(targets)) {
     const isShared = limits.types.includes(step.kind)
     // Nothing comes after images: there is no need to see whether it is one.
-    const found = isShared || step.kind !== 'image' ? await tryStep(step, source, limits) : undefined
+    const found =
+      isShared || step.kind !== 'image' ? await tryStep(step, source, limits) : undefined
     if (!isShared && (found !== undefined || step.kind === 'image')) {
       const size = found === undefined ? undefined : sizeOf(found)
       limits.onLeftOut?.({ kind: step.kind, size })

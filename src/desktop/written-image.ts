@@ -52,7 +52,9 @@ export class WrittenImage {
   async isSameImage({ mediaType, bytes }: CopiedImage, signal: AbortSignal): Promise<boolean> {
     const writtenAt = this.#writtenAt
     const isSoon = writtenAt === undefined || this.#clock.monotonic() - writtenAt <= ANSWER_MS
-    const isKnown = this.#echoes.some(({ size, hash }) => size === bytes.length && hash === hashOf(bytes))
+    const isKnown = this.#echoes.some(
+      ({ size, hash }) => size === bytes.length && hash === hashOf(bytes),
+    )
     if (isKnown) return true
     const isSame = await this.#isSame({ mediaType, bytes, isSoon }, signal)
     if (isSame) {

@@ -26,7 +26,10 @@ export interface Written {
 export function rememberWritten(content: OfferedContent, clock: Clock): Written {
   switch (content.kind) {
     case 'text':
-      return unlikeImages('text', (copied) => copied.kind === 'text' && isSameText(copied.text, content.text))
+      return unlikeImages(
+        'text',
+        (copied) => copied.kind === 'text' && isSameText(copied.text, content.text),
+      )
     case 'files':
       return unlikeImages('files', (copied) => isSameFiles(copied, content.paths))
     case 'image':
@@ -43,7 +46,8 @@ function isSameText(a: string, b: string): boolean {
 }
 
 function isSameFiles(copied: CopiedContent, paths: readonly string[]): boolean {
-  if (copied.kind === 'files') return copied.paths.join('\0').normalize() === paths.join('\0').normalize()
+  if (copied.kind === 'files')
+    return copied.paths.join('\0').normalize() === paths.join('\0').normalize()
   if (copied.kind !== 'text') return false
   const texts = [paths.join('\n'), formatUriList(paths), formatCopiedFiles(paths)]
   return texts.some((text) => isSameText(text.trimEnd(), copied.text.trimEnd()))

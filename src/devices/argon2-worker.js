@@ -81,7 +81,7 @@ const { WebAssembly } = globalThis
 /** @type {Derive} */
 const derive =
   argon2Sync === undefined
-    ? createCheckedDerive() ?? createPackageDerive()
+    ? (createCheckedDerive() ?? createPackageDerive())
     : createNativeDerive(argon2Sync)
 
 parentPort?.on('message', async (/** @type {Argon2Job & Patience} */ job) => {

@@ -140,8 +140,7 @@ class RememberingVerifier implements CredentialVerifier {
     const isCurrent = this.#wrongRevision === this.#deps.registry.revision
     if (isCurrent && this.#failed.get(toPair(network, device)) === true) return undefined
     const { username, lastSeenAddress } = device
-    const isAtUsualNetwork =
-      lastSeenAddress !== undefined && networkOf(lastSeenAddress) === network
+    const isAtUsualNetwork = lastSeenAddress !== undefined && networkOf(lastSeenAddress) === network
     return { username, isAtUsualNetwork }
   }
 
@@ -167,12 +166,7 @@ class RememberingVerifier implements CredentialVerifier {
     return this.#wrong.get(key) === true
   }
 
-  #rememberWrong(
-    key: string,
-    device: Device | undefined,
-    network: string,
-    revision: number,
-  ): void {
+  #rememberWrong(key: string, device: Device | undefined, network: string, revision: number): void {
     // Wrong then says nothing about now.
     if (revision !== this.#deps.registry.revision) return
     if (this.#wrongRevision !== revision) {

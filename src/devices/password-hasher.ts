@@ -27,11 +27,7 @@ export interface PasswordHasher {
    * @param place Where it waits for the others.
    * @throws {DomainError} `VERIFIER_BUSY` when too many verifications wait, or it waited too long.
    */
-  verifyPassword(
-    password: string,
-    passwordHash: string | undefined,
-    place: Place,
-  ): Promise<boolean>
+  verifyPassword(password: string, passwordHash: string | undefined, place: Place): Promise<boolean>
 
   /** Ends the workers; what they were asked for fails. */
   close(): Promise<void>

@@ -102,9 +102,10 @@ interface Usable {
 /** Goes through the clipboards as a start does. */
 async function findUsable({ settings, machine }: Situation): Promise<Usable> {
   const { platform, environment } = machine
-  const kinds = settings.clipboard === undefined || settings.clipboard === 'none'
-    ? findClipboards({ platform, env: environment })
-    : [settings.clipboard]
+  const kinds =
+    settings.clipboard === undefined || settings.clipboard === 'none'
+      ? findClipboards({ platform, env: environment })
+      : [settings.clipboard]
   const reasons: string[] = []
   for (const kind of kinds) {
     const name = `${kind}${nameOfPlace(kind, environment)}`

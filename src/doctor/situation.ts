@@ -47,7 +47,8 @@ export async function readSituation(
     return { settings, machine, daemon: await findDaemon(settings, logger), trouble: undefined }
   } catch (error) {
     const reason = messageOf(error)
-    const fix = 'stop what holds the data directory, here or on that machine, then start: clipgate serve'
+    const fix =
+      'stop what holds the data directory, here or on that machine, then start: clipgate serve'
     return { settings, machine, daemon: undefined, trouble: problem('daemon', reason, fix) }
   }
 }

@@ -61,9 +61,11 @@ export type UnknownCall = Pick<Call, 'request' | 'path' | 'address'>
  * The function throws {@link HttpError} `UNAUTHORIZED` and `TOO_MANY_REQUESTS`, and what the
  * verifier throws.
  */
-export function createAuthenticate(
-  { devices, verifier, clock }: AuthenticateDeps,
-): (call: UnknownCall) => Device | Promise<Device> {
+export function createAuthenticate({
+  devices,
+  verifier,
+  clock,
+}: AuthenticateDeps): (call: UnknownCall) => Device | Promise<Device> {
   const remembered = new WeakMap<Socket, Remembered>()
   const failing = new FailingAddresses(clock)
 

@@ -17,7 +17,10 @@ import type { LatestItem } from '../ports/latest-item.ts'
 import { readsOldKeys } from './dialect.ts'
 import type { RememberedRecords } from './remembered-records.ts'
 import {
-  decodeDocument, encodeDocument, encodeOldDocument, encodePeerDocument,
+  decodeDocument,
+  encodeDocument,
+  encodeOldDocument,
+  encodePeerDocument,
 } from './wire/clipboard-document.ts'
 
 export interface GetDocumentDeps {
@@ -38,9 +41,10 @@ export function getDocument(
   const present = remember((item) => makeReply(encodeDocument(item, dialect), tagOf(item)))
   if (dialect === 'sync') {
     const believes = groupTime?.believes ?? (() => true)
-    const forPeers = remember((item) => makeReply(encodePeerDocument(item, believes), peerTagOf(item)))
-    return ({ principal }) =>
-      (principal.kind === 'peer' ? forPeers : present)(latest.current?.item)
+    const forPeers = remember((item) =>
+      makeReply(encodePeerDocument(item, believes), peerTagOf(item)),
+    )
+    return ({ principal }) => (principal.kind === 'peer' ? forPeers : present)(latest.current?.item)
   }
   const old = remember((item) => makeReply(encodeOldDocument(item, dialect), `${tagOf(item)}-old`))
   return (call) => (readsOldKeys(call, devices) ? old : present)(latest.current?.item)
@@ -115,10 +119,7 @@ export function putDocument(deps: PutDocumentDeps): Handler<Device> {
 }
 
 /** Phones have no say in the order of things: what they push happens now. */
-function originOf(
-  { id: deviceId, passwordHash, kind }: Device,
-  stamp: Stamp | undefined,
-): Origin {
+function originOf({ id: deviceId, passwordHash, kind }: Device, stamp: Stamp | undefined): Origin {
   const login = { deviceId, passwordHash }
   const isPeer = kind === 'peer' && stamp !== undefined
   return isPeer ? { kind: 'peer', stamp, ...login } : { kind: 'device', ...login }

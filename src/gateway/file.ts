@@ -39,9 +39,12 @@ export function blobReply({ item, blob }: StoredItem): Reply {
   return {
     status: 200,
     headers: [
-      'Content-Type', item.mediaType,
-      'Content-Disposition', attachment(item.dataName),
-      'Content-Security-Policy', "sandbox; default-src 'none'",
+      'Content-Type',
+      item.mediaType,
+      'Content-Disposition',
+      attachment(item.dataName),
+      'Content-Security-Policy',
+      "sandbox; default-src 'none'",
     ],
     body: blob,
     etag: `"${item.contentHash}"`,

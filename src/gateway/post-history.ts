@@ -15,7 +15,9 @@ import type { LatestItem } from '../ports/latest-item.ts'
 import { unauthorized } from './authenticate.ts'
 import { dialectOf } from './dialect.ts'
 import {
-  receiveHistoryForm, type ReceivedForm, type ReceiveFormDeps,
+  receiveHistoryForm,
+  type ReceivedForm,
+  type ReceiveFormDeps,
 } from './receive-history-form.ts'
 import type { RememberedRecords } from './remembered-records.ts'
 import type { HistoryForm } from './wire/history-form.ts'
@@ -57,7 +59,10 @@ async function apply(
   call: Call<Device>,
   { inbound, clock, maxMetadataBytes }: PostHistoryDeps,
 ): Promise<HistoryRecord> {
-  const { form: { type, hash, hasData, state }, file } = received
+  const {
+    form: { type, hash, hasData, state },
+    file,
+  } = received
   let applied: AppliedItem
   try {
     // The answer has all of the text: it is refused now, or not at all.
@@ -84,7 +89,10 @@ async function keep(
   { principal: { id: deviceId, passwordHash } }: Call<Device>,
   { records, clock, devices }: PostHistoryDeps,
 ): Promise<HistoryRecord> {
-  const { form: { hash, state }, file } = received
+  const {
+    form: { hash, state },
+    file,
+  } = received
   await file?.upload.stage(file)
   // What it sent is forgotten when its credential ends, and nothing is remembered behind that.
   if (!devices.isValid({ deviceId, passwordHash })) throw unauthorized()
@@ -102,7 +110,10 @@ function toInbound(
   const origin = { kind: 'device', deviceId, passwordHash } as const
   const description = { origin, type, text, hash } as const
   if (file !== undefined) {
-    const { upload: { blob }, mediaType } = file
+    const {
+      upload: { blob },
+      mediaType,
+    } = file
     const bytes = { kind: 'received', blob, mediaType } as const
     return { ...description, dataName: file.dataName, bytes }
   }

@@ -17,7 +17,11 @@ import { readStart } from '../lib/read-start.ts'
 import type { Device, Login } from '../ports/device-registry.ts'
 import type { ReceivedUpload, StagingArea } from '../ports/staging-area.ts'
 import {
-  isDataPart, isMultipart, readMultipartForm, readUrlencodedForm, type FormLimits,
+  isDataPart,
+  isMultipart,
+  readMultipartForm,
+  readUrlencodedForm,
+  type FormLimits,
 } from './read-form.ts'
 import { FieldPicker } from './wire/field-picker.ts'
 import { decodeHistoryForm, HISTORY_FORM_FIELDS, type HistoryForm } from './wire/history-form.ts'

@@ -46,7 +46,9 @@ export function deviceRoutes(
     ...(['sync', 'syncclipboard'] as const).flatMap((dialect) => documentRoutes(dialect)),
 
     route('GET', '/file/{dataName}', getFile(ports)),
-    route('PUT', '/file/{dataName}', putFile({ ...ports, maxFileBytes }), { maxBody: maxFileBytes }),
+    route('PUT', '/file/{dataName}', putFile({ ...ports, maxFileBytes }), {
+      maxBody: maxFileBytes,
+    }),
     route('GET', '/file', fileFolder()),
     route('DELETE', '/file', fileFolder()),
 

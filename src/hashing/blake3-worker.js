@@ -45,7 +45,10 @@ const SIMD_MODULE = new Uint8Array([
 ])
 
 /** The longest of the official test vectors: more than a batch, and made of whole and half trees. */
-const KNOWN_BYTES = Buffer.alloc(102_400, Uint8Array.from({ length: 251 }, (_, index) => index))
+const KNOWN_BYTES = Buffer.alloc(
+  102_400,
+  Uint8Array.from({ length: 251 }, (_, index) => index),
+)
 
 const KNOWN_HASH = 'bc3e3d41a1146b069abffad3c0d44860cf664390afce4d9661f7902e7943e085'
 

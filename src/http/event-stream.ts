@@ -14,9 +14,12 @@ const PING: Uint8Array = Buffer.from(': ping\n\n')
 
 /** Headers of the answer; proxies must neither keep nor collect nor change what comes. */
 export const EVENT_STREAM_HEADERS: readonly string[] = [
-  'Content-Type', 'text/event-stream',
-  'Cache-Control', 'no-cache, no-transform',
-  'X-Accel-Buffering', 'no',
+  'Content-Type',
+  'text/event-stream',
+  'Cache-Control',
+  'no-cache, no-transform',
+  'X-Accel-Buffering',
+  'no',
 ]
 
 /** Encodes one event. `data` must become JSON without line breaks, as `stringify` makes it. */

@@ -25,7 +25,10 @@ const PATIENCE = 0.1
 /** A program without a descriptor to spare accepts a connection and drops it, unseen by us. */
 const MISSES = 2
 
-const LOOPBACK: ReadonlyMap<string, string> = new Map([['0.0.0.0', '127.0.0.1'], ['::', '::1']])
+const LOOPBACK: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+])
 
 export class ListenerProbe {
   readonly #options: ListenerProbeOptions

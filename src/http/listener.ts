@@ -118,7 +118,9 @@ class Kernel<Principal> {
     if (connection.isClosing || connection.refusedAt !== undefined) return
     connection.inTurn(response, this.#waiting, () => {
       if (connection.isClosing || connection.socket.destroyed) return
-      this.#begin(new Exchange(request, response, connection, this.#isTrustedProxy, this.#heldBytes))
+      this.#begin(
+        new Exchange(request, response, connection, this.#isTrustedProxy, this.#heldBytes),
+      )
     })
   }
 

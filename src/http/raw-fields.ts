@@ -10,7 +10,12 @@ export type RawFields = readonly string[]
 
 /** Fields that decide whether there is a body, what it is, and what becomes of the connection. */
 const DECISIVE: ReadonlySet<string> = new Set([
-  'content-encoding', 'content-length', 'content-range', 'expect', 'transfer-encoding', 'upgrade',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'expect',
+  'transfer-encoding',
+  'upgrade',
 ])
 
 /** Whether a request says of itself more than what it asks for: it has such a field, or a condition. */

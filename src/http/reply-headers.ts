@@ -7,9 +7,11 @@
 import type { FlatHeaders, Reply, WholeReply } from './reply.ts'
 
 const COMMON: FlatHeaders = [
-  'X-Content-Type-Options', 'nosniff',
+  'X-Content-Type-Options',
+  'nosniff',
   // Else a page of another site shows what its browser loads with a login that it remembers.
-  'Cross-Origin-Resource-Policy', 'same-origin',
+  'Cross-Origin-Resource-Policy',
+  'same-origin',
 ]
 
 /** What somebody copied is nobody else's business, proxies and browser caches included. */

@@ -45,11 +45,13 @@ export class Router<Principal> {
       if (get !== undefined && !methods.has('HEAD')) methods.set('HEAD', get)
     }
     this.#all = [...resources]
-      .map(([pattern, methods]): Resource<Principal> => ({
-        segments: pattern.slice(1).split('/'),
-        methods,
-        allow: [...methods.keys()].join(', '),
-      }))
+      .map(
+        ([pattern, methods]): Resource<Principal> => ({
+          segments: pattern.slice(1).split('/'),
+          methods,
+          allow: [...methods.keys()].join(', '),
+        }),
+      )
       .sort(literalsFirst)
     for (const resource of this.#all) {
       if (resource.segments.some(isParameter)) continue

@@ -80,7 +80,8 @@ export class Sender {
     const { start, end } = range ?? { start: 0, end: blob.size }
     const status = range === undefined ? reply.status : 206
     const headers = allHeaders(reply, end - start, [
-      'Accept-Ranges', 'bytes',
+      'Accept-Ranges',
+      'bytes',
       ...(range === undefined ? [] : ['Content-Range', `bytes ${start}-${end - 1}/${blob.size}`]),
     ])
     if (method === 'HEAD' || start === end) {

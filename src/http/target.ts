@@ -19,8 +19,7 @@ export interface Target {
 // The parser of Node lets nothing but printable ASCII through.
 const ABSOLUTE = /^https?:\/\/([^/?]*)/i
 
-const AUTHORITY =
-  /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._~%-]+)?\])(?::\d{0,5})?$/
+const AUTHORITY = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._~%-]+)?\])(?::\d{0,5})?$/
 
 const MALFORMED: Target = { path: '/%', search: '', authority: undefined }
 

@@ -17,7 +17,12 @@ import { SerialQueue } from '../lib/serial-queue.ts'
 import type { HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
-import type { AppliedItem, InboundItem, InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
+import type {
+  AppliedItem,
+  InboundItem,
+  InboundPipeline,
+  Origin,
+} from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
@@ -177,7 +182,10 @@ export class ClipboardPipeline implements InboundPipeline {
     const current = latest.current?.item
     if (current !== undefined && this.#isRepetition(current, item, origin)) {
       await this.#learnAliases(current, item.aliases)
-      return { result: { contentId: current.contentId, item: latest.current?.item }, isStored: false }
+      return {
+        result: { contentId: current.contentId, item: latest.current?.item },
+        isStored: false,
+      }
     }
 
     const stamp = this.#order.stampFor(origin)

@@ -184,9 +184,7 @@ function findRenamed(
   if (stored === undefined || blob === undefined) throw nothingStaged()
   if (type === 'Text' || dataName === '') throw nothingStaged()
   const mediaType =
-    told === undefined
-      ? stored.item.mediaType
-      : classifyMediaType(told, new Uint8Array(), dataName)
+    told === undefined ? stored.item.mediaType : classifyMediaType(told, new Uint8Array(), dataName)
   const as = { type: typeOf(type, mediaType), dataName, mediaType, blob }
   return { kind: 'known', stored, as }
 }

@@ -18,7 +18,12 @@ const MAX_FRAMES = 6
 
 /** Their messages quote values: those of a clipboard, of a header, of a password. */
 const QUOTING: ReadonlySet<string> = new Set([
-  'AggregateError', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError',
+  'AggregateError',
+  'EvalError',
+  'RangeError',
+  'ReferenceError',
+  'SyntaxError',
+  'TypeError',
   'URIError',
 ])
 

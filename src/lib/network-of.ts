@@ -13,7 +13,10 @@ export function networkOf(address: string): string {
   const [head = [], tail = []] = address.split('::').map(parseGroups)
   const zeros: number[] = Array(8 - head.length).fill(0)
   const groups = [...head, ...zeros.slice(tail.length), ...tail]
-  return groups.slice(0, 4).map((group) => group.toString(16)).join(':')
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')
 }
 
 function parseGroups(text: string): readonly number[] {

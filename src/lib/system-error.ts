@@ -11,7 +11,10 @@ import { constants } from 'node:os'
  * thread, or no memory for one.
  */
 const SHORTAGES: readonly unknown[] = [
-  'EMFILE', 'ENFILE', 'ERR_WORKER_INIT_FAILED', 'ERR_WORKER_OUT_OF_MEMORY',
+  'EMFILE',
+  'ENFILE',
+  'ERR_WORKER_INIT_FAILED',
+  'ERR_WORKER_OUT_OF_MEMORY',
 ]
 
 /** The code of a failed system call, or of a failure of Node. */

@@ -49,7 +49,10 @@ export class PeerBook {
     if (!NAME.test(name)) throw invalid('a name is 1 to 64 characters, without blanks and slashes')
     const namesake = this.records.find((record) => record.name === name)
     if (namesake !== undefined && namesake.url !== base) {
-      throw new DomainError('PEER_NAME_TAKEN', `Cannot join: "${name}" is the name of ${namesake.url}`)
+      throw new DomainError(
+        'PEER_NAME_TAKEN',
+        `Cannot join: "${name}" is the name of ${namesake.url}`,
+      )
     }
     return { name, url: base, username, password, tlsFingerprint: pin }
   }
@@ -68,7 +71,10 @@ export class PeerBook {
     return this.#queue.run(async () => {
       const others = this.records.filter((record) => record.name !== name)
       if (others.length === this.records.length) {
-        throw new DomainError('NO_SUCH_PEER', `Cannot find a joined daemon "${name}"; see clipgate peers`)
+        throw new DomainError(
+          'NO_SUCH_PEER',
+          `Cannot find a joined daemon "${name}"; see clipgate peers`,
+        )
       }
       await this.#store.save(others)
     })

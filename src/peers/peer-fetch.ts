@@ -8,8 +8,12 @@
  */
 
 import {
-  Agent as HttpAgent, request as httpRequest,
-  type AgentOptions, type ClientRequest, type ClientRequestArgs, type IncomingMessage,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type AgentOptions,
+  type ClientRequest,
+  type ClientRequestArgs,
+  type IncomingMessage,
 } from 'node:http'
 import type * as HttpsModule from 'node:https'
 import type { Agent as HttpsAgent } from 'node:https'
@@ -23,7 +27,11 @@ import { ClientError } from '../client/client-error.ts'
 import type { Fetch, FetchedBody, FetchedResponse, FetchInit } from '../client/server.ts'
 import { systemTiming } from '../client/timing.ts'
 import {
-  checkConnections, isPinned, type CheckedRequest, type ConnectionChecks, type Dial,
+  checkConnections,
+  isPinned,
+  type CheckedRequest,
+  type ConnectionChecks,
+  type Dial,
 } from './check-connection.ts'
 
 /** Connections that are kept for the next request; one more is the event stream. */

@@ -102,7 +102,10 @@ export class PeerLink {
     const { signal } = this.#ending
     while (!signal.aborted) {
       try {
-        const documents = this.#deps.client.watch({ signal, onState: (state) => this.#onState(state) })
+        const documents = this.#deps.client.watch({
+          signal,
+          onState: (state) => this.#onState(state),
+        })
         for await (const document of documents) {
           this.#remote = document
           this.#move()

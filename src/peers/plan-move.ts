@@ -14,7 +14,8 @@ export type Plan = 'pull' | 'push' | 'nothing'
 
 /** What is compared of the document of another daemon. */
 export type RemoteItem = Pick<
-  LatestDocument, 'type' | 'text' | 'dataName' | 'mediaType' | 'contentId' | 'stamp'
+  LatestDocument,
+  'type' | 'text' | 'dataName' | 'mediaType' | 'contentId' | 'stamp'
 >
 
 /** Who has to give. Without stamps the other side is no member of a group, and knows less. */

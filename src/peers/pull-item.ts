@@ -67,10 +67,14 @@ async function receive(
   deps: PullItemDeps,
 ): Promise<Extract<InboundBytes, { kind: 'received' }>> {
   const { size, type } = document
-  const maxBytes = type === 'Text' ? Math.min(MAX_METADATA_BYTES, deps.maxFileBytes) : deps.maxFileBytes
+  const maxBytes =
+    type === 'Text' ? Math.min(MAX_METADATA_BYTES, deps.maxFileBytes) : deps.maxFileBytes
   if (size > maxBytes) {
     const code = type === 'Text' ? 'TEXT_TOO_LARGE' : 'UPLOAD_TOO_LARGE'
-    throw new DomainError(code, `Cannot take the item of a member: it has more than ${maxBytes} bytes`)
+    throw new DomainError(
+      code,
+      `Cannot take the item of a member: it has more than ${maxBytes} bytes`,
+    )
   }
   const { mediaType, bytes, cancel } = await openDownload(document, deps)
   const limits = { declaredSize: size, maxBytes }

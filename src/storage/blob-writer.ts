@@ -94,8 +94,7 @@ export class BlobWriter {
     this.#chunks.push(chunk)
     this.#size += chunk.length
     pool.held += chunk.length
-    const isFull =
-      this.#size - this.#position >= BATCH_BYTES || this.#chunks.length >= BATCH_CHUNKS
+    const isFull = this.#size - this.#position >= BATCH_BYTES || this.#chunks.length >= BATCH_CHUNKS
     if (isFull) return this.#flush()
     if (pool.held <= MAX_HELD_BYTES) return undefined
     // Of a slow sender the bytes would lie here until its next ones come, and leave others less.
@@ -137,7 +136,10 @@ export class BlobWriter {
   #write(): void {
     if (this.#chunks.length === 0) return
     const batch: Batch = {
-      chunks: this.#chunks, start: this.#position, end: this.#size, isWritten: false,
+      chunks: this.#chunks,
+      start: this.#position,
+      end: this.#size,
+      isWritten: false,
     }
     this.#chunks = []
     this.#options.pool.gathering.delete(this)

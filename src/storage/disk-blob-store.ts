@@ -60,7 +60,10 @@ export class DiskBlobStore implements BlobStore {
   readonly #maxGroupBytes: number
   readonly #synced = new WeakSet<DiskBlob | GroupBlob>()
   readonly #pool: WriterPool = {
-    held: 0, gathering: new Set(), isSyncing: false, writes: new Semaphore(MAX_WRITES),
+    held: 0,
+    gathering: new Set(),
+    isSyncing: false,
+    writes: new Semaphore(MAX_WRITES),
   }
 
   constructor(options: DiskBlobStoreOptions) {

@@ -19,9 +19,7 @@ const READ_FLAGS: number = constants.O_RDONLY | constants.O_NONBLOCK
 const SYNC_FLAGS: number = constants.O_RDWR | constants.O_NONBLOCK
 
 /** Whose file it is. */
-export type BlobSource =
-  | { readonly kind: 'own'; readonly name: string }
-  | { readonly kind: 'user' }
+export type BlobSource = { readonly kind: 'own'; readonly name: string } | { readonly kind: 'user' }
 
 export interface DiskBlobOptions {
   readonly source: BlobSource

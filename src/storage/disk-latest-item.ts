@@ -20,7 +20,10 @@ import { DiskBlob } from './disk-blob.ts'
 import { toDomainError } from './disk-errors.ts'
 import { GroupBlob } from './group/group-blob.ts'
 import {
-  formatItemFile, parseItemFile, type BinaryRecord, type BlobReference,
+  formatItemFile,
+  parseItemFile,
+  type BinaryRecord,
+  type BlobReference,
 } from './item-file.ts'
 import { readOwnFile } from './own-files.ts'
 import { NewerVersionError } from './record-fields.ts'
@@ -125,7 +128,10 @@ export class DiskLatestItem implements LatestItem {
   /** Earlier versions took longer texts from other daemons. */
   #isFit({ type, text }: Item): boolean {
     if (!isLongerThan(text, MAX_METADATA_BYTES)) return true
-    this.#options.logger.warn('Left out a text that is too long', { type, most: MAX_METADATA_BYTES })
+    this.#options.logger.warn('Left out a text that is too long', {
+      type,
+      most: MAX_METADATA_BYTES,
+    })
     return false
   }
 

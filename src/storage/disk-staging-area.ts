@@ -10,7 +10,12 @@
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
 import type {
-  ReceivedUpload, StagedUpload, StagingArea, TakenUpload, UploadHeader, UploadName,
+  ReceivedUpload,
+  StagedUpload,
+  StagingArea,
+  TakenUpload,
+  UploadHeader,
+  UploadName,
   UploadSource,
 } from '../ports/staging-area.ts'
 import type { DiskBlobStore } from './disk-blob-store.ts'
@@ -131,10 +136,7 @@ export class DiskStagingArea implements StagingArea {
     this.#waiting.close()
   }
 
-  async #receive(
-    expected: Expected,
-    bytes: AsyncIterable<Uint8Array>,
-  ): Promise<ReceivedUpload> {
+  async #receive(expected: Expected, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload> {
     const { deviceId, declaredSize } = expected
     const { blobs, maxFileBytes, devices } = this.#options
     if (devices?.isValid(expected) === false) throw dropped()

@@ -9,7 +9,12 @@
 import { DomainError } from '../core/domain-error.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import {
-  arrayOf, decodeNumber, decodeString, objectOf, optional, type Decoder,
+  arrayOf,
+  decodeNumber,
+  decodeString,
+  objectOf,
+  optional,
+  type Decoder,
 } from '../lib/decoder.ts'
 import type { PeerRecord, PeerStore } from '../ports/peers.ts'
 import { toDomainError } from './disk-errors.ts'
@@ -56,7 +61,9 @@ export class JsonPeerStore implements PeerStore {
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       const remedy =
-        error instanceof NewerVersionError ? 'run that version' : 'restore it, or move it away and join again'
+        error instanceof NewerVersionError
+          ? 'run that version'
+          : 'restore it, or move it away and join again'
       throw new DomainError('DATA_CORRUPT', `Cannot read ${path}: ${error.message}; ${remedy}`)
     }
   }

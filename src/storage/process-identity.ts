@@ -82,7 +82,8 @@ async function readStat(pid: number): Promise<Stat | undefined> {
  * time counts as well.
  */
 function isAnotherBoot(then: Boot, now: Boot): boolean {
-  if (then.bootId === undefined || now.bootId === undefined || then.bootId === now.bootId) return false
+  if (then.bootId === undefined || now.bootId === undefined || then.bootId === now.bootId)
+    return false
   if (then.bootTime === undefined || now.bootTime === undefined) return true
   return Math.abs(then.bootTime - now.bootTime) > SAME_BOOT_SECONDS
 }

@@ -160,7 +160,8 @@ export class UploadUnderWay implements Allowance {
   async #takeDisk(bytes: number): Promise<boolean> {
     const { space } = this.#options
     try {
-      if (this.#disk === undefined) this.#disk = await space.allow(bytes, this.expected.declaredSize)
+      if (this.#disk === undefined)
+        this.#disk = await space.allow(bytes, this.expected.declaredSize)
       else await this.#disk.grow(bytes)
       // It was ended while the disk was asked.
       if (this.#isReleased) this.#disk.release()

@@ -34,7 +34,8 @@ describe('createCgroup()', () => {
     assert.equal(read('memory/a/small/memory.limit_in_bytes'), '134217728')
     assert.equal(read('cpu,cpuacct/b/small/cpu.cfs_quota_us'), '25000')
     assert.deepEqual(made.joinFiles, [
-      join(root, 'memory/a/small/cgroup.procs'), join(root, 'cpu,cpuacct/b/small/cgroup.procs'),
+      join(root, 'memory/a/small/cgroup.procs'),
+      join(root, 'cpu,cpuacct/b/small/cgroup.procs'),
     ])
   })
 

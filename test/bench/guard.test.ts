@@ -34,21 +34,22 @@ describe('guard()', () => {
   })
 
   it('forgives what was too bad twice, and measures only that again', async () => {
-    const bad = rowsOf('requests', { 'B1': 0.2 })
+    const bad = rowsOf('requests', { B1: 0.2 })
     const { asked, measure } = runs([...bad, ...rowsOf('download')], bad, rowsOf('requests'))
     assert.deepEqual(await guard({ files: ['requests', 'download'], tries: 3, measure }), [])
     assert.deepEqual(asked, [['requests', 'download'], ['requests'], ['requests']])
   })
 
   it('forgives two rows that were too bad in different tries', async () => {
-    const { measure } = runs(rowsOf('requests', { 'B1': 0.2 }), rowsOf('requests', { 'B2': 0.2 }))
+    const { measure } = runs(rowsOf('requests', { B1: 0.2 }), rowsOf('requests', { B2: 0.2 }))
     assert.deepEqual(await guard({ files: ['requests'], tries: 3, measure }), [])
   })
 
   it('names what was too bad each time, with what was measured', async () => {
     const { measure } = runs(
-      rowsOf('requests', { 'B1': 0.2 }), rowsOf('requests', { 'B1': 0.3 }),
-      rowsOf('requests', { 'B1': 0.25, 'B2': 0.1 }),
+      rowsOf('requests', { B1: 0.2 }),
+      rowsOf('requests', { B1: 0.3 }),
+      rowsOf('requests', { B1: 0.25, B2: 0.1 }),
     )
     const breaches = await guard({ files: ['requests'], tries: 3, measure })
     assert.deepEqual(breaches, [{ budget: 'B1', values: [0.2, 0.3, 0.25] }])
@@ -57,7 +58,7 @@ describe('guard()', () => {
   })
 
   it('knows which amounts must be small', async () => {
-    const large = rowsOf('upload-memory', { 'B8': 900 })
+    const large = rowsOf('upload-memory', { B8: 900 })
     const { measure } = runs(large, large)
     const breaches = await guard({ files: ['upload-memory'], tries: 2, measure })
     assert.deepEqual(breaches, [{ budget: 'B8', values: [900, 900] }])
@@ -71,7 +72,9 @@ describe('guard()', () => {
     assert.deepEqual(await guard({ files: ['start'], tries: 1, measure }), [])
     const slow = { measured: [limit * 11, limit * 12], baseline: [10, 10] }
     const [breach] = await guard({
-      files: ['start'], tries: 1, measure: runs([judge('B10', slow)]).measure,
+      files: ['start'],
+      tries: 1,
+      measure: runs([judge('B10', slow)]).measure,
     })
     assert.equal(breach?.budget, 'B10')
   })
@@ -92,7 +95,10 @@ describe('the limits of the guard', () => {
 
   it('are of files that there are', () => {
     const files = BUDGET_IDS.flatMap((budget) => guardOf(budget)?.file ?? [])
-    assert.deepEqual(files.filter((file) => !names.includes(`${file}.bench.ts`)), [])
+    assert.deepEqual(
+      files.filter((file) => !names.includes(`${file}.bench.ts`)),
+      [],
+    )
     assert.ok(files.every(isGuardedFile), 'a file of a guarded row is not run')
   })
 

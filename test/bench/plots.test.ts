@@ -7,22 +7,35 @@ import fc from '../support/property.ts'
 describe('createAxis()', () => {
   it('has a place from 0 to 1 for every value, in their order', () => {
     const values = fc.array(fc.double({ min: 1e-6, max: 1e12, noNaN: true }), { minLength: 1 })
-    fc.assert(fc.property(fc.constantFrom('linear', 'log'), values, (scale, unsorted) => {
-      const axis = createAxis(scale, unsorted)
-      const places = unsorted.toSorted((a, b) => a - b).map((value) => axis.place(value))
-      assert.ok(places.every((place) => place >= 0 && place <= 1 + 1e-9), places.join())
-      assert.deepEqual(places, places.toSorted((a, b) => a - b))
-    }))
+    fc.assert(
+      fc.property(fc.constantFrom('linear', 'log'), values, (scale, unsorted) => {
+        const axis = createAxis(scale, unsorted)
+        const places = unsorted.toSorted((a, b) => a - b).map((value) => axis.place(value))
+        assert.ok(
+          places.every((place) => place >= 0 && place <= 1 + 1e-9),
+          places.join(),
+        )
+        assert.deepEqual(
+          places,
+          places.toSorted((a, b) => a - b),
+        )
+      }),
+    )
   })
 
   it('has some ticks, and not many, at places of their own', () => {
     const values = fc.array(fc.double({ min: 1e-3, max: 1e9, noNaN: true }), { minLength: 1 })
-    fc.assert(fc.property(fc.constantFrom('linear', 'log'), values, (scale, some) => {
-      const { ticks } = createAxis(scale, some)
-      assert.ok(ticks.length >= 2 && ticks.length <= 14, `${ticks.length} ticks`)
-      assert.ok(ticks.every(({ at }) => at >= -1e-9 && at <= 1 + 1e-9), JSON.stringify(ticks))
-      assert.equal(new Set(ticks.map(({ at }) => at)).size, ticks.length)
-    }))
+    fc.assert(
+      fc.property(fc.constantFrom('linear', 'log'), values, (scale, some) => {
+        const { ticks } = createAxis(scale, some)
+        assert.ok(ticks.length >= 2 && ticks.length <= 14, `${ticks.length} ticks`)
+        assert.ok(
+          ticks.every(({ at }) => at >= -1e-9 && at <= 1 + 1e-9),
+          JSON.stringify(ticks),
+        )
+        assert.equal(new Set(ticks.map(({ at }) => at)).size, ticks.length)
+      }),
+    )
   })
 
   it('begins at zero when it is linear', () => {
@@ -31,7 +44,10 @@ describe('createAxis()', () => {
 
   it('shows percentiles by their nines', () => {
     const { place, ticks } = createAxis('nines', [0, 50, 99.9])
-    assert.deepEqual(ticks.map(({ text }) => text), ['0', '50', '90', '99', '99.9'])
+    assert.deepEqual(
+      ticks.map(({ text }) => text),
+      ['0', '50', '90', '99', '99.9'],
+    )
     const step = place(99) - place(90)
     assert.ok(Math.abs(place(99.9) - place(99) - step) < 1e-9, `${step}`)
   })
@@ -46,13 +62,31 @@ describe('formatTick()', () => {
 
 describe('drawPlots()', () => {
   const curves = [
-    { plot: 'throughput', name: 'up & "down" <b>', points: [[1, 0.1], [1e3, 80], [1e9, 500]] },
-    { plot: 'throughput', name: 'nginx', points: [[1, 0.2], [1e9, 1500]] },
+    {
+      plot: 'throughput',
+      name: 'up & "down" <b>',
+      points: [
+        [1, 0.1],
+        [1e3, 80],
+        [1e9, 500],
+      ],
+    },
+    {
+      plot: 'throughput',
+      name: 'nginx',
+      points: [
+        [1, 0.2],
+        [1e9, 1500],
+      ],
+    },
     { plot: 'latency', name: 'nobody was measured', points: [] },
   ] as const
 
   it('draws a plot for each name that has points, and no other', () => {
-    assert.deepEqual(drawPlots(curves).map(({ plot }) => plot), ['throughput'])
+    assert.deepEqual(
+      drawPlots(curves).map(({ plot }) => plot),
+      ['throughput'],
+    )
     assert.deepEqual(drawPlots([]), [])
   })
 

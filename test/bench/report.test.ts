@@ -6,7 +6,12 @@ import { percentileCurve, quantile } from '../../bench/support/samples.ts'
 import { parseTables } from '../docs/support/markdown-tables.ts'
 
 const MACHINE = {
-  node: 'v1.2.3', system: 'Linux 1 x64', processor: 'A | B', cores: 2, memoryGiB: 4, load: 0.1,
+  node: 'v1.2.3',
+  system: 'Linux 1 x64',
+  processor: 'A | B',
+  cores: 2,
+  memoryGiB: 4,
+  load: 0.1,
 }
 
 describe('formatReport()', () => {
@@ -41,7 +46,10 @@ describe('formatReport()', () => {
 describe('quantile()', () => {
   it('is the value that so many do not exceed', () => {
     const values = Array.from({ length: 100 }, (_, index) => 100 - index)
-    assert.deepEqual([0, 0.5, 0.99, 1].map((share) => quantile(values, share)), [1, 50, 99, 100])
+    assert.deepEqual(
+      [0, 0.5, 0.99, 1].map((share) => quantile(values, share)),
+      [1, 50, 99, 100],
+    )
     assert.equal(quantile([7], 0.01), 7)
     assert.ok(Number.isNaN(quantile([], 0.5)), 'there is a median of nothing')
   })
@@ -50,8 +58,14 @@ describe('quantile()', () => {
 describe('percentileCurve()', () => {
   it('rises, and claims nothing about what happens more rarely than it was measured', () => {
     const curve = percentileCurve(Array.from({ length: 100 }, (_, index) => index + 1))
-    assert.deepEqual(curve.map(([percentile]) => percentile), [0, 25, 50, 75, 90, 95, 99])
-    assert.deepEqual(curve.map(([, value]) => value), [1, 25, 50, 75, 90, 95, 99])
+    assert.deepEqual(
+      curve.map(([percentile]) => percentile),
+      [0, 25, 50, 75, 90, 95, 99],
+    )
+    assert.deepEqual(
+      curve.map(([, value]) => value),
+      [1, 25, 50, 75, 90, 95, 99],
+    )
     assert.deepEqual(percentileCurve([]), [])
   })
 })

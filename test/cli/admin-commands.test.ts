@@ -101,13 +101,18 @@ describe('clipgate status', () => {
 
   it('tells of the bus, where there is one', async (t) => {
     const bus = {
-      urls: ['tls://broker:4222'], state: 'waiting', error: 'connection refused', group: '0123456789abcdef',
-      members: 2, refused: 3,
+      urls: ['tls://broker:4222'],
+      state: 'waiting',
+      error: 'connection refused',
+      group: '0123456789abcdef',
+      members: 2,
+      refused: 3,
     } as const
     const run = await beside(t, { ...createFakeAdmin(), status: async () => ({ ...STATUS, bus }) })
     assert.deepEqual(JSON.parse((await run(['status', '--json'])).stdout).bus, bus)
     const { stdout } = await run(['status'])
-    const line = 'Bus        tls://broker:4222, waiting: connection refused; group 0123456789abcdef, 2 other members; 3 signals refused'
+    const line =
+      'Bus        tls://broker:4222, waiting: connection refused; group 0123456789abcdef, 2 other members; 3 signals refused'
     assert.ok(stdout.includes(line), stdout)
   })
 
@@ -205,7 +210,10 @@ describe('clipgate pair, rotate and revoke', () => {
       assert.match(stderr, /space left\. The device is shut out all the same, until the daemon is/)
     }
     const paired = await run(['pair', '--json'], { unprintable: 'ENOSPC' })
-    assert.match(paired.stderr, /it was removed again, but Cannot save .*: there is no space left\n$/)
+    assert.match(
+      paired.stderr,
+      /it was removed again, but Cannot save .*: there is no space left\n$/,
+    )
   })
 
   it('say what to do when nobody was shown a password, and it cannot be undone', async (t) => {

@@ -22,7 +22,9 @@ function start(args: readonly string[], stdin: Stdio = 'ignore', node: readonly 
   })
 }
 
-async function finish(child: ChildProcess): Promise<{ code: unknown; stdout: string; stderr: string }> {
+async function finish(
+  child: ChildProcess,
+): Promise<{ code: unknown; stdout: string; stderr: string }> {
   let [stdout, stderr] = ['', '']
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text))
@@ -67,11 +69,9 @@ describe('the program', () => {
 
   it('fails, and says so, when what it prints cannot be kept', needs('sh'), async () => {
     const command = `"$0" "$@" > /dev/full`
-    const child = spawn(
-      'sh',
-      ['-c', command, process.execPath, ...LOADER, MAIN, 'help', 'serve'],
-      { stdio: ['ignore', 'ignore', 'pipe'] },
-    )
+    const child = spawn('sh', ['-c', command, process.execPath, ...LOADER, MAIN, 'help', 'serve'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
     const { code, stderr } = await finish(child)
     assert.deepEqual([code, stderr], [1, 'Cannot print all of it: ENOSPC\n'])
   })

@@ -139,7 +139,10 @@ describe('clipgate pause and resume', () => {
   it('pause for a time, or without an end, and go on', async (t) => {
     const { run, panel } = await beside(t)
     const timed = await run(['pause', '10m'])
-    assert.match(timed.stdout, /^Paused until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d; to end it: clipgate resume\n$/)
+    assert.match(
+      timed.stdout,
+      /^Paused until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d; to end it: clipgate resume\n$/,
+    )
     const { untilMs = 0 } = panel.paused ?? {}
     assert.ok(Math.abs(untilMs - Date.now() - 600_000) < 300_000, String(untilMs))
     const endless = await run(['pause'])

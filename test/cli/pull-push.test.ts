@@ -139,7 +139,10 @@ describe('clipgate push and pull', () => {
 
   it('find the link in what clipgate pair has printed', async (t) => {
     const { run, link, cwd } = await open(t)
-    await writeFile(join(cwd, 'paired.txt'), `\u001b[0m  ▄▄▄\n\n  link\n${link}\n\nIt is shown once.\n`)
+    await writeFile(
+      join(cwd, 'paired.txt'),
+      `\u001b[0m  ▄▄▄\n\n  link\n${link}\n\nIt is shown once.\n`,
+    )
     const inFile = ['--link-file', 'paired.txt']
     assert.equal((await run(['push', ...inFile], { stdin: 'hello' })).code, 0)
     assert.equal((await run(['pull', ...inFile])).stdout, 'hello')

@@ -73,7 +73,10 @@ describe('visible()', () => {
 
 describe('visibleLines()', () => {
   it('keeps lines and tabs, and shows everything else that a terminal would obey', () => {
-    assert.equal(visibleLines('a\tb\r\n\n\u001b[2J\rc\r\r\n'), 'a\tb\r\n\n\\u{1b}[2J\\u{d}c\\u{d}\r\n')
+    assert.equal(
+      visibleLines('a\tb\r\n\n\u001b[2J\rc\r\r\n'),
+      'a\tb\r\n\n\\u{1b}[2J\\u{d}c\\u{d}\r\n',
+    )
     fc.assert(
       fc.property(text, (given) => {
         const lines = visibleLines(given).split(/\r?\n|\t/)

@@ -118,9 +118,18 @@ describe('clipgate watch', () => {
     assert.doesNotMatch(printed, /[\u001b\u202e]/)
     const { at, ...document } = JSON.parse(printed)
     assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000, at)
-    assert.deepEqual(Object.entries(document), Object.entries({
-      type: 'Text', text, hasData: false, size: 700, hash: '', dataName: '', contentId,
-    }))
+    assert.deepEqual(
+      Object.entries(document),
+      Object.entries({
+        type: 'Text',
+        text,
+        hasData: false,
+        size: 700,
+        hash: '',
+        dataName: '',
+        contentId,
+      }),
+    )
     server.activateDocument({ type: 'Image', hasData: true, dataName: 'a.png', size: 5 })
     stream.event('update')
     const image = JSON.parse(await line())
@@ -176,7 +185,10 @@ describe('clipgate watch', () => {
   })
 
   it('exits with 0 when its reader goes away, and with 1 when the disk is full', async (t) => {
-    for (const [errno, expected, count] of [['EPIPE', 0, 0], ['ENOSPC', 1, 1]] as const) {
+    for (const [errno, expected, count] of [
+      ['EPIPE', 0, 0],
+      ['ENOSPC', 1, 1],
+    ] as const) {
       const { stdout, code, hello, complaints } = await open(t)
       stdout.failure = Object.assign(new Error('write'), { code: errno })
       const stream = await hello()

@@ -35,7 +35,11 @@ describe('download()', () => {
     const { client, received } = await startFakeGateway(t, bytes(BYTES, headers))
     const { body, ...rest } = await client.download(PNG)
     assert.deepEqual(rest, {
-      size: 10, offset: 0, totalSize: 10, mediaType: 'image/png', etag: '"e"',
+      size: 10,
+      offset: 0,
+      totalSize: 10,
+      mediaType: 'image/png',
+      etag: '"e"',
     })
     assert.equal(await read({ body, ...rest }), '0123456789')
     assert.deepEqual([received[0]?.method, received[0]?.url], ['GET', '/file/a.png'])
@@ -53,7 +57,10 @@ describe('download()', () => {
 
   it('refuses an item without data, and a name that is a path', async (t) => {
     const { client, received } = await startFakeGateway(t, bytes(BYTES))
-    const bad = [{ dataName: '', hasData: false }, { dataName: '..', hasData: true }]
+    const bad = [
+      { dataName: '', hasData: false },
+      { dataName: '..', hasData: true },
+    ]
     for (const document of [...bad, { dataName: 'a/b', hasData: true }]) {
       await assert.rejects(client.download(document), { code: 'ARGUMENT_INVALID' })
     }
@@ -112,8 +119,13 @@ describe('download()', () => {
   it('refuses ranges that are none', async (t) => {
     const { client, received } = await startFakeGateway(t, bytes(BYTES))
     const bad: readonly DownloadRange[] = [
-      { offset: -1 }, { offset: 0.5 }, { offset: NaN }, { offset: 0, length: 0 },
-      { offset: 0, length: -1 }, { offset: 0, length: 1.5 }, { offset: 0, etag: 'e' },
+      { offset: -1 },
+      { offset: 0.5 },
+      { offset: NaN },
+      { offset: 0, length: 0 },
+      { offset: 0, length: -1 },
+      { offset: 0, length: 1.5 },
+      { offset: 0, etag: 'e' },
     ]
     for (const range of bad) {
       await assert.rejects(client.download(PNG, { range }), { code: 'ARGUMENT_INVALID' })

@@ -39,14 +39,16 @@ function cut(bytes: Uint8Array, places: readonly number[]): readonly Uint8Array[
 describe('an event stream', () => {
   it('has events with a type and data', () => {
     assert.deepEqual(parse('event: update\ndata: {"a":1}\n\ndata: b\n\n'), [
-      message('{"a":1}', 'update'), message('b'),
+      message('{"a":1}', 'update'),
+      message('b'),
     ])
   })
 
   it('ends lines with LF, CR or CRLF, also mixed', () => {
     for (const end of ['\n', '\r', '\r\n']) {
       assert.deepEqual(parse(`event: a${end}data: b${end}${end}data: c${end}${end}`), [
-        message('b', 'a'), message('c'),
+        message('b', 'a'),
+        message('c'),
       ])
     }
     assert.deepEqual(parse('data: a\rdata: b\ndata: c\r\n\r'), [message('a\nb\nc')])
@@ -66,7 +68,9 @@ describe('an event stream', () => {
 
   it('takes away one space behind the colon, and no more', () => {
     assert.deepEqual(parse('data:a\n\ndata:  b \n\ndata:\tc\n\n'), [
-      message('a'), message(' b '), message('\tc'),
+      message('a'),
+      message(' b '),
+      message('\tc'),
     ])
   })
 
@@ -94,7 +98,8 @@ describe('an event stream', () => {
   it('fails at a line without an end, before it takes more memory', () => {
     const line = `data: ${'x'.repeat(MAX_LINE_LENGTH)}`
     assert.deepEqual(parse('data: a\n\n', line), [
-      message('a'), 'a line of the event stream is too long',
+      message('a'),
+      'a line of the event stream is too long',
     ])
     assert.deepEqual(parse(`:${'x'.repeat(MAX_LINE_LENGTH - 1)}\ndata: a\n\n`), [message('a')])
   })
@@ -114,7 +119,12 @@ describe('any event stream', () => {
   const event = fc.record({ type: text, lines: fc.array(text, { minLength: 1, maxLength: 4 }) })
 
   it('reads what a generator writes, whatever stands in between', () => {
-    const noise = fc.array(fc.oneof(text.map((comment) => `:${comment}`), fc.constant('id: 5')))
+    const noise = fc.array(
+      fc.oneof(
+        text.map((comment) => `:${comment}`),
+        fc.constant('id: 5'),
+      ),
+    )
     const spelled = fc.tuple(event, noise, fc.boolean(), end)
     fc.assert(
       fc.property(fc.array(spelled), fc.boolean(), (events, hasMark) => {

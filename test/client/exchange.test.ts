@@ -64,12 +64,15 @@ describe('connect()', () => {
       ...['', 'secret\udc00'].map((pwd) => ({ ...good, pwd })),
     ]
     for (const server of bad) {
-      assert.throws(() => connect(server), (error) => {
-        assert.ok(error instanceof ClientError)
-        assert.equal(error.code, 'SERVER_INVALID')
-        assert.doesNotMatch(inspect(error), /secret|:pw@/)
-        return true
-      })
+      assert.throws(
+        () => connect(server),
+        (error) => {
+          assert.ok(error instanceof ClientError)
+          assert.equal(error.code, 'SERVER_INVALID')
+          assert.doesNotMatch(inspect(error), /secret|:pw@/)
+          return true
+        },
+      )
     }
   })
 

@@ -75,7 +75,10 @@ describe('pushText()', () => {
     const { client, received } = await startFakeGateway(t, accept)
     const overhead = JSON.stringify({ type: 'Text', text: '', hasData: false }).length
     await client.pushText('x'.repeat(15 * MIB - overhead))
-    assert.deepEqual(received.map(({ url }) => url), ['/Sync.json'])
+    assert.deepEqual(
+      received.map(({ url }) => url),
+      ['/Sync.json'],
+    )
   })
 
   it('refuses an answer without a content id', async (t) => {
@@ -105,7 +108,11 @@ describe('pushFile()', () => {
     assert.equal(upload?.headers['content-type'], 'application/pdf')
     assert.equal(upload?.body.toString(), '%PDF')
     assert.deepEqual(documentOf(push), {
-      type: 'File', text: 'a b.pdf', hasData: true, dataName: 'a b.pdf', size: 4,
+      type: 'File',
+      text: 'a b.pdf',
+      hasData: true,
+      dataName: 'a b.pdf',
+      size: 4,
     })
   })
 
@@ -166,7 +173,10 @@ describe('pushFile()', () => {
     const { client, received } = await startFakeGateway(t, refuse)
     const pushed = client.pushFile(new Blob(['x']), { dataName: 'x' })
     await assert.rejects(pushed, { code: 'REFUSED', status: 507, problem: 'NO_SPACE' })
-    assert.deepEqual(received.map(({ url }) => url), ['/file/x'])
+    assert.deepEqual(
+      received.map(({ url }) => url),
+      ['/file/x'],
+    )
   })
 
   it('tells why an upload is refused before it was sent to its end', async (t) => {

@@ -99,7 +99,10 @@ describe('a watch that is aborted', () => {
   })
 
   it('ends at once while it waits, or polls', async (t) => {
-    for (const [status, name] of [[500, 'waiting'], [404, 'polling']] as const) {
+    for (const [status, name] of [
+      [500, 'waiting'],
+      [404, 'polling'],
+    ] as const) {
       const { server, documents, controller, timing, states } = await openWatched(t)
       await assert.rejects(async () => {
         const first = documents.next()

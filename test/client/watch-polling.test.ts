@@ -43,7 +43,9 @@ describe('a watch of a server without an event stream', () => {
 
   it('does the same for a page of a proxy, or an answer without a body', async (t) => {
     const answers: readonly (readonly [number, string])[] = [
-      [200, 'text/html'], [204, 'text/event-stream'], [200, 'text/event-streams'],
+      [200, 'text/html'],
+      [204, 'text/event-stream'],
+      [200, 'text/event-streams'],
     ]
     for (const [status, type] of answers) {
       const { server, states, documents } = await openWatched(t)

@@ -144,9 +144,10 @@ describe('a watch whose connection breaks', () => {
     documents.next().catch(() => undefined)
     stream.write('x'.repeat(MAX_LINE_LENGTH + 1))
     const { reason } = await retry()
-    assert.deepEqual([reason?.code, reason?.reason], [
-      'BAD_ANSWER', 'a line of the event stream is too long',
-    ])
+    assert.deepEqual(
+      [reason?.code, reason?.reason],
+      ['BAD_ANSWER', 'a line of the event stream is too long'],
+    )
     await stream.closed
   })
 })

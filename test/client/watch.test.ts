@@ -102,7 +102,11 @@ describe('watch()', () => {
     const { server, stream, documents } = await openConnected(t)
     await server.pulls.next()
     const changes = [
-      { text: 'b' }, { type: 'File' }, { hash: 'aa' }, { size: 6 }, { dataName: 'n' },
+      { text: 'b' },
+      { type: 'File' },
+      { hash: 'aa' },
+      { size: 6 },
+      { dataName: 'n' },
     ]
     for (const change of changes) {
       server.activateDocument({ ...server.document, ...change, contentId: undefined })

@@ -17,7 +17,10 @@ function exchangeOf(text: string): Exchange {
 }
 
 function filled(template: Exchange['head']): string {
-  const values = new Map([['host', Buffer.from('box')], ['length', Buffer.from('0')]])
+  const values = new Map([
+    ['host', Buffer.from('box')],
+    ['length', Buffer.from('0')],
+  ])
   return fillTemplate(template, values).toString()
 }
 
@@ -28,11 +31,23 @@ function scenarioWith(request: string, { options = '', fields = '', body = '' } 
 
 describe('parseScript()', () => {
   it('reads requests byte for byte', () => {
-    const exchange = exchangeOf([
-      '== one', '>>> crlf', 'pushes Text one', 'PUT //Sync.json?a=b HTTP/1.0', 'HOST:{{host}}',
-      'content-length: {{length}}', '', '{"type":"Text",', '', ' "text":"one"}', '', '<<< 200 4xx',
-      '',
-    ].join('\n'))
+    const exchange = exchangeOf(
+      [
+        '== one',
+        '>>> crlf',
+        'pushes Text one',
+        'PUT //Sync.json?a=b HTTP/1.0',
+        'HOST:{{host}}',
+        'content-length: {{length}}',
+        '',
+        '{"type":"Text",',
+        '',
+        ' "text":"one"}',
+        '',
+        '<<< 200 4xx',
+        '',
+      ].join('\n'),
+    )
     assert.equal(exchange.method, 'PUT')
     const head = 'PUT //Sync.json?a=b HTTP/1.0\r\nHOST:box\r\ncontent-length: 0'
     assert.equal(filled(exchange.head), head)
@@ -47,25 +62,46 @@ describe('parseScript()', () => {
   })
 
   it('reads options, and fields that many requests share', () => {
-    const exchange = exchangeOf([
-      'let agent = head', '  Host: {{host}}', '  User-Agent: x', '== one',
-      '>>> opens closes continue chunks=3,10', 'PUT /file/a HTTP/1.1', '{{agent}}',
-      'Transfer-Encoding: chunked', 'Expect: 100-continue', '', 'abcdef', '<<< 200', '',
-    ].join('\n'))
+    const exchange = exchangeOf(
+      [
+        'let agent = head',
+        '  Host: {{host}}',
+        '  User-Agent: x',
+        '== one',
+        '>>> opens closes continue chunks=3,10',
+        'PUT /file/a HTTP/1.1',
+        '{{agent}}',
+        'Transfer-Encoding: chunked',
+        'Expect: 100-continue',
+        '',
+        'abcdef',
+        '<<< 200',
+        '',
+      ].join('\n'),
+    )
     const { opens, closes, awaitsContinue, chunks } = exchange
-    assert.deepEqual({ opens, closes, awaitsContinue, chunks }, {
-      opens: true, closes: true, awaitsContinue: true, chunks: [3, 10],
-    })
+    assert.deepEqual(
+      { opens, closes, awaitsContinue, chunks },
+      {
+        opens: true,
+        closes: true,
+        awaitsContinue: true,
+        chunks: [3, 10],
+      },
+    )
     assert.deepEqual(namesIn(exchange.head), ['agent'])
   })
 
   it('gives each scenario the values of the file', () => {
     const file = `let a = text 1\n== one\n${ASK}\nsame a a\n== two\nwait 1 h\n${ASK}`
     const { scenarios } = parseScript('one.txt', file)
-    assert.deepEqual(scenarios.map(({ title, steps }) => [title, steps.map(({ kind }) => kind)]), [
-      ['one', ['let', 'exchange', 'compare']],
-      ['two', ['let', 'wait', 'exchange']],
-    ])
+    assert.deepEqual(
+      scenarios.map(({ title, steps }) => [title, steps.map(({ kind }) => kind)]),
+      [
+        ['one', ['let', 'exchange', 'compare']],
+        ['two', ['let', 'wait', 'exchange']],
+      ],
+    )
   })
 
   const refused: readonly (readonly [reason: RegExp, text: string])[] = [
@@ -126,18 +162,27 @@ describe('parseScript()', () => {
   ]
   for (const [reason, text] of refused) {
     it(`refuses ${JSON.stringify(text)}`, () => {
-      assert.throws(() => parseScript('one.txt', text), (error) => {
-        assert.ok(error instanceof ScriptError, String(error))
-        assert.match(error.message, /^one\.txt:\d+: /)
-        assert.match(error.message, reason)
-        return true
-      })
+      assert.throws(
+        () => parseScript('one.txt', text),
+        (error) => {
+          assert.ok(error instanceof ScriptError, String(error))
+          assert.match(error.message, /^one\.txt:\d+: /)
+          assert.match(error.message, reason)
+          return true
+        },
+      )
     })
   }
 
   it('throws nothing but ScriptError, whatever it is given', () => {
     const words = [
-      '== one', '>>>', '<<< 200', 'GET / HTTP/1.1', '', 'let a = text {{', 'keep a = body',
+      '== one',
+      '>>>',
+      '<<< 200',
+      'GET / HTTP/1.1',
+      '',
+      'let a = text {{',
+      'keep a = body',
       'same a a',
     ]
     const line = fc.oneof(fc.constantFrom(...words), fc.string())

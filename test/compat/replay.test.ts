@@ -79,7 +79,10 @@ describe('a replay', () => {
     const asking = ASK.replace('>>>', '>>> closes').replace('Host:', 'Connection: close\nHost:')
     await play(t, HONEST, asking)
     const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
-    const port = await listen(t, createServer((socket) => socket.end(`${answer}more`)))
+    const port = await listen(
+      t,
+      createServer((socket) => socket.end(`${answer}more`)),
+    )
     const stage = { ...(await serveCarelessly(t, HONEST)), port }
     await assert.rejects(replay(scenarioOf(asking), stage), /the connection ends after the answer/)
   })
@@ -129,8 +132,14 @@ describe('checkAnswer()', () => {
 
   it('accepts what fits', () => {
     for (const line of [
-      '', 'Content-Type: application/json', 'ETag: *', 'no Location', 'without contentId',
-      'json {"type":"Text"}', 'json {"list":[{"a":1}]}', 'json {"none":null}',
+      '',
+      'Content-Type: application/json',
+      'ETag: *',
+      'no Location',
+      'without contentId',
+      'json {"type":"Text"}',
+      'json {"list":[{"a":1}]}',
+      'json {"none":null}',
       'body {"type":"Text","list":[{"a":1,"b":2}],"none":null}',
     ]) {
       checkAnswer(wanted('2xx 404', line), answer, new Map())
@@ -145,10 +154,23 @@ describe('checkAnswer()', () => {
       assert.throws(check, /the answer is 200, not/, statuses)
     }
     for (const line of [
-      'Content-Type: text/plain', 'Location: *', 'no ETag', 'without type', 'empty', 'body {}',
-      'json {"type":"text"}', 'json {"size":1}', 'json {"list":[]}', 'json {"list":[{"a":2}]}',
-      'json {"list":{"a":1}}', 'json {"none":{}}', 'json []', 'json null', 'json {"type":null}',
-      'json {no', 'json {"toString":{}}',
+      'Content-Type: text/plain',
+      'Location: *',
+      'no ETag',
+      'without type',
+      'empty',
+      'body {}',
+      'json {"type":"text"}',
+      'json {"size":1}',
+      'json {"list":[]}',
+      'json {"list":[{"a":2}]}',
+      'json {"list":{"a":1}}',
+      'json {"none":{}}',
+      'json []',
+      'json null',
+      'json {"type":null}',
+      'json {no',
+      'json {"toString":{}}',
     ]) {
       const check = () => checkAnswer(wanted('200', line), answer, new Map())
       assert.throws(check, /^Error: line 6: /, line)

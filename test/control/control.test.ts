@@ -295,7 +295,10 @@ describe('createAdminClient()', () => {
     cuts = 5
     assert.deepEqual(await client.status(), STATUS)
     cuts = 1000
-    await assert.rejects(client.status(), { name: 'ControlUnreachableError', message: /ECONNRESET/ })
+    await assert.rejects(client.status(), {
+      name: 'ControlUnreachableError',
+      message: /ECONNRESET/,
+    })
     assert.ok(cuts > 900, `${1000 - cuts} attempts`)
   })
 

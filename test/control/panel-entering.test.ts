@@ -46,12 +46,23 @@ describe('the address of the panel', () => {
       assert.equal(status, 401, `character ${at}`)
     }
     for (const Authorization of [
-      token, `Basic ${token}`, `Bearer #${token}`, `Bearer ${token}A`, `Bearer ${token.slice(1)}`,
-      `Bearer ${token.toLowerCase()}`, `Bearer ${token} ${token}`, `Bearer${token}`, 'Bearer ',
+      token,
+      `Basic ${token}`,
+      `Bearer #${token}`,
+      `Bearer ${token}A`,
+      `Bearer ${token.slice(1)}`,
+      `Bearer ${token.toLowerCase()}`,
+      `Bearer ${token} ${token}`,
+      `Bearer${token}`,
+      'Bearer ',
     ]) {
       assert.equal((await ask('/state', { headers: { Authorization } })).status, 401, Authorization)
     }
-    for (const path of [`/state?token=${token}`, `/state?access_token=${token}`, `/panel/${token}`]) {
+    for (const path of [
+      `/state?token=${token}`,
+      `/state?access_token=${token}`,
+      `/panel/${token}`,
+    ]) {
       assert.equal((await ask(path)).status, 401, path)
     }
     assert.equal((await ask('/state', { headers: { Cookie: `token=${token}` } })).status, 401)

@@ -7,8 +7,16 @@ import { openControl, OWNER } from './support/open-control.ts'
 
 /** The state in a frame, which must be one. */
 function stateOf(frame: Frame | undefined) {
-  assert.ok(frame !== undefined && 'event' in frame && frame.event === 'state', JSON.stringify(frame))
-  return frame.data as { serverTimeMs: number; item: unknown; status: typeof STATUS; devices: unknown[] }
+  assert.ok(
+    frame !== undefined && 'event' in frame && frame.event === 'state',
+    JSON.stringify(frame),
+  )
+  return frame.data as {
+    serverTimeMs: number
+    item: unknown
+    status: typeof STATUS
+    devices: unknown[]
+  }
 }
 
 describe('the event stream of the panel', () => {

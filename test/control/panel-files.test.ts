@@ -89,8 +89,17 @@ describe('the page of the panel', () => {
       assert.equal(await response.text(), `the ${path}`)
     }
     for (const path of [
-      '/panel.html', '/tsconfig.json', '/types.d.ts', '/.hidden.js', '/Large.js', '/no-extension',
-      '/link.js', '/panel', '/panel/', '/panel/../panel/panel.js', '/%2e%2e/panel-files.ts',
+      '/panel.html',
+      '/tsconfig.json',
+      '/types.d.ts',
+      '/.hidden.js',
+      '/Large.js',
+      '/no-extension',
+      '/link.js',
+      '/panel',
+      '/panel/',
+      '/panel/../panel/panel.js',
+      '/%2e%2e/panel-files.ts',
       '/panel%2fadd-device.js',
     ]) {
       const { status } = await get(path)

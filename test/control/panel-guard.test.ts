@@ -13,10 +13,9 @@ import { FakePanel } from '../support/fake-panel.ts'
 import { openControl, OWNER, type Headers } from './support/open-control.ts'
 import { PRIVATE } from './support/private-routes.ts'
 
-const PUBLIC = [
-  '/health',
-  ...createPanelFileRoutes().map(({ pattern }) => pattern),
-].map((path) => ['GET', path, ''] as const)
+const PUBLIC = ['/health', ...createPanelFileRoutes().map(({ pattern }) => pattern)].map(
+  (path) => ['GET', path, ''] as const,
+)
 
 /** A listener with an open page, whose registry and pause tell whether anything was done. */
 async function setUp(t: TestContext) {
@@ -47,7 +46,9 @@ describe('every route of the control listener', () => {
       ...createControlRoutes(admin),
       ...createPanelRoutes({ admin, panel, events, ...more }),
     ]
-    const lines = routes.map(({ method, pattern }) => `${method} ${pattern.replace(/\{\w+\}/, 'nobody')}`)
+    const lines = routes.map(
+      ({ method, pattern }) => `${method} ${pattern.replace(/\{\w+\}/, 'nobody')}`,
+    )
     const tried = PRIVATE.map(([method, path]) => `${method} ${path}`)
     assert.deepEqual(lines.toSorted(), tried.filter((line) => line !== 'GET /none').toSorted())
   })
@@ -66,7 +67,12 @@ describe('every route of the control listener', () => {
 
   it('refuses pages of another origin', async (t) => {
     const { ask, page, url, assertUntouched } = await setUp(t)
-    const origins = ['null', 'http://evil.example', 'http://127.0.0.1:1', url.replace('http', 'https')]
+    const origins = [
+      'null',
+      'http://evil.example',
+      'http://127.0.0.1:1',
+      url.replace('http', 'https'),
+    ]
     for (const [method, path, body] of [...PRIVATE, ...PUBLIC]) {
       for (const Origin of origins) {
         const headers = { ...page, Origin, 'Content-Type': 'application/json' }

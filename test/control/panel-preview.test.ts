@@ -53,8 +53,18 @@ describe('the preview of the current item', () => {
   it('is none of anything that a browser would run, or that is no image', async (t) => {
     const bytes = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>')
     const types = [
-      'image/svg+xml', 'image/svg', 'text/html', 'application/xhtml+xml', 'text/xml', 'image/*',
-      'image/tiff', 'image/heic', 'application/octet-stream', '', 'image/png,text/html', 'image/png\u0000',
+      'image/svg+xml',
+      'image/svg',
+      'text/html',
+      'application/xhtml+xml',
+      'text/xml',
+      'image/*',
+      'image/tiff',
+      'image/heic',
+      'application/octet-stream',
+      '',
+      'image/png,text/html',
+      'image/png\u0000',
     ]
     for (const mediaType of types) {
       const { status, body } = await preview(t, await bytesItem({ mediaType, bytes }))
@@ -94,9 +104,9 @@ describe('the preview of the current item', () => {
   it('is never HTML, whatever devices say', async () => {
     const types = fc.oneof(
       fc.string(),
-      fc.constantFrom('image/png', 'image/svg+xml', 'text/html', 'image/').chain((type) =>
-        fc.string().map((more) => `${type}${more}`),
-      ),
+      fc
+        .constantFrom('image/png', 'image/svg+xml', 'text/html', 'image/')
+        .chain((type) => fc.string().map((more) => `${type}${more}`)),
     )
     const stored = await bytesItem({ bytes: PNG })
     fc.assert(

@@ -23,7 +23,10 @@ describe('GET /state', () => {
     assert.deepEqual(status, JSON.parse((await ask('/status', { headers: OWNER })).body))
     assert.deepEqual([status.paused, status.clipboardError], [null, null])
     assert.deepEqual(devices, JSON.parse((await ask('/devices', { headers: OWNER })).body))
-    assert.deepEqual([devices[0].id, devices[0].label, devices[0].lastSeenAt], [device.id, '<b>Phone</b>', null])
+    assert.deepEqual(
+      [devices[0].id, devices[0].label, devices[0].lastSeenAt],
+      [device.id, '<b>Phone</b>', null],
+    )
     assert.deepEqual(item, {
       type: 'Image',
       dataName: '<img src=x>.png',
@@ -84,7 +87,10 @@ describe('pairing from the panel', () => {
     ] as const) {
       assert.equal(status, 200, text)
       const { link, qr, password } = JSON.parse(text)
-      assert.ok(qr.every((row: string) => /^[01]+$/.test(row) && row.length === qr.length), 'square')
+      assert.ok(
+        qr.every((row: string) => /^[01]+$/.test(row) && row.length === qr.length),
+        'square',
+      )
       assert.match(qr[0], /^1111111/)
       assert.equal(decodeQR(photograph(qr)), link)
       const { url: base, pwd } = parseConnectLink(link)

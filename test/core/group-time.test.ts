@@ -17,8 +17,25 @@ describe('the time of a group, in a header field', () => {
 
   it('is digits, and nothing else', () => {
     for (const text of [
-      '', ' 1', '1 ', '01', '-1', '+1', '1.5', '1e3', '0x1', 'NaN', 'Infinity', '1, 2', '١',
-      '100000000000000', '9'.repeat(400), undefined, null, 17, ['1'],
+      '',
+      ' 1',
+      '1 ',
+      '01',
+      '-1',
+      '+1',
+      '1.5',
+      '1e3',
+      '0x1',
+      'NaN',
+      'Infinity',
+      '1, 2',
+      '١',
+      '100000000000000',
+      '9'.repeat(400),
+      undefined,
+      null,
+      17,
+      ['1'],
     ]) {
       assert.equal(parseGroupTime(text), undefined, String(text).slice(0, 20))
     }

@@ -34,7 +34,15 @@ const HEADS: readonly (readonly [string, Uint8Array])[] = [
 describe('classifyMediaType()', () => {
   for (const [mediaType, head] of HEADS) {
     it(`finds ${mediaType} behind ${JSON.stringify(Buffer.from(head).toString('latin1', 0, 16))}`, () => {
-      for (const declared of [undefined, '', 'application/octet-stream', 'application/x-www-form-urlencoded', 'image/*', '*/*', 'junk']) {
+      for (const declared of [
+        undefined,
+        '',
+        'application/octet-stream',
+        'application/x-www-form-urlencoded',
+        'image/*',
+        '*/*',
+        'junk',
+      ]) {
         assert.equal(classifyMediaType(declared, head, 'x'), mediaType, declared)
       }
     })
@@ -51,7 +59,10 @@ describe('classifyMediaType()', () => {
 
   it('keeps a declared type that says something, with its parameters', () => {
     const png = latin1('\x89PNG\r\n\x1a\n')
-    assert.equal(classifyMediaType('text/plain; charset=utf-8', png, 'x.png'), 'text/plain; charset=utf-8')
+    assert.equal(
+      classifyMediaType('text/plain; charset=utf-8', png, 'x.png'),
+      'text/plain; charset=utf-8',
+    )
     assert.equal(classifyMediaType(' Application/PDF ', png, 'x'), 'Application/PDF')
   })
 
@@ -59,17 +70,27 @@ describe('classifyMediaType()', () => {
     for (const text of ['', 'BM is how this text begins', '%PDF-1.7', 'ftyp']) {
       assert.equal(classifyMediaType(undefined, latin1(text), 'notes'), 'application/octet-stream')
     }
-    assert.equal(classifyMediaType(undefined, ftyp('isom', 'mp42'), 'x.mp4'), 'application/octet-stream')
+    assert.equal(
+      classifyMediaType(undefined, ftyp('isom', 'mp42'), 'x.mp4'),
+      'application/octet-stream',
+    )
   })
 
   it('never lets a header be broken by what was declared', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength: SNIFF_LENGTH }), (declared, head) => {
-        assert.match(classifyMediaType(declared, head, 'x'), /^[!-~]+\/[ -~]+$/)
-      }),
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.uint8Array({ maxLength: SNIFF_LENGTH }),
+        (declared, head) => {
+          assert.match(classifyMediaType(declared, head, 'x'), /^[!-~]+\/[ -~]+$/)
+        },
+      ),
     )
     assert.equal(classifyMediaType('a/b\r\nX: y', latin1(''), 'x'), 'application/octet-stream')
-    assert.equal(classifyMediaType(`a/${'b'.repeat(300)}`, latin1(''), 'x'), 'application/octet-stream')
+    assert.equal(
+      classifyMediaType(`a/${'b'.repeat(300)}`, latin1(''), 'x'),
+      'application/octet-stream',
+    )
   })
 })
 

@@ -7,13 +7,38 @@ import fc from '../support/property.ts'
 
 describe('isDataName()', () => {
   it('lets names through that people use', () => {
-    for (const name of ['a', '.bashrc', 'a b.txt', '100%.txt', 'a+b[1].txt', '写真.png', '🙂', 'CON', 'x.', 'é', 'é']) {
+    for (const name of [
+      'a',
+      '.bashrc',
+      'a b.txt',
+      '100%.txt',
+      'a+b[1].txt',
+      '写真.png',
+      '🙂',
+      'CON',
+      'x.',
+      'é',
+      'é',
+    ]) {
       assert.equal(isDataName(name), true, name)
     }
   })
 
   it('refuses what is a path, a control or nothing', () => {
-    for (const name of ['', '.', '..', 'a/b', 'a\\b', '/', 'a\0', 'a\nb', '\x7f', '\x9b', '\ud800', 'a\u2028']) {
+    for (const name of [
+      '',
+      '.',
+      '..',
+      'a/b',
+      'a\\b',
+      '/',
+      'a\0',
+      'a\nb',
+      '\x7f',
+      '\x9b',
+      '\ud800',
+      'a\u2028',
+    ]) {
       assert.equal(isDataName(name), false, JSON.stringify(name))
     }
   })
@@ -46,14 +71,21 @@ describe('toDataName()', () => {
 describe('parseItemType()', () => {
   it('reads any letter case and nothing else', () => {
     assert.equal(parseItemType('iMAGE'), 'Image')
-    for (const text of ['', 'images', 'constructor', ' Text']) assert.equal(parseItemType(text), undefined)
+    for (const text of ['', 'images', 'constructor', ' Text'])
+      assert.equal(parseItemType(text), undefined)
   })
 })
 
 describe('isContentId()', () => {
   it('knows the spelling', () => {
     assert.equal(isContentId(`blake3v1:${'0a'.repeat(32)}`), true)
-    for (const value of [undefined, 1, 'blake3v1:', `blake3v1:${'0A'.repeat(32)}`, 'ab'.repeat(32)]) {
+    for (const value of [
+      undefined,
+      1,
+      'blake3v1:',
+      `blake3v1:${'0A'.repeat(32)}`,
+      'ab'.repeat(32),
+    ]) {
       assert.equal(isContentId(value), false)
     }
   })

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../../src/core/group-time.ts'
 import {
-  believedStamp, compareStamps, isStamp, stampAfter, stampOf, type Stamp,
+  believedStamp,
+  compareStamps,
+  isStamp,
+  stampAfter,
+  stampOf,
+  type Stamp,
 } from '../../src/core/stamp.ts'
 import fc from '../support/property.ts'
 
@@ -32,17 +37,22 @@ describe('a stamp', () => {
 
   it('goes on for ever, each later than the one before, where time goes on too', () => {
     fc.assert(
-      fc.property(STAMPS, CLOCKS, fc.array(fc.integer({ min: 1, max: 1000 })), (first, start, pauses) => {
-        let clock = Math.min(start, LAST - 1_000_000)
-        const believes = (at: number): boolean => isBelievable(at, clock)
-        let current: Stamp = first
-        for (const pause of pauses) {
-          clock += pause
-          const next = stampAfter(believedStamp(current, believes), clock, ME)
-          assert.ok(compareStamps(next, believedStamp(current, believes)) > 0, 'it wins')
-          current = next
-        }
-      }),
+      fc.property(
+        STAMPS,
+        CLOCKS,
+        fc.array(fc.integer({ min: 1, max: 1000 })),
+        (first, start, pauses) => {
+          let clock = Math.min(start, LAST - 1_000_000)
+          const believes = (at: number): boolean => isBelievable(at, clock)
+          let current: Stamp = first
+          for (const pause of pauses) {
+            clock += pause
+            const next = stampAfter(believedStamp(current, believes), clock, ME)
+            assert.ok(compareStamps(next, believedStamp(current, believes)) > 0, 'it wins')
+            current = next
+          }
+        },
+      ),
     )
   })
 
@@ -51,7 +61,8 @@ describe('a stamp', () => {
     const frozen = { at: LAST, member: HIGHEST }
     assert.deepEqual(believedStamp(frozen, believes), { at: 0, member: HIGHEST })
     assert.deepEqual(stampAfter(believedStamp(frozen, believes), 1_800_000_000_000, ME), {
-      at: 1_800_000_000_000, member: ME,
+      at: 1_800_000_000_000,
+      member: ME,
     })
     const furthest = Date.UTC(2026, 10, 1) + MAX_AHEAD_MS + MAX_APART_MS
     const honest = { at: furthest, member: ME }

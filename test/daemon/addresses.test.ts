@@ -110,7 +110,11 @@ describe('listAddresses()', () => {
     bound = EVERYWHERE,
     publicUrl?: string,
   ) =>
-    listAddresses(bound, interfaces(addresses), publicUrl).map(({ url, via, kind }) => [url, via, kind])
+    listAddresses(bound, interfaces(addresses), publicUrl).map(({ url, via, kind }) => [
+      url,
+      via,
+      kind,
+    ])
 
   it('lists what a phone can use, the best first, and never a container bridge', () => {
     const machine = {
@@ -162,8 +166,16 @@ describe('listAddresses()', () => {
 
   it('always begins with the URL that links have', () => {
     const address = fc.constantFrom(
-      '127.0.0.1', '10.0.0.7', '192.168.1.20', '100.64.0.1', '169.254.1.1', '203.0.113.9', '::1',
-      'fe80::1', 'fd00::5', '2001:db8::1',
+      '127.0.0.1',
+      '10.0.0.7',
+      '192.168.1.20',
+      '100.64.0.1',
+      '169.254.1.1',
+      '203.0.113.9',
+      '::1',
+      'fe80::1',
+      'fd00::5',
+      '2001:db8::1',
     )
     const name = fc.constantFrom('lo', 'eth0', 'wlan0', 'docker0', 'tailscale0', 'veth1', 'x0')
     const host = fc.oneof(fc.constantFrom('0.0.0.0', '::'), address)

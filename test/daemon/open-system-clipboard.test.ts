@@ -21,7 +21,12 @@ function open(t: TestContext, env: NodeJS.ProcessEnv, choice?: ClipboardKind): O
   const events = { isWanted: () => true, onCopy: () => undefined, onTrouble: () => undefined }
   const deps = { events, clock: new FakeClock(), logger, limits: COPY_LIMITS, readAtStart: true }
   const opening = openSystemClipboard(choice, deps, { platform: 'linux', env: { PATH, ...env } })
-  t.after(() => opening.then((clipboard) => clipboard.close(), () => undefined))
+  t.after(() =>
+    opening.then(
+      (clipboard) => clipboard.close(),
+      () => undefined,
+    ),
+  )
   return { logger, opening }
 }
 
@@ -42,7 +47,11 @@ describe('the choice of the system clipboard', () => {
     ['linux', {}, []],
   ]
   for (const [platform, env, kinds] of cases) {
-    const shown = `${Object.keys(env).filter((name) => env[name] !== '').join(' and ') || 'nothing'}`
+    const shown = `${
+      Object.keys(env)
+        .filter((name) => env[name] !== '')
+        .join(' and ') || 'nothing'
+    }`
     it(`is ${kinds.join(', then ') || 'none'} on ${platform} with ${shown} set`, () => {
       assert.deepEqual(findClipboards({ platform, env }), kinds)
     })

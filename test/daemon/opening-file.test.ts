@@ -15,7 +15,10 @@ describe('the file that leads a browser to the panel', () => {
     const path = await writeOpeningFile(folder, URL)
     assert.equal((await stat(path)).mode & 0o777, 0o600)
     const html = await readFile(path, 'utf8')
-    assert.match(html, /http-equiv="refresh" content="0; url=http:\/\/127\.0\.0\.1:42721\/\?a#token"/)
+    assert.match(
+      html,
+      /http-equiv="refresh" content="0; url=http:\/\/127\.0\.0\.1:42721\/\?a#token"/,
+    )
     assert.match(html, /name="referrer" content="no-referrer"/)
     assert.doesNotMatch(html, /<script/)
   })
@@ -42,7 +45,8 @@ describe('the file that leads a browser to the panel', () => {
     const logger = new CaptureLogger()
     const file = new OpeningFile(folder, { clock, logger })
     file.removeLater()
-    for (const name of ['open-panel.html', 'panel.key', 'other']) await writeFile(join(folder, name), '')
+    for (const name of ['open-panel.html', 'panel.key', 'other'])
+      await writeFile(join(folder, name), '')
     await file.remove()
     assert.deepEqual([await readdir(folder), clock.pending, logger.text], [['other'], 0, ''])
   })

@@ -9,10 +9,16 @@ import { promisify } from 'node:util'
 import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
 import { failToStart } from '../faults/support/start-failure.ts'
 import {
-  arrives, joinDaemon, peerOf, startMemberDaemon, type MemberDaemon,
+  arrives,
+  joinDaemon,
+  peerOf,
+  startMemberDaemon,
+  type MemberDaemon,
 } from '../peers/support/daemons.ts'
 import {
-  startDaemonProcess, temporaryFolder, type DaemonProcess,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
 } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
@@ -150,7 +156,10 @@ describe('a node that is restored from a backup', needs('tar', 'gzip'), () => {
     const other = { ...lock, machine: `id:${'0'.repeat(32)}`, host: 'old-server', bootId: 'other' }
     await writeFile(path, JSON.stringify(other))
     const { stderr } = await failToStart(t, folder, { args: ['--headless'], main: program.main })
-    assert.match(stderr, /on "old-server", since .*; if "old-server" is gone for good, remove \S+\/lock\n$/)
+    assert.match(
+      stderr,
+      /on "old-server", since .*; if "old-server" is gone for good, remove \S+\/lock\n$/,
+    )
     await unlink(path)
     await restart(t, node)
     assert.equal((await node.phone.document())['text'], 'kept')

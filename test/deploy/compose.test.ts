@@ -23,7 +23,10 @@ describe('the compose file', () => {
   })
 
   it('gives the daemon a name that outlives its container, which its lock may hold', () => {
-    assert.match(readRecipe('compose.yaml'), /^ {2}clipgate:\n(?: {4}.*\n)*? {4}hostname: clipgate$/m)
+    assert.match(
+      readRecipe('compose.yaml'),
+      /^ {2}clipgate:\n(?: {4}.*\n)*? {4}hostname: clipgate$/m,
+    )
   })
 
   it('sets the daemon up for its proxy', () => {
@@ -73,7 +76,9 @@ describe('the compose file', () => {
 
   const nginx = composeWithNginx().services.proxy
   for (const [name, service] of [
-    ['clipgate', clipgate], ['proxy', proxy], ['nginx', nginx],
+    ['clipgate', clipgate],
+    ['proxy', proxy],
+    ['nginx', nginx],
   ] as const) {
     it(`gives no rights and no disk to ${name} but what it needs`, () => {
       assert.equal(service.read_only, true)

@@ -14,7 +14,10 @@ interface Instruction {
 
 /** The instructions, each on one line and without comments. */
 function parse(dockerfile: string): readonly Instruction[] {
-  const lines = dockerfile.replace(/^#.*\n/gm, '').replace(/\\\n\s*/g, '').split('\n')
+  const lines = dockerfile
+    .replace(/^#.*\n/gm, '')
+    .replace(/\\\n\s*/g, '')
+    .split('\n')
   return lines
     .filter((line) => line.trim() !== '')
     .map((line) => {
@@ -32,7 +35,10 @@ function textsOf(name: string, among = instructions): readonly string[] {
 
 describe('the Dockerfile', () => {
   it('has only instructions, from images of one major version', () => {
-    assert.ok(instructions.every(({ name }) => name !== ''), 'each line is understood')
+    assert.ok(
+      instructions.every(({ name }) => name !== ''),
+      'each line is understood',
+    )
     const images = textsOf('FROM')
     assert.equal(images.length, 2)
     for (const image of images) assert.match(image, /^node:\d+-[a-z]+( AS build)?$/)
@@ -71,7 +77,10 @@ describe('the Dockerfile', () => {
     const ignore = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n')
     const rules = ignore.filter((line) => line !== '' && !line.startsWith('#'))
     assert.deepEqual(rules, ['*', ...sources.map((source) => `!${source}`)])
-    assert.deepEqual(sources.filter((source) => !existsSync(join(ROOT, source))), [])
+    assert.deepEqual(
+      sources.filter((source) => !existsSync(join(ROOT, source))),
+      [],
+    )
   })
 
   it('finds out whether the daemon is well', async (t) => {

@@ -13,7 +13,12 @@ import { readFrames, type Frame } from '../support/event-reader.ts'
 import { makeMachine, needsMachines } from '../support/machines.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import {
-  locked, PHONE_ADDRESS, startBesideNginx, startComposed, type FarAway, type StartFarAway,
+  locked,
+  PHONE_ADDRESS,
+  startBesideNginx,
+  startComposed,
+  type FarAway,
+  type StartFarAway,
 } from './support/far-away.ts'
 
 const URL_THERE = `https://${SITE}`
@@ -151,8 +156,9 @@ async function testTheWorld(t: TestContext, start: StartFarAway, trust: Trust): 
   })
   assert.deepEqual(Buffer.concat(await Promise.all(parts)), notes)
 
-  const devices: readonly Record<string, unknown>[] =
-    JSON.parse((await node.run('devices', '--json')).stdout)
+  const devices: readonly Record<string, unknown>[] = JSON.parse(
+    (await node.run('devices', '--json')).stdout,
+  )
   const listed = devices.find(({ id }) => id === phone.device.id)
   assert.equal(listed?.['lastSeenAddress'], PHONE_ADDRESS, 'the word of the proxy counts')
   const [peer] = JSON.parse((await home.daemon.run('peers', '--json')).stdout)
@@ -192,7 +198,10 @@ async function testDoctor(t: TestContext, { node, phone, certificate }: FarAway)
   })
   const { stdout } = await run('doctor', '--json', '--through', URL_THERE, '--link-file', file)
   const findings: readonly Record<string, unknown>[] = JSON.parse(stdout)
-  assert.deepEqual(findings.filter(({ ok }) => ok !== true), [])
+  assert.deepEqual(
+    findings.filter(({ ok }) => ok !== true),
+    [],
+  )
   const checked = new Set(findings.map(({ check }) => check))
   for (const check of ['tls', 'plain-http', 'authorization', 'range', 'body-limit', 'events']) {
     assert.ok(checked.has(check), `it looked at ${check}`)
@@ -219,9 +228,11 @@ const TOGETHER = { concurrency: true }
 describe('a phone far away, a desktop at home, and nothing between them but', TOGETHER, () => {
   const caddy = needsMachines('caddy', 'openssl', 'Xvfb', 'xclip', 'setpriv')
   it('a node and Caddy as deploy/compose.yaml arranges them', caddy, (t) =>
-    testTheWorld(t, startComposed, 'authority'))
+    testTheWorld(t, startComposed, 'authority'),
+  )
 
   const nginx = needsMachines('nginx', 'openssl', 'Xvfb', 'xclip')
   it('a node and nginx on one server, as docs/server.md arranges them', nginx, (t) =>
-    testTheWorld(t, startBesideNginx, 'fingerprint'))
+    testTheWorld(t, startBesideNginx, 'fingerprint'),
+  )
 })

@@ -55,7 +55,10 @@ describe('a node that listens in a WireGuard tunnel, as docs/overlay.md sets it 
     const { run } = daemonCommand(folder, { wrapper: phone.inside })
     const { stdout } = await run('doctor', '--json', '--link-file', link)
     const findings: readonly Record<string, unknown>[] = JSON.parse(stdout)
-    assert.deepEqual(findings.filter(({ ok }) => ok !== true), [])
+    assert.deepEqual(
+      findings.filter(({ ok }) => ok !== true),
+      [],
+    )
     const here = await node.run('doctor', '--json', '--listen', listen, '--headless')
     const checks: readonly Record<string, unknown>[] = JSON.parse(here.stdout)
     const addresses = checks.find(({ check }) => check === 'addresses')

@@ -111,7 +111,10 @@ describe('the walk of docs/server.md', () => {
     const unit = readRecipe('systemd/system/clipgate.service')
     assert.match(unit, /^StateDirectory=clipgate$/m)
     const [backup = ''] = blocks(SERVER, 'sh').filter((block) => block.includes('tar --create'))
-    assert.match(backup, /^systemctl stop clipgate\n.* var\/lib\/clipgate \)\nsystemctl start clip/s)
+    assert.match(
+      backup,
+      /^systemctl stop clipgate\n.* var\/lib\/clipgate \)\nsystemctl start clip/s,
+    )
     const volume = `the volume \`${readCompose().volumes['data']?.name}\``
     assert.ok(SERVER.replace(/\s+/g, ' ').includes(volume), volume)
   })
@@ -120,7 +123,10 @@ describe('the walk of docs/server.md', () => {
 describe('the settings of docs/overlay.md', () => {
   it('make the node listen in the tunnel alone', async (t) => {
     const settings = await settingsIn(OVERLAY, await temporaryFolder(t))
-    assert.deepEqual(settings.listen?.map(({ host }) => host), ['10.213.9.1'])
+    assert.deepEqual(
+      settings.listen?.map(({ host }) => host),
+      ['10.213.9.1'],
+    )
     assert.equal(settings.allowPublic, false)
   })
 

@@ -89,14 +89,20 @@ describe('docs/install.md', () => {
     const used = code.flatMap((part) => [...part.matchAll(call)].map(([, name = '']) => name))
     const looks = used.filter((name) => name === 'status')
     assert.ok(looks.length > 5, 'each platform has its way to see that it works')
-    assert.deepEqual(used.filter((name) => !isCommandName(name)), [])
+    assert.deepEqual(
+      used.filter((name) => !isCommandName(name)),
+      [],
+    )
   })
 
   it('has a config file that is one', () => {
     const blocks = [...INSTALL.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => json)
     const names = blocks.flatMap((json) => Object.keys(JSON.parse(json)))
     assert.ok(names.length > 0, 'it shows one')
-    assert.deepEqual(names.filter((name) => !isSettingName(name)), [])
+    assert.deepEqual(
+      names.filter((name) => !isSettingName(name)),
+      [],
+    )
   })
 })
 

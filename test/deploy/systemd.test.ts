@@ -52,7 +52,10 @@ describe('both systemd units', () => {
     assert.equal(directive(readRecipe(USER), 'WantedBy'), 'graphical-session.target')
     assert.equal(directive(readRecipe(SYSTEM), 'User'), 'clipgate')
     assert.equal(directive(readRecipe(SYSTEM), 'StateDirectoryMode'), '0700')
-    assert.deepEqual(defaultListen('headless').map(({ host }) => host), ['127.0.0.1'])
+    assert.deepEqual(
+      defaultListen('headless').map(({ host }) => host),
+      ['127.0.0.1'],
+    )
   })
 
   it('leave /proc as it is, which the lock of the data directory is compared with', () => {

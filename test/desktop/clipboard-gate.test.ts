@@ -265,14 +265,21 @@ describe('a pause', () => {
 describe('paused.json', () => {
   it('is read as it was written', () => {
     fc.assert(
-      fc.property(fc.option(fc.integer({ min: 0, max: 8.64e15 }), { nil: undefined }), (untilMs) => {
-        assert.deepEqual(parsePause(formatPause({ untilMs })), { untilMs })
-      }),
+      fc.property(
+        fc.option(fc.integer({ min: 0, max: 8.64e15 }), { nil: undefined }),
+        (untilMs) => {
+          assert.deepEqual(parsePause(formatPause({ untilMs })), { untilMs })
+        },
+      ),
     )
   })
 
   it('is a pause, or a TypeError that quotes nothing', () => {
-    const texts = fc.oneof(fc.string(), fc.json(), fc.json().map((json) => `{"untilMs":${json}}`))
+    const texts = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.json().map((json) => `{"untilMs":${json}}`),
+    )
     fc.assert(
       fc.property(texts, (text) => {
         try {

@@ -12,8 +12,17 @@ async function* only(text: string): AsyncGenerator<Uint8Array> {
 
 async function storedItem(item: Partial<Item>): Promise<StoredItem> {
   const whole: Item = {
-    type: 'Text', text: '', dataName: '', mediaType: '', size: 0, contentId: 'blake3v1:00',
-    contentHash: 'c0ffee', nameHash: '', aliases: [], activatedAt: 0, ...item,
+    type: 'Text',
+    text: '',
+    dataName: '',
+    mediaType: '',
+    size: 0,
+    contentId: 'blake3v1:00',
+    contentHash: 'c0ffee',
+    nameHash: '',
+    aliases: [],
+    activatedAt: 0,
+    ...item,
   }
   if (whole.type === 'Text') return { item: whole, blob: undefined }
   return { item: whole, blob: await new MemoryBlobStore().receive(only('x'), { maxBytes: 10 }) }
@@ -27,7 +36,8 @@ function setUp() {
     clipboard: { offer: async (content) => void offered.push(content) },
     received: { save: () => new Promise((resolve) => saving.push(resolve)) },
   })
-  const write = (stored: StoredItem): Promise<void> => writer(stored, { kind: 'device', deviceId: 'did_1' })
+  const write = (stored: StoredItem): Promise<void> =>
+    writer(stored, { kind: 'device', deviceId: 'did_1' })
   const copied = (stored: StoredItem): Promise<void> => writer(stored, { kind: 'clipboard' })
   return { offered, saving, write, copied }
 }

@@ -30,9 +30,14 @@ describe('LoopDetector', () => {
 
   it('finds none in copies alone, nor in writes alone, however many and fast they are', () => {
     fc.assert(
-      fc.property(fc.constantFrom('write', 'copy'), fc.nat(200), fc.nat(2000), (change, count, gap) => {
-        assert.equal(isLoop(Array<ClipboardChange>(count).fill(change), gap), false)
-      }),
+      fc.property(
+        fc.constantFrom('write', 'copy'),
+        fc.nat(200),
+        fc.nat(2000),
+        (change, count, gap) => {
+          assert.equal(isLoop(Array<ClipboardChange>(count).fill(change), gap), false)
+        },
+      ),
     )
   })
 

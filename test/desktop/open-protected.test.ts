@@ -100,12 +100,16 @@ describe('a protected clipboard', () => {
 
   it('takes every other text for a copy', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (a, b) => {
-        const plain = (value: string) => value.replace(/\r\n?/g, '\n').replace(/\0+$/, '')
-        // No adapter hands a text on that is empty without the NULs at its end.
-        fc.pre(plain(b) !== '')
-        assert.equal(await isEcho(text(a), text(b)), plain(a) === plain(b))
-      }),
+      fc.asyncProperty(
+        fc.string({ unit: 'binary' }),
+        fc.string({ unit: 'binary' }),
+        async (a, b) => {
+          const plain = (value: string) => value.replace(/\r\n?/g, '\n').replace(/\0+$/, '')
+          // No adapter hands a text on that is empty without the NULs at its end.
+          fc.pre(plain(b) !== '')
+          assert.equal(await isEcho(text(a), text(b)), plain(a) === plain(b))
+        },
+      ),
     )
   })
 
@@ -120,8 +124,17 @@ describe('a protected clipboard', () => {
   })
 
   it('recognises an image in every format whose pixels it can decode', async () => {
-    for (const name of ['rgba-interlaced.png', 'rgba-16.png', 'rgba-premultiplied.tif', 'rgba.bmp']) {
-      assert.equal(await isEcho(await offered('rgba.png'), await copied(name), 3_600_000), true, name)
+    for (const name of [
+      'rgba-interlaced.png',
+      'rgba-16.png',
+      'rgba-premultiplied.tif',
+      'rgba.bmp',
+    ]) {
+      assert.equal(
+        await isEcho(await offered('rgba.png'), await copied(name), 3_600_000),
+        true,
+        name,
+      )
       assert.equal(await isEcho(await offered('rgb.png'), await copied(name)), false, name)
     }
   })
@@ -208,7 +221,10 @@ describe('a protected clipboard, with limits', () => {
   it('says that a copy is too large, until the next one that is not', async () => {
     const { system, copies, troubles } = await open({ maxTextBytes: 3, maxImageBytes: 2048 })
     system.copy(text('\u00e9\u00e9'))
-    assert.match(troubles.at(-1) ?? '', /larger than 3 bytes: not shared \(text, at least 4 bytes\)/)
+    assert.match(
+      troubles.at(-1) ?? '',
+      /larger than 3 bytes: not shared \(text, at least 4 bytes\)/,
+    )
     system.copy({ kind: 'image', mediaType: 'image/png', bytes: new Uint8Array(3000) })
     assert.match(troubles.at(-1) ?? '', /larger than 2 KiB: not shared \(image, at least 2.9 KiB\)/)
     system.copy(text('abc'))
@@ -230,7 +246,10 @@ describe('a protected clipboard, with limits', () => {
     system.copy(files('/a'))
     system.copy(await copied('rgb.png'))
     assert.equal((await copies.next()).kind, 'image')
-    assert.deepEqual(leftOut, [{ kind: 'text', size: 4 }, { kind: 'files', size: undefined }])
+    assert.deepEqual(leftOut, [
+      { kind: 'text', size: 4 },
+      { kind: 'files', size: undefined },
+    ])
     assert.deepEqual(troubles, [])
   })
 
@@ -306,7 +325,10 @@ describe('a protected clipboard, in a loop', () => {
     system.setTrouble('away')
     clock.advance(30_000)
     await new Promise((resolve) => setImmediate(resolve))
-    assert.ok(logger.lines.some(({ level }) => level === 'error'), 'an error is logged')
+    assert.ok(
+      logger.lines.some(({ level }) => level === 'error'),
+      'an error is logged',
+    )
   })
 
   it('ends quietly when it is closed meanwhile', async () => {

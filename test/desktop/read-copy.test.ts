@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CopyTooLarge } from '../../src/desktop/copy-too-large.ts'
-import { COPY_LIMITS, readCopy, type CopyLimits, type CopySource, type LeftOut } from '../../src/desktop/read-copy.ts'
+import {
+  COPY_LIMITS,
+  readCopy,
+  type CopyLimits,
+  type CopySource,
+  type LeftOut,
+} from '../../src/desktop/read-copy.ts'
 import type { CopiedContent } from '../../src/ports/system-clipboard.ts'
 
 type Formats = Readonly<Record<string, string | Uint8Array | undefined>>
@@ -55,8 +61,13 @@ describe('readCopy()', () => {
 
   it('finds nothing in what is empty or unknown', async () => {
     const nothing: Formats[] = [
-      {}, { UTF8_STRING: '' }, { UTF8_STRING: '\0' }, { 'image/png': '' }, { 'text/html': '<b>' },
-      { 'text/uri-list': 'file:///no/such/file' }, { 'text/uri-list': latin1 },
+      {},
+      { UTF8_STRING: '' },
+      { UTF8_STRING: '\0' },
+      { 'image/png': '' },
+      { 'text/html': '<b>' },
+      { 'text/uri-list': 'file:///no/such/file' },
+      { 'text/uri-list': latin1 },
     ]
     for (const formats of nothing) assert.equal(await read(formats), undefined)
   })
@@ -83,7 +94,10 @@ describe('readCopy()', () => {
       message: 'What was copied is larger than 3 bytes: not shared (text, at least 4 bytes)',
     })
     const image = { 'image/png': new Uint8Array(3 * 2 ** 20) }
-    await assert.rejects(read(image, { maxImageBytes: 2 ** 20 }), /1 MiB: .*\(image, at least 3 MiB\)/)
+    await assert.rejects(
+      read(image, { maxImageBytes: 2 ** 20 }),
+      /1 MiB: .*\(image, at least 3 MiB\)/,
+    )
   })
 
   it('shares only some kinds if told so, and nothing else in their place', async () => {
@@ -99,18 +113,31 @@ describe('readCopy()', () => {
     for (const [formats, types, wanted] of cases) {
       const leftOut: LeftOut[] = []
       const asked: string[] = []
-      const limits = { types, maxTextBytes: 1000, onLeftOut: (left: LeftOut) => void leftOut.push(left) }
+      const limits = {
+        types,
+        maxTextBytes: 1000,
+        onLeftOut: (left: LeftOut) => void leftOut.push(left),
+      }
       assert.equal(await read(formats, limits, asked), undefined)
       assert.deepEqual(leftOut, [wanted])
       assert.ok(!asked.includes('image/png'), 'no image is read for that')
     }
     const leftOut: LeftOut[] = []
-    const limits = { types: ['files'], maxTextBytes: 3, onLeftOut: (left: LeftOut) => void leftOut.push(left) } as const
+    const limits = {
+      types: ['files'],
+      maxTextBytes: 3,
+      onLeftOut: (left: LeftOut) => void leftOut.push(left),
+    } as const
     assert.equal(await read({ UTF8_STRING: 'four' }, limits), undefined, 'no trouble: it is text')
     assert.deepEqual(leftOut, [{ kind: 'text', size: 4 }])
-    assert.deepEqual(await read({ 'text/uri-list': 'https://a', 'image/png': 'P' }, { types: ['image'] }), {
-      kind: 'image', mediaType: 'image/png', bytes: Buffer.from('P'),
-    })
+    assert.deepEqual(
+      await read({ 'text/uri-list': 'https://a', 'image/png': 'P' }, { types: ['image'] }),
+      {
+        kind: 'image',
+        mediaType: 'image/png',
+        bytes: Buffer.from('P'),
+      },
+    )
   })
 
   it('asks for no more bytes than its limits say', async () => {
@@ -120,6 +147,10 @@ describe('readCopy()', () => {
       read: async (target, maxBytes) => void asked.push([target, maxBytes]),
     }
     await readCopy(source, { ...COPY_LIMITS, maxTextBytes: 1, maxImageBytes: 2 })
-    assert.deepEqual(asked, [['text/uri-list', 1], ['UTF8_STRING', 1], ['image/png', 2]])
+    assert.deepEqual(asked, [
+      ['text/uri-list', 1],
+      ['UTF8_STRING', 1],
+      ['image/png', 2],
+    ])
   })
 })

@@ -4,11 +4,24 @@ import { planReading } from '../../src/desktop/reading-plan.ts'
 import fc from '../support/property.ts'
 
 const KNOWN = [
-  'text/uri-list', 'x-special/gnome-copied-files', 'UTF8_STRING', 'text/plain;charset=utf-8',
-  'text/plain', 'STRING', 'image/png', 'image/jpeg', 'image/gif', 'image/tiff',
+  'text/uri-list',
+  'x-special/gnome-copied-files',
+  'UTF8_STRING',
+  'text/plain;charset=utf-8',
+  'text/plain',
+  'STRING',
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/tiff',
 ]
 const targets = fc.shuffledSubarray([
-  ...KNOWN, 'text/html', 'TIMESTAMP', 'image/svg+xml', 'application/pdf', 'toString',
+  ...KNOWN,
+  'text/html',
+  'TIMESTAMP',
+  'image/svg+xml',
+  'application/pdf',
+  'toString',
 ])
 
 describe('planReading()', () => {
@@ -21,7 +34,10 @@ describe('planReading()', () => {
     const order = ['UTF8_STRING', 'text/plain;charset=utf-8', 'text/plain', 'STRING']
     const images = ['image/png', 'image/jpeg', 'image/gif', 'image/bmp']
     const shuffled = [...images.toReversed(), ...order.toReversed()]
-    assert.deepEqual(planReading(shuffled).map(({ target }) => target), [...order, ...images])
+    assert.deepEqual(
+      planReading(shuffled).map(({ target }) => target),
+      [...order, ...images],
+    )
   })
 
   it('tries what is offered and known, each once, in the same order whatever theirs is', () => {

@@ -130,7 +130,10 @@ describe('Argon2Pool', () => {
     const other = pool.derive(JOB, { lane: 'b', comesAgain: false })
     await assert.rejects(jobs[2] ?? other, { code: 'VERIFIER_BUSY' })
     assert.equal((await other).length, 32)
-    assert.deepEqual((await Promise.all(jobs.slice(0, 2))).map(({ length }) => length), [32, 32])
+    assert.deepEqual(
+      (await Promise.all(jobs.slice(0, 2))).map(({ length }) => length),
+      [32, 32],
+    )
   })
 
   it('has no timer left once nothing waits any more', async (t) => {
@@ -145,7 +148,10 @@ describe('Argon2Pool', () => {
     const { pool } = openPool(t, { workers: 2, queue: 0 })
     const jobs = [1, 2, 3].map(() => pool.derive(JOB, PLACE))
     const ends = await Promise.allSettled(jobs)
-    assert.deepEqual(ends.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected'])
+    assert.deepEqual(
+      ends.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'rejected'],
+    )
   })
 
   it('fails the job of a worker that dies, and starts another for the next one', async (t) => {
@@ -194,9 +200,7 @@ describe('Argon2Pool', () => {
 
   it('fails everything that is asked of it when it closes, and afterwards', async () => {
     const pool = new Argon2Pool({ clock: new FakeClock() })
-    const jobs = [
-      pool.derive(JOB, PLACE), pool.derive(JOB, PLACE), pool.derive(JOB, 'urgent'),
-    ]
+    const jobs = [pool.derive(JOB, PLACE), pool.derive(JOB, PLACE), pool.derive(JOB, 'urgent')]
     const [ends] = await Promise.all([Promise.allSettled(jobs), pool.close()])
     for (const end of ends) assert.match(String(end.status === 'rejected' && end.reason), /closed/)
     await assert.rejects(pool.derive(JOB, 'urgent'), /closed/)

@@ -278,7 +278,10 @@ describe('verify()', () => {
     assert.deepEqual(hasher.verified, [])
     assert.equal(await verifier.verify('alice_1', PASSWORD, DEFERRED), registry.device)
     assert.equal(await verifier.verify('alice_1', 'wrong', DEFERRED), undefined)
-    assert.deepEqual(hasher.places.map(({ comesAgain }) => comesAgain), [true, true])
+    assert.deepEqual(
+      hasher.places.map(({ comesAgain }) => comesAgain),
+      [true, true],
+    )
   })
 
   it('defers neither what it knows, nor what is under way', async () => {
@@ -319,18 +322,28 @@ describe('verify()', () => {
     hasher.gate = Promise.reject(new Error('the worker ended'))
     const all = [verifier.verify('alice_1', PASSWORD), verifier.verify('alice_1', PASSWORD)]
     const ends = await Promise.allSettled(all)
-    assert.deepEqual(ends.map(({ status }) => status), ['rejected', 'rejected'])
+    assert.deepEqual(
+      ends.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    )
     hasher.gate = Promise.resolve()
     await accepts(verifier, PASSWORD)
     // They have waited before.
-    assert.deepEqual(hasher.places.map(({ comesAgain }) => comesAgain), [false, true])
+    assert.deepEqual(
+      hasher.places.map(({ comesAgain }) => comesAgain),
+      [false, true],
+    )
   })
 })
 
 describe('recall()', () => {
   it('tells what verifications found, at no cost', async () => {
     const { hasher, registry, verifier } = await setUp()
-    const pairs = [['alice_1', PASSWORD], ['alice_1', 'wrong'], ['nobody_1', PASSWORD]] as const
+    const pairs = [
+      ['alice_1', PASSWORD],
+      ['alice_1', 'wrong'],
+      ['nobody_1', PASSWORD],
+    ] as const
     const recall = () => pairs.map(([username, password]) => verifier.recall(username, password))
     assert.deepEqual(recall(), [undefined, undefined, undefined])
     for (const [username, password] of pairs) await verifier.verify(username, password)

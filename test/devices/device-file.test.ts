@@ -61,11 +61,14 @@ const almostDevices: fc.Arbitrary<unknown> = fc.record(
 )
 
 function refuses(file: unknown, pattern: RegExp): void {
-  assert.throws(() => parseDeviceFile(JSON.stringify(file)), (error) => {
-    assert.ok(error instanceof DeviceFileError, String(error))
-    assert.match(error.message, pattern)
-    return true
-  })
+  assert.throws(
+    () => parseDeviceFile(JSON.stringify(file)),
+    (error) => {
+      assert.ok(error instanceof DeviceFileError, String(error))
+      assert.match(error.message, pattern)
+      return true
+    },
+  )
 }
 
 describe('parseDeviceFile()', () => {

@@ -26,7 +26,8 @@ const REFERENCE = {
   password: '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4',
   'eight-chars':
     '$argon2id$v=19$m=32,t=1,p=4$c2l4dGVlbi1ieXRlLXNhbA$6gchSlWT34Yza0/fIS/zTWrGEmTsUjTRLSS2ThujGSo',
-  'odd memory': '$argon2id$v=19$m=4099,t=2,p=3$c2l4dGVlbi1ieXRlLXNhbA$5jyj+eNfBnni33x8nV9uTZI8xgkQKigk',
+  'odd memory':
+    '$argon2id$v=19$m=4099,t=2,p=3$c2l4dGVlbi1ieXRlLXNhbA$5jyj+eNfBnni33x8nV9uTZI8xgkQKigk',
 }
 
 function openHasher(t: TestContext, options: Partial<PasswordHasherOptions> = {}): PasswordHasher {
@@ -64,7 +65,9 @@ describe('verifyPassword()', () => {
   it('is busy when the queue is full, while a new password is still hashed', async (t) => {
     const hasher = openHasher(t, { parameters: CHEAP, queue: 0 })
     const first = hasher.verifyPassword('password', undefined, PLACE)
-    await assert.rejects(hasher.verifyPassword('password', undefined, PLACE), { code: 'VERIFIER_BUSY' })
+    await assert.rejects(hasher.verifyPassword('password', undefined, PLACE), {
+      code: 'VERIFIER_BUSY',
+    })
     assert.match(await hasher.hashPassword('password'), /^\$argon2id\$/)
     assert.equal(await first, false)
   })

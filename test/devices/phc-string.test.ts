@@ -56,8 +56,13 @@ describe('parsePhcString()', () => {
     const short = Buffer.alloc(7).toString('base64').replaceAll('=', '')
     const long = Buffer.alloc(65).toString('base64').replaceAll('=', '')
     const parameters = [
-      'm=67108864,t=3,p=4', 'm=262145,t=3,p=4', 'm=31,t=3,p=4', 'm=65536,t=13,p=4',
-      'm=65536,t=0,p=4', 'm=65536,t=3,p=17', 'm=65536,t=3,p=0',
+      'm=67108864,t=3,p=4',
+      'm=262145,t=3,p=4',
+      'm=31,t=3,p=4',
+      'm=65536,t=13,p=4',
+      'm=65536,t=0,p=4',
+      'm=65536,t=3,p=17',
+      'm=65536,t=3,p=0',
     ]
     const refused = [
       ...parameters.map((bad) => `${bad}$${SALT}$${TAG}`),

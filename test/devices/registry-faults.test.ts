@@ -8,7 +8,8 @@ import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
-  JsonDeviceRegistry, type JsonDeviceRegistryOptions,
+  JsonDeviceRegistry,
+  type JsonDeviceRegistryOptions,
 } from '../../src/devices/json-device-registry.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -130,7 +131,8 @@ async function shutsOut({ path, fill, makeRoom }: Disk): Promise<void> {
     const { id, unsaved } = await registry.revoke(revoked.id)
     assert.deepEqual([id, unsaved], [revoked.id, `Cannot save ${path}: there is no space left`])
     await assert.rejects(registry.rotate(rotated.id), {
-      code: 'NO_SPACE', message: /there is no space left\. There is no new password/,
+      code: 'NO_SPACE',
+      message: /there is no space left\. There is no new password/,
     })
     assert.deepEqual(gone, [revoked.id, rotated.id])
     const areValid = [revoked, rotated, kept].map(({ id: deviceId, passwordHash }) => {

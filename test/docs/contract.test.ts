@@ -43,7 +43,10 @@ describe('what a table of docs/protocol.md says', () => {
 
       it('has no check without a row', () => {
         const names = table.rows.map((cells) => rowName(table, cells, checks))
-        assert.deepEqual(Object.keys(checks.rows).filter((name) => !names.includes(name)), [])
+        assert.deepEqual(
+          Object.keys(checks.rows).filter((name) => !names.includes(name)),
+          [],
+        )
       })
     })
   }
@@ -93,7 +96,10 @@ describe('the service document', { skip: withoutService }, () => {
   it('has no table that nobody checks', () => {
     const checked = new Set(SERVICE_CHECKS.map((checks) => findTable(tables, checks)))
     const unchecked = tables.filter((table) => !checked.has(table))
-    assert.deepEqual(unchecked.map(({ section, header }) => `${section}: ${header.join(', ')}`), [])
+    assert.deepEqual(
+      unchecked.map(({ section, header }) => `${section}: ${header.join(', ')}`),
+      [],
+    )
   })
 })
 

@@ -21,7 +21,10 @@ describe('the tables of a page', () => {
 
   it('have empty cells, and pipes where those are escaped, also in code', () => {
     const [table] = parseTables('|a|b|\n|-|-|\n| `x\\|y` | |\n| \\| | z |\n')
-    assert.deepEqual(table?.rows, [['`x|y`', ''], ['|', 'z']])
+    assert.deepEqual(table?.rows, [
+      ['`x|y`', ''],
+      ['|', 'z'],
+    ])
   })
 
   it('have as many cells in each row as in the header, or fail', () => {
@@ -32,14 +35,12 @@ describe('the tables of a page', () => {
     const cell = fc
       .string({ unit: fc.constantFrom('a', ' ', '|', '`', '#', '-', 'é') })
       .map((text) => text.trim())
-    const rows = fc
-      .integer({ min: 1, max: 4 })
-      .chain((width) =>
-        fc.array(fc.array(cell, { minLength: width, maxLength: width }), {
-          minLength: 1,
-          maxLength: 4,
-        }),
-      )
+    const rows = fc.integer({ min: 1, max: 4 }).chain((width) =>
+      fc.array(fc.array(cell, { minLength: width, maxLength: width }), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+    )
     const format = (row: readonly string[]): string =>
       `| ${row.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`
     fc.assert(

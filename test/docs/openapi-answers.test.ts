@@ -2,10 +2,17 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { allCases, isProvocable } from './support/all-cases.ts'
 import {
-  AnswerCheck, codeIn, documentedAnswers, parseFrames, parseJson,
+  AnswerCheck,
+  codeIn,
+  documentedAnswers,
+  parseFrames,
+  parseJson,
 } from './support/answer-check.ts'
 import {
-  fieldsOf, followReference, listOperations, readDescription,
+  fieldsOf,
+  followReference,
+  listOperations,
+  readDescription,
 } from './support/api-description.ts'
 import { answerOf, requestOf } from './support/case.ts'
 import { openStation } from './support/station.ts'
@@ -29,7 +36,10 @@ describe('an answer of the gateway is as docs/openapi.yaml says', () => {
       assert.equal(codeIn(answer), method === 'HEAD' ? undefined : one.code)
       assert.deepEqual(check.faultsOf(operation, answer), [])
       if (one.events === undefined) return
-      assert.deepEqual(parseFrames(answer.body).map(({ event }) => event), one.events)
+      assert.deepEqual(
+        parseFrames(answer.body).map(({ event }) => event),
+        one.events,
+      )
     })
   }
 
@@ -71,14 +81,23 @@ describe('of what docs/openapi.yaml says', () => {
     it(`every parameter and field of ${id} is sent here`, () => {
       const isSent = (line: string): boolean => fields.some((field) => field.startsWith(line))
       const headers = parameters.filter((parameter) => parameter.in === 'header')
-      assert.deepEqual(headers.filter(({ name }) => !isSent(`${name}: `)), [])
+      assert.deepEqual(
+        headers.filter(({ name }) => !isSent(`${name}: `)),
+        [],
+      )
       const types = Object.keys(requestBodies).filter((type) => type !== '*/*')
-      assert.deepEqual(types.filter((type) => !isSent(`Content-Type: ${type}`)), [])
+      assert.deepEqual(
+        types.filter((type) => !isSent(`Content-Type: ${type}`)),
+        [],
+      )
 
       const taken = own.filter(({ status }) => status === 200)
       const bodies = taken.map(({ request }) => request?.body ?? '')
       const names = Object.values(requestBodies).flatMap((media) => fieldsOf(description, media))
-      assert.deepEqual(names.filter((name) => !bodies.some((body) => body.includes(name))), [])
+      assert.deepEqual(
+        names.filter((name) => !bodies.some((body) => body.includes(name))),
+        [],
+      )
     })
 
     it(`every JSON body that ${id} takes here is allowed`, () => {

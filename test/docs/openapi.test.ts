@@ -6,7 +6,11 @@ import { deviceRoutes, publicRoutes } from '../../src/gateway/routes.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { AnswerCheck } from './support/answer-check.ts'
 import {
-  codesOf, followReference, listOperations, readDescription, resolveReference,
+  codesOf,
+  followReference,
+  listOperations,
+  readDescription,
+  resolveReference,
 } from './support/api-description.ts'
 
 const description = readDescription()
@@ -39,21 +43,31 @@ describe('docs/openapi.yaml', () => {
     const all = Object.entries(components).flatMap(([kind, named]) =>
       Object.keys(named).map((name) => `#/components/${kind}/${name}`),
     )
-    assert.deepEqual(all.filter((name) => !references.includes(name)), [])
+    assert.deepEqual(
+      all.filter((name) => !references.includes(name)),
+      [],
+    )
   })
 
   it('names each operation once, and files it under a tag that it describes', () => {
     const ids = operations.map(({ id }) => id)
     assert.deepEqual(ids, [...new Set(ids)])
     const tags = new Set(operations.flatMap((operation) => operation.tags))
-    assert.deepEqual([...tags], description.tags.map(({ name }) => name))
+    assert.deepEqual(
+      [...tags],
+      description.tags.map(({ name }) => name),
+    )
   })
 
   it('describes the parameters of each path, and no others', () => {
     for (const { id, path, parameters } of operations) {
       const described = parameters.filter((parameter) => parameter.in === 'path')
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-      assert.deepEqual(described.map(({ name }) => name), inPath, id)
+      assert.deepEqual(
+        described.map(({ name }) => name),
+        inPath,
+        id,
+      )
     }
   })
 

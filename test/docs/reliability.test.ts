@@ -19,6 +19,9 @@ describe('docs/reliability.md', () => {
         .filter((file) => file.endsWith('.test.ts'))
         .map((file) => `${folder}/${file.replace('.test.ts', '')}`),
     )
-    assert.deepEqual(all.filter((name) => !named.includes(name)), [])
+    assert.deepEqual(
+      all.filter((name) => !named.includes(name)),
+      [],
+    )
   })
 })

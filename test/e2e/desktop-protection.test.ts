@@ -53,7 +53,8 @@ describe('a daemon on a desktop', needs('Xvfb'), () => {
 
       await other.copyUntilRead('image/png', await sample(converted))
       echoes += 1
-      while (daemon.stderr().split('What was written came back').length <= echoes) await setImmediate()
+      while (daemon.stderr().split('What was written came back').length <= echoes)
+        await setImmediate()
       assert.equal((await phone.document())['dataName'], pushed)
     }
     // Once anything else was copied it counts.

@@ -24,7 +24,10 @@ async function setUp(t: TestContext) {
 }
 
 /** Reads documents until one fits; the time limit of the test ends it. */
-async function documentWith(phone: Phone, wanted: Record<string, unknown>): Promise<Record<string, unknown>> {
+async function documentWith(
+  phone: Phone,
+  wanted: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
   for (;;) {
     const document = await phone.document()
     if (Object.entries(wanted).every(([key, value]) => document[key] === value)) return document
@@ -87,7 +90,12 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
     await writeFile(join(folder, 'a b.bin'), bytes)
     await writeFile(join(daemon.folder, 'note.txt'), 'a note')
     const paths = [folder, join(daemon.folder, 'note.txt')]
-    await xclipCopy(t, display, paths.map((path) => `${pathToFileURL(path)}\r\n`).join(''), 'text/uri-list')
+    await xclipCopy(
+      t,
+      display,
+      paths.map((path) => `${pathToFileURL(path)}\r\n`).join(''),
+      'text/uri-list',
+    )
     const several = await documentWith(phone, { type: 'Group' })
     assert.match(String(several['dataName']), /^clipboard-\d{8}-\d{6}\.zip$/)
     const archive = await phone.download()
@@ -102,7 +110,8 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
     await xclipCopy(t, display, `${pathToFileURL(folder)}\r\n`, 'text/uri-list')
     await documentWith(phone, { type: 'Group', dataName: 'Fotos é 🙂.zip' })
     assert.deepEqual(Object.keys(await unzip(await phone.download())), [
-      'Fotos é 🙂/leer/', 'Fotos é 🙂/a b.bin',
+      'Fotos é 🙂/leer/',
+      'Fotos é 🙂/a b.bin',
     ])
     await writeFile(join(folder, 'a b.bin'), 'changed')
     const url = `/file/${encodeURIComponent('Fotos é 🙂.zip')}`

@@ -40,7 +40,11 @@ describe('a copied group on the wire', needs('python3'), () => {
   it('is the same in two downloads, and in ranges', async (t) => {
     const { phone, share } = await setUp(t)
     const folder = await makeTree(t, {
-      'g/a': 'x'.repeat(70_000), 'g/b/c': 'hello', 'g/d/': '', 'g/e': '', 'g/f': 'y'.repeat(3000),
+      'g/a': 'x'.repeat(70_000),
+      'g/b/c': 'hello',
+      'g/d/': '',
+      'g/e': '',
+      'g/f': 'y'.repeat(3000),
     })
     await share({ kind: 'files', paths: [join(folder, 'g')] })
     const { size, hash, dataName } = await phone.document()
@@ -73,9 +77,10 @@ describe('a copied group on the wire', needs('python3'), () => {
     await writeFile(join(folder, 'g/b'), 'changed')
     const head = await phone.fetch('/file/g.zip', { method: 'HEAD' })
     const { status, headers } = head
-    assert.deepEqual([status, headers.get('content-length'), headers.get('content-type')], [
-      200, length, 'application/zip',
-    ])
+    assert.deepEqual(
+      [status, headers.get('content-length'), headers.get('content-type')],
+      [200, length, 'application/zip'],
+    )
     assert.equal((await phone.fetch('/file/g.zip')).status, 404)
   })
 
@@ -88,7 +93,9 @@ describe('a copied group on the wire', needs('python3'), () => {
     const { size } = await phone.document()
 
     const socket = connect(port, '127.0.0.1')
-    socket.write(`GET /file/g.zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${phone.authorization}\r\n\r\n`)
+    socket.write(
+      `GET /file/g.zip HTTP/1.1\r\nHost: x\r\nAuthorization: ${phone.authorization}\r\n\r\n`,
+    )
     const [first] = await once(socket, 'data')
     assert.match(String(first), /^HTTP\/1\.1 200 /)
     socket.pause()

@@ -5,13 +5,20 @@ import { Agent, get, type IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { startDaemonProcess, temporaryFolder, type DaemonProcess } from '../support/daemon-process.ts'
+import {
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
+} from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 
 const HEADLESS = { args: ['--headless'] }
 
 /** What starting a daemon fails with. */
-async function startupFailure(t: TestContext, options: Parameters<typeof startDaemonProcess>[1]): Promise<string> {
+async function startupFailure(
+  t: TestContext,
+  options: Parameters<typeof startDaemonProcess>[1],
+): Promise<string> {
   let daemon: DaemonProcess
   try {
     daemon = await startDaemonProcess(t, options)
@@ -25,7 +32,10 @@ describe('a headless daemon', () => {
   it('serves what a phone pushes, and survives being killed with it', async (t) => {
     const folder = await temporaryFolder(t)
     const first = await startDaemonProcess(t, { ...HEADLESS, folder })
-    assert.deepEqual([first.ready.mode, first.ready.clipboard, first.ready.pid], ['headless', 'none', first.child.pid])
+    assert.deepEqual(
+      [first.ready.mode, first.ready.clipboard, first.ready.pid],
+      ['headless', 'none', first.child.pid],
+    )
     const device = await first.pair('Pixel')
     const bytes = Buffer.alloc(3_000_000, 'clipgate')
     const phone = createPhone(device, first.ready.gateway)
@@ -54,11 +64,17 @@ describe('a headless daemon', () => {
           sockets.add(response.socket)
           response.resume().on('end', () => resolve(response.statusCode))
         }
-        get(`${daemon.ready.gateway}/Sync.json`, { agent, auth: `${username}:${password}` }, onResponse).on('error', reject)
+        get(
+          `${daemon.ready.gateway}/Sync.json`,
+          { agent, auth: `${username}:${password}` },
+          onResponse,
+        ).on('error', reject)
       })
 
     assert.equal(await status(device), 200)
-    const rotated: typeof device = JSON.parse((await daemon.run('rotate', device.username, '--json')).stdout)
+    const rotated: typeof device = JSON.parse(
+      (await daemon.run('rotate', device.username, '--json')).stdout,
+    )
     assert.equal(await status(device), 401)
     assert.equal(await status(rotated), 200)
     await daemon.run('revoke', device.id)
@@ -76,9 +92,14 @@ describe('a headless daemon', () => {
       const info = await stat(join(data, path))
       assert.equal((info.mode & 0o777).toString(8), info.isDirectory() ? '700' : '600', path)
     }
-    const written = await Promise.all(['devices.json', 'item.json', 'lock'].map((name) => readFile(join(data, name), 'utf8')))
+    const written = await Promise.all(
+      ['devices.json', 'item.json', 'lock'].map((name) => readFile(join(data, name), 'utf8')),
+    )
     const { password } = await daemon.pair('Other')
-    assert.equal(written.some((text) => text.includes(password)), false)
+    assert.equal(
+      written.some((text) => text.includes(password)),
+      false,
+    )
   })
 
   it('says who holds the data directory when there is a second one', async (t) => {
@@ -109,7 +130,10 @@ describe('a headless daemon', () => {
         await daemon.stop()
         const path = join(folder, 'data', name)
         await writeFile(path, content)
-        assert.match(await startupFailure(t, { ...HEADLESS, folder }), new RegExp(name.replace('.', '\\.')))
+        assert.match(
+          await startupFailure(t, { ...HEADLESS, folder }),
+          new RegExp(name.replace('.', '\\.')),
+        )
         assert.equal(await readFile(path, 'utf8'), content)
       }
     }

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
-  createReadStream, existsSync, openAsBlob, readFileSync, statfsSync, writeFileSync,
+  createReadStream,
+  existsSync,
+  openAsBlob,
+  readFileSync,
+  statfsSync,
+  writeFileSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

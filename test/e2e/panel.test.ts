@@ -4,7 +4,11 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { startDaemonProcess, temporaryFolder, type DaemonProcess } from '../support/daemon-process.ts'
+import {
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
+} from '../support/daemon-process.ts'
 import { openEvents, readFrames } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
 
@@ -16,7 +20,11 @@ async function enter(daemon: DaemonProcess): Promise<{ readonly authorization: s
 
 interface State {
   readonly item: { readonly type: string; readonly dataName: string } | null
-  readonly devices: readonly { readonly label: string; readonly lastSeenAt: string | null; readonly streams: number }[]
+  readonly devices: readonly {
+    readonly label: string
+    readonly lastSeenAt: string | null
+    readonly streams: number
+  }[]
   readonly status: { readonly storage: { readonly stagedUploads: number } }
 }
 
@@ -47,7 +55,10 @@ describe('the panel of a daemon', () => {
 
     const device = await daemon.pair('My phone')
     const paired = await until(({ devices }) => devices.length === 1)
-    assert.deepEqual([paired?.devices[0]?.label, paired?.devices[0]?.lastSeenAt], ['My phone', null])
+    assert.deepEqual(
+      [paired?.devices[0]?.label, paired?.devices[0]?.lastSeenAt],
+      ['My phone', null],
+    )
 
     const phone = createPhone(device, gateway)
     await phone.document()

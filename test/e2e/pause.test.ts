@@ -23,7 +23,14 @@ async function setUp(t: TestContext) {
   }
   const daemon = await start()
   const device = await daemon.pair('Phone')
-  return { display, folder, daemon, start, device, phone: createPhone(device, daemon.ready.gateway) }
+  return {
+    display,
+    folder,
+    daemon,
+    start,
+    device,
+    phone: createPhone(device, daemon.ready.gateway),
+  }
 }
 
 async function untilText(phone: Phone, text: string): Promise<void> {
@@ -84,7 +91,9 @@ describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
     await other.own()
     const again = await start()
     const phone = createPhone(device, again.ready.gateway)
-    assert.deepEqual(JSON.parse((await again.run('status', '--json')).stdout).paused, { untilMs: null })
+    assert.deepEqual(JSON.parse((await again.run('status', '--json')).stdout).paused, {
+      untilMs: null,
+    })
     await again.run('resume')
     await xclipCopy(t, display, 'after', 'UTF8_STRING')
     await untilText(phone, 'after')
@@ -127,7 +136,10 @@ describe('a daemon without a clipboard', () => {
     for (const command of ['pause', 'resume']) {
       await assert.rejects(daemon.run(command), (error: { code?: number; stderr?: string }) => {
         assert.equal(error.code, 1)
-        assert.match(error.stderr ?? '', /^Cannot pause or resume: this daemon has no system clipboard\n$/)
+        assert.match(
+          error.stderr ?? '',
+          /^Cannot pause or resume: this daemon has no system clipboard\n$/,
+        )
         return true
       })
     }

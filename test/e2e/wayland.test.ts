@@ -25,7 +25,9 @@ async function setUp(t: TestContext) {
   t.after(() => documents.return?.())
   /** The next document that fits; those before it may be missed. */
   const next = async (wanted: Record<string, unknown>): Promise<void> => {
-    for await (const document of { [Symbol.asyncIterator]: () => ({ next: () => documents.next() }) }) {
+    for await (const document of {
+      [Symbol.asyncIterator]: () => ({ next: () => documents.next() }),
+    }) {
       const fields: Record<string, unknown> = { ...document }
       if (Object.entries(wanted).every(([key, value]) => fields[key] === value)) return
     }

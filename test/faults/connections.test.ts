@@ -171,7 +171,10 @@ describe('a daemon that may have 256 descriptors', needs('prlimit'), () => {
       const client = await connectTo(daemon)
       uploads.push(client)
       const head = formatHead('PUT /file/b', devices[index % devices.length] ?? device, headers)
-      const answer = await client.send(head).read().catch(() => undefined)
+      const answer = await client
+        .send(head)
+        .read()
+        .catch(() => undefined)
       if (answer?.status !== 100) refused += 1
     }
     assert.ok(refused >= 200, `${refused} were refused`)
@@ -179,7 +182,8 @@ describe('a daemon that may have 256 descriptors', needs('prlimit'), () => {
     const [first, ...others] = uploads
     assert.equal((await first?.send('hello').read())?.status, 200)
     for (const client of [...others, ...uploads]) client.close()
-    while (vitals.descriptors() > before.descriptors) await ask('GET /healthz').catch(() => undefined)
+    while (vitals.descriptors() > before.descriptors)
+      await ask('GET /healthz').catch(() => undefined)
     await phone.pushFile('File', 'c', Buffer.from('after'))
     assert.equal(String(await phone.download()), 'after')
   })

@@ -27,12 +27,18 @@ const WAYS: readonly (readonly [way: string, bytes: (host: string) => string])[]
   ['never end their headers', (host) => `GET / HTTP/1.1\r\n${host}\r\nX-More: `],
   ['never end a body that nobody wants', (host) => `POST /devices HTTP/1.1\r\n${host}\r\n${BODY}`],
   ['never end a form', (host) => `POST /enter HTTP/1.1\r\n${host}\r\nContent-Length: 900\r\n\r\nt`],
-  ['never end a chunked body', (host) => {
-    return `POST /health HTTP/1.1\r\n${host}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe`
-  }],
-  ['wait for leave to send', (host) => {
-    return `POST /pause HTTP/1.1\r\n${host}\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n`
-  }],
+  [
+    'never end a chunked body',
+    (host) => {
+      return `POST /health HTTP/1.1\r\n${host}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe`
+    },
+  ],
+  [
+    'wait for leave to send',
+    (host) => {
+      return `POST /pause HTTP/1.1\r\n${host}\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n`
+    },
+  ],
   ['read nothing of the page', (host) => `GET /panel.js HTTP/1.1\r\n${host}\r\n\r\n`.repeat(16)],
   ['pipeline what is refused', (host) => `DELETE /pause HTTP/1.1\r\n${host}\r\n\r\n`.repeat(16)],
   ['keep their connection for later', (host) => `GET /health HTTP/1.1\r\n${host}\r\n\r\n`],

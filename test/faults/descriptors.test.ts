@@ -4,11 +4,14 @@ import { readdirSync } from 'node:fs'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import {
-  startDaemonProcess, temporaryFolder, type DaemonProcess, type PairedDevice,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
+  type PairedDevice,
 } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
-import { RawClient, type RawResponse } from '../support/raw-http.ts'
+import type { RawClient, RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
@@ -98,8 +101,14 @@ async function recovers(
   await phone.pushFile('File', 'b', Buffer.from('after'))
   assert.equal(String(await phone.download()), 'after')
   assert.equal(await daemon.stop(), 0)
-  const lines = daemon.stderr().split('\n').filter((line) => line !== '')
-  assert.deepEqual(lines.filter((line) => expected?.test(line) !== true), [])
+  const lines = daemon
+    .stderr()
+    .split('\n')
+    .filter((line) => line !== '')
+  assert.deepEqual(
+    lines.filter((line) => expected?.test(line) !== true),
+    [],
+  )
 }
 
 describe('a daemon that may not open another file', needs('prlimit'), () => {
@@ -166,7 +175,10 @@ describe('a machine that has no file left', needsTracing, () => {
     assert.match(unsaved, /too many files are open; try again/)
     await letGo()
     client.close()
-    await recovers(subject, /(?:Cannot save that a credential has|Saved which credentials have) ended/)
+    await recovers(
+      subject,
+      /(?:Cannot save that a credential has|Saved which credentials have) ended/,
+    )
   })
 })
 
@@ -180,7 +192,10 @@ describe('a machine that has no thread left', needsTracing, () => {
 
     // It verified nothing yet, so it has no thread for that.
     const daemon = await startDaemonProcess(t, options)
-    const letGo = await inject(t, daemon.ready.pid, { calls: 'clone,clone3', fault: 'error=EAGAIN' })
+    const letGo = await inject(t, daemon.ready.pid, {
+      calls: 'clone,clone3',
+      fault: 'error=EAGAIN',
+    })
     const client = await connectTo(daemon)
     const ask = askOn(client, device)
     const { status, headers, body } = await ask('GET /Sync.json')

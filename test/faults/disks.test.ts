@@ -210,7 +210,8 @@ describe('a desktop whose disk has no room for a second copy of a file', needsDe
     const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
     const bytes = Buffer.alloc(14 * MIB, 'bytes ')
     await phone.pushFile('File', 'large', bytes)
-    const received = (): Promise<readonly string[]> => readdir(join(disk, 'received')).catch(() => [])
+    const received = (): Promise<readonly string[]> =>
+      readdir(join(disk, 'received')).catch(() => [])
     const isOver = async (): Promise<boolean> =>
       daemon.stderr().includes('Cannot hand the item on') || (await received()).includes('large')
     while (!(await isOver())) await phone.document()
@@ -226,9 +227,7 @@ describe('a desktop whose disk has no room for a second copy of a file', needsDe
 
 describe('a daemon whose disk fails', needsTracing, () => {
   const DISK_CALLS: Readonly<Record<string, readonly (readonly [Injection, readonly Push[]])[]>> = {
-    'to take bytes': [
-      [{ calls: 'pwritev,pwrite64', fault: 'error=ENOSPC' }, [UPLOAD, FORM]],
-    ],
+    'to take bytes': [[{ calls: 'pwritev,pwrite64', fault: 'error=ENOSPC' }, [UPLOAD, FORM]]],
     'to rename': [
       [{ calls: 'rename', fault: 'error=ENOSPC' }, [TEXT, COMMIT, FORM, UPLOAD]],
       [{ calls: 'rename', fault: 'error=EIO' }, [TEXT, COMMIT, FORM, UPLOAD]],
@@ -349,12 +348,19 @@ async function shutOut(
   const { id, unsaved } = JSON.parse(String(revoked.stdout))
   assert.deepEqual([revoked.code, id], [1, lost.id])
   assert.match(unsaved, /Cannot save .*devices\.json/)
-  await assert.rejects(daemon.run('rotate', old.id), { code: 1, stdout: '', stderr: /no new password/ })
+  await assert.rejects(daemon.run('rotate', old.id), {
+    code: 1,
+    stdout: '',
+    stderr: /no new password/,
+  })
   assert.deepEqual([await isIn(lost, daemon), await isIn(old, daemon)], [false, false])
   assert.equal((await phone.fetch('/')).status, 200)
   const owner = await ownerOf(daemon)
   assert.equal((await owner.status()).devicesError, unsaved)
-  assert.deepEqual((await owner.devices()).map(({ active }) => active), [true, false])
+  assert.deepEqual(
+    (await owner.devices()).map(({ active }) => active),
+    [true, false],
+  )
 
   await mend()
   while ((await owner.status()).devicesError !== undefined) continue
@@ -386,28 +392,39 @@ describe('a device that is shut out', needsMount, () => {
     const makeRoom = await fill(daemon.folder)
     assert.match((await (await ownerOf(daemon)).revoke(device.id)).unsaved ?? '', /no space left/)
     assert.equal(await daemon.stop(), 0)
-    assert.match(daemon.stderr(), /error Credentials that have ended count again from the next start on/)
+    assert.match(
+      daemon.stderr(),
+      /error Credentials that have ended count again from the next start on/,
+    )
     await makeRoom()
-    const next = await startDaemonProcess(t, { ...options, main: program.main, args: ['--headless'] })
+    const next = await startDaemonProcess(t, {
+      ...options,
+      main: program.main,
+      args: ['--headless'],
+    })
     assert.equal((await createPhone(device, next.ready.gateway).fetch('/')).status, 200)
   })
 })
 
 describe('a command without a daemon', () => {
-  it('shuts nobody out when it cannot save that, and changes nothing', needs('prlimit'), async (t) => {
-    const { daemon, device, files } = await startUsed(t, {})
-    for (const label of ['Second', 'Third', 'Fourth']) await daemon.pair(label)
-    assert.equal(await daemon.stop(), 0)
-    const stored = await files()
-    // The lock fits, and the devices do not.
-    const wrapper = ['prlimit', '--fsize=700']
-    const limited = daemonCommand(daemon.folder, { main: program.main, wrapper })
-    for (const command of ['revoke', 'rotate']) {
-      const stderr = /^Cannot save .*devices\.json: there is no space left$/m
-      await assert.rejects(limited.run(command, device.id), { code: 1, stdout: '', stderr })
-      assert.deepEqual(await files(), stored)
-    }
-  })
+  it(
+    'shuts nobody out when it cannot save that, and changes nothing',
+    needs('prlimit'),
+    async (t) => {
+      const { daemon, device, files } = await startUsed(t, {})
+      for (const label of ['Second', 'Third', 'Fourth']) await daemon.pair(label)
+      assert.equal(await daemon.stop(), 0)
+      const stored = await files()
+      // The lock fits, and the devices do not.
+      const wrapper = ['prlimit', '--fsize=700']
+      const limited = daemonCommand(daemon.folder, { main: program.main, wrapper })
+      for (const command of ['revoke', 'rotate']) {
+        const stderr = /^Cannot save .*devices\.json: there is no space left$/m
+        await assert.rejects(limited.run(command, device.id), { code: 1, stdout: '', stderr })
+        assert.deepEqual(await files(), stored)
+      }
+    },
+  )
 })
 
 const NOBODY = 65_534

@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
-  startDaemonProcess, temporaryFolder, type DaemonOptions, type DaemonProcess, type PairedDevice,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonOptions,
+  type DaemonProcess,
+  type PairedDevice,
 } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { createPhone, readObject, type Phone } from '../support/phone.ts'

@@ -2,14 +2,16 @@ import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { startDaemonProcess, type DaemonProcess, type PairedDevice } from '../support/daemon-process.ts'
+import {
+  startDaemonProcess,
+  type DaemonProcess,
+  type PairedDevice,
+} from '../support/daemon-process.ts'
 import { openEvents, type EventReader } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
-import {
-  CHEAP_HOLDS, formatRequest, HOLD_ARGS, type GreedyDevice,
-} from './support/cheap-holds.ts'
+import { CHEAP_HOLDS, formatRequest, HOLD_ARGS, type GreedyDevice } from './support/cheap-holds.ts'
 import { OPERATIONS, useOnce, type OperationTimes } from './support/other-device.ts'
 import { needsDisk } from './support/vitals.ts'
 

@@ -1,14 +1,29 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
-  chmod, chown, cp, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, truncate, unlink,
+  chmod,
+  chown,
+  cp,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  unlink,
   writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import {
-  startDaemonProcess, temporaryFolder, type DaemonProcess, type PairedDevice,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
+  type PairedDevice,
 } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
@@ -82,7 +97,8 @@ async function copyWorn(t: TestContext): Promise<Copy> {
   return {
     folder,
     paths: {
-      data, config,
+      data,
+      config,
       devices: join(data, 'devices.json'),
       item: join(data, 'item.json'),
       blob: join(data, 'blobs', binary.blob.name),
@@ -116,7 +132,10 @@ async function modeOf(path: string): Promise<string> {
 
 type Spoil = (path: string) => Promise<unknown>
 
-const write = (content: string): Spoil => (path) => writeFile(path, content, 'latin1')
+const write =
+  (content: string): Spoil =>
+  (path) =>
+    writeFile(path, content, 'latin1')
 
 const newer: Spoil = async (path) => {
   const text = await readFile(path, 'utf8')
@@ -255,7 +274,10 @@ describe('a daemon starts all the same', () => {
     ['of a newer version', newer, 'left as it is; run the newer version of clipgate that wrote it'],
   ] as const) {
     it(`when a staged upload has a record that is ${what}: both are left`, async (t) => {
-      const { folder, paths: { record } } = await copyWorn(t)
+      const {
+        folder,
+        paths: { record },
+      } = await copyWorn(t)
       const before = await readFile(record)
       await spoil(record)
       const daemon = await start(t, folder)
@@ -270,13 +292,16 @@ describe('a daemon starts all the same', () => {
   }
 
   const TOKENS: Readonly<Record<string, Spoil>> = {
-    'garbage': write('\x00\xff'),
+    garbage: write('\x00\xff'),
     'readable to all': (path) => chmod(path, 0o644),
     'a link': link,
   }
   for (const [what, spoil] of Object.entries(TOKENS)) {
     it(`when the token of an earlier run is ${what}: it makes a new one`, async (t) => {
-      const { folder, paths: { token } } = await copyWorn(t)
+      const {
+        folder,
+        paths: { token },
+      } = await copyWorn(t)
       await spoil(token)
       const daemon = await start(t, folder)
       assert.equal(await modeOf(token), '600')
@@ -286,7 +311,10 @@ describe('a daemon starts all the same', () => {
   }
 
   it('when a token became garbage while it runs: commands say what to do', async (t) => {
-    const { folder, paths: { token } } = await copyWorn(t)
+    const {
+      folder,
+      paths: { token },
+    } = await copyWorn(t)
     const daemon = await start(t, folder)
     for (const content of ['\x00\xff', 'another', '']) {
       await writeFile(token, content, 'latin1')
@@ -299,7 +327,10 @@ describe('a daemon starts all the same', () => {
 
 describe('whoever follows a remedy loses nothing', () => {
   it('when the item cannot be read', async (t) => {
-    const { folder, paths: { data, item } } = await copyWorn(t)
+    const {
+      folder,
+      paths: { data, item },
+    } = await copyWorn(t)
     const good = await readFile(item)
     await halve(item)
     const { stderr } = await failToStart(t, folder, { main: program.main })
@@ -322,7 +353,10 @@ describe('whoever follows a remedy loses nothing', () => {
   })
 
   it('when the devices cannot be read', async (t) => {
-    const { folder, paths: { devices } } = await copyWorn(t)
+    const {
+      folder,
+      paths: { devices },
+    } = await copyWorn(t)
     const moved = join(folder, 'moved')
     await rename(devices, moved)
     const daemon = await start(t, folder)
@@ -335,7 +369,10 @@ describe('whoever follows a remedy loses nothing', () => {
   })
 
   it('when the lock cannot be read', async (t) => {
-    const { folder, paths: { lock } } = await copyWorn(t)
+    const {
+      folder,
+      paths: { lock },
+    } = await copyWorn(t)
     await writeFile(lock, '{')
     await failToStart(t, folder, { main: program.main })
     await unlink(lock)

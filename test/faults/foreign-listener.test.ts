@@ -7,7 +7,14 @@ import { PRIVATE } from '../control/support/private-routes.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { forgeries, listenInstead, replay } from '../support/foreign-listener.ts'
 
-const COMMANDS = [['status'], ['devices'], ['panel', '--print'], ['pause'], ['peers'], ['revoke', 'nobody']]
+const COMMANDS = [
+  ['status'],
+  ['devices'],
+  ['panel', '--print'],
+  ['pause'],
+  ['peers'],
+  ['revoke', 'nobody'],
+]
 
 describe('a program that takes the control port of a daemon that was killed', () => {
   it('hears nothing from commands, and what it could have heard opens nothing later', async (t) => {
@@ -29,7 +36,12 @@ describe('a program that takes the control port of a daemon that was killed', ()
 
     const env = { CLIPGATE_CONTROL: new URL(control).host }
     await startDaemonProcess(t, { args: ['--headless'], folder, env })
-    const secrets = { method: 'POST', path: '/', headers: {}, body: `${token} ${new URL(url).hash}` }
+    const secrets = {
+      method: 'POST',
+      path: '/',
+      headers: {},
+      body: `${token} ${new URL(url).hash}`,
+    }
     for (const attempt of forgeries([secrets], PRIVATE)) {
       if (attempt.path === '/') continue
       const status = await replay(control, attempt)

@@ -96,15 +96,17 @@ describe('a request that two readers could understand in two ways', needsProc, (
     const before = { descriptors: vitals.descriptors(), uploads: vitals.uploads() }
     const start = `PUT /file/a HTTP/1.1\r\nHost: box\r\n${login}`
     // At once, as some connections are lingered on.
-    await Promise.all(AMBIGUOUS.map(async ([head, body]) => {
-      const fields = head.replace('LENGTH', `${push.length}`)
-      const answers = await ask(`${start}${fields}\r\n\r\n${body}${push}`)
-      const [status = 0, ...others] = statuses(answers)
-      const what = JSON.stringify(`${head} ${body}`.slice(0, 100))
-      assert.ok([400, 431, 501].includes(status), `${status} to ${what}`)
-      assert.deepEqual(others, [], what)
-      assert.match(answers, /\r\nConnection: close\r\n/i, what)
-    }))
+    await Promise.all(
+      AMBIGUOUS.map(async ([head, body]) => {
+        const fields = head.replace('LENGTH', `${push.length}`)
+        const answers = await ask(`${start}${fields}\r\n\r\n${body}${push}`)
+        const [status = 0, ...others] = statuses(answers)
+        const what = JSON.stringify(`${head} ${body}`.slice(0, 100))
+        assert.ok([400, 431, 501].includes(status), `${status} to ${what}`)
+        assert.deepEqual(others, [], what)
+        assert.match(answers, /\r\nConnection: close\r\n/i, what)
+      }),
+    )
     assert.equal((await phone.document())['text'], 'before')
     await vitals.settled(before)
     assert.equal(daemon.stderr(), '')
@@ -224,7 +226,11 @@ describe('every route', () => {
       const client = await RawClient.connect(at.port)
       t.after(() => client.close())
       const path = pattern.replaceAll(/\{[^}]+\}/g, 'Text-0')
-      const lines = [`${method} ${path} HTTP/1.1`, 'Host: box', `Authorization: ${at.authorization}`]
+      const lines = [
+        `${method} ${path} HTTP/1.1`,
+        'Host: box',
+        `Authorization: ${at.authorization}`,
+      ]
       return client.send([...lines, ...fields, '', ''].join('\r\n')).read(method)
     }
     return { ...at, rows, ask }

@@ -29,7 +29,10 @@ const DAMAGES: Readonly<Record<string, (path: string, bytes: Buffer) => Promise<
 
 /** The warnings in the log about one kernel. */
 function warningsAbout(kernel: Kernel, daemon: DaemonProcess): readonly string[] {
-  return daemon.stderr().split('\n').filter((line) => line.includes(`Cannot use ${kernel}`))
+  return daemon
+    .stderr()
+    .split('\n')
+    .filter((line) => line.includes(`Cannot use ${kernel}`))
 }
 
 describe('a program whose kernel is damaged', () => {

@@ -6,13 +6,23 @@ import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { ControlUnreachableError } from '../../src/control/call-control.ts'
 import {
-  startDaemonProcess, temporaryFolder, type DaemonProcess,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
 } from '../support/daemon-process.ts'
 import { addCheapDevices, type CheapDevice } from '../support/many-devices.ts'
 import { createPhone } from '../support/phone.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import {
-  commit, pair, postForm, putFile, putText, revoke, rotate, type Change, type Target,
+  commit,
+  pair,
+  postForm,
+  putFile,
+  putText,
+  revoke,
+  rotate,
+  type Change,
+  type Target,
 } from './support/changes.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { Ledger, settleFiles, sha256 } from './support/ledger.ts'
@@ -104,7 +114,10 @@ async function aim(subject: Subject, daemon: DaemonProcess): Promise<Watched> {
   const watched: Watched = {
     onProgress: () => {},
     target: {
-      daemon, ledger, agent, next,
+      daemon,
+      ledger,
+      agent,
+      next,
       authorization: device.authorization,
       owner: await ownerOf(daemon),
       onSent: (bytes) => watched.onProgress('bytes', bytes),
@@ -183,9 +196,14 @@ describe('a daemon that is killed', () => {
       const isOwnerThere = kill % OWNER_ROUNDS === OWNER_ROUNDS - 1
       const ofPhone = pick(['bytes', 'event', 'event', 'answer'] as const)
       const trigger = isOwnerThere ? 'device' : ofPhone
-      let left = Math.random() * {
-        bytes: pick(SIZES), event: MAX_EVENTS, device: MAX_DEVICE_EVENTS, answer: 4,
-      }[trigger]
+      let left =
+        Math.random() *
+        {
+          bytes: pick(SIZES),
+          event: MAX_EVENTS,
+          device: MAX_DEVICE_EVENTS,
+          answer: 4,
+        }[trigger]
       watched.onProgress = (kind, count) => {
         if (kind !== trigger || daemon.child.killed) return
         left -= count
@@ -221,9 +239,9 @@ describe('a daemon that is killed', () => {
     'a commit': () => [putText, putFile('b', 10), commit('b', 10)],
     'a text': () => [putText],
     'a form': () => [postForm(10)],
-    'pairing': () => [pair],
-    'rotating': (subject) => [rotate(pick(idsOfOthers(subject)))],
-    'revoking': (subject) => [revoke(pick(idsOfOthers(subject)))],
+    pairing: () => [pair],
+    rotating: (subject) => [rotate(pick(idsOfOthers(subject)))],
+    revoking: (subject) => [revoke(pick(idsOfOthers(subject)))],
   }
 
   it('has it also when it is killed at each step on the disk', needsTracing, async (t) => {

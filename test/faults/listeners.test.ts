@@ -170,7 +170,11 @@ describe('a listener that the system takes away', needs('ss'), () => {
         ['info', 'A listener is well again', undefined],
       ],
     )
-    assert.deepEqual(told, [['gateway', true], ['gateway', true], ['gateway', false]])
+    assert.deepEqual(told, [
+      ['gateway', true],
+      ['gateway', true],
+      ['gateway', false],
+    ])
   })
 })
 

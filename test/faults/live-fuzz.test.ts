@@ -40,9 +40,20 @@ after(() => program.remove())
 async function allEndpoints(t: TestContext): Promise<readonly Endpoint[]> {
   const at = await serveGateway(t)
   const rows = deviceRoutes(at, new EventStreams(at), { version: '' })
-  const heads = rows.filter(({ method }) => method === 'GET').map((row) => ({ ...row, method: 'HEAD' }))
-  const others = [['GET', '/healthz'], ['POST', '/nowhere'], ['CONNECT', 'box:80'], ['TRACE', '/']] as const
-  return [...rows, ...heads, ...others.map(([method, pattern]) => ({ method, pattern, maxBody: 0 }))]
+  const heads = rows
+    .filter(({ method }) => method === 'GET')
+    .map((row) => ({ ...row, method: 'HEAD' }))
+  const others = [
+    ['GET', '/healthz'],
+    ['POST', '/nowhere'],
+    ['CONNECT', 'box:80'],
+    ['TRACE', '/'],
+  ] as const
+  return [
+    ...rows,
+    ...heads,
+    ...others.map(([method, pattern]) => ({ method, pattern, maxBody: 0 })),
+  ]
 }
 
 /** Whether a request of this kind can change what is current, or waits to. */
@@ -52,8 +63,16 @@ function isPush({ method, pattern }: Endpoint): boolean {
 
 /** Credentials that let nobody in; most of them are refused without a delay. */
 function strangeLogin(random: Random): string {
-  if (random.chance(0.02)) return `Authorization: Basic ${btoa('mobile_00000000:not the password')}\r\n`
-  return random.pick(['', '', '', 'Authorization: Basic\r\n', 'Authorization: Basic !\r\n', 'Authorization: Bearer x\r\n'])
+  if (random.chance(0.02))
+    return `Authorization: Basic ${btoa('mobile_00000000:not the password')}\r\n`
+  return random.pick([
+    '',
+    '',
+    '',
+    'Authorization: Basic\r\n',
+    'Authorization: Basic !\r\n',
+    'Authorization: Bearer x\r\n',
+  ])
 }
 
 /** A request, or a few: damaged on the wire, in their bodies, in both, or not at all. */
@@ -196,12 +215,21 @@ describe('the gateway of a daemon', needsProc, () => {
 
     // Whatever was pushed: it is one whole item.
     const { hasData, hash, size } = await phone.document()
-    const bytes = hasData === true ? await phone.download() : Buffer.from(String((await phone.document())['text']))
-    assert.deepEqual([bytes.length, createHash('sha256').update(bytes).digest('hex')], [size, hash || undefined])
+    const bytes =
+      hasData === true
+        ? await phone.download()
+        : Buffer.from(String((await phone.document())['text']))
+    assert.deepEqual(
+      [bytes.length, createHash('sha256').update(bytes).digest('hex')],
+      [size, hash || undefined],
+    )
     await works(phone)
     await works(other)
     const paths = readdirSync(join(daemon.folder, 'data'), { recursive: true }).map(String)
-    assert.deepEqual(paths.filter((path) => !isOwnPath(path)), [])
+    assert.deepEqual(
+      paths.filter((path) => !isOwnPath(path)),
+      [],
+    )
     assert.ok(vitals.blobs().length <= 17, vitals.blobs().join())
     assert.equal(daemon.stderr(), '')
     assert.equal(await daemon.stop(), 0)

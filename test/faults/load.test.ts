@@ -124,7 +124,10 @@ describe('downloads that nobody reads', needsProc, () => {
     return clients
   }
 
-  for (const [count, most] of [[6, 32], [500, 192]] as const) {
+  for (const [count, most] of [
+    [6, 32],
+    [500, 192],
+  ] as const) {
     it(`take little memory, and keep nobody waiting: ${count} of them`, async (t) => {
       const { daemon, device, phone, vitals, before, hasGrownBy } = await start(t)
       const clients = await beginReading(daemon, device, count)

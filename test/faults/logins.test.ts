@@ -16,10 +16,23 @@ import { connectTo } from './support/raw-device.ts'
 const HEADLESS = { args: ['--headless'] }
 
 const SPELLINGS = [
-  '//Sync.json', '/Sync.json/', '/./Sync.json', '/%53ync.json', '/sync.json', '/no/such/path', '/%',
-  '*', '/healthz/x', '//healthzz', '/healthz/../Sync.json', '/healthz%2f..%2fSync.json',
-  '/healthz;/Sync.json', '/Sync.json#/healthz', '/Sync.json?/healthz',
-  'http://box/Sync.json', 'http://box/healthz/../',
+  '//Sync.json',
+  '/Sync.json/',
+  '/./Sync.json',
+  '/%53ync.json',
+  '/sync.json',
+  '/no/such/path',
+  '/%',
+  '*',
+  '/healthz/x',
+  '//healthzz',
+  '/healthz/../Sync.json',
+  '/healthz%2f..%2fSync.json',
+  '/healthz;/Sync.json',
+  '/Sync.json#/healthz',
+  '/Sync.json?/healthz',
+  'http://box/Sync.json',
+  'http://box/healthz/../',
 ]
 
 /** Everything that the tables of the gateway have for devices, as request lines. */
@@ -34,7 +47,13 @@ async function everyLie(at: GuardedGateway): Promise<readonly string[][]> {
   const { username } = at.device
   const right = basic(username, at.password)
   const malformed = [
-    '', 'Basic', 'Basic !', 'Bearer x', 'Basic bm9jb2xvbg==', `Bearer ${at.password}`, at.password,
+    '',
+    'Basic',
+    'Basic !',
+    'Bearer x',
+    'Basic bm9jb2xvbg==',
+    `Bearer ${at.password}`,
+    at.password,
   ]
   const revoked = await at.devices.add({ kind: 'phone' })
   await at.devices.revoke(revoked.device.id)
@@ -348,14 +367,18 @@ describe('guesses that never end', () => {
     await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
   })
 
-  it('do not lock it out behind a trusted proxy that does not tell for whom', linuxOnly, async (t) => {
-    const args = [...HEADLESS.args, '--trusted-proxies', PROXY]
-    const daemon = await startDaemonProcess(t, { args })
-    const device = await daemon.pair('Phone')
-    const guessers = { count: 250, address: () => PROXY, username: madeUp, isPersistent: true }
-    const guessing = await keepGuessing(t, daemon, guessers)
-    await assertSoonIn(t, guessing, () => ask(daemon, device, PROXY))
-  })
+  it(
+    'do not lock it out behind a trusted proxy that does not tell for whom',
+    linuxOnly,
+    async (t) => {
+      const args = [...HEADLESS.args, '--trusted-proxies', PROXY]
+      const daemon = await startDaemonProcess(t, { args })
+      const device = await daemon.pair('Phone')
+      const guessers = { count: 250, address: () => PROXY, username: madeUp, isPersistent: true }
+      const guessing = await keepGuessing(t, daemon, guessers)
+      await assertSoonIn(t, guessing, () => ask(daemon, device, PROXY))
+    },
+  )
 
   it('do not lock a device out where it was seen last, for its own name', linuxOnly, async (t) => {
     const before = await startDaemonProcess(t, HEADLESS)

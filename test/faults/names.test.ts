@@ -29,39 +29,115 @@ const MARK = `attack-${process.pid}`
 
 /** Names that are paths, or become one on some system, or are none at all. */
 const NEVER_NAMES: readonly string[] = [
-  '', '.', '..', '/', '\\', `../${MARK}`, `..\\${MARK}`, `../../../../../../tmp/${MARK}`, `/tmp/${MARK}`,
-  `./${MARK}`, `a/../../${MARK}`, `${MARK}/`, `${MARK}\\`, `C:\\${MARK}`, `\\\\server\\share\\${MARK}`,
-  `\\\\?\\C:\\${MARK}`, `${MARK}\0`, `\0${MARK}`, `${MARK}.txt\0.png`, `${MARK}\n`, `${MARK}\r\nX-A: b`,
-  `${MARK}\x1b[2J`, `${MARK}\x7f`, `${MARK}\x85`, `${MARK}\u2028`, `${MARK}\u2029`, MARK.padEnd(256, 'x'),
-  `${MARK}${'é'.repeat(128)}`, MARK.padEnd(5000, 'x'),
+  '',
+  '.',
+  '..',
+  '/',
+  '\\',
+  `../${MARK}`,
+  `..\\${MARK}`,
+  `../../../../../../tmp/${MARK}`,
+  `/tmp/${MARK}`,
+  `./${MARK}`,
+  `a/../../${MARK}`,
+  `${MARK}/`,
+  `${MARK}\\`,
+  `C:\\${MARK}`,
+  `\\\\server\\share\\${MARK}`,
+  `\\\\?\\C:\\${MARK}`,
+  `${MARK}\0`,
+  `\0${MARK}`,
+  `${MARK}.txt\0.png`,
+  `${MARK}\n`,
+  `${MARK}\r\nX-A: b`,
+  `${MARK}\x1b[2J`,
+  `${MARK}\x7f`,
+  `${MARK}\x85`,
+  `${MARK}\u2028`,
+  `${MARK}\u2029`,
+  MARK.padEnd(256, 'x'),
+  `${MARK}${'é'.repeat(128)}`,
+  MARK.padEnd(5000, 'x'),
 ]
 
 /** Names like all others to us, whatever another system makes of them. */
 const STRANGE_NAMES: readonly string[] = [
-  `C:${MARK}`, `${MARK}:stream`, `${MARK}::$DATA`, `${MARK}.`, `${MARK}...`, `${MARK} `, ` ${MARK}`,
-  `~${MARK}`, `-${MARK}`, `$(touch ${MARK})`, `\`touch ${MARK}\``, `${MARK}|touch ${MARK}`, `%2e%2e%2f${MARK}`,
-  `%252e%252e%252f${MARK}`, `..%c0%af${MARK}`, `．．／${MARK}`, `..;${MARK}`, `.${MARK}`, `..${MARK}`,
-  `CON.${MARK}`, `NUL.${MARK}`, `COM1.${MARK}`, `${MARK}*?<>"`, `file:${MARK}`, `${MARK}\u202egnp`,
+  `C:${MARK}`,
+  `${MARK}:stream`,
+  `${MARK}::$DATA`,
+  `${MARK}.`,
+  `${MARK}...`,
+  `${MARK} `,
+  ` ${MARK}`,
+  `~${MARK}`,
+  `-${MARK}`,
+  `$(touch ${MARK})`,
+  `\`touch ${MARK}\``,
+  `${MARK}|touch ${MARK}`,
+  `%2e%2e%2f${MARK}`,
+  `%252e%252e%252f${MARK}`,
+  `..%c0%af${MARK}`,
+  `．．／${MARK}`,
+  `..;${MARK}`,
+  `.${MARK}`,
+  `..${MARK}`,
+  `CON.${MARK}`,
+  `NUL.${MARK}`,
+  `COM1.${MARK}`,
+  `${MARK}*?<>"`,
+  `file:${MARK}`,
+  `${MARK}\u202egnp`,
 ]
 
 /** Spellings of a path that no encoding of a name gives. */
 const RAW_PATHS: readonly string[] = [
-  '/file/..', '/file/.', '/file/../file/a', '/file/%2e', '/file/%2E%2e', '/file/%2e%2e/%2e%2e/a',
-  `/file/..%2f${MARK}`, `/file/%2e%2e%2f${MARK}`, `/file/..%5c${MARK}`, `/file/..%255c${MARK}/a`,
-  `/file/../../../../../../tmp/${MARK}`, `/file//tmp/${MARK}`, `//tmp/${MARK}`, `/../${MARK}`,
-  `/file/${MARK}%00`, `/file/%00${MARK}`, `/file/%c0%ae%c0%ae%c0%af${MARK}`, `/file/%e0%80%af${MARK}`,
-  `/file/%f0%80%80%af${MARK}`, `/file/%ed%a0%80${MARK}`, `/file/%ed%b0%80${MARK}`, `/file/${MARK}%ff`,
-  `/file/${MARK}%`, `/file/${MARK}%4`, `/file/${MARK}%u002f`, `/file/${MARK}%zz`, `/file/${MARK}\\a/b`,
-  `/file/a;/../../${MARK}`, `/data/blobs/${MARK}`, '/file/../devices.json', '/devices.json', '/blobs',
-  `/api/history/..%2f..%2f${MARK}`, `/api/history/../../${MARK}`, `/api/history/File-..%2f${MARK}/data`,
-  `/api/history/File-%00${MARK}/data`, `/api/history/File-${MARK}/../data`,
-  `/api/history/..-${MARK}/data`, `/api/history/%2e%2e/${MARK}`, `/api/history/File/..%2f${MARK}`,
+  '/file/..',
+  '/file/.',
+  '/file/../file/a',
+  '/file/%2e',
+  '/file/%2E%2e',
+  '/file/%2e%2e/%2e%2e/a',
+  `/file/..%2f${MARK}`,
+  `/file/%2e%2e%2f${MARK}`,
+  `/file/..%5c${MARK}`,
+  `/file/..%255c${MARK}/a`,
+  `/file/../../../../../../tmp/${MARK}`,
+  `/file//tmp/${MARK}`,
+  `//tmp/${MARK}`,
+  `/../${MARK}`,
+  `/file/${MARK}%00`,
+  `/file/%00${MARK}`,
+  `/file/%c0%ae%c0%ae%c0%af${MARK}`,
+  `/file/%e0%80%af${MARK}`,
+  `/file/%f0%80%80%af${MARK}`,
+  `/file/%ed%a0%80${MARK}`,
+  `/file/%ed%b0%80${MARK}`,
+  `/file/${MARK}%ff`,
+  `/file/${MARK}%`,
+  `/file/${MARK}%4`,
+  `/file/${MARK}%u002f`,
+  `/file/${MARK}%zz`,
+  `/file/${MARK}\\a/b`,
+  `/file/a;/../../${MARK}`,
+  `/data/blobs/${MARK}`,
+  '/file/../devices.json',
+  '/devices.json',
+  '/blobs',
+  `/api/history/..%2f..%2f${MARK}`,
+  `/api/history/../../${MARK}`,
+  `/api/history/File-..%2f${MARK}/data`,
+  `/api/history/File-%00${MARK}/data`,
+  `/api/history/File-${MARK}/../data`,
+  `/api/history/..-${MARK}/data`,
+  `/api/history/%2e%2e/${MARK}`,
+  `/api/history/File/..%2f${MARK}`,
 ]
 
 /** A daemon among files that are none of its business. */
 async function startAmongOthers(t: TestContext, options: DaemonOptions = {}) {
   const folder = await temporaryFolder(t)
-  for (const name of ['data', 'received', 'elsewhere']) mkdirSync(join(folder, name), { mode: 0o700 })
+  for (const name of ['data', 'received', 'elsewhere'])
+    mkdirSync(join(folder, name), { mode: 0o700 })
   const others = ['victim', 'elsewhere/victim', 'data/victim', 'received/victim']
   for (const path of others) writeFileSync(join(folder, path), `not ours: ${path}`)
   const daemon = await startDaemonProcess(t, { main: program.main, folder, ...options })
@@ -101,7 +177,10 @@ const FORM = 'Content-Type: multipart/form-data; boundary=b\r\n'
 const encode = (name: string): string => encodeURIComponent(name).replaceAll("'", '%27')
 
 /** Says a name wherever one can be said, and returns what was answered where. */
-async function sayEverywhere({ ask }: Victim, name: string): Promise<Readonly<Record<string, number>>> {
+async function sayEverywhere(
+  { ask }: Victim,
+  name: string,
+): Promise<Readonly<Record<string, number>>> {
   const path = `/file/${encode(name)}`
   const file = { type: 'File', hash: 'ab' }
   const put = (document: object) => ask('PUT /Sync.json', '', JSON.stringify(document))
@@ -117,7 +196,11 @@ async function sayEverywhere({ ask }: Victim, name: string): Promise<Readonly<Re
     'a document': put({ type: 'Image', dataName: name, hasData: true }),
     'a document of a long text': put({ type: 'Text', dataName: name, hasData: true }),
     'an old document': put({ Type: 'File', File: name, Clipboard: '' }),
-    'a form': ask('POST /api/history', '', new URLSearchParams({ ...file, dataName: name }).toString()),
+    'a form': ask(
+      'POST /api/history',
+      '',
+      new URLSearchParams({ ...file, dataName: name }).toString(),
+    ),
     'a multipart form': post({ dataName: name }, 'filename="a"'),
     'a file name': post({}, `filename="${quoted}"`),
     'an extended file name': post({}, `filename*=UTF-8''${encode(name)}`),
@@ -127,7 +210,10 @@ async function sayEverywhere({ ask }: Victim, name: string): Promise<Readonly<Re
     'a hash': ask(`PATCH /api/history/File/${encode(name)}`),
     'a type': ask(`PATCH /api/history/${encode(name)}/ab`),
   }
-  const entries = Object.entries(answers).map(async ([where, answer]) => [where, (await answer).status])
+  const entries = Object.entries(answers).map(async ([where, answer]) => [
+    where,
+    (await answer).status,
+  ])
   return Object.fromEntries(await Promise.all(entries))
 }
 
@@ -207,11 +293,53 @@ describe('a name that means something elsewhere', () => {
 })
 
 const NAMES: readonly string[] = [
-  'a b.png', ' a', 'a ', 'a  b', '\u00a0', '100%.png', '%', '%41', '%2F', '%00', '%zz', 'a+b', '+', 'a&b=c;d',
-  '[1](2){3}', "it's", '"quoted"', 'a"; filename="b', '`', 'a#b?c', 'a:b', '~', '.png', '..a', '...', 'A', 'a',
-  '写真.png', 'かな', '한글', '\u00e9', 'e\u0301', '\u2126', '\u03a9', 'ﬁ', 'İ', 'ß', '🙂', '👩‍👩‍👧', '𝒳', '\u202ea',
-  '\u200b', '\ufeffa', '__proto__',
-  'constructor', 'x'.repeat(255), '写'.repeat(85),
+  'a b.png',
+  ' a',
+  'a ',
+  'a  b',
+  '\u00a0',
+  '100%.png',
+  '%',
+  '%41',
+  '%2F',
+  '%00',
+  '%zz',
+  'a+b',
+  '+',
+  'a&b=c;d',
+  '[1](2){3}',
+  "it's",
+  '"quoted"',
+  'a"; filename="b',
+  '`',
+  'a#b?c',
+  'a:b',
+  '~',
+  '.png',
+  '..a',
+  '...',
+  'A',
+  'a',
+  '写真.png',
+  'かな',
+  '한글',
+  '\u00e9',
+  'e\u0301',
+  '\u2126',
+  '\u03a9',
+  'ﬁ',
+  'İ',
+  'ß',
+  '🙂',
+  '👩‍👩‍👧',
+  '𝒳',
+  '\u202ea',
+  '\u200b',
+  '\ufeffa',
+  '__proto__',
+  'constructor',
+  'x'.repeat(255),
+  '写'.repeat(85),
 ]
 
 /** The name that a browser would give to a download. */
@@ -240,10 +368,19 @@ describe('a name of any kind', () => {
 
   it('is not taken for one that only looks like it, nor after a restart', async (t) => {
     const { phone, daemon } = await startAmongOthers(t, { args: ['--headless'] })
-    const twins = [['\u00e9', 'e\u0301'], ['\u2126', '\u03a9'], ['a', 'A'], ['ﬁ', 'fi'], ['a ', 'a'], ['%41', 'A']] as const
+    const twins = [
+      ['\u00e9', 'e\u0301'],
+      ['\u2126', '\u03a9'],
+      ['a', 'A'],
+      ['ﬁ', 'fi'],
+      ['a ', 'a'],
+      ['%41', 'A'],
+    ] as const
     for (const pair of twins) {
       const put = (name: string, path: string, body: string) =>
-        phone.fetch(path, { method: 'PUT', body }).then(({ status }) => assert.equal(status, 200, name))
+        phone
+          .fetch(path, { method: 'PUT', body })
+          .then(({ status }) => assert.equal(status, 200, name))
       for (const name of pair) await put(name, `/file/${encode(name)}`, `bytes of ${name}`)
       for (const name of pair) {
         await put(name, '/Sync.json', JSON.stringify({ type: 'File', dataName: name }))

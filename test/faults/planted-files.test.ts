@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import {
-  chmodSync, existsSync, linkSync, lstatSync, readFileSync, renameSync, symlinkSync, unlinkSync,
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -64,7 +71,7 @@ const SWAPS: Readonly<Record<string, (place: Place, path: string) => void>> = {
     writeFileSync(`${path}.other`, NOT_OURS)
     renameSync(`${path}.other`, path)
   },
-  'nothing': (_, path) => unlinkSync(path),
+  nothing: (_, path) => unlinkSync(path),
 }
 
 describe('a file that is swapped', needsProc, () => {
@@ -96,7 +103,10 @@ describe('a file that is swapped', needsProc, () => {
       const [blob = ''] = vitals.blobs()
       swap(place, inData('blobs', blob))
       const response = await phone.fetch('/file/a')
-      assert.deepEqual([response.status, (await response.text()).includes('not ours')], [404, false])
+      assert.deepEqual(
+        [response.status, (await response.text()).includes('not ours')],
+        [404, false],
+      )
       await phone.pushFile('File', 'b', Buffer.from('after'))
       assert.equal(String(await phone.download()), 'after')
       assert.deepEqual(place.look(), place.before)
@@ -121,11 +131,21 @@ describe('what others have put into the folders', needsProc, () => {
     const { daemon, victim, phone, inData } = place
     await phone.pushFile('File', 'a', Buffer.from('mine'))
     const foreign = [
-      'blobs/notes.txt', 'blobs/.hidden', `blobs/${'A'.repeat(32)}`, `blobs/${'a'.repeat(31)}`,
-      'staging/notes.txt', `staging/${'a'.repeat(32)}.json.bak`, 'notes.txt', 'item.json.bak',
+      'blobs/notes.txt',
+      'blobs/.hidden',
+      `blobs/${'A'.repeat(32)}`,
+      `blobs/${'a'.repeat(31)}`,
+      'staging/notes.txt',
+      `staging/${'a'.repeat(32)}.json.bak`,
+      'notes.txt',
+      'item.json.bak',
     ]
     for (const path of foreign) writeFileSync(inData(path), NOT_OURS)
-    const links = [`blobs/${'b'.repeat(32)}`, `staging/${'c'.repeat(32)}.json`, 'x.0123456789ab.tmp']
+    const links = [
+      `blobs/${'b'.repeat(32)}`,
+      `staging/${'c'.repeat(32)}.json`,
+      'x.0123456789ab.tmp',
+    ]
     for (const path of links) symlinkSync(victim, inData(path))
     const wanted = (path: string): boolean => [...foreign, ...links].includes(path)
     const before = takeSnapshot(inData(), wanted)

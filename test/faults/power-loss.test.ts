@@ -11,15 +11,23 @@ import type { Pairing } from '../../src/ports/admin.ts'
 import type { Blob } from '../../src/ports/blob.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import {
-  startDaemonProcess, temporaryFolder, type DaemonProcess, type PairedDevice,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
+  type PairedDevice,
 } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { sha256 } from './support/ledger.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import {
-  FATES, readChanges, RecordedDisk, writeState,
-  type DiskState, type FateOfBytes, type Loss,
+  FATES,
+  readChanges,
+  RecordedDisk,
+  writeState,
+  type DiskState,
+  type FateOfBytes,
+  type Loss,
 } from './support/recorded-disk.ts'
 
 /** Random losses behind each change of a file, besides those that are looked at anyway. */
@@ -122,7 +130,10 @@ class Recording {
   }
 
   async #count(): Promise<number> {
-    return readChanges(this.#log).then(({ length }) => length, () => 0)
+    return readChanges(this.#log).then(
+      ({ length }) => length,
+      () => 0,
+    )
   }
 }
 
@@ -207,11 +218,7 @@ async function playRound(recording: Recording, daemon: DaemonProcess, peer: Pair
   await stage('d', 600_000)
 }
 
-async function send(
-  phone: Phone,
-  path: string,
-  body: string | Uint8Array,
-): Promise<undefined> {
+async function send(phone: Phone, path: string, body: string | Uint8Array): Promise<undefined> {
   const response = await phone.fetch(path, { method: 'PUT', body })
   assert.equal(response.status, 200, await response.text())
 }
@@ -297,7 +304,9 @@ async function* casesOf({ root, steps }: Recording, disk: RecordedDisk): AsyncGe
 }
 
 function keyOf({ folders, files }: DiskState, allowed: string): string {
-  const hash = createHash('sha1').update(allowed).update([...folders].sort().join('\n'))
+  const hash = createHash('sha1')
+    .update(allowed)
+    .update([...folders].sort().join('\n'))
   for (const [path, bytes] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
     hash.update(`\n${path}\n${bytes.length}\n`).update(bytes)
   }
@@ -325,7 +334,13 @@ async function asAfterBoot({ folders, files }: DiskState): Promise<DiskState> {
 }
 
 const KNOWN_NAMES = [
-  'blobs', 'control.token', 'devices.json', 'item.json', 'lock', 'member.json', 'peers.json',
+  'blobs',
+  'control.token',
+  'devices.json',
+  'item.json',
+  'lock',
+  'member.json',
+  'peers.json',
   'staging',
 ]
 
@@ -333,8 +348,13 @@ const KNOWN_NAMES = [
 async function check(data: string, { allowed }: Case, recording: Recording): Promise<void> {
   const logger = new CaptureLogger()
   const clipboard = await openClipboard({
-    dataDir: data, clock: systemClock, logger, limits: { minFreeBytes: 0 },
-    maxMetadataBytes: 2 ** 24, verifyWorkers: 1, verifyQueue: 1,
+    dataDir: data,
+    clock: systemClock,
+    logger,
+    limits: { minFreeBytes: 0 },
+    maxMetadataBytes: 2 ** 24,
+    verifyWorkers: 1,
+    verifyQueue: 1,
   })
   try {
     const { latest, devices, peerStore, staging } = clipboard
@@ -386,7 +406,9 @@ async function checkServed(
   { phone: device }: Recording,
 ): Promise<void> {
   const daemon = await startDaemonProcess(t, {
-    main: program.main, folder, args: ['--headless', '--min-free-bytes', '0'],
+    main: program.main,
+    folder,
+    args: ['--headless', '--min-free-bytes', '0'],
   })
   assert.equal((await fetch(`${daemon.ready.gateway}/healthz`)).status, 204)
   if (device !== undefined && allowed.every(({ devices }) => device.id in devices)) {

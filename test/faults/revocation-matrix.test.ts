@@ -11,7 +11,10 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import {
-  startDaemonProcess, temporaryFolder, type DaemonProcess, type PairedDevice,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
+  type PairedDevice,
 } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { serveGateway } from '../support/gateway.ts'
@@ -63,26 +66,40 @@ const document = (name: string): string => JSON.stringify({ type: 'Text', text: 
 const ROWS: readonly Row[] = [
   { route: 'PUT /Sync.json', line: 'PUT /Sync.json', body: document, isQueued: true },
   {
-    route: 'PUT /Sync.json', line: 'PUT /Sync.json', isQueued: true,
+    route: 'PUT /Sync.json',
+    line: 'PUT /Sync.json',
+    isQueued: true,
     // Of what it has staged before.
     body: () => JSON.stringify({ type: 'File', dataName: 'waits', hasData: true }),
   },
-  { route: 'PUT /SyncClipboard.json', line: 'PUT /SyncClipboard.json', body: document, isQueued: true },
+  {
+    route: 'PUT /SyncClipboard.json',
+    line: 'PUT /SyncClipboard.json',
+    body: document,
+    isQueued: true,
+  },
   { route: 'PUT /file/{dataName}', line: 'PUT /file/{name}', body: (name) => `bytes of ${name}` },
   { route: 'PUT /file/{dataName}', line: 'PUT /file/waits', body: (name) => `bytes of ${name}` },
   {
-    route: 'POST /api/history', line: 'POST /api/history', fields: FORM, isQueued: true,
+    route: 'POST /api/history',
+    line: 'POST /api/history',
+    fields: FORM,
+    isQueued: true,
     body: (name) => `type=Text&hash=ab&text=${name}`,
   },
   {
-    route: 'POST /api/history', line: 'POST /api/history', fields: BOUNDARY, isQueued: true,
+    route: 'POST /api/history',
+    line: 'POST /api/history',
+    fields: BOUNDARY,
+    isQueued: true,
     body: (name) =>
       `${part('name="type"', 'File')}${part('name="hash"', 'ab')}` +
       `${part(`name="data"; filename="${name}"`, `bytes of ${name}`)}--b--\r\n`,
   },
   {
     // An old record, of which only the bytes are kept.
-    route: 'POST /api/history', line: 'POST /api/history',
+    route: 'POST /api/history',
+    line: 'POST /api/history',
     fields: `${BOUNDARY}User-Agent: SyncClipboard/3.0\r\n`,
     body: (name) =>
       `${part('name="type"', 'File')}${part('name="hash"', 'ab')}` +
@@ -90,28 +107,52 @@ const ROWS: readonly Row[] = [
       `${part(`name="data"; filename="${name}"`, `bytes of ${name}`)}--b--\r\n`,
   },
   {
-    route: 'POST /api/history/query', line: 'POST /api/history/query', fields: FORM,
+    route: 'POST /api/history/query',
+    line: 'POST /api/history/query',
+    fields: FORM,
     body: (name) => `page=1&searchText=${name}`,
   },
   {
-    route: 'PATCH /api/history/{type}/{hash}', line: 'PATCH /api/history/Text/ab',
-    fields: 'Content-Type: application/json\r\n', body: (name) => JSON.stringify({ starred: name }),
+    route: 'PATCH /api/history/{type}/{hash}',
+    line: 'PATCH /api/history/Text/ab',
+    fields: 'Content-Type: application/json\r\n',
+    body: (name) => JSON.stringify({ starred: name }),
   },
   { route: 'GET /Sync.json', line: 'GET /Sync.json', isLong: true },
   { route: 'GET /SyncClipboard.json', line: 'GET /SyncClipboard.json', isLong: true },
   { route: 'GET /file/{dataName}', line: 'GET /file/large', isLong: true },
   { route: 'GET /api/history/{profileId}', line: 'GET /api/history/{text}', isLong: true },
-  { route: 'GET /api/history/{profileId}/data', line: 'GET /api/history/{file}/data', isLong: true },
+  {
+    route: 'GET /api/history/{profileId}/data',
+    line: 'GET /api/history/{file}/data',
+    isLong: true,
+  },
   { route: 'GET /api/sse/clipboard', line: 'GET /api/sse/clipboard', isLong: true },
   ...[
-    'GET /', 'OPTIONS /', 'PROPFIND /', 'MKCOL /', 'GET /api/time', 'GET /api/version',
-    'GET /version', 'GET /file', 'DELETE /file', 'PROPFIND /file', 'MKCOL /file',
-    'GET /api/history/statistics', 'DELETE /api/history/clear',
+    'GET /',
+    'OPTIONS /',
+    'PROPFIND /',
+    'MKCOL /',
+    'GET /api/time',
+    'GET /api/version',
+    'GET /version',
+    'GET /file',
+    'DELETE /file',
+    'PROPFIND /file',
+    'MKCOL /file',
+    'GET /api/history/statistics',
+    'DELETE /api/history/clear',
   ].map((line) => ({ route: line, line })),
 ]
 
-type Stage = 'half its head' | 'its head' | 'half its body' | 'all but a byte' | 'all of it' |
-  'answered' | 'half answered'
+type Stage =
+  | 'half its head'
+  | 'its head'
+  | 'half its body'
+  | 'all but a byte'
+  | 'all of it'
+  | 'answered'
+  | 'half answered'
 
 function stagesOf({ body, isLong, isQueued }: Row): readonly Stage[] {
   if (body === undefined) return ['half its head', isLong === true ? 'half answered' : 'answered']
@@ -150,7 +191,15 @@ interface Scene {
 }
 
 async function setUp(t: TestContext, grace: string, folder?: string): Promise<Scene> {
-  const args = ['--headless', '--grace', grace, '--staging-quota-bytes', `${QUOTA}`, '--min-free-bytes', '0']
+  const args = [
+    '--headless',
+    '--grace',
+    grace,
+    '--staging-quota-bytes',
+    `${QUOTA}`,
+    '--min-free-bytes',
+    '0',
+  ]
   const own = folder ?? (await temporaryFolder(t))
   const daemon = await startDaemonProcess(t, { main: program.main, args, folder: own })
   const owner = await ownerOf(daemon)
@@ -167,14 +216,24 @@ async function setUp(t: TestContext, grace: string, folder?: string): Promise<Sc
   let number = 0
   const begin = (isWanted: (stage: Stage) => boolean): Promise<readonly Cell[]> => {
     const cells = ROWS.flatMap((row) =>
-      stagesOf(row).filter(isWanted).map(async (stage): Promise<Cell> => {
-        const id = `cell${number++}`
-        const line = row.line.replace('{name}', id).replace('{text}', text).replace('{file}', file)
-        const client = await connectTo(daemon)
-        t.after(() => client.close())
-        const rest = await sendTo(stage, client, { ...row, line, device, body: row.body?.(id) ?? '' })
-        return { name: `${line}, ${stage}, ${id}`, stage, client, rest }
-      }),
+      stagesOf(row)
+        .filter(isWanted)
+        .map(async (stage): Promise<Cell> => {
+          const id = `cell${number++}`
+          const line = row.line
+            .replace('{name}', id)
+            .replace('{text}', text)
+            .replace('{file}', file)
+          const client = await connectTo(daemon)
+          t.after(() => client.close())
+          const rest = await sendTo(stage, client, {
+            ...row,
+            line,
+            device,
+            body: row.body?.(id) ?? '',
+          })
+          return { name: `${line}, ${stage}, ${id}`, stage, client, rest }
+        }),
     )
     return Promise.all(cells)
   }
@@ -221,14 +280,21 @@ async function sendTo(
   }
   client.send(formatHead(line, device, `${fields}${length}Expect: 100-continue\r\n`))
   assert.equal((await client.read()).status, 100, line)
-  const sent = { 'its head': 0, 'half its body': body.length / 2, 'all but a byte': body.length - 1 }[stage]
+  const sent = {
+    'its head': 0,
+    'half its body': body.length / 2,
+    'all but a byte': body.length - 1,
+  }[stage]
   client.send(body.slice(0, sent))
   return body.slice(sent)
 }
 
 /** What all requests share: room for uploads, and memory for documents. */
 function budgets(document: number): readonly (readonly [line: string, length: number])[] {
-  return [['PUT /file/promised', PROMISED], ['PUT /Sync.json', document]]
+  return [
+    ['PUT /file/promised', PROMISED],
+    ['PUT /Sync.json', document],
+  ]
 }
 
 /** Begins requests that take much of it. */
@@ -351,25 +417,31 @@ describe('every request of a device, at every stage', () => {
       await assertOnlyItemIsKept(scene)
     })
 
-    it(`happens before ${command} returns, or never, when it is being written`, needsTracing, async (t) => {
-      const scene = await setUp(t, '5m')
-      const { daemon, device, data } = scene
-      const letGo = await holdPipeline(t, scene)
-      const client = await connectTo(daemon)
-      const body = document('it is being written')
-      client.send(formatHead('PUT /Sync.json', device, `Content-Length: ${body.length}\r\n`) + body)
-      await hasRead(daemon)
-      let hasReturned = false
-      const changed = daemon.run(command, device.id).then(() => (hasReturned = true))
-      assert.equal(await client.readToEnd(), '')
-      await hasRead(daemon)
-      assert.equal(hasReturned, false)
-      await letGo()
-      await changed
-      const item = await readFile(join(data, 'item.json'), 'utf8')
-      assert.equal(await daemon.stop(), 0)
-      assert.equal(await readFile(join(data, 'item.json'), 'utf8'), item)
-    })
+    it(
+      `happens before ${command} returns, or never, when it is being written`,
+      needsTracing,
+      async (t) => {
+        const scene = await setUp(t, '5m')
+        const { daemon, device, data } = scene
+        const letGo = await holdPipeline(t, scene)
+        const client = await connectTo(daemon)
+        const body = document('it is being written')
+        client.send(
+          formatHead('PUT /Sync.json', device, `Content-Length: ${body.length}\r\n`) + body,
+        )
+        await hasRead(daemon)
+        let hasReturned = false
+        const changed = daemon.run(command, device.id).then(() => (hasReturned = true))
+        assert.equal(await client.readToEnd(), '')
+        await hasRead(daemon)
+        assert.equal(hasReturned, false)
+        await letGo()
+        await changed
+        const item = await readFile(join(data, 'item.json'), 'utf8')
+        assert.equal(await daemon.stop(), 0)
+        assert.equal(await readFile(join(data, 'item.json'), 'utf8'), item)
+      },
+    )
   }
 
   for (const command of ['revoke', 'rotate'] as const) {

@@ -6,7 +6,11 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { readLockHolder } from '../../src/storage/lock.ts'
 import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
 import {
-  daemonCommand, startDaemonProcess, temporaryFolder, type DaemonProcess, type PairedDevice,
+  daemonCommand,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
+  type PairedDevice,
 } from '../support/daemon-process.ts'
 import { openEvents, type EventReader } from '../support/event-reader.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
@@ -74,7 +78,10 @@ async function startLoaded(t: TestContext, folder: string): Promise<Load> {
       const { username } = device
       const stranger = createPhone({ username, password: `wrong ${index}` }, gateway)
       // Closed unanswered is an answer when it stops.
-      return stranger.fetch('/').then(({ status }) => status, () => undefined)
+      return stranger.fetch('/').then(
+        ({ status }) => status,
+        () => undefined,
+      )
     }),
   )
   return { daemon, device, uploads, downloads, streams, logins }

@@ -83,7 +83,10 @@ for (const upload of UPLOADS) {
       const answer = await client.read()
       assert.deepEqual([answer.status, answer.headers['connection']], [408, 'close'])
       assert.equal(JSON.parse(answer.body).code, 'BODY_TIMEOUT')
-      assert.deepEqual([memory.count, blobs.count, latest.current, clock.running], [0, 0, undefined, 0])
+      assert.deepEqual(
+        [memory.count, blobs.count, latest.current, clock.running],
+        [0, 0, undefined, 0],
+      )
     })
   })
 }

@@ -44,7 +44,10 @@ describe('a client that opens a stream and does not read it', () => {
     for (let rest = Number.POSITIVE_INFINITY; rest > 0; rest -= 1) {
       publish(++published)
       const frame = await quick.next()
-      assert.equal(frame !== undefined && 'event' in frame && frame.data['server_time_ms'], published)
+      assert.equal(
+        frame !== undefined && 'event' in frame && frame.data['server_time_ms'],
+        published,
+      )
       if (socket.writableLength > 0 && rest === Number.POSITIVE_INFINITY) {
         rest = published
         waiting = socket.writableLength
@@ -59,7 +62,10 @@ describe('a client that opens a stream and does not read it', () => {
       if (frame !== undefined) seen.push(frame)
     }
     const newest = seen.at(-1)
-    assert.equal(newest !== undefined && 'event' in newest && newest.data['server_time_ms'], published)
+    assert.equal(
+      newest !== undefined && 'event' in newest && newest.data['server_time_ms'],
+      published,
+    )
     assert.equal(seen.length < published, true, 'some were left out')
     publish(++published)
     assert.equal(nameOf(await slow.next()), 'update')
@@ -118,7 +124,10 @@ describe('a thousand event streams', () => {
     await daemon.run('revoke', victim?.username ?? '')
     for (const reader of readers.slice(0, 2)) assert.deepEqual(await reader.rest(), [])
     const listed = JSON.parse((await daemon.run('devices', '--json')).stdout)
-    const streams = listed.reduce((sum: number, device: { streams: number }) => sum + device.streams, 0)
+    const streams = listed.reduce(
+      (sum: number, device: { streams: number }) => sum + device.streams,
+      0,
+    )
     assert.equal(streams, 998)
 
     assert.equal(await daemon.stop(), 0)
@@ -129,7 +138,8 @@ describe('a thousand event streams', () => {
     const daemon = await startDaemonProcess(t, HEADLESS)
     const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
     await phone.pushText('warm')
-    const count = async (): Promise<number> => (await readdir(`/proc/${daemon.ready.pid}/fd`)).length
+    const count = async (): Promise<number> =>
+      (await readdir(`/proc/${daemon.ready.pid}/fd`)).length
     const before = await count()
     for (let round = 0; round < 150; round++) {
       const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
@@ -165,38 +175,42 @@ async function makeOtherHost(t: TestContext) {
 const rootOnly = process.getuid?.() === 0 ? {} : { skip: 'skipped: needs root, to make a network' }
 
 describe('a client whose machine vanishes without a word', rootOnly, () => {
-  it('delays nobody, gives way to the next stream, and can be revoked', needs('ip', 'curl'), async (t) => {
-    const other = await makeOtherHost(t)
-    const daemon = await startDaemonProcess(t, {
-      args: ['--headless', '--listen', '0.0.0.0:0', '--heartbeat', '50ms', '--grace', '0'],
-    })
-    const [lost, spectator] = [await daemon.pair('Lost'), await daemon.pair('Spectator')]
-    const { port } = new URL(daemon.ready.gateway)
-    const login = `${lost.username}:${lost.password}`
-    const url = `http://${other.address}:${port}/api/sse/clipboard`
-    const [program = '', ...args] = other.inside('curl', '-sN', '-u', login, url)
-    const client = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    t.after(() => client.kill('SIGKILL'))
-    const [hello] = await once(createInterface({ input: client.stdout }), 'line')
-    assert.equal(hello, 'event: hello')
-    const watcher = createPhone(spectator, daemon.ready.gateway)
-    const reader = await openEvents(t, daemon.ready.gateway, watcher.authorization)
-    assert.equal(nameOf(await reader.next()), 'hello')
+  it(
+    'delays nobody, gives way to the next stream, and can be revoked',
+    needs('ip', 'curl'),
+    async (t) => {
+      const other = await makeOtherHost(t)
+      const daemon = await startDaemonProcess(t, {
+        args: ['--headless', '--listen', '0.0.0.0:0', '--heartbeat', '50ms', '--grace', '0'],
+      })
+      const [lost, spectator] = [await daemon.pair('Lost'), await daemon.pair('Spectator')]
+      const { port } = new URL(daemon.ready.gateway)
+      const login = `${lost.username}:${lost.password}`
+      const url = `http://${other.address}:${port}/api/sse/clipboard`
+      const [program = '', ...args] = other.inside('curl', '-sN', '-u', login, url)
+      const client = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+      t.after(() => client.kill('SIGKILL'))
+      const [hello] = await once(createInterface({ input: client.stdout }), 'line')
+      assert.equal(hello, 'event: hello')
+      const watcher = createPhone(spectator, daemon.ready.gateway)
+      const reader = await openEvents(t, daemon.ready.gateway, watcher.authorization)
+      assert.equal(nameOf(await reader.next()), 'hello')
 
-    await other.vanish()
-    for (const text of ['one', 'two', 'three']) await watcher.pushText(text)
-    let updates = 0
-    while (updates < 3) if (nameOf(await reader.next()) === 'update') updates += 1
+      await other.vanish()
+      for (const text of ['one', 'two', 'three']) await watcher.pushText(text)
+      let updates = 0
+      while (updates < 3) if (nameOf(await reader.next()) === 'update') updates += 1
 
-    const back = createPhone(lost, daemon.ready.gateway)
-    for (const round of [1, 2]) {
-      const again = await openEvents(t, daemon.ready.gateway, back.authorization)
-      assert.equal(nameOf(await again.next()), 'hello', `${round}`)
-    }
-    const [listed] = JSON.parse((await daemon.run('devices', '--json')).stdout)
-    assert.equal(listed.streams, 2)
-    await daemon.run('revoke', lost.id)
-    assert.equal((await back.fetch('/')).status, 401)
-    assert.equal(await daemon.stop(), 0)
-  })
+      const back = createPhone(lost, daemon.ready.gateway)
+      for (const round of [1, 2]) {
+        const again = await openEvents(t, daemon.ready.gateway, back.authorization)
+        assert.equal(nameOf(await again.next()), 'hello', `${round}`)
+      }
+      const [listed] = JSON.parse((await daemon.run('devices', '--json')).stdout)
+      assert.equal(listed.streams, 2)
+      await daemon.run('revoke', lost.id)
+      assert.equal((await back.fetch('/')).status, 401)
+      assert.equal(await daemon.stop(), 0)
+    },
+  )
 })

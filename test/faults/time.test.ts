@@ -7,7 +7,11 @@ import { route } from '../../src/http/call.ts'
 import { readBytes, streamBody } from '../../src/http/read-body.ts'
 import { text } from '../../src/http/reply.ts'
 import {
-  startDaemonProcess, temporaryFolder, type DaemonOptions, type DaemonProcess, type PairedDevice,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonOptions,
+  type DaemonProcess,
+  type PairedDevice,
 } from '../support/daemon-process.ts'
 import { openEvents, type EventReader, type Frame } from '../support/event-reader.ts'
 import { head, serveKernel } from '../support/http-kernel.ts'
@@ -114,14 +118,25 @@ describe('a daemon that is stopped and goes on, as on a machine that sleeps', ()
       headerMs: 20,
       checkMs: 5,
       routes: [
-        route('PUT', '/stream', async (call) => {
-          let body = ''
-          for await (const chunk of streamBody(call, limits)) body += Buffer.from(chunk).toString()
-          return text(body)
-        }, { maxBody: 100 }),
-        route('PUT', '/bytes', async (call) => {
-          return text(Buffer.from(await readBytes(call, 100, { graceMs: 20 })).toString())
-        }, { maxBody: 100 }),
+        route(
+          'PUT',
+          '/stream',
+          async (call) => {
+            let body = ''
+            for await (const chunk of streamBody(call, limits))
+              body += Buffer.from(chunk).toString()
+            return text(body)
+          },
+          { maxBody: 100 },
+        ),
+        route(
+          'PUT',
+          '/bytes',
+          async (call) => {
+            return text(Buffer.from(await readBytes(call, 100, { graceMs: 20 })).toString())
+          },
+          { maxBody: 100 },
+        ),
       ],
     })
     for (const path of ['/stream', '/bytes']) {

@@ -7,7 +7,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, it } from 'node:test'
 import {
-  daemonCommand, startDaemonProcess, temporaryFolder, type DaemonOptions, type DaemonProcess,
+  daemonCommand,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonOptions,
+  type DaemonProcess,
 } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
@@ -208,7 +212,10 @@ describe('a lock that was left behind', rootOnly, () => {
     const after = await startDaemonProcess(t, { ...options, folder, wrapper })
     assert.equal((await fetch(`${after.ready.gateway}/healthz`)).status, 204)
     // One whose container shows it another id of the same boot is seen by those outside.
-    assert.match((await failToStart(t, folder, options)).stderr, runsAlready(folder, after.ready.pid))
+    assert.match(
+      (await failToStart(t, folder, options)).stderr,
+      runsAlready(folder, after.ready.pid),
+    )
     assert.equal(await after.stop(), 0)
   })
 })

@@ -194,7 +194,10 @@ describe('an address that keeps failing', () => {
       assert.equal(JSON.parse(body).code, 'TOO_MANY_REQUESTS')
     }
     assert.equal(at.runs.length, length)
-    assert.deepEqual((await askAll()).map(({ status }) => status), [401, 401])
+    assert.deepEqual(
+      (await askAll()).map(({ status }) => status),
+      [401, 401],
+    )
     assert.equal(at.runs.length, length + 2)
   })
 

@@ -16,7 +16,12 @@ describe('GET /Sync.json', () => {
   it('answers with an empty Text when there is no item', async (t) => {
     const { phone } = await serveGateway(t)
     assert.deepEqual(await phone.document(), {
-      type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '',
+      type: 'Text',
+      text: '',
+      hasData: false,
+      size: 0,
+      hash: '',
+      dataName: '',
     })
   })
 
@@ -24,7 +29,12 @@ describe('GET /Sync.json', () => {
     const { phone } = await serveGateway(t)
     await phone.pushText('hello')
     assert.deepEqual(await phone.document(), {
-      type: 'Text', text: 'hello', hasData: false, size: 5, hash: sha256('hello'), dataName: '',
+      type: 'Text',
+      text: 'hello',
+      hasData: false,
+      size: 5,
+      hash: sha256('hello'),
+      dataName: '',
       contentId: HELLO_TEXT,
     })
   })
@@ -33,7 +43,13 @@ describe('GET /Sync.json', () => {
     const { phone } = await serveGateway(t)
     await phone.pushFile('Image', 'a.png', PNG)
     const { contentId, ...document } = await phone.document()
-    const plain = { type: 'Image', text: 'a.png', hasData: true, size: PNG.length, dataName: 'a.png' }
+    const plain = {
+      type: 'Image',
+      text: 'a.png',
+      hasData: true,
+      size: PNG.length,
+      dataName: 'a.png',
+    }
     assert.deepEqual(document, { ...plain, hash: sha256(PNG) })
     const other = await (await phone.fetch('/SyncClipboard.json')).json()
     const bound = sha256(`a.png|${sha256(PNG).toUpperCase()}`).toUpperCase()
@@ -74,12 +90,19 @@ describe('GET /Sync.json', () => {
 })
 
 describe('PUT /Sync.json', () => {
-  const put = (body: string | Uint8Array, headers: Record<string, string> = {}) => ({ method: 'PUT', body, headers })
+  const put = (body: string | Uint8Array, headers: Record<string, string> = {}) => ({
+    method: 'PUT',
+    body,
+    headers,
+  })
 
   it('answers with the content id, whatever Content-Type it came with', async (t) => {
     const { phone } = await serveGateway(t)
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
-      const response = await phone.fetch('/Sync.json', put('{"Type":"Text","Text":"hello"}', { 'content-type': type }))
+      const response = await phone.fetch(
+        '/Sync.json',
+        put('{"Type":"Text","Text":"hello"}', { 'content-type': type }),
+      )
       assert.equal(response.status, 200)
       assert.equal(response.headers.get('content-type'), 'application/json')
       assert.deepEqual(await response.json(), { contentId: HELLO_TEXT })
@@ -89,7 +112,16 @@ describe('PUT /Sync.json', () => {
   it('answers 400 to what is no document, and changes nothing', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushText('before')
-    for (const body of ['', '{', 'null', '[]', '"Text"', '{}', '{"type":"Text","text":1}', Buffer.from('{"type":"Text","text":"\xff"}', 'latin1')]) {
+    for (const body of [
+      '',
+      '{',
+      'null',
+      '[]',
+      '"Text"',
+      '{}',
+      '{"type":"Text","text":1}',
+      Buffer.from('{"type":"Text","text":"\xff"}', 'latin1'),
+    ]) {
       const response = await phone.fetch('/SyncClipboard.json', put(body))
       assert.equal(response.status, 400, String(body))
       assert.equal((await readObject(response))['code'], 'BAD_BODY')
@@ -102,16 +134,22 @@ describe('PUT /Sync.json', () => {
     await phone.pushText('before')
     const before = await phone.document()
     for (const body of [
-      '{"type":"Text"}', '{"type":"Text","txt":"a"}', '{"Type":"Text","content":"a","text":null}',
-      '{"type":"Image"}', '{"TYPE":"File","name":"a.png"}',
+      '{"type":"Text"}',
+      '{"type":"Text","txt":"a"}',
+      '{"Type":"Text","content":"a","text":null}',
+      '{"type":"Image"}',
+      '{"TYPE":"File","name":"a.png"}',
     ]) {
       const response = await phone.fetch('/Sync.json', put(body))
       assert.equal(response.status, 400, body)
       assert.equal((await readObject(response))['code'], 'BAD_BODY')
     }
     for (const body of [
-      '{"type":"Text","text":""}', '{"Type":"Text","TEXT":""}', '{"type":"Text","hash":""}',
-      '{"File":"","Clipboard":"","Type":"Text"}', '{"type":"Text","hasData":false}',
+      '{"type":"Text","text":""}',
+      '{"Type":"Text","TEXT":""}',
+      '{"type":"Text","hash":""}',
+      '{"File":"","Clipboard":"","Type":"Text"}',
+      '{"type":"Text","hasData":false}',
     ]) {
       const response = await phone.fetch('/Sync.json', put(body))
       assert.equal(response.status, 200, body)
@@ -161,7 +199,12 @@ describe('PUT /Sync.json', () => {
   it('applies a long text that came as a file', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.fetch('/file/long.txt', put('the whole text'))
-    const body = JSON.stringify({ type: 'Text', text: 'the wh…', dataName: 'long.txt', hasData: true })
+    const body = JSON.stringify({
+      type: 'Text',
+      text: 'the wh…',
+      dataName: 'long.txt',
+      hasData: true,
+    })
     assert.equal((await phone.fetch('/Sync.json', put(body))).status, 200)
     const { text, hasData, dataName } = await phone.document()
     assert.deepEqual([text, hasData, dataName], ['the whole text', false, ''])
@@ -180,20 +223,28 @@ describe('PUT /Sync.json', () => {
 
   it('does not let a page of another site push with the login of the browser', async (t) => {
     const { phone, url } = await serveGateway(t)
-    for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { origin: 'null' }, { origin: 'https://evil.example' }]) {
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: 'null' },
+      { origin: 'https://evil.example' },
+    ]) {
       const response = await phone.fetch('/Sync.json', put('{"type":"Text","text":"x"}', headers))
       assert.equal(response.status, 403)
       assert.equal((await phone.fetch('/Sync.json', { headers })).status, 200)
     }
     for (const origin of [url, 'chrome-extension://abc']) {
-      const response = await phone.fetch('/Sync.json', put('{"type":"Text","text":"x"}', { origin }))
+      const response = await phone.fetch(
+        '/Sync.json',
+        put('{"type":"Text","text":"x"}', { origin }),
+      )
       assert.equal(response.status, 200, origin)
     }
   })
 })
 
 describe('a client of version 1 or 2', () => {
-  const read = async (phone: Phone, path = '/SyncClipboard.json') => readObject(await phone.fetch(path))
+  const read = async (phone: Phone, path = '/SyncClipboard.json') =>
+    readObject(await phone.fetch(path))
   const push = (phone: Phone, body: unknown) =>
     phone.fetch('/SyncClipboard.json', { method: 'PUT', body: JSON.stringify(body) })
 
@@ -204,7 +255,10 @@ describe('a client of version 1 or 2', () => {
     await push(phone, { File: '', Clipboard: 'old', Type: 'Text' })
     await other.pushText('from the desk')
     const document = await read(phone)
-    assert.deepEqual([document['Type'], document['Clipboard'], document['File']], ['Text', 'from the desk', ''])
+    assert.deepEqual(
+      [document['Type'], document['Clipboard'], document['File']],
+      ['Text', 'from the desk', ''],
+    )
     assert.equal(document['text'], 'from the desk')
     assert.equal('Clipboard' in (await read(other)), false)
     assert.equal('Clipboard' in (await read(phone, '/Sync.json')), false)

@@ -52,7 +52,8 @@ describe('GET /api/sse/clipboard', () => {
   it('says nothing of what is refused or changes nothing', async (t) => {
     const { listen, phone } = await serve(t)
     const reader = await listen()
-    const push = (body: unknown) => phone.fetch('/Sync.json', { method: 'PUT', body: JSON.stringify(body) })
+    const push = (body: unknown) =>
+      phone.fetch('/Sync.json', { method: 'PUT', body: JSON.stringify(body) })
     await push({ type: 'Text', text: '' })
     await push({ type: 'File', dataName: 'nothing' })
     await phone.fetch('/file/staged', { method: 'PUT', body: 'x' })
@@ -69,7 +70,8 @@ describe('GET /api/sse/clipboard', () => {
     assert.equal(clock.pending, 1)
     for (const beat of [1, 2]) {
       clock.advance(25_000)
-      for (const reader of [first, second]) assert.deepEqual(await reader.next(), { comment: 'ping' }, `${beat}`)
+      for (const reader of [first, second])
+        assert.deepEqual(await reader.next(), { comment: 'ping' }, `${beat}`)
     }
     assert.equal(clock.pending, 1)
   })
@@ -157,7 +159,8 @@ describe('GET /api/sse/clipboard', () => {
     const { port, authorization, gateway } = await serve(t)
     const client = await RawClient.connect(port)
     t.after(() => client.close())
-    const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
+    const request = (path: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
     client.send(request('/api/sse/clipboard'))
     assert.match(await client.readUntil('\n\n\r\n'), /event: hello/)
     gateway.closeStreams()

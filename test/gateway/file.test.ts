@@ -12,7 +12,11 @@ import { needs } from '../support/requirements.ts'
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 
-const put = (body: string | Uint8Array, headers: Record<string, string> = {}) => ({ method: 'PUT', body, headers })
+const put = (body: string | Uint8Array, headers: Record<string, string> = {}) => ({
+  method: 'PUT',
+  body,
+  headers,
+})
 
 /** The status of a GET whose path goes out as it is. */
 function rawStatus(url: string, path: string, authorization: string): Promise<number | undefined> {
@@ -35,7 +39,16 @@ describe('PUT /file/{dataName}', () => {
 
   it('takes names that people use, byte for byte', async (t) => {
     const { phone } = await serveGateway(t)
-    for (const name of ['a b.png', '100%.png', 'a+b[1]&c=d;e.png', '写真 🙂.png', 'é.png', 'é.png', '.png', 'C:x']) {
+    for (const name of [
+      'a b.png',
+      '100%.png',
+      'a+b[1]&c=d;e.png',
+      '写真 🙂.png',
+      'é.png',
+      'é.png',
+      '.png',
+      'C:x',
+    ]) {
       await phone.pushFile('Image', name, PNG)
       assert.equal((await phone.document())['dataName'], name)
       assert.deepEqual(await phone.download(), PNG)
@@ -44,7 +57,18 @@ describe('PUT /file/{dataName}', () => {
 
   it('refuses names that are paths or worse, before it reads anything', async (t) => {
     const { phone, memory, url, authorization } = await serveGateway(t)
-    const names = ['..%2fx', '..%5cx', '%252e%252e%2f', '%00', 'a%0ab', '%C2%85', 'a'.repeat(256), '%ED%A0%80', '%ff', '%']
+    const names = [
+      '..%2fx',
+      '..%5cx',
+      '%252e%252e%2f',
+      '%00',
+      'a%0ab',
+      '%C2%85',
+      'a'.repeat(256),
+      '%ED%A0%80',
+      '%ff',
+      '%',
+    ]
     for (const name of names) {
       const response = await phone.fetch(`/file/${name}`, put('x'))
       assert.equal(response.status, 400, name)
@@ -72,8 +96,11 @@ describe('PUT /file/{dataName}', () => {
     const client = await RawClient.connect(port)
     t.after(() => client.close())
     const fields = [
-      'Host: box', `Authorization: ${authorization}`, 'Expect: 100-continue',
-      'Content-Length: 5', 'Content-Range: bytes 5-9/10',
+      'Host: box',
+      `Authorization: ${authorization}`,
+      'Expect: 100-continue',
+      'Content-Length: 5',
+      'Content-Range: bytes 5-9/10',
     ]
     client.send(['PUT /file/a HTTP/1.1', ...fields, '', ''].join('\r\n'))
     const { status, body } = await client.read('PUT')
@@ -129,7 +156,10 @@ describe('GET /file/{dataName}', () => {
     const header = (name: string) => response.headers.get(name)
     assert.equal(header('content-type'), 'text/html')
     assert.equal(header('content-length'), String(html.length))
-    assert.match(header('content-disposition') ?? '', /^attachment;.*filename\*=UTF-8''%C3%A9%22\.html/)
+    assert.match(
+      header('content-disposition') ?? '',
+      /^attachment;.*filename\*=UTF-8''%C3%A9%22\.html/,
+    )
     assert.equal(header('content-security-policy'), "sandbox; default-src 'none'")
     assert.equal(header('x-content-type-options'), 'nosniff')
     assert.equal(header('accept-ranges'), 'bytes')

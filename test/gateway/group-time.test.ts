@@ -22,7 +22,10 @@ describe('the time of the group', () => {
   it('is told to a peer with each answer, and learnt from its requests', async (t) => {
     const { learnt, groupTime } = watchTime()
     const at = await serveGateway(t, { groupTime })
-    const { device: { username }, password } = await at.devices.add({ kind: 'peer' })
+    const {
+      device: { username },
+      password,
+    } = await at.devices.add({ kind: 'peer' })
     const peer = createPhone({ username, password }, at.url)
     await peer.pushFile('File', 'a.bin', Buffer.from('bytes'))
     assert.deepEqual(learnt, [])
@@ -43,13 +46,19 @@ describe('the time of the group', () => {
       assert.deepEqual([answer.status, answer.headers.get(FIELD)], [status, '1700000000000'])
       await answer.body?.cancel()
     }
-    assert.deepEqual(learnt, answers.map(() => 1_700_000_000_123))
+    assert.deepEqual(
+      learnt,
+      answers.map(() => 1_700_000_000_123),
+    )
   })
 
   it('is not learnt from garbage', async (t) => {
     const { learnt, groupTime } = watchTime()
     const at = await serveGateway(t, { groupTime })
-    const { device: { username }, password } = await at.devices.add({ kind: 'peer' })
+    const {
+      device: { username },
+      password,
+    } = await at.devices.add({ kind: 'peer' })
     const peer = createPhone({ username, password }, at.url)
     for (const value of ['', 'now', '-1', '1, 2', '1e13', '9'.repeat(100)]) {
       assert.equal((await peer.fetch('/Sync.json', { headers: { [FIELD]: value } })).status, 200)

@@ -37,7 +37,11 @@ describe('a file in POST /api/history', () => {
   })
 
   it('is the part called data before others, and one only', async (t) => {
-    for (const names of [['thumbnail', 'data', 'extra'], ['data', 'thumbnail'], ['data', 'data']]) {
+    for (const names of [
+      ['thumbnail', 'data', 'extra'],
+      ['data', 'thumbnail'],
+      ['data', 'data'],
+    ]) {
       const { phone, blobs } = await serveGateway(t)
       const files = names.map((name, index) => [name, `${name}.bin`, `${name} ${index}`] as const)
       await post(phone, form([['type', 'File'], ['hash', 'ab'], ...files]))
@@ -49,7 +53,10 @@ describe('a file in POST /api/history', () => {
 
   it('is the first of several when none is called data', async (t) => {
     const { phone, blobs } = await serveGateway(t)
-    const files = [['one', 'one.bin', 'one'], ['two', 'two.bin', 'two']] as const
+    const files = [
+      ['one', 'one.bin', 'one'],
+      ['two', 'two.bin', 'two'],
+    ] as const
     await post(phone, form([['type', 'File'], ['hash', 'ab'], ...files]))
     assert.equal(String(await phone.download()), 'one')
     assert.equal(blobs.count, 1)
@@ -82,7 +89,11 @@ describe('a file in POST /api/history', () => {
 
   it('is the text of a Text, unless it is empty', async (t) => {
     const { phone, blobs } = await serveGateway(t)
-    const fields = [['type', 'Text'], ['hash', 'ab'], ['text', 'the wh…']] as const
+    const fields = [
+      ['type', 'Text'],
+      ['hash', 'ab'],
+      ['text', 'the wh…'],
+    ] as const
     const { text, size, hasData } = await post(
       phone,
       form([...fields, ['data', 'long.txt', 'the whole text']]),
@@ -97,7 +108,14 @@ describe('a file in POST /api/history', () => {
   it('is refused as a text that is not UTF-8, or too long, and nothing is kept', async (t) => {
     const { phone, blobs } = await serveGateway(t, { maxMetadataBytes: 100 })
     const send = (content: Uint8Array) =>
-      refusal(phone, form([['type', 'Text'], ['hash', 'ab'], ['data', 'a', content]]))
+      refusal(
+        phone,
+        form([
+          ['type', 'Text'],
+          ['hash', 'ab'],
+          ['data', 'a', content],
+        ]),
+      )
     assert.deepEqual(await send(Buffer.from([0xff])), [400, 'BAD_BODY'])
     assert.deepEqual(await send(Buffer.alloc(101, 'x')), [413, 'BODY_TOO_LARGE'])
     const inline = rawForm(part('type', 'Text'), part('hash', 'ab'), part('text', '\xff'))

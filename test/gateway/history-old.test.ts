@@ -68,7 +68,11 @@ describe('an old item in POST /api/history', () => {
   it('keeps its bytes staged: a document of the same device makes them current', async (t) => {
     const { phone, addPhone, clock, memory } = await serveGateway(t)
     await phone.pushText('current')
-    const fields = [['type', 'Image'], ['hash', 'AB'], ['createTime', ago(clock, 1e9)]] as const
+    const fields = [
+      ['type', 'Image'],
+      ['hash', 'AB'],
+      ['createTime', ago(clock, 1e9)],
+    ] as const
     const { text, size, hasData } = await post(
       phone,
       form([...fields, ['data', 'a.png', PNG]], REFERENCE),
@@ -90,7 +94,11 @@ describe('an old item in POST /api/history', () => {
   it('keeps the bytes of a long text staged as well', async (t) => {
     const { phone, clock } = await serveGateway(t)
     await phone.pushText('current')
-    const fields = [['type', 'Text'], ['hash', 'AB'], ['createTime', ago(clock, 1e9)]] as const
+    const fields = [
+      ['type', 'Text'],
+      ['hash', 'AB'],
+      ['createTime', ago(clock, 1e9)],
+    ] as const
     const file = ['data', 'a.txt', 'the whole text'] as const
     await post(phone, form([...fields, ['text', 'the wh…'], file], REFERENCE))
     const document = { type: 'Text', text: 'the wh…', dataName: 'a.txt', hasData: true }

@@ -5,7 +5,16 @@ import { serveGateway } from '../support/gateway.ts'
 import { readObject } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
 import {
-  form, PNG, post, put, REFERENCE, refusal, sha256, urlencoded, type Fields, type FormPart,
+  form,
+  PNG,
+  post,
+  put,
+  REFERENCE,
+  refusal,
+  sha256,
+  urlencoded,
+  type Fields,
+  type FormPart,
 } from './support/forms.ts'
 
 const MULTIPART = 'multipart/form-data; boundary=b'
@@ -20,8 +29,11 @@ async function askFirst(
   const client = await RawClient.connect(port)
   t.after(() => client.close())
   const fields = [
-    'Host: x', `Authorization: ${authorization}`, `Content-Type: ${contentType}`,
-    `Content-Length: ${length}`, 'Expect: 100-continue',
+    'Host: x',
+    `Authorization: ${authorization}`,
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${length}`,
+    'Expect: 100-continue',
   ]
   client.send(['POST /api/history HTTP/1.1', ...fields, '', ''].join('\r\n'))
   return (await client.read()).status
@@ -33,18 +45,44 @@ describe('POST /api/history', () => {
     const hash = sha256('hello').toUpperCase()
     const at = new Date(clock.now()).toISOString()
     assert.deepEqual(await post(phone, urlencoded({ type: 'text', hash, text: 'hello' })), {
-      hash, type: 'Text', text: 'hello', createTime: at, lastModified: at, lastAccessed: at,
-      starred: false, pinned: false, size: 5, hasData: false, version: 0, isDeleted: false,
+      hash,
+      type: 'Text',
+      text: 'hello',
+      createTime: at,
+      lastModified: at,
+      lastAccessed: at,
+      starred: false,
+      pinned: false,
+      size: 5,
+      hasData: false,
+      version: 0,
+      isDeleted: false,
     })
     assert.equal((await phone.document())['text'], 'hello')
   })
 
   it('makes a file current, wherever its name and its type stand in the form', async (t) => {
     const forms: readonly (readonly FormPart[])[] = [
-      [['type', 'Image'], ['hash', 'AB'], ['data', 'a.png', PNG]],
-      [['data', 'a.png', PNG], ['hash', 'AB'], ['type', 'Image']],
-      [['TYPE', 'image'], ['Data', 'a.png', PNG], ['Hash', 'AB']],
-      [['type', 'Image'], ['file', 'a.png', PNG], ['hash', 'AB']],
+      [
+        ['type', 'Image'],
+        ['hash', 'AB'],
+        ['data', 'a.png', PNG],
+      ],
+      [
+        ['data', 'a.png', PNG],
+        ['hash', 'AB'],
+        ['type', 'Image'],
+      ],
+      [
+        ['TYPE', 'image'],
+        ['Data', 'a.png', PNG],
+        ['Hash', 'AB'],
+      ],
+      [
+        ['type', 'Image'],
+        ['file', 'a.png', PNG],
+        ['hash', 'AB'],
+      ],
     ]
     for (const parts of forms) {
       const { phone, blobs, memory } = await serveGateway(t)
@@ -61,15 +99,37 @@ describe('POST /api/history', () => {
 
   it('tells back what the client says of its record, in one spelling of time', async (t) => {
     const { phone } = await serveGateway(t)
-    const { hash: _, type: __, text: ___, hasData: ____, ...state } = await post(phone, urlencoded({
-      type: 'Text', hash: 'ab', text: 'x', createTime: '2024-05-01T10:00:00+02:00',
-      lastModified: '2024-05-02 10:00:00.1234567', lastAccessed: '2030-01-01T00:00:00.000Z',
-      starred: 'true', pinned: 'True', version: '7', isDeleted: 'true', size: '99',
-    }))
+    const {
+      hash: _,
+      type: __,
+      text: ___,
+      hasData: ____,
+      ...state
+    } = await post(
+      phone,
+      urlencoded({
+        type: 'Text',
+        hash: 'ab',
+        text: 'x',
+        createTime: '2024-05-01T10:00:00+02:00',
+        lastModified: '2024-05-02 10:00:00.1234567',
+        lastAccessed: '2030-01-01T00:00:00.000Z',
+        starred: 'true',
+        pinned: 'True',
+        version: '7',
+        isDeleted: 'true',
+        size: '99',
+      }),
+    )
     assert.deepEqual(state, {
-      createTime: '2024-05-01T08:00:00.000Z', lastModified: '2024-05-02T10:00:00.123Z',
-      lastAccessed: '2030-01-01T00:00:00.000Z', starred: true, pinned: true, version: 7,
-      isDeleted: true, size: 1,
+      createTime: '2024-05-01T08:00:00.000Z',
+      lastModified: '2024-05-02T10:00:00.123Z',
+      lastAccessed: '2030-01-01T00:00:00.000Z',
+      starred: true,
+      pinned: true,
+      version: 7,
+      isDeleted: true,
+      size: 1,
     })
   })
 
@@ -110,7 +170,11 @@ describe('POST /api/history', () => {
       if (before !== '') await phone.pushText(before)
       for (const init of [
         urlencoded({ type: 'Text', hash: empty }),
-        form([['type', 'Text'], ['hash', empty], ['data', 'a.txt', '']]),
+        form([
+          ['type', 'Text'],
+          ['hash', empty],
+          ['data', 'a.txt', ''],
+        ]),
       ]) {
         const { hash, type, text, size } = await post(phone, init)
         assert.deepEqual([hash, type, text, size], [empty, 'Text', '', 0])
@@ -144,7 +208,11 @@ describe('POST /api/history', () => {
     it('never applies the preview of a long text', async (t) => {
       const { phone } = await serveGateway(t)
       const fields = {
-        type: 'Text', hash: 'ab', text: 'the wh…', dataName: 'a.txt', hasData: 'true',
+        type: 'Text',
+        hash: 'ab',
+        text: 'the wh…',
+        dataName: 'a.txt',
+        hasData: 'true',
       }
       const withEmptyFile = form([...Object.entries(fields), ['data', 'a.txt', '']])
       for (const init of [urlencoded(fields), withEmptyFile]) {
@@ -194,7 +262,14 @@ describe('POST /api/history', () => {
       const asked: unknown[] = []
       const staging = { admit: async (source: unknown) => void asked.push(source) }
       const { phone, device } = await serveGateway(t, { maxFileBytes: 300, staging })
-      await post(phone, form([['type', 'File'], ['hash', 'ab'], ['data', 'a', 'x']]))
+      await post(
+        phone,
+        form([
+          ['type', 'File'],
+          ['hash', 'ab'],
+          ['data', 'a', 'x'],
+        ]),
+      )
       await post(phone, urlencoded({ type: 'Text', hash: 'ab', text: 'x' }))
       const { id: deviceId, passwordHash } = device
       assert.deepEqual(asked, [{ deviceId, passwordHash, declaredSize: 300 }])
@@ -207,7 +282,10 @@ describe('POST /api/history', () => {
       const long = 'x'.repeat(1001)
       assert.deepEqual(await send(['data', 'a', long]), [413, 'FILE_TOO_LARGE'])
       assert.deepEqual(await send(['text', long]), [413, 'FIELD_TOO_LARGE'])
-      const halves = [['text', long.slice(500)], ['other', long.slice(501)]] as const
+      const halves = [
+        ['text', long.slice(500)],
+        ['other', long.slice(501)],
+      ] as const
       assert.deepEqual(await send(...halves), [413, 'FIELDS_TOO_LARGE'])
       assert.equal(blobs.count, 0)
       const largest = ['data', 'a', long.slice(1)] as const
@@ -232,7 +310,11 @@ describe('POST /api/history', () => {
         ['File', 'a.bin', 'bytes'],
         ['Group', 'a.zip', 'PK'],
       ] as const) {
-        const parts = [['type', type], ['hash', 'AB'], ['data', name, content]] as const
+        const parts = [
+          ['type', type],
+          ['hash', 'AB'],
+          ['data', name, content],
+        ] as const
         await post(phone, form(parts, REFERENCE))
         const { contentId } = await phone.document()
         for (const document of [

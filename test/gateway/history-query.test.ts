@@ -58,7 +58,10 @@ describe('POST /api/history/query', () => {
     const { phone } = await serveGateway(t)
     await phone.pushText('hello')
     for (const init of [
-      {}, asJson(''), asJson('{}'), asJson('{"other":[[[[]]]],"__proto__":{"page":2}}'),
+      {},
+      asJson(''),
+      asJson('{}'),
+      asJson('{"other":[[[[]]]],"__proto__":{"page":2}}'),
       asJson('%%%', 'text/plain'),
       { body: form({ data: 'x', sortByLastAccessed: 'true' }) },
       { body: '--b--\r\n', headers: { 'content-type': 'multipart/form-data; boundary=b' } },

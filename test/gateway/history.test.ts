@@ -32,8 +32,18 @@ describe('GET /api/history/{profileId}', () => {
     for (let call = 0; call < 2; call++) {
       const response = await phone.fetch(`/api/history/File-${hash}`)
       assert.deepEqual(await readObject(response), {
-        hash, type: 'File', text: 'a.bin', createTime: at, lastModified: at, lastAccessed: at,
-        starred: false, pinned: false, size: 5, hasData: true, version: 0, isDeleted: false,
+        hash,
+        type: 'File',
+        text: 'a.bin',
+        createTime: at,
+        lastModified: at,
+        lastAccessed: at,
+        starred: false,
+        pinned: false,
+        size: 5,
+        hasData: true,
+        version: 0,
+        isDeleted: false,
       })
     }
   })
@@ -55,7 +65,11 @@ describe('GET /api/history/{profileId}', () => {
 
   it('is content with the type of an Image or a File, in the dialect sync', async (t) => {
     const { phone } = await serveGateway(t)
-    for (const [type, found] of [['File', 200], ['Image', 200], ['Group', 404]] as const) {
+    for (const [type, found] of [
+      ['File', 200],
+      ['Image', 200],
+      ['Group', 404],
+    ] as const) {
       await phone.pushFile(type, 'a', Buffer.from(type))
       const path = `/api/history/${type}-unknown`
       assert.equal(await statusOf(phone, path), found, type)
@@ -97,7 +111,10 @@ describe('GET /api/history/{profileId}/data', () => {
     await phone.pushFile('File', 'é.bin', bytes)
     const path = `/api/history/File-${sha256(bytes)}/data`
     const asked = [
-      {}, { range: 'bytes=2-4' }, { range: 'bytes=10-' }, { 'if-none-match': `"${sha256(bytes)}"` },
+      {},
+      { range: 'bytes=2-4' },
+      { range: 'bytes=10-' },
+      { 'if-none-match': `"${sha256(bytes)}"` },
     ]
     for (const headers of asked) {
       for (const method of ['GET', 'HEAD']) {

@@ -7,7 +7,10 @@ const basic = (pair: string | Uint8Array): string => `Basic ${Buffer.from(pair).
 
 describe('parseBasic()', () => {
   it('splits at the first colon, and takes the scheme in any case', () => {
-    assert.deepEqual(parseBasic(basic('me:a:b').replace('Basic', 'bASIC')), { username: 'me', password: 'a:b' })
+    assert.deepEqual(parseBasic(basic('me:a:b').replace('Basic', 'bASIC')), {
+      username: 'me',
+      password: 'a:b',
+    })
     assert.deepEqual(parseBasic(basic(':')), { username: '', password: '' })
   })
 
@@ -23,8 +26,18 @@ describe('parseBasic()', () => {
 
   it('refuses what is not one padded base64 credential in UTF-8', () => {
     const refused = [
-      '', 'Basic', 'Basic ', 'Basic:bWU6YQ==', 'Bearer bWU6YQ==', 'Basic bWU6YQ', 'Basic bWU6YQ=',
-      'Basic bWU6YQ== x', 'Basic bW U6YQ==', 'Basic bWU6Y-_=', basic('no colon'), basic(Buffer.from([0xff, 0x3a])),
+      '',
+      'Basic',
+      'Basic ',
+      'Basic:bWU6YQ==',
+      'Bearer bWU6YQ==',
+      'Basic bWU6YQ',
+      'Basic bWU6YQ=',
+      'Basic bWU6YQ== x',
+      'Basic bW U6YQ==',
+      'Basic bWU6Y-_=',
+      basic('no colon'),
+      basic(Buffer.from([0xff, 0x3a])),
     ]
     for (const header of refused) assert.equal(parseBasic(header), undefined, header)
   })
@@ -37,6 +50,8 @@ describe('parseBasic()', () => {
   })
 
   it('never throws', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (header) => void parseBasic(`Basic ${header}`)))
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (header) => void parseBasic(`Basic ${header}`)),
+    )
   })
 })

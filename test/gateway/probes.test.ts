@@ -51,7 +51,10 @@ describe('the other probes', () => {
   it('give clients in WebDAV mode the 2xx that they need', async (t) => {
     const { phone } = await serveGateway(t)
     for (const path of ['/', '/file', '/file/']) {
-      assert.equal((await phone.fetch(path, { method: 'PROPFIND', body: '<propfind/>' })).status, 200)
+      assert.equal(
+        (await phone.fetch(path, { method: 'PROPFIND', body: '<propfind/>' })).status,
+        200,
+      )
       assert.equal((await phone.fetch(path, { method: 'MKCOL' })).status, 201)
     }
     const options = await phone.fetch('/', { method: 'OPTIONS' })

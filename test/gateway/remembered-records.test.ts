@@ -58,7 +58,7 @@ describe('remembered records', () => {
     assert.equal(records.find('did_a', { type: 'Text', hash: '0' })?.record.hash, '0')
   })
 
-  it('are not kept when they are too long, and take nobody\'s place', () => {
+  it("are not kept when they are too long, and take nobody's place", () => {
     const records = new RememberedRecords()
     records.remember('did_a', record('ab', 'kept'))
     records.remember('did_a', record('cd', 'short'))

@@ -25,8 +25,20 @@ describe('a Range header', () => {
 
   it('does not count when it is malformed, or asks for several parts', () => {
     const headers = [
-      '', 'bytes', 'bytes=', 'bytes=-', 'bytes=a-b', 'bytes=5-4', 'bytes=0-1,3-4', 'bytes=0-1,',
-      'items=0-1', 'bytes=0x1-2', 'bytes=--1', 'bytes=1-2-3', 'bytes=1e1-', ' bytes=0-1 x',
+      '',
+      'bytes',
+      'bytes=',
+      'bytes=-',
+      'bytes=a-b',
+      'bytes=5-4',
+      'bytes=0-1,3-4',
+      'bytes=0-1,',
+      'items=0-1',
+      'bytes=0x1-2',
+      'bytes=--1',
+      'bytes=1-2-3',
+      'bytes=1e1-',
+      ' bytes=0-1 x',
       `bytes=${'9'.repeat(500)}-`,
     ]
     for (const header of headers) assert.equal(parseRange(header, 10), undefined, header)

@@ -121,7 +121,10 @@ describe('an event stream', () => {
         wire.read()
         const text = wire.written.join('')
         const seen = [...text.matchAll(/data: (\d+)/g)].map(([, data]) => Number(data))
-        assert.deepEqual(seen, seen.toSorted((a, b) => a - b))
+        assert.deepEqual(
+          seen,
+          seen.toSorted((a, b) => a - b),
+        )
         assert.equal(seen.at(-1) ?? 0, sent)
         const isComplete = seen.length === sent
         assert.equal(text.includes(RESYNC), !isComplete)

@@ -57,9 +57,14 @@ describe('what requests keep in memory', () => {
 describe('a long body', () => {
   it('is refused before a byte of it while others are read, and taken after them', async (t) => {
     const limit = 16 * MIB
-    const take = route('PUT', '/take', async (call) => text(`${(await readBytes(call, limit)).length}`), {
-      maxBody: limit,
-    })
+    const take = route(
+      'PUT',
+      '/take',
+      async (call) => text(`${(await readBytes(call, limit)).length}`),
+      {
+        maxBody: limit,
+      },
+    )
     let client = 'a'
     const nameOf = (): string => client
     const { connect } = await serveKernel(t, { routes: [take], nameOf, lingerMs: 10 })

@@ -23,7 +23,11 @@ function has(json: string, most: number): boolean {
 describe('the values of JSON', () => {
   it('are counted wherever they are', () => {
     for (const [json, count] of [
-      ['[1,2]', 3], ['{"a":1,"b":{"c":2}}', 4], ['[[[1]]]', 4], ['["[,{"]', 2], ['["\\",[","\\\\",1]', 4],
+      ['[1,2]', 3],
+      ['{"a":1,"b":{"c":2}}', 4],
+      ['[[[1]]]', 4],
+      ['["[,{"]', 2],
+      ['["\\",[","\\\\",1]', 4],
     ] as const) {
       assert.equal(has(json, count), false, json)
       assert.equal(has(json, count - 1), true, json)

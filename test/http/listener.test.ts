@@ -65,7 +65,12 @@ describe('a listener', () => {
     const wrong = await fetch(url, { method: 'DELETE', headers: LOGIN })
     assert.equal(wrong.status, 405)
     assert.equal(wrong.headers.get('allow'), 'GET, HEAD')
-    for (const [path, method] of [['/', 'GET'], ['/nope', 'GET'], ['/', 'DELETE'], ['/%', 'GET']]) {
+    for (const [path, method] of [
+      ['/', 'GET'],
+      ['/nope', 'GET'],
+      ['/', 'DELETE'],
+      ['/%', 'GET'],
+    ]) {
       const stranger = await fetch(`${url}${path}`, { method: method ?? 'GET' })
       assert.equal(stranger.status, 401)
       assert.equal(await codeOf(stranger), 'UNAUTHORIZED')
@@ -110,10 +115,15 @@ describe('a listener', () => {
   })
 
   it('refuses encoded bodies, unless the encoding is none', async (t) => {
-    const take = route<Owner, '/take'>('POST', '/take', async (call) => {
-      await readBytes(call, 100)
-      return empty(200)
-    }, { maxBody: 100 })
+    const take = route<Owner, '/take'>(
+      'POST',
+      '/take',
+      async (call) => {
+        await readBytes(call, 100)
+        return empty(200)
+      },
+      { maxBody: 100 },
+    )
     const { url } = await serveKernel(t, { routes: [take] })
     const post = (encoding: string) =>
       fetch(`${url}/take`, {
@@ -209,15 +219,20 @@ describe('pipelined requests', () => {
     const served = await serveKernel(t, {
       routes: [
         route('GET', '/value', () => text(value)),
-        route('PUT', '/value', async (call) => {
-          const body = Buffer.from(await readBytes(call, 100)).toString()
-          const finished = defer<void>()
-          puts.push({ finish: finished.resolve, signal: call.signal })
-          arrived.resolve()
-          await finished.promise
-          value = body
-          return empty(200)
-        }, { maxBody: 100 }),
+        route(
+          'PUT',
+          '/value',
+          async (call) => {
+            const body = Buffer.from(await readBytes(call, 100)).toString()
+            const finished = defer<void>()
+            puts.push({ finish: finished.resolve, signal: call.signal })
+            arrived.resolve()
+            await finished.promise
+            value = body
+            return empty(200)
+          },
+          { maxBody: 100 },
+        ),
       ],
     })
     return {
@@ -381,9 +396,14 @@ describe('a browser', () => {
     const { connect } = await serveKernel(t, { publicUrl: 'https://clip.example/base' })
     const client = await connect()
     const foreign = [
-      ['Sec-Fetch-Site: cross-site'], ['Origin: null'], ['Origin: http://evil.example'],
-      ['Origin: https://box'], ['Origin: http://box:81'], ['Origin: http://clip.example'],
-      ['Origin: http://box, http://evil.example'], ['Origin: HTTP://evil.example'],
+      ['Sec-Fetch-Site: cross-site'],
+      ['Origin: null'],
+      ['Origin: http://evil.example'],
+      ['Origin: https://box'],
+      ['Origin: http://box:81'],
+      ['Origin: http://clip.example'],
+      ['Origin: http://box, http://evil.example'],
+      ['Origin: HTTP://evil.example'],
     ]
     for (const fields of foreign) {
       const answer = await client.send(page('POST', ...fields)).read()
@@ -396,8 +416,12 @@ describe('a browser', () => {
     const { connect } = await serveKernel(t, { publicUrl: 'https://clip.example/base' })
     const client = await connect()
     const own = [
-      [], ['Sec-Fetch-Site: same-origin'], ['Sec-Fetch-Site: none'], ['Origin: http://box'],
-      ['Origin: https://clip.example'], ['Origin: moz-extension://1234'],
+      [],
+      ['Sec-Fetch-Site: same-origin'],
+      ['Sec-Fetch-Site: none'],
+      ['Origin: http://box'],
+      ['Origin: https://clip.example'],
+      ['Origin: moz-extension://1234'],
       ['Origin: chrome-extension://abcd', 'Sec-Fetch-Site: cross-site'],
     ]
     for (const fields of own) {

@@ -32,7 +32,11 @@ async function serve(t: TestContext, routes: readonly Route<string>[] = []) {
     onFailure: ({ cause }) => assert.fail(String(cause)),
   })
   const server = await startServer({
-    listener, host: '127.0.0.1', port: 0, maxConnections: 100, maxConnectionsPerAddress: 100,
+    listener,
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: 100,
+    maxConnectionsPerAddress: 100,
   })
   t.after(() => server.stop(0))
   return {
@@ -51,7 +55,9 @@ async function serve(t: TestContext, routes: readonly Route<string>[] = []) {
 }
 
 function head(start: string, owner: string, ...fields: readonly string[]): string {
-  return [`${start} HTTP/1.1`, 'Host: box', `Authorization: ${owner}`, ...fields, '', ''].join('\r\n')
+  return [`${start} HTTP/1.1`, 'Host: box', `Authorization: ${owner}`, ...fields, '', ''].join(
+    '\r\n',
+  )
 }
 
 describe('somebody who is cut', () => {
@@ -65,11 +71,16 @@ describe('somebody who is cut', () => {
         status: 200,
         body: { attach: (wire: Wire) => wire.write(Buffer.from('lives'), () => undefined) },
       })),
-      route('PUT', '/', async (call) => text(`${(await readBytes(call, 100)).length}`), { maxBody: 100 }),
+      route('PUT', '/', async (call) => text(`${(await readBytes(call, 100)).length}`), {
+        maxBody: 100,
+      }),
     ])
     const open = async (owner: string) => {
       const [idle, held, live, sending] = [
-        await at.connect(), await at.connect(), await at.connect(), await at.connect(),
+        await at.connect(),
+        await at.connect(),
+        await at.connect(),
+        await at.connect(),
       ]
       assert.equal((await idle.send(head('GET /', owner)).read()).status, 200)
       held.send(head('GET /held', owner))

@@ -44,7 +44,10 @@ const SAMPLES: readonly Sample[] = [
       '--------------------------8e08279e2d7dd36b--',
       '',
     ],
-    parts: [['type', NONE, NONE, 'File'], ['data', 'a"b ü.txt', 'text/plain', 'hello']],
+    parts: [
+      ['type', NONE, NONE, 'File'],
+      ['data', 'a"b ü.txt', 'text/plain', 'hello'],
+    ],
   },
   {
     client: 'fetch with FormData',
@@ -102,8 +105,10 @@ const SAMPLES: readonly Sample[] = [
     parts: [
       ['type', NONE, 'text/plain', 'File'],
       [
-        'data', 'a rather long name of a file, which mail libraries fold.txt',
-        'application/octet-stream', 'hello',
+        'data',
+        'a rather long name of a file, which mail libraries fold.txt',
+        'application/octet-stream',
+        'hello',
       ],
     ],
   },
@@ -125,7 +130,10 @@ const SAMPLES: readonly Sample[] = [
       '--3f1b0c1e-1d7a-4f0e-8f3a-2b6f6a1f9c55--',
       '',
     ],
-    parts: [['type', NONE, NONE, 'Image'], ['data', '截图 " 1.png', 'image/png', 'hello']],
+    parts: [
+      ['type', NONE, NONE, 'Image'],
+      ['data', '截图 " 1.png', 'image/png', 'hello'],
+    ],
   },
   {
     client: '.NET, which leaves out quotes and sends file names twice',
@@ -145,7 +153,8 @@ const SAMPLES: readonly Sample[] = [
       '',
     ],
     parts: [
-      ['type', NONE, 'text/plain; charset=utf-8', 'Image'], ['data', '图.png', NONE, 'hello'],
+      ['type', NONE, 'text/plain; charset=utf-8', 'Image'],
+      ['data', '图.png', NONE, 'hello'],
     ],
   },
   {
@@ -163,7 +172,10 @@ const SAMPLES: readonly Sample[] = [
       'hello',
       '--Boundary-5D0A3E0C-6A0B-4B5E-9F3C-3B8E0C0A9D11--',
     ],
-    parts: [['type', NONE, NONE, 'Image'], ['data', 'IMG_0001.HEIC', 'image/heic', 'hello']],
+    parts: [
+      ['type', NONE, NONE, 'Image'],
+      ['data', 'IMG_0001.HEIC', 'image/heic', 'hello'],
+    ],
   },
   {
     client: 'Dart, which writes header names in lower case',
@@ -222,17 +234,22 @@ async function serve(t: TestContext): Promise<string> {
   const limits = { maxFileBytes: 2 ** 30, maxFieldBytes: 1000, maxFieldsBytes: 1000 }
   const { url } = await serveKernel(t, {
     routes: [
-      route('POST', '/form', async (call) => {
-        const body = streamBody(call, { limit: 2 ** 30, idleMs: 10_000 })
-        const parts: unknown[] = []
-        const type = call.request.headers['content-type'] ?? ''
-        for await (const { name, fileName, bytes } of readMultipart(body, type, limits)) {
-          let size = 0
-          for await (const chunk of bytes) size += chunk.length
-          parts.push([name, fileName ?? '', size])
-        }
-        return json(parts)
-      }, { maxBody: 2 ** 30 }),
+      route(
+        'POST',
+        '/form',
+        async (call) => {
+          const body = streamBody(call, { limit: 2 ** 30, idleMs: 10_000 })
+          const parts: unknown[] = []
+          const type = call.request.headers['content-type'] ?? ''
+          for await (const { name, fileName, bytes } of readMultipart(body, type, limits)) {
+            let size = 0
+            for await (const chunk of bytes) size += chunk.length
+            parts.push([name, fileName ?? '', size])
+          }
+          return json(parts)
+        },
+        { maxBody: 2 ** 30 },
+      ),
     ],
   })
   return `${url}/form`
@@ -261,14 +278,24 @@ describe('a form', () => {
   }
 
   const bytes = Buffer.alloc(3_000_000, '\r\n--')
-  const expected = [['type', '', 4], ['data', 'ü "1".bin', bytes.length]]
+  const expected = [
+    ['type', '', 4],
+    ['data', 'ü "1".bin', bytes.length],
+  ]
 
   it('arrives from curl', needs('curl'), async (t) => {
     const url = await serve(t)
     const path = await makeFile(t, bytes)
     const file = `data=@"${path.replaceAll('"', '\\"')}"`
     const { stdout } = await execute('curl', [
-      '-sS', '-H', 'Authorization: yes', '-F', 'type=File', '-F', file, url,
+      '-sS',
+      '-H',
+      'Authorization: yes',
+      '-F',
+      'type=File',
+      '-F',
+      file,
+      url,
     ])
     assert.deepEqual(JSON.parse(stdout), expected)
   })

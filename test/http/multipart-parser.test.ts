@@ -3,7 +3,13 @@ import { describe, it } from 'node:test'
 import type { HttpErrorCode } from '../../src/http/http-error.ts'
 import { MultipartParser } from '../../src/http/multipart-parser.ts'
 import {
-  BOUNDARY, form, formWithHeader, LIMITS, parseForm, type ParseFormOptions, type ParsedForm,
+  BOUNDARY,
+  form,
+  formWithHeader,
+  LIMITS,
+  parseForm,
+  type ParseFormOptions,
+  type ParsedForm,
 } from './support/parse-form.ts'
 
 const FIELD = 'Content-Disposition: form-data; name="a"'
@@ -21,7 +27,10 @@ function parse(body: string, options: ParseFormOptions = {}): ParsedForm {
 function bodies(body: string, options: ParseFormOptions = {}): readonly string[] {
   const { parts, error } = parse(body, options)
   assert.equal(error, undefined)
-  assert.deepEqual(parts.filter(({ isWhole }) => !isWhole), [])
+  assert.deepEqual(
+    parts.filter(({ isWhole }) => !isWhole),
+    [],
+  )
   return parts.map((part) => part.body)
 }
 
@@ -66,23 +75,40 @@ describe('a form', () => {
   })
 
   it('may have blanks and tabs behind a delimiter', () => {
-    const padded = form(['name="a"', 'one'], ['name="b"', 'two'])
-      .replaceAll(`--${BOUNDARY}\r\n`, `--${BOUNDARY} \t \r\n`)
+    const padded = form(['name="a"', 'one'], ['name="b"', 'two']).replaceAll(
+      `--${BOUNDARY}\r\n`,
+      `--${BOUNDARY} \t \r\n`,
+    )
     assert.deepEqual(bodies(padded), ['one', 'two'])
-    const most = form(['name="a"', 'one'], ['name="b"', 'two'])
-      .replaceAll(`--${BOUNDARY}\r\n`, `--${BOUNDARY}${' '.repeat(256)}\r\n`)
+    const most = form(['name="a"', 'one'], ['name="b"', 'two']).replaceAll(
+      `--${BOUNDARY}\r\n`,
+      `--${BOUNDARY}${' '.repeat(256)}\r\n`,
+    )
     assert.deepEqual(bodies(most), ['one', 'two'])
   })
 
   it('may have lines in its parts that only look like delimiters', () => {
     const lookAlikes = [
-      `\r\n--${BOUNDARY}x`, `\r\n--${BOUNDARY}-`, `\r\n--${BOUNDARY}-x\r\n`, `\r\n--${BOUNDARY}--x`,
-      `\r\n--${BOUNDARY} x\r\n`, `\r\n--${BOUNDARY}\rx`, `\r\n--${BOUNDARY}\r`,
+      `\r\n--${BOUNDARY}x`,
+      `\r\n--${BOUNDARY}-`,
+      `\r\n--${BOUNDARY}-x\r\n`,
+      `\r\n--${BOUNDARY}--x`,
+      `\r\n--${BOUNDARY} x\r\n`,
+      `\r\n--${BOUNDARY}\rx`,
+      `\r\n--${BOUNDARY}\r`,
       `\r\n--${BOUNDARY}\n`,
-      `\n--${BOUNDARY}\r\n`, `\r--${BOUNDARY}\r\n`, `x--${BOUNDARY}\r\n`, `\r\n-${BOUNDARY}\r\n`,
-      `\r\n--${BOUNDARY.toLowerCase()}\r\n`, `\r\n--${BOUNDARY.slice(0, -1)}\r\n`,
-      `\r\n--${BOUNDARY} --`, `\r\n--${BOUNDARY}${' '.repeat(257)}\r\n`, `\r\n --${BOUNDARY}\r\n`,
-      '\r\n--', '\r\n', '\r',
+      `\n--${BOUNDARY}\r\n`,
+      `\r--${BOUNDARY}\r\n`,
+      `x--${BOUNDARY}\r\n`,
+      `\r\n-${BOUNDARY}\r\n`,
+      `\r\n--${BOUNDARY.toLowerCase()}\r\n`,
+      `\r\n--${BOUNDARY.slice(0, -1)}\r\n`,
+      `\r\n--${BOUNDARY} --`,
+      `\r\n--${BOUNDARY}${' '.repeat(257)}\r\n`,
+      `\r\n --${BOUNDARY}\r\n`,
+      '\r\n--',
+      '\r\n',
+      '\r',
     ]
     for (const body of [...lookAlikes, lookAlikes.join('')]) {
       assert.deepEqual(bodies(form(['name="a"', body], ['name="b"', '-'])), [body, '-'])
@@ -105,7 +131,10 @@ describe('a form', () => {
     parser.push(Buffer.from(`--${BOUNDARY}\r\n\r\none\r\n--${BOUNDARY.slice(0, 3)}`))
     const events = [parser.next(), parser.next(), parser.next()]
     const [, data] = events
-    assert.deepEqual(events.map((event) => event?.kind), ['part', 'data', undefined])
+    assert.deepEqual(
+      events.map((event) => event?.kind),
+      ['part', 'data', undefined],
+    )
     assert.equal(data?.kind === 'data' && Buffer.from(data.bytes).toString(), 'one')
   })
 

@@ -113,14 +113,14 @@ describe('the work for a form', () => {
   for (const boundary of ['a', 'aaaa', '-'.repeat(70), 'ab'.repeat(35), '----x7MA4']) {
     const delimiter = `\r\n--${boundary}`
     const hostile: Readonly<Record<string, string>> = {
-      'CRs': '\r',
-      'LFs': '\n',
+      CRs: '\r',
+      LFs: '\n',
       'line ends': '\r\n',
       'lines of dashes': '\r\n-',
       'lines of two dashes': '\r\n--',
-      'dashes': '-',
+      dashes: '-',
       'its last byte': boundary.slice(-1),
-      'boundaries': boundary,
+      boundaries: boundary,
       'boundaries on lines': `\n--${boundary}`,
       'delimiters without their last byte': delimiter.slice(0, -1),
       'delimiters without their first byte': delimiter.slice(1),

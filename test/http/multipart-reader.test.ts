@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpError, type HttpErrorCode } from '../../src/http/http-error.ts'
 import {
-  readField, readMultipart, type MultipartLimits, type Part,
+  readField,
+  readMultipart,
+  type MultipartLimits,
+  type Part,
 } from '../../src/http/multipart.ts'
 import { brokenStream, streamOf } from '../support/byte-streams.ts'
 import { BOUNDARY, cut, form } from './support/parse-form.ts'
@@ -13,7 +16,9 @@ const LIMITS: MultipartLimits = { maxFileBytes: 100, maxFieldBytes: 10, maxField
 
 /** Three parts, in chunks of a few bytes. */
 const THREE = form(
-  ['name="a"', 'first'], ['name="data"; filename="f.bin"', 'x'.repeat(50)], ['name="b"', 'last'],
+  ['name="a"', 'first'],
+  ['name="data"; filename="f.bin"', 'x'.repeat(50)],
+  ['name="b"', 'last'],
 )
 
 function inPieces(body: string, length = 7) {
@@ -148,7 +153,8 @@ describe('a form is refused', () => {
   it('at once without a boundary', () => {
     const source = inPieces(THREE)
     assert.throws(() => readMultipart(source, 'multipart/form-data', LIMITS), {
-      code: 'MULTIPART_BOUNDARY', status: 400,
+      code: 'MULTIPART_BOUNDARY',
+      status: 400,
     })
     assert.equal(source.taken, 0)
   })
@@ -168,8 +174,10 @@ describe('a form is refused', () => {
   it('when its fields together are larger than allowed, whatever stands between them', async () => {
     const fields = (last: number) =>
       form(
-        ['name="a"', 'x'.repeat(10)], ['name="data"; filename="f"', 'x'.repeat(90)],
-        ['name="b"', 'x'.repeat(10)], ['name="c"', 'x'.repeat(last)],
+        ['name="a"', 'x'.repeat(10)],
+        ['name="data"; filename="f"', 'x'.repeat(90)],
+        ['name="b"', 'x'.repeat(10)],
+        ['name="c"', 'x'.repeat(last)],
       )
     assert.equal((await readAll(inPieces(fields(5)))).length, 4)
     await refuses('FIELDS_TOO_LARGE', fields(6))
@@ -214,7 +222,8 @@ describe('a field', () => {
   async function readFirst(body: string | Uint8Array, maxBytes = 10): Promise<string> {
     const limits = { ...LIMITS, maxFieldBytes: 100, maxFieldsBytes: 100 }
     const source = streamOf(
-      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="a"\r\n\r\n`, body,
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="a"\r\n\r\n`,
+      body,
       `\r\n--${BOUNDARY}--\r\n`,
     )
     for await (const part of readMultipart(source, TYPE, limits)) {

@@ -120,8 +120,15 @@ describe('the header of a part', () => {
 
   it('keeps what only looks like an encoded word', () => {
     for (const name of [
-      '=?utf-8?B?5Zu+', '=?utf-8?B?5Z?=', '=?utf-8?X?a?=', '=?klingon?Q?a?=', '=?utf-8?Q?=zz?=',
-      '=?utf-8?B?*?=', 'a =?utf-8?Q?b?=', '=?utf-8?Q?a?= b', '=?utf-8?Q?a?= =?latin1?Q?b?=',
+      '=?utf-8?B?5Zu+',
+      '=?utf-8?B?5Z?=',
+      '=?utf-8?X?a?=',
+      '=?klingon?Q?a?=',
+      '=?utf-8?Q?=zz?=',
+      '=?utf-8?B?*?=',
+      'a =?utf-8?Q?b?=',
+      '=?utf-8?Q?a?= b',
+      '=?utf-8?Q?a?= =?latin1?Q?b?=',
     ]) {
       assert.equal(fileName(`filename="${name}"`), name)
     }
@@ -134,10 +141,15 @@ describe('the header of a part', () => {
 
   it('may be folded as in mail, which cannot begin another field', () => {
     const header = parse(
-      'Content-Disposition: form-data;', ' name="data";', '\tfilename="a', ' Content-Type: text/x"',
+      'Content-Disposition: form-data;',
+      ' name="data";',
+      '\tfilename="a',
+      ' Content-Type: text/x"',
     )
     assert.deepEqual(header, {
-      name: 'data', fileName: 'a Content-Type: text/x', contentType: undefined,
+      name: 'data',
+      fileName: 'a Content-Type: text/x',
+      contentType: undefined,
     })
   })
 
@@ -173,7 +185,12 @@ describe('the header of a part', () => {
 
   it('is refused with UTF-8 that is forged to look harmless', () => {
     for (const forged of [
-      '\xc0\xaf', '\xc1\x9c', '\xe0\x80\xaf', '\xf0\x80\x80\xaf', '\xed\xa0\xbd', '\xed\xbf\xbf',
+      '\xc0\xaf',
+      '\xc1\x9c',
+      '\xe0\x80\xaf',
+      '\xf0\x80\x80\xaf',
+      '\xed\xa0\xbd',
+      '\xed\xbf\xbf',
     ]) {
       const block = `Content-Disposition: form-data; filename="..${forged}x"\r\n\r\n`
       const parsing = () => parsePartHeader(Buffer.from(block, 'latin1'))
@@ -222,8 +239,25 @@ describe('the header of a part', () => {
   it('gives names or is refused, whatever is in it', () => {
     const piece = fc.oneof(
       fc.constantFrom(
-        'Content-Disposition:', 'form-data;', 'name=', 'filename=', 'filename*=', "UTF-8''", '%22',
-        '=?utf-8?B?', '?=', 'Content-Type:', '\r\n', '\r', '\n', ' ', '"', ';', '\\', '%', '=',
+        'Content-Disposition:',
+        'form-data;',
+        'name=',
+        'filename=',
+        'filename*=',
+        "UTF-8''",
+        '%22',
+        '=?utf-8?B?',
+        '?=',
+        'Content-Type:',
+        '\r\n',
+        '\r',
+        '\n',
+        ' ',
+        '"',
+        ';',
+        '\\',
+        '%',
+        '=',
       ),
       fc.string({ unit: 'binary', maxLength: 4 }),
     )

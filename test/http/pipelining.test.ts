@@ -85,10 +85,15 @@ describe('requests that do not wait for an answer', () => {
           return text(String(changes.length))
         }),
         route('GET', '/echo/{word}', ({ params }) => text(params.word)),
-        route('PUT', '/it', async (call) => {
-          changes.push(Buffer.from(await readBytes(call, MAX_BODY)).toString('latin1'))
-          return text(String(changes.length))
-        }, { maxBody: MAX_BODY }),
+        route(
+          'PUT',
+          '/it',
+          async (call) => {
+            changes.push(Buffer.from(await readBytes(call, MAX_BODY)).toString('latin1'))
+            return text(String(changes.length))
+          },
+          { maxBody: MAX_BODY },
+        ),
       ],
     })
     return { ...served, slow, changes, mostActive: () => mostActive }
@@ -97,11 +102,16 @@ describe('requests that do not wait for an answer', () => {
   const put = (body: string): string => head('PUT /it', `Content-Length: ${body.length}`) + body
 
   it('are answered behind a body that came together with its wish for 100 Continue', async (t) => {
-    const late = route('PUT', '/late', async (call) => {
-      // Until then the body has come, as it has when a login took its time.
-      await turnOfEvents()
-      return text(Buffer.from(await readBytes(call, MAX_BODY)).toString('latin1'))
-    }, { maxBody: MAX_BODY })
+    const late = route(
+      'PUT',
+      '/late',
+      async (call) => {
+        // Until then the body has come, as it has when a login took its time.
+        await turnOfEvents()
+        return text(Buffer.from(await readBytes(call, MAX_BODY)).toString('latin1'))
+      },
+      { maxBody: MAX_BODY },
+    )
     const { connect } = await serveKernel(t, { routes: [late] })
     const client = await connect()
     const expecting = head('PUT /late', 'Content-Length: 5', 'Expect: 100-continue')
@@ -209,8 +219,11 @@ describe('requests that do not wait for an answer', () => {
     const { connect, slow, changes } = await serveSlowly(t)
     const client = await connect()
     client.send(
-      head('GET /slow') + head('GET /').repeat(50) + head('GET /echo/last', 'Connection: close') +
-        put('late').repeat(50) + head('GET /').repeat(50),
+      head('GET /slow') +
+        head('GET /').repeat(50) +
+        head('GET /echo/last', 'Connection: close') +
+        put('late').repeat(50) +
+        head('GET /').repeat(50),
     )
     slow.resolve(text('slow'))
     const answers = await client.readToEnd()

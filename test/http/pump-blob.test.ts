@@ -18,7 +18,8 @@ describe('downloads at the same time', () => {
     for (const clients of [1, 10, 1000]) {
       const blocks = new DownloadBlocks()
       let bytes = 0
-      for (let count = 0; count < 1000; count++) bytes += 2 * blocks.begin(`${count % clients}`).bytes
+      for (let count = 0; count < 1000; count++)
+        bytes += 2 * blocks.begin(`${count % clients}`).bytes
       assert.equal(bytes < 192 * KIB * KIB, true, `${bytes} for ${clients} clients`)
     }
   })

@@ -20,17 +20,15 @@ async function collect(source: AsyncIterable<Uint8Array>): Promise<string> {
 async function serve(t: TestContext, idleMs = 60_000, options: KernelOptions = {}) {
   const failed: unknown[] = []
   let onFailed = (): void => {}
-  const watch =
-    (read: (call: Call<Owner>) => Promise<string>) =>
-    async (call: Call<Owner>) => {
-      try {
-        return text(await read(call))
-      } catch (error) {
-        failed.push(error)
-        onFailed()
-        throw error
-      }
+  const watch = (read: (call: Call<Owner>) => Promise<string>) => async (call: Call<Owner>) => {
+    try {
+      return text(await read(call))
+    } catch (error) {
+      failed.push(error)
+      onFailed()
+      throw error
     }
+  }
   const bytes = async (call: Call<Owner>): Promise<string> => {
     const body = await readBytes(call, LIMIT, { graceMs: idleMs })
     return Buffer.from(body).toString('latin1')
@@ -146,7 +144,7 @@ for (const path of ['/bytes', '/stream']) {
       assert.equal(answer.headers['connection'], 'close')
     })
 
-    it('that breaks off fails, and is nobody\'s fault', async (t) => {
+    it("that breaks off fails, and is nobody's fault", async (t) => {
       const { connect, failed, failures, nextFailure } = await serve(t)
       const client = await connect()
       const failure = nextFailure()
@@ -330,15 +328,20 @@ describe('a consumer', () => {
     let peak = 0
     const { url } = await serve(t, 1000, {
       routes: [
-        route('POST', '/slowly', async (call) => {
-          let received = 0
-          for await (const chunk of streamBody(call, { limit: size, idleMs: 10_000 })) {
-            received += chunk.length
-            await new Promise((resolve) => setImmediate(resolve))
-            peak = Math.max(peak, call.request.readableLength)
-          }
-          return text(String(received))
-        }, { maxBody: size }),
+        route(
+          'POST',
+          '/slowly',
+          async (call) => {
+            let received = 0
+            for await (const chunk of streamBody(call, { limit: size, idleMs: 10_000 })) {
+              received += chunk.length
+              await new Promise((resolve) => setImmediate(resolve))
+              peak = Math.max(peak, call.request.readableLength)
+            }
+            return text(String(received))
+          },
+          { maxBody: size },
+        ),
       ],
     })
     const body = Buffer.alloc(size, 'x')

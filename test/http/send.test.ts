@@ -289,7 +289,7 @@ describe('an unwanted request body', () => {
     let served = 0
     const { connect } = await refuse(t, {
       lingerMs: 60_000,
-      routes: [route('GET', '/hidden', () => (served += 1, empty(200)))],
+      routes: [route('GET', '/hidden', () => ((served += 1), empty(200)))],
     })
     const client = await connect()
     client.send(head('POST /nope', 'Content-Length: 5') + 'hello' + head('GET /hidden'))

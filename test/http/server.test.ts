@@ -351,7 +351,10 @@ describe('stopping', () => {
   it('does not hang up on somebody who has just connected', async (t) => {
     let isDraining = false
     const { row, started, release } = held<undefined>()
-    const { server, connect } = await serveKernel(t, { publicRoutes: [row], isDraining: () => isDraining })
+    const { server, connect } = await serveKernel(t, {
+      publicRoutes: [row],
+      isDraining: () => isDraining,
+    })
     const waiting = (await connect()).send('GET /held HTTP/1.1\r\nHost: box\r\n\r\n')
     const newcomer = await connect()
     await started

@@ -18,7 +18,11 @@ function read(body: string | Uint8Array): readonly (readonly [string, string])[]
 
 describe('an urlencoded form', () => {
   it('is pairs, in their order', () => {
-    const expected = [['type', 'Text'], ['text', 'a b=c'], ['type', '']]
+    const expected = [
+      ['type', 'Text'],
+      ['text', 'a b=c'],
+      ['type', ''],
+    ]
     assert.deepEqual(read('type=Text&text=a+b%3Dc&type'), expected)
     assert.deepEqual(read('&&=x&type=Text&text=a%20b=c&other=1&type=&'), expected)
   })
@@ -28,13 +32,19 @@ describe('an urlencoded form', () => {
   })
 
   it('is UTF-8, escaped or not', () => {
-    const expected = [['text', '写 🙂'], ['text', '\ufeff']]
+    const expected = [
+      ['text', '写 🙂'],
+      ['text', '\ufeff'],
+    ]
     assert.deepEqual(read('text=%E5%86%99+🙂&%74ext=%ef%bb%bf'), expected)
   })
 
   it('keeps percent signs that begin no escape', () => {
     assert.deepEqual(read('text=100%25&text=100%&text=%zz%4&text=%4%41'), [
-      ['text', '100%'], ['text', '100%'], ['text', '%zz%4'], ['text', '%4A'],
+      ['text', '100%'],
+      ['text', '100%'],
+      ['text', '%zz%4'],
+      ['text', '%4A'],
     ])
   })
 

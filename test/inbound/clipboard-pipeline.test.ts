@@ -40,10 +40,20 @@ function setUp({ devices, member }: Pick<PipelineDeps, 'devices' | 'member'> = {
   const inbound = new ClipboardPipeline(deps)
 
   return {
-    blobs, staging, latest, clock, logger, seen, inbound,
+    blobs,
+    staging,
+    latest,
+    clock,
+    logger,
+    seen,
+    inbound,
     pushText: (text: string) => inbound.apply({ ...ITEM, text }),
-    stage: (dataName: string, content: string, mediaType = 'application/octet-stream', deviceId = 'did_1') =>
-      staging.stage({ deviceId, dataName, mediaType, declaredSize: undefined }, chunks(content)),
+    stage: (
+      dataName: string,
+      content: string,
+      mediaType = 'application/octet-stream',
+      deviceId = 'did_1',
+    ) => staging.stage({ deviceId, dataName, mediaType, declaredSize: undefined }, chunks(content)),
     describe: (item: Partial<InboundItem>) =>
       inbound.apply({ ...ITEM, bytes: { kind: 'staged' }, ...item }),
   }
@@ -64,7 +74,12 @@ describe('an item of another member', () => {
   it('is refused when it is stamped too far ahead, and changes nothing', async () => {
     const { describe, pushText, latest, seen } = grouped()
     await pushText('ours')
-    const far = { type: 'Text', text: 'theirs', origin: from(1_000_000), bytes: { kind: 'none' } } as const
+    const far = {
+      type: 'Text',
+      text: 'theirs',
+      origin: from(1_000_000),
+      bytes: { kind: 'none' },
+    } as const
     await assert.rejects(describe(far), { code: 'STAMP_AHEAD' })
     assert.deepEqual([latest.current?.item.text, seen.length], ['ours', 1])
   })
@@ -73,7 +88,13 @@ describe('an item of another member', () => {
     const { stage, describe, latest, blobs, seen } = grouped()
     await stage('a.bin', 'hello')
     await describe({ type: 'File', dataName: 'a.bin' })
-    const named = { type: 'Group', text: 'b', dataName: 'b.zip', hash: hello, mediaType: 'application/zip' } as const
+    const named = {
+      type: 'Group',
+      text: 'b',
+      dataName: 'b.zip',
+      hash: hello,
+      mediaType: 'application/zip',
+    } as const
     await describe({ ...named, origin: from(2000) })
     const { item } = latest.current ?? {}
     assert.deepEqual(
@@ -101,7 +122,10 @@ describe('a pushed Text', () => {
     const { contentId } = await pushText('hello')
     assert.equal(contentId, HELLO_TEXT)
     assert.equal(latest.current?.item.text, 'hello')
-    assert.deepEqual(seen.map((change) => change.contentId), [HELLO_TEXT])
+    assert.deepEqual(
+      seen.map((change) => change.contentId),
+      [HELLO_TEXT],
+    )
   })
 
   it('has its size in bytes', async () => {
@@ -245,9 +269,14 @@ describe('a push of what is there already', () => {
     await describe({ type: 'File', dataName: 'a' })
     // That of version 2 of the protocol.
     const md5 = '5d41402abc4b2a76b9719d911017c592'
-    assert.equal((await describe({ type: 'File', dataName: 'a', hash: md5.toUpperCase() })).contentId, HELLO_FILE)
+    assert.equal(
+      (await describe({ type: 'File', dataName: 'a', hash: md5.toUpperCase() })).contentId,
+      HELLO_FILE,
+    )
     for (const hash of ['7d793037a0760186574b0282f2f435e7', '0'.repeat(64)]) {
-      await assert.rejects(describe({ type: 'File', dataName: 'a', hash }), { code: 'NOTHING_STAGED' })
+      await assert.rejects(describe({ type: 'File', dataName: 'a', hash }), {
+        code: 'NOTHING_STAGED',
+      })
     }
     assert.deepEqual(latest.current?.item.aliases, [md5])
   })
@@ -273,7 +302,10 @@ describe('a push of what is there already', () => {
 
   it('is never known by the bound name of a Group, which has no such hash', async () => {
     const { stage, describe, latest } = setUp()
-    for (const [name, hash] of [['a.zip', 'FromClient'], ['b.zip', '']] as const) {
+    for (const [name, hash] of [
+      ['a.zip', 'FromClient'],
+      ['b.zip', ''],
+    ] as const) {
       await stage(name, 'hello')
       await describe({ type: 'Group', dataName: name, hash })
     }
@@ -329,7 +361,10 @@ describe('applying', () => {
       describe({ type: 'File', dataName: 'missing' }),
       pushText('two'),
     ])
-    assert.deepEqual(results.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
     assert.equal(latest.current?.item.text, 'two')
   })
 
@@ -399,7 +434,10 @@ describe('a document that may name a picture by its MD5', () => {
     reading.emit('goes on')
     await assert.rejects(asked, { code: 'NOTHING_STAGED' })
     await inbound.apply({ ...ITEM, text: 'and on' })
-    assert.equal(latest.binary?.item.contentHash, '486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7')
+    assert.equal(
+      latest.binary?.item.contentHash,
+      '486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7',
+    )
   })
 })
 
@@ -424,15 +462,32 @@ describe('a sender that is shut out', () => {
 
   for (const change of ['revoke', 'rotate'] as const) {
     it(`applies nothing after ${change}, whatever it had asked for before`, async () => {
-      const { inbound, origins, shutOut: end, deviceId, stage, latest, seen, staging, blobs } =
-        await shutOut(change)
-      await inbound.apply({ ...ITEM, text: 'before' })
-        .then(() => assert.fail('nobody can be sure whose it is'), () => undefined)
+      const {
+        inbound,
+        origins,
+        shutOut: end,
+        deviceId,
+        stage,
+        latest,
+        seen,
+        staging,
+        blobs,
+      } = await shutOut(change)
+      await inbound.apply({ ...ITEM, text: 'before' }).then(
+        () => assert.fail('nobody can be sure whose it is'),
+        () => undefined,
+      )
       await inbound.apply({ ...ITEM, origin: origins[0], text: 'before' })
       await stage('a.txt', 'hello', 'text/plain', deviceId)
       const applied = origins.flatMap((origin) => [
         inbound.apply({ ...ITEM, origin, text: 'after' }),
-        inbound.apply({ ...ITEM, origin, type: 'File', dataName: 'a.txt', bytes: { kind: 'staged' } }),
+        inbound.apply({
+          ...ITEM,
+          origin,
+          type: 'File',
+          dataName: 'a.txt',
+          bytes: { kind: 'staged' },
+        }),
         inbound.apply({ ...ITEM, origin, text: 'before', hash: 'ab' }),
       ])
       const refused = Promise.all(
@@ -446,8 +501,16 @@ describe('a sender that is shut out', () => {
     })
 
     it(`applies nothing when ${change} comes while its bytes are looked at`, async () => {
-      const { inbound, origins: [origin], shutOut: end, latest, blobs, staging, stage, deviceId } =
-        await shutOut(change)
+      const {
+        inbound,
+        origins: [origin],
+        shutOut: end,
+        latest,
+        blobs,
+        staging,
+        stage,
+        deviceId,
+      } = await shutOut(change)
       const { blob } = await stage('a.txt', 'hello', 'text/plain', deviceId)
       const open = blob.open.bind(blob)
       Object.assign(blob, {

@@ -39,17 +39,19 @@ describe('a copy on the desktop', () => {
   it('is shared as a Text', async () => {
     const { share, applied } = setUp()
     await share({ kind: 'text', text: 'hello' })
-    assert.deepEqual(applied.map(({ type, text, origin }) => [type, text, origin.kind]), [
-      ['Text', 'hello', 'clipboard'],
-    ])
+    assert.deepEqual(
+      applied.map(({ type, text, origin }) => [type, text, origin.kind]),
+      [['Text', 'hello', 'clipboard']],
+    )
   })
 
   it('is shared as an Image with a name that tells when', async () => {
     const { share, applied } = setUp()
     await share({ kind: 'image', mediaType: 'image/png', bytes: Buffer.from('png') })
-    assert.deepEqual(applied.map(({ type, dataName }) => [type, dataName]), [
-      ['Image', 'clipboard-20260131-123456.png'],
-    ])
+    assert.deepEqual(
+      applied.map(({ type, dataName }) => [type, dataName]),
+      [['Image', 'clipboard-20260131-123456.png']],
+    )
   })
 
   it('is shared as a File that stays where it is', async (t) => {
@@ -67,10 +69,13 @@ describe('a copy on the desktop', () => {
     await mkdir(folder)
     await share({ kind: 'files', paths: [folder] })
     await share({ kind: 'files', paths: [folder, path] })
-    assert.deepEqual(applied.map(({ type, text, dataName }) => [type, text, dataName]), [
-      ['Group', 'Ölbilder.2025.zip', 'Ölbilder.2025.zip'],
-      ['Group', 'clipboard-20260131-123456.zip', 'clipboard-20260131-123456.zip'],
-    ])
+    assert.deepEqual(
+      applied.map(({ type, text, dataName }) => [type, text, dataName]),
+      [
+        ['Group', 'Ölbilder.2025.zip', 'Ölbilder.2025.zip'],
+        ['Group', 'clipboard-20260131-123456.zip', 'clipboard-20260131-123456.zip'],
+      ],
+    )
     const types = applied.map(({ bytes }) => bytes.kind === 'received' && bytes.mediaType)
     assert.deepEqual(types, ['application/zip', 'application/zip'])
     assert.equal(logger.text, '')
@@ -82,7 +87,10 @@ describe('a copy on the desktop', () => {
     const folder = join(dirname(path), 'x'.repeat(255))
     await mkdir(folder)
     await share({ kind: 'files', paths: [folder] })
-    assert.deepEqual(applied.map(({ dataName }) => dataName), ['clipboard-20260131-123456.zip'])
+    assert.deepEqual(
+      applied.map(({ dataName }) => dataName),
+      ['clipboard-20260131-123456.zip'],
+    )
   })
 
   it('says so when it is gone, or not all of it can be shared, without naming it', async (t) => {
@@ -90,17 +98,26 @@ describe('a copy on the desktop', () => {
     await share({ kind: 'files', paths: ['/nowhere/at/all'] })
     await share({ kind: 'files', paths: ['/nowhere/at/all', '/nowhere/else'] })
     assert.deepEqual(applied, [])
-    assert.deepEqual(logger.lines.map(({ level }) => level), ['warn', 'warn'])
+    assert.deepEqual(
+      logger.lines.map(({ level }) => level),
+      ['warn', 'warn'],
+    )
 
     const path = await fileIn(t, 'secret.txt', 'not really')
     await symlink(path, `${path}.link`)
     await share({ kind: 'files', paths: [path, `${path}.link`, '/nowhere/at/all'] })
-    assert.deepEqual(applied.map(({ type }) => type), ['Group'])
+    assert.deepEqual(
+      applied.map(({ type }) => type),
+      ['Group'],
+    )
     const [, , ...lines] = logger.lines
-    assert.deepEqual(lines.map(({ level, fields }) => [level, fields]), [
-      ['warn', { unreadable: 1 }],
-      ['info', { count: 1 }],
-    ])
+    assert.deepEqual(
+      lines.map(({ level, fields }) => [level, fields]),
+      [
+        ['warn', { unreadable: 1 }],
+        ['info', { count: 1 }],
+      ],
+    )
     assert.doesNotMatch(logger.text, /nowhere|secret/)
   })
 
@@ -124,7 +141,10 @@ describe('a copy on the desktop', () => {
     await share({ kind: 'text', text: 'newer' })
     slow.resolve(await blobs.receive(only('big'), { maxBytes: 10 }))
     await first
-    assert.deepEqual(applied.map(({ text }) => text), ['newer'])
+    assert.deepEqual(
+      applied.map(({ text }) => text),
+      ['newer'],
+    )
     assert.equal(blobs.count, 0)
     assert.equal(logger.text, '')
   })

@@ -26,7 +26,10 @@ describe('what a log says of a failure', () => {
   })
 
   it('has the code and the call of the system, and no path', async () => {
-    assert.equal(describeFailure(thrownBy(() => openSync('/no/secret', 'r'))).reason, 'ENOENT (open)')
+    assert.equal(
+      describeFailure(thrownBy(() => openSync('/no/secret', 'r'))).reason,
+      'ENOENT (open)',
+    )
     await assert.rejects(open('/no/secret'), (error) => {
       assert.equal(describeFailure(error).reason, 'ENOENT (open)')
       return true

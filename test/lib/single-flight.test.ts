@@ -37,7 +37,10 @@ describe('SingleFlight', () => {
     const flights = new SingleFlight<string, number>()
     const fail = (): Promise<number> => Promise.reject(new Error('no'))
     const both = await Promise.allSettled([flights.run('a', fail), flights.run('a', fail)])
-    assert.deepEqual(both.map(({ status }) => status), ['rejected', 'rejected'])
+    assert.deepEqual(
+      both.map(({ status }) => status),
+      ['rejected', 'rejected'],
+    )
     assert.equal(await flights.run('a', async () => 3), 3)
   })
 })

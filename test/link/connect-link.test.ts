@@ -105,7 +105,11 @@ describe('parseConnectLink()', () => {
   it('throws nothing but the six codes, whatever the payload is', () => {
     const fields = { v: fc.constantFrom(1, 1, 2, '1'), url: fc.anything(), user: fc.anything() }
     const records = fc.record({ ...fields, pwd: fc.anything(), o: fc.anything() })
-    const payload = fc.oneof(records.map((record) => encodeOr(record)), fc.json(), fc.string())
+    const payload = fc.oneof(
+      records.map((record) => encodeOr(record)),
+      fc.json(),
+      fc.string(),
+    )
     fc.assert(fc.property(payload, (json) => parsesOrRefuses(linkAround(json))))
   })
 
@@ -238,7 +242,10 @@ describe('formatConnectLink()', () => {
 
   it('throws nothing but a LinkError, and makes nothing that its parser refuses', () => {
     const user = fc.oneof(fc.anything(), fc.constant('phone_1'))
-    const url = fc.oneof(fc.anything(), fc.string().map((text) => `http://${text}`))
+    const url = fc.oneof(
+      fc.anything(),
+      fc.string().map((text) => `http://${text}`),
+    )
     const pwd = fc.oneof(fc.anything(), fc.string({ unit: 'binary' }))
     const o = fc.oneof(fc.anything(), fc.dictionary(fc.string({ unit: 'binary' }), fc.string()))
     fc.assert(

@@ -9,7 +9,16 @@ import { addDevice, deviceRow, isFocused, openPanel, type OpenPanel } from './su
 const AUDIT = new URL('./in-page/audit.js', import.meta.url)
 
 /** What somebody may act on: without a name it is "button" and nothing more. */
-const CONTROLS = new Set(['button', 'textbox', 'radio', 'link', 'dialog', 'img', 'region', 'radiogroup'])
+const CONTROLS = new Set([
+  'button',
+  'textbox',
+  'radio',
+  'link',
+  'dialog',
+  'img',
+  'region',
+  'radiogroup',
+])
 
 /** Checks what is on the screen, for eyes and for screen readers. */
 async function check(page: Page): Promise<void> {
@@ -22,7 +31,9 @@ async function check(page: Page): Promise<void> {
 
   const session = await page.context().newCDPSession(page)
   const { nodes } = await session.send('Accessibility.getFullAXTree')
-  const controls = nodes.filter(({ ignored, role }) => !ignored && CONTROLS.has(String(role?.value)))
+  const controls = nodes.filter(
+    ({ ignored, role }) => !ignored && CONTROLS.has(String(role?.value)),
+  )
   const nameless = controls.filter(({ name }) => !name?.value).map(({ role }) => role?.value)
   assert.deepEqual(nameless, [])
   assert.ok(controls.length > 0, 'There is nothing to act on')

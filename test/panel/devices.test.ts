@@ -21,7 +21,10 @@ describe('the devices in the panel', needs('chromium'), () => {
     await createPhone(paired, daemon.ready.gateway).fetch('/Sync.json', { headers })
     await row.getByText('just now').waitFor()
     await row.getByText('127.0.0.1').waitFor()
-    await row.getByTitle('SyncClipboard/2.8.4 (Android)').filter({ hasText: 'SyncClipboard 2.8.4' }).waitFor()
+    await row
+      .getByTitle('SyncClipboard/2.8.4 (Android)')
+      .filter({ hasText: 'SyncClipboard 2.8.4' })
+      .waitFor()
     await row.getByRole('time').focus()
     await row.getByText(String(new Date().getFullYear())).waitFor()
   })

@@ -12,7 +12,14 @@ import { temporaryFolder } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { openPage } from './support/browser.ts'
-import { addDevice, deviceRow, enter, openPanel, panelAddress, startDaemon } from './support/panel.ts'
+import {
+  addDevice,
+  deviceRow,
+  enter,
+  openPanel,
+  panelAddress,
+  startDaemon,
+} from './support/panel.ts'
 
 /** Another site than `127.0.0.1`. */
 const ELSEWHERE = 'localhost'
@@ -43,7 +50,10 @@ async function assertSignedIn(page: Page, control: string): Promise<void> {
   assert.equal(await page.evaluate('location.href'), `${control}/`)
   const session = await page.context().newCDPSession(page)
   const { entries } = await session.send('Page.getNavigationHistory')
-  assert.deepEqual(entries.filter(({ url }) => TOKEN.test(url)), [])
+  assert.deepEqual(
+    entries.filter(({ url }) => TOKEN.test(url)),
+    [],
+  )
 }
 
 async function assertSignedOut(page: Page): Promise<void> {
@@ -64,7 +74,10 @@ describe('entering the panel', needs('chromium'), () => {
     await page.goto(await panelAddress(daemon))
     await assertSignedIn(page, daemon.ready.control)
     assert.ok(asked.length > 2, asked.join('\n'))
-    assert.deepEqual(asked.filter((text) => TOKEN.test(text)), [])
+    assert.deepEqual(
+      asked.filter((text) => TOKEN.test(text)),
+      [],
+    )
     assertCalm()
   })
 
@@ -202,7 +215,10 @@ describe('other pages', needs('chromium'), () => {
         .filter(({ requestId }) => urls.get(requestId)?.startsWith(control))
         .map(({ statusCode }) => statusCode)
       assert.ok(statuses.length > 0, 'There was no answer')
-      assert.deepEqual(statuses.filter((status) => status !== 401 && status !== 403), [])
+      assert.deepEqual(
+        statuses.filter((status) => status !== 401 && status !== 403),
+        [],
+      )
       const frame = foreign.frames().find((one) => one !== foreign.mainFrame())
       assert.equal(await frame?.getByText('Devices').count(), 0)
       await page.reload()

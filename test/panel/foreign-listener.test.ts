@@ -28,49 +28,60 @@ function impostor(state: string): RequestListener {
   }
 }
 
-describe('a program that takes the port of the panel while the daemon is down', needs('chromium'), () => {
-  it('hears nothing from an open page that opens anything when the daemon runs again', async (t) => {
-    const { page, daemon, assertCalm } = await openPanel(t)
-    const { control, gateway } = daemon.ready
-    await createPhone(await daemon.pair('Pixel'), gateway).pushText('seen before')
-    await page.getByText('seen before', { exact: true }).waitFor()
-    const token = await readFile(join(daemon.folder, 'data', 'control.token'), 'utf8')
-    const headers = { authorization: `Bearer ${token.trim()}` }
-    const state = await readObject(await fetch(`${control}/state`, { headers }))
-    // Another version is no reason for the page to load anything from there.
-    const shown = { ...state, status: { ...Object(state['status']), version: '99.0.0' } }
+describe(
+  'a program that takes the port of the panel while the daemon is down',
+  needs('chromium'),
+  () => {
+    it('hears nothing from an open page that opens anything when the daemon runs again', async (t) => {
+      const { page, daemon, assertCalm } = await openPanel(t)
+      const { control, gateway } = daemon.ready
+      await createPhone(await daemon.pair('Pixel'), gateway).pushText('seen before')
+      await page.getByText('seen before', { exact: true }).waitFor()
+      const token = await readFile(join(daemon.folder, 'data', 'control.token'), 'utf8')
+      const headers = { authorization: `Bearer ${token.trim()}` }
+      const state = await readObject(await fetch(`${control}/state`, { headers }))
+      // Another version is no reason for the page to load anything from there.
+      const shown = { ...state, status: { ...Object(state['status']), version: '99.0.0' } }
 
-    daemon.child.kill('SIGKILL')
-    await once(daemon.child, 'close')
-    const foreign = await listenInstead(t, control, impostor(JSON.stringify(shown)))
-    await page.getByText('99.0.0', { exact: true }).waitFor()
-    await page.getByText('Live', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Add a device' }).click()
-    await page.getByRole('dialog').getByLabel('Name').fill('My next phone')
-    await page.getByRole('button', { name: 'Show QR code' }).click()
-    await page.getByRole('dialog').getByText('No', { exact: true }).waitFor()
-    await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Sign out all browsers' }).click()
-    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
-    await page.getByRole('dialog').getByText('No', { exact: true }).waitFor()
-    assertCalm()
-    assert.deepEqual(foreign.heard.filter(({ path }) => path === '/'), [])
-    await page.reload()
-    await page.waitForFunction('document.title === "stolen"')
-    await foreign.close()
-    const methods = new Set(foreign.heard.map(({ method, path }) => `${method} ${path}`))
-    for (const line of ['GET /events', 'POST /devices', 'POST /stolen']) assert.ok(methods.has(line), line)
+      daemon.child.kill('SIGKILL')
+      await once(daemon.child, 'close')
+      const foreign = await listenInstead(t, control, impostor(JSON.stringify(shown)))
+      await page.getByText('99.0.0', { exact: true }).waitFor()
+      await page.getByText('Live', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Add a device' }).click()
+      await page.getByRole('dialog').getByLabel('Name').fill('My next phone')
+      await page.getByRole('button', { name: 'Show QR code' }).click()
+      await page.getByRole('dialog').getByText('No', { exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Sign out all browsers' }).click()
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+      await page.getByRole('dialog').getByText('No', { exact: true }).waitFor()
+      assertCalm()
+      assert.deepEqual(
+        foreign.heard.filter(({ path }) => path === '/'),
+        [],
+      )
+      await page.reload()
+      await page.waitForFunction('document.title === "stolen"')
+      await foreign.close()
+      const methods = new Set(foreign.heard.map(({ method, path }) => `${method} ${path}`))
+      for (const line of ['GET /events', 'POST /devices', 'POST /stolen'])
+        assert.ok(methods.has(line), line)
 
-    const second = await restart(t, daemon)
-    const files = new Set(['/', '/favicon.ico', '/icon.svg'])
-    const attempts = forgeries(foreign.heard, PRIVATE).filter(({ path }) => !files.has(path))
-    for (const attempt of attempts) {
-      const status = await replay(control, attempt)
-      assert.ok(status === 401 || status === 403, `${status} to ${JSON.stringify(attempt)}`)
-    }
-    const devices = JSON.parse((await second.run('devices', '--json')).stdout)
-    assert.deepEqual(devices.map(({ label }: { label: string }) => label), ['Pixel'])
-    await enter(page, second)
-    await page.getByText('seen before', { exact: true }).waitFor()
-  })
-})
+      const second = await restart(t, daemon)
+      const files = new Set(['/', '/favicon.ico', '/icon.svg'])
+      const attempts = forgeries(foreign.heard, PRIVATE).filter(({ path }) => !files.has(path))
+      for (const attempt of attempts) {
+        const status = await replay(control, attempt)
+        assert.ok(status === 401 || status === 403, `${status} to ${JSON.stringify(attempt)}`)
+      }
+      const devices = JSON.parse((await second.run('devices', '--json')).stdout)
+      assert.deepEqual(
+        devices.map(({ label }: { label: string }) => label),
+        ['Pixel'],
+      )
+      await enter(page, second)
+      await page.getByText('seen before', { exact: true }).waitFor()
+    })
+  },
+)

@@ -89,7 +89,10 @@ describe('the current item in the panel', needs('chromium'), () => {
     await phone.pushText('another secret')
     await item.getByText('14 bytes').waitFor()
     assert.ok(!(await panel.page.content()).includes('another secret'), 'The text shows')
-    assert.deepEqual(requests.filter((url) => url.includes('preview')), [])
+    assert.deepEqual(
+      requests.filter((url) => url.includes('preview')),
+      [],
+    )
     await item.getByRole('button', { name: 'Show preview' }).click()
     await item.getByText('another secret', { exact: true }).waitFor()
   })

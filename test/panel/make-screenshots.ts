@@ -34,7 +34,11 @@ async function shootAll(look: string, options: BrowserContextOptions): Promise<v
     // Nothing should look as if the mouse were there.
     await page.mouse.move(0, 0)
     if ((await page.getByRole('dialog').count()) === 0) await page.evaluate('scrollTo(0, 0)')
-    const bytes = await page.screenshot({ fullPage: isWhole, animations: 'disabled', caret: 'hide' })
+    const bytes = await page.screenshot({
+      fullPage: isWhole,
+      animations: 'disabled',
+      caret: 'hide',
+    })
     await writeFile(`${FOLDER}${name}-${look}.png`, shrinkPng(bytes))
   }
   room.status = STATUS

@@ -94,7 +94,11 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
     const { page } = panel
     const dialog = await addDevice(page, 'Pixel')
     await page.evaluate('navigator.clipboard.writeText("harmless")')
-    const problem = { status: 507, contentType: 'application/problem+json', body: '{"title":"No space"}' }
+    const problem = {
+      status: 507,
+      contentType: 'application/problem+json',
+      body: '{"title":"No space"}',
+    }
     await page.route('**/pause', (route) => route.fulfill(problem))
     await dialog.getByRole('button', { name: 'Copy link' }).click()
     await dialog.getByRole('alert').filter({ hasText: 'No space' }).waitFor()

@@ -33,7 +33,10 @@ const faked = (offset: string): DaemonOptions => ({
 })
 
 describe('two members with clocks a day apart', needs('faketime'), () => {
-  for (const [name, offset, days] of [['ahead', '+1d', 1], ['behind', '-1d', -1]] as const) {
+  for (const [name, offset, days] of [
+    ['ahead', '+1d', 1],
+    ['behind', '-1d', -1],
+  ] as const) {
     it(`have the later item, when that of the one that joined is ${name}`, async (t) => {
       const node = await MemberProcess.start(t, 'node', { main: program.main })
       const a = await MemberProcess.start(t, 'a', faked(offset))
@@ -54,7 +57,10 @@ describe('two members with clocks a day apart', needs('faketime'), () => {
       const kept = join(late.daemon.folder, 'data', 'member.json')
 
       // Apart, each of them the first one once.
-      for (const [round, [first, second]] of [[a, node], [node, a]].entries()) {
+      for (const [round, [first, second]] of [
+        [a, node],
+        [node, a],
+      ].entries()) {
         assert.ok(first && second, 'both are there')
         // One runs at a time.
         await second.stop()

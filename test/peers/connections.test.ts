@@ -45,7 +45,10 @@ async function startSilentServer(t: TestContext): Promise<SilentServer> {
 }
 
 describe('a link to a server that never finishes a handshake', () => {
-  for (const [name, fingerprint] of [['pinned', PIN], ['not pinned', undefined]] as const) {
+  for (const [name, fingerprint] of [
+    ['pinned', PIN],
+    ['not pinned', undefined],
+  ] as const) {
     it(`has one connection at most, however often it tries (${name})`, async (t) => {
       const { port, accepted, open } = await startSilentServer(t)
       const timing = new FakeTiming()
@@ -106,13 +109,16 @@ describe('the password of a group', () => {
     await machine.ip('address', 'add', '10.9.8.7/32', 'dev', 'lo')
     const command = [process.execPath, ...LOADER, PULL_ONCE]
     for (const name of ['member.example', 'six.example']) {
-      const { asked, failure } = JSON.parse(await machine.run(...command, name, 'http://10.9.8.7:42720'))
+      const { asked, failure } = JSON.parse(
+        await machine.run(...command, name, 'http://10.9.8.7:42720'),
+      )
       assert.deepEqual(asked, [], name)
       assert.match(failure, /loopback/, name)
     }
     // Where it does belong to, it is sent.
     for (const [name, own] of [
-      ['own.example', 'http://10.9.8.7:42720'], ['member.example', 'http://localhost:42720'],
+      ['own.example', 'http://10.9.8.7:42720'],
+      ['member.example', 'http://localhost:42720'],
     ] as const) {
       const { asked } = JSON.parse(await machine.run(...command, name, own))
       assert.equal(asked.length, 1, name)
@@ -123,7 +129,13 @@ describe('the password of a group', () => {
 describe('an address of a socket', () => {
   it('is told to be of this machine only, in every way in which systems spell it', () => {
     for (const address of [
-      '127.0.0.1', '127.255.255.254', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1', '::ffff:7f00:1',
+      '127.0.0.1',
+      '127.255.255.254',
+      '0.0.0.0',
+      '::1',
+      '::',
+      '::ffff:127.0.0.1',
+      '::ffff:7f00:1',
     ]) {
       assert.equal(isLoopbackAddress(address), true, address)
     }

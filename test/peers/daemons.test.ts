@@ -80,7 +80,10 @@ describe('daemons that joined a node', () => {
     assert.equal(JSON.parse((await a.daemon.run('status', '--json')).stdout).item.type, 'Text')
   })
 
-  for (const [name, hasFile] of [['from', 'node'], ['to', 'member']] as const) {
+  for (const [name, hasFile] of [
+    ['from', 'node'],
+    ['to', 'member'],
+  ] as const) {
     it(`go on with a file that is on its way ${name} the node when that is killed`, async (t) => {
       const [node, a] = await startTwo(t)
       const bytes = randomBytes(192 * MIB)
@@ -103,7 +106,10 @@ describe('daemons that joined a node', () => {
     const [node, a] = await startTwo(t)
     const link = await startProxy(t, node.gateway)
     await a.join(node, { url: link.url })
-    for (const [first, second] of [[a, node], [node, a]] as const) {
+    for (const [first, second] of [
+      [a, node],
+      [node, a],
+    ] as const) {
       const together = await node.client.pushText(`together, then ${first.name} first`)
       await Promise.all([a, node].map(({ log }) => log.has(together)))
       link.cut()

@@ -87,7 +87,9 @@ describe('the time of the group', () => {
 
   it('is one in which members believe the stamps of each other, whatever they were told', () => {
     const DAYS = fc.integer({ min: -30 * DAY_MS, max: 0 })
-    const told = fc.array(fc.tuple(fc.nat(1), fc.integer({ min: 0, max: 20 * 366 })), { maxLength: 10 })
+    const told = fc.array(fc.tuple(fc.nat(1), fc.integer({ min: 0, max: 20 * 366 })), {
+      maxLength: 10,
+    })
     return fc.assert(
       fc.asyncProperty(DAYS, told, async (behind, tellings) => {
         const [a, b] = [await openClock(), await openClock()]
@@ -96,7 +98,10 @@ describe('the time of the group', () => {
           const { group } = whom === 0 ? a : b
           group.learn(a.clock.now() + days * DAY_MS)
         }
-        for (const [teller, hearer] of [[a, b], [b, a]] as const) {
+        for (const [teller, hearer] of [
+          [a, b],
+          [b, a],
+        ] as const) {
           assert.ok(hearer.group.believes(teller.group.now()), 'the stamp is believed')
         }
         await Promise.all([a.group.close(), b.group.close()])
@@ -110,7 +115,10 @@ describe('the time of the group', () => {
     assert.deepEqual([furthest, furthest + 1].map(group.believes), [true, false])
     assert.equal(group.believes(100_000_000_000_000), false)
     clock.jump(-clock.now())
-    assert.deepEqual([Date.UTC(2035, 0, 1), Date.UTC(2037, 0, 1)].map(group.believes), [true, false])
+    assert.deepEqual([Date.UTC(2035, 0, 1), Date.UTC(2037, 0, 1)].map(group.believes), [
+      true,
+      false,
+    ])
     clock.jump(200_000_000_000_000)
     assert.equal(group.believes(100_000_000_000_000), false)
   })
@@ -121,11 +129,13 @@ describe('the time of the group', () => {
     const offsets = fc.array(offset, { minLength: 5, maxLength: 5 })
     return fc.assert(
       fc.asyncProperty(offsets, events, async (clocks, tellings) => {
-        const members = await Promise.all(clocks.map(async (ahead) => {
-          const member = await openClock()
-          member.clock.jump(ahead)
-          return member.group
-        }))
+        const members = await Promise.all(
+          clocks.map(async (ahead) => {
+            const member = await openClock()
+            member.clock.jump(ahead)
+            return member.group
+          }),
+        )
         const around = [...members.keys(), ...members.keys()].map((n) => [n, (n + 1) % 5] as const)
         for (const [from, to] of [...tellings, ...around]) {
           members[to]?.learn(members[from]?.now() ?? NaN)

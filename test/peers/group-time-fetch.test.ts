@@ -32,8 +32,18 @@ describe('requests to another member', () => {
   it('learn it from answers of success, and from no others', async () => {
     const { learnt, time } = watchTime()
     for (const [status, value] of [
-      [200, '1'], [206, '2'], [304, '3'], [200, 'soon'], [200, '5, 6'], [200, '-7'],
-      [401, '8'], [403, '9'], [404, '10'], [429, '11'], [500, '12'], [503, '13'],
+      [200, '1'],
+      [206, '2'],
+      [304, '3'],
+      [200, 'soon'],
+      [200, '5, 6'],
+      [200, '-7'],
+      [401, '8'],
+      [403, '9'],
+      [404, '10'],
+      [429, '11'],
+      [500, '12'],
+      [503, '13'],
     ] as const) {
       const headers = { 'X-Clipgate-Time': value }
       const send = withGroupTime(async () => new Response(null, { status, headers }), time)

@@ -4,11 +4,34 @@ import { join, startMember, type TestMember } from './support/group.ts'
 
 /** Who joins whom, by index. */
 const TOPOLOGIES = {
-  'a chain of four': [[0, 1], [1, 2], [2, 3]],
-  'a star of three around a node': [[1, 0], [2, 0], [3, 0]],
-  'a ring of four': [[0, 1], [1, 2], [2, 3], [3, 0]],
-  'a mesh of four': [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]],
-  'two that joined each other': [[0, 1], [1, 0]],
+  'a chain of four': [
+    [0, 1],
+    [1, 2],
+    [2, 3],
+  ],
+  'a star of three around a node': [
+    [1, 0],
+    [2, 0],
+    [3, 0],
+  ],
+  'a ring of four': [
+    [0, 1],
+    [1, 2],
+    [2, 3],
+    [3, 0],
+  ],
+  'a mesh of four': [
+    [0, 1],
+    [0, 2],
+    [0, 3],
+    [1, 2],
+    [1, 3],
+    [2, 3],
+  ],
+  'two that joined each other': [
+    [0, 1],
+    [1, 0],
+  ],
 } as const
 
 async function startGroup(
@@ -16,7 +39,9 @@ async function startGroup(
   links: readonly (readonly [number, number])[],
 ): Promise<readonly TestMember[]> {
   const count = 1 + Math.max(...links.flat())
-  const members = await Promise.all(Array.from({ length: count }, (_, index) => startMember(t, index)))
+  const members = await Promise.all(
+    Array.from({ length: count }, (_, index) => startMember(t, index)),
+  )
   for (const [from, to] of links) {
     const [a, b] = [members[from], members[to]]
     assert.ok(a !== undefined && b !== undefined, 'both are there')

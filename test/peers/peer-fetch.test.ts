@@ -140,7 +140,9 @@ describe('a link with https', needs('openssl', 'faketime'), () => {
     const elsewhere = await startTlsServer(t, certificate, greet)
     let status = 0
     const server = await startTlsServer(t, certificate, ({ url }, response) => {
-      response.writeHead(status, { Location: url === '/here' ? '/there' : elsewhere.url }).end('gone')
+      response
+        .writeHead(status, { Location: url === '/here' ? '/there' : elsewhere.url })
+        .end('gone')
     })
     const link = openFetch(t, certificate.fingerprint)
     for (status of [301, 302, 303, 307, 308]) {
@@ -204,7 +206,12 @@ describe('a link', () => {
         }),
     }
     const signal = new AbortController().signal
-    const answer = await openFetch(t).fetch(`${url}/a`, { method: 'PUT', headers: {}, signal, body })
+    const answer = await openFetch(t).fetch(`${url}/a`, {
+      method: 'PUT',
+      headers: {},
+      signal,
+      body,
+    })
     assert.deepEqual([answer.status, await textOf(answer)], [413, 'too large'])
     assert.ok(pulled < 1000, 'not all of it was read')
   })

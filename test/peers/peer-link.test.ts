@@ -11,8 +11,15 @@ import { defer } from '../support/defer.ts'
 import { startMember } from './support/group.ts'
 
 const DOCUMENT = {
-  type: 'File', text: 'a.bin', hasData: true, size: 100, hash: 'ab'.repeat(32), dataName: 'a.bin',
-  contentId: `blake3v1:${'cd'.repeat(32)}`, stampedAt: 4_000_000_000_000, stampedBy: 'm_00000000000000ff',
+  type: 'File',
+  text: 'a.bin',
+  hasData: true,
+  size: 100,
+  hash: 'ab'.repeat(32),
+  dataName: 'a.bin',
+  contentId: `blake3v1:${'cd'.repeat(32)}`,
+  stampedAt: 4_000_000_000_000,
+  stampedBy: 'm_00000000000000ff',
 }
 
 describe('a link', () => {
@@ -21,7 +28,9 @@ describe('a link', () => {
     const server = createServer((request, response) => {
       if (request.url === '/Sync.json') response.end(JSON.stringify(DOCUMENT))
       else if (request.url === '/api/sse/clipboard') {
-        response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('event: hello\ndata: {}\n\n')
+        response
+          .writeHead(200, { 'Content-Type': 'text/event-stream' })
+          .write('event: hello\ndata: {}\n\n')
       } else {
         response.writeHead(200, { 'Content-Length': 100 }).write('half of it')
         asked.resolve()
@@ -51,7 +60,10 @@ describe('a link', () => {
     const link = new PeerLink('stuck', {
       ...member,
       blobs,
-      client: connect({ url: `http://127.0.0.1:${port}`, user: 'peer_1', pwd: 'password' }, { fetch }),
+      client: connect(
+        { url: `http://127.0.0.1:${port}`, user: 'peer_1', pwd: 'password' },
+        { fetch },
+      ),
       timing: systemTiming,
       memberId: member.id,
       changes: member.feed,

@@ -19,9 +19,19 @@ const TALK_BYTES: number = 200 * KIB
 
 /** Who joins whom, by index. */
 const TOPOLOGIES = {
-  'a chain of three, joined from its middle': [[1, 0], [1, 2]],
-  'a ring of three': [[0, 1], [1, 2], [2, 0]],
-  'two that joined each other': [[0, 1], [1, 0]],
+  'a chain of three, joined from its middle': [
+    [1, 0],
+    [1, 2],
+  ],
+  'a ring of three': [
+    [0, 1],
+    [1, 2],
+    [2, 0],
+  ],
+  'two that joined each other': [
+    [0, 1],
+    [1, 0],
+  ],
 } as const
 
 interface Group {
@@ -33,7 +43,10 @@ async function startGroup(
   t: TestContext,
   pairs: readonly (readonly [number, number])[],
 ): Promise<Group> {
-  const names = Array.from({ length: 1 + Math.max(...pairs.flat()) }, (_, index) => `member ${index}`)
+  const names = Array.from(
+    { length: 1 + Math.max(...pairs.flat()) },
+    (_, index) => `member ${index}`,
+  )
   const { main } = program
   const members = await Promise.all(names.map((name) => MemberProcess.start(t, name, { main })))
   const links: CountingProxy[] = []
@@ -51,12 +64,18 @@ async function startGroup(
 /** A device uploads the bytes, and calls them so. @returns What is current then. */
 async function push(
   member: MemberProcess,
-  { type, dataName, mediaType, bytes }: { type: string; dataName: string; mediaType: string; bytes: Buffer },
+  {
+    type,
+    dataName,
+    mediaType,
+    bytes,
+  }: { type: string; dataName: string; mediaType: string; bytes: Buffer },
 ): Promise<string> {
   await member.client.upload(new Blob([bytes]), { dataName, mediaType })
   const document = { type, text: `what a phone calls ${dataName}`, dataName, hasData: true }
   const response = await member.phone.fetch('/Sync.json', {
-    method: 'PUT', body: JSON.stringify(document),
+    method: 'PUT',
+    body: JSON.stringify(document),
   })
   assert.equal(response.status, 200)
   return JSON.parse(await response.text()).contentId
@@ -97,7 +116,9 @@ describe('the same bytes under another name, type or media type', () => {
           assert.deepEqual(there, document, member.name)
           const file = await member.phone.fetch(`/file/${call.dataName}`)
           assert.equal(file.headers.get('content-type'), call.mediaType, member.name)
-          const digest = createHash('sha256').update(Buffer.from(await file.arrayBuffer())).digest('hex')
+          const digest = createHash('sha256')
+            .update(Buffer.from(await file.arrayBuffer()))
+            .digest('hex')
           assert.equal(digest, document.hash, member.name)
         }
         if (index === 0) await marked('the bytes have gone over each link that they go over')

@@ -129,8 +129,15 @@ describe('a group', () => {
 async function startFrozen(t: TestContext) {
   const contentId = `blake3v1:${'cd'.repeat(32)}`
   const document = {
-    type: 'Text', text: 'frozen', hasData: false, size: 6, hash: 'ab'.repeat(32), dataName: '',
-    contentId, stampedAt: LAST, stampedBy: HIGHEST,
+    type: 'Text',
+    text: 'frozen',
+    hasData: false,
+    size: 6,
+    hash: 'ab'.repeat(32),
+    dataName: '',
+    contentId,
+    stampedAt: LAST,
+    stampedBy: HIGHEST,
   }
   const offers = new EventEmitter()
   const server = createServer((request, response) => {

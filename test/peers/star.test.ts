@@ -34,11 +34,13 @@ async function joinAll(
   node: MemberProcess,
   others: readonly MemberProcess[],
 ): Promise<readonly CountingProxy[]> {
-  return Promise.all(others.map(async (member) => {
-    const proxy = await startProxy(t, node.gateway)
-    await member.join(node, { url: proxy.url })
-    return proxy
-  }))
+  return Promise.all(
+    others.map(async (member) => {
+      const proxy = await startProxy(t, node.gateway)
+      await member.join(node, { url: proxy.url })
+      return proxy
+    }),
+  )
 }
 
 /** A node in the middle, a desktop on X11, and two members without one. */
@@ -152,7 +154,10 @@ describe('a node and three members, one of them a desktop', needs('Xvfb', 'xclip
       await pasteUntil(display, 'UTF8_STRING', Buffer.from('newest'))
       const last = await c.client.pushText('and on')
       await desk.log.has(last)
-      assert.deepEqual(desk.log.ids.filter((id) => id !== newest), [last])
+      assert.deepEqual(
+        desk.log.ids.filter((id) => id !== newest),
+        [last],
+      )
       const received = await readdir(join(desk.daemon.folder, 'received'))
       assert.deepEqual(received, ['from a phone.bin'])
       assert.ok(star.link.bytes - bytes < TALK_BYTES, 'the file never went there')

@@ -53,7 +53,8 @@ class HostileMember {
         member.#streams.add(response)
         response.write('event: hello\ndata: {}\n\n')
       } else if (url === '/Sync.json') member.#body(response)
-      else response.writeHead(200, { 'Content-Type': 'text/plain' }).end(Buffer.alloc(60 * MIB, 'x'))
+      else
+        response.writeHead(200, { 'Content-Type': 'text/plain' }).end(Buffer.alloc(60 * MIB, 'x'))
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
     t.after(() => {
@@ -117,10 +118,14 @@ describe('a member whose text is longer than any may be', () => {
     await says(({ error }) => TOO_LONG.test(error ?? ''))
     await member.copy('what is copied here')
     // Who does not know what is there offers what it has, and the other side takes what is later.
-    for (let text: unknown; text !== 'what is copied here';) text = (await hostile.pushed.next())['text']
+    for (let text: unknown; text !== 'what is copied here'; )
+      text = (await hostile.pushed.next())['text']
     assert.equal(member.text, 'what is copied here')
     // Each was asked for once: nothing is tried again before there is something else.
-    assert.deepEqual([hostile.count('GET /Sync.json'), hostile.count('GET /api/sse/clipboard')], [3, 1])
+    assert.deepEqual(
+      [hostile.count('GET /Sync.json'), hostile.count('GET /api/sse/clipboard')],
+      [3, 1],
+    )
   })
 
   it('is not even asked for the bytes of it', async (t) => {
@@ -146,7 +151,9 @@ describe('a member whose text is longer than any may be', () => {
 
   it('hands no long text in as the name of a file', async (t) => {
     const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
-    hostile.has(documentOf({ type: 'File', dataName: 'a', hasData: true, text: 'x'.repeat(17 * MIB) }))
+    hostile.has(
+      documentOf({ type: 'File', dataName: 'a', hasData: true, text: 'x'.repeat(17 * MIB) }),
+    )
     const { says } = await follow(t, member, hostile)
     await says(({ error }) => TOO_LONG.test(error ?? ''))
     assert.equal(member.latest.current, undefined)
@@ -166,15 +173,16 @@ describe('an announced item that is too large', () => {
     const errors = new Mailbox<string | undefined>()
     let asks = 0
     const puller = new OfferPuller({
-      pull: (offer, options) => pullOffer(offer, {
-        ...member,
-        ...options,
-        timing: systemTiming,
-        secrets: { username: 'group_0123456789abcdef', password: 'a password of the group' },
-        groupTime: { now: () => 0, learn: () => undefined, believes: () => true },
-        maxFileBytes: 1024 * MIB,
-        ownUrl: () => member.url,
-      }),
+      pull: (offer, options) =>
+        pullOffer(offer, {
+          ...member,
+          ...options,
+          timing: systemTiming,
+          secrets: { username: 'group_0123456789abcdef', password: 'a password of the group' },
+          groupTime: { now: () => 0, learn: () => undefined, believes: () => true },
+          maxFileBytes: 1024 * MIB,
+          ownUrl: () => member.url,
+        }),
       stamp: () => member.latest.current?.item.stamp,
       onFailure: () => (asks += 1),
       onTrouble: () => undefined,

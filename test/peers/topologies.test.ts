@@ -20,8 +20,17 @@ const TALK_BYTES: number = 200 * KIB
 
 /** Who joins whom, by index. */
 const TOPOLOGIES = {
-  'a ring of four': [[0, 1], [1, 2], [2, 3], [3, 0]],
-  'a full mesh of three': [[0, 1], [0, 2], [1, 2]],
+  'a ring of four': [
+    [0, 1],
+    [1, 2],
+    [2, 3],
+    [3, 0],
+  ],
+  'a full mesh of three': [
+    [0, 1],
+    [0, 2],
+    [1, 2],
+  ],
 } as const
 
 interface Group {
@@ -37,13 +46,15 @@ async function startGroup(
   const names = Array.from({ length: count }, (_, index) => `member ${index}`)
   const { main } = program
   const members = await Promise.all(names.map((name) => MemberProcess.start(t, name, { main })))
-  const links = await Promise.all(pairs.map(async ([from, to]) => {
-    const [a, b] = [members[from], members[to]]
-    assert.ok(a !== undefined && b !== undefined, 'both are there')
-    const proxy = await startProxy(t, b.gateway)
-    await a.join(b, { url: proxy.url })
-    return proxy
-  }))
+  const links = await Promise.all(
+    pairs.map(async ([from, to]) => {
+      const [a, b] = [members[from], members[to]]
+      assert.ok(a !== undefined && b !== undefined, 'both are there')
+      const proxy = await startProxy(t, b.gateway)
+      await a.join(b, { url: proxy.url })
+      return proxy
+    }),
+  )
   return { members, links }
 }
 
@@ -82,7 +93,9 @@ describe('daemons in processes of their own', () => {
         for (const { phone, name } of members) {
           const document = await phone.document()
           assert.deepEqual([document['type'], document['dataName']], [type, dataName], name)
-          const digest = createHash('sha256').update(await phone.download()).digest()
+          const digest = createHash('sha256')
+            .update(await phone.download())
+            .digest()
           assert.deepEqual(digest, createHash('sha256').update(bytes).digest(), name)
         }
         // The last ones may still be on their way: a marker comes after them.

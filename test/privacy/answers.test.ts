@@ -95,7 +95,10 @@ describe('a daemon', () => {
       statuses.add(answer.status)
       assertSilent(answer, stderr(), `a guess: ${answer.status}`)
     }
-    assert.deepEqual([...statuses].filter((status) => ![401, 429, 503].includes(status)), [])
+    assert.deepEqual(
+      [...statuses].filter((status) => ![401, 429, 503].includes(status)),
+      [],
+    )
     assert.ok(statuses.size > 1, `only ${[...statuses].join()}`)
   })
 

@@ -29,7 +29,11 @@ function assertInert({ headers }: Pick<RawResponse, 'headers'>, what: string): v
   assert.equal(headers['x-content-type-options'], 'nosniff', what)
   assert.equal(headers['cross-origin-resource-policy'], 'same-origin', what)
   assert.match(headers['cache-control'] ?? '', /^(?:no-store|no-cache, no-transform)$/, what)
-  assert.deepEqual(Object.keys(headers).filter((name) => OPENING.test(name)), [], what)
+  assert.deepEqual(
+    Object.keys(headers).filter((name) => OPENING.test(name)),
+    [],
+    what,
+  )
   const type = headers['content-type']
   if (type === undefined || INERT.test(type)) return
   assert.match(headers['content-disposition'] ?? '', /^attachment; filename/, what)
@@ -115,7 +119,11 @@ describe('a page of another origin, in a browser that has logged in to the gatew
     })
     await page.goto(other)
     assert.equal(await page.evaluate(showImage(own)), 'error')
-    assert.deepEqual(seen.filter((status) => status !== 200), [], 'the login was sent')
+    assert.deepEqual(
+      seen.filter((status) => status !== 200),
+      [],
+      'the login was sent',
+    )
   })
 })
 

@@ -77,7 +77,9 @@ describe('a daemon that crashes', () => {
 
   it('leaves no secret in a report of Node', async (t) => {
     const { enclosure, daemon } = await open(t, (given) => [
-      '--report-on-signal', '--report-on-fatalerror', '--report-uncaught-exception',
+      '--report-on-signal',
+      '--report-on-fatalerror',
+      '--report-uncaught-exception',
       `--report-directory=${given}`,
     ])
     daemon.child.kill('SIGUSR2')

@@ -56,7 +56,10 @@ describe('a damaged file of the data directory', () => {
   /** Starts the daemon, and stops it if it did. @returns Whether it did. */
   async function tryStart(enclosure: Enclosure): Promise<boolean> {
     const daemon = await enclosure.start(SERVE)
-    const isReady = await daemon.printed(/ready/).then(() => true, () => false)
+    const isReady = await daemon.printed(/ready/).then(
+      () => true,
+      () => false,
+    )
     if (isReady) daemon.child.kill('SIGTERM')
     const { stderr } = await enclosure.end(daemon)
     assert.match(stderr, isReady ? /^(?:.* warn .*\n)*$/ : /^Cannot [^\n]+\n$/)

@@ -97,7 +97,9 @@ describe('on a desktop', needs('Xvfb'), () => {
     const marked = [
       { UTF8_STRING: text, 'text/plain': text },
       { 'text/uri-list': uri, 'x-special/gnome-copied-files': `copy\n${uri}`, UTF8_STRING: file },
-      { 'image/png': Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from(text)]) },
+      {
+        'image/png': Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from(text)]),
+      },
     ]
     let count = 0
     for (const formats of marked) {

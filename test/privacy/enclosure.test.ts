@@ -50,7 +50,7 @@ const EXPECTED: Readonly<Record<string, RegExp | undefined>> = {
   'pass it in the environment': /^environment of .*password/,
   'write a file that all can read': /^mode of "data\/file" now: 666$/,
   'make a folder that all can enter': /^mode of "data\/folder" now: 777$/,
-  'behave': undefined,
+  behave: undefined,
 }
 
 describe('the enclosure', () => {
@@ -67,7 +67,10 @@ describe('the enclosure', () => {
       await enclosure.end(running)
       const isFound = expected === undefined || enclosure.leaks.some((leak) => expected.test(leak))
       assert.ok(isFound, enclosure.leaks.join('\n'))
-      assert.deepEqual(enclosure.leaks.filter((leak) => expected?.test(leak) !== true), [])
+      assert.deepEqual(
+        enclosure.leaks.filter((leak) => expected?.test(leak) !== true),
+        [],
+      )
     })
   }
 })

@@ -46,7 +46,10 @@ describe('secrets', () => {
     // It would be no test if nothing had been traced.
     const written = calls.filter(({ descriptor }) => descriptor > 2).map(({ target }) => target)
     for (const part of ['item.json', 'data/staging', 'data/blobs', 'server.json', 'work/.clip']) {
-      assert.ok(written.some((target) => target.includes(part)), part)
+      assert.ok(
+        written.some((target) => target.includes(part)),
+        part,
+      )
     }
   })
 })

@@ -28,13 +28,17 @@ export function proxySuite(start: StartProxy): void {
     const site = await startProxiedDaemon(t, start)
     for (const version of HTTP_VERSIONS) {
       await t.test(`${version}: answers are those of the gateway`, (test) =>
-        testAnswers(test, site, version))
+        testAnswers(test, site, version),
+      )
       await t.test(`${version}: a client is not believed where it comes from`, (test) =>
-        testAddress(test, site, version))
+        testAddress(test, site, version),
+      )
       await t.test(`${version}: events arrive at once, until the device is revoked`, (test) =>
-        testEvents(test, site, version))
+        testEvents(test, site, version),
+      )
       await t.test(`${version}: an upload waits for leave only once`, (test) =>
-        testUploadsThatWait(test, site, version))
+        testUploadsThatWait(test, site, version),
+      )
     }
     await t.test('1 GiB passes as it comes, both ways', (test) => testLargeFiles(test, site))
     await t.test('a form of 1 GiB passes as it comes', (test) => testLargeForm(test, site))

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Semaphore } from '../../src/lib/semaphore.ts'
-import { BlobWriter, type BlobWriterOptions, type WriterPool } from '../../src/storage/blob-writer.ts'
+import {
+  BlobWriter,
+  type BlobWriterOptions,
+  type WriterPool,
+} from '../../src/storage/blob-writer.ts'
 
 const BATCH = 512 * 1024
 
@@ -44,7 +48,10 @@ function open(shared?: WriterPool) {
     abort: async () => undefined,
   }
   const pool: WriterPool = shared ?? {
-    held: 0, gathering: new Set(), isSyncing: false, writes: new Semaphore(2),
+    held: 0,
+    gathering: new Set(),
+    isSyncing: false,
+    writes: new Semaphore(2),
   }
   let written = 0
   const onWritten = (bytes: number): void => {
@@ -58,7 +65,10 @@ describe('BlobWriter', () => {
   it('has hashed only what is in the file, in whatever order the writes end', async () => {
     const { file, reached, writer, written } = open()
     const pauses = [1, 2].map(() => writer.add(Buffer.alloc(BATCH)))
-    assert.deepEqual(file.writes.map(({ position }) => position), [0, BATCH])
+    assert.deepEqual(
+      file.writes.map(({ position }) => position),
+      [0, BATCH],
+    )
     file.writes[1]?.end()
     await pauses[1]
     assert.deepEqual([reached, written()], [[], BATCH])
@@ -78,7 +88,11 @@ describe('BlobWriter', () => {
     file.writes[1]?.end(15)
     await setImmediate()
     const rests = file.writes.map(({ position, length }) => [position, length])
-    assert.deepEqual(rests, [[0, 60], [15, 45], [30, 30]])
+    assert.deepEqual(rests, [
+      [0, 60],
+      [15, 45],
+      [30, 30],
+    ])
     file.writes[2]?.end()
     await finished
     assert.deepEqual(reached, [60])
@@ -107,7 +121,10 @@ describe('BlobWriter', () => {
 
   it('writes what slow senders have sent, so that it does not count against others for ever', () => {
     const pool: WriterPool = {
-      held: 0, gathering: new Set(), isSyncing: false, writes: new Semaphore(100),
+      held: 0,
+      gathering: new Set(),
+      isSyncing: false,
+      writes: new Semaphore(100),
     }
     const slow = Array.from({ length: 5 }, () => open(pool))
     for (const { writer } of slow) writer.add(Buffer.alloc(BATCH - 1))

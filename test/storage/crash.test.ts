@@ -84,7 +84,11 @@ describe('a program that is killed', () => {
       assert.equal((await storage.stagingFiles()).length, waiting, context)
       assert.equal((await storage.blobFiles()).length, waiting + inItem, context)
       const known = ['blobs', 'item.json', 'lock', 'staging']
-      assert.deepEqual((await readdir(folder)).filter((name) => !known.includes(name)), [], context)
+      assert.deepEqual(
+        (await readdir(folder)).filter((name) => !known.includes(name)),
+        [],
+        context,
+      )
       assert.deepEqual(storage.logger.lines, [], context)
       // The next one goes on from what is known: a round that was not acknowledged is played again.
       await storage.close()

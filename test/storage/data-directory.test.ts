@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {
-  chmod, chown, mkdir, readdir, readFile, readlink, stat, symlink, writeFile,
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  stat,
+  symlink,
+  writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import {
-  mkdir, readdir, rm, stat, truncate, utimes, writeFile, type FileHandle,
+  mkdir,
+  readdir,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+  type FileHandle,
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'

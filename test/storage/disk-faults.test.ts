@@ -140,7 +140,10 @@ describe('a full disk', needsMount, () => {
       }),
     )
     const refused = ends.filter((end) => end.status === 'rejected')
-    assert.deepEqual(refused.map(({ reason }) => reason.code), Array(3).fill('NO_SPACE'))
+    assert.deepEqual(
+      refused.map(({ reason }) => reason.code),
+      Array(3).fill('NO_SPACE'),
+    )
     t.diagnostic(`${least} bytes were free at least`)
     // The blocks in which a file system keeps its own books.
     assert.ok(least >= 4 * MIB - 64 * 1024, `${least} bytes were free`)

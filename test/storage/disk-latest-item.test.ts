@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import {
-  chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, truncate, unlink, utimes,
+  chmod,
+  chown,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  unlink,
+  utimes,
   writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -167,7 +178,8 @@ describe('the item on disk', () => {
       await storage.latest.put(await textItem('correct horse'), undefined)
       const paths = { item: join(storage.folder, 'item.json'), blob: await blobOf(storage) }
       const before = async (): Promise<readonly unknown[]> => [
-        await readFile(paths.item, 'latin1'), await storage.blobFiles(),
+        await readFile(paths.item, 'latin1'),
+        await storage.blobFiles(),
       ]
       let spoilt: readonly unknown[] = []
       const restart = storage.restart(async () => {
@@ -206,10 +218,14 @@ describe('the item on disk', () => {
     })
 
     it('when it is a link', async (t) => {
-      await refuses(t, async ({ item }) => {
-        await rename(item, `${item}.real`)
-        await symlink(`${item}.real`, item)
-      }, 'DATA_DIRECTORY_UNUSABLE')
+      await refuses(
+        t,
+        async ({ item }) => {
+          await rename(item, `${item}.real`)
+          await symlink(`${item}.real`, item)
+        },
+        'DATA_DIRECTORY_UNUSABLE',
+      )
     })
 
     const asRoot = { skip: isRoot ? false : 'skipped: needs root' }

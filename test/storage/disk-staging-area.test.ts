@@ -445,7 +445,7 @@ describe('what is staged on disk', () => {
 
   describe('is checked at start', () => {
     for (const [what, spoil] of Object.entries({
-      'torn': (text: string) => text.slice(0, 20),
+      torn: (text: string) => text.slice(0, 20),
       'of a later version': (text: string) => text.replace('"version":1', '"version":2'),
       'not JSON': () => 'hello',
       'named like a path': (text: string) => text.replace('a.txt', '../a'),
@@ -467,13 +467,20 @@ describe('what is staged on disk', () => {
     for (const change of ['revoke', 'rotate'] as const) {
       it(`what a device staged is swept when ${change} came just before a crash`, async (t) => {
         const devices = new MemoryDeviceRegistry()
-        const [gone, kept] = [await devices.add({ kind: 'phone' }), await devices.add({ kind: 'phone' })]
+        const [gone, kept] = [
+          await devices.add({ kind: 'phone' }),
+          await devices.add({ kind: 'phone' }),
+        ]
         const storage = await openTestStorage(t, { devices })
-        for (const { device: { id: deviceId, passwordHash } } of [gone, kept]) {
+        for (const {
+          device: { id: deviceId, passwordHash },
+        } of [gone, kept]) {
           const source = header('a.txt', { deviceId, passwordHash })
           await storage.staging.stage(source, streamOf(deviceId))
         }
-        const again = await storage.restart(async () => void (await devices[change](gone.device.id)))
+        const again = await storage.restart(
+          async () => void (await devices[change](gone.device.id)),
+        )
         assert.equal(await find(again, 'a.txt', gone.device.id), undefined)
         assert.equal(await find(again, 'a.txt', kept.device.id), kept.device.id)
         assert.equal((await again.stagingFiles()).length, 1)
@@ -483,7 +490,9 @@ describe('what is staged on disk', () => {
 
     it('a record of an earlier version, which names no credential, still counts', async (t) => {
       const devices = new MemoryDeviceRegistry()
-      const { device: { id: deviceId, passwordHash } } = await devices.add({ kind: 'phone' })
+      const {
+        device: { id: deviceId, passwordHash },
+      } = await devices.add({ kind: 'phone' })
       const storage = await openTestStorage(t, { devices })
       const source = header('a.txt', { deviceId, passwordHash })
       await storage.staging.stage(source, streamOf('hello'))
@@ -495,7 +504,9 @@ describe('what is staged on disk', () => {
 
     it('nobody stages who was shut out before', async (t) => {
       const devices = new MemoryDeviceRegistry()
-      const { device: { id: deviceId, passwordHash } } = await devices.add({ kind: 'phone' })
+      const {
+        device: { id: deviceId, passwordHash },
+      } = await devices.add({ kind: 'phone' })
       const { staging, blobFiles } = await openTestStorage(t, { devices })
       await devices.rotate(deviceId)
       const upload = staging.stage(header('a.txt', { deviceId, passwordHash }), streamOf('hello'))
@@ -524,8 +535,9 @@ describe('what is staged on disk', () => {
     })
 
     for (const [what, spoil] of Object.entries({
-      'zeros': (text: string) => '\0'.repeat(text.length),
-      'the first sectors of it': (text: string) => `${text.trimEnd()}${' '.repeat(512)}`.slice(0, 512),
+      zeros: (text: string) => '\0'.repeat(text.length),
+      'the first sectors of it': (text: string) =>
+        `${text.trimEnd()}${' '.repeat(512)}`.slice(0, 512),
     })) {
       it(`a record of which a power cut left ${what} is swept with its bytes`, async (t) => {
         const storage = await openTestStorage(t)
@@ -540,7 +552,9 @@ describe('what is staged on disk', () => {
 
     it('bytes of another boot are compared with their hash, those of this one are not', async (t) => {
       for (const [isOfThisBoot, isWhole, left] of [
-        [false, false, 0], [false, true, 1], [true, true, 1],
+        [false, false, 0],
+        [false, true, 1],
+        [true, true, 1],
       ] as const) {
         const storage = await openTestStorage(t)
         await stage(storage, 'a.txt', 'hello')
@@ -591,7 +605,10 @@ describe('what is staged on disk', () => {
   it('is described by a record without secrets', async (t) => {
     const storage = await openTestStorage(t)
     const passwordHash = '$argon2id$secret'
-    const { blob } = await storage.staging.stage(header('a.txt', { passwordHash }), streamOf('hello'))
+    const { blob } = await storage.staging.stage(
+      header('a.txt', { passwordHash }),
+      streamOf('hello'),
+    )
     const text = await readFile(await recordOf(storage), 'utf8')
     const { sequence, bootId, ...record } = parseStagingRecord(text)
     assert.equal(bootId, await readBootId())
@@ -599,7 +616,12 @@ describe('what is staged on disk', () => {
     assert.equal(text.includes('argon2id'), false)
     const credential = createHash('sha256').update(passwordHash).digest('hex')
     assert.deepEqual(record, {
-      deviceId: 'did_a', credential, dataName: 'a.txt', mediaType: 'text/plain', size: 5, ...blob.digests,
+      deviceId: 'did_a',
+      credential,
+      dataName: 'a.txt',
+      mediaType: 'text/plain',
+      size: 5,
+      ...blob.digests,
       stagedAt: storage.clock.now(),
     })
   })

@@ -20,14 +20,15 @@ const items: fc.Arbitrary<Item> = fc.record({
   nameHash: hashes,
   aliases: fc.array(hashes),
   activatedAt: fc.integer(),
-  stamp: fc.option(
-    fc.record({ at: fc.nat(), member: fc.constant('m_0123456789abcdef') }),
-    { nil: undefined },
-  ),
+  stamp: fc.option(fc.record({ at: fc.nat(), member: fc.constant('m_0123456789abcdef') }), {
+    nil: undefined,
+  }),
 })
 
 const NOWHERE = {
-  name: fc.constant(undefined), file: fc.constant(undefined), group: fc.constant(undefined),
+  name: fc.constant(undefined),
+  file: fc.constant(undefined),
+  group: fc.constant(undefined),
 }
 
 const blobs: fc.Arbitrary<BlobReference> = fc.oneof(
@@ -60,8 +61,16 @@ const files = fc.record({
 
 const SAMPLE = {
   item: {
-    type: 'File', text: 'a', dataName: 'a', mediaType: 'x/y', size: 1,
-    contentId: `blake3v1:${HASH}`, contentHash: HASH, nameHash: HASH, aliases: [], activatedAt: 1,
+    type: 'File',
+    text: 'a',
+    dataName: 'a',
+    mediaType: 'x/y',
+    size: 1,
+    contentId: `blake3v1:${HASH}`,
+    contentHash: HASH,
+    nameHash: HASH,
+    aliases: [],
+    activatedAt: 1,
   },
   blob: { name: 'ab'.repeat(16), blake3: HASH },
 }
@@ -93,9 +102,12 @@ describe('item.json', () => {
 
   it('says what is wrong with it', () => {
     const refuse = (text: string, reason: RegExp) => {
-      assert.throws(() => parseItemFile(text), (error) => {
-        return error instanceof TypeError && reason.test(error.message)
-      })
+      assert.throws(
+        () => parseItemFile(text),
+        (error) => {
+          return error instanceof TypeError && reason.test(error.message)
+        },
+      )
     }
     refuse('', /not JSON/)
     refuse('{"version":1', /not JSON/)

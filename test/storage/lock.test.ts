@@ -16,7 +16,10 @@ async function plantLock(
   name = 'lock',
 ): Promise<void> {
   const record = {
-    token: TOKEN, ...(await identifySelf()), startedAt: '2026-01-31T00:00:00.000Z', ...difference,
+    token: TOKEN,
+    ...(await identifySelf()),
+    startedAt: '2026-01-31T00:00:00.000Z',
+    ...difference,
   }
   await writeFile(join(folder, name), JSON.stringify(record), { mode: 0o600 })
 }
@@ -113,7 +116,10 @@ describe('the lock of a data directory', () => {
     for (const attempt of [DirectoryLock.take, readLockHolder]) {
       await assert.rejects(attempt(folder), (error: Error) => {
         assert.equal('code' in error && error.code, 'DATA_DIRECTORY_BUSY')
-        assert.match(error.message, new RegExp(`process ${pid} on "nas\\?\\?1m\\?\\?", .* remove ${path}$`))
+        assert.match(
+          error.message,
+          new RegExp(`process ${pid} on "nas\\?\\?1m\\?\\?", .* remove ${path}$`),
+        )
         return true
       })
     }

@@ -52,9 +52,12 @@ describe('the record of a staged upload', () => {
   it('is refused with one kind of error, whatever it is', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-        assert.throws(() => parseStagingRecord(text), (error) => {
-          return error instanceof SyntaxError || error instanceof TypeError
-        })
+        assert.throws(
+          () => parseStagingRecord(text),
+          (error) => {
+            return error instanceof SyntaxError || error instanceof TypeError
+          },
+        )
       }),
     )
   })

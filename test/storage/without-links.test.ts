@@ -56,7 +56,10 @@ describe('isOpenedAt()', () => {
     await symlink('own', join(root, 'link'))
     const real = join(root, 'own', 'below', 'own.txt')
     const linked = join(root, 'link', 'below', 'own.txt')
-    for (const [path, isIt] of [[real, true], [linked, false]] as const) {
+    for (const [path, isIt] of [
+      [real, true],
+      [linked, false],
+    ] as const) {
       const file = await open(path)
       t.after(() => file.close())
       assert.equal(await isOpenedAt(file, Buffer.from(path)), isIt)

@@ -75,7 +75,10 @@ export async function temporaryFolder(t: TestContext): Promise<string> {
 }
 
 /** Surroundings in which nothing of this machine's user is read or written. */
-export function isolatedEnvironment(folder: string, env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+export function isolatedEnvironment(
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+): NodeJS.ProcessEnv {
   const { PATH, NODE_V8_COVERAGE } = process.env
   return {
     PATH,

@@ -76,17 +76,32 @@ export function describeDeviceRegistry(
 
       const refused: Readonly<Partial<Record<DomainErrorCode, readonly object[]>>> = {
         USERNAME_INVALID: [
-          '', 'alice', '1alice', '_alice', 'alice-1', 'alice 1', 'alicé_1', 'alice:1', 'alice_1\n',
+          '',
+          'alice',
+          '1alice',
+          '_alice',
+          'alice-1',
+          'alice 1',
+          'alicé_1',
+          'alice:1',
+          'alice_1\n',
           'a'.repeat(33),
         ].map((username) => ({ username })),
         USERNAME_TAKEN: ['alice_1', 'ALICE_1'].map((username) => ({ username })),
         PASSWORD_INVALID: [
-          '', 'seven77', '🔑'.repeat(7), 'x'.repeat(257), 'with\nnewline', 'with\u0000null',
-          'with\u0085c1', 'lone\ud800half', 'with\u2028line',
+          '',
+          'seven77',
+          '🔑'.repeat(7),
+          'x'.repeat(257),
+          'with\nnewline',
+          'with\u0000null',
+          'with\u0085c1',
+          'lone\ud800half',
+          'with\u2028line',
         ].map((password) => ({ password })),
-        LABEL_INVALID: [
-          '', '  ', 'x'.repeat(65), 'a\nb', 'a\u001b[31mb', 'a\udc00b',
-        ].map((label) => ({ label })),
+        LABEL_INVALID: ['', '  ', 'x'.repeat(65), 'a\nb', 'a\u001b[31mb', 'a\udc00b'].map(
+          (label) => ({ label }),
+        ),
       }
       for (const [code, choices] of Object.entries(refused)) {
         it(`refuses with ${code}, and changes nothing`, async (t) => {
@@ -161,9 +176,7 @@ export function describeDeviceRegistry(
         const registry = await open(t)
         await registry.add(ALICE)
         const minted: MintedDevice[] = []
-        await Promise.all(
-          [1, 2, 3].map(async () => minted.push(await registry.rotate('alice_1'))),
-        )
+        await Promise.all([1, 2, 3].map(async () => minted.push(await registry.rotate('alice_1'))))
         const hashes = minted.map(({ device }) => device.passwordHash)
         assert.equal(new Set(hashes).size, 3)
         // The last to resolve is the one that holds.

@@ -29,7 +29,10 @@ export async function openEvents(
   authorization: string,
 ): Promise<EventReader> {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(`${url}/api/sse/clipboard`, { agent: false, headers: { authorization } }, resolve).on('error', reject)
+    get(`${url}/api/sse/clipboard`, { agent: false, headers: { authorization } }, resolve).on(
+      'error',
+      reject,
+    )
   })
   t.after(() => response.destroy())
   const frames = readFrames(response)
@@ -67,6 +70,7 @@ function parseFrame(text: string): Frame {
   const [, comment] = /^:(.*)$/.exec(text) ?? []
   if (comment !== undefined) return { comment: comment.trim() }
   const [, event, data] = /^event: ([a-z]+)\ndata: (\{.*\})$/.exec(text) ?? []
-  if (event === undefined || data === undefined) throw new Error(`No frame: ${JSON.stringify(text)}`)
+  if (event === undefined || data === undefined)
+    throw new Error(`No frame: ${JSON.stringify(text)}`)
   return { event, data: JSON.parse(data) }
 }

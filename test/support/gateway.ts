@@ -52,7 +52,14 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const { member, groupTime } = options
   const devices = new MemoryDeviceRegistry(() => clock.now())
   const inbound = new ClipboardPipeline({
-    staging, latest, changes, clock, logger, maxTextBytes, member, devices,
+    staging,
+    latest,
+    changes,
+    clock,
+    logger,
+    maxTextBytes,
+    member,
+    devices,
   })
   const verifier = new FakeVerifier(devices)
 

@@ -7,7 +7,15 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {
-  mkdir, mkdtemp, readFile, rename, rm, symlink, truncate, utimes, writeFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -81,14 +89,21 @@ export function describeGroups(open: (t: TestContext) => Promise<OpenedBlobStore
       const paths = names.map((name) => join(folder, name))
       const { blob } = await store.adoptGroup(paths, NEVER)
       assert.deepEqual(await unzip(await readBlob(blob)), {
-        'a (2).txt': '2', 'a (3).txt': '3', 'a.txt': '1', 'd/x': '4',
+        'a (2).txt': '2',
+        'a (3).txt': '3',
+        'a.txt': '1',
+        'd/x': '4',
       })
     })
 
     it('says what it will have, and has it in every piece', async (t) => {
       const { store } = await open(t)
       const folder = await makeTree(t, {
-        'g/a': 'x'.repeat(3000), 'g/b': '', 'g/c/d': 'y'.repeat(70), 'g/e/': '', 'g/f': 'z',
+        'g/a': 'x'.repeat(3000),
+        'g/b': '',
+        'g/c/d': 'y'.repeat(70),
+        'g/e/': '',
+        'g/f': 'z',
       })
       const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
       const whole = await readBlob(blob)

@@ -6,5 +6,9 @@
  */
 
 export const LOADER: readonly string[] = process.execArgv.flatMap((option, index, all) =>
-  option === '--import' ? [option, all[index + 1] ?? ''] : option.startsWith('--import=') ? [option] : [],
+  option === '--import'
+    ? [option, all[index + 1] ?? '']
+    : option.startsWith('--import=')
+      ? [option]
+      : [],
 )

@@ -70,7 +70,10 @@ export async function plug(
   [to, toAddress]: readonly [Machine, string],
 ): Promise<void> {
   await from.ip('link', 'add', device, 'type', 'veth', 'peer', 'name', device, 'netns', to.name)
-  for (const [machine, address] of [[from, fromAddress], [to, toAddress]] as const) {
+  for (const [machine, address] of [
+    [from, fromAddress],
+    [to, toAddress],
+  ] as const) {
     await machine.ip('address', 'add', address, 'dev', device)
     await machine.ip('link', 'set', device, 'up')
   }

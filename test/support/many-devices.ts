@@ -23,7 +23,10 @@ export interface CheapDevice {
  *
  * @param path Of a data directory that nobody has open.
  */
-export async function addCheapDevices(path: string, count: number): Promise<readonly CheapDevice[]> {
+export async function addCheapDevices(
+  path: string,
+  count: number,
+): Promise<readonly CheapDevice[]> {
   const file = JSON.parse(await readFile(path, 'utf8'))
   const [device] = file.devices
   const added: CheapDevice[] = []
@@ -33,7 +36,12 @@ export async function addCheapDevices(path: string, count: number): Promise<read
     const username = `cheap_${hex.padStart(8, '0')}`
     const password = randomBytes(16).toString('base64url')
     file.devices.push({ ...device, id, username, passwordHash: await hashCheaply(password) })
-    added.push({ id, username, password, authorization: `Basic ${btoa(`${username}:${password}`)}` })
+    added.push({
+      id,
+      username,
+      password,
+      authorization: `Basic ${btoa(`${username}:${password}`)}`,
+    })
   }
   await writeFile(path, JSON.stringify(file), { mode: 0o600 })
   return added

@@ -10,7 +10,11 @@ import { buffer } from 'node:stream/consumers'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type {
-  BlobStore, BytesToReceive, CopiedGroup, HashedBlob, OpenBlob,
+  BlobStore,
+  BytesToReceive,
+  CopiedGroup,
+  HashedBlob,
+  OpenBlob,
 } from '../../src/ports/blob.ts'
 import { walkCopied } from '../../src/storage/group/copied-tree.ts'
 

@@ -76,13 +76,19 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
     const old = this.#get(idOrUsername)
     const password = choosePassword(wanted)
     const device = { ...old, passwordHash: fakeHashOf(old.username, password) }
-    await this.#replace(this.#devices.map((other) => (other.id === old.id ? device : other)), old.id)
+    await this.#replace(
+      this.#devices.map((other) => (other.id === old.id ? device : other)),
+      old.id,
+    )
     return { device, password }
   }
 
   async revoke(idOrUsername: string): Promise<Revocation> {
     const { id } = this.#get(idOrUsername)
-    await this.#replace(this.#devices.filter((device) => device.id !== id), id)
+    await this.#replace(
+      this.#devices.filter((device) => device.id !== id),
+      id,
+    )
     return { id, unsaved: undefined }
   }
 

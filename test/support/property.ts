@@ -8,6 +8,10 @@ import fc from 'fast-check'
 
 const runs = Number(process.env['FUZZ_RUNS'] ?? 100)
 
-fc.configureGlobal({ numRuns: runs, interruptAfterTimeLimit: 300_000, markInterruptAsFailure: false })
+fc.configureGlobal({
+  numRuns: runs,
+  interruptAfterTimeLimit: 300_000,
+  markInterruptAsFailure: false,
+})
 
 export default fc

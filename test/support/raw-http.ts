@@ -60,7 +60,9 @@ export class RawClient {
   /** Reads the next answer, those of 1xx included. */
   async read(method = 'GET'): Promise<RawResponse> {
     const head = await this.#until((text) => text.indexOf('\r\n\r\n'))
-    const [statusLine = '', ...lines] = this.#take(head + 4).split('\r\n').filter(Boolean)
+    const [statusLine = '', ...lines] = this.#take(head + 4)
+      .split('\r\n')
+      .filter(Boolean)
     const headers = Object.fromEntries(lines.map(parseField))
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1])
     const isEmpty = method === 'HEAD' || status < 200 || status === 204 || status === 304

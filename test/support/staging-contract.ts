@@ -196,12 +196,15 @@ export function describeStagingArea(
         const { staging, count } = await openArea(t)
         const begun = defer<void>()
         const rest = defer<void>()
-        const upload = staging.stage(header('a.txt'), (async function* () {
-          yield Buffer.from('hel')
-          begun.resolve()
-          await rest.promise
-          yield Buffer.from('lo')
-        })())
+        const upload = staging.stage(
+          header('a.txt'),
+          (async function* () {
+            yield Buffer.from('hel')
+            begun.resolve()
+            await rest.promise
+            yield Buffer.from('lo')
+          })(),
+        )
         const refused = assert.rejects(upload, { code: 'CREDENTIAL_GONE' })
         await begun.promise
         const dropped = staging.drop('did_a')

@@ -16,7 +16,13 @@ import { createInterface } from 'node:readline'
 const NOBODY = 65534
 
 const AS_NOBODY: readonly string[] = [
-  'setpriv', '--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups', '--',
+  'setpriv',
+  '--reuid',
+  String(NOBODY),
+  '--regid',
+  String(NOBODY),
+  '--clear-groups',
+  '--',
 ]
 
 /** What tests of Wayland need. */

@@ -71,11 +71,7 @@ class Sink extends Writable implements Screen {
     this.#failure = failure
   }
 
-  override _write(
-    chunk: string | Buffer,
-    _encoding: string,
-    done: (error?: Error) => void,
-  ): void {
+  override _write(chunk: string | Buffer, _encoding: string, done: (error?: Error) => void): void {
     if (this.#failure !== undefined) {
       done(Object.assign(new Error('Cannot write'), { code: this.#failure }))
       return

@@ -36,12 +36,7 @@ export function createConnectionTest({ id, label, url, seenBefore }) {
     'div',
     { class: 'checks', hidden: true },
     h('p', { class: 'label' }, words.slow),
-    h(
-      'ul',
-      {},
-      h('li', {}, words.probe, way),
-      ...words.checks.map((check) => h('li', {}, check)),
-    ),
+    h('ul', {}, h('li', {}, words.probe, way), ...words.checks.map((check) => h('li', {}, check))),
   )
   const heading = h('h3', { id: headingId }, words.test)
   const attributes = { class: 'test', 'aria-labelledby': headingId }

@@ -73,7 +73,9 @@ export function setText(element, text) {
  * @param {(element: Element, value: Value) => void} how.update
  */
 export function renderList(parent, values, { key, create, update }) {
-  const known = new Map([...parent.children].map((child) => [child.getAttribute('data-key'), child]))
+  const known = new Map(
+    [...parent.children].map((child) => [child.getAttribute('data-key'), child]),
+  )
   const wanted = new Set(values.map(key))
   for (const [name, child] of known) if (!wanted.has(name ?? '')) child.remove()
   let place = parent.firstElementChild

@@ -54,7 +54,12 @@ export function showPairing(dialog, pairing, { seenBefore }) {
     h('p', { class: 'note' }, words.once),
     createCopyLink(link),
   )
-  const columns = h('div', { class: 'pairing' }, figure, h('div', { class: 'side' }, test.element, hand))
+  const columns = h(
+    'div',
+    { class: 'pairing' },
+    figure,
+    h('div', { class: 'side' }, test.element, hand),
+  )
   const buttons = h('div', { class: 'buttons' }, plainButton(words.done, dialog.close))
   const problem = warning == null ? [] : [h('p', { class: 'trouble' }, warning)]
   dialog.show(words.title(label), ...problem, columns, buttons)

@@ -36,7 +36,13 @@ export function createPauseView() {
   const group = h('div', attributes, label, ...choices)
   const heading = h('h2', { id }, words.heading)
   const body = h('div', { class: 'pause-body' }, h('div', {}, text, left), group, resume)
-  const section = h('section', { class: 'card pause', 'aria-labelledby': id }, heading, body, errors)
+  const section = h(
+    'section',
+    { class: 'card pause', 'aria-labelledby': id },
+    heading,
+    body,
+    errors,
+  )
 
   /** @type {Status['paused']} */
   let paused

@@ -19,14 +19,22 @@ export function createProblemsView() {
   const id = newId()
   const heading = h('h2', { id, class: 'unseen' }, words.heading)
   const list = h('ul')
-  const section = h('section', { class: 'problems', 'aria-labelledby': id, hidden: true }, heading, list)
+  const section = h(
+    'section',
+    { class: 'problems', 'aria-labelledby': id, hidden: true },
+    heading,
+    list,
+  )
 
   /**
    * @param {PanelState | undefined} state
    * @param {{ isAway: boolean }} link
    */
   function render(state, { isAway }) {
-    const problems = [...(isAway ? [away()] : []), ...(state === undefined ? [] : problemsOf(state))]
+    const problems = [
+      ...(isAway ? [away()] : []),
+      ...(state === undefined ? [] : problemsOf(state)),
+    ]
     section.hidden = problems.length === 0
     renderList(list, problems, { key: ({ key }) => key, create, update })
   }

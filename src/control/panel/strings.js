@@ -92,7 +92,8 @@ export const strings = {
     on: 'What you copy on this computer is shared with your devices, and what they push is put on its clipboard.',
     off: 'This daemon leaves the clipboard of this computer alone. Devices share with each other through it.',
     /** @type {(clock: string) => string} */
-    until: (clock) => `Paused until ${clock}. What you copy stays on this computer; what devices push waits.`,
+    until: (clock) =>
+      `Paused until ${clock}. What you copy stays on this computer; what devices push waits.`,
     open: 'Paused until you resume. What you copy stays on this computer; what devices push waits.',
     group: 'Pause sharing',
     choices: [
@@ -151,7 +152,11 @@ export const strings = {
       refused: 'does not let us in',
     },
     bus: 'Group',
-    busStates: { connecting: 'connecting…', connected: 'connected', waiting: 'broker away, trying again' },
+    busStates: {
+      connecting: 'connecting…',
+      connected: 'connected',
+      waiting: 'broker away, trying again',
+    },
     /** @type {(n: number) => string} */
     busMembers: (n) => (n === 0 ? 'nobody else heard of lately' : `${n} other members`),
     /** @type {(n: number) => string} */
@@ -166,7 +171,8 @@ export const strings = {
 
   add: {
     title: 'Add a device',
-    intro: 'The device gets a user name and a password of its own, so that you can remove it later without touching the others.',
+    intro:
+      'The device gets a user name and a password of its own, so that you can remove it later without touching the others.',
     label: 'Name',
     labelHint: 'For you, to tell your devices apart.',
     placeholder: 'Phone',
@@ -203,7 +209,8 @@ export const strings = {
     copy: 'Copy link',
     copyHint:
       'The link holds the password. So that the copy does not reach your other devices, sharing pauses for a minute first.',
-    copyHintPaused: 'The link holds the password. Sharing is paused, so the copy stays on this computer.',
+    copyHintPaused:
+      'The link holds the password. Sharing is paused, so the copy stays on this computer.',
     copyHintHeadless: 'The link holds the password: paste it only where it belongs.',
     copied: 'Copied.',
     copiedPaused: 'Copied. Sharing is paused for a minute.',

@@ -20,9 +20,7 @@ export async function contentOfCopy(
 ): Promise<CopiedContent | undefined> {
   switch (format.kind) {
     case 'image':
-      return bytes.length === 0
-        ? undefined
-        : { kind: 'image', mediaType: format.mediaType, bytes }
+      return bytes.length === 0 ? undefined : { kind: 'image', mediaType: format.mediaType, bytes }
     case 'files': {
       const paths = await existing(parsePaths(decodeUtf8(bytes)))
       return paths.length === 0 ? undefined : { kind: 'files', paths }

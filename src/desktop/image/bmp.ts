@@ -77,7 +77,10 @@ async function readHeader(source: ImageSource): Promise<BmpHeader> {
   if (bits === 1 || bits === 4 || bits === 8) {
     if (compression !== RGB) throw packed()
     const entryBytes = isCore ? 3 : 4
-    const table = await source.readSome(tableAt, Math.min(pixelsAt - tableAt, entryBytes * 2 ** bits))
+    const table = await source.readSome(
+      tableAt,
+      Math.min(pixelsAt - tableAt, entryBytes * 2 ** bits),
+    )
     const palette = paletteOf(table, entryBytes)
     readRow = createRowReader({ bits, samples: 1, colour: 'palette', alpha: 'none', palette })
   } else {

@@ -71,7 +71,8 @@ function largestSize(head: Buffer): PictureSize | undefined {
   for (let found = head.indexOf('ispe'); found !== -1; found = head.indexOf('ispe', found + 4)) {
     if (found + 16 > head.length) break
     const size = { width: head.readUInt32BE(found + 8), height: head.readUInt32BE(found + 12) }
-    const isLarger = largest === undefined || size.width * size.height > largest.width * largest.height
+    const isLarger =
+      largest === undefined || size.width * size.height > largest.width * largest.height
     if (isLarger) largest = size
   }
   return largest

@@ -31,7 +31,9 @@ export async function openPicture(
   source: ImageSource,
 ): Promise<Picture | (PictureSize & { readonly pixels?: undefined }) | undefined> {
   const head = await source.readSome(0, PNG_SIGNATURE.length)
-  const opener = OPENERS.find(({ signature }) => head.subarray(0, signature.length).equals(signature))
+  const opener = OPENERS.find(({ signature }) =>
+    head.subarray(0, signature.length).equals(signature),
+  )
   if (opener === undefined) return readImageSize(source)
   try {
     return await opener.open(source)

@@ -37,10 +37,7 @@ export const MAX_SIDE = 65_535
 
 export type PictureProblem =
   /** In another format, or in a variant of it that is not known here. */
-  | 'UNSUPPORTED'
-  | 'TOO_LARGE'
-  | 'TRUNCATED'
-  | 'MALFORMED'
+  'UNSUPPORTED' | 'TOO_LARGE' | 'TRUNCATED' | 'MALFORMED'
 
 /** Why a picture cannot be read. */
 export class PictureError extends Error {

@@ -37,7 +37,10 @@ const MAX_PALETTE_BYTES = 3 * 256
 
 /** Samples of a pixel, and the depths that go with them, for each colour type. */
 const COLOUR_TYPES: Readonly<
-  Record<number, Pick<SampleLayout, 'samples' | 'colour' | 'alpha'> & { readonly depths: readonly number[] }>
+  Record<
+    number,
+    Pick<SampleLayout, 'samples' | 'colour' | 'alpha'> & { readonly depths: readonly number[] }
+  >
 > = {
   0: { samples: 1, colour: 'grey', alpha: 'none', depths: [1, 2, 4, 8, 16] },
   2: { samples: 3, colour: 'rgb', alpha: 'none', depths: [8, 16] },

@@ -61,7 +61,10 @@ async function* straightPixels(source: ImageSource, header: PngHeader): AsyncGen
   }
 }
 
-async function* interlacedPixels(source: ImageSource, header: PngHeader): AsyncGenerator<Uint8Array> {
+async function* interlacedPixels(
+  source: ImageSource,
+  header: PngHeader,
+): AsyncGenerator<Uint8Array> {
   const { width, height, layout } = header
   const readRow = createRowReader(layout)
   const all = new Uint8Array(width * height * PIXEL_BYTES)

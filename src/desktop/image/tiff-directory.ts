@@ -53,7 +53,10 @@ export async function readTiffDirectory(
     const values = isInline
       ? entries.subarray(entry + 8, entry + ENTRY_BYTES)
       : await source.read(integer(entries, entry + 8, 4), length * bytes)
-    fields.set(tag, Array.from({ length }, (_, n) => integer(values, n * bytes, bytes)))
+    fields.set(
+      tag,
+      Array.from({ length }, (_, n) => integer(values, n * bytes, bytes)),
+    )
   }
   return {
     isLittleEndian,

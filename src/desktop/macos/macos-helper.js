@@ -53,13 +53,21 @@ ObjC.registerSubclass({
 
 const helper = $.ClipgateHelper.alloc.init
 
+// biome-ignore lint/correctness/noUnusedVariables: osascript calls it.
 function run() {
   $.NSNotificationCenter.defaultCenter.addObserverSelectorNameObject(
-    helper, 'take:', 'NSFileHandleDataAvailableNotification', input,
+    helper,
+    'take:',
+    'NSFileHandleDataAvailableNotification',
+    input,
   )
   input.waitForDataInBackgroundAndNotify
   $.NSTimer.scheduledTimerWithTimeIntervalTargetSelectorUserInfoRepeats(
-    CHECK_SECONDS, helper, 'check:', null, true,
+    CHECK_SECONDS,
+    helper,
+    'check:',
+    null,
+    true,
   )
   tell({ event: 'ready' })
   $.NSRunLoop.currentRunLoop.run

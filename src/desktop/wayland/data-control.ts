@@ -58,7 +58,8 @@ export function waylandSocket(env: NodeJS.ProcessEnv): string {
   const { WAYLAND_DISPLAY: display = '', XDG_RUNTIME_DIR: folder = '' } = env
   if (display === '') throw new Error('There is no Wayland display: WAYLAND_DISPLAY is not set')
   if (display.startsWith('/')) return display
-  if (folder === '') throw new Error('Cannot find the Wayland compositor: XDG_RUNTIME_DIR is not set')
+  if (folder === '')
+    throw new Error('Cannot find the Wayland compositor: XDG_RUNTIME_DIR is not set')
   return join(folder, display)
 }
 
@@ -70,7 +71,10 @@ export function waylandSocket(env: NodeJS.ProcessEnv): string {
  *   answer within 2 s.
  * @throws `signal.reason` when aborted.
  */
-export async function findDataControl(socket: string, options: AskingOptions): Promise<DataControl> {
+export async function findDataControl(
+  socket: string,
+  options: AskingOptions,
+): Promise<DataControl> {
   const interfaces = await readInterfaces(socket, options)
   const isWlr = interfaces.has('zwlr_data_control_manager_v1')
   if (!isWlr && !interfaces.has('ext_data_control_manager_v1')) throw new Error(NO_DATA_CONTROL)
@@ -105,7 +109,8 @@ async function readInterfaces(
         } catch (error) {
           reject(error)
         }
-        if (socket.bytesRead > MAX_ANSWER_BYTES) reject(new Error('The Wayland compositor says too much'))
+        if (socket.bytesRead > MAX_ANSWER_BYTES)
+          reject(new Error('The Wayland compositor says too much'))
       })
       socket.on('error', (error) => reject(describe(error)))
       socket.on('close', () => reject(new Error(AWAY)))
@@ -124,6 +129,7 @@ async function readInterfaces(
 
 function describe(error: Error): Error {
   const code = codeOf(error)
-  if (code === 'EACCES') return new Error('Cannot use the Wayland compositor: it belongs to another user')
+  if (code === 'EACCES')
+    return new Error('Cannot use the Wayland compositor: it belongs to another user')
   return new Error(AWAY)
 }

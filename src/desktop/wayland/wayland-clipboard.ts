@@ -17,7 +17,10 @@ import { SerialQueue } from '../../lib/serial-queue.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type {
-  ClipboardEvents, CopiedContent, OfferedContent, SystemClipboard,
+  ClipboardEvents,
+  CopiedContent,
+  OfferedContent,
+  SystemClipboard,
 } from '../../ports/system-clipboard.ts'
 import { HelperProcess } from '../helper/helper-process.ts'
 import { CopyTooLarge } from '../copy-too-large.ts'
@@ -190,7 +193,8 @@ export class WaylandClipboard implements SystemClipboard {
   #isOursBeyondLimit(): boolean {
     const { maxImageBytes } = this.#limits
     const written = this.#pending?.written ?? this.#written
-    if (written?.content.kind !== 'image' || written.content.blob.size <= maxImageBytes) return false
+    if (written?.content.kind !== 'image' || written.content.blob.size <= maxImageBytes)
+      return false
     if (this.#pending !== undefined) this.#confirm(this.#pending, written)
     return true
   }

@@ -22,11 +22,16 @@ export interface PasteOptions {
 }
 
 /** The formats in which the clipboard can be read; none when it is empty. */
-export async function listTypes(options: Omit<ToolOptions, 'maxBytes'>): Promise<readonly string[]> {
+export async function listTypes(
+  options: Omit<ToolOptions, 'maxBytes'>,
+): Promise<readonly string[]> {
   const more = { ...options, maxBytes: MAX_TYPES_BYTES }
   const { isSuccess, output } = await runTool('wl-paste', ['--list-types'], more)
   if (!isSuccess) return []
-  return Buffer.from(output).toString().split('\n').filter((type) => type !== '')
+  return Buffer.from(output)
+    .toString()
+    .split('\n')
+    .filter((type) => type !== '')
 }
 
 /** What was read. */

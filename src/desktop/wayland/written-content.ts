@@ -41,10 +41,7 @@ export function isEmpty(content: OfferedContent): boolean {
 }
 
 /** Whether `copied` is what was written: also when another program has taken it over. */
-export function isSameContent(
-  { content, sha256 }: WrittenContent,
-  copied: CopiedContent,
-): boolean {
+export function isSameContent({ content, sha256 }: WrittenContent, copied: CopiedContent): boolean {
   if (copied.kind === 'text') return content.kind === 'text' && asRead(content.text) === copied.text
   if (copied.kind === 'files') {
     return content.kind === 'files' && content.paths.join('\0') === copied.paths.join('\0')

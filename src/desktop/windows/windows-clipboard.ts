@@ -65,10 +65,16 @@ function powershell(env: NodeJS.ProcessEnv): HelperProgram {
   return {
     command: join(env['SystemRoot'] ?? 'C:\\Windows', ...POWERSHELL),
     args: [
-      '-NoProfile', '-NonInteractive', '-STA', '-ExecutionPolicy', 'Bypass',
+      '-NoProfile',
+      '-NonInteractive',
+      '-STA',
+      '-ExecutionPolicy',
+      'Bypass',
       // Without this PowerShell would read the lines that are for the script.
-      '-InputFormat', 'None',
-      '-File', script,
+      '-InputFormat',
+      'None',
+      '-File',
+      script,
     ],
   }
 }

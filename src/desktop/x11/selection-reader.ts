@@ -118,11 +118,7 @@ export class SelectionReader {
     }
   }
 
-  async #takeIncrements(
-    claim: Claim,
-    maxBytes: number,
-    signal: AbortSignal,
-  ): Promise<Uint8Array> {
+  async #takeIncrements(claim: Claim, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
     const taken = new GrowingBuffer()
     const pace = new TransferPace(this.#deps.clock)
     for (;;) {

@@ -32,9 +32,15 @@ export interface ClipboardDocument {
 
 /** Fields that say something of the item. */
 const DESCRIPTION = [
-  'text', 'hasData', 'size', 'hash', 'dataName', 'contentId',
+  'text',
+  'hasData',
+  'size',
+  'hash',
+  'dataName',
+  'contentId',
   // Protocol v1 and v2 called the text so, or the hash of what is no text, and the data name.
-  'clipboard', 'file',
+  'clipboard',
+  'file',
 ]
 
 /** The last three are of peers only. */

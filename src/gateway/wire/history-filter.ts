@@ -26,7 +26,13 @@ export interface HistoryFilter {
 
 /** The fields that {@link decodeHistoryFilter} knows. */
 export const HISTORY_FILTER_FIELDS: readonly string[] = [
-  'page', 'types', 'starred', 'before', 'after', 'modifiedAfter', 'searchText',
+  'page',
+  'types',
+  'starred',
+  'before',
+  'after',
+  'modifiedAfter',
+  'searchText',
 ]
 
 /** Clients disagree on which of 2 and 4 is Image, and which File. */
@@ -80,7 +86,10 @@ function containsText({ text, dataName }: Item, searchText: string): boolean {
 
 /** A list of names, or a bit mask; `undefined` when it says nothing. */
 function parseTypes(text: string): readonly ItemType[] | undefined {
-  const sets = text.split(/[\s,|]+/).map(parseTypeSet).filter((set) => set !== undefined)
+  const sets = text
+    .split(/[\s,|]+/)
+    .map(parseTypeSet)
+    .filter((set) => set !== undefined)
   return sets.length === 0 ? undefined : sets.flat()
 }
 

@@ -27,8 +27,19 @@ export interface HistoryForm {
 
 /** The fields that {@link decodeHistoryForm} knows. */
 export const HISTORY_FORM_FIELDS: readonly string[] = [
-  'type', 'hash', 'text', 'dataName', 'hasData', 'size',
-  'createTime', 'lastModified', 'lastAccessed', 'starred', 'pinned', 'version', 'isDeleted',
+  'type',
+  'hash',
+  'text',
+  'dataName',
+  'hasData',
+  'size',
+  'createTime',
+  'lastModified',
+  'lastAccessed',
+  'starred',
+  'pinned',
+  'version',
+  'isDeleted',
 ]
 
 /**

@@ -208,7 +208,8 @@ export class GroupMember {
   }
 
   #onPullError(error: string | undefined): void {
-    if (error !== undefined) this.#deps.logger.warn('Cannot get an item of the group', { reason: error })
+    if (error !== undefined)
+      this.#deps.logger.warn('Cannot get an item of the group', { reason: error })
     this.#deps.onChange()
   }
 

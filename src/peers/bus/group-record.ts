@@ -99,6 +99,9 @@ async function readState(file: PrivateFile): Promise<GroupState | undefined> {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const remedy = 'restore it, or move it away and start again'
-    throw new DomainError('DATA_CORRUPT', `Cannot read ${GROUP_RECORD_FILE}: ${error.message}; ${remedy}`)
+    throw new DomainError(
+      'DATA_CORRUPT',
+      `Cannot read ${GROUP_RECORD_FILE}: ${error.message}; ${remedy}`,
+    )
   }
 }

@@ -82,7 +82,8 @@ export class NatsBus implements SignalBus {
   }
 
   publish(bytes: Uint8Array): void {
-    if (this.#connection?.isClosed() === false) this.#connection.publish(this.#options.subject, bytes)
+    if (this.#connection?.isClosed() === false)
+      this.#connection.publish(this.#options.subject, bytes)
   }
 
   async close(): Promise<void> {

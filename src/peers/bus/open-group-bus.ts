@@ -12,7 +12,13 @@ import { Subscribers } from '../../lib/subscribers.ts'
 import type { BusStatus } from '../../ports/bus.ts'
 import type { DeviceRegistry } from '../../ports/device-registry.ts'
 import type { PrivateFile } from '../../ports/private-file.ts'
-import { deriveSecrets, GROUP_KEY_FILE, isGroupUsername, parseGroupKey, type GroupSecrets } from './group-key.ts'
+import {
+  deriveSecrets,
+  GROUP_KEY_FILE,
+  isGroupUsername,
+  parseGroupKey,
+  type GroupSecrets,
+} from './group-key.ts'
 import { GroupMember, type GroupMemberDeps } from './group-member.ts'
 import { GROUP_RECORD_FILE, GroupRecord } from './group-record.ts'
 import { loadNats, NatsBus, type NatsBusOptions } from './nats-bus.ts'
@@ -80,7 +86,10 @@ async function readKey(file: PrivateFile): Promise<Uint8Array> {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const remedy = 'copy it again from another member'
-    throw new DomainError('GROUP_KEY_INVALID', `Cannot use ${GROUP_KEY_FILE}: ${error.message}; ${remedy}`)
+    throw new DomainError(
+      'GROUP_KEY_INVALID',
+      `Cannot use ${GROUP_KEY_FILE}: ${error.message}; ${remedy}`,
+    )
   }
   throw new DomainError(
     'GROUP_KEY_INVALID',

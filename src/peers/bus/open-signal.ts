@@ -13,7 +13,10 @@ export interface OpenedSignal {
 }
 
 /** `undefined` when the key does not open it, or when it is no signal. */
-export function openSignal(sealer: Pick<Sealer, 'open'>, bytes: Uint8Array): OpenedSignal | undefined {
+export function openSignal(
+  sealer: Pick<Sealer, 'open'>,
+  bytes: Uint8Array,
+): OpenedSignal | undefined {
   const opened = sealer.open(bytes)
   if (opened === undefined) return undefined
   try {

@@ -37,7 +37,10 @@ export async function adoptGroup(
   // It would be read wrongly ever after.
   if (!isWhole(list)) throw new Error('Cannot share several files: the archive has gaps')
   const blob = new GroupBlob({
-    list: await keep(encodeGroupList(list)), size, digests, isOfThisRun: true,
+    list: await keep(encodeGroupList(list)),
+    size,
+    digests,
+    isOfThisRun: true,
   })
   const leftOut = { ...tree.leftOut, unreadable: tree.leftOut.unreadable + unreadable }
   return { blob, leftOut }

@@ -142,7 +142,8 @@ class Walk {
     const folder = await opendir(opened, { encoding: 'buffer' as BufferEncoding })
     for await (const entry of folder) {
       const fileName: unknown = entry.name
-      if (!Buffer.isBuffer(fileName)) throw new TypeError('Cannot list a folder: names are no bytes')
+      if (!Buffer.isBuffer(fileName))
+        throw new TypeError('Cannot list a folder: names are no bytes')
       children.push({ path: childOf(path, fileName), fileName })
       // A folder with a million names must not be collected first.
       if (this.#seen + children.length > MAX_GROUP_ENTRIES) throw tooManyEntries()

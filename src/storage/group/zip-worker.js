@@ -72,7 +72,9 @@ async function run() {
       else arrived(sent, size)
       size += chunk.length
       if (size > maxBytes) {
-        reject(refusal('GROUP_TOO_LARGE', `Cannot share several files: more than ${maxBytes} bytes`))
+        reject(
+          refusal('GROUP_TOO_LARGE', `Cannot share several files: more than ${maxBytes} bytes`),
+        )
       }
     })
     // Those of folders are written at once, and each calls itself for the next one: not behind a
@@ -215,8 +217,7 @@ function readState(fd) {
  */
 function checkSame({ identity: a }, now) {
   const b = now?.identity
-  const isSame =
-    a.size === b?.size && a.ino === b.ino && a.dev === b.dev && a.mtimeNs === b.mtimeNs
+  const isSame = a.size === b?.size && a.ino === b.ino && a.dev === b.dev && a.mtimeNs === b.mtimeNs
   if (!isSame) throw gone()
 }
 

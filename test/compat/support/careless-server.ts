@@ -39,8 +39,13 @@ export async function serveCarelessly(t: TestContext, care: Care): Promise<Stage
     const isOther = request.url === '/SyncClipboard.json'
     const shown = hash(text)
     const document = {
-      type: 'Text', text, hasData: false, size: Buffer.byteLength(text),
-      hash: isOther ? shown.toUpperCase() : shown, dataName: '', contentId: idOf(text),
+      type: 'Text',
+      text,
+      hasData: false,
+      size: Buffer.byteLength(text),
+      hash: isOther ? shown.toUpperCase() : shown,
+      dataName: '',
+      contentId: idOf(text),
     }
     if (request.url === '/careless') text = afterRead(text)
     response.end(JSON.stringify(document))

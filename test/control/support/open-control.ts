@@ -81,7 +81,10 @@ export async function openControl(
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
 
-  const ask: OpenControl['ask'] = async (path, { method = 'GET', headers = {}, body = '' } = {}) => {
+  const ask: OpenControl['ask'] = async (
+    path,
+    { method = 'GET', headers = {}, body = '' } = {},
+  ) => {
     const outgoing = httpRequest(new URL(path, url), { method, headers, agent: false }).end(body)
     const [response] = await once(outgoing, 'response')
     let text = ''

@@ -14,7 +14,9 @@ import { nginxCertificate, prepareNginx } from '../../proxies/support/nginx.ts'
 import { startProxyProcess, type ProxyCommand } from '../../proxies/support/proxy-process.ts'
 import { readShipped } from '../../proxies/support/shipped-configuration.ts'
 import {
-  startDaemonProcess, temporaryFolder, type DaemonProcess,
+  startDaemonProcess,
+  temporaryFolder,
+  type DaemonProcess,
 } from '../../support/daemon-process.ts'
 import { makeMachine, plug, type Machine } from '../../support/machines.ts'
 import { readCompose } from './compose.ts'
@@ -81,7 +83,11 @@ export async function startBesideNginx(t: TestContext, main: string): Promise<Fa
     env: { CLIPGATE_LISTEN: '127.0.0.1:42720', CLIPGATE_CONTROL: '127.0.0.1:42721' },
     wrapper: server.front.inside,
     args: [
-      '--headless', '--public-url', `https://${SITE}`, '--trusted-proxies', '127.0.0.1',
+      '--headless',
+      '--public-url',
+      `https://${SITE}`,
+      '--trusted-proxies',
+      '127.0.0.1',
       ...HEARTBEAT,
     ],
   })
@@ -105,7 +111,10 @@ async function makeServer(t: TestContext, hosts: Readonly<Record<string, string>
   await plug('phone', [front, `${FRONT.phone}/24`], [phone, `${PHONE_ADDRESS}/24`])
   await plug('home', [front, `${FRONT.home}/24`], [home, '10.213.21.2/24'])
   // What the phone does not know a way to, it sends there, as into the internet.
-  for (const [machine, via] of [[phone, FRONT.phone], [home, FRONT.home]] as const) {
+  for (const [machine, via] of [
+    [phone, FRONT.phone],
+    [home, FRONT.home],
+  ] as const) {
     await machine.ip('route', 'add', 'default', 'via', via)
   }
   const folder = join(await temporaryFolder(t), 'proxy')

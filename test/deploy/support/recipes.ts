@@ -41,8 +41,11 @@ export function readRecipe(path: string): string {
 /** The arguments of each `serve` in a recipe or page. */
 export function callsOf(text: string): readonly (readonly string[])[] {
   const code = text.replace(/<!--.*?-->/gs, '').replace(/^\s*#.*$/gm, '')
-  return [...code.matchAll(SERVE)].map(
-    ([, rest = '']) => rest.split(/[\s",]+/).filter((word) => word !== '').map(plain),
+  return [...code.matchAll(SERVE)].map(([, rest = '']) =>
+    rest
+      .split(/[\s",]+/)
+      .filter((word) => word !== '')
+      .map(plain),
   )
 }
 

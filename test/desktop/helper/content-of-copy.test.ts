@@ -38,7 +38,11 @@ describe('What a clipboard helper read', () => {
   })
 
   it('is refused as a list without quoting it', async () => {
-    const bad = fc.oneof(fc.string(), fc.json(), fc.json().map((json) => `["/secret",${json}`))
+    const bad = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.json().map((json) => `["/secret",${json}`),
+    )
     await fc.assert(
       fc.asyncProperty(bad, async (text) => {
         try {
@@ -46,7 +50,10 @@ describe('What a clipboard helper read', () => {
           assert.ok(content === undefined || content.kind === 'files', 'files or nothing')
         } catch (error) {
           assert.ok(error instanceof Error, 'an Error')
-          assert.match(error.message, /^The clipboard helper gave a list of files that cannot be read$/)
+          assert.match(
+            error.message,
+            /^The clipboard helper gave a list of files that cannot be read$/,
+          )
           assert.equal(error.cause, undefined)
         }
       }),

@@ -45,13 +45,19 @@ for (const platform of HELPER_PLATFORMS) {
       const limits = { maxTextBytes: 10, maxImageBytes: 20 }
       const { system, copies, troubles } = await openHelperClipboard(t, platform, { limits })
       copy(system, 'eleven byte')
-      assert.equal(await troubles.next(), 'What was copied is larger than 10 bytes: not shared (text, at least 11 bytes)')
+      assert.equal(
+        await troubles.next(),
+        'What was copied is larger than 10 bytes: not shared (text, at least 11 bytes)',
+      )
       copy(system, 'ten bytes.')
       assert.equal(await troubles.next(), 'well')
       assert.deepEqual(await copies.next(), textOf('ten bytes.'))
       const bytes = new Uint8Array(21)
       copyElsewhere(platform, system, { kind: 'image', mediaType: 'image/png', bytes })
-      assert.equal(await troubles.next(), 'What was copied is larger than 20 bytes: not shared (image, at least 21 bytes)')
+      assert.equal(
+        await troubles.next(),
+        'What was copied is larger than 20 bytes: not shared (image, at least 21 bytes)',
+      )
     })
 
     it('offers no image that is too long', async (t) => {

@@ -17,7 +17,10 @@ describe('the line protocol of helpers', () => {
 
   it('has trouble, and its end', () => {
     const message = 'The pasteboard is away'
-    assert.deepEqual(parse(JSON.stringify({ event: 'trouble', message })), { kind: 'trouble', message })
+    assert.deepEqual(parse(JSON.stringify({ event: 'trouble', message })), {
+      kind: 'trouble',
+      message,
+    })
     assert.deepEqual(parse('{"event":"trouble"}'), { kind: 'trouble', message: undefined })
   })
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { HelperProcess, type HelperProcessOptions } from '../../../src/desktop/helper/helper-process.ts'
+import {
+  HelperProcess,
+  type HelperProcessOptions,
+} from '../../../src/desktop/helper/helper-process.ts'
 import type { HelperEvent } from '../../../src/desktop/helper/helper-message.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { Mailbox } from '../../support/mailbox.ts'
@@ -82,7 +85,10 @@ describe('HelperProcess', { timeout: 60_000 }, () => {
       })
       ${READY}`
     const { helper } = await start(t, script)
-    const [one, two] = [helper.request('echo', { text: 'one' }), helper.request('echo', { text: '2 é\n' })]
+    const [one, two] = [
+      helper.request('echo', { text: 'one' }),
+      helper.request('echo', { text: '2 é\n' }),
+    ]
     assert.equal((await one)['text'], 'one')
     assert.equal((await two)['text'], '2 é\n')
   })
@@ -128,7 +134,10 @@ describe('HelperProcess', { timeout: 60_000 }, () => {
     const rejected = Promise.allSettled(asked)
     await assert.rejects(Promise.race(asked), /cannot take so much/)
     await helper.close()
-    assert.ok((await rejected).every(({ status }) => status === 'rejected'), 'all are rejected')
+    assert.ok(
+      (await rejected).every(({ status }) => status === 'rejected'),
+      'all are rejected',
+    )
   })
 
   it('starts a helper that ended again, after longer and longer pauses', async (t) => {
@@ -203,7 +212,10 @@ describe('HelperProcess', { timeout: 60_000 }, () => {
     await helper.close()
     const complaints = logger.lines.filter(({ message }) => /stderr/.test(message))
     assert.equal(complaints.length, 20)
-    assert.ok(complaints.every(({ level }) => level === 'debug'), 'at debug level only')
+    assert.ok(
+      complaints.every(({ level }) => level === 'debug'),
+      'at debug level only',
+    )
     assert.doesNotMatch(logger.text, /hunter2/)
   })
 
@@ -223,7 +235,11 @@ describe('HelperProcess', { timeout: 60_000 }, () => {
   })
 
   it('does not start when the helper is not ready after 10 s, and leaves nothing', async (t) => {
-    const { start: run, clock, events } = prepare(t, `say({ event: 'pid', pid: process.pid }); ${STAY}`)
+    const {
+      start: run,
+      clock,
+      events,
+    } = prepare(t, `say({ event: 'pid', pid: process.pid }); ${STAY}`)
     const rejected = assert.rejects(run(), /does not become ready/)
     const { pid } = await events.next()
     await clock.pass(10_000)

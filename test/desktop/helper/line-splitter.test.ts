@@ -16,7 +16,10 @@ function split(maxLineBytes: number, chunks: readonly Uint8Array[]): (string | n
 }
 
 function splitText(maxLineBytes: number, ...chunks: readonly string[]): (string | null)[] {
-  return split(maxLineBytes, chunks.map((chunk) => Buffer.from(chunk, 'latin1')))
+  return split(
+    maxLineBytes,
+    chunks.map((chunk) => Buffer.from(chunk, 'latin1')),
+  )
 }
 
 describe('LineSplitter', () => {

@@ -9,20 +9,24 @@ const NEVER = new AbortController().signal
 
 async function compare(a: string | Uint8Array, b: string | Uint8Array): Promise<Comparison> {
   const [first, second] = await Promise.all(
-    [a, b].map(async (image) => bytesInMemory(typeof image === 'string' ? await sample(image) : image)),
+    [a, b].map(async (image) =>
+      bytesInMemory(typeof image === 'string' ? await sample(image) : image),
+    ),
   )
   assert.ok(first !== undefined && second !== undefined, 'both are read')
   return compareImages(first, second, NEVER)
 }
 
-const names = (await readdir(new URL('../../../fixtures/images/', import.meta.url))).filter((name) =>
-  /^rgba?[-.].*(png|bmp|tif)$/.test(name) && !name.includes('hole'),
+const names = (await readdir(new URL('../../../fixtures/images/', import.meta.url))).filter(
+  (name) => /^rgba?[-.].*(png|bmp|tif)$/.test(name) && !name.includes('hole'),
 )
 
 describe('compareImages()', () => {
   for (const name of names) {
     it(`knows the picture again in another file: ${name}`, async () => {
-      const [same, other] = name.startsWith('rgba') ? ['rgba.png', 'rgb.png'] : ['rgb.png', 'rgba.png']
+      const [same, other] = name.startsWith('rgba')
+        ? ['rgba.png', 'rgb.png']
+        : ['rgb.png', 'rgba.png']
       assert.equal(await compare(name, same), 'same')
       assert.equal(await compare(same, name), 'same')
       assert.equal(await compare(name, other), 'different')
@@ -77,7 +81,12 @@ describe('compareImages()', () => {
 
   it('says nothing of what is damaged, empty or no image', async () => {
     const good = await sample('rgb.png')
-    for (const bad of [good.subarray(0, 1500), good.subarray(0, 20), Buffer.alloc(0), Buffer.from('text')]) {
+    for (const bad of [
+      good.subarray(0, 1500),
+      good.subarray(0, 20),
+      Buffer.alloc(0),
+      Buffer.from('text'),
+    ]) {
       assert.equal(await compare(bad, 'rgb.png'), 'unknown')
     }
   })

@@ -11,8 +11,8 @@ import { openTiff } from '../../../src/desktop/image/tiff.ts'
 import fc from '../../support/property.ts'
 import { pixelsOf, sample } from './support.ts'
 
-const names = (await readdir(new URL('../../../fixtures/images/', import.meta.url))).filter((name) =>
-  /\.(png|bmp|tif|jpg|gif|webp)$/.test(name),
+const names = (await readdir(new URL('../../../fixtures/images/', import.meta.url))).filter(
+  (name) => /\.(png|bmp|tif|jpg|gif|webp)$/.test(name),
 )
 const samples = await Promise.all(names.map(sample))
 
@@ -22,13 +22,18 @@ describe('any bytes', () => {
   it('give pixels or a problem with a name, where a good file was damaged', async () => {
     const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 })
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...samples), damage, fc.nat(), async (good, changes, cut) => {
-        const bytes = Buffer.from(good)
-        // Headers are where it matters.
-        for (const [at, value] of changes) bytes[at % (at % 2 === 0 ? 120 : bytes.length)] = value
-        await read(bytes)
-        await read(bytes.subarray(0, cut % bytes.length))
-      }),
+      fc.asyncProperty(
+        fc.constantFrom(...samples),
+        damage,
+        fc.nat(),
+        async (good, changes, cut) => {
+          const bytes = Buffer.from(good)
+          // Headers are where it matters.
+          for (const [at, value] of changes) bytes[at % (at % 2 === 0 ? 120 : bytes.length)] = value
+          await read(bytes)
+          await read(bytes.subarray(0, cut % bytes.length))
+        },
+      ),
     )
   })
 
@@ -51,7 +56,9 @@ describe('a PNG', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(packed.length), { maxLength: 40 }), async (cuts) => {
         const sorted = [0, ...cuts.toSorted((a, b) => a - b), packed.length]
-        const chunks = sorted.slice(1).map((end, n) => chunk('IDAT', packed.subarray(sorted[n], end)))
+        const chunks = sorted
+          .slice(1)
+          .map((end, n) => chunk('IDAT', packed.subarray(sorted[n], end)))
         const pixels = await pixelsOf(Buffer.concat([before, ...chunks, chunk('IEND', NOTHING)]))
         assert.ok(pixels !== undefined && wanted?.equals(pixels), 'the same pixels')
       }),
@@ -59,7 +66,11 @@ describe('a PNG', () => {
   })
 
   it('that has too many pixels is refused before any is read', async () => {
-    for (const [width, height] of [[65_536, 1], [65_535, 65_535], [1, 2 ** 32 - 1]] as const) {
+    for (const [width, height] of [
+      [65_536, 1],
+      [65_535, 65_535],
+      [1, 2 ** 32 - 1],
+    ] as const) {
       assert.equal(await problemOf(png({ width, height })), 'TOO_LARGE')
     }
     assert.equal(await problemOf(png({ width: 8000, height: 8000, interlace: 1 })), 'TOO_LARGE')
@@ -92,8 +103,14 @@ describe('a PNG', () => {
   it('that ends early, or is not what it says, says so', async () => {
     const good = deflateSync(Buffer.alloc(10))
     assert.equal(await problemOf(png({ width: 2, height: 3, data: good })), 'TRUNCATED')
-    assert.equal(await problemOf(png({ width: 2, height: 2, data: good.subarray(0, 6) })), 'TRUNCATED')
-    assert.equal(await problemOf(png({ width: 2, height: 2, data: Buffer.alloc(9, 1) })), 'MALFORMED')
+    assert.equal(
+      await problemOf(png({ width: 2, height: 2, data: good.subarray(0, 6) })),
+      'TRUNCATED',
+    )
+    assert.equal(
+      await problemOf(png({ width: 2, height: 2, data: Buffer.alloc(9, 1) })),
+      'MALFORMED',
+    )
     const filter = deflateSync(Buffer.alloc(14, 9))
     assert.equal(await problemOf(png({ width: 2, height: 2, data: filter })), 'MALFORMED')
     assert.equal(await problemOf(png({ width: 2, height: 2, bits: 3 })), 'MALFORMED')
@@ -104,7 +121,10 @@ describe('a PNG', () => {
 describe('a TIFF', () => {
   it('whose strips are all the same bytes is no work', async () => {
     const fields = { offsets: Array<number>(1000).fill(0), lengths: Array<number>(1000).fill(5000) }
-    assert.equal(await problemOf(tiff({ width: 1, height: 1000, ...fields }), openTiff), 'MALFORMED')
+    assert.equal(
+      await problemOf(tiff({ width: 1, height: 1000, ...fields }), openTiff),
+      'MALFORMED',
+    )
   })
 
   it('that announces more than there is takes no memory for it', async () => {
@@ -198,9 +218,13 @@ function tiff({ width, height, offsets, lengths }: TiffParts): Buffer {
   bytes.write('II*\0', 'latin1')
   bytes.writeUInt32LE(8, 4)
   bytes.writeUInt16LE(fields, 8)
-  const one = (values: readonly number[], at: number) => (values.length === 1 ? (values[0] ?? 0) : at)
+  const one = (values: readonly number[], at: number) =>
+    values.length === 1 ? (values[0] ?? 0) : at
   const entries = [
-    [256, 1, width], [257, 1, height], [258, 1, 8], [262, 1, 1],
+    [256, 1, width],
+    [257, 1, height],
+    [258, 1, 8],
+    [262, 1, 1],
     [273, offsets.length, one(offsets, listsAt)],
     [278, 1, Math.ceil(height / offsets.length)],
     [279, lengths.length, one(lengths, listsAt + 4 * offsets.length)],

@@ -22,7 +22,10 @@ describe('a picture decoded from a file that ImageMagick wrote', () => {
       const pixels = await pixelsOf(bytes)
       assert.ok(pixels !== undefined, 'it is decoded')
       assert.equal(pixels.length, wanted.length)
-      const furthest = pixels.reduce((most, value, n) => Math.max(most, Math.abs(value - (wanted[n] ?? 0))), 0)
+      const furthest = pixels.reduce(
+        (most, value, n) => Math.max(most, Math.abs(value - (wanted[n] ?? 0))),
+        0,
+      )
       assert.ok(furthest <= 1, `a sample is off by ${furthest}`)
     })
   }

@@ -47,7 +47,10 @@ describe('decodeLzw()', () => {
     const clears = encodeCodes(Array<number>(200_000).fill(256))
     const parts = [...decodeLzw(clears)]
     assert.equal(parts.length, Math.floor(clears.length / 65_536))
-    assert.ok(parts.every((part) => part.length === 0), 'nothing comes of it')
+    assert.ok(
+      parts.every((part) => part.length === 0),
+      'nothing comes of it',
+    )
   })
 })
 

@@ -6,7 +6,12 @@ import fc from '../../support/property.ts'
 /** What `notify-send` makes of its body: `g_strcompress` of GLib. */
 function compress(body: string): string {
   const simple: Readonly<Record<string, string>> = {
-    b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v',
+    b: '\b',
+    f: '\f',
+    n: '\n',
+    r: '\r',
+    t: '\t',
+    v: '\v',
   }
   return body.replace(/\\([0-7]{1,3}|[^])/g, (_, escape: string) =>
     /^[0-7]/.test(escape)
@@ -18,7 +23,11 @@ function compress(body: string): string {
 /** What a notification server reads from markup without elements. */
 function unescape(markup: string): string {
   const characters: Readonly<Record<string, string>> = {
-    amp: '&', lt: '<', gt: '>', quot: '"', apos: "'",
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
   }
   return markup.replace(/&(\w+);/g, (_, name: string) => characters[name] ?? '?')
 }

@@ -25,7 +25,10 @@ describe('waylandSocket', () => {
     assert.equal(waylandSocket(env), '/run/user/1000/wayland-1')
     assert.equal(waylandSocket({ WAYLAND_DISPLAY: '/elsewhere/socket' }), '/elsewhere/socket')
     assert.throws(() => waylandSocket({ XDG_RUNTIME_DIR }), /WAYLAND_DISPLAY is not set/)
-    assert.throws(() => waylandSocket({ WAYLAND_DISPLAY: 'wayland-1' }), /XDG_RUNTIME_DIR is not set/)
+    assert.throws(
+      () => waylandSocket({ WAYLAND_DISPLAY: 'wayland-1' }),
+      /XDG_RUNTIME_DIR is not set/,
+    )
   })
 })
 

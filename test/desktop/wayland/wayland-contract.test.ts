@@ -45,7 +45,9 @@ async function paste(
   env: Sway['env'],
   kind: CopiedContent['kind'],
 ): Promise<CopiedContent | undefined> {
-  const type = { text: 'text/plain;charset=utf-8', image: 'image/png', files: 'text/uri-list' }[kind]
+  const type = { text: 'text/plain;charset=utf-8', image: 'image/png', files: 'text/uri-list' }[
+    kind
+  ]
   const bytes = await wlPaste(env, type)
   if (bytes === undefined) return undefined
   if (kind === 'text') return { kind, text: bytes.toString() }

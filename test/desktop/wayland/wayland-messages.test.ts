@@ -20,7 +20,11 @@ function split(chunks: readonly Uint8Array[]): WaylandMessage[] {
 }
 
 const word = fc.nat(0xffffffff)
-const message = fc.record({ object: word, opcode: fc.nat(0xffff), words: fc.array(word, { maxLength: 6 }) })
+const message = fc.record({
+  object: word,
+  opcode: fc.nat(0xffff),
+  words: fc.array(word, { maxLength: 6 }),
+})
 
 describe('the messages of Wayland', () => {
   it('are read as they were written, however the bytes are cut', () => {
@@ -53,7 +57,11 @@ describe('the messages of Wayland', () => {
     const globals = messages.slice(0, -1).map(({ body }) => parseWaylandGlobal(body))
     assert.deepEqual(
       globals,
-      names.map((interfaceName, index) => ({ name: index + 1, interface: interfaceName, version: 1 })),
+      names.map((interfaceName, index) => ({
+        name: index + 1,
+        interface: interfaceName,
+        version: 1,
+      })),
     )
   })
 

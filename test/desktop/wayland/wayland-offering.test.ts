@@ -113,7 +113,9 @@ describe('WaylandClipboard, offering', { ...needs(...SWAY_TOOLS), timeout: 60_00
 
   it('offers an image that is too large to be read again', async (t) => {
     const limits = { maxImageBytes: MIB }
-    const { env, clipboard, copies, troubles } = await openWayland(t, await sharedSway(), { limits })
+    const { env, clipboard, copies, troubles } = await openWayland(t, await sharedSway(), {
+      limits,
+    })
     const bytes = Buffer.concat([PNG, randomBytes(3 * MIB)])
     await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: await blobOf(bytes) })
     assert.ok((await wlPaste(env, 'image/png'))?.equals(bytes), 'the bytes are the same')

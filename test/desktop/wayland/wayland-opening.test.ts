@@ -47,7 +47,8 @@ describe('WaylandClipboard, when it cannot be opened', { timeout: 60_000 }, () =
 
   it('says so also when wl-paste is older than the protocol of the compositor', async (t) => {
     const { env } = await FakeWayland.start(t, ['wl_seat', 'ext_data_control_manager_v1'])
-    const complaint = 'Watch mode requires a compositor that supports the wlroots data-control protocol'
+    const complaint =
+      'Watch mode requires a compositor that supports the wlroots data-control protocol'
     const { opening, clock } = await open(t, env, `echo '${complaint}' >&2; exit 1`)
     await assert.rejects(opening, /data-control/)
     // What waited for it to say so is of no use any more.

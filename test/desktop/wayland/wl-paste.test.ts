@@ -28,7 +28,12 @@ async function standIn(t: TestContext, script: string) {
     env,
     calls: async () => (await readFile(join(folder, 'calls'), 'utf8')).trim().split('\n'),
     paste: (signal = new AbortController().signal): Promise<Pasted> =>
-      pasteCopy({ env, clock, limits: { ...COPY_LIMITS, maxTextBytes: 100, maxImageBytes: 100 }, signal }),
+      pasteCopy({
+        env,
+        clock,
+        limits: { ...COPY_LIMITS, maxTextBytes: 100, maxImageBytes: 100 },
+        signal,
+      }),
   }
 }
 

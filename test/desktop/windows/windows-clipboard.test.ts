@@ -10,8 +10,7 @@ import { WatchedClock } from '../x11/support/watched-clock.ts'
 
 const SOURCES = new URL('../../../src/desktop/windows/', import.meta.url)
 
-const OPTIONS =
-  '-NoProfile -NonInteractive -STA -ExecutionPolicy Bypass -InputFormat None -File'
+const OPTIONS = '-NoProfile -NonInteractive -STA -ExecutionPolicy Bypass -InputFormat None -File'
 
 /** A program where Windows has its PowerShell. */
 async function open(t: TestContext, script: string) {
@@ -30,7 +29,9 @@ async function open(t: TestContext, script: string) {
 
 describe('The Windows clipboard, when it opens', { timeout: 60_000 }, () => {
   it('runs the PowerShell of Windows, by its whole path, on a script of ours', async (t) => {
-    const { opening } = await open(t, `
+    const { opening } = await open(
+      t,
+      `
       const { existsSync } = require('node:fs')
       const [script, ...options] = process.argv.slice(2).reverse()
       const expected = '${OPTIONS}'
@@ -40,7 +41,8 @@ describe('The Windows clipboard, when it opens', { timeout: 60_000 }, () => {
         const { id } = JSON.parse(line)
         console.log(JSON.stringify({ reply: id, change: 1, types: [], denied: [] }))
       })
-    `)
+    `,
+    )
     const clipboard = await opening
     assert.equal(clipboard.kind, 'windows')
     await clipboard.close()

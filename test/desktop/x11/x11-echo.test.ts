@@ -32,7 +32,7 @@ async function openGuarded(t: TestContext): Promise<Protected> {
   const shared = { clock: new WatchedClock(), logger: new CaptureLogger() }
   const events = {
     isWanted: () => true,
-      onCopy: (content: CopiedContent) => copies.put(content),
+    onCopy: (content: CopiedContent) => copies.put(content),
     onTrouble: (message: string | undefined) => troubles.put(message ?? 'well again'),
   }
   const clipboard = await openProtected(

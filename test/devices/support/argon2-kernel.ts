@@ -16,8 +16,12 @@ export interface Argon2Kernel {
   readonly TAG: { readonly value: number }
   reserve(passwordBytes: number, saltBytes: number, memoryKib: number): void
   derive(
-    passwordBytes: number, saltBytes: number, memoryKib: number,
-    passes: number, lanes: number, tagBytes: number,
+    passwordBytes: number,
+    saltBytes: number,
+    memoryKib: number,
+    passes: number,
+    lanes: number,
+    tagBytes: number,
   ): void
 }
 

@@ -22,7 +22,12 @@ const PROBLEM = 'application/problem+json'
 
 /** What HTTP adds to any answer; the rest belongs to the contract. */
 const PLUMBING = [
-  'connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding',
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
 ]
 
 export class AnswerCheck {

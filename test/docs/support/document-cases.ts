@@ -59,11 +59,17 @@ function pushingCases(id: string): readonly Case[] {
       200,
       'to the stamp of a device that is no peer',
       push({
-        type: 'Text', text: 'b', stampedAt: 1, stampedBy: 'm_0123456789abcdef', mediaType: 'text/plain',
+        type: 'Text',
+        text: 'b',
+        stampedAt: 1,
+        stampedBy: 'm_0123456789abcdef',
+        mediaType: 'text/plain',
       }),
     ),
     failure(id, 'STAMP_AHEAD', 'to a member whose stamp is too far ahead', {
-      options: { member: { ...MEMBER, now: () => 0, learn: () => undefined, believes: () => false } },
+      options: {
+        member: { ...MEMBER, now: () => 0, learn: () => undefined, believes: () => false },
+      },
       given: ({ devices }) => devices.add({ kind: 'peer', ...PEER }),
       request: {
         body: `{"type":"Text","text":"d","stampedAt":99999999999999,"stampedBy":"${MEMBER.id}"}`,

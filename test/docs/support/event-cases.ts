@@ -11,7 +11,12 @@ import type { Station } from './station.ts'
 
 export const EVENT_CASES: readonly Case[] = [
   success('headEvents', 200, 'with the headers alone'),
-  success('getEvents', 200, 'with hello', streaming(['hello'], () => {})),
+  success(
+    'getEvents',
+    200,
+    'with hello',
+    streaming(['hello'], () => {}),
+  ),
   success('getEvents', 200, 'to a phone that says what time it is', {
     ...streaming(['hello'], () => {}),
     request: { fields: [GROUP_TIME] },

@@ -17,21 +17,26 @@ const BOUNDARY = 'cut-here'
 
 export const HISTORY_CASES: readonly Case[] = [
   success('addRecord', 200, 'to a text', urlencoded({ type: 'Text', hash: HASH, text: 'hello' })),
-  success('addRecord', 200, 'to a form with every field', urlencoded({
-    type: 'Text',
-    hash: HASH,
-    text: 'hello',
-    dataName: '',
-    size: '5',
-    hasData: 'false',
-    createTime: TIME,
-    lastModified: TIME,
-    lastAccessed: TIME,
-    starred: 'true',
-    pinned: 'true',
-    version: '3',
-    isDeleted: 'false',
-  })),
+  success(
+    'addRecord',
+    200,
+    'to a form with every field',
+    urlencoded({
+      type: 'Text',
+      hash: HASH,
+      text: 'hello',
+      dataName: '',
+      size: '5',
+      hasData: 'false',
+      createTime: TIME,
+      lastModified: TIME,
+      lastAccessed: TIME,
+      starred: 'true',
+      pinned: 'true',
+      version: '3',
+      isDeleted: 'false',
+    }),
+  ),
   success('addRecord', 200, 'to a file', multipart({ type: 'File', hash: HASH, data: 'hello' })),
   success('addRecord', 200, 'to an old record in the other dialect', {
     ...asReferenceClient(

@@ -56,6 +56,9 @@ function toTable(section: string, headerLine: string, rowLines: readonly string[
 
 /** Cells end at pipes, unless those are escaped; that holds inside of code, too. */
 function splitRow(line: string): readonly string[] {
-  const inner = line.trim().replace(/^\|/, '').replace(/(?<!\\)\|$/, '')
+  const inner = line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '')
   return inner.split(/(?<!\\)\|/).map((cell) => cell.replaceAll('\\|', '|').trim())
 }

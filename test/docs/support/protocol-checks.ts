@@ -15,7 +15,10 @@ import { assertProtected } from './conversation.ts'
 import { FRAMING_ROWS } from './framing-rows.ts'
 import { HISTORY_ROWS } from './history-rows.ts'
 import {
-  DIALECT_ROWS, FILTER_ROWS, hasRecordFields, PUSHED_FIELD_ROWS,
+  DIALECT_ROWS,
+  FILTER_ROWS,
+  hasRecordFields,
+  PUSHED_FIELD_ROWS,
 } from './protocol-history-rows.ts'
 import { FORM_LIMIT_ROWS, PROTOCOL_LIMIT_ROWS } from './protocol-limit-rows.ts'
 import { DOCUMENT_FIELD_ROWS, PROBE_ROWS, PUSH_ROWS } from './protocol-rows.ts'

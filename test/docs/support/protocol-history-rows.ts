@@ -25,21 +25,21 @@ export const hasRecordFields: RowCheck = async (t, [names = '', type = '', meani
     assert.ok(type === 'integer' ? Number.isInteger(value) : typeof value === type, name)
     if (meaning === 'as in the document') assert.equal(value, document[name])
     if (/^(false|0)$/.test(meaning)) assert.equal(String(value), meaning)
-    if (meaning.startsWith('the item\'s activation')) {
+    if (meaning.startsWith("the item's activation")) {
       assert.equal(value, new Date(at.clock.now()).toISOString())
     }
   }
 }
 
 export const DIALECT_ROWS: Readonly<Record<string, RowCheck>> = {
-  'sync': async (t) => {
+  sync: async (t) => {
     const { phone } = await withImage(t)
     const status = async (id: string) => (await phone.fetch(`/api/history/${id}`)).status
     assert.equal(await status('Image-00'), 200)
     assert.equal(await status('File-00'), 404, 'of exactly that type')
     assert.equal(await status(`File-${HASH}`), 200)
   },
-  'syncclipboard': async (t) => {
+  syncclipboard: async (t) => {
     const { phone } = await withImage(t)
     const headers = REFERENCE_CLIENT
     assert.equal((await phone.fetch('/api/history/Image-00', { headers })).status, 404)
@@ -51,12 +51,12 @@ export const DIALECT_ROWS: Readonly<Record<string, RowCheck>> = {
 }
 
 export const FILTER_ROWS: Readonly<Record<string, RowCheck>> = {
-  'page': lets([{}, { page: 0 }, { page: 1 }, { page: 'all' }], [{ page: 2 }, { page: 99 }]),
-  'types': lets(
+  page: lets([{}, { page: 0 }, { page: 1 }, { page: 'all' }], [{ page: 2 }, { page: 99 }]),
+  types: lets(
     [{ types: 'text,IMAGE' }, { types: 'All' }, { types: 2 }, { types: 4 }, { types: 'pictures' }],
     [{ types: 'Text' }, { types: 'FileAndGroup' }, { types: 'None' }, { types: 9 }],
   ),
-  'starred': lets([{ starred: false }, { starred: 'maybe' }], [{ starred: true }]),
+  starred: lets([{ starred: false }, { starred: 'maybe' }], [{ starred: true }]),
   'before, after, modifiedAfter': async (t, cells) => {
     // The moment at which the clock of the tests begins, and its neighbours.
     const [earlier, now, later] = ['788', '789', '790'].map((ms) => `2026-01-31T12:34:56.${ms}Z`)
@@ -64,7 +64,7 @@ export const FILTER_ROWS: Readonly<Record<string, RowCheck>> = {
     const failing = [{ before: now }, { after: now }, { modifiedAfter: now }]
     await lets([...passing, { before: 'soon' }], failing)(t, cells)
   },
-  'searchText': lets([{ searchText: 'A.PN' }, { searchText: '' }], [{ searchText: 'another' }]),
+  searchText: lets([{ searchText: 'A.PN' }, { searchText: '' }], [{ searchText: 'another' }]),
 }
 
 /** Shows which queries find an image called `a.png`, and which do not. */
@@ -94,14 +94,14 @@ const TOLD_BACK = {
 }
 
 export const PUSHED_FIELD_ROWS: Readonly<Record<string, RowCheck>> = {
-  'type': async (t) => {
+  type: async (t) => {
     const at = await openStation(t)
     assert.equal(await refusal(at, { hash: '00' }), 400)
     assert.equal(await refusal(at, { type: 'Movie', hash: '00' }), 400)
     await post(at, new URLSearchParams({ TYPE: 'text', hash: '00', text: 'hello' }))
     await assertText(at, 'hello')
   },
-  'hash': async (t) => {
+  hash: async (t) => {
     const at = await openStation(t)
     assert.equal(await refusal(at, { type: 'Text', text: 'hello' }), 400)
     const fields = { type: 'Text', hash: 'MyOwn', text: 'hello' }
@@ -129,12 +129,12 @@ export const PUSHED_FIELD_ROWS: Readonly<Record<string, RowCheck>> = {
     assert.equal(record['version'], 0)
     assert.equal(record['createTime'], new Date(at.clock.now()).toISOString())
   },
-  'size': async (t) => {
+  size: async (t) => {
     const at = await openStation(t)
     const record = await post(at, form({ type: 'File', hash: '00', size: '99' }, PNG, 'a'))
     assert.equal(record['size'], PNG.length)
   },
-  'data': async (t) => {
+  data: async (t) => {
     const at = await openStation(t)
     await post(at, form({ type: 'File', hash: '00' }, Buffer.from('bytes'), 'a'))
     assert.equal((await at.phone.download()).toString(), 'bytes')

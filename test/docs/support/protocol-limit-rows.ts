@@ -17,13 +17,19 @@ import type { RowCheck } from './row-check.ts'
 const ANYWHERE = { platform: 'linux', environment: {}, home: '/home/user' } as const
 
 const UNITS: Readonly<Record<string, number>> = {
-  GiB: limits.GIB, MiB: limits.MIB, KiB: limits.KIB, h: 3_600_000, s: 1000,
+  GiB: limits.GIB,
+  MiB: limits.MIB,
+  KiB: limits.KIB,
+  h: 3_600_000,
+  s: 1000,
 }
 
 export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   'uploaded file': says(limits.MAX_FILE_BYTES, SETTINGS.maxFileBytes.fallback(ANYWHERE)),
-  'document, text from an upload':
-    says(limits.MAX_METADATA_BYTES, SETTINGS.maxMetadataBytes.fallback(ANYWHERE)),
+  'document, text from an upload': says(
+    limits.MAX_METADATA_BYTES,
+    SETTINGS.maxMetadataBytes.fallback(ANYWHERE),
+  ),
   'life of a staged upload': says(limits.STAGING_TTL_MS, SETTINGS.stagingTtl.fallback(ANYWHERE)),
   'staged names for each device': says(limits.MAX_STAGED_PER_DEVICE),
   'staged bytes': says(limits.STAGING_QUOTA_BYTES, SETTINGS.stagingQuotaBytes.fallback(ANYWHERE)),
@@ -50,9 +56,11 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   'time for a header section': says(constantIn('http/connection-table.ts', 'HEADER_MS')),
   'idle connection': says(constantIn('http/http-server.ts', 'KEEP_ALIVE_MS')),
   'event streams for each device': says(limits.MAX_STREAMS_PER_DEVICE),
-  'pause between the pings of an event stream':
-    says(limits.HEARTBEAT_MS, SETTINGS.heartbeat.fallback(ANYWHERE)),
-  'silence in a file\'s bytes': says(limits.BODY_IDLE_MS),
+  'pause between the pings of an event stream': says(
+    limits.HEARTBEAT_MS,
+    SETTINGS.heartbeat.fallback(ANYWHERE),
+  ),
+  "silence in a file's bytes": says(limits.BODY_IDLE_MS),
   'download that makes no progress': says(constantIn('http/send.ts', 'WRITE_STALL_MS')),
   'connect link': says(MAX_LINK_LENGTH),
 }
@@ -103,8 +111,8 @@ export const FORM_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     const [file, fields] = parseQuantities(value)
     assert.deepEqual([file, fields], [limits.MAX_FILE_BYTES, limits.MAX_METADATA_BYTES])
   },
-  'boundary': saysList(1, constantIn('http/multipart-boundary.ts', 'MAX_BOUNDARY_LENGTH')),
-  'parts': says(constantIn(PARSER, 'MAX_PARTS')),
+  boundary: saysList(1, constantIn('http/multipart-boundary.ts', 'MAX_BOUNDARY_LENGTH')),
+  parts: says(constantIn(PARSER, 'MAX_PARTS')),
   'header of a part': says(constantIn(PARSER, 'MAX_HEADER_BYTES')),
   'before the first and after the last delimiter': says(constantIn(PARSER, 'MAX_PADDING_BYTES')),
 }

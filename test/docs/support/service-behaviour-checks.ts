@@ -45,16 +45,23 @@ const BOUNDARY: TableChecks = {
       const at = await openStation(t)
       await post(at, new URLSearchParams({ type: 'Text', hash: '00', text: 'hello' }))
       await assertText(at, 'hello')
-      for (const [type, bytes] of [['Image', PNG], ['File', Buffer.from('bytes')]] as const) {
+      for (const [type, bytes] of [
+        ['Image', PNG],
+        ['File', Buffer.from('bytes')],
+      ] as const) {
         await post(at, form({ type, hash: sha256(bytes) }, bytes, 'a'))
         assert.equal((await at.phone.document())['type'], type)
         assert.deepEqual(await at.phone.download(), Buffer.from(bytes))
       }
     },
-    'GET /api/history/{profileId}, GET /api/history/{profileId}/data':
-      all('GET | /api/history/{profileId}', 'GET | /api/history/{profileId}/data'),
-    'POST /api/history/query, GET /api/history/statistics':
-      all('POST | /api/history/query', 'GET | /api/history/statistics'),
+    'GET /api/history/{profileId}, GET /api/history/{profileId}/data': all(
+      'GET | /api/history/{profileId}',
+      'GET | /api/history/{profileId}/data',
+    ),
+    'POST /api/history/query, GET /api/history/statistics': all(
+      'POST | /api/history/query',
+      'GET | /api/history/statistics',
+    ),
     'PATCH /api/history/{type}/{hash}, DELETE /api/history/clear, DELETE /file': async (t) => {
       const at = await openStation(t)
       await at.phone.pushFile('Image', 'a.png', PNG)

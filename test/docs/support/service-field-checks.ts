@@ -17,13 +17,13 @@ const ITEM_TYPES = ['Text', 'Image', 'File', 'Group']
 
 /** Types as the document calls them. */
 const IS_OF_TYPE: Readonly<Record<string, (value: unknown) => boolean>> = {
-  'string': (value) => typeof value === 'string',
+  string: (value) => typeof value === 'string',
   'string, one of the item types': (value) => ITEM_TYPES.includes(String(value)),
   'string, date-time': isDateTime,
   'string, date-time (ISO 8601)': isDateTime,
-  'boolean': (value) => typeof value === 'boolean',
-  'integer': Number.isInteger,
-  'number': (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  integer: Number.isInteger,
+  number: (value) => typeof value === 'number',
 }
 
 const readDocument: Read = ({ phone }) => phone.document()

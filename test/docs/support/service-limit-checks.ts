@@ -62,10 +62,7 @@ const ERRORS: TableChecks = {
       assert.equal(absent.status, 401)
       for (const credentials of [`${device.username}:wrong`, 'nobody:wrong', ':', '']) {
         const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
-        assert.equal(
-          (await fetch(`${url}/Sync.json`, { headers: { authorization } })).status,
-          401,
-        )
+        assert.equal((await fetch(`${url}/Sync.json`, { headers: { authorization } })).status, 401)
       }
     },
     'GET /healthz on a server lacking the extension | 404; the client falls back to other probes.':
@@ -133,7 +130,12 @@ const LIMITS: TableChecks = {
     },
     'Username length | 6 to 32 characters': async (t) => {
       const { devices } = await openStation(t)
-      for (const [length, fits] of [[5, false], [6, true], [32, true], [33, false]] as const) {
+      for (const [length, fits] of [
+        [5, false],
+        [6, true],
+        [32, true],
+        [33, false],
+      ] as const) {
         const username = 'a'.repeat(length)
         assert.equal(isUsername(username), fits)
         if (fits)

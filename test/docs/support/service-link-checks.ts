@@ -48,8 +48,8 @@ export const SERVICE_LINK_CHECKS: readonly TableChecks[] = [
     section: 'Connect link (client onboarding)',
     columns: ['Component'],
     rows: {
-      'Scheme': refuses('INVALID_SCHEME', ANOTHER_SCHEME, LINK.replace('clip:', 'clips:')),
-      'Host': refuses('INVALID_SCHEME', LINK.replace('connect?', 'konnect?')),
+      Scheme: refuses('INVALID_SCHEME', ANOTHER_SCHEME, LINK.replace('clip:', 'clips:')),
+      Host: refuses('INVALID_SCHEME', LINK.replace('connect?', 'konnect?')),
       'Query v': refuses('UNSUPPORTED_VERSION', withQuery({ v: '2' }), withQuery({ v: '1.0' })),
       'Query svc': refuses('UNSUPPORTED_SERVICE', withQuery({ svc: 'other' })),
       'Query p': () => {
@@ -114,41 +114,43 @@ export const SERVICE_LINK_CHECKS: readonly TableChecks[] = [
         ...['%21', '.', '/', '%2B'].map((odd) => withQuery({ p: `e${odd}30` })),
       ),
       'Payload without pwd | MISSING_FIELD': refuses('MISSING_FIELD', without('pwd')),
-      'Payload url with scheme ftp | INVALID_URL':
-        refuses('INVALID_URL', withPayload({ ...full, url: 'ftp://host' })),
+      'Payload url with scheme ftp | INVALID_URL': refuses(
+        'INVALID_URL',
+        withPayload({ ...full, url: 'ftp://host' }),
+      ),
     },
   },
   {
     section: 'Errors',
     columns: ['Code'],
     rows: {
-      'INVALID_SCHEME': refuses(
+      INVALID_SCHEME: refuses(
         'INVALID_SCHEME',
         ANOTHER_SCHEME,
         'clip://other?v=1',
         'not a link',
         '',
       ),
-      'UNSUPPORTED_VERSION': refuses(
+      UNSUPPORTED_VERSION: refuses(
         'UNSUPPORTED_VERSION',
         ...[undefined, 'one', '2'].map((v) => withQuery({ v })),
         withPayload({ ...full, v: 2 }),
       ),
-      'UNSUPPORTED_SERVICE': refuses('UNSUPPORTED_SERVICE', withQuery({ svc: undefined })),
-      'PAYLOAD_DECODE_FAILED': refuses(
+      UNSUPPORTED_SERVICE: refuses('UNSUPPORTED_SERVICE', withQuery({ svc: undefined })),
+      PAYLOAD_DECODE_FAILED: refuses(
         'PAYLOAD_DECODE_FAILED',
         ...[undefined, '', '!', Buffer.from('{').toString('base64url')].map((p) =>
           withQuery({ p }),
         ),
       ),
-      'MISSING_FIELD': refuses(
+      MISSING_FIELD: refuses(
         'MISSING_FIELD',
         ...['url', 'user', 'pwd'].flatMap((name) => [
           without(name),
           withPayload({ ...full, [name]: '' }),
         ]),
       ),
-      'INVALID_URL': refuses(
+      INVALID_URL: refuses(
         'INVALID_URL',
         ...['ftp://host', 'host', 'file:///x'].map((url) => withPayload({ ...full, url })),
       ),

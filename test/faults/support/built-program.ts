@@ -13,8 +13,10 @@ import { build } from 'esbuild'
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 const WORKERS = [
-  'devices/argon2-worker.js', 'devices/argon2-kernel.wasm',
-  'hashing/blake3-worker.js', 'hashing/blake3-kernel.wasm',
+  'devices/argon2-worker.js',
+  'devices/argon2-kernel.wasm',
+  'hashing/blake3-worker.js',
+  'hashing/blake3-kernel.wasm',
 ]
 
 export interface BuiltProgram {

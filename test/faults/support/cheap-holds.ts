@@ -15,7 +15,10 @@ const MIB = 1024 * KIB
 /** What the daemon of these rows is started with. */
 export const QUOTA_BYTES: number = 64 * MIB
 export const HOLD_ARGS: readonly string[] = [
-  '--staging-quota-bytes', '64MiB', '--max-connections', '400',
+  '--staging-quota-bytes',
+  '64MiB',
+  '--max-connections',
+  '400',
 ]
 
 /** An item that takes long to read. */
@@ -50,7 +53,9 @@ export const CHEAP_HOLDS: readonly CheapHold[] = [
       const document = JSON.stringify({ type: 'Text', text: 'x'.repeat(4 * MIB) })
       client.send(formatRequest(device, 'PUT /Sync.json', document.length) + document)
       assert.equal((await client.read()).status, 200)
-      const { hash } = JSON.parse((await client.send(formatRequest(device, 'GET /Sync.json')).read()).body)
+      const { hash } = JSON.parse(
+        (await client.send(formatRequest(device, 'GET /Sync.json')).read()).body,
+      )
       await many(10, () => stall(device, formatRequest(device, `GET /api/history/Text-${hash}`)))
     },
   },
@@ -90,7 +95,10 @@ export const CHEAP_HOLDS: readonly CheapHold[] = [
           return `--b\r\nContent-Disposition: form-data; ${name}\r\n\r\n${content}`
         })
         const type = `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${QUOTA_BYTES}`
-        await sendSome(device, formatRequest(device, 'POST /api/history', type) + parts.join('\r\n'))
+        await sendSome(
+          device,
+          formatRequest(device, 'POST /api/history', type) + parts.join('\r\n'),
+        )
       }),
   },
   {
@@ -118,7 +126,8 @@ export const CHEAP_HOLDS: readonly CheapHold[] = [
   },
   {
     name: 'event streams that nobody reads',
-    begin: (device) => many(6, () => stall(device, formatRequest(device, 'GET /api/sse/clipboard'))),
+    begin: (device) =>
+      many(6, () => stall(device, formatRequest(device, 'GET /api/sse/clipboard'))),
   },
   {
     name: 'documents that name a large picture by a wrong hash',

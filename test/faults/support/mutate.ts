@@ -10,20 +10,84 @@ type Mutation = (random: Random, text: string) => string
 
 /** What means something somewhere. */
 const TOKENS = [
-  '\r', '\n', '\r\n', '\r\n\r\n', '\n\n', '\0', '\t', ' ', ':', ';', ',', '=', '"', '\\', '%', '%00', '%ff', '%2e%2e%2f',
-  '/', '../', '//', '?', '#', '*', '+', '-', '--', '--b--', '--b\r\n', '\x80', '\xff', '\xc0\xaf', '\xed\xa0\x80', '{', '[',
-  '"', '\\u0000', '\\ud800', '0\r\n\r\n', 'ffffffffffffffff\r\n', '0x0\r\n', 'HTTP/1.1', 'HTTP/2.0', 'GET / HTTP/1.1\r\n',
-  'Content-Length: 0\r\n', 'Content-Length: 99999999999999999999\r\n', 'Content-Length: 5\r\n', 'Host: a\r\n',
-  'Transfer-Encoding: chunked\r\n', 'Transfer-Encoding: gzip\r\n', 'Expect: 100-continue\r\n', 'Expect: x\r\n',
-  'Connection: close\r\n', 'Upgrade: websocket\r\nConnection: Upgrade\r\n', 'Content-Encoding: gzip\r\n',
-  'Authorization: Basic\r\n', 'Range: bytes=0-,0-,0-\r\n', 'X-A:\r\n b\r\n', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  '\r',
+  '\n',
+  '\r\n',
+  '\r\n\r\n',
+  '\n\n',
+  '\0',
+  '\t',
+  ' ',
+  ':',
+  ';',
+  ',',
+  '=',
+  '"',
+  '\\',
+  '%',
+  '%00',
+  '%ff',
+  '%2e%2e%2f',
+  '/',
+  '../',
+  '//',
+  '?',
+  '#',
+  '*',
+  '+',
+  '-',
+  '--',
+  '--b--',
+  '--b\r\n',
+  '\x80',
+  '\xff',
+  '\xc0\xaf',
+  '\xed\xa0\x80',
+  '{',
+  '[',
+  '"',
+  '\\u0000',
+  '\\ud800',
+  '0\r\n\r\n',
+  'ffffffffffffffff\r\n',
+  '0x0\r\n',
+  'HTTP/1.1',
+  'HTTP/2.0',
+  'GET / HTTP/1.1\r\n',
+  'Content-Length: 0\r\n',
+  'Content-Length: 99999999999999999999\r\n',
+  'Content-Length: 5\r\n',
+  'Host: a\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Transfer-Encoding: gzip\r\n',
+  'Expect: 100-continue\r\n',
+  'Expect: x\r\n',
+  'Connection: close\r\n',
+  'Upgrade: websocket\r\nConnection: Upgrade\r\n',
+  'Content-Encoding: gzip\r\n',
+  'Authorization: Basic\r\n',
+  'Range: bytes=0-,0-,0-\r\n',
+  'X-A:\r\n b\r\n',
+  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
 ]
 
-const NUMBERS = ['0', '-1', '1', '2147483648', '4294967296', '9007199254740993', '1e9', '0x10', '00', '']
+const NUMBERS = [
+  '0',
+  '-1',
+  '1',
+  '2147483648',
+  '4294967296',
+  '9007199254740993',
+  '1e9',
+  '0x10',
+  '00',
+  '',
+]
 
 const MUTATIONS: readonly Mutation[] = [
   // A byte becomes another one.
-  (random, text) => replace(text, random.below(text.length), 1, String.fromCharCode(random.below(256))),
+  (random, text) =>
+    replace(text, random.below(text.length), 1, String.fromCharCode(random.below(256))),
   (random, text) => {
     const at = random.below(text.length)
     return replace(text, at, 1, String.fromCharCode(text.charCodeAt(at) ^ (1 << random.below(8))))
@@ -38,24 +102,42 @@ const MUTATIONS: readonly Mutation[] = [
   },
   (random, text) => {
     const at = random.below(text.length)
-    return replace(text, at, 0, random.pick(['a', '\n', ' ', '\r\n', 'X-A: b\r\n']).repeat(random.below(2000)))
+    return replace(
+      text,
+      at,
+      0,
+      random.pick(['a', '\n', ' ', '\r\n', 'X-A: b\r\n']).repeat(random.below(2000)),
+    )
   },
   (random, text) => text.slice(0, random.below(text.length)),
   (random, text) => text.slice(random.below(Math.min(text.length, 20))),
   // Lines come twice, change places, get another end or another case.
-  (random, text) => changeLines(text, (lines) => {
-    const at = random.below(lines.length)
-    return [...lines.slice(0, at), lines[at] ?? '', ...lines.slice(at)]
-  }),
-  (random, text) => changeLines(text, (lines) => {
-    const [from, to] = [random.below(lines.length), random.below(lines.length)]
-    return lines.map((line, at) => (at === from ? lines[to] : at === to ? lines[from] : line) ?? '')
-  }),
-  (random, text) => changeLines(text, (lines) => {
-    const at = random.below(lines.length)
-    return lines.map((line, index) => (index === at ? random.pick([line.toUpperCase(), line.toLowerCase()]) : line))
-  }),
-  (random, text) => replaceOne(random, text, /\r\n/g, random.pick(['\n', '\r', '\r\r\n', '\n\r', ' \r\n', '\r\n '])),
+  (random, text) =>
+    changeLines(text, (lines) => {
+      const at = random.below(lines.length)
+      return [...lines.slice(0, at), lines[at] ?? '', ...lines.slice(at)]
+    }),
+  (random, text) =>
+    changeLines(text, (lines) => {
+      const [from, to] = [random.below(lines.length), random.below(lines.length)]
+      return lines.map(
+        (line, at) => (at === from ? lines[to] : at === to ? lines[from] : line) ?? '',
+      )
+    }),
+  (random, text) =>
+    changeLines(text, (lines) => {
+      const at = random.below(lines.length)
+      return lines.map((line, index) =>
+        index === at ? random.pick([line.toUpperCase(), line.toLowerCase()]) : line,
+      )
+    }),
+  (random, text) =>
+    replaceOne(
+      random,
+      text,
+      /\r\n/g,
+      random.pick(['\n', '\r', '\r\r\n', '\n\r', ' \r\n', '\r\n ']),
+    ),
   // Numbers lie.
   (random, text) => replaceOne(random, text, /\d+/g, random.pick(NUMBERS)),
   (random, text) => replaceOne(random, text, /\b[0-9a-f]+\r\n/g, `${random.pick(NUMBERS)}\r\n`),
@@ -82,6 +164,9 @@ function replaceOne(random: Random, text: string, pattern: RegExp, piece: string
   return replace(text, index, match.length, piece)
 }
 
-function changeLines(text: string, change: (lines: readonly string[]) => readonly string[]): string {
+function changeLines(
+  text: string,
+  change: (lines: readonly string[]) => readonly string[],
+): string {
   return change(text.split('\r\n')).join('\r\n')
 }

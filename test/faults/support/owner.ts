@@ -11,7 +11,11 @@ import type { Admin, PairRequest } from '../../../src/ports/admin.ts'
 import type { DaemonProcess } from '../../support/daemon-process.ts'
 
 export const NEW_PHONE: PairRequest = {
-  kind: 'phone', label: undefined, username: undefined, password: undefined, url: undefined,
+  kind: 'phone',
+  label: undefined,
+  username: undefined,
+  password: undefined,
+  url: undefined,
 }
 
 /** Over the control listener. */

@@ -62,7 +62,10 @@ export interface DiskState {
 const SECTOR_BYTES = 512
 
 export async function readChanges(log: string): Promise<readonly Change[]> {
-  return (await readFile(log, 'utf8')).trimEnd().split('\n').map((line) => JSON.parse(line))
+  return (await readFile(log, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 }
 
 export class RecordedDisk {

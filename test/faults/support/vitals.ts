@@ -36,7 +36,10 @@ export interface Vitals {
   /** Those, and the records of what waits. */
   uploads(): readonly string[]
   /** Resolves when no more descriptors are open and these are the files; asks it all the time. */
-  settled(expected: { readonly descriptors?: number; readonly uploads?: readonly string[] }): Promise<void>
+  settled(expected: {
+    readonly descriptors?: number
+    readonly uploads?: readonly string[]
+  }): Promise<void>
 }
 
 /** Looks at a daemon from outside. */

@@ -11,9 +11,7 @@ import { readObject, type Phone } from '../../support/phone.ts'
 export type Fields = Readonly<Record<string, string>>
 
 /** A field, or a file: field, file name, content. */
-export type FormPart =
-  | readonly [string, string]
-  | readonly [string, string, string | Uint8Array]
+export type FormPart = readonly [string, string] | readonly [string, string, string | Uint8Array]
 
 export const PNG: Buffer = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 

@@ -24,24 +24,46 @@ const IMAGE: Item = {
 }
 
 function refuses(body: unknown, code: string, detail = /./): void {
-  assert.throws(() => decodeDocument(body), (error: unknown) => {
-    assert.ok(error instanceof HttpError)
-    assert.equal(error.code, code)
-    assert.match(error.detail ?? '', detail)
-    return true
-  })
+  assert.throws(
+    () => decodeDocument(body),
+    (error: unknown) => {
+      assert.ok(error instanceof HttpError)
+      assert.equal(error.code, code)
+      assert.match(error.detail ?? '', detail)
+      return true
+    },
+  )
 }
 
 describe('decodeDocument()', () => {
   it('needs a type, in any letter case, and anything else that it knows', () => {
-    const absent = { text: '', hasData: false, dataName: '', hash: '', usesOldKeys: false, stamp: undefined }
-    const known = [{ text: '' }, { HASDATA: false }, { Size: 0 }, { Hash: '' }, { dataname: '' }, { contentId: '' }]
+    const absent = {
+      text: '',
+      hasData: false,
+      dataName: '',
+      hash: '',
+      usesOldKeys: false,
+      stamp: undefined,
+    }
+    const known = [
+      { text: '' },
+      { HASDATA: false },
+      { Size: 0 },
+      { Hash: '' },
+      { dataname: '' },
+      { contentId: '' },
+    ]
     for (const member of known) {
       assert.deepEqual(decodeDocument({ TYPE: 'text', ...member }), { type: 'Text', ...absent })
     }
     assert.equal(decodeDocument({ Type: 'Text', File: '' }).text, '')
     assert.equal(decodeDocument({ Type: 'Text', Clipboard: 'a' }).text, 'a')
-    for (const other of [{}, { txt: 'a' }, { text: null }, { stampedAt: 1, stampedBy: 'm_0123456789abcdef' }]) {
+    for (const other of [
+      {},
+      { txt: 'a' },
+      { text: null },
+      { stampedAt: 1, stampedBy: 'm_0123456789abcdef' },
+    ]) {
       refuses({ type: 'Text', ...other }, 'BAD_BODY', /type/)
     }
     refuses({}, 'BAD_BODY', /"type"/)
@@ -58,13 +80,21 @@ describe('decodeDocument()', () => {
   })
 
   it('counts null as absent and ignores what it does not know', () => {
-    const body: unknown = JSON.parse('{"type":"Text","text":null,"Text":"a","__proto__":{"text":"b"},"x":1}')
+    const body: unknown = JSON.parse(
+      '{"type":"Text","text":null,"Text":"a","__proto__":{"text":"b"},"x":1}',
+    )
     assert.equal(decodeDocument(body).text, 'a')
   })
 
   it('names the field whose JSON type is wrong', () => {
     for (const [field, value] of Object.entries({
-      type: 1, text: {}, hasData: 'yes', size: '3', hash: false, dataName: [], contentId: 0,
+      type: 1,
+      text: {},
+      hasData: 'yes',
+      size: '3',
+      hash: false,
+      dataName: [],
+      contentId: 0,
     })) {
       refuses({ type: 'Text', [field]: value }, 'BAD_BODY', new RegExp(`"${field}"`))
     }
@@ -134,7 +164,13 @@ describe('encodeDocument()', () => {
   it('is understood by decodeDocument()', () => {
     const document = decodeDocument(JSON.parse(encodeDocument(IMAGE, 'sync')))
     assert.deepEqual(document, {
-      type: 'Image', text: 'a.png', hasData: true, dataName: 'a.png', hash: 'c0ffee', usesOldKeys: false, stamp: undefined,
+      type: 'Image',
+      text: 'a.png',
+      hasData: true,
+      dataName: 'a.png',
+      hash: 'c0ffee',
+      usesOldKeys: false,
+      stamp: undefined,
     })
   })
 })
@@ -142,9 +178,20 @@ describe('encodeDocument()', () => {
 describe('encodeOldDocument()', () => {
   it('has the old keys in front, and the hash where they had it', () => {
     const image = encodeOldDocument(IMAGE, 'syncclipboard')
-    assert.equal(image.startsWith('{"File":"a.png","Clipboard":"BEEF","Type":"Image","type":"Image",'), true, image)
-    const text = encodeOldDocument({ ...IMAGE, type: 'Text', text: 'hello', dataName: '' }, 'syncclipboard')
-    assert.equal(text.startsWith('{"File":"","Clipboard":"hello","Type":"Text","type":"Text",'), true, text)
+    assert.equal(
+      image.startsWith('{"File":"a.png","Clipboard":"BEEF","Type":"Image","type":"Image",'),
+      true,
+      image,
+    )
+    const text = encodeOldDocument(
+      { ...IMAGE, type: 'Text', text: 'hello', dataName: '' },
+      'syncclipboard',
+    )
+    assert.equal(
+      text.startsWith('{"File":"","Clipboard":"hello","Type":"Text","type":"Text",'),
+      true,
+      text,
+    )
   })
 
   it('is a present document for whoever ignores them', () => {

@@ -3,7 +3,9 @@ import { describe, it } from 'node:test'
 import { ITEM_TYPES, type ItemType } from '../../../src/core/item-type.ts'
 import type { Item } from '../../../src/core/item.ts'
 import {
-  decodeHistoryFilter, HISTORY_FILTER_FIELDS, isWanted,
+  decodeHistoryFilter,
+  HISTORY_FILTER_FIELDS,
+  isWanted,
 } from '../../../src/gateway/wire/history-filter.ts'
 import fc from '../../support/property.ts'
 
@@ -11,9 +13,16 @@ const NOON = Date.UTC(2026, 0, 31, 12, 0, 0)
 
 function item(type: ItemType = 'Text'): Item {
   return {
-    type, text: 'Hello World', dataName: type === 'Text' ? '' : 'Photo.PNG',
-    mediaType: 'text/plain', size: 11, contentId: 'blake3v1:00', contentHash: '00', nameHash: '00',
-    aliases: [], activatedAt: NOON,
+    type,
+    text: 'Hello World',
+    dataName: type === 'Text' ? '' : 'Photo.PNG',
+    mediaType: 'text/plain',
+    size: 11,
+    contentId: 'blake3v1:00',
+    contentHash: '00',
+    nameHash: '00',
+    aliases: [],
+    activatedAt: NOON,
   }
 }
 
@@ -45,12 +54,30 @@ describe('a query', () => {
   it('finds it by type: names, or the bits of a mask', () => {
     const all = ITEM_TYPES.join()
     const expected: readonly (readonly [unknown, string])[] = [
-      ['Text', 'Text'], ['image', 'Image'], ['File, Group', 'File,Group'],
+      ['Text', 'Text'],
+      ['image', 'Image'],
+      ['File, Group', 'File,Group'],
       ['Text|Image', 'Text,Image'],
-      [['Text', 'Group'], 'Text,Group'], ['All', all], ['FileAndGroup', 'File,Group'], ['None', ''],
-      ['1', 'Text'], [2, 'Image,File'], ['4', 'Image,File'], [8, 'Group'], ['15', all], [0, ''],
-      [[1, 8], 'Text,Group'], ['Text,Song', 'Text'], ['1048577', 'Text'],
-      ['Song', all], ['', all], ['-1', all], ['1.5', all], [{}, all], [true, all], [[[8]], all],
+      [['Text', 'Group'], 'Text,Group'],
+      ['All', all],
+      ['FileAndGroup', 'File,Group'],
+      ['None', ''],
+      ['1', 'Text'],
+      [2, 'Image,File'],
+      ['4', 'Image,File'],
+      [8, 'Group'],
+      ['15', all],
+      [0, ''],
+      [[1, 8], 'Text,Group'],
+      ['Text,Song', 'Text'],
+      ['1048577', 'Text'],
+      ['Song', all],
+      ['', all],
+      ['-1', all],
+      ['1.5', all],
+      [{}, all],
+      [true, all],
+      [[[8]], all],
     ]
     for (const [types, found] of expected) {
       assert.equal(typesOf(types), found, JSON.stringify(types))
@@ -60,9 +87,15 @@ describe('a query', () => {
   it('finds it by time', () => {
     const around = [NOON - 1, NOON, NOON + 1].map((at) => new Date(at).toISOString())
     for (const name of ['after', 'modifiedAfter']) {
-      assert.deepEqual(around.map((at) => asks({ [name]: at })), [true, false, false])
+      assert.deepEqual(
+        around.map((at) => asks({ [name]: at })),
+        [true, false, false],
+      )
     }
-    assert.deepEqual(around.map((before) => asks({ before })), [false, false, true])
+    assert.deepEqual(
+      around.map((before) => asks({ before })),
+      [false, false, true],
+    )
     assert.equal(asks({ before: 'then', after: 1, modifiedAfter: 'now' }), true)
   })
 

@@ -3,7 +3,9 @@ import { describe, it } from 'node:test'
 import { ITEM_TYPES } from '../../../src/core/item-type.ts'
 import { FieldPicker } from '../../../src/gateway/wire/field-picker.ts'
 import {
-  decodeHistoryForm, HISTORY_FORM_FIELDS, type HistoryForm,
+  decodeHistoryForm,
+  HISTORY_FORM_FIELDS,
+  type HistoryForm,
 } from '../../../src/gateway/wire/history-form.ts'
 import fc from '../../support/property.ts'
 
@@ -13,44 +15,84 @@ function decode(pairs: readonly (readonly [string, string])[]): HistoryForm {
   return decodeHistoryForm(picker.fields)
 }
 
-const NEEDED = [['type', 'Text'], ['hash', 'ab']] as const
+const NEEDED = [
+  ['type', 'Text'],
+  ['hash', 'ab'],
+] as const
 
 describe('a history form', () => {
   it('says what the item is, and what became of it', () => {
     const at = '2026-01-31T12:00:00.000Z'
     const form = decode([
-      ['type', 'image'], ['hash', 'AB'], ['text', ' a.png '], ['dataName', 'a.png'],
-      ['hasData', 'True'], ['size', '12'], ['createTime', at], ['lastModified', at],
-      ['lastAccessed', at], ['starred', 'true'], ['pinned', 'FALSE'], ['version', '3'],
+      ['type', 'image'],
+      ['hash', 'AB'],
+      ['text', ' a.png '],
+      ['dataName', 'a.png'],
+      ['hasData', 'True'],
+      ['size', '12'],
+      ['createTime', at],
+      ['lastModified', at],
+      ['lastAccessed', at],
+      ['starred', 'true'],
+      ['pinned', 'FALSE'],
+      ['version', '3'],
       ['isDeleted', 'false'],
     ])
     const time = Date.parse(at)
     assert.deepEqual(form, {
-      type: 'Image', hash: 'AB', text: ' a.png ', dataName: 'a.png', hasData: true, size: 12,
+      type: 'Image',
+      hash: 'AB',
+      text: ' a.png ',
+      dataName: 'a.png',
+      hasData: true,
+      size: 12,
       state: {
-        createTime: time, lastModified: time, lastAccessed: time, starred: true, pinned: false,
-        version: 3, isDeleted: false,
+        createTime: time,
+        lastModified: time,
+        lastAccessed: time,
+        starred: true,
+        pinned: false,
+        version: 3,
+        isDeleted: false,
       },
     })
   })
 
   it('needs a type, then a hash', () => {
-    const empty = [['type', ''], ['hash', 'ab']] as const
+    const empty = [
+      ['type', ''],
+      ['hash', 'ab'],
+    ] as const
     for (const pairs of [[], [['hash', 'ab']], empty, [['type', 'Song']]] as const) {
       assert.throws(() => decode(pairs), { code: 'BAD_BODY', message: /"type"/ })
     }
-    for (const pairs of [[['type', 'Text']], [['type', 'Text'], ['hash', '']]] as const) {
+    for (const pairs of [
+      [['type', 'Text']],
+      [
+        ['type', 'Text'],
+        ['hash', ''],
+      ],
+    ] as const) {
       assert.throws(() => decode(pairs), { code: 'BAD_BODY', message: /"hash"/ })
     }
   })
 
   it('says nothing with what does not parse', () => {
     const { hasData, size, state } = decode([
-      ...NEEDED, ['hasData', 'yes'], ['size', '1 MB'], ['createTime', 'now'], ['starred', '1'],
-      ['version', '1.5'], ['isDeleted', ''], ['lastAccessed', '0001-01-01T00:00:00'],
+      ...NEEDED,
+      ['hasData', 'yes'],
+      ['size', '1 MB'],
+      ['createTime', 'now'],
+      ['starred', '1'],
+      ['version', '1.5'],
+      ['isDeleted', ''],
+      ['lastAccessed', '0001-01-01T00:00:00'],
     ])
     assert.deepEqual([hasData, size], [false, undefined])
-    assert.deepEqual(Object.values(state).filter((value) => value !== undefined), [])
+    assert.deepEqual(
+      Object.values(state).filter((value) => value !== undefined),
+      [],
+    )
   })
 
   it('refuses a data name that is a path', () => {
@@ -60,10 +102,21 @@ describe('a history form', () => {
   })
 
   it('reads names in any letter case, and prefers the camelCase one', () => {
-    const both = [['DataName', 'a'], ['dataName', 'b'], ['DATANAME', 'c']] as const
+    const both = [
+      ['DataName', 'a'],
+      ['dataName', 'b'],
+      ['DATANAME', 'c'],
+    ] as const
     assert.equal(decode([...NEEDED, ...both]).dataName, 'b')
     assert.equal(decode([...NEEDED, ['DataName', 'a'], ['DATANAME', 'c']]).dataName, 'c')
-    assert.equal(decode([['TYPE', 'Text'], ['Hash', 'ab'], ['__proto__', 'x']]).hash, 'ab')
+    assert.equal(
+      decode([
+        ['TYPE', 'Text'],
+        ['Hash', 'ab'],
+        ['__proto__', 'x'],
+      ]).hash,
+      'ab',
+    )
   })
 
   it('is decoded, or refused with 400, whatever comes', () => {

@@ -71,7 +71,9 @@ export function parseForm(
   return {
     // Read late, since the bytes are the reader's to keep.
     parts: parts.map(({ header, body, isWhole }) => ({
-      ...header, body: Buffer.concat(body).toString('latin1'), isWhole,
+      ...header,
+      body: Buffer.concat(body).toString('latin1'),
+      isWhole,
     })),
     error,
   }
@@ -80,7 +82,10 @@ export function parseForm(
 /** A form of these parts, each a header and a body: `form(['name="a"', 'text'])`. */
 export function form(...parts: readonly (readonly [disposition: string, body: string])[]): string {
   const lines = parts.flatMap(([disposition, body]) => [
-    `--${BOUNDARY}`, `Content-Disposition: form-data; ${disposition}`, '', body,
+    `--${BOUNDARY}`,
+    `Content-Disposition: form-data; ${disposition}`,
+    '',
+    body,
   ])
   return [...lines, `--${BOUNDARY}--`, ''].join('\r\n')
 }

@@ -53,11 +53,13 @@ export function nearDelimiters(boundary: string): fc.Arbitrary<string> {
 
 function bodiesWithout(boundary: string): fc.Arbitrary<string> {
   const delimiter = delimiterOf(boundary)
-  return fc
-    .array(nearDelimiters(boundary), { maxLength: 12 })
-    .map((pieces) => pieces.join(''))
-    // Also none that what follows would complete.
-    .filter((body) => !delimiter.test(`\r\n${body}\r\n`) && !delimiter.test(`\r\n${body}`))
+  return (
+    fc
+      .array(nearDelimiters(boundary), { maxLength: 12 })
+      .map((pieces) => pieces.join(''))
+      // Also none that what follows would complete.
+      .filter((body) => !delimiter.test(`\r\n${body}\r\n`) && !delimiter.test(`\r\n${body}`))
+  )
 }
 
 const characters = fc.oneof(
@@ -96,13 +98,18 @@ interface Style {
 }
 
 const otherFields = fc.subarray([
-  'Content-Length: 5', 'Content-Transfer-Encoding: binary', 'MIME-Version: 1.0', 'X-Empty:',
-  'X-Odd: \xff;"', 'X-Folded: a\r\n\tb',
+  'Content-Length: 5',
+  'Content-Transfer-Encoding: binary',
+  'MIME-Version: 1.0',
+  'X-Empty:',
+  'X-Odd: \xff;"',
+  'X-Folded: a\r\n\tb',
 ])
 
 const styles: fc.Arbitrary<Style> = fc.record({
   field: fc.constantFrom(
-    'Content-Disposition: form-data', 'content-disposition:form-data',
+    'Content-Disposition: form-data',
+    'content-disposition:form-data',
     'CONTENT-DISPOSITION: \tForm-Data ',
   ),
   gap: fc.constantFrom('; ', ';', ' ;\t', ';\r\n ', '; ; '),
@@ -147,9 +154,15 @@ export const wildForms: fc.Arbitrary<WildForm> = boundaries
       boundary: fc.constant(boundary),
       isQuoted: fc.boolean(),
       plans: fc.array(fc.tuple(parts, bodies), { maxLength: 5 }),
-      preamble: fc.oneof(fc.constant(''), bodies.map((body) => `${body}\r\n`)),
+      preamble: fc.oneof(
+        fc.constant(''),
+        bodies.map((body) => `${body}\r\n`),
+      ),
       padding: fc.constantFrom('', '', ' ', '\t \t'),
-      end: fc.oneof(fc.constantFrom('\r\n', '', '\n'), bodies.map((body) => `\r\n${body}`)),
+      end: fc.oneof(
+        fc.constantFrom('\r\n', '', '\n'),
+        bodies.map((body) => `\r\n${body}`),
+      ),
     })
   })
   .map(({ boundary, isQuoted, plans, preamble, padding, end }) => {
@@ -162,7 +175,10 @@ export const wildForms: fc.Arbitrary<WildForm> = boundaries
       boundary,
       text: `${preamble}${pieces.join('')}--${boundary}--${end}`,
       parts: plans.map(([{ name, fileName, contentType }, body]) => ({
-        name: name?.name ?? '', fileName: fileName?.name, contentType, body,
+        name: name?.name ?? '',
+        fileName: fileName?.name,
+        contentType,
+        body,
       })),
     }
   })

@@ -65,7 +65,10 @@ export async function createItems(): Promise<Readonly<Record<string, StoredItem>
   const store = new MemoryBlobStore()
   const blob = await store.receive(piecesOf(image), { maxBytes: image.length })
   return {
-    overview: { item: itemOf('Text', { text: TEXT, size: Buffer.byteLength(TEXT), age: 42 * SECOND_MS }), blob: undefined },
+    overview: {
+      item: itemOf('Text', { text: TEXT, size: Buffer.byteLength(TEXT), age: 42 * SECOND_MS }),
+      blob: undefined,
+    },
     image: {
       item: itemOf('Image', { dataName: 'hills.png', mediaType: 'image/png', size: image.length }),
       blob,

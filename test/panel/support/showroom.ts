@@ -116,7 +116,8 @@ export function createShowroom(): Showroom {
       const headers = { authorization: `Bearer ${TOKEN}` }
       const response = await fetch(`http://127.0.0.1:${port}/panel`, { headers })
       const answer: unknown = await response.json()
-      if (typeof answer === 'object' && answer !== null && 'url' in answer) return String(answer.url)
+      if (typeof answer === 'object' && answer !== null && 'url' in answer)
+        return String(answer.url)
       throw new Error(`There is no address: ${response.status}`)
     },
   }

@@ -17,9 +17,21 @@ const isText = (text: string) => (document: { readonly text: string }) => docume
 /** A certificate that nobody vouches for, and its key. */
 async function makeCertificate(folder: string, name: string): Promise<void> {
   await promisify(execFile)('openssl', [
-    'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', `/CN=${name}`,
-    '-addext', 'subjectAltName=IP:127.0.0.1,DNS:broker.example',
-    '-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.pem`),
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '1',
+    '-subj',
+    `/CN=${name}`,
+    '-addext',
+    'subjectAltName=IP:127.0.0.1,DNS:broker.example',
+    '-keyout',
+    join(folder, `${name}.key`),
+    '-out',
+    join(folder, `${name}.pem`),
   ])
 }
 
@@ -28,13 +40,19 @@ describe('a broker with TLS', needs('nats-server', 'openssl'), () => {
     const folder = await temporaryFolder(t)
     await Promise.all(['broker', 'other'].map((name) => makeCertificate(folder, name)))
     // The one that is recommended, with a certificate that is here.
-    const sample = await readFile(new URL('../../../deploy/nats/nats-server.conf', import.meta.url), 'utf8')
+    const sample = await readFile(
+      new URL('../../../deploy/nats/nats-server.conf', import.meta.url),
+      'utf8',
+    )
     const config = sample.replaceAll('/etc/nats', folder).replace(/^listen:.*$/m, '')
     assert.notEqual(config, sample)
     const { port } = await startBroker(t, { config })
     const [key, url] = [newKey(), `tls://127.0.0.1:${port}`]
     const ca = (name: string): readonly string[] => ['--bus-ca', join(folder, `${name}.pem`)]
-    const [a, b] = [await startOnBus(t, { key, url, args: ca('broker') }), await startOnBus(t, { key, url, args: ca('broker') })]
+    const [a, b] = [
+      await startOnBus(t, { key, url, args: ca('broker') }),
+      await startOnBus(t, { key, url, args: ca('broker') }),
+    ]
     await a.phone.pushText('over TLS')
     await arrives(b, isText('over TLS'))
 

@@ -51,9 +51,15 @@ describe('daemons on a bus', needs('nats-server'), () => {
     await isShared(a, isText('the last'))
     for (const { ids } of seen) assert.deepEqual(ids, order)
     const { state, error, members, refused } = await busOf(a)
-    assert.deepEqual({ state, error, members, refused }, { state: 'connected', error: null, members: 2, refused: 0 })
+    assert.deepEqual(
+      { state, error, members, refused },
+      { state: 'connected', error: null, members: 2, refused: 0 },
+    )
     const text = (await a.daemon.run('status')).stdout
-    assert.match(text, /^Bus {8}nats:\/\/127\.0\.0\.1:\d+, connected; group [0-9a-f]{16}, 2 other members$/m)
+    assert.match(
+      text,
+      /^Bus {8}nats:\/\/127\.0\.0\.1:\d+, connected; group [0-9a-f]{16}, 2 other members$/m,
+    )
     for (const { daemon } of all) assert.doesNotMatch(daemon.stderr(), / (warn|error) /)
   })
 
@@ -81,7 +87,10 @@ describe('daemons on a bus', needs('nats-server'), () => {
     const broker = await startBroker(t)
     const cable = await layCable(t, broker)
     const key = newKey()
-    const [a, b] = [await startOnBus(t, { key, url: broker.url }), await startOnBus(t, { key, url: broker.url })]
+    const [a, b] = [
+      await startOnBus(t, { key, url: broker.url }),
+      await startOnBus(t, { key, url: broker.url }),
+    ]
     const c = await startOnBus(t, { key, url: cable.url })
     cable.cut()
     await logs(c, /Cannot use the bus/)
@@ -129,13 +138,19 @@ describe('daemons on a bus', needs('nats-server'), () => {
 
   it('with another key neither read each other nor hear of each other', async (t) => {
     const broker = await startBroker(t)
-    const [a, b] = [await startOnBus(t, { key: newKey(), url: broker.url }), await startOnBus(t, { key: newKey(), url: broker.url })]
+    const [a, b] = [
+      await startOnBus(t, { key: newKey(), url: broker.url }),
+      await startOnBus(t, { key: newKey(), url: broker.url }),
+    ]
     await a.phone.pushText('of a')
     await b.phone.pushText('of b')
     const [ofA, ofB] = [await busOf(a), await busOf(b)]
     assert.deepEqual([ofA['state'], ofA['members'], ofB['members']], ['connected', 0, 0])
     assert.notEqual(ofA['group'], ofB['group'])
     assert.match((await a.daemon.run('status')).stdout, /nobody else heard of/)
-    assert.deepEqual([(await a.phone.document())['text'], (await b.phone.document())['text']], ['of a', 'of b'])
+    assert.deepEqual(
+      [(await a.phone.document())['text'], (await b.phone.document())['text']],
+      ['of a', 'of b'],
+    )
   })
 })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
-  deriveSecrets, formatGroupKey, isGroupUsername, mintGroupKey, parseGroupKey,
+  deriveSecrets,
+  formatGroupKey,
+  isGroupUsername,
+  mintGroupKey,
+  parseGroupKey,
 } from '../../../src/peers/bus/group-key.ts'
 import { isUsername } from '../../../src/devices/credential-rules.ts'
 import fc from '../../support/property.ts'
@@ -17,24 +21,45 @@ describe('a group key', () => {
 
   it('is taken in its one spelling, and refused with a TypeError otherwise, unquoted', () => {
     const key = mintGroupKey().trim()
-    const bad = ['', key.slice(0, -1), `${key}A`, `${key}=`, key.replace('key-1', 'key-2'), key.slice(21), `${key} ${key}`]
+    const bad = [
+      '',
+      key.slice(0, -1),
+      `${key}A`,
+      `${key}=`,
+      key.replace('key-1', 'key-2'),
+      key.slice(21),
+      `${key} ${key}`,
+    ]
     for (const text of bad) {
-      assert.throws(() => parseGroupKey(text), (error) => {
-        return error instanceof TypeError && !error.message.includes(key.slice(-20))
-      }, text)
+      assert.throws(
+        () => parseGroupKey(text),
+        (error) => {
+          return error instanceof TypeError && !error.message.includes(key.slice(-20))
+        },
+        text,
+      )
     }
-    fc.assert(fc.property(fc.string(), (text) => {
-      try {
-        assert.equal(formatGroupKey(parseGroupKey(`clipgate-group-key-1:${text}`)).trim(), `clipgate-group-key-1:${text}`.trim())
-      } catch (error) {
-        assert.ok(error instanceof TypeError, String(error))
-      }
-    }))
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        try {
+          assert.equal(
+            formatGroupKey(parseGroupKey(`clipgate-group-key-1:${text}`)).trim(),
+            `clipgate-group-key-1:${text}`.trim(),
+          )
+        } catch (error) {
+          assert.ok(error instanceof TypeError, String(error))
+        }
+      }),
+    )
   })
 
   it('gives everybody who has it the same credential and subject, and others none of them', () => {
     const key = parseGroupKey(mintGroupKey())
-    const [a, same, other] = [deriveSecrets(key), deriveSecrets(Buffer.from(key)), deriveSecrets(parseGroupKey(mintGroupKey()))]
+    const [a, same, other] = [
+      deriveSecrets(key),
+      deriveSecrets(Buffer.from(key)),
+      deriveSecrets(parseGroupKey(mintGroupKey())),
+    ]
     assert.deepEqual(a, same)
     assert.ok(isUsername(a.username) && isGroupUsername(a.username), a.username)
     assert.match(a.subject, /^clipgate\.[0-9a-f]{16}$/)

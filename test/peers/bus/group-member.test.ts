@@ -35,11 +35,14 @@ describe('a member of a group on a bus', () => {
     b.copy('two')
     await settle()
     assert.deepEqual(texts(all), ['two', 'two', 'two'])
-    assert.deepEqual([a.pulls, b.pulls, c.pulls], [
-      ['two from http://b.example'],
-      ['one from http://a.example'],
-      ['one from http://a.example', 'two from http://b.example'],
-    ])
+    assert.deepEqual(
+      [a.pulls, b.pulls, c.pulls],
+      [
+        ['two from http://b.example'],
+        ['one from http://a.example'],
+        ['one from http://a.example', 'two from http://b.example'],
+      ],
+    )
   })
 
   it('announces what came to it in another way', async () => {
@@ -164,7 +167,10 @@ describe('a member of a group on a bus', () => {
     assert.ok(clock.pending <= 3, `${clock.pending} timers`)
     await Promise.all(all.map((member) => member.group.close()))
     assert.equal(clock.pending, 0)
-    assert.ok(all.every(({ bus }) => bus.isClosed), 'the bus is closed')
+    assert.ok(
+      all.every(({ bus }) => bus.isClosed),
+      'the bus is closed',
+    )
   })
 
   it('drops what is repeated, or comes too late, and what it said itself', async () => {
@@ -181,9 +187,15 @@ describe('a member of a group on a bus', () => {
     await settle()
     clock.advance(SOON_MS)
     await settle()
-    assert.deepEqual(all.map((member) => member.pulls.length), pulls)
+    assert.deepEqual(
+      all.map((member) => member.pulls.length),
+      pulls,
+    )
     assert.equal(group.broker.published.length, seen.length, 'nobody answers')
-    assert.deepEqual([a, b, c].map((member) => member.group.status.refused), [0, 0, 0])
+    assert.deepEqual(
+      [a, b, c].map((member) => member.group.status.refused),
+      [0, 0, 0],
+    )
   })
 
   it('refuses signals of an earlier start of another member, also after its own start', async () => {
@@ -222,12 +234,24 @@ describe('a member of a group on a bus', () => {
 
   it('counts what was not sealed with its key, and tells nobody else', async () => {
     const { group, a } = await startThree()
-    const other = new Sealer({ ...deriveSecrets(Buffer.alloc(32, 2)), subject: group.secrets.subject })
-    for (const bytes of [other.seal(Buffer.from('{}')), Buffer.alloc(0), Buffer.alloc(100), new Sealer(group.secrets).seal(Buffer.from('no signal'))]) {
+    const other = new Sealer({
+      ...deriveSecrets(Buffer.alloc(32, 2)),
+      subject: group.secrets.subject,
+    })
+    for (const bytes of [
+      other.seal(Buffer.from('{}')),
+      Buffer.alloc(0),
+      Buffer.alloc(100),
+      new Sealer(group.secrets).seal(Buffer.from('no signal')),
+    ]) {
       a.bus.deliver(bytes)
     }
     assert.equal(a.group.status.refused, 4)
-    assert.equal(a.logger.lines.filter(({ level }) => level === 'warn').length, 1, 'it is logged once')
+    assert.equal(
+      a.logger.lines.filter(({ level }) => level === 'warn').length,
+      1,
+      'it is logged once',
+    )
   })
 
   it('neither gets nor answers what is stamped too far ahead, says so, and goes on', async () => {
@@ -239,8 +263,18 @@ describe('a member of a group on a bus', () => {
     const sealer = new Sealer(group.secrets)
     const origin = 'm_00000000000000ff'
     const tell = (at: number): void => {
-      const item = { contentId: `blake3v1:${'00'.repeat(32)}` as const, stamp: { at, member: 'm_ffffffffffffffff' } }
-      const signal: Signal = { kind: 'have', origin, epoch: 1, time: 0, url: 'http://x.example', item }
+      const item = {
+        contentId: `blake3v1:${'00'.repeat(32)}` as const,
+        stamp: { at, member: 'm_ffffffffffffffff' },
+      }
+      const signal: Signal = {
+        kind: 'have',
+        origin,
+        epoch: 1,
+        time: 0,
+        url: 'http://x.example',
+        item,
+      }
       const sealed = sealer.seal(encodeSignal(signal))
       for (const { bus } of all) bus.deliver(sealed)
     }
@@ -251,13 +285,23 @@ describe('a member of a group on a bus', () => {
     await settle()
     assert.equal(group.broker.published.length, before)
     assert.deepEqual(texts(all), ['ours', 'ours', 'ours'])
-    for (const { group: { status }, logger } of all) {
+    for (const {
+      group: { status },
+      logger,
+    } of all) {
       assert.match(String(status.error), /too far ahead/)
-      assert.equal(logger.lines.filter(({ level }) => level === 'warn').length, 1, 'it is logged once')
+      assert.equal(
+        logger.lines.filter(({ level }) => level === 'warn').length,
+        1,
+        'it is logged once',
+      )
     }
     tell(1)
     await settle()
-    assert.deepEqual(all.map((member) => member.group.status.error), [undefined, undefined, undefined])
+    assert.deepEqual(
+      all.map((member) => member.group.status.error),
+      [undefined, undefined, undefined],
+    )
     a.copy('and on')
     await settle()
     assert.deepEqual(texts(all), ['and on', 'and on', 'and on'])
@@ -273,7 +317,10 @@ describe('a member of a group on a bus', () => {
     b.copy('thawed')
     await settle()
     assert.deepEqual(texts(all), ['thawed', 'thawed', 'thawed'])
-    for (const { group: { status } } of all) assert.equal(status.error, undefined)
+    for (const {
+      group: { status },
+    } of all)
+      assert.equal(status.error, undefined)
   })
 
   it('asks again, less and less often, for what nobody could give', async () => {
@@ -331,7 +378,11 @@ describe('a member of a group on a bus', () => {
     const stamp = { at: 1, member: 'm_00000000000000ff' }
     for (let index = 0; index < 3000; index += 1) {
       const signal: Signal = {
-        kind: 'ask', epoch: 1, time: 0, url: 'http://x.example', item: { contentId: `blake3v1:${'00'.repeat(32)}`, stamp },
+        kind: 'ask',
+        epoch: 1,
+        time: 0,
+        url: 'http://x.example',
+        item: { contentId: `blake3v1:${'00'.repeat(32)}`, stamp },
         origin: `m_${index.toString(16).padStart(16, '0')}`,
       }
       if (index === 0) a.copy('x')

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DomainError } from '../../../src/core/domain-error.ts'
-import { formatGroupState, GroupRecord, parseGroupState } from '../../../src/peers/bus/group-record.ts'
+import {
+  formatGroupState,
+  GroupRecord,
+  parseGroupState,
+} from '../../../src/peers/bus/group-record.ts'
 import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
 import fc from '../../support/property.ts'
 
@@ -35,26 +39,45 @@ describe('the record of a group', () => {
     const file = new MemoryPrivateFile()
     const record = await GroupRecord.open(file, 'g', 0)
     await record.save([{ origin: MEMBER, epoch: 9 }])
-    assert.deepEqual((await GroupRecord.open(file, 'g', 0)).state.known, [{ origin: MEMBER, epoch: 9 }])
+    assert.deepEqual((await GroupRecord.open(file, 'g', 0)).state.known, [
+      { origin: MEMBER, epoch: 9 },
+    ])
     assert.deepEqual((await GroupRecord.open(file, 'other', 0)).state.known, [])
   })
 
   it('that is damaged stops the start, and is left alone', async () => {
-    for (const text of ['', '{', '[]', '{"version":2}', '{"version":1,"member":"x"}', formatGroupState({ member: MEMBER, epoch: 0, group: 'g', known: [] })]) {
+    for (const text of [
+      '',
+      '{',
+      '[]',
+      '{"version":2}',
+      '{"version":1,"member":"x"}',
+      formatGroupState({ member: MEMBER, epoch: 0, group: 'g', known: [] }),
+    ]) {
       const file = new MemoryPrivateFile(text)
-      await assert.rejects(GroupRecord.open(file, 'g', 0), (error) => error instanceof DomainError && error.code === 'DATA_CORRUPT')
+      await assert.rejects(
+        GroupRecord.open(file, 'g', 0),
+        (error) => error instanceof DomainError && error.code === 'DATA_CORRUPT',
+      )
       assert.equal(file.text, text)
     }
   })
 
   it('comes back as it was written, and of other text there is none', () => {
-    const known = fc.array(fc.record({ origin: fc.constant(MEMBER), epoch: fc.integer({ min: 1 }) }, PLAIN), { maxLength: 5 })
-    fc.assert(fc.property(fc.integer({ min: 1 }), known, fc.string(), (epoch, members, group) => {
-      const state = { member: MEMBER, epoch, group, known: members }
-      assert.deepEqual(parseGroupState(formatGroupState(state)), state)
-    }))
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-      assert.throws(() => parseGroupState(text), TypeError)
-    }))
+    const known = fc.array(
+      fc.record({ origin: fc.constant(MEMBER), epoch: fc.integer({ min: 1 }) }, PLAIN),
+      { maxLength: 5 },
+    )
+    fc.assert(
+      fc.property(fc.integer({ min: 1 }), known, fc.string(), (epoch, members, group) => {
+        const state = { member: MEMBER, epoch, group, known: members }
+        assert.deepEqual(parseGroupState(formatGroupState(state)), state)
+      }),
+    )
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        assert.throws(() => parseGroupState(text), TypeError)
+      }),
+    )
   })
 })

@@ -8,7 +8,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
 import type { NatsConnection } from '@nats-io/transport-node'
-import { deriveSecrets, parseGroupKey, type GroupSecrets } from '../../../src/peers/bus/group-key.ts'
+import {
+  deriveSecrets,
+  parseGroupKey,
+  type GroupSecrets,
+} from '../../../src/peers/bus/group-key.ts'
 import { Sealer } from '../../../src/peers/bus/sealer.ts'
 import { encodeSignal } from '../../../src/peers/bus/signal.ts'
 import { MIB } from '../../../src/core/limits.ts'
@@ -22,7 +26,9 @@ const isText = (text: string) => (document: { readonly text: string }) => docume
 /** What members publish, as the broker sees it. */
 function tap(connection: NatsConnection, subject: string): Uint8Array[] {
   const signals: Uint8Array[] = []
-  connection.subscribe(subject, { callback: (_error, { data }) => void signals.push(Uint8Array.from(data)) })
+  connection.subscribe(subject, {
+    callback: (_error, { data }) => void signals.push(Uint8Array.from(data)),
+  })
   return signals
 }
 
@@ -58,7 +64,8 @@ describe('a broker that is not to be trusted', needs('nats-server'), () => {
       order.push(contentId)
       await Promise.all(seen.map((log) => log.has(contentId)))
     }
-    for (const [index, member] of [a, b, a, b, a].entries()) await share(member, `a secret text ${index}`)
+    for (const [index, member] of [a, b, a, b, a].entries())
+      await share(member, `a secret text ${index}`)
     await tester.flush()
     const captured = [...signals]
     assert.ok(captured.length >= 5, `${captured.length} signals`)
@@ -66,7 +73,8 @@ describe('a broker that is not to be trusted', needs('nats-server'), () => {
     assert.doesNotMatch(all, /secret|http|127\.0\.0\.1|have|ask/)
 
     // As they were, twice, and backwards; and one that nobody can open, to know when they were seen.
-    for (const signal of [...captured, ...captured, ...captured.reverse()]) tester.publish(subject, signal)
+    for (const signal of [...captured, ...captured, ...captured.reverse()])
+      tester.publish(subject, signal)
     tester.publish(subject, randomBytes(100))
     await tester.flush()
     for (const member of [a, b]) {
@@ -106,10 +114,15 @@ describe('a broker that is not to be trusted', needs('nats-server'), () => {
   })
 
   it('that lets a slow member go has it back, in step', async (t) => {
-    const broker = await startBroker(t, { config: 'write_deadline: "200ms"\nmax_payload: 8192\nmax_pending: 16777216\n' })
+    const broker = await startBroker(t, {
+      config: 'write_deadline: "200ms"\nmax_payload: 8192\nmax_pending: 16777216\n',
+    })
     const key = newKey()
     const { subject } = deriveSecrets(parseGroupKey(key))
-    const [a, b] = [await startOnBus(t, { key, url: broker.url }), await startOnBus(t, { key, url: broker.url })]
+    const [a, b] = [
+      await startOnBus(t, { key, url: broker.url }),
+      await startOnBus(t, { key, url: broker.url }),
+    ]
     const tester = await connectTester(t, broker)
     b.daemon.child.kill('SIGSTOP')
     let isSlow = false
@@ -173,14 +186,19 @@ function validSignal(index: number, secrets: GroupSecrets): Uint8Array {
   const stamp = { at: 1, member: origin }
   return new Sealer(secrets).seal(
     encodeSignal({
-      kind: 'ask', origin, epoch: 1 + index, time: 0, url: `http://a.example/${'x'.repeat(1000)}`,
+      kind: 'ask',
+      origin,
+      epoch: 1 + index,
+      time: 0,
+      url: `http://a.example/${'x'.repeat(1000)}`,
       item: { contentId: `blake3v1:${'00'.repeat(32)}`, stamp },
     }),
   )
 }
 
 function residentBytes(pid: number): number {
-  const [, kib = ''] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  const [, kib = ''] =
+    /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kib) * 1024
 }
 

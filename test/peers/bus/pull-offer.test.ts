@@ -33,7 +33,11 @@ function pull(into: TestMember, offer: Offer, ownUrl: string = into.url): Promis
 }
 
 /** A program that is no member, and what it was asked. */
-async function startStranger(t: TestContext, headers: Readonly<Record<string, string>> = {}, status = 200) {
+async function startStranger(
+  t: TestContext,
+  headers: Readonly<Record<string, string>> = {},
+  status = 200,
+) {
   const asked: (string | undefined)[] = []
   const server = createServer((request, response) => {
     asked.push(request.headers.authorization)
@@ -47,7 +51,11 @@ async function startStranger(t: TestContext, headers: Readonly<Record<string, st
 
 describe('an item that was announced', () => {
   it('is got from the first member that has it, with the credential of the group', async (t) => {
-    const [into, from, behind] = [await startMember(t, 1), await startMember(t, 2), await startMember(t, 3)]
+    const [into, from, behind] = [
+      await startMember(t, 1),
+      await startMember(t, 2),
+      await startMember(t, 3),
+    ]
     for (const { devices } of [from, behind]) await devices.add({ kind: 'peer', ...SECRETS })
     await from.copy('here it is')
     const gone = await startStranger(t, {}, 404)
@@ -77,8 +85,20 @@ describe('an item that was announced', () => {
     const into = await startMember(t, 1)
     const { port, url, asked } = await startStranger(t)
     const spellings = [
-      '127.0.0.1', '127.1', '0x7f000001', '2130706433', 'localhost', 'LOCALHOST.', 'a.localhost', '[::1]',
-      '[::ffff:127.0.0.1]', '0.0.0.0', '[::]', '0', '[::ffff:0.0.0.0]', '127.255.255.254',
+      '127.0.0.1',
+      '127.1',
+      '0x7f000001',
+      '2130706433',
+      'localhost',
+      'LOCALHOST.',
+      'a.localhost',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '0.0.0.0',
+      '[::]',
+      '0',
+      '[::ffff:0.0.0.0]',
+      '127.255.255.254',
     ]
     for (const host of spellings) {
       const { href } = new URL(`http://${host}:${port}`)
@@ -95,7 +115,13 @@ describe('an offer', () => {
     const offer = offerOf('a', 'b', 'a', 'c', 'd', 'e')
     assert.deepEqual(offer.sources, ['a', 'b', 'c', 'd'])
     assert.equal(offer.next(), 'a')
-    assert.deepEqual([1, 2, 3, 4, 5].map(() => offer.rotate()), ['b', 'c', 'd', 'a', 'b'])
-    assert.deepEqual([1, 2, 3, 4].map(() => offer.next()), ['b', 'c', 'd', undefined])
+    assert.deepEqual(
+      [1, 2, 3, 4, 5].map(() => offer.rotate()),
+      ['b', 'c', 'd', 'a', 'b'],
+    )
+    assert.deepEqual(
+      [1, 2, 3, 4].map(() => offer.next()),
+      ['b', 'c', 'd', undefined],
+    )
   })
 })

@@ -7,9 +7,19 @@ describe('the replay guard', () => {
   it('takes each signal once, in order, and sees what is missing', () => {
     const guard = new ReplayGuard([])
     assert.deepEqual(
-      [[1, 7], [1, 7], [1, 8], [1, 6], [1, 11], [1, 9], [2, 1], [1, 12], [2, 1], [2, 2], [9, 5]].map(
-        ([epoch = 0, counter = 0]) => guard.check('a', epoch, counter),
-      ),
+      [
+        [1, 7],
+        [1, 7],
+        [1, 8],
+        [1, 6],
+        [1, 11],
+        [1, 9],
+        [2, 1],
+        [1, 12],
+        [2, 1],
+        [2, 2],
+        [9, 5],
+      ].map(([epoch = 0, counter = 0]) => guard.check('a', epoch, counter)),
       ['start', 'seen', 'new', 'seen', 'gap', 'seen', 'start', 'seen', 'seen', 'new', 'start'],
     )
     assert.equal(guard.check('b', 1, 1), 'start')
@@ -26,17 +36,23 @@ describe('the replay guard', () => {
   })
 
   it('never takes a signal twice, in whatever order a broker repeats them', () => {
-    const signal = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 9 }))
-    fc.assert(fc.property(fc.array(signal, { maxLength: 200 }), (signals) => {
-      const guard = new ReplayGuard([])
-      const taken = new Set<string>()
-      for (const [origin, epoch, counter] of signals) {
-        const name = `${origin} ${epoch} ${counter}`
-        if (guard.check(origin, epoch, counter) === 'seen') continue
-        assert.ok(!taken.has(name), `${name} was taken twice`)
-        taken.add(name)
-      }
-    }))
+    const signal = fc.tuple(
+      fc.constantFrom('a', 'b', 'c'),
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 1, max: 9 }),
+    )
+    fc.assert(
+      fc.property(fc.array(signal, { maxLength: 200 }), (signals) => {
+        const guard = new ReplayGuard([])
+        const taken = new Set<string>()
+        for (const [origin, epoch, counter] of signals) {
+          const name = `${origin} ${epoch} ${counter}`
+          if (guard.check(origin, epoch, counter) === 'seen') continue
+          assert.ok(!taken.has(name), `${name} was taken twice`)
+          taken.add(name)
+        }
+      }),
+    )
   })
 
   it('remembers a bounded number of members, those that were heard last', () => {

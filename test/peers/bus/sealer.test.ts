@@ -12,11 +12,16 @@ describe('a sealed signal', () => {
   it('is opened by whoever has the key, and counted', () => {
     const sender = new Sealer(secrets)
     let count = 0
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 3000 }), (payload) => {
-      const opened = member.open(sender.seal(payload))
-      count += 1
-      assert.deepEqual([opened?.counter, Buffer.from(opened?.payload ?? [])], [count, Buffer.from(payload)])
-    }))
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 3000 }), (payload) => {
+        const opened = member.open(sender.seal(payload))
+        count += 1
+        assert.deepEqual(
+          [opened?.counter, Buffer.from(opened?.payload ?? [])],
+          [count, Buffer.from(payload)],
+        )
+      }),
+    )
   })
 
   it('shows nothing of its content, and never looks the same twice', () => {
@@ -55,9 +60,11 @@ describe('a sealed signal', () => {
   })
 
   it('of any other bytes there is none', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
-      assert.equal(member.open(bytes), undefined)
-      assert.equal(member.open(Uint8Array.from([1, ...bytes])), undefined)
-    }))
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
+        assert.equal(member.open(bytes), undefined)
+        assert.equal(member.open(Uint8Array.from([1, ...bytes])), undefined)
+      }),
+    )
   })
 })

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { decodeSignal, encodeSignal, parseBaseUrl, type Signal } from '../../../src/peers/bus/signal.ts'
+import {
+  decodeSignal,
+  encodeSignal,
+  parseBaseUrl,
+  type Signal,
+} from '../../../src/peers/bus/signal.ts'
 import fc from '../../support/property.ts'
 
 const PLAIN = { noNullPrototype: true } as const
@@ -10,43 +15,80 @@ const hex = (length: number): fc.Arbitrary<string> =>
 
 const member = hex(16).map((digits) => `m_${digits}`)
 
-const signals: fc.Arbitrary<Signal> = fc.record({
-  kind: fc.constantFrom('have', 'ask'),
-  origin: member,
-  epoch: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
-  time: fc.integer({ min: 0, max: 100_000_000_000_000 }),
-  url: fc.constantFrom('http://10.0.0.1:42720', 'https://a.example', 'https://a.example/b/c', 'http://[fd00::1]:1'),
-  item: fc.option(
-    fc.record({
-      contentId: hex(64).map((digits) => `blake3v1:${digits}` as const),
-      stamp: fc.record({ at: fc.integer({ min: 0, max: 100_000_000_000_000 }), member }, PLAIN),
-    }, PLAIN),
-    { nil: undefined },
-  ),
-}, PLAIN)
+const signals: fc.Arbitrary<Signal> = fc.record(
+  {
+    kind: fc.constantFrom('have', 'ask'),
+    origin: member,
+    epoch: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+    time: fc.integer({ min: 0, max: 100_000_000_000_000 }),
+    url: fc.constantFrom(
+      'http://10.0.0.1:42720',
+      'https://a.example',
+      'https://a.example/b/c',
+      'http://[fd00::1]:1',
+    ),
+    item: fc.option(
+      fc.record(
+        {
+          contentId: hex(64).map((digits) => `blake3v1:${digits}` as const),
+          stamp: fc.record({ at: fc.integer({ min: 0, max: 100_000_000_000_000 }), member }, PLAIN),
+        },
+        PLAIN,
+      ),
+      { nil: undefined },
+    ),
+  },
+  PLAIN,
+)
 
 const SIGNAL = {
-  kind: 'have', origin: 'm_0123456789abcdef', epoch: 1, time: 7, url: 'http://a',
-  contentId: `blake3v1:${'ab'.repeat(32)}`, stampedAt: 5, stampedBy: 'm_0123456789abcdef',
+  kind: 'have',
+  origin: 'm_0123456789abcdef',
+  epoch: 1,
+  time: 7,
+  url: 'http://a',
+  contentId: `blake3v1:${'ab'.repeat(32)}`,
+  stampedAt: 5,
+  stampedBy: 'm_0123456789abcdef',
 }
 
 const decode = (value: unknown): Signal => decodeSignal(Buffer.from(JSON.stringify(value)))
 
 describe('a signal', () => {
   it('comes back as it was', () => {
-    fc.assert(fc.property(signals, (signal) => {
-      assert.deepEqual(decodeSignal(encodeSignal(signal)), signal)
-    }))
+    fc.assert(
+      fc.property(signals, (signal) => {
+        assert.deepEqual(decodeSignal(encodeSignal(signal)), signal)
+      }),
+    )
   })
 
   it('is refused with a TypeError whenever a field is missing or wrong', () => {
     assert.equal(decode(SIGNAL).epoch, 1)
     const bad: readonly Record<string, unknown>[] = [
-      { kind: 'push' }, { kind: undefined }, { origin: 'm_1' }, { origin: 'M_0123456789abcdef' },
-      { epoch: 0 }, { epoch: 1.5 }, { epoch: 2 ** 53 }, { epoch: '1' }, { time: 1.5 }, { time: undefined }, { url: 'ftp://a' }, { url: 5 },
-      { url: 'http://u:p@a' }, { url: 'http://a?q' }, { url: 'http://a#f' }, { url: `http://a/${'x'.repeat(1024)}` },
-      { contentId: undefined }, { contentId: 'x' }, { stampedAt: undefined }, { stampedAt: -1 }, { stampedAt: 1e15 },
-      { stampedBy: 'x' }, { stampedBy: undefined },
+      { kind: 'push' },
+      { kind: undefined },
+      { origin: 'm_1' },
+      { origin: 'M_0123456789abcdef' },
+      { epoch: 0 },
+      { epoch: 1.5 },
+      { epoch: 2 ** 53 },
+      { epoch: '1' },
+      { time: 1.5 },
+      { time: undefined },
+      { url: 'ftp://a' },
+      { url: 5 },
+      { url: 'http://u:p@a' },
+      { url: 'http://a?q' },
+      { url: 'http://a#f' },
+      { url: `http://a/${'x'.repeat(1024)}` },
+      { contentId: undefined },
+      { contentId: 'x' },
+      { stampedAt: undefined },
+      { stampedAt: -1 },
+      { stampedAt: 1e15 },
+      { stampedBy: 'x' },
+      { stampedBy: undefined },
     ]
     for (const field of bad) {
       assert.throws(() => decode({ ...SIGNAL, ...field }), TypeError, JSON.stringify(field))
@@ -54,22 +96,33 @@ describe('a signal', () => {
   })
 
   it('that is anything else throws nothing but a TypeError, which quotes none of it', () => {
-    fc.assert(fc.property(fc.oneof(fc.jsonValue(), fc.record(SIGNAL_FIELDS, { requiredKeys: [] })), (value) => {
-      try {
-        decode(value)
-      } catch (error) {
-        assert.ok(error instanceof TypeError, String(error))
-      }
-    }))
-    assert.throws(() => decodeSignal(Buffer.from('{"secret')), (error) => {
-      return error instanceof TypeError && !error.message.includes('secret')
-    })
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.jsonValue(), fc.record(SIGNAL_FIELDS, { requiredKeys: [] })),
+        (value) => {
+          try {
+            decode(value)
+          } catch (error) {
+            assert.ok(error instanceof TypeError, String(error))
+          }
+        },
+      ),
+    )
+    assert.throws(
+      () => decodeSignal(Buffer.from('{"secret')),
+      (error) => {
+        return error instanceof TypeError && !error.message.includes('secret')
+      },
+    )
     assert.throws(() => decodeSignal(Buffer.from([0xff, 0xfe])), TypeError)
   })
 })
 
 const SIGNAL_FIELDS = Object.fromEntries(
-  Object.entries(SIGNAL).map(([name, value]) => [name, fc.oneof(fc.constant(value), fc.jsonValue())]),
+  Object.entries(SIGNAL).map(([name, value]) => [
+    name,
+    fc.oneof(fc.constant(value), fc.jsonValue()),
+  ]),
 )
 
 describe('parseBaseUrl()', () => {
@@ -77,7 +130,16 @@ describe('parseBaseUrl()', () => {
     assert.equal(parseBaseUrl('HTTP://A.example:80/'), 'http://a.example')
     assert.equal(parseBaseUrl('https://a/b//'), 'https://a/b')
     assert.equal(parseBaseUrl('http://0x7f.1/'), 'http://127.0.0.1')
-    for (const text of ['', 'a', '//a', 'javascript:1', 'file:///a', 'nats://a', 'http://', 'http://u@a']) {
+    for (const text of [
+      '',
+      'a',
+      '//a',
+      'javascript:1',
+      'file:///a',
+      'nats://a',
+      'http://',
+      'http://u@a',
+    ]) {
       assert.equal(parseBaseUrl(text), undefined, text)
     }
   })

@@ -96,7 +96,16 @@ describe('clipgate group', () => {
 describe('a start with a bus', () => {
   it('without a key, with a damaged one, or without a file that was named says what to do', async (t) => {
     const folder = await temporaryFolder(t)
-    const serve = ['serve', '--headless', '--listen', '127.0.0.1:0', '--control', '127.0.0.1:0', '--bus', NOWHERE]
+    const serve = [
+      'serve',
+      '--headless',
+      '--listen',
+      '127.0.0.1:0',
+      '--control',
+      '127.0.0.1:0',
+      '--bus',
+      NOWHERE,
+    ]
     const missing = await fails(folder, ...serve)
     assert.equal(missing.code, 1)
     assert.match(missing.stderr, /clipgate group new/)
@@ -134,12 +143,20 @@ describe('a start with a bus', () => {
     const folder = await temporaryFolder(t)
     await daemonCommand(folder).run('group', 'new')
     const key = parseGroupKey(await readFile(join(folder, 'data', 'group.key'), 'utf8'))
-    const daemon = await startDaemonProcess(t, { folder, args: ['--headless', '--bus', NOWHERE, '--log-level', 'debug'] })
+    const daemon = await startDaemonProcess(t, {
+      folder,
+      args: ['--headless', '--bus', NOWHERE, '--log-level', 'debug'],
+    })
     const { stdout } = await daemon.run('status', '--json')
     await daemon.stop()
     const { password, signalKey } = deriveSecrets(key)
-    const secrets = [password, Buffer.from(signalKey).toString('base64url'), Buffer.from(key).toString('base64url')]
-    for (const secret of secrets) assert.ok(!(daemon.stderr() + stdout).includes(secret), 'a secret')
+    const secrets = [
+      password,
+      Buffer.from(signalKey).toString('base64url'),
+      Buffer.from(key).toString('base64url'),
+    ]
+    for (const secret of secrets)
+      assert.ok(!(daemon.stderr() + stdout).includes(secret), 'a secret')
   })
 })
 

@@ -44,8 +44,21 @@ export async function makeCertificate(
   const signing = authority ? ['-CA', authority.certPath, '-CAkey', authority.keyPath] : []
   const [program = '', ...before] = isExpired ? ['faketime', '-f', '-9d', 'openssl'] : ['openssl']
   await run(program, [
-    ...before, 'req', '-x509', '-days', '2', '-subj', `/CN=${name}`, ...signing,
-    '-addext', `subjectAltName=${altName}`, ...KEY, '-out', certPath, '-keyout', keyPath,
+    ...before,
+    'req',
+    '-x509',
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${name}`,
+    ...signing,
+    '-addext',
+    `subjectAltName=${altName}`,
+    ...KEY,
+    '-out',
+    certPath,
+    '-keyout',
+    keyPath,
   ])
   const [key, cert] = await Promise.all([keyPath, certPath].map((path) => readFile(path, 'utf8')))
   if (key === undefined || cert === undefined) throw new Error('There are no files')
@@ -60,9 +73,23 @@ export async function makeAuthority(folder: string): Promise<TestCertificate> {
   const certPath = join(folder, 'authority.pem')
   const keyPath = join(folder, 'authority.key')
   await run('openssl', [
-    'req', '-x509', '-config', config, '-days', '30', '-subj', '/CN=authority',
-    '-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=keyCertSign',
-    ...KEY, '-out', certPath, '-keyout', keyPath,
+    'req',
+    '-x509',
+    '-config',
+    config,
+    '-days',
+    '30',
+    '-subj',
+    '/CN=authority',
+    '-addext',
+    'basicConstraints=critical,CA:TRUE',
+    '-addext',
+    'keyUsage=keyCertSign',
+    ...KEY,
+    '-out',
+    certPath,
+    '-keyout',
+    keyPath,
   ])
   const [key, cert] = [await readFile(keyPath, 'utf8'), await readFile(certPath, 'utf8')]
   return { key, cert, certPath, keyPath, fingerprint: '' }

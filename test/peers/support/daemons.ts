@@ -10,7 +10,9 @@ import type { TestContext } from 'node:test'
 import { connect, type Client } from '../../../src/client/connect.ts'
 import type { LatestDocument } from '../../../src/client/latest.ts'
 import {
-  startDaemonProcess, type DaemonOptions, type DaemonProcess,
+  startDaemonProcess,
+  type DaemonOptions,
+  type DaemonProcess,
 } from '../../support/daemon-process.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 
@@ -27,7 +29,10 @@ export async function startMemberDaemon(
   t: TestContext,
   options: DaemonOptions = {},
 ): Promise<MemberDaemon> {
-  const daemon = await startDaemonProcess(t, { ...options, args: ['--headless', ...(options.args ?? [])] })
+  const daemon = await startDaemonProcess(t, {
+    ...options,
+    args: ['--headless', ...(options.args ?? [])],
+  })
   const device = await daemon.pair('Phone')
   const { gateway } = daemon.ready
   const client = connect({ url: gateway, user: device.username, pwd: device.password })
@@ -41,7 +46,10 @@ export function restart(
   args: readonly string[] = [],
 ): Promise<DaemonProcess> {
   const { host } = new URL(gateway)
-  return startDaemonProcess(t, { folder: daemon.folder, args: ['--headless', '--listen', host, ...args] })
+  return startDaemonProcess(t, {
+    folder: daemon.folder,
+    args: ['--headless', '--listen', host, ...args],
+  })
 }
 
 export interface JoinOptions {
@@ -88,7 +96,9 @@ export async function arrives(
 }
 
 /** What `clipgate peers --json` says of its one peer. */
-export async function peerOf({ daemon }: Pick<MemberDaemon, 'daemon'>): Promise<Record<string, unknown>> {
+export async function peerOf({
+  daemon,
+}: Pick<MemberDaemon, 'daemon'>): Promise<Record<string, unknown>> {
   const [peer] = JSON.parse((await daemon.run('peers', '--json')).stdout)
   return peer
 }

@@ -36,8 +36,10 @@ const STEPS = 12
 
 /** What one file may be called. */
 const NAMES = [
-  { type: 'File', extension: 'bin' }, { type: 'File', extension: 'txt' },
-  { type: 'Group', extension: 'zip' }, { type: 'Image', extension: 'png' },
+  { type: 'File', extension: 'bin' },
+  { type: 'File', extension: 'txt' },
+  { type: 'Group', extension: 'zip' },
+  { type: 'Image', extension: 'png' },
 ] as const
 
 interface Member {
@@ -127,12 +129,20 @@ export class GroupModel {
 
   #step(): Promise<void> {
     const member = this.#random.pick(this.#members)
-    const often = [() => this.#pushText(member), () => this.#pushFile(member), () => this.#partition()]
+    const often = [
+      () => this.#pushText(member),
+      () => this.#pushFile(member),
+      () => this.#partition(),
+    ]
     const rarely = [
-      () => this.#kill(member), () => this.#killWhilePushing(member), () => this.#pushAgain(member),
+      () => this.#kill(member),
+      () => this.#killWhilePushing(member),
+      () => this.#pushAgain(member),
     ]
     const rough = [
-      () => this.#jump(member), () => this.#pushFromFuture(member), () => this.#pushTooFarAhead(member),
+      () => this.#jump(member),
+      () => this.#pushFromFuture(member),
+      () => this.#pushTooFarAhead(member),
       () => this.#teach(member),
     ]
     const steps = [...often, ...often, ...rarely, ...(this.#isCalm ? [] : rough)]
@@ -192,12 +202,17 @@ export class GroupModel {
   async #killWhilePushing(member: Member): Promise<void> {
     const { process } = member
     const text = `text ${this.#pushes.length}`
-    const pushing = process.client.pushText(text).then(() => true, () => false)
+    const pushing = process.client.pushText(text).then(
+      () => true,
+      () => false,
+    )
     // Before it arrives, while it is written, or after the answer.
     if (this.#random.chance(0.5)) await Promise.race([pushing, process.phone.fetch('/healthz')])
     await process.kill()
     const isAcknowledged = await pushing
-    this.#tell(`${process.name} is killed with ${text} (acknowledged: ${isAcknowledged}), and started`)
+    this.#tell(
+      `${process.name} is killed with ${text} (acknowledged: ${isAcknowledged}), and started`,
+    )
     this.#pushes.push({ text, isAcknowledged, stamp: undefined })
     await this.#startAgain(member)
   }
@@ -250,7 +265,9 @@ export class GroupModel {
   async #teach({ process }: Member): Promise<void> {
     const time = Date.now() + this.#random.below(13) * YEAR_MS
     this.#tell(`${process.name} is told the time ${time}`)
-    const response = await process.phone.fetch('/Sync.json', { headers: { 'X-Clipgate-Time': `${time}` } })
+    const response = await process.phone.fetch('/Sync.json', {
+      headers: { 'X-Clipgate-Time': `${time}` },
+    })
     assert.equal(response.status, 200)
   }
 
@@ -264,9 +281,11 @@ export class GroupModel {
     this.#tell(`all have one of ${accepted.join(', ')}, stamped ${stamp?.at}`)
     // Whatever the first one has at last, all have.
     for (;;) {
-      const all = await Promise.all(this.#members.map(async ({ process }) => {
-        return seenOf(await arrives(process, ({ text }) => accepted.includes(text)))
-      }))
+      const all = await Promise.all(
+        this.#members.map(async ({ process }) => {
+          return seenOf(await arrives(process, ({ text }) => accepted.includes(text)))
+        }),
+      )
       const [first] = all
       if (all.every((seen) => JSON.stringify(seen) === JSON.stringify(first))) return
     }
@@ -290,7 +309,9 @@ export class GroupModel {
       pushed.push(await process.client.pushText(`at last, ${process.name}`))
       await Promise.all(this.#members.map(({ process: { log } }) => log.has(String(pushed.at(-1)))))
     }
-    for (const { process: { log, name } } of this.#members) {
+    for (const {
+      process: { log, name },
+    } of this.#members) {
       assert.deepEqual(log.ids.slice(log.ids.indexOf(String(contentId)) + 1), pushed, name)
     }
   }
@@ -303,7 +324,9 @@ export class GroupModel {
 /** Those who have the same item by chance may still be apart. */
 async function isLinked({ daemon }: MemberProcess): Promise<void> {
   for (;;) {
-    const peers: { readonly state: string }[] = JSON.parse((await daemon.run('peers', '--json')).stdout)
+    const peers: { readonly state: string }[] = JSON.parse(
+      (await daemon.run('peers', '--json')).stdout,
+    )
     if (peers.every(({ state }) => state === 'connected')) return
   }
 }

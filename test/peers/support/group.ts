@@ -20,7 +20,11 @@ export interface MemberOptions {
 export type TestMember = Awaited<ReturnType<typeof startMember>>
 
 /** Starts one daemon without a desktop. Counts the items that became current. */
-export async function startMember(t: TestContext, index: number, { aheadMs = 0 }: MemberOptions = {}) {
+export async function startMember(
+  t: TestContext,
+  index: number,
+  { aheadMs = 0 }: MemberOptions = {},
+) {
   const id = `m_${index.toString(16).padStart(16, '0')}`
   let ticks = 1_700_000_000_000 + aheadMs
   const groupTime = { now: () => (ticks += 1), learn: () => undefined, believes: () => true }

@@ -12,7 +12,10 @@ export function joinSockets(
   open: Set<Socket>,
   onClosed: (socket: Socket) => void = () => {},
 ): void {
-  for (const [from, to] of [[near, far], [far, near]] as const) {
+  for (const [from, to] of [
+    [near, far],
+    [far, near],
+  ] as const) {
     open.add(from)
     from.pipe(to)
     // What happens to one of them, the other one is told by the next line.

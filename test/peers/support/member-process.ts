@@ -10,7 +10,10 @@ import type { TestContext } from 'node:test'
 import { connect, type Client } from '../../../src/client/connect.ts'
 import { createPeerFetch } from '../../../src/peers/peer-fetch.ts'
 import {
-  startDaemonProcess, type DaemonOptions, type DaemonProcess, type PairedDevice,
+  startDaemonProcess,
+  type DaemonOptions,
+  type DaemonProcess,
+  type PairedDevice,
 } from '../../support/daemon-process.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 import { joinDaemon, type JoinOptions } from './daemons.ts'

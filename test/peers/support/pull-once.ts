@@ -42,6 +42,9 @@ const pulling = pullOffer(offer, {
   onStamp: () => undefined,
   onTrouble: () => undefined,
 })
-const failure = await pulling.then(() => '', (error: Error) => error.message)
+const failure = await pulling.then(
+  () => '',
+  (error: Error) => error.message,
+)
 console.log(JSON.stringify({ asked, failure }))
 server.close()

@@ -16,7 +16,10 @@ export interface TellingRequest {
 
 /** Limits that these requests reach. */
 export const TELLING_LIMITS: readonly string[] = [
-  '--max-file-bytes', '64KiB', '--max-metadata-bytes', '32KiB',
+  '--max-file-bytes',
+  '64KiB',
+  '--max-metadata-bytes',
+  '32KiB',
 ]
 
 const LINE = secretWord('request line')

@@ -10,7 +10,10 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Certificate } from './certificate.ts'
 import {
-  startOnFreePorts, type ProxyCommand, type ProxyOptions, type ProxyProcess,
+  startOnFreePorts,
+  type ProxyCommand,
+  type ProxyOptions,
+  type ProxyProcess,
 } from './proxy-process.ts'
 import { readShipped, type Substitution } from './shipped-configuration.ts'
 

@@ -23,9 +23,23 @@ export async function makeCertificate(folder: string): Promise<Certificate> {
   const certificatePath = join(folder, 'certificate.pem')
   const keyPath = join(folder, 'key.pem')
   await promisify(execFile)('openssl', [
-    'req', '-x509', '-days', '2', '-subj', `/CN=${SITE}`, '-addext', `subjectAltName=DNS:${SITE}`,
-    '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc',
-    '-out', certificatePath, '-keyout', keyPath,
+    'req',
+    '-x509',
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${SITE}`,
+    '-addext',
+    `subjectAltName=DNS:${SITE}`,
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-noenc',
+    '-out',
+    certificatePath,
+    '-keyout',
+    keyPath,
   ])
   return { certificatePath, keyPath, certificate: await readFile(certificatePath, 'utf8') }
 }

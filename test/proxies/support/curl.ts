@@ -22,9 +22,14 @@ export async function curl(
   ...args: readonly string[]
 ): Promise<CurlAnswer> {
   const { stdout } = await promisify(execFile)('curl', [
-    '--silent', '--show-error', '--write-out', '\n%{http_code} %{content_type}',
-    '--cacert', certificate.certificatePath,
-    '--connect-to', `${SITE}:443:127.0.0.1:${proxy.port}`,
+    '--silent',
+    '--show-error',
+    '--write-out',
+    '\n%{http_code} %{content_type}',
+    '--cacert',
+    certificate.certificatePath,
+    '--connect-to',
+    `${SITE}:443:127.0.0.1:${proxy.port}`,
     ...args,
     `${PUBLIC_URL}${path}`,
   ])

@@ -65,8 +65,15 @@ function send1(
   { method = 'GET', path, headers = {}, body }: ClientRequest,
 ): Promise<ClientAnswer> {
   const request = (certificate === undefined ? plainRequest : secureRequest)({
-    host: '127.0.0.1', port, localAddress, agent: false, ca: certificate, servername: SITE,
-    method, path, headers: { host: SITE, ...headers },
+    host: '127.0.0.1',
+    port,
+    localAddress,
+    agent: false,
+    ca: certificate,
+    servername: SITE,
+    method,
+    path,
+    headers: { host: SITE, ...headers },
   })
   t.after(() => request.destroy())
   let continues = 0

@@ -9,7 +9,10 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Certificate } from './certificate.ts'
 import {
-  startOnFreePorts, type ProxyCommand, type ProxyOptions, type ProxyProcess,
+  startOnFreePorts,
+  type ProxyCommand,
+  type ProxyOptions,
+  type ProxyProcess,
 } from './proxy-process.ts'
 import { readShipped, type Substitution } from './shipped-configuration.ts'
 
@@ -45,7 +48,10 @@ export async function startNginx(
 }
 
 /** A certificate of ours in the shipped site. */
-export function nginxCertificate({ certificatePath, keyPath }: Certificate): readonly Substitution[] {
+export function nginxCertificate({
+  certificatePath,
+  keyPath,
+}: Certificate): readonly Substitution[] {
   const live = '/etc/letsencrypt/live/clip.example.com'
   return [
     { marker: `${live}/fullchain.pem`, times: 1, by: certificatePath },

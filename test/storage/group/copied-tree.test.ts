@@ -3,7 +3,9 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import {
-  MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES,
+  MAX_GROUP_DEPTH,
+  MAX_GROUP_ENTRIES,
+  MAX_GROUP_NAME_BYTES,
 } from '../../../src/core/limits.ts'
 import { walkCopied } from '../../../src/storage/group/copied-tree.ts'
 import { zipOnce } from '../../../src/storage/group/zip-thread.ts'
@@ -66,7 +68,11 @@ describe('what was copied', () => {
   })
 
   it('is not what a link leads to that took the place of a folder meanwhile', async (t) => {
-    const folder = await makeTree(t, { 'g/a/b/file': 'mine', 'g/z': 'kept', 'else/b/file': 'secret' })
+    const folder = await makeTree(t, {
+      'g/a/b/file': 'mine',
+      'g/z': 'kept',
+      'else/b/file': 'secret',
+    })
     const tree = await walkCopied([join(folder, 'g')], OPTIONS)
     assert.equal(tree.files.length, 2)
     await rename(join(folder, 'g/a'), join(folder, 'away'))
@@ -75,14 +81,20 @@ describe('what was copied', () => {
     assert.deepEqual([archive?.files.length, unreadable], [1, 1])
     await rm(join(folder, 'g/a'))
     const again = await walkCopied([join(folder, 'g')], OPTIONS)
-    assert.deepEqual(again.files.map(({ name }) => name), ['g/z'])
+    assert.deepEqual(
+      again.files.map(({ name }) => name),
+      ['g/z'],
+    )
   })
 
   it('may be reached through links, which are not asked again', async (t) => {
     const folder = await makeTree(t, { 'real/g/a': 'mine' })
     await symlink('real', join(folder, 'link'))
     const { files } = await walkCopied([join(folder, 'link/g')], OPTIONS)
-    assert.deepEqual(files.map(({ path }) => String(path)), [join(folder, 'real/g/a')])
+    assert.deepEqual(
+      files.map(({ path }) => String(path)),
+      [join(folder, 'real/g/a')],
+    )
   })
 
   it('is looked through no further when nobody wants it any more', async (t) => {

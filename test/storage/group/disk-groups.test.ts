@@ -3,7 +3,18 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync } from 'node:fs'
 import {
-  chmod, chown, mkdir, readFile, readlink, readdir, rename, rm, stat, symlink, truncate, utimes,
+  chmod,
+  chown,
+  mkdir,
+  readFile,
+  readlink,
+  readdir,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
   writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +30,12 @@ import { makeTree } from '../../support/group-contract.ts'
 import { groupItem, textItem } from '../../support/latest-item-contract.ts'
 import { needs } from '../../support/requirements.ts'
 import { unzip } from '../../support/unzip.ts'
-import { makeFolder, openBlobStore, openTestStorage, type OpenedStorage } from '../support/open-stores.ts'
+import {
+  makeFolder,
+  openBlobStore,
+  openTestStorage,
+  type OpenedStorage,
+} from '../support/open-stores.ts'
 
 const NEVER = new AbortController().signal
 const PROGRAM = fileURLToPath(new URL('../support/storage-program.ts', import.meta.url))
@@ -50,7 +66,9 @@ describe('a copied group', needs('python3'), () => {
     await again.latest.put(await textItem('text'), undefined)
     const third = await again.restart()
     assert.deepEqual(await unzip(await bytesOf(third)), {
-      'g/d/': 'a folder', 'g/a': 'x'.repeat(500_000), 'g/b/c': 'hello',
+      'g/d/': 'a folder',
+      'g/a': 'x'.repeat(500_000),
+      'g/b/c': 'hello',
     })
     const [name = '', ...others] = await third.blobFiles()
     const { mode, size } = await stat(join(third.folder, 'blobs', name))
@@ -192,7 +210,10 @@ describe('a copied group', needs('python3'), () => {
   it('has room in what files may have, with its names', async (t) => {
     const storage = await openTestStorage(t, { limits: { maxFileBytes: 1000 } })
     const folder = await makeTree(t, { 'g/a': 'x'.repeat(700), 'h/a': 'x'.repeat(999) })
-    assert.equal((await storage.blobs.adoptGroup([join(folder, 'g')], NEVER)).blob.size <= 1000, true)
+    assert.equal(
+      (await storage.blobs.adoptGroup([join(folder, 'g')], NEVER)).blob.size <= 1000,
+      true,
+    )
     const large = storage.blobs.adoptGroup([join(folder, 'h')], NEVER)
     await assert.rejects(large, { code: 'GROUP_TOO_LARGE' })
   })
@@ -206,18 +227,27 @@ describe('a copied group', needs('python3'), () => {
     const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
     const tree = await unzip(await readBlob(blob))
     assert.equal(Object.keys(tree).length, 3003)
-    assert.deepEqual([tree['g/\ufffdb'], tree['g/C__x'], tree['g/folder 7/']], ['odd', 'drive', 'a folder'])
+    assert.deepEqual(
+      [tree['g/\ufffdb'], tree['g/C__x'], tree['g/folder 7/']],
+      ['odd', 'drive', 'a folder'],
+    )
   })
 
   it('may have files of any time, also after a restart', async (t) => {
     const folder = await makeTree(t, { 'g/a': 'moon', 'g/b': 'mars', 'g/c/': '' })
     const storage = await openTestStorage(t)
-    for (const [name, day] of [['a', '1969-07-20'], ['b', '2200-01-01'], ['c', '1950-01-01']]) {
+    for (const [name, day] of [
+      ['a', '1969-07-20'],
+      ['b', '2200-01-01'],
+      ['c', '1950-01-01'],
+    ]) {
       await utimes(join(folder, 'g', name ?? ''), new Date(day ?? ''), new Date(day ?? ''))
     }
     await putGroup(storage, join(folder, 'g'))
     assert.deepEqual(await unzip(await bytesOf(await storage.restart())), {
-      'g/c/': 'a folder', 'g/a': 'moon', 'g/b': 'mars',
+      'g/c/': 'a folder',
+      'g/a': 'moon',
+      'g/b': 'mars',
     })
   })
 
@@ -231,7 +261,13 @@ describe('a copied group', needs('python3'), () => {
     await first.close()
     // The only thing that is renamed is the new item.json.
     const kill = ['-e', 'trace=rename', '-e', 'inject=rename:signal=SIGKILL']
-    const program = [process.execPath, ...process.execArgv, PROGRAM, first.folder, `group:${folder}`]
+    const program = [
+      process.execPath,
+      ...process.execArgv,
+      PROGRAM,
+      first.folder,
+      `group:${folder}`,
+    ]
     const killed = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...kill, ...program], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -260,11 +296,14 @@ describe('a copied group', needs('python3'), () => {
   it('needs an optional package, and says which', async (t) => {
     findZipLibrary()
     const elsewhere = join(await makeFolder(t), 'index.js')
-    assert.throws(() => findZipLibrary(elsewhere), (error: Error) => {
-      assert.equal('code' in error && error.code, 'PACKAGE_MISSING')
-      assert.match(error.message, /npm install yazl/)
-      return true
-    })
+    assert.throws(
+      () => findZipLibrary(elsewhere),
+      (error: Error) => {
+        assert.equal('code' in error && error.code, 'PACKAGE_MISSING')
+        assert.match(error.message, /npm install yazl/)
+        return true
+      },
+    )
   })
 })
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
-  decodeGroupList, encodeGroupList, type GroupFile, type GroupList,
+  decodeGroupList,
+  encodeGroupList,
+  type GroupFile,
+  type GroupList,
 } from '../../../src/storage/group/group-list.ts'
 import fc from '../../support/property.ts'
 
@@ -60,9 +63,12 @@ describe('the list of a group', () => {
     fc.assert(
       fc.property(fc.jsonValue(), members, (value, name) => {
         const text = JSON.stringify({ version: 1, size: 0, files: [{ [name]: [value, secret] }] })
-        assert.throws(() => decodeGroupList(Buffer.from(`${text}\n`)), (error) => {
-          return error instanceof TypeError && !error.message.includes(secret)
-        })
+        assert.throws(
+          () => decodeGroupList(Buffer.from(`${text}\n`)),
+          (error) => {
+            return error instanceof TypeError && !error.message.includes(secret)
+          },
+        )
       }),
     )
   })
@@ -75,7 +81,11 @@ describe('the list of a group', () => {
       const bytes = encodeGroupList({ size, files, frame: Buffer.alloc(4) })
       assert.throws(() => decodeGroupList(bytes), TypeError)
     }
-    assert.equal(decodeGroupList(encodeGroupList({ size: 9, files: [file(2, 5)], frame: Buffer.alloc(4) })).size, 9)
+    assert.equal(
+      decodeGroupList(encodeGroupList({ size: 9, files: [file(2, 5)], frame: Buffer.alloc(4) }))
+        .size,
+      9,
+    )
     refuse(10, file(2, 5))
     refuse(8, file(2, 5))
     refuse(9, file(5, 5))

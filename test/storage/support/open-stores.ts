@@ -13,7 +13,10 @@ import { openDataDirectory, type DataDirectory } from '../../../src/storage/data
 import { DiskBlobStore } from '../../../src/storage/disk-blob-store.ts'
 import { DiskSpace } from '../../../src/storage/disk-space.ts'
 import {
-  openStorage, type Storage, type StorageLimits, type StorageOptions,
+  openStorage,
+  type Storage,
+  type StorageLimits,
+  type StorageOptions,
 } from '../../../src/storage/open-storage.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -39,7 +42,10 @@ export async function openBlobStore(t: TestContext, minFreeBytes = 0): Promise<O
   const hasher = new FileHasher({ idleMs: 0 })
   t.after(() => hasher.close())
   const store = new DiskBlobStore({
-    folder, space: new DiskSpace(folder, minFreeBytes), hasher, logger,
+    folder,
+    space: new DiskSpace(folder, minFreeBytes),
+    hasher,
+    logger,
   })
   return { store, folder, logger, hasher, count: async () => (await readdir(folder)).length }
 }

@@ -67,7 +67,10 @@ function codeOf(error: unknown): string {
 try {
   const directory = await openDataDirectory({ path: folder })
   const storage = await openStorage({
-    directory, clock: systemClock, logger: new CaptureLogger(), limits: { minFreeBytes: 0 },
+    directory,
+    clock: systemClock,
+    logger: new CaptureLogger(),
+    limits: { minFreeBytes: 0 },
   })
   for (const command of commands) {
     say(await obey(storage, command).then(() => 'done', codeOf))

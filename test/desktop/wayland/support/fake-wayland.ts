@@ -73,7 +73,11 @@ function answer(socket: Socket, interfaces: readonly string[]): void {
 function globalEvent(name: number, interfaceName: string): Uint8Array {
   const text = Buffer.alloc(Math.ceil((interfaceName.length + 1) / 4) * 4)
   text.write(interfaceName, 'latin1')
-  const body = Buffer.concat([formatWords([name, interfaceName.length + 1]), text, formatWords([1])])
+  const body = Buffer.concat([
+    formatWords([name, interfaceName.length + 1]),
+    text,
+    formatWords([1]),
+  ])
   const words = Array.from({ length: body.length / 4 }, () => 0)
   const message = Buffer.from(formatWaylandMessage(REGISTRY, 0, words))
   message.set(body, message.length - body.length)

@@ -5,7 +5,10 @@
  */
 
 import { after, type TestContext } from 'node:test'
-import { X11Clipboard, type X11ClipboardOptions } from '../../../../src/desktop/x11/x11-clipboard.ts'
+import {
+  X11Clipboard,
+  type X11ClipboardOptions,
+} from '../../../../src/desktop/x11/x11-clipboard.ts'
 import type { CopiedContent } from '../../../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../../../support/capture-logger.ts'
 import { Mailbox } from '../../../support/mailbox.ts'

@@ -25,10 +25,7 @@ export class XClient {
   #formats: Formats | undefined
 
   /** @param t Ends it. */
-  static async open(
-    t: { after(run: () => unknown): void },
-    display: string,
-  ): Promise<XClient> {
+  static async open(t: { after(run: () => unknown): void }, display: string): Promise<XClient> {
     const connection = await XConnection.open({
       display,
       clock: systemClock,

@@ -8,7 +8,11 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { mintGroupKey } from '../../../../src/peers/bus/group-key.ts'
-import { temporaryFolder, type DaemonOptions, type DaemonProcess } from '../../../support/daemon-process.ts'
+import {
+  temporaryFolder,
+  type DaemonOptions,
+  type DaemonProcess,
+} from '../../../support/daemon-process.ts'
 import { startMemberDaemon, type MemberDaemon } from '../../support/daemons.ts'
 import { ItemLog } from '../../support/item-log.ts'
 
@@ -55,7 +59,9 @@ export async function logs(
 }
 
 /** What `clipgate status --json` tells of the bus. */
-export async function busOf({ daemon }: Pick<MemberDaemon, 'daemon'>): Promise<Record<string, unknown>> {
+export async function busOf({
+  daemon,
+}: Pick<MemberDaemon, 'daemon'>): Promise<Record<string, unknown>> {
   return JSON.parse((await daemon.run('status', '--json')).stdout).bus
 }
 

@@ -33,7 +33,10 @@ export class TestGroup {
   }
 
   /** Starts a member; with the file of an earlier one it is that one again. */
-  async start(name: string, { file = new MemoryPrivateFile(), ...more }: StartOptions = {}): Promise<BusMember> {
+  async start(
+    name: string,
+    { file = new MemoryPrivateFile(), ...more }: StartOptions = {},
+  ): Promise<BusMember> {
     const record = await GroupRecord.open(file, this.secrets.id, 0)
     const clock = { now: () => this.clock.now() + (more.aheadMs ?? 0) }
     const logger = new CaptureLogger()
@@ -130,8 +133,17 @@ export class BusMember {
   put(text: string, stamp: Stamp): void {
     const contentId: ContentId = `blake3v1:${createHash('sha256').update(text).digest('hex')}`
     const item: Item = {
-      type: 'Text', text, dataName: '', mediaType: 'text/plain', size: text.length, contentId,
-      contentHash: '', nameHash: '', aliases: [], activatedAt: stamp.at, stamp,
+      type: 'Text',
+      text,
+      dataName: '',
+      mediaType: 'text/plain',
+      size: text.length,
+      contentId,
+      contentHash: '',
+      nameHash: '',
+      aliases: [],
+      activatedAt: stamp.at,
+      stamp,
     }
     this.current = { item, blob: undefined }
     this.#changes.publish({ contentId, activatedAt: stamp.at })

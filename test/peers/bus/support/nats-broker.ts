@@ -74,11 +74,21 @@ export async function startBroker(t: TestContext, options: BrokerOptions = {}): 
   await start(options.port ?? -1)
   t.after(kill)
   const port = Number(/client connections on 127\.0\.0\.1:(\d+)/.exec(log)?.[1])
-  return { port, url: `nats://127.0.0.1:${port}`, freeze: () => void child.kill('SIGSTOP'), kill, restart: () => start(port), logs }
+  return {
+    port,
+    url: `nats://127.0.0.1:${port}`,
+    freeze: () => void child.kill('SIGSTOP'),
+    kill,
+    restart: () => start(port),
+    logs,
+  }
 }
 
 /** A client of the test itself. */
-export async function connectTester(t: TestContext, { url }: Pick<Broker, 'url'>): Promise<NatsConnection> {
+export async function connectTester(
+  t: TestContext,
+  { url }: Pick<Broker, 'url'>,
+): Promise<NatsConnection> {
   const connection = await connect({ servers: url, reconnect: false })
   t.after(() => connection.close())
   return connection

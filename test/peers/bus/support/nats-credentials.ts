@@ -19,7 +19,16 @@ export function createAccounts(): NatsAccounts {
   const operator = nkeys.createOperator()
   const account = nkeys.createAccount()
   const operatorJwt = sign(operator, operator, 'operator', {})
-  const unlimited = { subs: -1, conn: -1, leaf: -1, imports: -1, exports: -1, data: -1, payload: -1, wildcards: true }
+  const unlimited = {
+    subs: -1,
+    conn: -1,
+    leaf: -1,
+    imports: -1,
+    exports: -1,
+    data: -1,
+    payload: -1,
+    wildcards: true,
+  }
   const accountJwt = sign(operator, account, 'account', { limits: unlimited })
   return {
     config: [
@@ -30,11 +39,23 @@ export function createAccounts(): NatsAccounts {
     addUser: (subjects) => {
       const user = nkeys.createUser()
       const allow = { allow: subjects }
-      const jwt = sign(account, user, 'user', { pub: allow, sub: allow, subs: -1, data: -1, payload: -1 })
+      const jwt = sign(account, user, 'user', {
+        pub: allow,
+        sub: allow,
+        subs: -1,
+        data: -1,
+        payload: -1,
+      })
       const seed = new TextDecoder().decode(user.getSeed())
       return [
-        '-----BEGIN NATS USER JWT-----', jwt, '------END NATS USER JWT------', '',
-        '-----BEGIN USER NKEY SEED-----', seed, '------END USER NKEY SEED------', '',
+        '-----BEGIN NATS USER JWT-----',
+        jwt,
+        '------END NATS USER JWT------',
+        '',
+        '-----BEGIN USER NKEY SEED-----',
+        seed,
+        '------END USER NKEY SEED------',
+        '',
       ].join('\n')
     },
   }
