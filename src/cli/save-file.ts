@@ -7,7 +7,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { hasCode, moveToFreeName } from '../lib/move-to-free-name.ts'
+import { moveToFreeName } from '../lib/move-to-free-name.ts'
+import { hasCode } from '../lib/system-error.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { CommandError } from './command.ts'
 

@@ -8,9 +8,9 @@
  */
 
 import { isTooLong } from './answer.ts'
-import { backOff } from './back-off.ts'
+import { backOff } from '../core/back-off.ts'
 import { ClientError } from './client-error.ts'
-import { Coalesced } from './coalesced.ts'
+import { Coalesced } from '../core/coalesced.ts'
 import { getLatest, hasItem, isSameDocument, type LatestDocument } from './latest.ts'
 import { listen } from './listen.ts'
 import type { Server } from './server.ts'

@@ -20,7 +20,7 @@ import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import { GroupClock } from '../peers/group-clock.ts'
 import { MEMBER_FILE } from '../peers/member-file.ts'
 import type { BlobStore } from '../ports/blob.ts'
-import type { Clock } from '../ports/clock.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import type { GroupTime } from '../ports/group-time.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -31,7 +31,6 @@ import { JsonPeerStore, PEERS_FILE } from '../storage/json-peer-store.ts'
 import { openStorage, type Storage, type StorageLimits } from '../storage/open-storage.ts'
 import type { Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
-import { systemClock } from './system-clock.ts'
 
 /** Told of changes that a person may want to know of. None of them throws. */
 export interface ClipboardWatch {

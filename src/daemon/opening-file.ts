@@ -13,7 +13,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../lib/atomic-file.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 
 const NAME = 'open-panel.html'

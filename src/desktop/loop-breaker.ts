@@ -10,7 +10,7 @@
  * @module
  */
 
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ClipboardEvents, CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
 import { describeFailure } from '../lib/describe-failure.ts'

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ClipboardEvents, CopiedContent, SystemClipboard } from '../ports/system-clipboard.ts'
 import { CopyTooLarge } from './copy-too-large.ts'

@@ -8,7 +8,7 @@
  */
 
 import { MIB } from '../core/limits.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 
 /** Every transfer may take this long, however little comes. */
 const GRACE_MS = 30_000

@@ -10,7 +10,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Blob } from '../ports/blob.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
 import { bytesInMemory } from './bytes-in-memory.ts'
 import { compareImages } from './image/compare-images.ts'

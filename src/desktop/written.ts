@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
 import { withoutTrailingNuls } from './trailing-nuls.ts'
 import { formatCopiedFiles, formatUriList } from './uri-list.ts'

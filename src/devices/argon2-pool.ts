@@ -7,7 +7,7 @@
 
 import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Argon2Parameters } from './phc-string.ts'
 import { VerificationQueue, type Place } from './verification-queue.ts'

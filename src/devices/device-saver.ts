@@ -8,7 +8,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { codeOf, isShortage } from '../lib/system-error.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
 import { formatDeviceFile } from './device-file.ts'

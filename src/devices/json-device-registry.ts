@@ -12,7 +12,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import { Subscribers } from '../lib/subscribers.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type {
   Device,
   DeviceRegistry,

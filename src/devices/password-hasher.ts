@@ -5,7 +5,7 @@
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { Argon2Pool } from './argon2-pool.ts'
 import { type Argon2Parameters, formatPhcString, parsePhcString } from './phc-string.ts'

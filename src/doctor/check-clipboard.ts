@@ -5,7 +5,7 @@
  */
 
 import { findClipboards } from '../daemon/open-system-clipboard.ts'
-import { systemClock } from '../daemon/system-clock.ts'
+import { systemClock } from '../lib/clock.ts'
 import { prepareWatch } from '../desktop/wayland/watch-command.ts'
 import { XConnection } from '../desktop/x11/x-connection.ts'
 import { findUntrusted } from '../lib/find-untrusted.ts'

@@ -11,7 +11,7 @@ import { encodeEvent, EventStream } from '../http/event-stream.ts'
 import type { Wire } from '../http/reply.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 
 export interface EventStreamsDeps {

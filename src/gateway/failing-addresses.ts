@@ -8,7 +8,7 @@
  */
 
 import { Lru } from '../lib/lru.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 
 /** Refusals that cost no time: people mistype, and several devices may share an address. */
 const FREE_REFUSALS = 5

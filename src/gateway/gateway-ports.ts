@@ -5,7 +5,7 @@
  */
 
 import type { ChangeFeed } from '../ports/change-feed.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { CredentialVerifier } from '../ports/credential-verifier.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { GroupTime } from '../ports/group-time.ts'

@@ -8,7 +8,7 @@ import type { Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { json, text, type Reply } from '../http/reply.ts'
 import { constantReply } from '../http/reply-headers.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 
 const ALIVE: Reply = constantReply({ status: 204 })
 

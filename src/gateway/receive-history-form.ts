@@ -13,7 +13,7 @@ import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Part } from '../http/multipart.ts'
 import { declaredLength } from '../http/read-body.ts'
-import { readStart } from '../lib/read-start.ts'
+import { readStart } from '../lib/read-bytes.ts'
 import type { Device, Login } from '../ports/device-registry.ts'
 import type { ReceivedUpload, StagingArea } from '../ports/staging-area.ts'
 import {

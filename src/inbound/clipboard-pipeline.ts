@@ -15,7 +15,7 @@ import { KeyedQueues } from '../lib/keyed-queues.ts'
 import { messageOf } from '../lib/message-of.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import type { HashedBlob } from '../ports/blob.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type {
   AppliedItem,

@@ -6,6 +6,8 @@
 
 import { link, open, rename, unlink } from 'node:fs/promises'
 
+import { hasCode } from './system-error.ts'
+
 /** How file systems say that they have no hard links: FAT, and some network folders. */
 const NO_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
@@ -41,9 +43,4 @@ async function renameToReserved(from: string, to: string): Promise<boolean> {
   }
   await rename(from, to)
   return true
-}
-
-/** Whether `error` is that of a system call which failed in one of these ways. */
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }

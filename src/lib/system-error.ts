@@ -30,3 +30,9 @@ export function isShortage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return SHORTAGES.includes(codeOf(error)) || isShortage(error.cause)
 }
+
+/** Whether a system call, or Node, failed with one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  const code = codeOf(error)
+  return code !== undefined && codes.includes(code)
+}

@@ -9,7 +9,7 @@
 
 import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../core/group-time.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { GroupTime } from '../ports/group-time.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PrivateFile } from '../ports/private-file.ts'

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { backOff } from '../client/back-off.ts'
+import { backOff } from '../core/back-off.ts'
 import { ClientError } from '../client/client-error.ts'
 import type { Client } from '../client/connect.ts'
 import type { WatchState } from '../client/follower.ts'

@@ -14,7 +14,7 @@ import {
 } from '../core/limits.ts'
 import { FileHasher } from '../hashing/file-hasher.ts'
 import type { BlobStore } from '../ports/blob.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { ReserveRoom } from '../ports/disk-room.ts'
 import type { LatestItem } from '../ports/latest-item.ts'

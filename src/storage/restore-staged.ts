@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { FoundRecord, StagedFiles } from './staged-files.ts'

@@ -8,7 +8,7 @@
  */
 
 import { Subscribers } from '../lib/subscribers.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { StagedUpload } from '../ports/staging-area.ts'
 import type { DiskBlob } from './disk-blob.ts'
 

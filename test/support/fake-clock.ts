@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from '../../src/ports/clock.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 
 interface Timer {
   readonly due: number

@@ -9,7 +9,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { KIB } from '../../core/limits.ts'
 import { codeOf } from '../../lib/system-error.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { LineSplitter } from './line-splitter.ts'
 

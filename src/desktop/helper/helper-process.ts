@@ -10,7 +10,7 @@
 
 import { describeFailure } from '../../lib/describe-failure.ts'
 import { messageOf } from '../../lib/message-of.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { HelperChild, type HelperCommand } from './helper-child.ts'
 import {

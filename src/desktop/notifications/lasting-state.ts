@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 
 export interface LastingStateOptions {
   readonly clock: Pick<Clock, 'after'>

@@ -7,7 +7,7 @@
  * @module
  */
 
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { LastingState } from './lasting-state.ts'
 import type { Notification } from './notification-command.ts'

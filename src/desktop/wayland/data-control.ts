@@ -12,7 +12,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { MIB } from '../../core/limits.ts'
 import { codeOf } from '../../lib/system-error.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import {
   formatWaylandMessage,
   parseWaylandGlobal,

@@ -10,7 +10,7 @@
 import { spawn } from 'node:child_process'
 import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import { codeOf } from '../../lib/system-error.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { CopyTooLarge } from '../copy-too-large.ts'
 import { TransferPace } from '../transfer-pace.ts'
 

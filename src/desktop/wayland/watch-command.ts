@@ -9,7 +9,7 @@
 import { basename } from 'node:path'
 import { KIB } from '../../core/limits.ts'
 import { findProgram } from '../../lib/find-program.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { HelperProcessOptions } from '../helper/helper-process.ts'
 import { AWAY, findDataControl, NO_DATA_CONTROL, waylandSocket } from './data-control.ts'
 

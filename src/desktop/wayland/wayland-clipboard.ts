@@ -14,7 +14,7 @@
 
 import { messageOf } from '../../lib/message-of.ts'
 import { SerialQueue } from '../../lib/serial-queue.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type {
   ClipboardEvents,

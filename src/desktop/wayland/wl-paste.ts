@@ -6,7 +6,7 @@
  */
 
 import { KIB } from '../../core/limits.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { CopiedContent } from '../../ports/system-clipboard.ts'
 import { readCopy, type CopyLimits } from '../read-copy.ts'
 import { runTool, type ToolOptions } from './run-tool.ts'

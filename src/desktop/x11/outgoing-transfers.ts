@@ -8,7 +8,7 @@
  * @module
  */
 
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { OpenBlob } from '../../ports/blob.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { OfferedBytes } from '../offered-formats.ts'

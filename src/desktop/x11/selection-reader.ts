@@ -10,7 +10,7 @@
 
 import { MIB } from '../../core/limits.ts'
 import { GrowingBuffer } from '../../lib/growing-buffer.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { CopyTooLarge } from '../copy-too-large.ts'
 import { TransferPace } from '../transfer-pace.ts'
 import type { Atoms } from './atoms.ts'

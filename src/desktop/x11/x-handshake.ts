@@ -5,7 +5,7 @@
  */
 
 import type { Socket } from 'node:net'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { checkAuthority, connectDisplay, parseDisplay } from './x-display.ts'
 import { loadX11, type X11Client, type X11Display, type XFixes } from './x11-library.ts'
 

@@ -5,7 +5,7 @@
  */
 
 import { KIB } from '../../core/limits.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { CopiedContent, OfferedContent } from '../../ports/system-clipboard.ts'
 import { internAtoms, type Atoms } from './atoms.ts'

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { backOff } from '../../client/back-off.ts'
+import { backOff } from '../../core/back-off.ts'
 import type { Timing } from '../../client/timing.ts'
 import { believedStamp, compareOptional, type Stamp } from '../../core/stamp.ts'
 import { Lru } from '../../lib/lru.ts'

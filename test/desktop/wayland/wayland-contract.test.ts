@@ -1,6 +1,6 @@
 import { after } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { systemClock } from '../../../src/daemon/system-clock.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { parseUriList } from '../../../src/desktop/uri-list.ts'
 import { WaylandClipboard } from '../../../src/desktop/wayland/wayland-clipboard.ts'
 import type { CopiedContent } from '../../../src/ports/system-clipboard.ts'

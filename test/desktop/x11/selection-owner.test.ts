@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { systemClock } from '../../../src/daemon/system-clock.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { internAtoms } from '../../../src/desktop/x11/atoms.ts'
 import { OutgoingTransfers } from '../../../src/desktop/x11/outgoing-transfers.ts'
 import { SelectionOwner } from '../../../src/desktop/x11/selection-owner.ts'

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
 import { X11Clipboard } from '../../../src/desktop/x11/x11-clipboard.ts'
 import type { CopiedContent } from '../../../src/ports/system-clipboard.ts'
-import { systemClock } from '../../../src/daemon/system-clock.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeSystemClipboard } from '../../support/fake-system-clipboard.ts'
 import { needs } from '../../support/requirements.ts'

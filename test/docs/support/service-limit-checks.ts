@@ -14,7 +14,7 @@ import {
   MIB,
 } from '../../../src/core/limits.ts'
 import { isUsername } from '../../../src/devices/credential-rules.ts'
-import { systemClock } from '../../../src/daemon/system-clock.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { createPasswordHasher } from '../../../src/devices/password-hasher.ts'
 import { formatConnectLink } from '../../../src/link/connect-link.ts'
 import { declare } from './binary-rows.ts'

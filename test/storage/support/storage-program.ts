@@ -13,7 +13,7 @@
  */
 
 import { writeSync } from 'node:fs'
-import { systemClock } from '../../../src/daemon/system-clock.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { openDataDirectory } from '../../../src/storage/data-directory.ts'
 import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
 import { streamOf } from '../../support/byte-streams.ts'

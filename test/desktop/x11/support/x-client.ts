@@ -5,7 +5,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
-import { systemClock } from '../../../../src/daemon/system-clock.ts'
+import { systemClock } from '../../../../src/lib/clock.ts'
 import { PROPERTY_CHANGE, XConnection } from '../../../../src/desktop/x11/x-connection.ts'
 import type { SelectionEvent, SelectionRequest } from '../../../../src/desktop/x11/x-events.ts'
 import { Mailbox } from '../../../support/mailbox.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { backOff } from '../../src/client/back-off.ts'
+import { backOff } from '../../src/core/back-off.ts'
 import fc from '../support/property.ts'
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })

@@ -1,5 +1,5 @@
 /**
- * Port: time, so that tests own it.
+ * Time, so that tests own it.
  *
  * @module
  */
@@ -15,4 +15,15 @@ export interface Clock {
    * @returns Cancels it.
    */
   after(delayMs: number, run: () => void): () => void
+}
+
+/** The clock of the machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs)
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
 }

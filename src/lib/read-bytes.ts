@@ -1,0 +1,59 @@
+/**
+ * Reads bytes at rest: their beginning, all of them, or block by block.
+ *
+ * @module
+ */
+
+/** Structurally a `Blob` of the ports. */
+export interface Openable {
+  open(): Promise<{
+    read(target: Uint8Array, position: number): Promise<number>
+    close(): Promise<void>
+  }>
+}
+
+/** The first `length` bytes, or all when there are fewer. */
+export async function readStart(bytes: Openable, length: number): Promise<Uint8Array> {
+  const start = new Uint8Array(length)
+  const opened = await bytes.open()
+  try {
+    return start.subarray(0, await opened.read(start, 0))
+  } finally {
+    await opened.close()
+  }
+}
+
+/** All bytes, in memory. */
+export function readWhole(bytes: Openable & { readonly size: number }): Promise<Uint8Array> {
+  return readStart(bytes, bytes.size)
+}
+
+/**
+ * The bytes from `start` up to `end`, in blocks of `blockSize` bytes; the last one may be shorter.
+ * Each block has memory of its own. Ends early where the bytes end early.
+ */
+export async function* blocksOf(
+  bytes: Openable & { readonly size: number },
+  { blockSize, start = 0, end = bytes.size }: BlockOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const opened = await bytes.open()
+  try {
+    for (let position = start; position < end; ) {
+      const block = new Uint8Array(Math.min(blockSize, end - position))
+      const length = await opened.read(block, position)
+      if (length === 0) return
+      yield block.subarray(0, length)
+      position += length
+    }
+  } finally {
+    await opened.close()
+  }
+}
+
+export interface BlockOptions {
+  readonly blockSize: number
+  /** Offset of the first byte; 0 unless given. */
+  readonly start?: number
+  /** Offset behind the last byte; the end of the bytes unless given. */
+  readonly end?: number
+}

@@ -1,0 +1,44 @@
+/**
+ * Strict UTF-8, and JSON. No error quotes what was read: it may be a secret.
+ *
+ * @module
+ */
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Decodes UTF-8. A byte order mark stays in the text.
+ *
+ * @throws {TypeError} when the bytes are not UTF-8.
+ */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return strict.decode(bytes)
+  } catch {
+    throw new TypeError('it is not UTF-8')
+  }
+}
+
+/** Whether the bytes are UTF-8. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    strict.decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Parses JSON text, or JSON in UTF-8.
+ *
+ * @throws {TypeError} when it is neither.
+ */
+export function parseJson(json: string | Uint8Array): unknown {
+  const text = typeof json === 'string' ? json : decodeUtf8(json)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new TypeError('it is not JSON')
+  }
+}

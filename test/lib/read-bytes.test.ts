@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { blocksOf, readStart, readWhole, type Openable } from '../../src/lib/read-bytes.ts'
+
+function bytes(text: string, closed: string[] = []): Openable {
+  return {
+    open: async () => ({
+      read: async (target, position) => {
+        const piece = Buffer.from(text).subarray(position, position + target.length)
+        target.set(piece)
+        return piece.length
+      },
+      close: async () => void closed.push(text),
+    }),
+  }
+}
+
+async function collect<Value>(values: AsyncIterable<Value>): Promise<readonly Value[]> {
+  const collected: Value[] = []
+  for await (const value of values) collected.push(value)
+  return collected
+}
+
+describe('readStart()', () => {
+  it('reads so many bytes, or all there are', async () => {
+    assert.equal(String(Buffer.from(await readStart(bytes('hello'), 4))), 'hell')
+    assert.equal(String(Buffer.from(await readStart(bytes('hello'), 64))), 'hello')
+    assert.equal((await readStart(bytes(''), 64)).length, 0)
+  })
+
+  it('closes what it opened, also when it cannot read', async () => {
+    const closed: string[] = []
+    await readStart(bytes('hello', closed), 4)
+    const broken: Openable = {
+      open: async () => ({
+        read: () => Promise.reject(new Error('gone')),
+        close: async () => void closed.push('broken'),
+      }),
+    }
+    await assert.rejects(readStart(broken, 4), /gone/)
+    assert.deepEqual(closed, ['hello', 'broken'])
+  })
+})
+
+describe('blocksOf()', () => {
+  const sized = (text: string, closed: string[] = []) => ({
+    ...bytes(text, closed),
+    size: text.length,
+  })
+
+  it('yields all bytes in order, each block with memory of its own', async () => {
+    const blocks = await collect(blocksOf(sized('hello world'), { blockSize: 4 }))
+    assert.deepEqual(
+      blocks.map((block) => String(Buffer.from(block))),
+      ['hell', 'o wo', 'rld'],
+    )
+    assert.equal(String(Buffer.from(await readWhole(sized('hello')))), 'hello')
+  })
+
+  it('yields a range', async () => {
+    const blocks = await collect(blocksOf(sized('hello'), { blockSize: 3, start: 1, end: 5 }))
+    assert.deepEqual(
+      blocks.map((block) => String(Buffer.from(block))),
+      ['ell', 'o'],
+    )
+  })
+
+  it('ends where the bytes end, and closes what it opened, also when nobody reads on', async () => {
+    const closed: string[] = []
+    const short = { ...sized('hi', closed), size: 9 }
+    const blocks = await collect(blocksOf(short, { blockSize: 4 }))
+    assert.equal(Buffer.concat(blocks).length, 2)
+    for await (const _ of blocksOf(sized('hello', closed), { blockSize: 1 })) break
+    assert.deepEqual(closed, ['hi', 'hello'])
+  })
+})
