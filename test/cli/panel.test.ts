@@ -44,9 +44,11 @@ async function fakeOpener(t: TestContext) {
   t.after(() => watcher.close())
   const opened = async (): Promise<readonly string[]> => {
     for (;;) {
+      // Listens before it looks: the file may come in between.
+      const changed = once(watcher, 'change')
       const text = await readFile(join(folder, 'opened'), 'utf8').catch(() => undefined)
       if (text !== undefined) return text.trimEnd().split('\n')
-      await once(watcher, 'change')
+      await changed
     }
   }
   return { PATH: bin, opened }
