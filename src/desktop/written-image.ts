@@ -1,9 +1,8 @@
 /**
  * An image that was put on the clipboard, for recognising it when it comes back in another format.
  *
- * It is the same if its bytes are, or its pixels. Where the pixels of one of the two cannot be
- * decoded (JPEG, WebP, HEIC…), it counts as the same if it is in another format, equally large,
- * and comes within seconds of the write: see decision 018.
+ * It is the same if its bytes are, or if it is in another format, equally large, and comes within
+ * seconds of the write: see decision 039.
  *
  * @module
  */
@@ -11,14 +10,12 @@
 import { createHash } from 'node:crypto'
 import type { Blob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
+import { blocksOf } from '../lib/read-bytes.ts'
 import type { CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
 import { bytesInMemory } from './bytes-in-memory.ts'
-import { compareImages } from './image/compare-images.ts'
+import { isLikelyConversion, readImageSize } from './likely-conversion.ts'
 
 export type CopiedImage = CopiedContent & { readonly kind: 'image' }
-
-/** Programs that take over what was copied do so at once; a large image takes them a moment. */
-const ANSWER_MS = 5000
 
 /** Images that were recognised are recognised again by their bytes. */
 const MAX_ECHOES = 8
@@ -50,13 +47,15 @@ export class WrittenImage {
 
   /** @throws What reading the image throws; `signal.reason` when aborted. */
   async isSameImage({ mediaType, bytes }: CopiedImage, signal: AbortSignal): Promise<boolean> {
-    const writtenAt = this.#writtenAt
-    const isSoon = writtenAt === undefined || this.#clock.monotonic() - writtenAt <= ANSWER_MS
+    const afterMs = this.#writtenAt === undefined ? 0 : this.#clock.monotonic() - this.#writtenAt
     const isKnown = this.#echoes.some(
       ({ size, hash }) => size === bytes.length && hash === hashOf(bytes),
     )
     if (isKnown) return true
-    const isSame = await this.#isSame({ mediaType, bytes, isSoon }, signal)
+    const isSame =
+      (bytes.length === this.#blob.size && (await this.#hasBytes(bytes))) ||
+      (await this.#isConverted({ mediaType, bytes }, afterMs))
+    signal.throwIfAborted()
     if (isSame) {
       const echo = { size: bytes.length, hash: hashOf(bytes) }
       this.#echoes = [...this.#echoes, echo].slice(-MAX_ECHOES)
@@ -64,36 +63,23 @@ export class WrittenImage {
     return isSame
   }
 
-  async #isSame(
-    copied: Omit<CopiedImage, 'kind'> & { readonly isSoon: boolean },
-    signal: AbortSignal,
+  async #isConverted(
+    { mediaType, bytes }: Omit<CopiedImage, 'kind'>,
+    afterMs: number,
   ): Promise<boolean> {
-    const { mediaType, bytes, isSoon } = copied
-    if (bytes.length === this.#blob.size && (await this.#hasBytes(bytes))) return true
-    switch (await compareImages(this.#blob, bytesInMemory(bytes), signal)) {
-      case 'same':
-        return true
-      case 'same size':
-        return isSoon && mediaType !== this.#mediaType
-      default:
-        return false
-    }
+    const written = { mediaType: this.#mediaType, size: await readImageSize(this.#blob) }
+    const copied = { mediaType, size: await readImageSize(bytesInMemory(bytes)) }
+    return isLikelyConversion(written, copied, afterMs)
   }
 
   async #hasBytes(bytes: Uint8Array): Promise<boolean> {
-    const opened = await this.#blob.open()
-    try {
-      const block = new Uint8Array(Math.min(BLOCK_BYTES, bytes.length))
-      for (let position = 0; position < bytes.length; ) {
-        const count = await opened.read(block, position)
-        const expected = bytes.subarray(position, position + count)
-        if (count === 0 || Buffer.compare(block.subarray(0, count), expected) !== 0) return false
-        position += count
-      }
-      return true
-    } finally {
-      await opened.close()
+    let position = 0
+    for await (const block of blocksOf(this.#blob, { blockSize: BLOCK_BYTES })) {
+      const expected = bytes.subarray(position, position + block.length)
+      if (Buffer.compare(block, expected) !== 0) return false
+      position += block.length
     }
+    return position === bytes.length
   }
 }
 

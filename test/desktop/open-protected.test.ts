@@ -123,35 +123,26 @@ describe('a protected clipboard', () => {
     assert.equal(await isEcho(text('/r/a b'), files('/r/a b')), false)
   })
 
-  it('recognises an image in every format whose pixels it can decode', async () => {
-    for (const name of [
-      'rgba-interlaced.png',
-      'rgba-16.png',
-      'rgba-premultiplied.tif',
-      'rgba.bmp',
-    ]) {
-      assert.equal(
-        await isEcho(await offered('rgba.png'), await copied(name), 3_600_000),
-        true,
-        name,
-      )
-      assert.equal(await isEcho(await offered('rgb.png'), await copied(name)), false, name)
+  it('recognises an image that was converted to another format, for five seconds', async () => {
+    for (const [from, to] of [
+      ['rgb.jpg', 'rgb.png'],
+      ['rgb.png', 'rgb.webp'],
+      ['rgba.png', 'rgba-lzw.tif'],
+      ['rgba.png', 'rgba.bmp'],
+    ] as const) {
+      assert.equal(await isEcho(await offered(from), await copied(to), 5000), true, to)
+      assert.equal(await isEcho(await offered(from), await copied(to), 5001), false, to)
     }
-  })
-
-  it('recognises a photo that was converted, for five seconds', async () => {
     const jpeg = await offered('rgb.jpg')
-    assert.equal(await isEcho(jpeg, await copied('rgb.png'), 5000), true)
-    assert.equal(await isEcho(jpeg, await copied('rgb.png'), 5001), false)
-    assert.equal(await isEcho(await offered('rgb.png'), await copied('rgb.webp')), true)
     assert.equal(await isEcho(jpeg, await copied('rgb.jpg'), 3_600_000), true, 'the same bytes')
   })
 
-  it('takes an image of another size, or another photo of that format, for a copy', async () => {
+  it('takes an image of another size, or another image of that format, for a copy', async () => {
     const small = { kind: 'image', mediaType: 'image/png', bytes: TINY_PNG } as const
     assert.equal(await isEcho(await offered('rgb.jpg'), small), false)
     assert.equal(await isEcho(await offered('rgb.png'), small), false)
     assert.equal(await isEcho(await offered('rgb.jpg'), await copied('rgb-progressive.jpg')), false)
+    assert.equal(await isEcho(await offered('rgb.png'), await copied('grey.png')), false)
     const damaged = (await sample('rgb.png')).subarray(0, 1000)
     const copy = { kind: 'image', mediaType: 'image/png', bytes: damaged } as const
     assert.equal(await isEcho(await offered('rgb.png'), copy), false)

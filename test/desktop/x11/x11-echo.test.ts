@@ -68,7 +68,7 @@ describe('a protected X11 clipboard', NEEDS, () => {
     const png = await sample('rgba.png')
     await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: await blobOf(png) })
     await other.copy({ 'image/tiff': await sample('rgba-lzw.tif') })
-    await other.copy({ 'image/png': await sample('rgba-interlaced.png') })
+    await other.copy({ 'image/bmp': await sample('rgba.bmp') })
     const another = await sample('grey.png')
     await other.copy({ 'image/png': another })
     const copied = await copies.next()

@@ -1,0 +1,177 @@
+/**
+ * Tells an image that was copied from the converted form of an image that we wrote: see decision 039.
+ *
+ * Knows sizes and media types, and decodes no pixel.
+ *
+ * @module
+ */
+
+import { blocksOf, readStart, type Openable } from '../lib/read-bytes.ts'
+
+/** The size of a picture in pixels. */
+export interface PictureSize {
+  readonly width: number
+  readonly height: number
+}
+
+/** What is known of an image file. */
+export interface ImageTraits {
+  readonly mediaType: string
+  /** `undefined` when the size cannot be read. */
+  readonly size: PictureSize | undefined
+}
+
+type ImageFile = Openable & { readonly size: number }
+
+/** Programs that take over what was written do so at once; converting a large image takes a moment. */
+const CONVERSION_MS = 5000
+
+/** The beginning of a file that is looked at: the metadata in front of a size are smaller. */
+const HEAD_BYTES: number = 1024 * 1024
+
+/** The directory of a TIFF: programs write about 20 entries of 12 bytes behind their count. */
+const TIFF_ENTRY_BYTES = 12
+const TIFF_DIRECTORY_BYTES: number = 2 + 512 * TIFF_ENTRY_BYTES
+const TIFF_SHORT = 3
+const TIFF_WIDTH = 256
+const TIFF_HEIGHT = 257
+
+/** Length of the BMP header of OS/2, whose sizes have 16 bits. */
+const OS2_HEADER_BYTES = 12
+
+/**
+ * Whether a copied image probably is the written image in another format: both pictures have the
+ * same size, and the copy came soon after the write. A picture that is turned by a quarter counts as
+ * the same size: photos say which way is up, and not every program listens.
+ *
+ * @param afterMs Milliseconds from the write to the copy; 0 while the write is under way.
+ */
+export function isLikelyConversion(
+  written: ImageTraits,
+  copied: ImageTraits,
+  afterMs: number,
+): boolean {
+  const { size: a } = written
+  const { size: b } = copied
+  if (a === undefined || b === undefined) return false
+  if (afterMs > CONVERSION_MS || written.mediaType === copied.mediaType) return false
+  const isEqual = a.width === b.width && a.height === b.height
+  return isEqual || (a.width === b.height && a.height === b.width)
+}
+
+/**
+ * Reads the size of the picture in a PNG, JPEG, BMP, TIFF, GIF, WebP, HEIC or AVIF file.
+ *
+ * @returns `undefined` when the file is in another format, or damaged.
+ * @throws What reading the file throws.
+ */
+export async function readImageSize(image: ImageFile): Promise<PictureSize | undefined> {
+  const head = Buffer.from(await readStart(image, Math.min(HEAD_BYTES, image.size)))
+  try {
+    const size = isTiff(head) ? await tiffSize(image, head) : sizeIn(head)
+    return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined
+  } catch (error) {
+    // Reading behind the end of a buffer: the file ends in front of its size.
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+function sizeIn(head: Buffer): PictureSize | undefined {
+  const start = head.toString('latin1', 0, 16)
+  if (start.startsWith('\x89PNG\r\n\x1a\n')) return pair(head, 16, 'readUInt32BE', 4)
+  if (start.startsWith('BM')) return bmpSize(head)
+  if (/^GIF8[79]a/.test(start)) return pair(head, 6, 'readUInt16LE', 2)
+  if (start.startsWith('\xff\xd8')) return jpegSize(head)
+  if (start.startsWith('RIFF') && start.startsWith('WEBP', 8)) return webpSize(head)
+  return start.startsWith('ftyp', 4) ? largestSize(head) : undefined
+}
+
+/** A BMP that is stored from its top row on has a negative height. */
+function bmpSize(head: Buffer): PictureSize {
+  if (head.readUInt32LE(14) === OS2_HEADER_BYTES) return pair(head, 18, 'readUInt16LE', 2)
+  return { width: head.readInt32LE(18), height: Math.abs(head.readInt32LE(22)) }
+}
+
+/** Goes from segment to segment up to the one that describes the frame (ITU T.81, B.2.2). */
+function jpegSize(head: Buffer): PictureSize | undefined {
+  let position = 2
+  while (head.readUInt8(position) === 0xff) {
+    const marker = head.readUInt8(position + 1)
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+    if (isFrame) {
+      return { width: head.readUInt16BE(position + 7), height: head.readUInt16BE(position + 5) }
+    }
+    // Any number of bytes 0xff may stand in front of a marker.
+    position += marker === 0xff ? 1 : 2 + head.readUInt16BE(position + 2)
+  }
+  return undefined
+}
+
+function webpSize(head: Buffer): PictureSize | undefined {
+  switch (head.toString('latin1', 12, 16)) {
+    case 'VP8X':
+      return { width: head.readUIntLE(24, 3) + 1, height: head.readUIntLE(27, 3) + 1 }
+    case 'VP8L': {
+      const bits = head.readUInt32LE(21)
+      return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
+    }
+    case 'VP8 ': {
+      const { width, height } = pair(head, 26, 'readUInt16LE', 2)
+      return { width: width & 0x3fff, height: height & 0x3fff }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** In HEIC and AVIF, tiles and thumbnails have sizes too, and are smaller (ISO/IEC 23008-12, 6.5.3). */
+function largestSize(head: Buffer): PictureSize | undefined {
+  let largest: PictureSize | undefined
+  for (let found = head.indexOf('ispe'); found !== -1; found = head.indexOf('ispe', found + 4)) {
+    if (found + 16 > head.length) break
+    const size = pair(head, found + 8, 'readUInt32BE', 4)
+    if (largest === undefined || areaOf(size) > areaOf(largest)) largest = size
+  }
+  return largest
+}
+
+function isTiff(head: Buffer): boolean {
+  return /^(II\*\0|MM\0\*)/.test(head.toString('latin1', 0, 4))
+}
+
+/** The directory of a TIFF may be anywhere; many programs write it behind the pixels (TIFF 6.0). */
+async function tiffSize(image: ImageFile, head: Buffer): Promise<PictureSize | undefined> {
+  const isLittleEndian = head[0] === 0x49
+  const start = isLittleEndian ? head.readUInt32LE(4) : head.readUInt32BE(4)
+  for await (const block of blocksOf(image, { start, blockSize: TIFF_DIRECTORY_BYTES })) {
+    const directory = Buffer.from(block)
+    const short = (at: number): number =>
+      isLittleEndian ? directory.readUInt16LE(at) : directory.readUInt16BE(at)
+    const long = (at: number): number =>
+      isLittleEndian ? directory.readUInt32LE(at) : directory.readUInt32BE(at)
+    const found = new Map<number, number>()
+    for (let n = 0; n < short(0); n += 1) {
+      const at = 2 + n * TIFF_ENTRY_BYTES
+      if (at + TIFF_ENTRY_BYTES > directory.length) break
+      const isShort = short(at + 2) === TIFF_SHORT
+      found.set(short(at), isShort ? short(at + 8) : long(at + 8))
+    }
+    const [width, height] = [found.get(TIFF_WIDTH), found.get(TIFF_HEIGHT)]
+    return width === undefined || height === undefined ? undefined : { width, height }
+  }
+  return undefined
+}
+
+function pair(
+  head: Buffer,
+  position: number,
+  read: 'readUInt16LE' | 'readUInt32BE',
+  bytes: number,
+): PictureSize {
+  return { width: head[read](position), height: head[read](position + bytes) }
+}
+
+function areaOf({ width, height }: PictureSize): number {
+  return width * height
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { describe, it } from 'node:test'
+import { bytesInMemory } from '../../src/desktop/bytes-in-memory.ts'
+import { isLikelyConversion, readImageSize } from '../../src/desktop/likely-conversion.ts'
+import fc from '../support/property.ts'
+
+const FOLDER = new URL('../../fixtures/images/', import.meta.url)
+const SIZE = { width: 37, height: 29 }
+
+const names = (await readdir(FOLDER)).filter((name) => /\.(png|bmp|tif|jpg|gif|webp)$/.test(name))
+const samples = await Promise.all(names.map((name) => readFile(new URL(name, FOLDER))))
+
+const sizeOf = (bytes: Uint8Array) => readImageSize(bytesInMemory(bytes))
+
+describe('readImageSize()', () => {
+  for (const [index, name] of names.entries()) {
+    it(`reads the size of a picture that ImageMagick wrote: ${name}`, async () => {
+      const bytes = samples[index] ?? Buffer.alloc(0)
+      assert.deepEqual(await sizeOf(bytes), SIZE)
+    })
+  }
+
+  it('reads the size of a HEIC, of each kind of WebP, and of a BMP that begins with its top row', async () => {
+    const ispe = (width: number, height: number): Buffer => {
+      const box = Buffer.alloc(20)
+      box.writeUInt32BE(20)
+      box.write('ispe', 4, 'latin1')
+      box.writeUInt32BE(width, 12)
+      box.writeUInt32BE(height, 16)
+      return box
+    }
+    const start = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')
+    // Of a tile, of the picture, of its thumbnail.
+    assert.deepEqual(
+      await sizeOf(Buffer.concat([start, ispe(16, 16), ispe(37, 29), ispe(9, 7)])),
+      SIZE,
+    )
+    const extended = Buffer.from('RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x24\0\0\x1c\0\0', 'latin1')
+    assert.deepEqual(await sizeOf(extended), SIZE)
+    const lossless = Buffer.from('RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f', 'latin1')
+    const bits = Buffer.alloc(4)
+    bits.writeUInt32LE((37 - 1) | ((29 - 1) << 14))
+    assert.deepEqual(await sizeOf(Buffer.concat([lossless, bits])), SIZE)
+    const bmp = await readFile(new URL('rgb.bmp', FOLDER))
+    bmp.writeInt32LE(-29, 22)
+    assert.deepEqual(await sizeOf(bmp), SIZE)
+  })
+
+  it('knows no size of what is cut off in front of it, empty or no image', async () => {
+    const png = samples[names.indexOf('rgb.png')] ?? Buffer.alloc(0)
+    const tiff = samples[names.indexOf('rgb-none.tif')] ?? Buffer.alloc(0)
+    const bad = [png.subarray(0, 20), tiff.subarray(0, 100), Buffer.alloc(0), Buffer.from('text')]
+    for (const bytes of bad) assert.equal(await sizeOf(bytes), undefined)
+  })
+
+  it('finds a size or none in any bytes', async () => {
+    const begins = ['89504e470d0a1a0a', '424d', '49492a00', '4d4d002a', 'ffd8', '474946383961']
+    const cut = fc.tuple(fc.constantFrom(...samples), fc.nat()).map(([good, length]) => {
+      return good.subarray(0, length % good.length)
+    })
+    const like = fc
+      .tuple(fc.constantFrom(...begins), fc.uint8Array({ maxLength: 400 }))
+      .map(([begin, rest]) => Buffer.concat([Buffer.from(begin, 'hex'), rest]))
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(cut, like), async (bytes) => {
+        const { width = 1, height = 1 } = (await sizeOf(bytes)) ?? {}
+        assert.ok(width > 0 && height > 0)
+      }),
+    )
+  })
+})
+
+describe('isLikelyConversion()', () => {
+  const written = { mediaType: 'image/jpeg', size: SIZE }
+
+  for (const [what, copied, afterMs, expected] of [
+    ['an equally large image in another format', {}, 5000, true],
+    ['the same after five seconds', {}, 5001, false],
+    ['an image that is turned by a quarter', { size: { width: 29, height: 37 } }, 0, true],
+    ['an image of another size', { size: { width: 37, height: 30 } }, 0, false],
+    ['an image of unknown size', { size: undefined }, 0, false],
+    ['another image in the same format', { mediaType: 'image/jpeg' }, 0, false],
+  ] as const) {
+    it(`takes ${what} ${expected ? 'for what was written' : 'for a copy'}`, () => {
+      const read = { mediaType: 'image/png', size: SIZE, ...copied }
+      assert.equal(isLikelyConversion(written, read, afterMs), expected)
+    })
+  }
+})
