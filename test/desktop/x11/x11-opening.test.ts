@@ -96,7 +96,7 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
     t.after(() => server.stop())
     const url = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
     const script = `
-      import { systemClock as clock } from '${url('daemon/system-clock.ts')}'
+      import { systemClock as clock } from '${url('lib/clock.ts')}'
       import { X11Clipboard } from '${url('desktop/x11/x11-clipboard.ts')}'
       const logger = { debug() {}, info() {}, warn() {}, error() {} }
       const events = { isWanted: () => true, onCopy() {}, onTrouble() {} }
