@@ -53,7 +53,7 @@ export function blobReply({ item, blob }: StoredItem): Reply {
 }
 
 export interface PutFileDeps {
-  readonly staging: Pick<StagingArea, 'admit' | 'stage'>
+  readonly staging: Pick<StagingArea, 'admit' | 'receive'>
   /** The largest file, in bytes. */
   readonly maxFileBytes: number
 }
@@ -66,13 +66,15 @@ export function putFile({
   return async (call: FileCall) => {
     const dataName = checkName(call.params.dataName)
     const { id: deviceId, passwordHash } = call.principal
-    const source = { deviceId, passwordHash, declaredSize: declaredLength(call.request) }
+    const declaredSize = declaredLength(call.request)
+    const source = { deviceId, passwordHash, declaredSize, dataName }
     await staging.admit(source)
 
     const body = streamBody(call, { limit: maxFileBytes, idleMs: BODY_IDLE_MS })
     const { head, bytes } = await peek(body, SNIFF_LENGTH)
     const mediaType = classifyMediaType(call.request.headers['content-type'], head, dataName)
-    await staging.stage({ ...source, dataName, mediaType }, bytes)
+    const upload = await staging.receive(source, bytes)
+    await upload.stage({ dataName, mediaType })
     return empty(200)
   }
 }

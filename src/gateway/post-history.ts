@@ -73,7 +73,7 @@ async function apply(
     await file?.upload.discard()
     throw error
   }
-  file?.upload.release()
+  await file?.upload.release()
   const { item } = applied
   // An empty text is acknowledged only: the current item is another one.
   const isApplied = item !== undefined && matchesHash(item, hash)

@@ -1,8 +1,8 @@
 /**
  * Port: where uploaded bytes wait for the document that names them.
  *
- * `PUT /file/{dataName}` stages; the inbound pipeline takes when the document comes. A form may name
- * its bytes behind them: they are received first, and staged then, or handed to the pipeline.
+ * `PUT /file/{dataName}` receives and stages; the inbound pipeline takes when the document comes. A
+ * form may name its bytes behind them: they are staged then, or handed to the pipeline.
  * Uploads are kept per device and name, so that one device never gets what another one sent. The
  * document may never come: implementations own expiry, the number of names per device, and the
  * quota. When there is no more room, whoever has most gives an upload up, also a complete one.
@@ -16,10 +16,12 @@
 import type { HashedBlob } from './blob.ts'
 import type { Login } from './device-registry.ts'
 
-/** What is known about any upload before its bytes have arrived. */
+/** What is known about an upload before its bytes have arrived. */
 export interface UploadSource extends Login {
-  /** As declared by the sender. */
+  /** Bytes, as declared by the sender. */
   readonly declaredSize: number | undefined
+  /** The data name, where it comes before the bytes. */
+  readonly dataName?: string
 }
 
 /** What to file an upload under. */
@@ -30,33 +32,34 @@ export interface UploadName {
   readonly mediaType: string
 }
 
-/** An upload whose name comes first. */
-export interface UploadHeader extends UploadSource, UploadName {}
+/** Bytes that somebody has in hand, and has to end. */
+interface UploadInHand {
+  readonly blob: HashedBlob
+  /** The blob has a new owner: forgets the upload and leaves the blob alone. */
+  release(): Promise<void>
+  /** The bytes are not needed: forgets the upload and discards the blob. */
+  discard(): Promise<void>
+}
 
 /**
- * Bytes that came before their name. Exactly one of its three endings must be called; until then
- * they count against the quota, and a crash leaves nothing of them. Until they are kept, they may
- * have to give way to another device, and are discarded then.
+ * Bytes that have come and are not filed yet. Exactly one of its three endings must be called; until
+ * then they count against the quota, and a crash leaves nothing of them. Until they are kept, they
+ * may have to give way to another device, and are discarded then.
  */
-export interface ReceivedUpload {
-  readonly blob: HashedBlob
+export interface ReceivedUpload extends UploadInHand {
   /**
-   * Nothing is awaited from the sender any more: they give way to nobody from now on.
+   * Nothing is awaited from the sender any more: the bytes give way to nobody from now on.
    *
    * @throws {DomainError} `NO_SPACE` when they have given way.
    */
   keep(): void
   /**
-   * Files them under the device that sent them and under a name; the newest complete upload wins.
-   * When it fails they are discarded.
+   * The third ending: keeps the bytes, and files them under the device that sent them and under a
+   * name; the newest complete upload wins. When it fails they are discarded.
    *
    * @throws {DomainError} `NO_SPACE`; `CREDENTIAL_GONE` when the device was dropped meanwhile.
    */
   stage(name: UploadName): Promise<StagedUpload>
-  /** The blob has a new owner: forgets the upload and leaves the blob alone. */
-  release(): void
-  /** Nothing came of it: discards the blob. */
-  discard(): Promise<void>
 }
 
 /** A complete upload that waits. */
@@ -68,40 +71,30 @@ export interface StagedUpload {
 }
 
 /** An upload that was taken. Exactly one of its three endings must be called. */
-export interface TakenUpload extends StagedUpload {
-  /** The blob has a new owner: forgets the upload and leaves the blob alone. */
-  release(): Promise<void>
-  /** The bytes are not needed any more: forgets the upload and discards the blob. */
-  discard(): Promise<void>
+export interface TakenUpload extends StagedUpload, UploadInHand {
   /**
-   * Nothing came of it: waits again, unless a newer upload of its name has come meanwhile, or the
-   * device was dropped.
+   * The third ending: the upload waits again, unless a newer one of its name has come meanwhile, or
+   * the device was dropped.
    */
   giveBack(): void
 }
 
+/** Where uploads wait. */
 export interface StagingArea {
   /**
    * Checks whether an upload of the declared size would find room, before its first byte is read.
-   * Writes and removes nothing.
+   * Sets nothing aside: what is announced takes nothing from others.
    *
-   * @throws {DomainError} `UPLOAD_TOO_LARGE` past the size cap; `NO_SPACE`.
+   * @throws {DomainError} `NO_SPACE`.
    */
   admit(source: UploadSource): Promise<void>
 
   /**
-   * Receives `bytes` of a size that the sender need not have declared.
+   * Receives `bytes`, and sets room aside for them while they come.
    *
    * @throws As `BlobStore.receive`; {DomainError} `CREDENTIAL_GONE`.
    */
   receive(source: UploadSource, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload>
-
-  /**
-   * Receives `bytes` and files them under the device and name of `header`.
-   *
-   * @throws As `receive` and `ReceivedUpload.stage`.
-   */
-  stage(header: UploadHeader, bytes: AsyncIterable<Uint8Array>): Promise<StagedUpload>
 
   /**
    * Hands an upload over. Until it is ended it is neither expired nor given to anybody else, and a

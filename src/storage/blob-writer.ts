@@ -1,39 +1,50 @@
 /**
- * Brings the chunks of an upload into a new file, and has it hashed behind the writing.
+ * Brings the bytes of an upload into a new file as they come, and has it hashed behind the writing.
+ * Refuses what is too much or too little.
  *
  * Chunks are gathered to batches, and two batches are written at a time.
  *
  * @module
  */
 
+import { DomainError } from '../core/domain-error.ts'
 import { KIB, MIB } from '../core/limits.ts'
 import type { FileHash } from '../hashing/file-hash.ts'
 import type { Semaphore } from '../lib/semaphore.ts'
-import type { Digests } from '../ports/blob.ts'
+import type { BytesToReceive, Digests } from '../ports/blob.ts'
 import { toDomainError } from './disk-errors.ts'
-import { writeFully, type WritableFile } from './write-fully.ts'
+import type { Allowance } from './disk-space.ts'
 
-/** Smaller ones wake a thread for little work; larger ones save no more, and take memory. */
+/** Smaller batches wake a thread for little work; larger ones save no more, and take memory. */
 const BATCH_BYTES: number = 512 * KIB
 
 /** A system call takes no more, and a hostile sender makes them a byte each. */
 const BATCH_CHUNKS = 1024
 
-/** More writes on their way are not faster either, and hold their batches. */
+/** More writes of one file at a time are not faster, and hold their batches in memory. */
 const MAX_WRITES = 2
 
 /** When all uploads together hold more than this, they write smaller batches. */
 const MAX_HELD_BYTES: number = 2 * MIB
 
 /**
- * After so many bytes the disk is told to begin. It costs nothing while the hashing is slower, and
+ * After this many bytes the disk is told to begin. It costs nothing while the hashing is slower, and
  * the document that makes a large upload the item then waits for 10 ms instead of half a second.
  */
 const WRITE_BACK_BYTES: number = 32 * MIB
 
+/** The part of a `FileHandle` that is needed. */
+export interface WritableFile {
+  writev(
+    chunks: readonly Uint8Array[],
+    position: number,
+  ): Promise<{ readonly bytesWritten: number }>
+  datasync(): Promise<void>
+}
+
 /** What the writers of one store share. */
 export interface WriterPool {
-  /** Bytes in memory. */
+  /** The number of bytes in memory. */
   held: number
   /** Writers with bytes that are not on their way yet; who has gathered for the longest comes first. */
   readonly gathering: Set<Pick<BlobWriter, 'writeOut'>>
@@ -44,10 +55,10 @@ export interface WriterPool {
 }
 
 export interface BlobWriterOptions {
-  readonly file: WritableFile & { datasync(): Promise<void> }
+  readonly file: WritableFile
   readonly hash: Pick<FileHash, 'add' | 'reached' | 'finish' | 'abort'>
   readonly pool: WriterPool
-  /** Called when so many more bytes have been written. */
+  /** Called when more bytes have been written, with their number. */
   readonly onWritten: (bytes: number) => void
 }
 
@@ -58,7 +69,7 @@ interface Batch {
   isWritten: boolean
 }
 
-/** Exactly one of its two endings, `finish` and `abort`, must be called. */
+/** Writes one file. Exactly one of its two endings, `finish` and `abort`, must be called. */
 export class BlobWriter {
   readonly #options: BlobWriterOptions
   readonly #underWay = new Set<Promise<void>>()
@@ -76,7 +87,7 @@ export class BlobWriter {
     this.#options = options
   }
 
-  /** How many bytes were added. */
+  /** The number of bytes that were added. */
   get size(): number {
     return this.#size
   }
@@ -97,7 +108,7 @@ export class BlobWriter {
     const isFull = this.#size - this.#position >= BATCH_BYTES || this.#chunks.length >= BATCH_CHUNKS
     if (isFull) return this.#flush()
     if (pool.held <= MAX_HELD_BYTES) return undefined
-    // Of a slow sender the bytes would lie here until its next ones come, and leave others less.
+    // The bytes of a slow sender would lie here until its next ones come, and leave others less.
     const [first] = pool.gathering
     if (first !== this) first?.writeOut()
     return this.#flush()
@@ -108,7 +119,7 @@ export class BlobWriter {
     this.#write()
   }
 
-  /** Ends it: everything is in the file. */
+  /** Ends the writing: everything is in the file then. */
   async finish(): Promise<Digests> {
     this.#write()
     await Promise.all(this.#underWay)
@@ -118,7 +129,7 @@ export class BlobWriter {
     return digests
   }
 
-  /** Ends it without a result. Nothing uses the file any more once it resolves. */
+  /** Ends the writing without a result. Nothing uses the file once it resolves. */
   async abort(): Promise<void> {
     const { hash, pool } = this.#options
     pool.held -= this.#size - this.#position
@@ -188,4 +199,75 @@ export class BlobWriter {
   #throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure.cause
   }
+}
+
+/**
+ * Moves `bytes` to `writer`, and ends the writer in any case.
+ *
+ * @throws {DomainError} `UPLOAD_TOO_LARGE`, `UPLOAD_INCOMPLETE`, `NO_SPACE`; what `bytes` throws.
+ */
+export async function receiveStream(
+  bytes: AsyncIterable<Uint8Array>,
+  writer: BlobWriter,
+  { declaredSize = 0, maxBytes }: BytesToReceive,
+  allowance: Allowance,
+): Promise<Digests> {
+  try {
+    for await (const chunk of bytes) {
+      const size = writer.size + chunk.length
+      if (size > maxBytes) throw tooLarge(maxBytes)
+      if (size > allowance.bytes) await allowance.grow(size)
+      const pause = writer.add(chunk)
+      // Waiting for nothing would cost a turn for every chunk.
+      if (pause !== undefined) await pause
+    }
+    if (writer.size < declaredSize) throw incomplete(writer.size, declaredSize)
+  } catch (error) {
+    await writer.abort()
+    throw error
+  }
+  return writer.finish()
+}
+
+/** Writes all of a batch. @throws {DomainError} `NO_SPACE`. */
+async function writeFully(
+  file: WritableFile,
+  chunks: readonly Uint8Array[],
+  position: number,
+): Promise<void> {
+  try {
+    let rest = chunks
+    for (let at = position; rest.length > 0; ) {
+      const { bytesWritten } = await file.writev(rest, at)
+      at += bytesWritten
+      // A disk that is nearly full takes less than it is given, and only then says so.
+      rest = dropBytes(rest, bytesWritten)
+    }
+  } catch (error) {
+    throw toDomainError(error, 'Cannot keep the upload')
+  }
+}
+
+/** The bytes of `chunks` behind the first `count` ones. */
+function dropBytes(chunks: readonly Uint8Array[], count: number): readonly Uint8Array[] {
+  let left = count
+  const index = chunks.findIndex(({ length }) => {
+    if (left < length) return true
+    left -= length
+    return false
+  })
+  if (index === -1) return []
+  const [first, ...others] = chunks.slice(index)
+  return first === undefined ? [] : [first.subarray(left), ...others]
+}
+
+/** The refusal of an upload of more than `maxBytes`. */
+export function tooLarge(maxBytes: number): DomainError {
+  const message = `Cannot keep the upload: at most ${maxBytes} bytes are taken`
+  return new DomainError('UPLOAD_TOO_LARGE', message)
+}
+
+function incomplete(size: number, declared: number): DomainError {
+  const message = `Cannot keep the upload: ${size} of ${declared} bytes came`
+  return new DomainError('UPLOAD_INCOMPLETE', message)
 }

@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MAX_FILE_BYTES } from '../core/limits.ts'
+import { MIB } from '../core/limits.ts'
 import { digestsOf } from '../hashing/content-id.ts'
 import type { FileHasher } from '../hashing/file-hasher.ts'
 import { createPrivateFile, syncFolder } from '../lib/atomic-file.ts'
@@ -17,47 +17,50 @@ import { Semaphore } from '../lib/semaphore.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { BlobStore, BytesToReceive, CopiedGroup, Digests } from '../ports/blob.ts'
 import type { Logger } from '../ports/logger.ts'
-import { firstStep, type Allowance } from './allowance.ts'
-import { BlobWriter, type WriterPool } from './blob-writer.ts'
-import { DiskBlob, gone, openUserFile } from './disk-blob.ts'
+import { BlobWriter, receiveStream, tooLarge, type WriterPool } from './blob-writer.ts'
+import {
+  DiskBlob,
+  gone,
+  isSameFile,
+  openUserFile,
+  readFileState,
+  type FileIdentity,
+  type FileState,
+} from './disk-blob.ts'
 import { isDiskFailure, toDomainError } from './disk-errors.ts'
-import type { DiskSpace } from './disk-space.ts'
-import { isSameFile, readFileState, type FileIdentity, type FileState } from './file-identity.ts'
+import type { Allowance, DiskSpace } from './disk-space.ts'
 import { adoptGroup } from './group/adopt-group.ts'
 import { GroupBlob } from './group/group-blob.ts'
 import { decodeGroupList } from './group/group-list.ts'
-import { hashFile } from './hash-file.ts'
 import { openOwnFile } from './own-files.ts'
-import { receiveStream, tooLarge } from './receive-stream.ts'
+import { BLOB_NAME } from './record-fields.ts'
 
-const BLOB_NAME = /^[0-9a-f]{32}$/
-
-/** Of all uploads together: more are not faster, and would leave no thread for other files. */
+/** Writes of all uploads together: more are not faster, and would leave no thread for other files. */
 const MAX_WRITES = 2
+
+/** What is read of a file at once. */
+const READ_BYTES: number = MIB / 4
 
 export interface DiskBlobStoreOptions {
   readonly folder: string
   readonly space: DiskSpace
   readonly hasher: FileHasher
   readonly logger: Logger
-  /** The largest archive of copied files; by default the largest file. */
-  readonly maxGroupBytes?: number
+  /** The largest archive of copied files, in bytes. */
+  readonly maxGroupBytes: number
 }
 
-/** What is known of a blob from before a restart. */
+/** What is known of a blob from before a restart, besides its name. */
 export interface KnownBlob {
   readonly size: number
   readonly digests: Digests
-  /** A power cut may have left other bytes in a file of the right size. */
+  /** Whether a power cut may have left other bytes in a file of the right size. */
   readonly mayBeTorn?: boolean
 }
 
+/** The blobs of a data directory. */
 export class DiskBlobStore implements BlobStore {
-  readonly #folder: string
-  readonly #space: DiskSpace
-  readonly #hasher: FileHasher
-  readonly #logger: Logger
-  readonly #maxGroupBytes: number
+  readonly #options: DiskBlobStoreOptions
   readonly #synced = new WeakSet<DiskBlob | GroupBlob>()
   readonly #pool: WriterPool = {
     held: 0,
@@ -67,30 +70,27 @@ export class DiskBlobStore implements BlobStore {
   }
 
   constructor(options: DiskBlobStoreOptions) {
-    const { folder, space, hasher, logger, maxGroupBytes = MAX_FILE_BYTES } = options
-    this.#folder = folder
-    this.#space = space
-    this.#hasher = hasher
-    this.#logger = logger
-    this.#maxGroupBytes = maxGroupBytes
+    this.#options = options
   }
 
-  /** @param allowance Asked instead of the disk, by whoever has asked the disk and more. */
+  /** @param allowance Asked instead of the disk, by a caller that has asked the disk and more. */
   async receive(
     bytes: AsyncIterable<Uint8Array>,
     expected: BytesToReceive,
     allowance?: Allowance,
   ): Promise<DiskBlob> {
+    const { space } = this.#options
     const { declaredSize, maxBytes } = expected
     if ((declaredSize ?? 0) > maxBytes) throw tooLarge(maxBytes)
-    const room = allowance ?? (await this.#allow(declaredSize))
+    if (allowance === undefined) await space.check(declaredSize ?? 0)
+    const room = allowance ?? space.allowance(declaredSize)
     try {
-      const blob = await this.#receive(bytes, expected, room)
-      this.#space.hadRoom(blob.size)
+      const blob = await this.#write(bytes, expected, room)
+      space.hadRoom(blob.size)
       return blob
     } catch (error) {
       // Nobody knows how much it would have taken: the next upload tells.
-      if (isDiskFailure(error)) this.#space.ranOut(0)
+      if (isDiskFailure(error)) space.ranOut(0)
       throw error
     } finally {
       if (allowance === undefined) room.release()
@@ -103,7 +103,10 @@ export class DiskBlobStore implements BlobStore {
     try {
       const before = await readFileState(file)
       if (!before.isFile) throw gone('it is not a regular file')
-      const digests = await hashFile(file, this.#hasher, { size: before.identity.size, signal })
+      const digests = await hashFile(file, this.#options.hasher, {
+        size: before.identity.size,
+        signal,
+      })
       const after = await readFileState(file)
       if (!isSameFile(before.identity, after.identity)) throw gone('the file changed meanwhile')
       return this.adopted(path, after.identity, digests, after.modifiedAt)
@@ -116,7 +119,7 @@ export class DiskBlobStore implements BlobStore {
     const keep = (bytes: Uint8Array): Promise<DiskBlob> => {
       return this.receive(only(bytes), { declaredSize: bytes.length, maxBytes: bytes.length })
     }
-    return adoptGroup(paths, { signal, maxBytes: this.#maxGroupBytes, keep })
+    return adoptGroup(paths, { signal, maxBytes: this.#options.maxGroupBytes, keep })
   }
 
   /** A blob over a file of the user that was hashed some time ago. */
@@ -132,12 +135,12 @@ export class DiskBlobStore implements BlobStore {
    */
   async restore(name: string, known: KnownBlob): Promise<DiskBlob | undefined> {
     const { size, digests, mayBeTorn = false } = known
-    const file = await openOwnFile(join(this.#folder, name))
+    const file = await openOwnFile(join(this.#options.folder, name))
     if (file === undefined) return undefined
     try {
       const state = await readFileState(file)
       if (state.identity.size !== size) return undefined
-      const found = mayBeTorn ? await hashFile(file, this.#hasher, { size }) : digests
+      const found = mayBeTorn ? await hashFile(file, this.#options.hasher, { size }) : digests
       return found.sha256 === digests.sha256 ? this.#own(name, state, digests) : undefined
     } finally {
       await file.close()
@@ -151,7 +154,7 @@ export class DiskBlobStore implements BlobStore {
    * @throws {DomainError} as {@link restore}.
    */
   async restoreGroup(name: string, group: KnownBlob): Promise<GroupBlob | undefined> {
-    const file = await openOwnFile(join(this.#folder, name))
+    const file = await openOwnFile(join(this.#options.folder, name))
     if (file === undefined) return undefined
     try {
       const bytes = await file.readFile()
@@ -172,7 +175,7 @@ export class DiskBlobStore implements BlobStore {
     try {
       if (this.#synced.has(blob)) return await (await blob.open()).close()
       await blob.sync()
-      if (blob.ownName !== undefined) await syncFolder(this.#folder)
+      if (blob.ownName !== undefined) await syncFolder(this.#options.folder)
       this.#synced.add(blob)
     } catch (error) {
       throw toDomainError(error, 'Cannot keep the bytes')
@@ -181,30 +184,26 @@ export class DiskBlobStore implements BlobStore {
 
   /** Removes the files of ours that are not in `keep`; what is foreign stays. */
   async sweep(keep: ReadonlySet<string>): Promise<void> {
-    const entries = await readdir(this.#folder, { withFileTypes: true })
+    const entries = await readdir(this.#options.folder, { withFileTypes: true })
     for (const entry of entries) {
       const isOurs = entry.isFile() && BLOB_NAME.test(entry.name)
-      if (isOurs && !keep.has(entry.name)) await this.#remove(join(this.#folder, entry.name))
+      if (isOurs && !keep.has(entry.name))
+        await this.#remove(join(this.#options.folder, entry.name))
     }
   }
 
-  async #allow(declaredSize: number | undefined): Promise<Allowance> {
-    await this.#space.check(declaredSize ?? 0)
-    return this.#space.allow(firstStep(declaredSize), declaredSize)
-  }
-
-  async #receive(
+  async #write(
     bytes: AsyncIterable<Uint8Array>,
     expected: BytesToReceive,
     allowance: Allowance,
   ): Promise<DiskBlob> {
     const name = randomBytes(16).toString('hex')
-    const path = join(this.#folder, name)
+    const path = join(this.#options.folder, name)
     const file = await create(path)
     try {
       const writer = new BlobWriter({
         file,
-        hash: this.#hasher.start(file),
+        hash: this.#options.hasher.start(file),
         pool: this.#pool,
         onWritten: (count) => allowance.wrote(count),
       })
@@ -221,7 +220,7 @@ export class DiskBlobStore implements BlobStore {
   #own(name: string, { identity, modifiedAt }: FileState, digests: Digests): DiskBlob {
     return new DiskBlob({
       source: { kind: 'own', name },
-      path: join(this.#folder, name),
+      path: join(this.#options.folder, name),
       // A copy of the data directory has other times, and nobody writes into our files.
       identity: { ...identity, mtimeNs: undefined },
       digests,
@@ -230,14 +229,14 @@ export class DiskBlobStore implements BlobStore {
     })
   }
 
-  /** What cannot be removed now is swept at the next start. */
+  /** Removes a file. What cannot be removed now is swept at the next start. */
   async #remove(path: string): Promise<void> {
     try {
       await unlink(path)
     } catch (error) {
       const code = codeOf(error)
       if (code === 'ENOENT') return
-      this.#logger.warn('Cannot remove bytes that nobody needs', { path, code })
+      this.#options.logger.warn('Cannot remove bytes that nobody needs', { path, code })
     }
   }
 }
@@ -248,4 +247,40 @@ async function create(path: string): Promise<FileHandle> {
   } catch (error) {
     throw toDomainError(error, 'Cannot keep the upload')
   }
+}
+
+interface HashFileOptions {
+  /** The bytes that the file has now. */
+  readonly size: number
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Reads a file once, to hash it.
+ *
+ * @throws {DomainError} `BLOB_GONE` when the file becomes shorter.
+ * @throws `signal.reason` when aborted.
+ */
+async function hashFile(
+  file: FileHandle,
+  hasher: FileHasher,
+  { size, signal }: HashFileOptions,
+): Promise<Digests> {
+  const hash = hasher.start(file)
+  try {
+    const block = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
+    for (let position = 0; position < size; ) {
+      const length = Math.min(block.length, size - position)
+      const { bytesRead } = await file.read(block, 0, length, position)
+      signal?.throwIfAborted()
+      if (bytesRead === 0) throw gone('the file became shorter while it was read')
+      hash.add(block.subarray(0, bytesRead))
+      position += bytesRead
+      hash.reached(position)
+    }
+  } catch (error) {
+    await hash.abort()
+    throw error
+  }
+  return hash.finish()
 }

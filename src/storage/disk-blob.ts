@@ -4,12 +4,11 @@
  * @module
  */
 
-import { constants } from 'node:fs'
+import { constants, type BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { DomainError } from '../core/domain-error.ts'
 import { codeOf, isShortage } from '../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../ports/blob.ts'
-import { isSameFile, readFileState, type FileIdentity } from './file-identity.ts'
 import { isOpenedAt } from './without-links.ts'
 
 /** Does not wait for the other end of a pipe. */
@@ -17,6 +16,24 @@ const READ_FLAGS: number = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** Windows syncs only what is open for writing. */
 const SYNC_FLAGS: number = constants.O_RDWR | constants.O_NONBLOCK
+
+/** What tells a file from another one, or from its own earlier content. `undefined` is not compared. */
+export interface FileIdentity {
+  readonly size: number
+  readonly ino: bigint
+  /** On some machines, another number after a restart. */
+  readonly dev: bigint | undefined
+  /** Compared for files of the user only: others may write those in place. */
+  readonly mtimeNs: bigint | undefined
+}
+
+/** A file as it is now. */
+export interface FileState {
+  readonly isFile: boolean
+  readonly identity: FileIdentity & { readonly mtimeNs: bigint }
+  /** Unix milliseconds. */
+  readonly modifiedAt: number
+}
 
 /** Whose file it is. */
 export type BlobSource = { readonly kind: 'own'; readonly name: string } | { readonly kind: 'user' }
@@ -31,6 +48,7 @@ export interface DiskBlobOptions {
   readonly remove: (path: string) => Promise<void>
 }
 
+/** The bytes of one file. */
 export class DiskBlob implements HashedBlob {
   readonly source: BlobSource
   readonly path: string
@@ -49,7 +67,7 @@ export class DiskBlob implements HashedBlob {
     this.#remove = remove
   }
 
-  /** Name of a file of ours. */
+  /** The name in `blobs/`; `undefined` for a file of the user. */
   get ownName(): string | undefined {
     return this.source.kind === 'own' ? this.source.name : undefined
   }
@@ -129,9 +147,11 @@ export function openUserFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * The same for a file that was found in a folder: neither it nor a folder above it is a link.
+ * Opens a file that was found in a folder of the user for reading: neither it nor a folder above it
+ * is a link.
  *
- * @param path Without links in it.
+ * @param path A path without links in it.
+ * @throws {DomainError} `BLOB_GONE`.
  */
 export async function openCopiedFile(path: Buffer): Promise<FileHandle> {
   const file = await openFileOfUser(path, READ_FLAGS | constants.O_NOFOLLOW)
@@ -144,7 +164,7 @@ export async function openCopiedFile(path: Buffer): Promise<FileHandle> {
   }
 }
 
-/** Why bytes cannot be read any more. Without the path, which may tell what was copied. */
+/** The failure of reading bytes. It has no path, which may tell what was copied. */
 export function gone(reason: string): DomainError {
   return new DomainError('BLOB_GONE', `Cannot read the bytes: ${reason}`)
 }
@@ -161,7 +181,7 @@ async function openOwnBlob(path: string, flags: number): Promise<FileHandle> {
   }
 }
 
-/** It may be anywhere, also where we may not go any more. */
+/** A file of the user may be anywhere, also where we may not go any more. */
 async function openFileOfUser(path: string | Buffer, flags: number): Promise<FileHandle> {
   try {
     return await open(path, flags)
@@ -169,4 +189,29 @@ async function openFileOfUser(path: string | Buffer, flags: number): Promise<Fil
     if (isShortage(error)) throw error
     throw gone(`the system says ${codeOf(error)}`)
   }
+}
+
+/** Looks at an open file. */
+export async function readFileState(file: FileHandle): Promise<FileState> {
+  return toFileState(await file.stat({ bigint: true }))
+}
+
+/** What the system says of a file. */
+export function toFileState(stats: BigIntStats): FileState {
+  const { ino, dev, mtimeNs } = stats
+  return {
+    isFile: stats.isFile(),
+    identity: { size: Number(stats.size), ino, dev, mtimeNs },
+    modifiedAt: Number(stats.mtimeMs),
+  }
+}
+
+/** Whether `actual` is what is known of the file. */
+export function isSameFile(known: FileIdentity, actual: FileIdentity): boolean {
+  return (
+    known.size === actual.size &&
+    known.ino === actual.ino &&
+    (known.dev === undefined || known.dev === actual.dev) &&
+    (known.mtimeNs === undefined || known.mtimeNs === actual.mtimeNs)
+  )
 }

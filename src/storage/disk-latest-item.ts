@@ -12,6 +12,7 @@ import type { Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { isLongerThan } from '../core/text-length.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
+import { NewerVersionError } from '../lib/json-file.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -26,7 +27,6 @@ import {
   type BlobReference,
 } from './item-file.ts'
 import { readOwnFile } from './own-files.ts'
-import { NewerVersionError } from './record-fields.ts'
 
 export interface DiskLatestItemOptions {
   /** The file, in a folder that exists and that is ours alone. */

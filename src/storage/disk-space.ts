@@ -1,13 +1,35 @@
 /**
- * Keeps files that come from filling the disk: what is free, less what those under way were
- * promised.
+ * Keeps files that come from filling the disk: counts what is free, less what the files under way
+ * were promised.
+ *
+ * Room is promised in steps, while bytes come: what a sender declares and does not send takes
+ * nothing from anybody.
  *
  * @module
  */
 
-import { statfs } from 'node:fs/promises'
+import { stat, statfs } from 'node:fs/promises'
 import { DomainError } from '../core/domain-error.ts'
-import { nextStep, type Allowance } from './allowance.ts'
+import { KIB, MIB } from '../core/limits.ts'
+import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
+
+/** How many bytes an upload may bring, from before its first byte until it is stored or has failed. */
+export interface Allowance extends DiskRoom {
+  /** The number of bytes that are allowed now. */
+  readonly bytes: number
+
+  /**
+   * Allows at least `bytes` in all.
+   *
+   * @throws {DomainError} `NO_SPACE`.
+   */
+  grow(bytes: number): Promise<void>
+}
+
+const FIRST_STEP_BYTES: number = 64 * KIB
+
+/** Large enough for a fast upload not to ask the disk for each chunk. */
+const LARGEST_STEP_BYTES: number = 32 * MIB
 
 const UNLIMITED: Allowance = {
   bytes: Infinity,
@@ -16,18 +38,26 @@ const UNLIMITED: Allowance = {
   release: () => undefined,
 }
 
+/** How many more bytes are set aside for an upload: as many as it has brought, within bounds. */
+export function nextStep(allowed: number, declaredSize: number | undefined): number {
+  const step = Math.min(Math.max(allowed, FIRST_STEP_BYTES), LARGEST_STEP_BYTES)
+  const isKnown = declaredSize !== undefined && declaredSize > allowed
+  return isKnown ? Math.min(step, declaredSize - allowed) : step
+}
+
+/** The disk that one folder is on. */
 export class DiskSpace {
   readonly #folder: string
   readonly #minFreeBytes: number
   readonly #onFull: (isFull: boolean) => void
-  /** Promised, and not written yet. */
+  /** Bytes that were promised, and are not written yet. */
   #promised = 0
-  /** The least that found no room, until there is room for it again. */
+  /** The smallest upload that found no room, in bytes, until there is room for it again. */
   #refused: number | undefined
 
   /**
-   * @param minFreeBytes What uploads leave free; 0 switches all checks off.
-   * @param onFull Told when an upload finds no room, and when there is room for it again.
+   * @param minFreeBytes The bytes that uploads leave free; 0 switches all checks off.
+   * @param onFull Called when an upload finds no room, and when there is room for it again.
    */
   constructor(folder: string, minFreeBytes: number, onFull: (isFull: boolean) => void = () => {}) {
     this.#folder = folder
@@ -35,13 +65,13 @@ export class DiskSpace {
     this.#onFull = onFull
   }
 
-  /** What an unprivileged program may still write to this disk. */
+  /** The number of bytes that an unprivileged program may still write to this disk. */
   async free(): Promise<number> {
     const { bavail, bsize } = await statfs(this.#folder)
     return bavail * bsize
   }
 
-  /** What may still be promised; less than nothing where the disk is too full already. */
+  /** The number of bytes that may still be promised; negative where the disk is too full already. */
   async available(): Promise<number> {
     return this.#minFreeBytes === 0 ? Infinity : this.#leftOf(await this.free())
   }
@@ -61,14 +91,13 @@ export class DiskSpace {
   }
 
   /**
-   * An allowance of `bytes`, which the disk has room for.
+   * An allowance that has no room yet, and gets it as it grows.
    *
-   * @param declaredSize Of the whole, for its steps.
-   * @throws {DomainError} `NO_SPACE`.
+   * @param declaredSize Size of the whole upload, for the steps.
    */
-  async allow(bytes: number, declaredSize?: number): Promise<Allowance> {
+  allowance(declaredSize?: number): Allowance {
     if (this.#minFreeBytes === 0) return UNLIMITED
-    let promised = await this.#promise(bytes, bytes, bytes)
+    let promised = 0
     let written = 0
     return {
       get bytes() {
@@ -90,14 +119,14 @@ export class DiskSpace {
     }
   }
 
-  /** Notes that an upload of so many bytes found no room. */
+  /** Notes that an upload of this many bytes found no room. */
   ranOut(bytes: number): void {
     const isNews = this.#refused === undefined
     this.#refused = Math.min(bytes, this.#refused ?? bytes)
     if (isNews) this.#onFull(true)
   }
 
-  /** Notes that there was room for so many bytes. */
+  /** Notes that there was room for this many bytes. */
   hadRoom(bytes: number): void {
     if (this.#refused === undefined || bytes < this.#refused) return
     this.#refused = undefined
@@ -107,7 +136,7 @@ export class DiskSpace {
   /**
    * Promises as many bytes as it can: at least `least`, at most `most` where that is more.
    *
-   * @param size Of the whole upload, which gives back what it has when it is refused.
+   * @param size Bytes of the whole upload, which gives back what it has when it is refused.
    */
   async #promise(least: number, most: number, size: number): Promise<number> {
     const free = await this.free()
@@ -125,6 +154,33 @@ export class DiskSpace {
 
   #leftOf(free: number): number {
     return free - this.#promised - this.#minFreeBytes
+  }
+}
+
+/**
+ * Makes a function that sets room aside for files outside of the data directory, by the same rule as
+ * for uploads.
+ *
+ * @param folder The folder that `space` is of: what goes to the same file system counts together.
+ * @param openSpace Opens the space of a folder on another file system.
+ */
+export function createReserveRoom(
+  folder: string,
+  space: DiskSpace,
+  openSpace: (folder: string) => DiskSpace,
+): ReserveRoom {
+  const others = new Map<number, DiskSpace>()
+  const spaceOf = async (target: string): Promise<DiskSpace> => {
+    const [own, wanted] = await Promise.all([stat(folder), stat(target)])
+    if (wanted.dev === own.dev) return space
+    const other = others.get(wanted.dev) ?? openSpace(target)
+    others.set(wanted.dev, other)
+    return other
+  }
+  return async (bytes, target) => {
+    const room = (await spaceOf(target)).allowance(bytes)
+    await room.grow(bytes)
+    return room
   }
 }
 

@@ -7,6 +7,7 @@
  * @module
  */
 
+import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
 import type {
@@ -14,37 +15,38 @@ import type {
   StagedUpload,
   StagingArea,
   TakenUpload,
-  UploadHeader,
   UploadName,
   UploadSource,
 } from '../ports/staging-area.ts'
 import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { tooLarge } from './receive-stream.ts'
 import { dropped, PendingUploads, type PendingUpload } from './pending-uploads.ts'
-import { restoreStaged, type RestoreOptions } from './restore-staged.ts'
-import { StagedFiles } from './staged-files.ts'
-import { credentialOf } from './staging-record.ts'
-import { StagingRoom } from './staging-room.ts'
-import type { Expected, UploadUnderWay } from './upload-under-way.ts'
+import { credentialOf, StagingRecords, type FoundRecord } from './staging-records.ts'
+import { StagingRoom, type UploadUnderWay } from './staging-room.ts'
 import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
 
-export interface DiskStagingAreaOptions extends RestoreOptions {
+export interface DiskStagingAreaOptions {
   /** The folder of the records, which exists and is ours alone. */
   readonly folder: string
-  readonly blobs: DiskBlobStore
+  readonly blobs: Pick<DiskBlobStore, 'receive' | 'restore'>
   readonly space: DiskSpace
+  readonly clock: Clock
   readonly logger: Logger
   readonly maxFileBytes: number
+  readonly ttlMs: number
   readonly quotaBytes: number
   readonly maxPerDevice: number
+  /** Name of the blob that belongs to the item: its record is a left-over. */
+  readonly takenBlob: string | undefined
+  /** The devices whose uploads count. Without it everybody's do. */
   readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid' | 'list'> | undefined
 }
 
+/** The staging area of a daemon, in its data directory. */
 export class DiskStagingArea implements StagingArea {
   readonly #options: DiskStagingAreaOptions
-  readonly #files: StagedFiles
+  readonly #records: StagingRecords
   readonly #room: StagingRoom
   readonly #waiting: WaitingUploads
   readonly #pending = new PendingUploads()
@@ -53,7 +55,7 @@ export class DiskStagingArea implements StagingArea {
 
   private constructor(options: DiskStagingAreaOptions) {
     this.#options = options
-    this.#files = new StagedFiles(options.folder, options.logger)
+    this.#records = new StagingRecords(options.folder, options.logger)
     this.#waiting = new WaitingUploads(options.clock, (upload) => void this.#discard(upload))
     this.#room = new StagingRoom({
       quotaBytes: options.quotaBytes,
@@ -75,35 +77,51 @@ export class DiskStagingArea implements StagingArea {
     return area
   }
 
-  /** Names of the blobs that are not to be swept. */
+  /** Names of the blobs that must not be swept. */
   get blobNames(): readonly string[] {
     return [...this.#waiting.all.map(({ name }) => name), ...this.#unreadable]
   }
 
-  /** What waits. */
+  /** The number of uploads that wait, and of their bytes. */
   stats(): { readonly uploads: number; readonly bytes: number } {
     const uploads = this.#waiting.all
     return { uploads: uploads.length, bytes: sizeOf(uploads) }
   }
 
-  /** Calls `listener` when {@link stats} tells something else. @returns Ends the subscription. */
+  /** Calls `listener` when {@link stats} returns something else. @returns Ends the subscription. */
   onChange(listener: () => void): () => void {
     return this.#waiting.onChange(listener)
   }
 
-  async admit({ deviceId, declaredSize = 0 }: UploadSource): Promise<void> {
-    const { maxFileBytes } = this.#options
-    if (declaredSize > maxFileBytes) throw tooLarge(maxFileBytes)
-    await this.#room.admit(deviceId, declaredSize)
+  admit({ deviceId, declaredSize = 0 }: UploadSource): Promise<void> {
+    return this.#room.admit(deviceId, declaredSize)
   }
 
-  receive(source: UploadSource, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload> {
-    return this.#receive(source, bytes)
-  }
-
-  async stage(header: UploadHeader, bytes: AsyncIterable<Uint8Array>): Promise<StagedUpload> {
-    const received = await this.#receive(header, bytes)
-    return received.stage(header)
+  async receive(source: UploadSource, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload> {
+    const { blobs, maxFileBytes, devices } = this.#options
+    const { deviceId, declaredSize } = source
+    if (devices?.isValid(source) === false) throw dropped()
+    const pending = this.#pending.begin(deviceId)
+    const upload = this.#room.begin(source)
+    try {
+      const expected = { declaredSize, maxBytes: maxFileBytes }
+      const blob = await blobs.receive(upload.guard(bytes), expected, upload)
+      await upload.complete(blob)
+      return {
+        blob,
+        keep: () => upload.keep(),
+        stage: (name) => pending.endAfter(this.#stage(upload, name, blob, pending)),
+        release: async () => {
+          upload.release()
+          pending.end()
+        },
+        discard: () => pending.endAfter(upload.discard()),
+      }
+    } catch (error) {
+      upload.release()
+      pending.end()
+      throw error
+    }
   }
 
   take(deviceId: string, dataName: string): TakenUpload | undefined {
@@ -136,41 +154,6 @@ export class DiskStagingArea implements StagingArea {
     this.#waiting.close()
   }
 
-  async #receive(expected: Expected, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload> {
-    const { deviceId, declaredSize } = expected
-    const { blobs, maxFileBytes, devices } = this.#options
-    if (devices?.isValid(expected) === false) throw dropped()
-    const pending = this.#pending.begin(deviceId)
-    try {
-      const upload = await this.#room.begin(expected)
-      try {
-        const limits = { declaredSize, maxBytes: maxFileBytes }
-        const blob = await blobs.receive(upload.guard(bytes), limits, upload)
-        await upload.complete(blob)
-        return this.#received(upload, blob, pending)
-      } catch (error) {
-        upload.release()
-        throw error
-      }
-    } catch (error) {
-      pending.end()
-      throw error
-    }
-  }
-
-  #received(upload: UploadUnderWay, blob: DiskBlob, pending: PendingUpload): ReceivedUpload {
-    return {
-      blob,
-      keep: () => upload.keep(),
-      stage: (name) => pending.endAfter(this.#stage(upload, name, blob, pending)),
-      release: () => {
-        upload.release()
-        pending.end()
-      },
-      discard: () => pending.endAfter(upload.discard()),
-    }
-  }
-
   /** Writes the record of a complete upload; from then on it survives a restart. */
   async #stage(
     upload: UploadUnderWay,
@@ -179,17 +162,17 @@ export class DiskStagingArea implements StagingArea {
     pending: PendingUpload,
   ): Promise<StagedUpload> {
     const { clock, ttlMs } = this.#options
-    const { deviceId, passwordHash } = upload.expected
-    const { source, size, digests } = blob
-    if (source.kind !== 'own') throw new TypeError('Cannot stage a file of the user')
-    const { name } = source
-    const header = { deviceId, dataName, mediaType, sequence: this.#sequence++ }
+    const { deviceId, passwordHash } = upload.source
+    const { ownName: name, size, digests } = blob
+    if (name === undefined) throw new Error('Cannot stage a file of the user')
+    const header = { deviceId, dataName, mediaType, sequence: this.#sequence }
+    this.#sequence += 1
     try {
       upload.keep()
       pending.check()
       const credential = credentialOf(passwordHash)
       const record = { ...header, credential, size, ...digests, stagedAt: clock.now() }
-      await this.#files.write({ name, record })
+      await this.#records.write(name, record)
     } catch (error) {
       await upload.discard()
       throw error
@@ -225,17 +208,48 @@ export class DiskStagingArea implements StagingArea {
 
   async #forget({ deviceId, name, blob }: WaitingUpload): Promise<void> {
     this.#room.remove(deviceId, blob.size)
-    await this.#files.remove(name)
+    await this.#records.remove(name)
   }
 
   async #load(): Promise<void> {
-    const { uploads, unreadable } = await restoreStaged(this.#files, this.#options)
+    const { records, unreadable } = await this.#records.load()
     this.#unreadable = unreadable
-    for (const upload of uploads) {
+    for (const found of records) {
+      const upload = this.#counts(found) ? await this.#restore(found) : undefined
+      if (upload === undefined) {
+        await this.#records.remove(found.name)
+        continue
+      }
       this.#sequence = upload.sequence + 1
       this.#room.add(upload.deviceId, upload.blob.size)
       if (this.#waiting.isExpired(upload)) await this.#discard(upload)
       else await this.#add(upload)
     }
+  }
+
+  /**
+   * Whether an upload from before the start still counts: its bytes did not become the item just
+   * before a crash, and its device is paired, with the password that it had. Where there is no device
+   * at all, somebody has put the file of devices aside, and may bring it back.
+   */
+  #counts({ name, record: { deviceId, credential } }: FoundRecord): boolean {
+    const { takenBlob, devices } = this.#options
+    if (name === takenBlob) return false
+    if (devices === undefined || devices.list().length === 0) return true
+    const device = devices.find(deviceId)
+    if (device === undefined) return false
+    return credential === undefined || credential === credentialOf(device.passwordHash)
+  }
+
+  /** The upload of a record; `undefined` when its bytes were lost in a power cut. */
+  async #restore({ name, record, mayBeTorn }: FoundRecord): Promise<WaitingUpload | undefined> {
+    const { blobs, clock, ttlMs } = this.#options
+    const { deviceId, dataName, mediaType, sequence, size, sha256, blake3, stagedAt } = record
+    const blob = await blobs.restore(name, { size, digests: { sha256, blake3 }, mayBeTorn })
+    if (blob === undefined) return undefined
+    // A clock that was set back must not make anything younger than new.
+    const age = Math.max(0, clock.now() - stagedAt)
+    const expiresAt = clock.monotonic() + ttlMs - age
+    return { deviceId, dataName, mediaType, sequence, blob, name, expiresAt }
   }
 }

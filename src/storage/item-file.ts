@@ -16,12 +16,20 @@ import {
   arrayOf,
   decodeNumber,
   decodeString,
+  matching,
   objectOf,
   oneOf,
   optional,
   type Decoder,
 } from '../lib/decoder.ts'
-import { NewerVersionError } from './record-fields.ts'
+import { defineJsonFile } from '../lib/json-file.ts'
+import {
+  decodeBlobName,
+  decodeCount,
+  decodeDecimal,
+  decodeDigest,
+  decodeNanoseconds,
+} from './record-fields.ts'
 
 /** Where the bytes of an item are: in a blob of ours, in a file of the user, or in several. */
 export interface BlobReference {
@@ -56,37 +64,16 @@ export interface ItemFile {
   readonly binary: BinaryRecord | undefined
 }
 
-const VERSION = 2
-
-/** Written where it suffices, so that an earlier program can still read the file. */
-const VERSION_WITHOUT_GROUPS = 1
-
-const HEX_64 = /^[0-9a-f]{64}$/
-const BLOB_NAME = /^[0-9a-f]{32}$/
-const DECIMAL = /^[0-9]{1,20}$/
-
-/** Before 1970 as well. */
-const NANOSECONDS = /^-?[0-9]{1,20}$/
-
-const decodeHash = matching(decodeString, (text) => HEX_64.test(text), '64 hex digits')
-const decodeCount = matching(
-  decodeNumber,
-  (value) => Number.isSafeInteger(value) && value >= 0,
-  'a whole number',
-)
-const decodeDecimal = matching(decodeString, (text) => DECIMAL.test(text), 'a decimal number')
-const decodeNanoseconds = matching(decodeString, (text) => NANOSECONDS.test(text), 'a time')
-
-const decodeBlobName = matching(decodeString, (name) => BLOB_NAME.test(name), 'a blob name')
-
 const decodeContentId: Decoder<Item['contentId']> = (value, path = 'value') => {
   if (isContentId(value)) return value
   throw new TypeError(`"${path}" must be a content id`)
 }
 
-const decodeStampFields = objectOf({ at: decodeNumber, member: decodeString })
-
-const decodeStamp: Decoder<Stamp> = matching(decodeStampFields, isStamp, 'a stamp')
+const decodeStamp: Decoder<Stamp> = matching(
+  objectOf({ at: decodeNumber, member: decodeString }),
+  isStamp,
+  'a stamp',
+)
 
 const decodeItem: Decoder<Item> = objectOf({
   type: oneOf(ITEM_TYPES),
@@ -95,8 +82,8 @@ const decodeItem: Decoder<Item> = objectOf({
   mediaType: matching(decodeString, (type) => /^[ -~]*$/.test(type), 'a media type'),
   size: decodeCount,
   contentId: decodeContentId,
-  contentHash: decodeHash,
-  nameHash: decodeHash,
+  contentHash: decodeDigest,
+  nameHash: decodeDigest,
   aliases: arrayOf(decodeString),
   activatedAt: decodeNumber,
   stamp: optional(decodeStamp),
@@ -120,7 +107,7 @@ const decodeBinary: Decoder<BinaryRecord> = objectOf({
         }),
       ),
       group: optional(decodeBlobName),
-      blake3: decodeHash,
+      blake3: decodeDigest,
     }),
     ({ name, file, group }) => [name, file, group].filter((x) => x !== undefined).length === 1,
     'one blob',
@@ -132,42 +119,21 @@ const decodeFile: Decoder<ItemFile> = objectOf({
   binary: optional(decodeBinary),
 })
 
-const decodeVersion = objectOf({ version: decodeNumber })
+/** Without a Group, version 1 is written, so that an earlier program can still read the file. */
+const WITHOUT_GROUP = defineJsonFile({ version: 1, reads: [1, 2], decode: decodeFile })
+const WITH_GROUP = defineJsonFile({ version: 2, reads: [1, 2], decode: decodeFile })
 
+/** The text of `item.json`. */
 export function formatItemFile(file: ItemFile): string {
-  const isGroup = file.binary?.blob.group !== undefined
-  const version = isGroup ? VERSION : VERSION_WITHOUT_GROUPS
-  return `${JSON.stringify({ version, ...file })}\n`
+  return (file.binary?.blob.group === undefined ? WITHOUT_GROUP : WITH_GROUP).format(file)
 }
 
-/** @throws {TypeError} saying what is wrong, without quoting it. */
+/**
+ * Reads the text of `item.json`.
+ *
+ * @throws {NewerVersionError} when a later version of this program wrote it.
+ * @throws {TypeError} saying what is wrong, without quoting it.
+ */
 export function parseItemFile(text: string): ItemFile {
-  const value = parseJson(text)
-  const { version } = decodeVersion(value)
-  if (version > VERSION) throw new NewerVersionError()
-  if (version !== VERSION && version !== VERSION_WITHOUT_GROUPS) {
-    throw new TypeError(`"version" must be at most ${VERSION}`)
-  }
-  return decodeFile(value)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Without the cause, which quotes the text.
-    throw new TypeError('it is not JSON')
-  }
-}
-
-function matching<Value>(
-  decode: Decoder<Value>,
-  fits: (value: Value) => boolean,
-  expected: string,
-): Decoder<Value> {
-  return (value, path = 'value') => {
-    const decoded = decode(value, path)
-    if (fits(decoded)) return decoded
-    throw new TypeError(`"${path}" must be ${expected}`)
-  }
+  return WITH_GROUP.parse(text)
 }

@@ -8,38 +8,26 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
-import {
-  arrayOf,
-  decodeNumber,
-  decodeString,
-  objectOf,
-  optional,
-  type Decoder,
-} from '../lib/decoder.ts'
+import { arrayOf, decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
+import { defineJsonFile, NewerVersionError } from '../lib/json-file.ts'
 import type { PeerRecord, PeerStore } from '../ports/peers.ts'
 import { toDomainError } from './disk-errors.ts'
 import { readOwnFile } from './own-files.ts'
-import { NewerVersionError } from './record-fields.ts'
 
-/** Its name in the data directory. */
+/** Name of the file in the data directory. */
 export const PEERS_FILE = 'peers.json'
 
-const VERSION = 1
-
-const decodeVersion = objectOf({ version: decodeNumber })
-
-const decodeRecords: Decoder<{ readonly peers: readonly PeerRecord[] }> = objectOf({
-  peers: arrayOf(
-    objectOf({
-      name: decodeString,
-      url: decodeString,
-      username: decodeString,
-      password: decodeString,
-      tlsFingerprint: optional(decodeString),
-    }),
-  ),
+const decodePeer: Decoder<PeerRecord> = objectOf({
+  name: decodeString,
+  url: decodeString,
+  username: decodeString,
+  password: decodeString,
+  tlsFingerprint: optional(decodeString),
 })
 
+const FILE = defineJsonFile({ version: 1, decode: objectOf({ peers: arrayOf(decodePeer) }) })
+
+/** The joined daemons, in memory and in a file. */
 export class JsonPeerStore implements PeerStore {
   readonly #path: string
   #records: readonly PeerRecord[]
@@ -57,7 +45,7 @@ export class JsonPeerStore implements PeerStore {
   static async open(path: string): Promise<JsonPeerStore> {
     try {
       const text = await readOwnFile(path)
-      return new JsonPeerStore(path, text === undefined ? [] : parsePeers(text))
+      return new JsonPeerStore(path, text === undefined ? [] : FILE.parse(text).peers)
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       const remedy =
@@ -74,30 +62,10 @@ export class JsonPeerStore implements PeerStore {
 
   async save(records: readonly PeerRecord[]): Promise<void> {
     try {
-      await writeFileAtomically(this.#path, formatPeers(records))
+      await writeFileAtomically(this.#path, FILE.format({ peers: records }))
     } catch (error) {
       throw toDomainError(error, 'Cannot keep the joined daemons')
     }
     this.#records = records
   }
-}
-
-/** The text of the file. */
-export function formatPeers(peers: readonly PeerRecord[]): string {
-  return `${JSON.stringify({ version: VERSION, peers })}\n`
-}
-
-/** @throws {TypeError} saying what is wrong, without quoting it. */
-export function parsePeers(text: string): readonly PeerRecord[] {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    // Without the cause, which quotes the text.
-    throw new TypeError('it is not JSON')
-  }
-  const { version } = decodeVersion(value)
-  if (version > VERSION) throw new NewerVersionError()
-  if (version !== VERSION) throw new TypeError('"version" must be 1')
-  return decodeRecords(value).peers
 }

@@ -23,9 +23,8 @@ import type { StagingArea } from '../ports/staging-area.ts'
 import { BLOBS_FOLDER, STAGING_FOLDER, type DataDirectory } from './data-directory.ts'
 import { DiskBlobStore } from './disk-blob-store.ts'
 import { DiskLatestItem } from './disk-latest-item.ts'
-import { DiskSpace } from './disk-space.ts'
+import { createReserveRoom, DiskSpace } from './disk-space.ts'
 import { DiskStagingArea } from './disk-staging-area.ts'
-import { createReserveRoom } from './reserve-room.ts'
 
 export interface StorageLimits {
   readonly maxFileBytes: number
@@ -88,8 +87,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     },
   })
   const { maxFileBytes } = limits
-  const maxGroupBytes = maxFileBytes
-  const blobs = new DiskBlobStore({ folder, space, hasher, logger, maxGroupBytes })
+  const blobs = new DiskBlobStore({ folder, space, hasher, logger, maxGroupBytes: maxFileBytes })
   const latest = await DiskLatestItem.open({ path: join(directory.path, ITEM_FILE), blobs, logger })
   const staging = await DiskStagingArea.open({
     folder: join(directory.path, STAGING_FOLDER),

@@ -1,42 +1,33 @@
 /**
- * Decoders of what our own files have in common.
+ * Decoders of fields that several of our own files have.
  *
  * @module
  */
 
-import { decodeNumber, decodeString, type Decoder } from '../lib/decoder.ts'
+import { decodeNumber, decodeString, matching, type Decoder } from '../lib/decoder.ts'
 
-const DIGEST = /^[0-9a-f]{64}$/
+/** How files of ours in `blobs/` are named. */
+export const BLOB_NAME = /^[0-9a-f]{32}$/
 
 /** 64 lower-case hex digits. */
-export const decodeDigest: Decoder<string> = (value, path) => {
-  const digest = decodeString(value, path)
-  if (!DIGEST.test(digest)) throw new TypeError(`"${path}" must be 64 hex digits`)
-  return digest
-}
+export const decodeDigest: Decoder<string> = matchingText(/^[0-9a-f]{64}$/, '64 hex digits')
+
+/** The name of a file in `blobs/`. */
+export const decodeBlobName: Decoder<string> = matchingText(BLOB_NAME, 'a blob name')
+
+/** A number of up to 64 bits that is not negative, such as that of an inode, in decimal. */
+export const decodeDecimal: Decoder<string> = matchingText(/^[0-9]{1,20}$/, 'a decimal number')
+
+/** Nanoseconds since 1970 in decimal; times before that are negative. */
+export const decodeNanoseconds: Decoder<string> = matchingText(/^-?[0-9]{1,20}$/, 'a time')
 
 /** A whole number that is not negative. */
-export const decodeCount: Decoder<number> = (value, path) => {
-  const count = decodeNumber(value, path)
-  if (!Number.isSafeInteger(count) || count < 0) throw new TypeError(`"${path}" must be a count`)
-  return count
-}
+export const decodeCount: Decoder<number> = matching(
+  decodeNumber,
+  (value) => Number.isSafeInteger(value) && value >= 0,
+  'a whole number',
+)
 
-/** A later version of this program wrote the file, and knows what to do with it. */
-export class NewerVersionError extends TypeError {
-  override readonly name = 'NewerVersionError'
-
-  constructor() {
-    super('a newer version of clipgate wrote it')
-  }
-}
-
-/** The one version that this program writes, and can read. */
-export function decodeVersion(supported: number): Decoder<number> {
-  return (value, path) => {
-    const version = decodeNumber(value, path)
-    if (version === supported) return version
-    if (version > supported) throw new NewerVersionError()
-    throw new TypeError(`"${path}" must be ${supported}`)
-  }
+function matchingText(pattern: RegExp, expected: string): Decoder<string> {
+  return matching(decodeString, (text) => pattern.test(text), expected)
 }

@@ -14,22 +14,26 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
+import { Interruption } from '../lib/interruption.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
-import { firstStep, nextStep } from './allowance.ts'
-import type { DiskSpace } from './disk-space.ts'
-import { UploadUnderWay, type Expected, type Needs } from './upload-under-way.ts'
+import type { UploadSource } from '../ports/staging-area.ts'
+import type { DiskBlob } from './disk-blob.ts'
+import { nextStep, type Allowance, type DiskSpace } from './disk-space.ts'
 import { sizeOf, type WaitingUpload, type WaitingUploads } from './waiting-uploads.ts'
 
 export interface StagingRoomOptions {
   readonly quotaBytes: number
   readonly space: DiskSpace
   readonly waiting: Pick<WaitingUploads, 'of'>
-  /** Removes an upload that waits; its bytes are not {@link StagingRoom.remove held} any more then. */
+  /** Removes an upload that waits, and its bytes from those that are {@link StagingRoom.add counted}. */
   readonly drop: (upload: WaitingUpload) => Promise<void>
 }
 
-/** What there is not enough of. */
-type Scarce = 'quota' | 'disk'
+/** Bytes that an upload lacks. */
+interface Needs {
+  readonly quota: number
+  readonly disk: number
+}
 
 /** What a device gives up that has more than another one would have. */
 interface Expendable {
@@ -37,21 +41,24 @@ interface Expendable {
   readonly waiting: readonly WaitingUpload[]
   /** Oldest first. */
   readonly underWay: readonly UploadUnderWay[]
-  /** What giving way brings, at least. */
+  /** The bytes that giving way brings, at least. */
   readonly gain: number
 }
 
+/** The room of all staged uploads together. */
 export class StagingRoom {
+  readonly space: DiskSpace
   readonly #options: StagingRoomOptions
-  /** By device. */
+  /** Bytes by device. */
   readonly #held = new Map<string, number>()
   #used = 0
   readonly #underWay = new Set<UploadUnderWay>()
-  /** For giving way: what one has gained must not be taken away by the next. */
+  /** Uploads make room one after the other, so that none takes what another one has gained. */
   readonly #turns = new SerialQueue()
 
   constructor(options: StagingRoomOptions) {
     this.#options = options
+    this.space = options.space
   }
 
   /** Counts bytes of a device that are complete. */
@@ -60,6 +67,7 @@ export class StagingRoom {
     this.#held.set(deviceId, this.#heldBy(deviceId) + bytes)
   }
 
+  /** Counts bytes of a device no longer. */
   remove(deviceId: string, bytes: number): void {
     this.#used -= bytes
     const held = this.#heldBy(deviceId) - bytes
@@ -68,48 +76,40 @@ export class StagingRoom {
   }
 
   /**
-   * Checks whether so many bytes of a device would find room, if everybody gave way who has to.
+   * Checks whether this many bytes of a device would find room, if everybody gave way who has to.
    *
    * @throws {DomainError} `NO_SPACE`.
    */
   async admit(deviceId: string, bytes: number): Promise<void> {
-    const { space } = this.#options
     const missing = this.#missing(bytes)
     if (missing > 0 && this.#gain('quota', deviceId, bytes) < missing) throw noRoom()
-    const available = await space.available()
-    if (bytes - available > this.#gain('disk', deviceId, bytes)) await space.check(bytes)
+    const available = await this.space.available()
+    if (bytes - available > this.#gain('disk', deviceId, bytes)) await this.space.check(bytes)
+  }
+
+  /** Begins an upload, which must be released. It has no room until it grows. */
+  begin(source: UploadSource): UploadUnderWay {
+    const upload = new UploadUnderWay(this, source, () => this.#underWay.delete(upload))
+    this.#underWay.add(upload)
+    return upload
+  }
+
+  /** Takes bytes of the quota for an upload: at least `least`, or none. @returns How many. */
+  take({ source, held }: UploadUnderWay, least: number): number {
+    if (this.#missing(least) > 0) return 0
+    const step = nextStep(held, source.declaredSize)
+    const bytes = Math.max(least, Math.min(step, this.#options.quotaBytes - this.#used))
+    this.add(source.deviceId, bytes)
+    return bytes
   }
 
   /**
-   * Begins an upload, which must be released.
+   * Makes room for an upload, or some of it.
    *
    * @throws {DomainError} `NO_SPACE`.
    */
-  async begin(expected: Expected): Promise<UploadUnderWay> {
-    const upload = new UploadUnderWay(expected, {
-      space: this.#options.space,
-      take: (bytes) => this.#take(upload, bytes),
-      makeRoom: (needs) => this.#turns.run(() => this.#makeRoom(upload, needs)),
-      giveBack: (bytes) => this.remove(expected.deviceId, bytes),
-      onReleased: () => this.#underWay.delete(upload),
-    })
-    this.#underWay.add(upload)
-    try {
-      await upload.grow(firstStep(expected.declaredSize))
-      return upload
-    } catch (error) {
-      upload.release()
-      throw error
-    }
-  }
-
-  /** @returns How much of the quota an upload gets: at least `least` more bytes, or nothing. */
-  #take({ expected, held }: UploadUnderWay, least: number): number {
-    if (this.#missing(least) > 0) return 0
-    const step = nextStep(held, expected.declaredSize)
-    const bytes = Math.max(least, Math.min(step, this.#options.quotaBytes - this.#used))
-    this.add(expected.deviceId, bytes)
-    return bytes
+  makeRoom(upload: UploadUnderWay, needs: Needs): Promise<void> {
+    return this.#turns.run(() => this.#makeRoom(upload, needs))
   }
 
   /** Bytes that would have to go before `bytes` more find room; 0 when they do. */
@@ -119,18 +119,18 @@ export class StagingRoom {
 
   /** Has one upload give way, unless there is room by now. */
   async #makeRoom(upload: UploadUnderWay, { quota, disk }: Needs): Promise<void> {
-    const { space, waiting, drop } = this.#options
-    const { deviceId, dataName } = upload.expected
+    const { waiting, drop } = this.#options
+    const { deviceId, dataName } = upload.source
     if (upload.isEnding) return
     const ending = [...this.#underWay].find((other) => other !== upload && other.isEnding)
     if (ending !== undefined) return ending.ended
-    const missingOfDisk = disk - (await space.available())
+    const missingOfDisk = disk - (await this.space.available())
     const missing = this.#missing(quota)
     if (missing <= 0 && missingOfDisk <= 0) return
     const isEnough = this.#gain('quota', deviceId, quota) >= missing
     if (!isEnough || this.#gain('disk', deviceId, quota) < missingOfDisk) {
       upload.isEnding = true
-      await space.check(disk)
+      await this.space.check(disk)
       throw noRoom()
     }
     const scarce = missing > 0 ? 'quota' : 'disk'
@@ -149,34 +149,171 @@ export class StagingRoom {
   }
 
   /** Bytes that a device can have more, when it and those give way who have more than it would. */
-  #gain(scarce: Scarce, deviceId: string, bytes: number): number {
+  #gain(scarce: 'quota' | 'disk', deviceId: string, bytes: number): number {
     const own = sizeOf(this.#options.waiting.of(deviceId))
     const share = this.#heldBy(deviceId) - own + bytes
     return this.#expendable(scarce, deviceId, share).reduce((sum, { gain }) => sum + gain, own)
   }
 
   /** The other devices that have more than a device would have; the one with most comes first. */
-  #expendable(scarce: Scarce, deviceId: string, share: number): readonly Expendable[] {
+  #expendable(scarce: 'quota' | 'disk', deviceId: string, share: number): readonly Expendable[] {
     return [...this.#held]
       .filter(([other, held]) => other !== deviceId && held > share)
       .sort(([, a], [, b]) => b - a)
       .map(([other, held]) => {
         const waiting = scarce === 'quota' ? this.#options.waiting.of(other) : []
-        const underWay = this.#underWayOf(other)
+        const underWay = [...this.#underWay].filter(({ source, isKept }) => {
+          return !isKept && source.deviceId === other
+        })
         const bytesUnderWay = underWay.reduce((sum, upload) => sum + upload.held, 0)
         return { waiting, underWay, gain: Math.min(held - share, sizeOf(waiting) + bytesUnderWay) }
       })
       .filter(({ gain }) => gain > 0)
   }
 
-  #underWayOf(deviceId: string): readonly UploadUnderWay[] {
-    return [...this.#underWay].filter(({ expected, isExpendable }) => {
-      return isExpendable && expected.deviceId === deviceId
+  #heldBy(deviceId: string): number {
+    return this.#held.get(deviceId) ?? 0
+  }
+}
+
+/**
+ * An upload that is not staged yet, and what was set aside for it: its bytes are coming, or they
+ * wait for the end of their form. Until it is kept it may be interrupted.
+ */
+export class UploadUnderWay implements Allowance {
+  readonly source: UploadSource
+  /** Resolves when the upload has been released. */
+  readonly ended: Promise<void>
+  /** Whether the upload is about to give back what it has. */
+  isEnding = false
+  readonly #room: StagingRoom
+  readonly #disk: Allowance
+  readonly #interruption = new Interruption()
+  #quota = 0
+  #blob: DiskBlob | undefined
+  #reason: Error | undefined
+  #isKept = false
+  #isReleased = false
+  #end: () => void = () => {}
+
+  /** @param onReleased Called once, in the tick of the release. */
+  constructor(room: StagingRoom, source: UploadSource, onReleased: () => void) {
+    this.#room = room
+    this.source = source
+    this.#disk = room.space.allowance(source.declaredSize)
+    this.ended = new Promise((resolve) => {
+      this.#end = () => {
+        onReleased()
+        resolve()
+      }
     })
   }
 
-  #heldBy(deviceId: string): number {
-    return this.#held.get(deviceId) ?? 0
+  /** Bytes of the quota that the upload has. */
+  get held(): number {
+    return this.#quota
+  }
+
+  get bytes(): number {
+    return Math.min(this.#quota, this.#disk.bytes)
+  }
+
+  /** Whether the upload gives way to nobody any more. */
+  get isKept(): boolean {
+    return this.#isKept
+  }
+
+  /** The bytes of the upload, until it is interrupted. */
+  guard(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    return this.#interruption.guardAll(bytes)
+  }
+
+  /** Ends the upload, also while it waits for bytes or for room, or for the end of its form. */
+  interrupt(reason: Error): void {
+    if (this.#reason !== undefined) return
+    this.isEnding = true
+    this.#reason = reason
+    this.#interruption.interrupt(reason)
+    if (this.#blob !== undefined) void this.discard()
+  }
+
+  /**
+   * Notes that all bytes have come: the upload needs no more room than they take.
+   *
+   * @throws The reason of the interruption, when it came first; nothing is left of the bytes then.
+   */
+  async complete(blob: DiskBlob): Promise<void> {
+    this.#blob = blob
+    if (this.#reason !== undefined) await this.discard()
+    this.#check()
+    this.#disk.release()
+    this.#room.remove(this.source.deviceId, this.#quota - blob.size)
+    this.#quota = blob.size
+  }
+
+  /**
+   * Makes the upload give way to nobody from now on.
+   *
+   * @throws The reason of the interruption, when it came first.
+   */
+  keep(): void {
+    this.#check()
+    this.#isKept = true
+  }
+
+  /** Removes the bytes, and ends the upload then. */
+  async discard(): Promise<void> {
+    await this.#blob?.discard()
+    this.release()
+  }
+
+  grow(bytes: number): Promise<void> {
+    return this.#interruption.guard(this.#grow(bytes))
+  }
+
+  wrote(bytes: number): void {
+    this.#disk.wrote(bytes)
+  }
+
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    this.#disk.release()
+    this.#room.remove(this.source.deviceId, this.#quota)
+    this.#quota = 0
+    this.#end()
+  }
+
+  #check(): void {
+    if (this.#reason !== undefined) throw this.#reason
+  }
+
+  async #grow(bytes: number): Promise<void> {
+    while (!this.#takeQuota(bytes) || !(await this.#takeDisk(bytes))) {
+      const [quota, disk] = [Math.max(0, bytes - this.#quota), bytes - this.#disk.bytes]
+      await this.#room.makeRoom(this, { quota, disk })
+      // Nobody waits for it any more.
+      if (this.isEnding || this.#isReleased) return
+    }
+  }
+
+  #takeQuota(bytes: number): boolean {
+    if (this.#quota >= bytes) return true
+    const taken = this.#room.take(this, bytes - this.#quota)
+    this.#quota += taken
+    return taken > 0
+  }
+
+  async #takeDisk(bytes: number): Promise<boolean> {
+    try {
+      await this.#disk.grow(bytes)
+      // The upload was ended while the disk was asked.
+      if (this.#isReleased) this.#disk.release()
+      return true
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'NO_SPACE') return false
+      throw error
+    }
   }
 }
 

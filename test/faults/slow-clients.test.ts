@@ -38,7 +38,6 @@ async function serveSlowly(t: TestContext) {
   }
   const at = await serveGuarded(t, {
     staging: {
-      stage: (header, bytes) => at.memory.stage(header, watch(bytes)),
       receive: (source, bytes) => at.memory.receive(source, watch(bytes)),
     },
   })

@@ -132,7 +132,7 @@ describe('PUT /file/{dataName}', () => {
 
   it('reports a broken disk as a bare 500 with the id that is in the log', async (t) => {
     const { phone, logger } = await serveGateway(t, {
-      staging: { stage: () => Promise.reject(new Error('EIO: disk on fire')) },
+      staging: { receive: () => Promise.reject(new Error('EIO: disk on fire')) },
     })
     const response = await phone.fetch('/file/a', put('x'))
     assert.equal(response.status, 500)

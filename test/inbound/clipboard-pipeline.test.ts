@@ -12,6 +12,7 @@ import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
 import { MemoryLatestItem } from '../support/memory-latest-item.ts'
 import { MemoryStagingArea } from '../support/memory-staging-area.ts'
+import { stageUpload } from '../support/staging-contract.ts'
 
 const HELLO_TEXT = 'blake3v1:d10e733553f46c16ca8d7cb0154d91f4052ef7f53e874a3d387acd64c918f89b'
 const HELLO_FILE = 'blake3v1:63456970037b02a7b9179dc07c7a319d2662e43226bb082a8490e987b089e357'
@@ -53,7 +54,12 @@ function setUp({ devices, member }: Pick<PipelineDeps, 'devices' | 'member'> = {
       content: string,
       mediaType = 'application/octet-stream',
       deviceId = 'did_1',
-    ) => staging.stage({ deviceId, dataName, mediaType, declaredSize: undefined }, chunks(content)),
+    ) =>
+      stageUpload(
+        staging,
+        { deviceId, dataName, mediaType, declaredSize: undefined },
+        chunks(content),
+      ),
     describe: (item: Partial<InboundItem>) =>
       inbound.apply({ ...ITEM, bytes: { kind: 'staged' }, ...item }),
   }

@@ -42,7 +42,13 @@ async function openInterrupted(t: TestContext, onStart: () => void): Promise<Dis
   const hasher = new InterruptedHasher()
   t.after(() => hasher.close())
   const space = new DiskSpace(folder, 0)
-  return new DiskBlobStore({ folder, space, hasher, logger: new CaptureLogger() })
+  return new DiskBlobStore({
+    folder,
+    space,
+    hasher,
+    logger: new CaptureLogger(),
+    maxGroupBytes: Infinity,
+  })
 }
 
 describe('blobs on disk', () => {

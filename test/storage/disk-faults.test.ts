@@ -11,7 +11,7 @@ import { defer } from '../support/defer.ts'
 import { fileItem, textItem } from '../support/latest-item-contract.ts'
 import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
-import { header } from '../support/staging-contract.ts'
+import { header, stageUpload } from '../support/staging-contract.ts'
 import { makeFolder, openTestStorage, type OpenedStorage } from './support/open-stores.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from './support/small-disk.ts'
 
@@ -58,12 +58,12 @@ describe('a full disk', needsMount, () => {
 
   it('refuses an upload, keeps nothing of it, and takes the next one that fits', async (t) => {
     const storage = await openSmall(t)
-    await storage.staging.stage(header('a.txt'), streamOf('hello'))
-    const refused = storage.staging.stage(header('a.txt'), mebibytes(20))
+    await stageUpload(storage.staging, header('a.txt'), streamOf('hello'))
+    const refused = stageUpload(storage.staging, header('a.txt'), mebibytes(20))
     await assert.rejects(refused, { code: 'NO_SPACE' })
     assert.equal((await storage.blobFiles()).length, 1)
     assert.equal((await storage.stagingFiles()).length, 1)
-    await storage.staging.stage(header('b.txt'), mebibytes(10))
+    await stageUpload(storage.staging, header('b.txt'), mebibytes(10))
     const taken = storage.staging.take('did_a', 'a.txt')
     assert.equal(taken && (await readText(taken.blob)), 'hello')
   })
@@ -95,10 +95,10 @@ describe('a full disk', needsMount, () => {
       yield* mebibytes(8)
     }
     const declaredSize = 8 * MIB + 100
-    const underWay = staging.stage(header('a.txt', { declaredSize }), slow())
+    const underWay = stageUpload(staging, header('a.txt', { declaredSize }), slow())
     const other = { deviceId: 'did_b', declaredSize: 6 * MIB }
     await staging.admit(other)
-    await staging.stage(header('b.txt', other), mebibytes(6))
+    await stageUpload(staging, header('b.txt', other), mebibytes(6))
     resolve()
     await assert.rejects(underWay, { code: 'NO_SPACE' })
     assert.equal((await storage.blobFiles()).length, 1)
@@ -111,16 +111,18 @@ describe('a full disk', needsMount, () => {
   it('costs no other device an upload that is complete', async (t) => {
     const storage = await openSmall(t, 4 * MIB)
     const { staging } = storage
-    await staging.stage(header('a.txt', { deviceId: 'did_b' }), mebibytes(3))
-    await staging.stage(header('b.txt', { deviceId: 'did_b' }), mebibytes(3))
+    await stageUpload(staging, header('a.txt', { deviceId: 'did_b' }), mebibytes(3))
+    await stageUpload(staging, header('b.txt', { deviceId: 'did_b' }), mebibytes(3))
     const wanted = { deviceId: 'did_c', declaredSize: undefined }
     // What has become the item takes room on the disk, and nothing of the quota.
     await writeFile(join(storage.folder, 'filler'), Buffer.alloc(5 * MIB))
     await assert.rejects(staging.admit({ ...wanted, declaredSize: 4 * MIB }), { code: 'NO_SPACE' })
-    await assert.rejects(staging.stage(header('c.txt', wanted), mebibytes(4)), { code: 'NO_SPACE' })
+    await assert.rejects(stageUpload(staging, header('c.txt', wanted), mebibytes(4)), {
+      code: 'NO_SPACE',
+    })
     assert.deepEqual(staging.stats(), { uploads: 2, bytes: 6 * MIB })
     // Own ones may go.
-    await staging.stage(header('c.txt', { deviceId: 'did_b' }), mebibytes(4))
+    await stageUpload(staging, header('c.txt', { deviceId: 'did_b' }), mebibytes(4))
     assert.equal(staging.take('did_b', 'a.txt'), undefined)
   })
 
@@ -136,7 +138,7 @@ describe('a full disk', needsMount, () => {
     const ends = await Promise.allSettled(
       ['did_a', 'did_b', 'did_c', 'did_d'].map((deviceId, index) => {
         const declaredSize = index % 2 === 0 ? 8 * MIB : undefined
-        return storage.staging.stage(header('a.txt', { deviceId, declaredSize }), watched())
+        return stageUpload(storage.staging, header('a.txt', { deviceId, declaredSize }), watched())
       }),
     )
     const refused = ends.filter((end) => end.status === 'rejected')

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { DiskSpace } from '../../src/storage/disk-space.ts'
+import { createReserveRoom, DiskSpace } from '../../src/storage/disk-space.ts'
 import { temporaryFolder } from '../support/daemon-process.ts'
+import { mountSmallDisk, needsMount } from './support/small-disk.ts'
+
+const MIB = 2 ** 20
+const MIN_FREE: number = 4 * MIB
 
 /** No disk leaves as much. */
 const EVERYTHING = 2 ** 60
@@ -29,5 +35,30 @@ describe('DiskSpace', () => {
     space.hadRoom(800)
     space.hadRoom(800)
     assert.deepEqual(told, [true, false])
+  })
+})
+
+describe('room for a file outside of the data directory', needsMount, () => {
+  it('is shared with uploads on the same disk, and is that of its own disk elsewhere', async (t) => {
+    const own = mountSmallDisk(t, 16)
+    const elsewhere = mountSmallDisk(t, 8)
+    const [blobs, received] = [join(own, 'blobs'), join(own, 'received')]
+    await mkdir(blobs)
+    await mkdir(received)
+    const space = new DiskSpace(blobs, MIN_FREE)
+    const reserve = createReserveRoom(blobs, space, (folder) => new DiskSpace(folder, MIN_FREE))
+
+    const upload = await reserve(8 * MIB, blobs)
+    await assert.rejects(reserve(5 * MIB, received), { code: 'NO_SPACE' })
+    const copy = await reserve(3 * MIB, received)
+    await assert.rejects(reserve(2 * MIB, blobs), { code: 'NO_SPACE' })
+    copy.release()
+    upload.release()
+
+    const first = await reserve(3 * MIB, elsewhere)
+    await assert.rejects(reserve(2 * MIB, elsewhere), { code: 'NO_SPACE' })
+    first.release()
+    await reserve(2 * MIB, elsewhere)
+    await reserve(10 * MIB, blobs)
   })
 })

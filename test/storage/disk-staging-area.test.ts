@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { StagedUpload } from '../../src/ports/staging-area.ts'
 import { readBootId } from '../../src/storage/process-identity.ts'
-import { parseStagingRecord } from '../../src/storage/staging-record.ts'
+import { STAGING_RECORD } from '../../src/storage/staging-records.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
 import { fileItem } from '../support/latest-item-contract.ts'
 import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
-import { header } from '../support/staging-contract.ts'
+import { header, stageUpload } from '../support/staging-contract.ts'
 import { openTestStorage, type OpenedStorage } from './support/open-stores.ts'
 
 const HOUR = 3_600_000
@@ -22,7 +22,7 @@ function stage(
   text: string,
   deviceId = 'did_a',
 ): Promise<StagedUpload> {
-  return staging.stage(header(dataName, { deviceId }), streamOf(text))
+  return stageUpload(staging, header(dataName, { deviceId }), streamOf(text))
 }
 
 /** What a device gets under a name; given back at once. */
@@ -78,7 +78,11 @@ async function settle(storage: OpenedStorage, uploads: number): Promise<void> {
 describe('what is staged on disk', () => {
   it('survives a restart', async (t) => {
     const storage = await openTestStorage(t)
-    await storage.staging.stage(header('写真.png', { mediaType: 'image/png' }), streamOf('hello'))
+    await stageUpload(
+      storage.staging,
+      header('写真.png', { mediaType: 'image/png' }),
+      streamOf('hello'),
+    )
     await stage(storage, 'b.txt', '')
     const again = await storage.restart()
     assert.deepEqual(again.staging.stats(), { uploads: 2, bytes: 5 })
@@ -248,7 +252,11 @@ describe('what is staged on disk', () => {
       const storage = await openTestStorage(t, { limits })
       await stage(storage, 'a.txt', 'aaaa')
       await stage(storage, 'b.txt', 'bbbb')
-      const refused = storage.staging.stage(header('a.txt', { declaredSize: 5 }), streamOf('a'))
+      const refused = stageUpload(
+        storage.staging,
+        header('a.txt', { declaredSize: 5 }),
+        streamOf('a'),
+      )
       await assert.rejects(refused, { code: 'UPLOAD_INCOMPLETE' })
       assert.equal(await find(storage, 'a.txt'), 'aaaa')
       await stage(storage, 'a.txt', 'aaaaaaaaa')
@@ -280,7 +288,7 @@ describe('what is staged on disk', () => {
         await wait
       }
       const declared = header('a.txt', { declaredSize: 4 })
-      const underWay = storage.staging.stage(declared, slow())
+      const underWay = stageUpload(storage.staging, declared, slow())
       await assert.rejects(stage(storage, 'b.txt', 'bbbbbbb'), { code: 'NO_SPACE' })
       finish()
       await underWay
@@ -317,12 +325,12 @@ describe('what is staged on disk', () => {
         await promise
       }
       const underWay = ['a.bin', 'b.bin'].map((name) => {
-        return storage.staging.stage(header(name, { declaredSize: 60 * MIB }), idle())
+        return stageUpload(storage.staging, header(name, { declaredSize: 60 * MIB }), idle())
       })
       while ((await storage.blobFiles()).length < 2) continue
       const other = { deviceId: 'did_b', declaredSize: 60 * MIB }
       await storage.staging.admit(other)
-      await storage.staging.stage(header('c.bin', other), streamOf(Buffer.alloc(60 * MIB)))
+      await stageUpload(storage.staging, header('c.bin', other), streamOf(Buffer.alloc(60 * MIB)))
       const cutOff = underWay.map((upload) => assert.rejects(upload, { code: 'UPLOAD_INCOMPLETE' }))
       resolve()
       await Promise.all(cutOff)
@@ -353,7 +361,7 @@ describe('what is staged on disk', () => {
         yield Buffer.from('aaaaaaaa')
         await new Promise(() => {})
       }
-      const refused = assert.rejects(storage.staging.stage(header('a.txt'), still()), {
+      const refused = assert.rejects(stageUpload(storage.staging, header('a.txt'), still()), {
         code: 'NO_SPACE',
       })
       while ((await storage.blobFiles()).length === 0) continue
@@ -403,7 +411,7 @@ describe('what is staged on disk', () => {
       }
       const names = ['a.txt', 'b.txt']
       const uploads = names.map((name) =>
-        storage.staging.stage(header(name, { declaredSize: 3 }), still()),
+        stageUpload(storage.staging, header(name, { declaredSize: 3 }), still()),
       )
       const refused = assert.rejects(Promise.race(uploads), { code: 'NO_SPACE' })
       while ((await storage.blobFiles()).length < 2) continue
@@ -435,9 +443,8 @@ describe('what is staged on disk', () => {
       const storage = await openTestStorage(t, { limits: { minFreeBytes: 2 ** 60 } })
       const device = { deviceId: 'did_a', declaredSize: undefined }
       await assert.rejects(storage.staging.admit(device), { code: 'NO_SPACE' })
-      const bytes = streamOf('hello')
-      await assert.rejects(storage.staging.stage(header('a.txt'), bytes), { code: 'NO_SPACE' })
-      assert.equal(bytes.taken, 0)
+      const upload = stageUpload(storage.staging, header('a.txt'), streamOf('hello'))
+      await assert.rejects(upload, { code: 'NO_SPACE' })
       assert.deepEqual(await storage.blobFiles(), [])
       assert.equal((await storage.freeBytes()) > 0, true)
     })
@@ -476,7 +483,7 @@ describe('what is staged on disk', () => {
           device: { id: deviceId, passwordHash },
         } of [gone, kept]) {
           const source = header('a.txt', { deviceId, passwordHash })
-          await storage.staging.stage(source, streamOf(deviceId))
+          await stageUpload(storage.staging, source, streamOf(deviceId))
         }
         const again = await storage.restart(
           async () => void (await devices[change](gone.device.id)),
@@ -495,7 +502,7 @@ describe('what is staged on disk', () => {
       } = await devices.add({ kind: 'phone' })
       const storage = await openTestStorage(t, { devices })
       const source = header('a.txt', { deviceId, passwordHash })
-      await storage.staging.stage(source, streamOf('hello'))
+      await stageUpload(storage.staging, source, streamOf('hello'))
       const path = await recordOf(storage)
       const text = (await readFile(path, 'utf8')).replace(/"credential":"[0-9a-f]+",/, '')
       const again = await storage.restart(() => writeFile(path, text))
@@ -509,7 +516,11 @@ describe('what is staged on disk', () => {
       } = await devices.add({ kind: 'phone' })
       const { staging, blobFiles } = await openTestStorage(t, { devices })
       await devices.rotate(deviceId)
-      const upload = staging.stage(header('a.txt', { deviceId, passwordHash }), streamOf('hello'))
+      const upload = stageUpload(
+        staging,
+        header('a.txt', { deviceId, passwordHash }),
+        streamOf('hello'),
+      )
       await assert.rejects(upload, { code: 'CREDENTIAL_GONE' })
       assert.deepEqual(await blobFiles(), [])
     })
@@ -605,12 +616,13 @@ describe('what is staged on disk', () => {
   it('is described by a record without secrets', async (t) => {
     const storage = await openTestStorage(t)
     const passwordHash = '$argon2id$secret'
-    const { blob } = await storage.staging.stage(
+    const { blob } = await stageUpload(
+      storage.staging,
       header('a.txt', { passwordHash }),
       streamOf('hello'),
     )
     const text = await readFile(await recordOf(storage), 'utf8')
-    const { sequence, bootId, ...record } = parseStagingRecord(text)
+    const { sequence, bootId, ...record } = STAGING_RECORD.parse(text)
     assert.equal(bootId, await readBootId())
     assert.equal(sequence, 0)
     assert.equal(text.includes('argon2id'), false)

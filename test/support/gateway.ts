@@ -41,7 +41,6 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const staging: StagingArea = {
     admit: memory.admit.bind(memory),
     receive: memory.receive.bind(memory),
-    stage: memory.stage.bind(memory),
     take: memory.take.bind(memory),
     drop: memory.drop.bind(memory),
     ...options.staging,

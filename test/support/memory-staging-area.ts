@@ -5,7 +5,6 @@
  * @module
  */
 
-import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_FILE_BYTES } from '../../src/core/limits.ts'
 import type { BlobStore } from '../../src/ports/blob.ts'
 import type {
@@ -13,7 +12,6 @@ import type {
   StagedUpload,
   StagingArea,
   TakenUpload,
-  UploadHeader,
   UploadName,
   UploadSource,
 } from '../../src/ports/staging-area.ts'
@@ -36,10 +34,8 @@ export class MemoryStagingArea implements StagingArea {
     return this.#uploads.size
   }
 
-  async admit({ declaredSize }: UploadSource): Promise<void> {
-    if (declaredSize !== undefined && declaredSize > this.#maxBytes) {
-      throw new DomainError('UPLOAD_TOO_LARGE', 'Cannot stage the upload: it is too large')
-    }
+  async admit(): Promise<void> {
+    // There is always room.
   }
 
   async receive(
@@ -66,14 +62,9 @@ export class MemoryStagingArea implements StagingArea {
       blob,
       keep: () => undefined,
       stage: (name) => underWay.endAfter(stage(name)),
-      release: () => underWay.end(),
+      release: async () => underWay.end(),
       discard: () => underWay.endAfter(blob.discard()),
     }
-  }
-
-  async stage(header: UploadHeader, bytes: AsyncIterable<Uint8Array>): Promise<StagedUpload> {
-    const received = await this.receive(header, bytes)
-    return received.stage(header)
   }
 
   async drop(deviceId: string): Promise<void> {

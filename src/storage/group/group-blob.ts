@@ -7,8 +7,7 @@
 import { lstat } from 'node:fs/promises'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
-import { gone, type DiskBlob } from '../disk-blob.ts'
-import { isSameFile, toFileState } from '../file-identity.ts'
+import { gone, isSameFile, toFileState, type DiskBlob } from '../disk-blob.ts'
 import { decodeGroupList, type GroupFile, type GroupList } from './group-list.ts'
 import { GroupReader } from './group-reader.ts'
 

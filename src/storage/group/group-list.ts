@@ -7,9 +7,10 @@
  * @module
  */
 
-import { arrayOf, decodeString, matching, objectOf } from '../../lib/decoder.ts'
-import type { FileIdentity } from '../file-identity.ts'
-import { decodeCount, decodeVersion } from '../record-fields.ts'
+import { arrayOf, decodeString, objectOf } from '../../lib/decoder.ts'
+import { defineJsonFile } from '../../lib/json-file.ts'
+import type { FileIdentity } from '../disk-blob.ts'
+import { decodeCount, decodeDecimal, decodeNanoseconds } from '../record-fields.ts'
 
 /** A file that is not empty. */
 export interface GroupFile {
@@ -28,19 +29,9 @@ export interface GroupList {
   readonly frame: Uint8Array
 }
 
-const VERSION = 1
 const LINE_FEED = 0x0a
 
-const decodeDecimal = matching(
-  decodeString,
-  (text) => /^[0-9]{1,20}$/.test(text),
-  'a decimal number',
-)
-
-const decodeMtime = matching(decodeString, (text) => /^-?[0-9]{1,20}$/.test(text), 'a time')
-
 const decodeHeader = objectOf({
-  version: decodeVersion(VERSION),
   size: decodeCount,
   files: arrayOf(
     objectOf({
@@ -49,14 +40,16 @@ const decodeHeader = objectOf({
       size: decodeCount,
       ino: decodeDecimal,
       dev: decodeDecimal,
-      mtimeNs: decodeMtime,
+      mtimeNs: decodeNanoseconds,
     }),
   ),
 })
 
+const HEADER = defineJsonFile({ version: 1, decode: decodeHeader })
+
+/** The bytes of a list, as it is kept in `blobs/`. */
 export function encodeGroupList({ size, files, frame }: GroupList): Buffer {
-  const header = {
-    version: VERSION,
+  const header = HEADER.format({
     size,
     files: files.map(({ path, start, identity: { size, ino, dev, mtimeNs } }) => ({
       path: path.toString('latin1'),
@@ -66,15 +59,19 @@ export function encodeGroupList({ size, files, frame }: GroupList): Buffer {
       dev: String(dev ?? 0n),
       mtimeNs: String(mtimeNs ?? 0n),
     })),
-  }
-  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), frame])
+  })
+  return Buffer.concat([Buffer.from(header), frame])
 }
 
-/** @throws {TypeError} saying what is wrong, without quoting it. */
+/**
+ * Reads the bytes of a list.
+ *
+ * @throws {TypeError} saying what is wrong, without quoting it.
+ */
 export function decodeGroupList(bytes: Uint8Array): GroupList {
   const end = bytes.indexOf(LINE_FEED)
   if (end === -1) throw new TypeError('it is cut off')
-  const header = decodeHeader(parseJson(bytes.subarray(0, end)))
+  const header = HEADER.parse(bytes.subarray(0, end))
   const files = header.files.map(({ path, start, size, ino, dev, mtimeNs }) => ({
     path: Buffer.from(path, 'latin1'),
     start,
@@ -95,13 +92,4 @@ export function isWhole({ size, files, frame }: GroupList): boolean {
     inFiles += identity.size
   }
   return end <= size && frame.length + inFiles === size
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
-  } catch {
-    // Without the cause, which quotes the text.
-    throw new TypeError('it is not JSON')
-  }
 }

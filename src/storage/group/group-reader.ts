@@ -10,8 +10,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { SerialQueue } from '../../lib/serial-queue.ts'
 import type { OpenBlob } from '../../ports/blob.ts'
-import { gone, openCopiedFile } from '../disk-blob.ts'
-import { isSameFile, readFileState } from '../file-identity.ts'
+import { gone, isSameFile, openCopiedFile, readFileState } from '../disk-blob.ts'
 import type { GroupFile, GroupList } from './group-list.ts'
 
 export class GroupReader implements OpenBlob {

@@ -46,6 +46,7 @@ export async function openBlobStore(t: TestContext, minFreeBytes = 0): Promise<O
     space: new DiskSpace(folder, minFreeBytes),
     hasher,
     logger,
+    maxGroupBytes: Infinity,
   })
   return { store, folder, logger, hasher, count: async () => (await readdir(folder)).length }
 }

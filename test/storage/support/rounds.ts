@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto'
 import type { Storage } from '../../../src/storage/open-storage.ts'
 import { readBlob, streamOf } from '../../support/byte-streams.ts'
 import { fileItem, textItem } from '../../support/latest-item-contract.ts'
-import { header } from '../../support/staging-contract.ts'
+import { header, stageUpload } from '../../support/staging-contract.ts'
 
 const NAMES = 5
 
@@ -37,7 +37,7 @@ export async function playRound(
   const chunks = Array.from({ length: Math.ceil(content.length / 65_536) }, (_, index) =>
     content.subarray(index * 65_536, (index + 1) * 65_536),
   )
-  await staging.stage(header(nameOf(round)), streamOf(...chunks))
+  await stageUpload(staging, header(nameOf(round)), streamOf(...chunks))
   if (!isPut(round)) return
   const taken = staging.take('did_a', nameOf(round))
   if (taken === undefined) throw new Error('what was just staged is not there')
