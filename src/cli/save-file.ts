@@ -4,12 +4,12 @@
  * @module
  */
 
-import { createHash, randomBytes } from 'node:crypto'
-import { lstat, open, unlink } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { lstat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { moveToFreeName } from '../lib/move-to-free-name.ts'
-import { hasCode } from '../lib/system-error.ts'
-import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
+import { safeFileName } from '../lib/safe-file-name.ts'
+import { saveUnderFreeName } from '../lib/save-under-free-name.ts'
+import { codeOf, hasCode } from '../lib/system-error.ts'
 import { CommandError } from './command.ts'
 
 /** A person with more files of one name has another problem. */
@@ -61,45 +61,29 @@ export async function saveFile(
   check: (sha256: string) => void,
 ): Promise<string> {
   const { folder, name, isExact } = target
-  const unfinished = join(folder, `.clipgate-${randomBytes(8).toString('hex')}.part`)
   try {
-    check(await write(bytes, unfinished))
-    for (let number = 1; number <= (isExact ? 1 : MAX_NUMBER); number++) {
-      const path = join(folder, numberedName(name, number))
-      if (await moveToFreeName(unfinished, path)) return path
-    }
-    throw taken(target)
+    const wanted = { folder, name, to: isExact ? 1 : MAX_NUMBER }
+    const path = await saveUnderFreeName(wanted, async (file) => {
+      const hash = createHash('sha256')
+      for await (const chunk of bytes) {
+        hash.update(chunk)
+        await file.writeFile(chunk)
+      }
+      check(hash.digest('hex'))
+    })
+    if (path !== undefined) return path
   } catch (error) {
-    // The first error is the one that tells what happened; often there is nothing to remove.
-    await unlink(unfinished).catch(() => undefined)
-    if (!isFileError(error)) throw error
-    throw new CommandError(`Cannot save a file in "${folder}": ${error.code}`, { cause: error })
+    // The folder or its disk says so; the network has other codes.
+    if (!hasCode(error, ...FILE_CODES)) throw error
+    throw new CommandError(`Cannot save a file in "${folder}": ${codeOf(error)}`, { cause: error })
   }
-}
-
-async function write(bytes: AsyncIterable<Uint8Array>, path: string): Promise<string> {
-  const hash = createHash('sha256')
-  const file = await open(path, 'wx')
-  try {
-    for await (const chunk of bytes) {
-      hash.update(chunk)
-      await file.writeFile(chunk)
-    }
-  } finally {
-    await file.close()
-  }
-  return hash.digest('hex')
+  throw taken(target)
 }
 
 function taken({ folder, name }: Target): CommandError {
   return new CommandError(
     `Cannot save "${join(folder, name)}": it exists already; choose another name`,
   )
-}
-
-/** Whether the folder or its disk says so; the network has other codes. */
-function isFileError(error: unknown): error is NodeJS.ErrnoException {
-  return hasCode(error, ...FILE_CODES)
 }
 
 const FILE_CODES: readonly string[] = [

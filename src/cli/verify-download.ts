@@ -5,6 +5,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import { nameHashOf } from '../core/content-id.ts'
 import { CommandError } from './command.ts'
 
 /** What a document tells of its bytes. */
@@ -14,17 +15,17 @@ export interface Described {
 }
 
 /**
- * Accepts the hash of the bytes, and the name-bound one that other servers of the protocol tell:
- * SHA-256 of `dataName + "|" + UPPER-HEX(SHA-256 of the bytes)`.
+ * Accepts the hash of the bytes, and the name-bound one that other servers of the protocol tell.
  *
+ * @param sha256 Of the bytes that came, in lower-case hex.
  * @throws {CommandError} when neither matches. A document without a hash says nothing.
  */
 export function verifyDownload({ hash, dataName }: Described, sha256: string): void {
   const told = hash.toLowerCase()
-  if (told === '' || told === sha256 || told === nameBound(dataName, sha256)) return
+  if (told === '' || told === sha256 || told === nameHashOf(dataName, sha256, sha256Of)) return
   throw new CommandError('Cannot keep what was downloaded: its hash is another one; pull again')
 }
 
-function nameBound(dataName: string, sha256: string): string {
-  return createHash('sha256').update(`${dataName}|${sha256.toUpperCase()}`).digest('hex')
+function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }

@@ -23,3 +23,18 @@ const CONTENT_ID = /^blake3v1:[0-9a-f]{64}$/
 export function isContentId(value: unknown): value is ContentId {
   return typeof value === 'string' && CONTENT_ID.test(value)
 }
+
+/**
+ * The name-bound hash of the reference protocol, with which its clients verify downloads: SHA-256,
+ * in lower-case hex, of `dataName + "|" + UPPER-HEX(SHA-256 of the bytes)`.
+ *
+ * @param sha256 Of the bytes, in hex.
+ * @param digest Computes the SHA-256 of a text as UTF-8, in lower-case hex.
+ */
+export function nameHashOf(
+  dataName: string,
+  sha256: string,
+  digest: (text: string) => string,
+): string {
+  return digest(`${dataName}|${sha256.toUpperCase()}`)
+}

@@ -8,6 +8,7 @@ import type { RequestListener } from 'node:http'
 import { createAddressTest } from '../http/client-address.ts'
 import { startServer, type RunningServer } from '../http/server.ts'
 import { Subscribers } from '../lib/subscribers.ts'
+import { isAddressMissing } from '../lib/system-error.ts'
 import type { ListenerStatus } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { isLocalAddress } from './addresses.ts'
@@ -151,15 +152,10 @@ export class Listeners {
       this.#entries.push({ name, server })
       return server
     } catch (error) {
-      if (!isOptional || !isFamilyMissing(error)) throw error
+      const isMissing = error instanceof Error && isAddressMissing(error.cause)
+      if (!isOptional || !isMissing) throw error
       this.#logger.debug('Not listening', { name, host: options.host })
       return undefined
     }
   }
-}
-
-function isFamilyMissing(error: unknown): boolean {
-  const { cause } = error instanceof Error ? error : {}
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  return code === 'EAFNOSUPPORT' || code === 'EADDRNOTAVAIL'
 }

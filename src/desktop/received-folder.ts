@@ -13,18 +13,18 @@
  * @module
  */
 
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
-import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { MIB } from '../core/limits.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
 import { findUntrusted } from '../lib/find-untrusted.ts'
 import { Lru } from '../lib/lru.ts'
-import { moveToFreeName } from '../lib/move-to-free-name.ts'
 import { hasCode } from '../lib/system-error.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
+import { saveUnderFreeName, UNFINISHED } from '../lib/save-under-free-name.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 
 export interface SaveOptions {
@@ -33,12 +33,8 @@ export interface SaveOptions {
 }
 
 const FOLDER_MODE = 0o700
-const FILE_MODE = 0o666
 
 const BLOCK_BYTES: number = MIB
-
-/** Names of unfinished files: hidden, and nobody else's. */
-const UNFINISHED = /^\.clipgate-[0-9a-f]{16}\.part$/
 
 /** An unfinished file that nobody wrote to for so long was left by a program that was killed. */
 const ABANDONED_MS: number = 24 * 60 * 60 * 1000
@@ -89,17 +85,15 @@ export class ReceivedFolder {
     await this.#prepare()
     const first = await this.#firstFree(name, blob.size, sha256)
     if (first.isSame) return first.path
-    const unfinished = join(this.path, `.clipgate-${randomBytes(8).toString('hex')}.part`)
     const room = await this.#reserve(blob.size, this.path)
     try {
-      await copyBlob(blob, unfinished, room)
-      const path = await this.#claimName(unfinished, name, first.number)
+      const wanted = { folder: this.path, name, from: first.number, to: MAX_NUMBER }
+      const path = await saveUnderFreeName(wanted, (file) => copyBlob(blob, file, room))
+      if (path === undefined) {
+        throw new Error('Cannot save the file: too many files have its name')
+      }
       if (sha256 !== undefined) await this.#remember(path, sha256)
       return path
-    } catch (error) {
-      // The first error is the one that tells what happened.
-      await unlink(unfinished).catch(() => undefined)
-      throw error
     } finally {
       room.release()
     }
@@ -149,14 +143,6 @@ export class ReceivedFolder {
     if (hash !== undefined) this.#known.set(state, hash)
     return hash
   }
-
-  async #claimName(unfinished: string, name: string, first: number): Promise<string> {
-    for (let number = first; number <= MAX_NUMBER; number += 1) {
-      const path = join(this.path, numberedName(name, number))
-      if (await moveToFreeName(unfinished, path)) return path
-    }
-    throw new Error('Cannot save the file: too many files have its name')
-  }
 }
 
 /** @throws {Error} When another user controls a folder, or the way to it. */
@@ -166,22 +152,16 @@ async function refuseForeign(path: string): Promise<void> {
   throw new Error(`Cannot save the file: ${untrusted.path} ${untrusted.reason}; set --received-dir`)
 }
 
-async function copyBlob(blob: Blob, path: string, room: DiskRoom): Promise<void> {
+async function copyBlob(blob: Blob, file: FileHandle, room: DiskRoom): Promise<void> {
   const source = await blob.open()
   try {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
-    const file = await open(path, flags, FILE_MODE)
-    try {
-      const block = Buffer.alloc(Math.min(BLOCK_BYTES, blob.size))
-      for (let position = 0; position < blob.size; ) {
-        const count = await source.read(block, position)
-        if (count === 0) throw new Error('Cannot save the file: bytes are missing')
-        await file.writeFile(block.subarray(0, count))
-        room.wrote(count)
-        position += count
-      }
-    } finally {
-      await file.close()
+    const block = Buffer.alloc(Math.min(BLOCK_BYTES, blob.size))
+    for (let position = 0; position < blob.size; ) {
+      const count = await source.read(block, position)
+      if (count === 0) throw new Error('Cannot save the file: bytes are missing')
+      await file.writeFile(block.subarray(0, count))
+      room.wrote(count)
+      position += count
     }
   } finally {
     await source.close()

@@ -7,7 +7,12 @@
  */
 
 import { createHash } from 'node:crypto'
-import { FILE_TAG, SNAPSHOT_TAG, type ContentId } from '../core/content-id.ts'
+import {
+  FILE_TAG,
+  nameHashOf as nameHashWith,
+  SNAPSHOT_TAG,
+  type ContentId,
+} from '../core/content-id.ts'
 import type { Digests } from '../core/digests.ts'
 import type { ItemType } from '../core/item-type.ts'
 import { createBlake3 } from './blake3.ts'
@@ -22,12 +27,9 @@ export async function contentIdOf(type: ItemType, blake3OfBytes: string): Promis
   return `blake3v1:${hash(SNAPSHOT_TAG, isFile ? hash(FILE_TAG, bytes) : bytes).toString('hex')}`
 }
 
-/**
- * The name-bound hash of the reference protocol, with which its clients verify downloads: SHA-256,
- * in lower-case hex, of `dataName + "|" + UPPER-HEX(SHA-256 of the bytes)`.
- */
+/** The name-bound hash of the reference protocol, in lower-case hex. */
 export function nameHashOf(dataName: string, sha256: string): string {
-  return createHash('sha256').update(`${dataName}|${sha256.toUpperCase()}`, 'utf8').digest('hex')
+  return nameHashWith(dataName, sha256, (text) => createHash('sha256').update(text).digest('hex'))
 }
 
 /** Both digests of `bytes`, computed on this thread: for texts and other small things. */

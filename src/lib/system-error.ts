@@ -36,3 +36,8 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   const code = codeOf(error)
   return code !== undefined && codes.includes(code)
 }
+
+/** Whether an address cannot be listened on as this machine has none of its kind, or not that one. */
+export function isAddressMissing(error: unknown): boolean {
+  return hasCode(error, 'EAFNOSUPPORT', 'EADDRNOTAVAIL')
+}

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { moveToFreeName } from '../../src/lib/move-to-free-name.ts'
+import { moveToFreeName } from '../../src/lib/save-under-free-name.ts'
 import { ReceivedFolder } from '../../src/desktop/received-folder.ts'
 import type { Blob } from '../../src/ports/blob.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
