@@ -6,6 +6,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { codeOf } from '../lib/system-error.ts'
 import { parseConnectLink } from '../link/connect-link.ts'
 import { LinkError } from '../link/link-error.ts'
 import { CommandError, type Invocation } from './command.ts'
@@ -45,7 +46,7 @@ async function readLinkFile(path: string): Promise<string> {
     const text = await readFile(path, 'utf8')
     return text.split('\n').find((line) => LINK.test(line)) ?? text
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    const reason = codeOf(error) ?? 'unknown error'
     throw new CommandError(`Cannot read the link file "${path}": ${reason}`)
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import { KIB, MAX_METADATA_BYTES } from '../core/limits.ts'
+import { decodeUtf8 } from '../lib/utf8.ts'
 import { CommandError } from './command.ts'
 import { complain, type Shell } from './shell.ts'
 
@@ -87,9 +88,8 @@ export class Input {
 
 function decode(bytes: Buffer, what: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return decodeUtf8(bytes)
   } catch {
-    // The cause would say no more, and it must not quote a secret.
     throw new CommandError(`Cannot read the ${what}: it is not UTF-8`)
   }
 }

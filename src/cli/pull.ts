@@ -11,6 +11,7 @@ import { connect, type Client } from '../client/connect.ts'
 import { hasItem, type LatestDocument } from '../client/latest.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
+import { hasCode } from '../lib/system-error.ts'
 import { chooseServer } from './choose-server.ts'
 import { CommandError, UsageError, type Invocation } from './command.ts'
 import { Input } from './input.ts'
@@ -147,7 +148,7 @@ async function drained(stream: Screen): Promise<boolean> {
     return stream.writable
   } catch (error) {
     // Such a reader has seen enough, which is no failure.
-    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return false
+    if (hasCode(error, 'EPIPE')) return false
     throw error
   } finally {
     // Nobody listens for the other one any more.

@@ -9,6 +9,7 @@ import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { connect, type Client } from '../client/connect.ts'
 import { toDataName } from '../core/data-name.ts'
+import { codeOf } from '../lib/system-error.ts'
 import { chooseServer } from './choose-server.ts'
 import { CommandError, type Invocation } from './command.ts'
 import { Input } from './input.ts'
@@ -68,7 +69,7 @@ async function openFile(path: string): Promise<Blob> {
     return await openAsBlob(path)
   } catch (error) {
     if (error instanceof CommandError) throw error
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    const reason = codeOf(error) ?? 'unknown error'
     throw new CommandError(`Cannot push "${path}": ${reason}`)
   }
 }

@@ -7,6 +7,7 @@
 import { ClientError, type ClientErrorCode } from '../client/client-error.ts'
 import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
+import { codeOf } from '../lib/system-error.ts'
 
 const CLIENT_REMEDIES: Readonly<Partial<Record<ClientErrorCode, string>>> = {
   UNREACHABLE: 'check that it runs, and that this machine can reach it',
@@ -42,5 +43,5 @@ const BUGS = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URI
 /** The messages of bugs, and those of Node, quote values, which may be secrets. */
 function isExpected(error: unknown): error is Error {
   if (!(error instanceof Error) || BUGS.some((bug) => error instanceof bug)) return false
-  return !('code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_'))
+  return codeOf(error)?.startsWith('ERR_') !== true
 }

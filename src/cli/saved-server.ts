@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { configFolder } from '../daemon/folders.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { decodeString, objectOf } from '../lib/decoder.ts'
+import { hasCode } from '../lib/system-error.ts'
 import { CommandError } from './command.ts'
 import type { Shell } from './shell.ts'
 
@@ -29,7 +30,7 @@ export async function readSavedServer(shell: Shell): Promise<Server | undefined>
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (hasCode(error, 'ENOENT')) return undefined
     throw error
   }
   try {

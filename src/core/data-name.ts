@@ -8,6 +8,8 @@
 export const MAX_DATA_NAME_BYTES = 255
 
 // The C0 and C1 controls, separators of every platform, and line separators that terminals obey.
+// Not more: bidi and invisible characters are part of names that people give, and the contract
+// allows them. Whoever prints or saves a name takes them out.
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\\u2028\u2029]/
 
 /** Whether `name` may name bytes on the wire. */

@@ -39,7 +39,10 @@ function formatLine(level: LogLevel, message: string, fields: LogFields): string
   return line.replaceAll(UNPRINTABLE, escape)
 }
 
-/** Control, format and bidi characters: what a terminal or an editor would obey instead of show. */
+/**
+ * Control, format and bidi characters: what a terminal or an editor would obey instead of show. Also
+ * joiners, which texts for people keep (`cli/visible.ts`): a log is for machines too.
+ */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 function escape(character: string): string {

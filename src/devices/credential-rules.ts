@@ -11,7 +11,8 @@ import { MAX_LABEL_LENGTH, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../c
 const USERNAME = /^[A-Za-z][A-Za-z0-9_]{5,31}$/
 
 // Controls (which Basic authentication forbids, RFC 7617 section 2), halves of surrogate pairs, and
-// the line separators that some terminals and parsers obey.
+// the line separators that some terminals and parsers obey. All else may be in a password; labels
+// are made visible where they are printed.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
 
 export function isUsername(username: string): boolean {

@@ -16,7 +16,7 @@ const MAX_EXTENSION_BYTES = 32
 const FALLBACK_NAME = 'file'
 
 // Separators and controls, which no data name has; and marks that reverse what is read, so that
-// an `exe` looks like a `txt`.
+// an `exe` looks like a `txt`. Invisible characters stay: a file keeps the name it was pushed with.
 const UNSAFE = /[/\\\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 const RESERVED_ON_WINDOWS = /[<>:"|?*]/g
