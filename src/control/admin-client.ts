@@ -1,16 +1,19 @@
 /**
- * The port `Admin` over the control listener of a running daemon.
+ * Clients of the control listener of a running daemon: the port `Admin`, and what only a running
+ * daemon can do. Their methods throw `ControlUnreachableError`, or what the daemon says went wrong.
  *
  * @module
  */
 
 import { DomainError } from '../core/domain-error.ts'
-import type { Decoder } from '../lib/decoder.ts'
+import { decodeString, objectOf, type Decoder } from '../lib/decoder.ts'
 import type { Admin } from '../ports/admin.ts'
+import type { Panel } from '../ports/panel.ts'
 import {
   decodeDevices,
   decodeLeft,
   decodePairing,
+  decodePause,
   decodePeer,
   decodePeers,
   decodeRevoked,
@@ -18,7 +21,16 @@ import {
 } from './admin-wire.ts'
 import { callControl, type ControlAddress } from './call-control.ts'
 
-/** Every method throws `ControlUnreachableError`, or what the daemon says went wrong. */
+/** What commands ask of a running daemon, and of nobody else. */
+export interface PanelClient extends Pick<Panel, 'pause' | 'resume'> {
+  /** The URL that opens the panel in a browser, for as long as this daemon runs. */
+  panelUrl(): Promise<string>
+}
+
+const decodeAddress = objectOf({ url: decodeString })
+const decodeNothing = objectOf({})
+
+/** The port `Admin` of a running daemon. */
 export function createAdminClient(address: ControlAddress): Admin {
   function call<Value>(
     method: string,
@@ -52,5 +64,22 @@ export function createAdminClient(address: ControlAddress): Admin {
     leave: (name) => call('DELETE', `/peers/${encodeURIComponent(name)}`, decodeLeft),
     peers: () => call('GET', '/peers', decodePeers),
     close: async () => undefined,
+  }
+}
+
+/** What only a running daemon can do. */
+export function createPanelClient(address: ControlAddress): PanelClient {
+  return {
+    panelUrl: async () => {
+      const question = { method: 'GET', path: '/panel', decode: decodeAddress }
+      return (await callControl(address, question)).url
+    },
+    pause: (durationMs) => {
+      const body = { durationMs: durationMs ?? null }
+      return callControl(address, { method: 'POST', path: '/pause', decode: decodePause, body })
+    },
+    resume: async () => {
+      await callControl(address, { method: 'DELETE', path: '/pause', decode: decodeNothing })
+    },
   }
 }

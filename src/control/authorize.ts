@@ -9,12 +9,12 @@
 import { isIPv6 } from 'node:net'
 import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
-import { isSameToken } from './control-token.ts'
-import type { PanelToken } from './panel-token.ts'
+import { countFields } from '../http/raw-fields.ts'
+import { isSameToken, type PanelToken } from './control-token.ts'
 
 const CHALLENGE = ['WWW-Authenticate', 'Bearer realm="clipgate control"']
 
-/** All who are let in are one and the same. */
+/** The person whose daemon it is: everybody who is let in. */
 export type Owner = 'owner'
 
 /** What is known of a request before anybody knows whose it is. */
@@ -22,7 +22,7 @@ export type UnknownCall = Pick<Call, 'request' | 'host'>
 
 /**
  * Refuses requests for another host: the name of a hostile page may have been pointed at us (DNS
- * rebinding). And those that a page of another origin sent.
+ * rebinding). Refuses those that a page of another origin sent, too.
  *
  * @throws {HttpError} `FORBIDDEN_ORIGIN`.
  */
@@ -43,7 +43,7 @@ export function checkOwnHost({ request, host }: UnknownCall): void {
 }
 
 /**
- * Makes the check of the bearer token (RFC 6750): that of the commands, or that of the panel.
+ * Makes the check of the bearer token (RFC 6750), which is that of the commands or of the panel.
  *
  * The function throws {@link HttpError} `FORBIDDEN_ORIGIN` or `UNAUTHORIZED`.
  */
@@ -54,8 +54,7 @@ export function createAuthorize(
   return (call) => {
     checkOwnHost(call)
     const { rawHeaders, headers } = call.request
-    const names = rawHeaders.filter((_, index) => index % 2 === 0)
-    const isSingle = names.filter((name) => name.toLowerCase() === 'authorization').length === 1
+    const isSingle = countFields(rawHeaders, 'authorization') === 1
     const given = /^bearer +([\w.~+/=-]+) *$/i.exec(headers.authorization ?? '')?.[1]
     if (isSingle && given !== undefined) {
       if (isSameToken(given, controlToken) || panelToken.matches(given)) return 'owner'

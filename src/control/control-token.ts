@@ -1,7 +1,10 @@
 /**
- * The bearer token of the control listener: made at each start, kept in a private file.
+ * The two bearer tokens of the control listener, made at each start.
  *
- * Whoever can read the file owns the data directory anyway.
+ * That of the commands is kept in a private file: whoever can read it owns the data directory
+ * anyway. That of the panel is kept in memory: a browser may keep its address in a history and
+ * synchronise that, and the owner can end all panels without taking the commands' token away. So
+ * whatever an open page sends while the daemon is away opens nothing later.
  *
  * @module
  */
@@ -16,7 +19,10 @@ export const CONTROL_TOKEN_FILE = 'control.token'
 
 const TOKEN_BYTES = 32
 
-/** What a header can hold. */
+/** More than a page can guess while it waits. */
+const QUERY_LENGTH = 12
+
+/** The characters that a header can hold. */
 const PRINTABLE = /^[ -~]*$/
 
 /**
@@ -33,7 +39,11 @@ export async function createControlToken(dataDir: string): Promise<string> {
   return token
 }
 
-/** @throws The error of the failing system call; {TypeError} when there is no token in the file. */
+/**
+ * Reads the token that commands send.
+ *
+ * @throws The error of the failing system call; {TypeError} when there is no token in the file.
+ */
 export async function readControlToken(dataDir: string): Promise<string> {
   const token = (await readFile(join(dataDir, CONTROL_TOKEN_FILE), 'utf8')).trim()
   if (!PRINTABLE.test(token))
@@ -53,4 +63,28 @@ export function isSameToken(a: string, b: string): boolean {
 
 function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest()
+}
+
+/** The token that opens the panel, for as long as this daemon runs. */
+export class PanelToken {
+  #text = mintToken()
+
+  /**
+   * The address that opens the panel. No server is ever sent the part behind the `#`. The query is
+   * another one each time, so that a tab loads the page again wherever it is: a page that somebody
+   * else had served on our port would see a change of the fragment alone.
+   */
+  addressAt(host: string): string {
+    return `http://${host}/?${mintToken().slice(0, QUERY_LENGTH)}#${this.#text}`
+  }
+
+  /** Whether `given` is the token. */
+  matches(given: string): boolean {
+    return isSameToken(given, this.#text)
+  }
+
+  /** Takes another token; pages that have the earlier one are signed out. */
+  renew(): void {
+    this.#text = mintToken()
+  }
 }

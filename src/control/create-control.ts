@@ -16,31 +16,33 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
 import { createAuthorize, type Owner } from './authorize.ts'
+import { PanelToken } from './control-token.ts'
 import { createControlRoutes, createPublicControlRoutes } from './control-routes.ts'
 import { PanelEvents } from './panel-events.ts'
 import { createPanelFileRoutes } from './panel-files.ts'
 import { createPanelRoutes } from './panel-routes.ts'
 import { readPanelState } from './panel-state.ts'
-import { PanelToken } from './panel-token.ts'
 
 export interface ControlOptions {
   readonly admin: Admin
   readonly panel: Panel
   /** The token of the commands. */
   readonly token: string
-  /** Told when somebody was given the address that opens the panel. */
+  /** Called when somebody was given the address that opens the panel. */
   readonly onAddressGiven?: () => void
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** The listener, and a hold on the event streams that it has opened. */
-export interface Control extends RequestListener {
+/** A control listener. */
+export interface Control {
+  /** For `request` *and* `checkContinue` events. */
+  readonly listener: RequestListener
   /** Ends all event streams. To be called when the daemon goes: it has nothing to tell any more. */
   closeStreams(): void
 }
 
-/** @returns A listener for `request` *and* `checkContinue` events. */
+/** Makes the control listener of a daemon. */
 export function createControl(options: ControlOptions): Control {
   const { admin, panel, token, onAddressGiven, clock, logger } = options
   const panelToken = new PanelToken()
@@ -63,7 +65,7 @@ export function createControl(options: ControlOptions): Control {
       logger.error('A control request failed', { id, ...describeFailure(cause) })
     },
   })
-  return Object.assign(listener, { closeStreams: () => events.close() })
+  return { listener, closeStreams: () => events.close() }
 }
 
 function toHttpError(thrown: unknown): HttpError {

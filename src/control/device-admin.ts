@@ -1,13 +1,28 @@
 /**
- * The port `Admin` on a device registry: of a running daemon, or of its data directory.
+ * The port `Admin` on a device registry: of a running daemon, or of its data directory. Makes the
+ * connect links of devices.
  *
  * @module
  */
 
+import { formatConnectLink } from '../link/connect-link.ts'
+import { LinkError } from '../link/link-error.ts'
 import type { Admin, DaemonStatus, DeviceSummary, Pairing, PairRequest } from '../ports/admin.ts'
-import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
+import type { Device, DeviceRegistry, MintedDevice } from '../ports/device-registry.ts'
 import type { Peers } from '../ports/peers.ts'
-import { checkLinkable, toPairing, type LinkBase } from './pairing.ts'
+
+/** The base URL of a link, and why a phone may not reach it. */
+export interface LinkBase {
+  readonly url: string
+  readonly warning: string | undefined
+}
+
+/** Names the family of protocols, so that a client of several knows which one to speak. */
+const PROTOCOL = 'syncclipboard'
+
+/** As long as the longest user name, and as the passwords that are minted. */
+const LONGEST_USERNAME = 'x'.repeat(32)
+const MINTED_PASSWORD = 'x'.repeat(22)
 
 export interface DeviceAdminOptions {
   readonly devices: DeviceRegistry
@@ -20,7 +35,9 @@ export interface DeviceAdminOptions {
   readonly close: () => Promise<void>
 }
 
-/** @throws From `pair` and `rotate` also `LinkError`, before anything has changed. */
+/**
+ * Makes the port. Its `pair` and `rotate` also throw `LinkError`, before anything has changed.
+ */
 export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
   const { devices, status, linkBase, countStreams, peers, close } = options
 
@@ -75,4 +92,48 @@ function summarise(device: Device, streams: number): DeviceSummary {
 
 function toIso(unixMs: number): string {
   return new Date(unixMs).toISOString()
+}
+
+/** Everything that connects a device, from its minted credential. */
+function toPairing({ device, password }: MintedDevice, { url, warning }: LinkBase): Pairing {
+  const { id, kind, label, username } = device
+  const link = formatLink({ url, user: username, pwd: password }, { did: id, label })
+  return { id, kind, label, username, password, url, link, warning }
+}
+
+/**
+ * Checks that there can be a link before a device is paired: a device whose password nobody was
+ * shown would be of no use.
+ *
+ * @throws {LinkError}
+ */
+function checkLinkable(
+  url: string,
+  username: string | undefined,
+  password: string | undefined,
+): void {
+  const isUsable = username !== undefined && /^[A-Za-z][A-Za-z0-9_]{5,31}$/.test(username)
+  // Whether the name will do is for the registry to say; here only lengths count.
+  const user = isUsable ? username : LONGEST_USERNAME
+  formatConnectLink({ url, user, pwd: password || MINTED_PASSWORD })
+}
+
+interface LinkCore {
+  readonly url: string
+  readonly user: string
+  readonly pwd: string
+}
+
+/** With as much of the metadata as fits: nothing depends on it. */
+function formatLink(core: LinkCore, { did, label }: { did: string; label: string }): string {
+  const proto = PROTOCOL
+  const choices = [{ did, label, proto }, { did, proto }, { proto }]
+  for (const o of choices) {
+    try {
+      return formatConnectLink({ ...core, o })
+    } catch (error) {
+      if (!(error instanceof LinkError) || error.code !== 'LINK_TOO_LONG') throw error
+    }
+  }
+  return formatConnectLink(core)
 }

@@ -1,29 +1,13 @@
 /**
- * Failures that the owner of a daemon can mend, as they go over the control listener. What is not
- * listed here is unexpected: a 500.
+ * Failures that the owner of a daemon can mend, as they go over the control listener.
  *
  * @module
  */
 
 import type { DomainErrorCode } from '../core/domain-error.ts'
 
-export type OwnerErrorCode = Extract<
-  DomainErrorCode,
-  | 'NO_SUCH_DEVICE'
-  | 'USERNAME_TAKEN'
-  | 'USERNAME_INVALID'
-  | 'PASSWORD_INVALID'
-  | 'LABEL_INVALID'
-  | 'NO_CLIPBOARD'
-  | 'NO_SUCH_PEER'
-  | 'PEER_INVALID'
-  | 'PEER_NAME_TAKEN'
-  | 'PEER_REFUSED'
-  | 'NO_SPACE'
-  | 'DATA_DIRECTORY_UNUSABLE'
->
-
-const STATUSES: Readonly<Record<OwnerErrorCode, number>> = {
+/** The HTTP status of each failure. A code that is not listed here is unexpected: a 500. */
+export const OWNER_ERROR_STATUS: Readonly<Partial<Record<DomainErrorCode, number>>> = {
   NO_SUCH_DEVICE: 404,
   USERNAME_TAKEN: 409,
   USERNAME_INVALID: 400,
@@ -38,10 +22,7 @@ const STATUSES: Readonly<Record<OwnerErrorCode, number>> = {
   DATA_DIRECTORY_UNUSABLE: 507,
 }
 
-export function isOwnerErrorCode(code: string): code is OwnerErrorCode {
-  return Object.hasOwn(STATUSES, code)
-}
-
-export function statusOf(code: OwnerErrorCode): number {
-  return STATUSES[code]
+/** Whether a code in an answer is that of a failure in the table. */
+export function isOwnerErrorCode(code: string): code is DomainErrorCode {
+  return Object.hasOwn(OWNER_ERROR_STATUS, code)
 }

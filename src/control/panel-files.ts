@@ -8,13 +8,12 @@
  */
 
 import { createHash } from 'node:crypto'
-import { readdirSync, type Dirent } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { route, type Handler, type Route } from '../http/call.ts'
 import type { Reply } from '../http/reply.ts'
-import { codeOf } from '../lib/system-error.ts'
 import { checkOwnHost } from './authorize.ts'
 
 /** Beside this file in the sources; the build puts the folder beside what it makes of it. */
@@ -23,7 +22,7 @@ const FOLDER: string = fileURLToPath(new URL('./panel/', import.meta.url))
 /** The page itself. */
 const PAGE = 'panel.html'
 
-/** What else is in the folder is not for browsers. */
+/** By ending; other files in the folder are not for browsers. */
 const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['.html', 'text/html; charset=utf-8'],
   ['.css', 'text/css; charset=utf-8'],
@@ -46,14 +45,10 @@ const POLICY: string = [
 ].join('; ')
 
 const HEADERS: readonly string[] = [
-  'Cache-Control',
-  'no-cache',
-  'Content-Security-Policy',
-  POLICY,
-  'Referrer-Policy',
-  'no-referrer',
-  'Cross-Origin-Opener-Policy',
-  'same-origin',
+  ...['Cache-Control', 'no-cache'],
+  ...['Content-Security-Policy', POLICY],
+  ...['Referrer-Policy', 'no-referrer'],
+  ...['Cross-Origin-Opener-Policy', 'same-origin'],
 ]
 
 /** Makes a route for each file; `panel.html` stands at `/`. */
@@ -64,16 +59,10 @@ export function createPanelFileRoutes(folder: string = FOLDER): readonly Route<u
   })
 }
 
-/** Without the page where its folder is missing: the daemon is good for something all the same. */
+/** Lists the files. A daemon whose folder is missing runs without the page. */
 function listFiles(folder: string): readonly string[] {
-  let entries: Dirent[]
-  try {
-    entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [join(folder, PAGE)]
-    throw error
-  }
-  return entries
+  if (!existsSync(folder)) return [join(folder, PAGE)]
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && FILE_NAME.test(entry.name))
     .filter(({ name }) => CONTENT_TYPES.has(extname(name)))
     .map(({ parentPath, name }) => join(parentPath, name))

@@ -1,14 +1,19 @@
 /**
  * Everything that the panel shows, as one value.
  *
+ * Imports nothing of Node: the page takes its types from here.
+ *
  * @module
  */
 
 import type { ItemType } from '../core/item-type.ts'
+import { MIB } from '../core/limits.ts'
 import type { Admin, DaemonStatus, DeviceSummary } from '../ports/admin.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Panel, PanelAddress } from '../ports/panel.ts'
-import { previewKind, type PreviewKind } from './item-preview.ts'
+
+/** What the panel can show of an item: the beginning of a text, or a raster image. */
+export type PreviewKind = 'text' | 'image'
 
 /** The current item, without its content. */
 export interface PanelItem {
@@ -17,11 +22,13 @@ export interface PanelItem {
   readonly mediaType: string
   readonly size: number
   readonly contentId: string
+  /** Unix milliseconds. */
   readonly activatedAtMs: number
   /** What `GET /item/preview` answers. */
   readonly preview: PreviewKind | undefined
 }
 
+/** Everything that the panel shows. */
 export interface PanelState {
   readonly status: DaemonStatus
   readonly item: PanelItem | undefined
@@ -29,12 +36,38 @@ export interface PanelState {
   readonly addresses: readonly PanelAddress[]
 }
 
+const MAX_IMAGE_BYTES = 20 * MIB
+
+/** Pictures that every browser draws, and none runs: no SVG. */
+const IMAGE_TYPES: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'image/bmp',
+  'image/avif',
+])
+
+/** Reads the state as it is now. */
 export async function readPanelState(
   admin: Pick<Admin, 'status' | 'devices'>,
   panel: Pick<Panel, 'item' | 'addresses'>,
 ): Promise<PanelState> {
   const [status, devices] = await Promise.all([admin.status(), admin.devices()])
   return { status, item: describe(panel.item), devices, addresses: panel.addresses() }
+}
+
+/** The kind of preview that an item has; `undefined` when it has none, as every file. */
+export function previewKind({ item, blob }: StoredItem): PreviewKind | undefined {
+  if (item.type === 'Text') return 'text'
+  const isSmall = item.size <= MAX_IMAGE_BYTES
+  const isImage = item.type === 'Image' && IMAGE_TYPES.has(essenceOf(item.mediaType))
+  return blob !== undefined && isSmall && isImage ? 'image' : undefined
+}
+
+/** A media type without its parameters, in lower case. */
+export function essenceOf(mediaType: string): string {
+  return (mediaType.split(';')[0] ?? '').trim().toLowerCase()
 }
 
 function describe(stored: StoredItem | undefined): PanelItem | undefined {

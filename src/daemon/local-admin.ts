@@ -5,7 +5,7 @@
  */
 
 import { createDeviceAdmin } from '../control/device-admin.ts'
-import type { LinkBase } from '../control/pairing.ts'
+import type { LinkBase } from '../control/device-admin.ts'
 import { createIdlePeers } from '../peers/peer-links.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'

@@ -5,11 +5,11 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { createPanelClient, type PanelClient } from '../control/panel-client.ts'
+import { createPanelClient, type PanelClient } from '../control/admin-client.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { isReachable, PATIENCE_MS, reachDaemon, RETRY_MS, unreachable } from './reach-daemon.ts'
 
-export type { PanelClient } from '../control/panel-client.ts'
+export type { PanelClient } from '../control/admin-client.ts'
 
 /**
  * The daemon that runs on a data directory; `undefined` when none does.

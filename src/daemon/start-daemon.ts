@@ -215,7 +215,7 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
   const openingFile = new OpeningFile(directory.path, clipboard)
   cleanup.add(() => openingFile.remove())
   await openingFile.remove()
-  const controlListener = createControl({
+  const owner = createControl({
     admin,
     panel,
     token,
@@ -223,8 +223,8 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
     logger,
     onAddressGiven: () => openingFile.removeLater(),
   })
-  cleanup.add(() => controlListener.closeStreams())
-  const control = await listeners.startControl(controlListener, settings.control)
+  cleanup.add(() => owner.closeStreams())
+  const control = await listeners.startControl(owner.listener, settings.control)
   await directory.announce({ control })
 
   // A node behind a proxy listens on loopback on purpose; `pair` tells of the address all the same.

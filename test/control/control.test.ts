@@ -27,7 +27,7 @@ const PHONE: PairRequest = {
 /** A control listener on a free port, until the test ends. */
 async function listen(t: TestContext, admin: Admin, host = '127.0.0.1') {
   const logger = new CaptureLogger()
-  const listener = createControl({
+  const { listener } = createControl({
     admin,
     panel: new FakePanel(),
     token: TOKEN,

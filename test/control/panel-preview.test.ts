@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { previewKind } from '../../src/control/item-preview.ts'
+import { previewKind } from '../../src/control/panel-state.ts'
 import { MIB } from '../../src/core/limits.ts'
 import type { StoredItem } from '../../src/ports/latest-item.ts'
 import fc from '../support/property.ts'

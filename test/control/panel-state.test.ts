@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import decodeQR from 'qr/decode.js'
-import { createPanelClient } from '../../src/control/panel-client.ts'
+import { createPanelClient } from '../../src/control/admin-client.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_PAUSE_MS } from '../../src/core/limits.ts'
 import { parseConnectLink } from '../../src/link/connect-link.ts'

@@ -155,7 +155,7 @@ async function servePage(t: TestContext, page: string): Promise<string> {
 /** Asks the control listener, byte for byte. */
 async function openControl(t: TestContext) {
   const logger = new CaptureLogger()
-  const listener = createControl({
+  const { listener } = createControl({
     admin: createFakeAdmin(),
     panel: new FakePanel(),
     token: 'token',

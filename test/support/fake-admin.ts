@@ -5,7 +5,7 @@
  */
 
 import { createDeviceAdmin } from '../../src/control/device-admin.ts'
-import type { LinkBase } from '../../src/control/pairing.ts'
+import type { LinkBase } from '../../src/control/device-admin.ts'
 import { createIdlePeers } from '../../src/peers/peer-links.ts'
 import type { Admin, DaemonStatus } from '../../src/ports/admin.ts'
 import { MemoryDeviceRegistry } from './memory-device-registry.ts'

@@ -41,7 +41,7 @@ export async function serveControl(
 ): Promise<void> {
   const token = await createControlToken(dataDir)
   const logger = new CaptureLogger()
-  const listener = createControl({ admin, panel, token, clock: systemClock, logger })
+  const { listener } = createControl({ admin, panel, token, clock: systemClock, logger })
   const server = createServer(listener)
   t.after(() => {
     server.closeAllConnections()

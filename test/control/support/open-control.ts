@@ -70,7 +70,7 @@ export async function openControl(
   const logger = new CaptureLogger()
   const panel = new FakePanel(() => clock.now())
   const control = createControl({ admin, panel, token: TOKEN, clock, logger })
-  const server = createServer(control).on('checkContinue', control)
+  const server = createServer(control.listener).on('checkContinue', control.listener)
   const close = async (): Promise<void> => {
     server.closeAllConnections()
     if (server.listening) await once(server.close(), 'close')

@@ -85,7 +85,7 @@ export function createShowroom(): Showroom {
     clock: { ...systemClock, now: () => NOW },
     logger: new CaptureLogger(),
   })
-  server.on('request', control)
+  server.on('request', control.listener)
 
   return {
     panel,
