@@ -29,9 +29,9 @@ import {
 } from './disk-blob.ts'
 import { isDiskFailure, toDomainError } from './disk-errors.ts'
 import type { Allowance, DiskSpace } from './disk-space.ts'
-import { adoptGroup } from './group/adopt-group.ts'
-import { GroupBlob } from './group/group-blob.ts'
-import { decodeGroupList } from './group/group-list.ts'
+import { adoptGroup } from './adopt-group.ts'
+import { GroupBlob } from './group-blob.ts'
+import { decodeGroupList } from './group-list.ts'
 import { openOwnFile } from './own-files.ts'
 import { BLOB_NAME } from './record-fields.ts'
 

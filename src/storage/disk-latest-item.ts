@@ -19,7 +19,7 @@ import type { Logger } from '../ports/logger.ts'
 import type { DiskBlobStore, KnownBlob } from './disk-blob-store.ts'
 import { DiskBlob } from './disk-blob.ts'
 import { toDomainError } from './disk-errors.ts'
-import { GroupBlob } from './group/group-blob.ts'
+import { GroupBlob } from './group-blob.ts'
 import {
   formatItemFile,
   parseItemFile,

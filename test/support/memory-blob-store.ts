@@ -16,7 +16,7 @@ import type {
   HashedBlob,
   OpenBlob,
 } from '../../src/ports/blob.ts'
-import { walkCopied } from '../../src/storage/group/copied-tree.ts'
+import { walkCopied } from '../../src/storage/copied-tree.ts'
 
 /** Keeps what it received in memory. */
 export class MemoryBlobStore implements BlobStore {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { nameSiblings } from '../../../src/storage/group/entry-names.ts'
-import fc from '../../support/property.ts'
+import { nameSiblings } from '../../src/storage/copied-tree.ts'
+import fc from '../support/property.ts'
 
 function named(...fileNames: readonly (string | Buffer)[]): readonly string[] {
   const siblings = fileNames.map((name) => {

@@ -2,15 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import {
-  MAX_GROUP_DEPTH,
-  MAX_GROUP_ENTRIES,
-  MAX_GROUP_NAME_BYTES,
-} from '../../../src/core/limits.ts'
-import { walkCopied } from '../../../src/storage/group/copied-tree.ts'
-import { zipOnce } from '../../../src/storage/group/zip-thread.ts'
-import { makeTree } from '../../support/group-contract.ts'
-import { makeFolder } from '../support/open-stores.ts'
+import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../../src/core/limits.ts'
+import { walkCopied } from '../../src/storage/copied-tree.ts'
+import { zipOnce } from '../../src/storage/adopt-group.ts'
+import { makeTree } from '../support/group-contract.ts'
+import { makeFolder } from './support/open-stores.ts'
 
 const NEVER = new AbortController().signal
 const OPTIONS = { maxBytes: 1000, signal: NEVER }

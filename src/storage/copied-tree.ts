@@ -4,24 +4,28 @@
  * Follows no links, also none that takes the place of a folder meanwhile: what they lead to was not
  * copied. Opens no file.
  *
+ * A name stays as it is wherever it can. What would be a path somewhere, or could not be printed,
+ * becomes `_`, and names that are equal then are numbered.
+ *
  * @module
  */
 
 import type { BigIntStats } from 'node:fs'
 import { lstat, opendir, realpath } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
-import { DomainError } from '../../core/domain-error.ts'
-import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../../core/limits.ts'
-import { isShortage } from '../../lib/system-error.ts'
-import type { LeftOut } from '../../ports/blob.ts'
-import { listWithoutLinks } from '../without-links.ts'
-import { nameSiblings, type NamedPath, type Segment } from './entry-names.ts'
+import { toDataName } from '../core/data-name.ts'
+import { DomainError } from '../core/domain-error.ts'
+import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../core/limits.ts'
+import { numberedName } from '../lib/safe-file-name.ts'
+import { isShortage } from '../lib/system-error.ts'
+import type { LeftOut } from '../ports/blob.ts'
+import { listWithoutLinks } from './without-links.ts'
 
 /** A regular file, as far as was seen: whoever opens it makes sure that no link leads there. */
 export interface TreeFile {
-  /** Without links in it. */
+  /** A path without links in it. */
   readonly path: Buffer
-  /** Relative, with `/` between segments. */
+  /** The relative name, with `/` between segments. */
   readonly name: string
 }
 
@@ -32,7 +36,7 @@ export interface TreeFolder extends TreeFile {
   readonly mode: number
 }
 
-/** Both are sorted by name. */
+/** What was found; both lists are sorted by name. */
 export interface CopiedTree {
   readonly files: readonly TreeFile[]
   readonly folders: readonly TreeFolder[]
@@ -44,6 +48,24 @@ export interface WalkOptions {
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
+
+/** Something in a folder, or one of the things that were copied together. */
+export interface NamedPath {
+  /** The path as the system spells it, which need not be UTF-8. */
+  readonly path: Buffer
+  readonly fileName: Buffer
+}
+
+export interface Segment {
+  readonly path: Buffer
+  readonly name: string
+}
+
+/** On Windows `C:x` is a path, and one that does not begin here. */
+const DRIVE = /^([a-z]):/i
+
+/** Replaces what is not UTF-8 by U+FFFD. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 const SEPARATOR: Buffer = Buffer.from(sep)
 
@@ -71,7 +93,7 @@ async function toRoot(path: string): Promise<NamedPath> {
   return { path: childOf(folder, name), fileName: name }
 }
 
-/** Past one of the limits of a Group. */
+/** The refusal of what passes one of the limits of a Group. */
 export function tooLarge(limit: string): DomainError {
   return new DomainError('GROUP_TOO_LARGE', `Cannot share several files: ${limit}`)
 }
@@ -174,4 +196,27 @@ async function readable<T>(result: Promise<T>): Promise<T | undefined> {
     if (isRefusal) return undefined
     throw error
   }
+}
+
+/** Gives siblings names that differ; the same ones each time, whatever their order was. */
+export function nameSiblings(siblings: readonly NamedPath[]): readonly Segment[] {
+  const wanted = siblings
+    .map(({ path, fileName }) => ({ path, ...toEntryName(fileName) }))
+    // Whoever can keep its name does.
+    .sort((a, b) => Number(a.isChanged) - Number(b.isChanged) || Buffer.compare(a.path, b.path))
+  const taken = new Set<string>()
+  const numbers = new Map<string, number>()
+  return wanted.map(({ path, name }) => {
+    let number = numbers.get(name) ?? 1
+    while (taken.has(numberedName(name, number))) number++
+    numbers.set(name, number + 1)
+    const free = numberedName(name, number)
+    taken.add(free)
+    return { path, name: free }
+  })
+}
+
+function toEntryName(fileName: Buffer): { readonly name: string; readonly isChanged: boolean } {
+  const name = toDataName(utf8.decode(fileName)).replace(DRIVE, '$1_')
+  return { name, isChanged: !Buffer.from(name).equals(fileName) }
 }

@@ -5,8 +5,8 @@ import {
   encodeGroupList,
   type GroupFile,
   type GroupList,
-} from '../../../src/storage/group/group-list.ts'
-import fc from '../../support/property.ts'
+} from '../../src/storage/group-list.ts'
+import fc from '../support/property.ts'
 
 const numbers = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 

@@ -7,25 +7,25 @@
  * @module
  */
 
-import { arrayOf, decodeString, objectOf } from '../../lib/decoder.ts'
-import { defineJsonFile } from '../../lib/json-file.ts'
-import type { FileIdentity } from '../disk-blob.ts'
-import { decodeCount, decodeDecimal, decodeNanoseconds } from '../record-fields.ts'
+import { arrayOf, decodeString, objectOf } from '../lib/decoder.ts'
+import { defineJsonFile } from '../lib/json-file.ts'
+import type { FileIdentity } from './disk-blob.ts'
+import { decodeCount, decodeDecimal, decodeNanoseconds } from './record-fields.ts'
 
 /** A file that is not empty. */
 export interface GroupFile {
   readonly path: Buffer
-  /** Where its bytes begin in the archive. */
+  /** The offset in the archive at which its bytes begin. */
   readonly start: number
   readonly identity: FileIdentity
 }
 
 export interface GroupList {
-  /** Bytes of the archive. */
+  /** The size of the archive in bytes. */
   readonly size: number
   /** In the order of the archive. */
   readonly files: readonly GroupFile[]
-  /** Headers, names, checksums, and the directory at the end. */
+  /** Headers, names, checksums, and the directory at the end of the archive. */
   readonly frame: Uint8Array
 }
 

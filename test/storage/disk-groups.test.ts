@@ -23,22 +23,22 @@ import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { HashedBlob } from '../../../src/ports/blob.ts'
-import { findZipLibrary } from '../../../src/storage/group/zip-library.ts'
-import { readBlob } from '../../support/byte-streams.ts'
-import { makeTree } from '../../support/group-contract.ts'
-import { groupItem, textItem } from '../../support/latest-item-contract.ts'
-import { needs } from '../../support/requirements.ts'
-import { unzip } from '../../support/unzip.ts'
+import type { HashedBlob } from '../../src/ports/blob.ts'
+import { findZipLibrary } from '../../src/storage/adopt-group.ts'
+import { readBlob } from '../support/byte-streams.ts'
+import { makeTree } from '../support/group-contract.ts'
+import { groupItem, textItem } from '../support/latest-item-contract.ts'
+import { needs } from '../support/requirements.ts'
+import { unzip } from '../support/unzip.ts'
 import {
   makeFolder,
   openBlobStore,
   openTestStorage,
   type OpenedStorage,
-} from '../support/open-stores.ts'
+} from './support/open-stores.ts'
 
 const NEVER = new AbortController().signal
-const PROGRAM = fileURLToPath(new URL('../support/storage-program.ts', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('./support/storage-program.ts', import.meta.url))
 const isRoot = process.geteuid?.() === 0
 const NOBODY = 65_534
 
@@ -319,7 +319,7 @@ function isSourceOpen(): boolean {
   if (!isRoot) return false
   process.seteuid?.(NOBODY)
   try {
-    accessSync(new URL('../../../src/storage/group/zip-worker.js', import.meta.url))
+    accessSync(new URL('../../src/storage/zip-worker.js', import.meta.url))
     return true
   } catch {
     return false

@@ -15,9 +15,9 @@ import { Readable } from 'node:stream'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * @typedef {import('./zip-thread.ts').ZipTask} ZipTask
- * @typedef {import('./zip-thread.ts').ZipAnswer} ZipAnswer
- * @typedef {import('./zip-thread.ts').ZippedFile} ZippedFile
+ * @typedef {import('./adopt-group.ts').ZipTask} ZipTask
+ * @typedef {import('./adopt-group.ts').ZipAnswer} ZipAnswer
+ * @typedef {import('./adopt-group.ts').ZippedFile} ZippedFile
  * @typedef {Pick<ZippedFile, 'size' | 'ino' | 'dev' | 'mtimeNs'>} Identity
  * @typedef {{ identity: Identity, modifiedAt: number, mode: number }} State
  * @typedef {State & { path: Buffer, name: string, index: number, start: number, seen: number }} Source
@@ -41,7 +41,7 @@ const FOLDER = 0o040000
 const LAST_TIME = 0x7fffffff * 1000
 
 const require = createRequire(import.meta.url)
-/** @type {import('./zip-library.ts').ZipLibrary} */
+/** @type {import('./adopt-group.ts').ZipLibrary} */
 const { ZipFile } = require('yazl')
 /** @type {typeof import('hash-wasm')} */
 const { createBLAKE3 } = require('hash-wasm')

@@ -1,0 +1,179 @@
+/**
+ * Makes one blob of files and folders of the user: walks, has the archive made once in a worker to
+ * hash it, and keeps a list. The worker is there for one group, and ends with it.
+ *
+ * The package `yazl` is optional and CommonJS, and has no types of its own. Only the worker loads it.
+ *
+ * @module
+ */
+
+import { createRequire } from 'node:module'
+import type { Readable } from 'node:stream'
+import { Worker } from 'node:worker_threads'
+import type { Digests } from '../core/digests.ts'
+import { DomainError } from '../core/domain-error.ts'
+import { codeOf } from '../lib/system-error.ts'
+import type { CopiedGroup } from '../ports/blob.ts'
+import { walkCopied, type CopiedTree } from './copied-tree.ts'
+import type { DiskBlob } from './disk-blob.ts'
+import { GroupBlob } from './group-blob.ts'
+import { encodeGroupList, isWhole, type GroupFile } from './group-list.ts'
+
+export interface AdoptGroupOptions {
+  readonly signal: AbortSignal
+  /** The largest archive, in bytes. */
+  readonly maxBytes: number
+  /** Makes a blob of ours. */
+  readonly keep: (bytes: Uint8Array) => Promise<DiskBlob>
+}
+
+/** What the worker is started with. */
+export interface ZipTask {
+  readonly files: readonly { readonly path: Uint8Array; readonly name: string }[]
+  /** Folders come first in the archive. */
+  readonly folders: readonly {
+    readonly name: string
+    readonly modifiedAt: number
+    readonly mode: number
+  }[]
+  /** The largest archive, in bytes. */
+  readonly maxBytes: number
+}
+
+/** A file that is not empty, as it was while it was hashed. */
+export interface ZippedFile {
+  /** The index of the file in the task. */
+  readonly index: number
+  /** Where its bytes begin in the archive. */
+  readonly start: number
+  readonly size: number
+  readonly ino: bigint
+  readonly dev: bigint
+  readonly mtimeNs: bigint
+}
+
+export interface ZippedArchive {
+  readonly size: number
+  /** The archive without the bytes of the files. */
+  readonly frame: Uint8Array
+  readonly files: readonly ZippedFile[]
+  readonly digests: Digests
+}
+
+/** What the worker posts: the archive or a failure, or neither when there was nothing to put in. */
+export interface ZipAnswer {
+  readonly archive?: ZippedArchive
+  readonly failure?: { readonly code: 'BLOB_GONE' | 'GROUP_TOO_LARGE'; readonly message: string }
+  /** The number of files that could not be read. */
+  readonly unreadable: number
+}
+
+/** What is used of the package `yazl`. */
+export interface ZipLibrary {
+  readonly ZipFile: new () => ZipFile
+}
+
+interface ZipFile {
+  readonly outputStream: NodeJS.ReadableStream
+  on(event: 'error', listener: (error: unknown) => void): this
+  addEmptyDirectory(name: string, options: EntryOptions): void
+  addReadStreamLazy(
+    name: string,
+    options: EntryOptions & { readonly compress: false; readonly size: number },
+    getStream: (callback: (error: undefined, stream: Readable) => void) => void,
+  ): void
+  end(): void
+}
+
+interface EntryOptions {
+  readonly mtime: Date
+  /** With the bits that tell what it is. */
+  readonly mode: number
+}
+
+/** Makes the blob, as `BlobStore.adoptGroup` of the ports. */
+export async function adoptGroup(
+  paths: readonly string[],
+  { signal, maxBytes, keep }: AdoptGroupOptions,
+): Promise<CopiedGroup & { readonly blob: GroupBlob }> {
+  findZipLibrary()
+  const tree = await walkCopied(paths, { signal, maxBytes })
+  const { archive, unreadable } = await zipOnce(tree, { signal, maxBytes })
+  if (archive === undefined) {
+    throw new DomainError('GROUP_EMPTY', 'Cannot share several files: none of them can be read')
+  }
+  const { size, frame, digests } = archive
+  const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
+  // It would be read wrongly ever after.
+  if (!isWhole(list)) throw new Error('Cannot share several files: the archive has gaps')
+  const blob = new GroupBlob({
+    list: await keep(encodeGroupList(list)),
+    size,
+    digests,
+    isOfThisRun: true,
+  })
+  const leftOut = { ...tree.leftOut, unreadable: tree.leftOut.unreadable + unreadable }
+  return { blob, leftOut }
+}
+
+function toGroupFile(file: ZippedArchive['files'][number], { files }: CopiedTree): GroupFile {
+  const { index, start, ...identity } = file
+  const path = files[index]?.path
+  if (path === undefined) throw new Error('Cannot share several files: an unknown file is in it')
+  return { path, start, identity }
+}
+
+/**
+ * Looks for the package.
+ *
+ * @param base The module to look for it from; this one, unless a test gives another.
+ * @throws {DomainError} `PACKAGE_MISSING`.
+ */
+export function findZipLibrary(base: string | URL = import.meta.url): void {
+  try {
+    createRequire(base).resolve('yazl')
+  } catch (cause) {
+    const message =
+      'Cannot share several files: the optional package "yazl" is not installed; npm install yazl'
+    throw new DomainError('PACKAGE_MISSING', message, { cause })
+  }
+}
+
+/**
+ * Makes the archive once.
+ *
+ * @returns Without an archive when there was nothing to put into it.
+ * @throws {DomainError} `BLOB_GONE`, `GROUP_TOO_LARGE`.
+ * @throws `signal.reason` when aborted.
+ */
+export async function zipOnce(
+  { files, folders }: CopiedTree,
+  { maxBytes, signal }: Pick<AdoptGroupOptions, 'maxBytes' | 'signal'>,
+): Promise<ZipAnswer> {
+  signal.throwIfAborted()
+  const task: ZipTask = { files, folders, maxBytes }
+  const entry = new URL('./zip-worker.js', import.meta.url)
+  const worker = new Worker(entry, { workerData: task })
+  let abort = (): void => undefined
+  try {
+    const answer = await new Promise<ZipAnswer>((resolve, reject) => {
+      abort = () => reject(signal.reason)
+      signal.addEventListener('abort', abort)
+      worker.on('message', resolve)
+      worker.on('error', (cause) => reject(failed(cause)))
+      worker.on('exit', () => reject(new Error('Cannot make the archive: the worker ended')))
+    })
+    const { failure } = answer
+    if (failure !== undefined) throw new DomainError(failure.code, failure.message)
+    return answer
+  } finally {
+    signal.removeEventListener('abort', abort)
+    await worker.terminate()
+  }
+}
+
+/** A failure of the worker, without its message, which may name a file. */
+function failed(cause: unknown): Error {
+  const reason = codeOf(cause) ?? (cause instanceof Error ? cause.name : typeof cause)
+  return new Error(`Cannot make the archive: the worker failed (${reason})`, { cause })
+}

@@ -1,0 +1,243 @@
+/**
+ * Files of the user as one zip archive. They stay where they are; ours is only the list of them.
+ *
+ * @module
+ */
+
+import { lstat, type FileHandle } from 'node:fs/promises'
+import { readWhole } from '../lib/read-bytes.ts'
+import { SerialQueue } from '../lib/serial-queue.ts'
+import { codeOf } from '../lib/system-error.ts'
+import type { Digests, HashedBlob, OpenBlob } from '../ports/blob.ts'
+import {
+  gone,
+  isSameFile,
+  openCopiedFile,
+  readFileState,
+  toFileState,
+  type DiskBlob,
+  type FileState,
+} from './disk-blob.ts'
+import { decodeGroupList, type GroupFile, type GroupList } from './group-list.ts'
+
+/** Files that are looked at side by side; more are not faster. */
+const LOOKS_AT_ONCE = 4
+
+export interface GroupBlobOptions {
+  /** The list, as a blob of ours. */
+  readonly list: DiskBlob
+  /** The size of the archive in bytes. */
+  readonly size: number
+  /** The digests of the archive. */
+  readonly digests: Digests
+  /** Whether the files were hashed in this run: numbers of devices may be others in the next. */
+  readonly isOfThisRun: boolean
+}
+
+/** The archive of copied files, as a blob. */
+export class GroupBlob implements HashedBlob {
+  readonly list: DiskBlob
+  readonly size: number
+  readonly digests: Digests
+  readonly #isOfThisRun: boolean
+  /** The list, in memory while somebody reads. */
+  #loaded: Promise<GroupList> | undefined
+  #readers = 0
+
+  constructor({ list, size, digests, isOfThisRun }: GroupBlobOptions) {
+    this.list = list
+    this.size = size
+    this.digests = digests
+    this.#isOfThisRun = isOfThisRun
+  }
+
+  get modifiedAt(): number {
+    return this.list.modifiedAt
+  }
+
+  /** The name of the list in `blobs/`. */
+  get ownName(): string | undefined {
+    return this.list.ownName
+  }
+
+  /** Opens the archive. Looks at every file, so that a download fails before it begins. */
+  async open(): Promise<OpenBlob> {
+    const list = await this.#hold()
+    try {
+      await checkAll(list.files)
+      return new GroupReader(list, () => this.#release())
+    } catch (error) {
+      this.#release()
+      throw error
+    }
+  }
+
+  discard(): Promise<void> {
+    return this.list.discard()
+  }
+
+  /** Checks that all bytes are there, and makes the list survive a power cut. */
+  async sync(): Promise<void> {
+    await this.list.sync()
+    const opened = await this.open()
+    await opened.close()
+  }
+
+  async #hold(): Promise<GroupList> {
+    if (this.list.isDiscarded) throw gone('they were discarded')
+    this.#readers += 1
+    try {
+      this.#loaded ??= this.#load()
+      return await this.#loaded
+    } catch (error) {
+      this.#release()
+      throw error
+    }
+  }
+
+  #release(): void {
+    this.#readers -= 1
+    if (this.#readers === 0) this.#loaded = undefined
+  }
+
+  async #load(): Promise<GroupList> {
+    const list = decodeGroupList(await readWhole(this.list))
+    return this.#isOfThisRun ? list : { ...list, files: list.files.map(onAnyDevice) }
+  }
+}
+
+function onAnyDevice(file: GroupFile): GroupFile {
+  return { ...file, identity: { ...file.identity, dev: undefined } }
+}
+
+async function checkAll(files: readonly GroupFile[]): Promise<void> {
+  const queue = files.values()
+  await Promise.all(
+    Array.from({ length: LOOKS_AT_ONCE }, async () => {
+      // One iterator for all of them: each takes the next file.
+      for (const file of queue) await checkOne(file)
+    }),
+  )
+}
+
+async function checkOne(file: GroupFile): Promise<void> {
+  const stats = await lstat(file.path, { bigint: true }).catch((error: unknown) => {
+    throw gone(`the system says ${codeOf(error)}`)
+  })
+  checkState(file, toFileState(stats))
+}
+
+function checkState({ identity: known }: GroupFile, { isFile, identity }: FileState): void {
+  if (!isFile || !isSameFile(known, identity)) throw gone('a file has changed')
+}
+
+/**
+ * Reads an archive that is nowhere: frame and files, put together as they are asked for.
+ *
+ * Reads from anywhere cost the same. One file is open at a time. Each file is compared with what it
+ * was before and after every piece of it.
+ */
+class GroupReader implements OpenBlob {
+  readonly #list: GroupList
+  readonly #onClose: () => void
+  /** Where the frame goes on at the start of each file. */
+  readonly #framePositions: readonly number[]
+  readonly #queue = new SerialQueue()
+  #opened: { readonly file: GroupFile; readonly handle: FileHandle } | undefined
+  #isClosed = false
+
+  /** @param onClose Called once. */
+  constructor(list: GroupList, onClose: () => void) {
+    this.#list = list
+    this.#onClose = onClose
+    let inFiles = 0
+    this.#framePositions = list.files.map(({ start, identity }) => {
+      const position = start - inFiles
+      inFiles += identity.size
+      return position
+    })
+  }
+
+  /** Reads that come at once are answered one after the other. */
+  read(target: Uint8Array, position: number): Promise<number> {
+    return this.#queue.run(() => this.#read(target, position))
+  }
+
+  close(): Promise<void> {
+    return this.#queue.run(async () => {
+      if (this.#isClosed) return
+      this.#isClosed = true
+      try {
+        await this.#closeFile()
+      } finally {
+        this.#onClose()
+      }
+    })
+  }
+
+  async #read(target: Uint8Array, position: number): Promise<number> {
+    const end = Math.min(position + target.length, this.#list.size)
+    for (let at = position; at < end; ) {
+      at += await this.#readPiece(target.subarray(at - position, end - position), at)
+    }
+    return Math.max(0, end - position)
+  }
+
+  /** Fills `target` up to where the frame or the file ends. */
+  async #readPiece(target: Uint8Array, position: number): Promise<number> {
+    const { files, frame } = this.#list
+    const index = this.#lastFileAt(position)
+    const file = files[index]
+    const fileEnd = file === undefined ? 0 : file.start + file.identity.size
+    if (file !== undefined && position < fileEnd) {
+      const count = Math.min(target.length, fileEnd - position)
+      await this.#readFile(file, target.subarray(0, count), position - file.start)
+      return count
+    }
+    const from = position - fileEnd + (this.#framePositions[index] ?? 0)
+    const piece = frame.subarray(from, this.#framePositions[index + 1]).subarray(0, target.length)
+    target.set(piece)
+    return piece.length
+  }
+
+  /** Index of the last file that begins there or before; -1 when none does. */
+  #lastFileAt(position: number): number {
+    const { files } = this.#list
+    let low = 0
+    let high = files.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((files[middle]?.start ?? Infinity) <= position) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+
+  async #readFile(file: GroupFile, target: Uint8Array, position: number): Promise<void> {
+    const handle = await this.#openFile(file)
+    for (let at = 0; at < target.length; ) {
+      const { bytesRead } = await handle.read(target, at, target.length - at, position + at)
+      if (bytesRead === 0) throw gone('a file has become shorter')
+      at += bytesRead
+    }
+    // Whoever writes a file in place is found out before its bytes are handed out.
+    checkState(file, await readFileState(handle))
+    if (position + target.length === file.identity.size) await this.#closeFile()
+  }
+
+  async #openFile(file: GroupFile): Promise<FileHandle> {
+    if (this.#opened?.file === file) return this.#opened.handle
+    await this.#closeFile()
+    const handle = await openCopiedFile(file.path)
+    // Closed with this reader, also when it is not the file that it should be.
+    this.#opened = { file, handle }
+    checkState(file, await readFileState(handle))
+    return handle
+  }
+
+  async #closeFile(): Promise<void> {
+    const { handle } = this.#opened ?? {}
+    this.#opened = undefined
+    await handle?.close()
+  }
+}
