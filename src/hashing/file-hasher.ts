@@ -8,30 +8,38 @@
  * @module
  */
 
+import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import type { Digests } from '../core/digests.ts'
+import { MIB } from '../core/limits.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
 import { Blake3Thread, type Blake3Job } from './blake3-thread.ts'
-import { FileHash } from './file-hash.ts'
+import { createBlake3 } from './content-id.ts'
 
 export interface FileHasherOptions {
-  /** How long the worker waits for another file. */
-  readonly idleMs?: number
+  /** Measures how long the worker waits for another file; that of the machine unless given. */
+  readonly clock?: Clock
   /** Called once with the reason when the kernel of the worker is damaged: hashing is slow then. */
   readonly onTrouble?: (reason: string) => void
 }
 
-/** Long enough for the photos of one push to share a worker. */
+/** How long the worker waits for another file: the photos of one push share a worker. */
 const IDLE_MS = 10_000
 
+/** A file of this size is hashed in a millisecond; a thread takes thirty to start. */
+const SMALL_BYTES: number = MIB
+
+/** The hashing of all files of a daemon. */
 export class FileHasher {
-  readonly #idleMs: number
+  readonly #clock: Clock
   #onTrouble: FileHasherOptions['onTrouble']
   #thread: Blake3Thread | undefined
-  /** Files that the thread is hashing. */
+  /** The number of files that the thread is hashing. */
   #jobs = 0
-  #idle: NodeJS.Timeout | undefined
+  #cancelIdle: () => void = () => undefined
 
-  constructor({ idleMs = IDLE_MS, onTrouble }: FileHasherOptions = {}) {
-    this.#idleMs = idleMs
+  constructor({ clock = systemClock, onTrouble }: FileHasherOptions = {}) {
+    this.#clock = clock
     this.#onTrouble = onTrouble
   }
 
@@ -40,22 +48,23 @@ export class FileHasher {
     return this.#thread !== undefined
   }
 
-  /** Begins to hash a file, from its beginning. */
+  /** Begins to hash a file. */
   start(file: FileHandle): FileHash {
     return new FileHash(file, () => this.#startJob(file.fd))
   }
 
-  /** Ends the worker; what it is hashing fails. */
+  /** Ends the worker; the files that it is hashing fail. */
   async close(): Promise<void> {
-    clearTimeout(this.#idle)
+    this.#cancelIdle()
     await this.#thread?.close()
   }
 
   #startJob(fd: number): Blake3Job {
-    clearTimeout(this.#idle)
-    const thread = (this.#thread ??= this.#startThread())
+    this.#cancelIdle()
+    this.#thread ??= this.#startThread()
+    const thread = this.#thread
     thread.hold(true)
-    this.#jobs++
+    this.#jobs += 1
     const job = thread.start(fd)
     return {
       advance: job.advance,
@@ -72,24 +81,89 @@ export class FileHasher {
     return thread
   }
 
-  /** Once: each worker finds the same. */
+  /** Reports the trouble once: each worker finds the same. */
   #report(reason: string): void {
     this.#onTrouble?.(reason)
     this.#onTrouble = undefined
   }
 
   #endJob(thread: Blake3Thread): void {
-    if (this.#thread !== thread || --this.#jobs > 0) return
+    if (this.#thread !== thread) return
+    this.#jobs -= 1
+    if (this.#jobs > 0) return
     thread.hold(false)
-    this.#idle = setTimeout(() => {
+    this.#cancelIdle = this.#clock.after(IDLE_MS, () => {
       this.#forget(thread)
       void thread.close()
-    }, this.#idleMs).unref()
+    })
   }
 
   #forget(thread: Blake3Thread): void {
     if (this.#thread !== thread) return
     this.#thread = undefined
     this.#jobs = 0
+  }
+}
+
+/**
+ * The digests of one file that is being written or read, from its beginning to its end. The file must
+ * stay open until one of the two endings, `finish` and `abort`, has settled.
+ */
+export class FileHash {
+  readonly #file: FileHandle
+  readonly #startJob: () => Blake3Job
+  readonly #sha256 = createHash('sha256')
+  #size = 0
+  #job: Blake3Job | undefined
+
+  constructor(file: FileHandle, startJob: () => Blake3Job) {
+    this.#file = file
+    this.#startJob = startJob
+  }
+
+  /** The number of bytes that were added. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** Takes the next bytes of the file. */
+  add(bytes: Uint8Array): void {
+    this.#sha256.update(bytes)
+    this.#size += bytes.length
+  }
+
+  /** Tells that the first `end` bytes can be read from the file. */
+  reached(end: number): void {
+    if (end <= SMALL_BYTES) return
+    this.#job ??= this.#startJob()
+    this.#job.advance(end)
+  }
+
+  /**
+   * Ends the hashing: everything that was added can be read from the file.
+   *
+   * @throws When the file has become shorter, or the worker ended.
+   */
+  async finish(): Promise<Digests> {
+    this.reached(this.#size)
+    const blake3 = await (this.#job?.digest(this.#size) ?? this.#hashSmall())
+    return { sha256: this.#sha256.digest('hex'), blake3 }
+  }
+
+  /** Ends the hashing without a result. */
+  async abort(): Promise<void> {
+    await this.#job?.cancel()
+  }
+
+  async #hashSmall(): Promise<string> {
+    const blake3 = (await createBlake3()).init()
+    const block = Buffer.allocUnsafeSlow(this.#size)
+    for (let position = 0; position < this.#size; ) {
+      const { bytesRead } = await this.#file.read(block, 0, block.length, position)
+      if (bytesRead === 0) throw new Error('Cannot hash the file: it has become shorter')
+      blake3.update(block.subarray(0, bytesRead))
+      position += bytesRead
+    }
+    return blake3.digest('hex')
   }
 }

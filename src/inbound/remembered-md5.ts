@@ -1,14 +1,20 @@
 /**
- * The MD5 of bytes that old clients may ask about: computed when somebody asks, once for each blob.
+ * The MD5 of bytes, which old clients still name pictures by: computed when somebody asks, once for
+ * each blob. It proves nothing; it only tells whether such a client means what is there.
  *
  * @module
  */
 
+import { createHash } from 'node:crypto'
 import { DomainError } from '../core/domain-error.ts'
-import { md5Of } from '../hashing/md5.ts'
+import { KIB } from '../core/limits.ts'
+import { blocksOf } from '../lib/read-bytes.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import type { Blob } from '../ports/blob.ts'
 
+const BLOCK_BYTES: number = 256 * KIB
+
+/** The MD5s of the blobs that were asked about. */
 export class RememberedMd5 {
   readonly #known = new WeakMap<Blob, string>()
   readonly #flights = new SingleFlight<Blob, string>()
@@ -30,9 +36,12 @@ export class RememberedMd5 {
   }
 }
 
+/** The MD5 in lower-case hex; empty when the bytes are gone. */
 async function md5IfThere(blob: Blob): Promise<string> {
+  const hash = createHash('md5')
   try {
-    return await md5Of(blob)
+    for await (const block of blocksOf(blob, { blockSize: BLOCK_BYTES })) hash.update(block)
+    return hash.digest('hex')
   } catch (error) {
     if (error instanceof DomainError && error.code === 'BLOB_GONE') return ''
     throw error

@@ -13,6 +13,8 @@ import { isHash, matchesHash } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { classifyMediaType, isImageType } from '../core/media-type.ts'
 import { isLongerThan } from '../core/text-length.ts'
+import { readWhole } from '../lib/read-bytes.ts'
+import { decodeUtf8, withoutByteOrderMark } from '../lib/utf8.ts'
 import type { Blob, HashedBlob } from '../ports/blob.ts'
 import type { InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
@@ -208,15 +210,9 @@ function tooLarge(maxBytes: number): DomainError {
 
 async function readText(blob: Blob, maxBytes: number): Promise<string> {
   if (blob.size > maxBytes) throw tooLarge(maxBytes)
-  const bytes = new Uint8Array(blob.size)
-  const opened = await blob.open()
+  const bytes = await readWhole(blob)
   try {
-    await opened.read(bytes, 0)
-  } finally {
-    await opened.close()
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return withoutByteOrderMark(decodeUtf8(bytes))
   } catch (cause) {
     throw new DomainError('TEXT_NOT_UTF8', 'Cannot apply a text that is not UTF-8', { cause })
   }

@@ -11,7 +11,8 @@ import { DomainError } from '../core/domain-error.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import { only } from '../lib/only.ts'
-import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
+import { readStart } from '../lib/read-bytes.ts'
+import type { BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -33,7 +34,8 @@ export function createCopySharing(deps: ShareCopiesDeps): (copied: CopiedContent
 
   return async (copied) => {
     newest.abort()
-    const mine = (newest = new AbortController())
+    const mine = new AbortController()
+    newest = mine
     try {
       await shareCopy(copied, mine.signal, deps)
     } catch (error) {
@@ -70,14 +72,14 @@ async function shareCopy(
   }
   const blob = await deps.blobs.adopt(path, signal)
   const dataName = toDataName(basename(path))
-  const mediaType = classifyMediaType(undefined, await readHead(blob), dataName)
+  const mediaType = classifyMediaType(undefined, await readStart(blob, SNIFF_LENGTH), dataName)
   await applyBlob({ type: 'File', dataName, blob, mediaType }, signal, deps)
 }
 
-/** A link to a folder is none: what it leads to was not copied. */
+/** Whether a folder was copied; a link to a folder does not count, as its content was not copied. */
 async function isFolder(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined)
-  // What cannot be looked at is refused with its reason when it is read.
+  // Reading it will fail with the reason.
   return stats?.isDirectory() === true
 }
 
@@ -123,24 +125,14 @@ async function applyBlob(
   }
 }
 
-async function readHead(blob: Blob): Promise<Uint8Array> {
-  const head = new Uint8Array(SNIFF_LENGTH)
-  const opened = await blob.open()
-  try {
-    return head.subarray(0, await opened.read(head, 0))
-  } finally {
-    await opened.close()
-  }
-}
-
-/** A folder gives its name, unless that is too long with `.zip` behind it. */
+/** The data name of a Group. A folder gives its name, unless that is too long with `.zip` behind it. */
 function groupName(paths: readonly string[], now: number): string {
   const [path = '', ...others] = paths
   const name = toDataName(`${basename(path)}.zip`)
   return others.length === 0 && name.endsWith('.zip') ? name : nameOfNow('zip', now)
 }
 
-/** `clipboard-20260131-123456.png`: told apart by clients that cache by name. */
+/** `clipboard-20260131-123456.png`: another name each second, for clients that cache by name. */
 function nameOfNow(extension: string, now: number): string {
   const [date = '', time = ''] = new Date(now).toISOString().split(/[T.]/)
   const stamp = `${date.replaceAll('-', '')}-${time.replaceAll(':', '')}`

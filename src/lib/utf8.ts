@@ -19,6 +19,11 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
+/** The text without the byte order mark that programs of some platforms begin a file with. */
+export function withoutByteOrderMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text
+}
+
 /** Whether the bytes are UTF-8. */
 export function isUtf8(bytes: Uint8Array): boolean {
   try {

@@ -9,7 +9,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { KIB, MIB } from '../core/limits.ts'
-import type { FileHash } from '../hashing/file-hash.ts'
+import type { FileHash } from '../hashing/file-hasher.ts'
 import type { Semaphore } from '../lib/semaphore.ts'
 import type { BytesToReceive, Digests } from '../ports/blob.ts'
 import { toDomainError } from './disk-errors.ts'

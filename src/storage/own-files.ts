@@ -1,6 +1,6 @@
 /**
- * Opens what is ours in the data directory without being led astray: no links, no pipes, nothing
- * of another user. What other users could read is taken away from them.
+ * Opens what is ours in the data directory: no links, no pipes, nothing of another user. What other
+ * users could read is taken away from them.
  *
  * @module
  */
@@ -11,6 +11,7 @@ import { dirname } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import { PRIVATE_FILE_MODE, syncFolder } from '../lib/atomic-file.ts'
 import { codeOf } from '../lib/system-error.ts'
+import { decodeUtf8, withoutByteOrderMark } from '../lib/utf8.ts'
 
 const PRIVATE_FOLDER_MODE = 0o700
 const GROUP_AND_OTHERS = 0o077
@@ -69,7 +70,7 @@ export async function readOwnFile(path: string): Promise<string | undefined> {
   const file = await openOwnFile(path)
   if (file === undefined) return undefined
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile())
+    return withoutByteOrderMark(decodeUtf8(await file.readFile()))
   } finally {
     await file.close()
   }

@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Digests } from '../../src/core/digests.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
-import type { FileHash } from '../../src/hashing/file-hash.ts'
-import { FileHasher } from '../../src/hashing/file-hasher.ts'
+import { FileHasher, type FileHash } from '../../src/hashing/file-hasher.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { LOADER } from '../support/loader.ts'
 import fc from '../support/property.ts'
 
@@ -28,8 +28,11 @@ async function makeFile(t: TestContext, content: Uint8Array): Promise<FileHandle
   return file
 }
 
-function makeHasher(t: TestContext, idleMs?: number): FileHasher {
-  const hasher = new FileHasher(idleMs === undefined ? {} : { idleMs })
+/** Longer than a worker waits for another file. */
+const LONG_MS = 60_000
+
+function makeHasher(t: TestContext, clock = new FakeClock()): FileHasher {
+  const hasher = new FileHasher({ clock })
   t.after(() => hasher.close())
   return hasher
 }
@@ -94,38 +97,45 @@ describe('FileHasher', () => {
   })
 
   it('ends the worker when nobody needs it, and starts another', async (t) => {
-    const hasher = makeHasher(t, 0)
+    const clock = new FakeClock()
+    const hasher = makeHasher(t, clock)
     const file = await makeFile(t, bytes)
     for (let round = 0; round < 2; round++) {
       const hash = hasher.start(file)
       addAll(hash, bytes, MIB)
       assert.equal(hasher.isRunning, true)
       assert.deepEqual(await hash.finish(), await digestsOf(bytes))
-      while (hasher.isRunning) await setImmediate()
+      assert.equal(hasher.isRunning, true)
+      clock.advance(LONG_MS)
+      assert.equal(hasher.isRunning, false)
     }
   })
 
   it('keeps the worker while a file is being hashed, however idle', async (t) => {
-    const hasher = makeHasher(t, 0)
+    const clock = new FakeClock()
+    const hasher = makeHasher(t, clock)
     const slow = hasher.start(await makeFile(t, bytes))
     const quick = hasher.start(await makeFile(t, bytes))
     addAll(slow, bytes.subarray(0, 2 * MIB), MIB)
     addAll(quick, bytes, MIB)
     await quick.finish()
-    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    clock.advance(LONG_MS)
+    assert.equal(hasher.isRunning, true)
     addAll(slow, bytes.subarray(2 * MIB), MIB)
     assert.deepEqual(await slow.finish(), await digestsOf(bytes))
   })
 
   it('gives a file up, and lets go of it', async (t) => {
-    const hasher = makeHasher(t, 0)
+    const clock = new FakeClock()
+    const hasher = makeHasher(t, clock)
     const small = hasher.start(await makeFile(t, bytes))
     const large = hasher.start(await makeFile(t, bytes))
     addAll(small, bytes.subarray(0, 1000), 1000)
     await small.abort()
     addAll(large, bytes, MIB)
     await large.abort()
-    while (hasher.isRunning) await setImmediate()
+    clock.advance(LONG_MS)
+    assert.equal(hasher.isRunning, false)
   })
 
   it('fails when the worker ends, and works again after that', async (t) => {

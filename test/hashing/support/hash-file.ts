@@ -6,9 +6,10 @@
 
 import { open } from 'node:fs/promises'
 import { FileHasher } from '../../../src/hashing/file-hasher.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const file = await open(process.argv[2] ?? '')
-const hash = new FileHasher({ idleMs: 3_600_000 }).start(file)
+const hash = new FileHasher({ clock: new FakeClock() }).start(file)
 hash.add(await file.readFile())
 hash.reached(hash.size)
 const { blake3 } = await hash.finish()

@@ -39,7 +39,7 @@ export interface OpenedStore {
 export async function openBlobStore(t: TestContext, minFreeBytes = 0): Promise<OpenedStore> {
   const folder = await makeFolder(t)
   const logger = new CaptureLogger()
-  const hasher = new FileHasher({ idleMs: 0 })
+  const hasher = new FileHasher()
   t.after(() => hasher.close())
   const store = new DiskBlobStore({
     folder,
