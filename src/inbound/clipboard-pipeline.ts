@@ -57,9 +57,9 @@ interface Activation {
 
 /** See {@link InboundPipeline}. */
 export class ClipboardPipeline implements InboundPipeline {
-  /** Of each sender. */
+  /** One queue for each sender. */
   readonly #senders = new KeyedQueues()
-  /** Of all, for what reads or changes the current item. */
+  /** One queue for all, for what reads or changes the current item. */
   readonly #queue = new SerialQueue()
   readonly #md5 = new RememberedMd5()
   readonly #deps: PipelineDeps
@@ -98,15 +98,11 @@ export class ClipboardPipeline implements InboundPipeline {
     let applied: Activation | undefined
     try {
       applied = await this.#applyNew(inbound, content)
-    } catch (error) {
-      content.upload?.giveBack()
-      throw error
+    } finally {
+      if (applied === undefined) content.endings.giveBack()
     }
-    if (applied === undefined) {
-      content.upload?.giveBack()
-      return this.#leaveOut(inbound)
-    }
-    await this.#endUpload(content, applied.isStored)
+    if (applied === undefined) return this.#leaveOut(inbound)
+    await this.#endContent(content, applied.isStored)
     return applied.result
   }
 
@@ -160,12 +156,9 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   /** The item is current already: what goes wrong here is for the log, not for the sender. */
-  async #endUpload(content: NewContent, isStored: boolean): Promise<void> {
-    const { upload, blob } = content
-    const isBlobKept = isStored && content.kind === 'bytes'
+  async #endContent({ kind, endings }: NewContent, isStored: boolean): Promise<void> {
     try {
-      if (upload === undefined) await (isBlobKept ? undefined : blob?.discard())
-      else await (isBlobKept ? upload.release() : upload.discard())
+      await (isStored && kind === 'bytes' ? endings.release() : endings.discard())
     } catch (error) {
       this.#deps.logger.error('Cannot clean up after an upload', { reason: messageOf(error) })
     }

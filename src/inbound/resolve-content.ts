@@ -20,22 +20,34 @@ import type { InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { StagingArea, TakenUpload } from '../ports/staging-area.ts'
 
-/** In hex digits. */
+/** Hex digits of an MD5. */
 const MD5_LENGTH = 32
 
 /** Nobody waits for the MD5 of more; pictures are smaller. */
 const MAX_MD5_BYTES: number = 64 * MIB
 
+/** What becomes of the bytes that content came in. Exactly one of the endings must be called. */
+export interface ContentEndings {
+  /** The item has the bytes now. */
+  release(): Promise<void>
+  /** The bytes are not needed any more. */
+  discard(): Promise<void>
+  /** Nothing came of it: the sender, or its upload, has the bytes again. */
+  giveBack(): void
+}
+
 /** Content to apply. */
-export type NewContent =
-  | {
-      readonly kind: 'text'
-      readonly text: string
-      /** Where the text came from, when it did not come inline. */
-      readonly blob: HashedBlob | undefined
-      readonly upload: TakenUpload | undefined
-    }
-  | (NamedBytes & { readonly kind: 'bytes'; readonly upload: TakenUpload | undefined })
+export type NewContent = { readonly endings: ContentEndings } & (
+  | { readonly kind: 'text'; readonly text: string }
+  | (NamedBytes & { readonly kind: 'bytes' })
+)
+
+/** The endings of content that came without bytes. */
+const NO_ENDINGS: ContentEndings = {
+  release: async () => undefined,
+  discard: async () => undefined,
+  giveBack: () => undefined,
+}
 
 /** Bytes, and what they are called. */
 export interface NamedBytes {
@@ -53,7 +65,7 @@ export interface ResolveDeps {
 }
 
 /**
- * Resolves an inbound item. An upload in the result was taken, and must be ended.
+ * Resolves an inbound item. The result must be ended.
  *
  * @returns `undefined` when there are no bytes: the sender must mean an item that is here.
  * @throws {DomainError} `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `BLOB_GONE`.
@@ -63,13 +75,12 @@ export async function resolveContent(
   deps: ResolveDeps,
 ): Promise<NewContent | undefined> {
   const { type, bytes } = inbound
-  // That of other types, too: it is kept and served like one.
+  // The text of other types is kept and served in the same way.
   if (isLongerThan(inbound.text, deps.maxTextBytes)) throw tooLarge(deps.maxTextBytes)
-  if (type === 'Text' && bytes.kind === 'none') {
-    return { kind: 'text', text: inbound.text, blob: undefined, upload: undefined }
-  }
+  if (type === 'Text' && bytes.kind === 'none') return plainText(inbound.text)
   if (bytes.kind === 'received') {
-    return fromBytes(inbound, { ...bytes, dataName: inbound.dataName }, undefined, deps)
+    const endings = { ...NO_ENDINGS, discard: () => bytes.blob.discard() }
+    return fromBytes(inbound, { ...bytes, dataName: inbound.dataName }, endings, deps)
   }
 
   const upload = takeUpload(inbound, deps.staging)
@@ -85,16 +96,18 @@ export async function resolveContent(
   }
 }
 
+function plainText(text: string): NewContent {
+  return { kind: 'text', text, endings: NO_ENDINGS }
+}
+
 async function fromBytes(
   { type }: InboundItem,
   { blob, mediaType, dataName }: Omit<NamedBytes, 'type'>,
-  upload: TakenUpload | undefined,
+  endings: ContentEndings,
   { maxTextBytes }: ResolveDeps,
 ): Promise<NewContent> {
-  if (type === 'Text') {
-    return { kind: 'text', text: await readText(blob, maxTextBytes), blob, upload }
-  }
-  return { kind: 'bytes', type: typeOf(type, mediaType), dataName, mediaType, blob, upload }
+  if (type === 'Text') return { kind: 'text', text: await readText(blob, maxTextBytes), endings }
+  return { kind: 'bytes', type: typeOf(type, mediaType), dataName, mediaType, blob, endings }
 }
 
 /** Some clients call an image a File. */
@@ -110,8 +123,7 @@ async function storedText(
   const [stored] = findByContent(hash, latest)
   if (stored === undefined) throw nothingStaged()
   const { item, blob } = stored
-  const text = blob === undefined ? item.text : await readText(blob, maxTextBytes)
-  return { kind: 'text', text, blob: undefined, upload: undefined }
+  return plainText(blob === undefined ? item.text : await readText(blob, maxTextBytes))
 }
 
 function takeUpload(
@@ -148,7 +160,8 @@ export type Meant =
  * A hash that is not of the item that has the name means other content under that name: some
  * clients do not upload where the name is known, and have to hear of it.
  *
- * @param md5Of What is known by now; version 2 of the protocol named pictures by their MD5.
+ * @param md5Of Finds the MD5 of a blob, where it is known by now; version 2 of the protocol named
+ *   pictures by it.
  * @throws {DomainError} `NOTHING_STAGED`.
  */
 export function findMeant(
