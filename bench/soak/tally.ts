@@ -14,7 +14,8 @@ export class Tally {
   faultCount = 0
 
   count(who: string, outcome: string | number): void {
-    const outcomes = (this.counts[who] ??= {})
+    this.counts[who] ??= {}
+    const outcomes = this.counts[who]
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
   }
 

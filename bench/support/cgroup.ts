@@ -106,7 +106,9 @@ function createV1(memory: string, cpu: string, limits: CgroupLimits): Cgroup {
       killed: readField(join(memory, 'memory.oom_control'), 'oom_kill'),
     }),
     throttledSeconds: () => readField(join(cpu, 'cpu.stat'), 'throttled_time') / 1e9,
-    remove: () => [memory, cpu].forEach((folder) => rmdirSync(folder)),
+    remove: () => {
+      for (const folder of [memory, cpu]) rmdirSync(folder)
+    },
   }
 }
 

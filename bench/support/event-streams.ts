@@ -31,7 +31,9 @@ export async function openStreams(
   authorizations: readonly string[],
 ): Promise<readonly StreamReader[]> {
   const readers: StreamReader[] = []
-  cleanup.add(() => readers.forEach(({ socket }) => socket.destroy()))
+  cleanup.add(() => {
+    for (const { socket } of readers) socket.destroy()
+  })
   for (const authorization of authorizations) {
     for (let stream = 0; stream < MAX_STREAMS_PER_DEVICE; stream++) {
       readers.push(await openStream(port, authorization))

@@ -19,7 +19,7 @@ const WIDE: RegExp = new RegExp(
   'u',
 )
 
-const ZERO_WIDTH = /[\p{Mn}\p{Me}\u200c\u200d\ufe0e\ufe0f]/u
+const ZERO_WIDTH = /\p{Mn}|\p{Me}|\u200c|\u200d|\ufe0e|\ufe0f/u
 
 /**
  * Lines of a table whose first row is its heading. Cells may come from outside.

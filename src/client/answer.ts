@@ -96,7 +96,8 @@ class Utf8Text {
   #text = ''
 
   append(chunk: Uint8Array): void {
-    const block = (this.#block ??= new Uint8Array(BLOCK_BYTES))
+    this.#block ??= new Uint8Array(BLOCK_BYTES)
+    const block = this.#block
     if (this.#filled + chunk.byteLength > block.length) {
       this.#decode(block.subarray(0, this.#filled))
       this.#filled = 0

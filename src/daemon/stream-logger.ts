@@ -36,7 +36,7 @@ function formatLine(level: LogLevel, message: string, fields: LogFields): string
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}=${typeof value === 'string' ? JSON.stringify(value) : value}`)
   const line = `${new Date().toISOString()} ${level.padEnd(5)} ${message}${pairs.join('')}`
-  return line.replaceAll(UNPRINTABLE, escape)
+  return line.replaceAll(UNPRINTABLE, spell)
 }
 
 /**
@@ -45,6 +45,6 @@ function formatLine(level: LogLevel, message: string, fields: LogFields): string
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-function escape(character: string): string {
+function spell(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
 }

@@ -48,7 +48,8 @@ export class EchoGuard {
       )
       return
     }
-    const comparing = (this.#comparing = new AbortController())
+    const comparing = new AbortController()
+    this.#comparing = comparing
     const candidates = this.#written.filter((written) => written.kind === 'image')
     if (candidates.length === 0) this.#decide(copied, false)
     else void this.#compare(copied, candidates, comparing.signal)

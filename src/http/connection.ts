@@ -218,5 +218,6 @@ const CONNECTION: unique symbol = Symbol('connection')
 /** The connection of a socket; the same one every time. */
 export function connectionOf(socket: Socket & { [CONNECTION]?: Connection }): Connection {
   // Each request asks: a map of all sockets would take several times as long.
-  return (socket[CONNECTION] ??= new Connection(socket))
+  socket[CONNECTION] ??= new Connection(socket)
+  return socket[CONNECTION]
 }

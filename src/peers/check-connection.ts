@@ -74,7 +74,9 @@ export function checkConnections(agent: Agent, dial: Dial, checks: ConnectionChe
     socket.once(dial.readyEvent, () => settle(dial.check?.(socket)))
     return undefined
   }
-  return () => opening.forEach((socket) => socket.destroy())
+  return () => {
+    for (const socket of opening) socket.destroy()
+  }
 }
 
 /** The check for one certificate, whoever signed it and whatever its name. */

@@ -95,11 +95,9 @@ describe('saveFile()', () => {
 
   it('tells the hash of what it wrote', async (t) => {
     let told = ''
-    await saveFile(
-      chunks('hel', 'lo'),
-      likeItem(await folder(t), 'a'),
-      (sha256) => void (told = sha256),
-    )
+    await saveFile(chunks('hel', 'lo'), likeItem(await folder(t), 'a'), (sha256) => {
+      told = sha256
+    })
     assert.equal(told, createHash('sha256').update('hello').digest('hex'))
   })
 })

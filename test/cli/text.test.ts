@@ -123,7 +123,7 @@ describe('formatTable()', () => {
   it('keeps to the width of the terminal, taking from the widest column', () => {
     const lines = formatTable(rows, 40)
     assert.ok(lines.every((line) => displayWidth(line) <= 40))
-    assert.match(lines[1] ?? '', /^Phone  SyncClipboard.*…$/)
+    assert.match(lines[1] ?? '', /^Phone {2}SyncClipboard.*…$/)
   })
 
   it('cuts nothing when there is no terminal', () => {

@@ -47,7 +47,10 @@ describe('the event stream of the panel', () => {
 
   it('sends one state in 250 ms, however much happens, and the last one in any case', async (t) => {
     let reads = 0
-    const status = async () => ({ ...STATUS, devices: (reads += 1) })
+    const status = async () => {
+      reads += 1
+      return { ...STATUS, devices: reads }
+    }
     const admin = { ...createFakeAdmin(), status }
     const { follow, panel, clock } = await openControl(t, { admin })
     const { next } = await follow()

@@ -16,7 +16,7 @@ describe('createStreamLogger()', () => {
     createStreamLogger(stream, 'info').warn('Cannot', { port: 1, why: 'a "b"', gone: undefined })
     assert.match(
       linesOf(stream)[0] ?? '',
-      /^\d{4}-\d\d-\d\dT[\d:.]+Z warn  Cannot port=1 why="a \\"b\\""$/,
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z warn {2}Cannot port=1 why="a \\"b\\""$/,
     )
   })
 

@@ -156,8 +156,12 @@ describe('ReceivedFolder', () => {
       if (bytes > space.left) throw new Error('too full')
       space.held += 1
       return {
-        wrote: (count) => void (space.left -= count),
-        release: () => void (space.held -= 1),
+        wrote: (count) => {
+          space.left -= count
+        },
+        release: () => {
+          space.held -= 1
+        },
       }
     })
     await assert.rejects(folder.save(await blobOf('123456'), 'a'), /too full/)

@@ -298,7 +298,9 @@ describe('a thousand answers that are held back', () => {
     const at = await serveGuarded(t)
     await useUpFreeRefusals(at)
     const clients = await Promise.all(Array.from({ length: 64 }, () => RawClient.connect(at.port)))
-    t.after(() => clients.forEach((client) => client.close()))
+    t.after(() => {
+      for (const client of clients) client.close()
+    })
     for (const client of clients) client.send(formatGet(basic('nobody_1', 'wrong 0')).repeat(16))
     while (at.clock.pending < 1024) await tick()
     const { status, headers } = await at.ask(basic('nobody_1', 'wrong 0'))

@@ -170,7 +170,10 @@ describe('a connection', () => {
     const { connect } = await serveKernel(t, {
       routes: [
         route('GET', '/slow', () => slow.promise),
-        route('GET', '/go', () => (slow.resolve(text('slow')), text('go'))),
+        route('GET', '/go', () => {
+          slow.resolve(text('slow'))
+          return text('go')
+        }),
       ],
     })
     const client = await connect()

@@ -11,7 +11,9 @@ describe('the look at a listening socket', () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     let losses = 0
-    const onLost = (): void => void (losses += 1)
+    const onLost = (): void => {
+      losses += 1
+    }
     const probe = new ListenerProbe({ host: '127.0.0.1', intervalMs: 20, onLost })
     t.after(() => probe.stop())
     probe.start(port)

@@ -98,7 +98,12 @@ describe('a listener', () => {
     const seen: Call<Owner>[] = []
     const { connect } = await serveKernel(t, {
       trustedProxies: ['127.0.0.0/8'],
-      routes: [route('GET', '/see', (call) => (seen.push(call), empty(200)))],
+      routes: [
+        route('GET', '/see', (call) => {
+          seen.push(call)
+          return empty(200)
+        }),
+      ],
     })
     const client = await connect()
     await client.send(head('GET //see/?a=1&a=2', 'X-Forwarded-For: 6.6.6.6, 192.0.2.7')).read()
@@ -361,7 +366,12 @@ describe('a client that leaves', () => {
   it('finds the signal untouched once the answer is complete', async (t) => {
     const signals: AbortSignal[] = []
     const { connect, server } = await serveKernel(t, {
-      routes: [route('GET', '/done', ({ signal }) => (signals.push(signal), empty(200)))],
+      routes: [
+        route('GET', '/done', ({ signal }) => {
+          signals.push(signal)
+          return empty(200)
+        }),
+      ],
     })
     const client = await connect()
     await client.send(head('GET /done')).read()

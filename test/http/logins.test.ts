@@ -66,7 +66,11 @@ describe('somebody who is cut', () => {
     const never = new Promise<Reply>(() => {})
     let count = 0
     const at = await serve(t, [
-      route('GET', '/held', () => (begun[count++]?.resolve(), never)),
+      route('GET', '/held', () => {
+        begun[count]?.resolve()
+        count += 1
+        return never
+      }),
       route('GET', '/live', () => ({
         status: 200,
         body: { attach: (wire: Wire) => wire.write(Buffer.from('lives'), () => undefined) },
@@ -104,7 +108,12 @@ describe('somebody who is cut', () => {
   it('leaves a connection that others have used as well, unless something is owed on it', async (t) => {
     const begun = defer<void>()
     const held = defer<Reply>()
-    const at = await serve(t, [route('GET', '/held', () => (begun.resolve(), held.promise))])
+    const at = await serve(t, [
+      route('GET', '/held', () => {
+        begun.resolve()
+        return held.promise
+      }),
+    ])
     const client = await at.connect()
     for (const owner of ['anne', 'bert']) {
       assert.equal((await client.send(head('GET /', owner)).read()).status, 200)
@@ -147,7 +156,10 @@ describe('somebody who is cut', () => {
     const held = defer<Reply>()
     const at = await serve(t, [
       route('GET', '/held', () => held.promise),
-      route('GET', '/secret', () => (asked.resolve(), text('secret'))),
+      route('GET', '/secret', () => {
+        asked.resolve()
+        return text('secret')
+      }),
       route('DELETE', '/', () => assert.fail('it came behind what was broken off')),
     ])
     const asked = defer<void>()

@@ -285,17 +285,17 @@ describe('the file name of a part', () => {
     .string({ unit: character })
     .filter((name) => !/%(22|0[ad])|[\0-\x1f\x7f]|^=\?/i.test(name))
 
-  const escape = (sign: string, text: string): string =>
+  const encodeWith = (sign: string, text: string): string =>
     Buffer.from(text).toString('hex').replace(/../g, `${sign}$&`)
 
   it('is the same in whatever way a client has spelled it', () => {
     fc.assert(
       fc.property(names, (name) => {
         assert.equal(fileName(`filename="${name.replace(/["\\]/g, '\\$&')}"`), name)
-        assert.equal(fileName(`filename*=UTF-8''${escape('%', name)}`), name)
+        assert.equal(fileName(`filename*=UTF-8''${encodeWith('%', name)}`), name)
         const base64 = Buffer.from(name).toString('base64')
         assert.equal(fileName(`filename="=?utf-8?B?${base64}?="`), name)
-        assert.equal(fileName(`filename="=?utf-8?Q?${escape('=', name)}?="`), name)
+        assert.equal(fileName(`filename="=?utf-8?Q?${encodeWith('=', name)}?="`), name)
         if (name.includes('\\')) return
         assert.equal(fileName(`filename="${name.replaceAll('"', '%22')}"`), name)
         if (/^[^ ";][^;]*[^ ;]$/.test(name)) assert.equal(fileName(`filename=${name}`), name)

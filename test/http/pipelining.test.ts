@@ -51,7 +51,10 @@ describe('requests in front of one that is malformed, or never ends', () => {
       const { connect } = await serveKernel(t, {
         routes: [
           route('GET', '/slow', () => slow.promise),
-          route('GET', '/go', () => (slow.resolve(text('slow')), text('go'))),
+          route('GET', '/go', () => {
+            slow.resolve(text('slow'))
+            return text('go')
+          }),
         ],
       })
       const client = await connect()

@@ -289,7 +289,12 @@ describe('an unwanted request body', () => {
     let served = 0
     const { connect } = await refuse(t, {
       lingerMs: 60_000,
-      routes: [route('GET', '/hidden', () => ((served += 1), empty(200)))],
+      routes: [
+        route('GET', '/hidden', () => {
+          served += 1
+          return empty(200)
+        }),
+      ],
     })
     const client = await connect()
     client.send(head('POST /nope', 'Content-Length: 5') + 'hello' + head('GET /hidden'))
@@ -352,7 +357,10 @@ describe('a client that stops reading', () => {
       routes: [
         route('GET', '/slow', () => slow.promise),
         route('GET', '/long', () => text('x'.repeat(32 * MIB))),
-        route('GET', '/go', () => (slow.resolve(empty(200)), empty(200))),
+        route('GET', '/go', () => {
+          slow.resolve(empty(200))
+          return empty(200)
+        }),
       ],
     })
     const client = await connect()

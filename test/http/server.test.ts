@@ -313,7 +313,12 @@ describe('one address', () => {
 
   it('may not be served at all', async (t) => {
     const asked: string[] = []
-    const { connect } = await serveKernel(t, { admit: (address) => (asked.push(address), false) })
+    const { connect } = await serveKernel(t, {
+      admit: (address) => {
+        asked.push(address)
+        return false
+      },
+    })
     assert.ok(!(await isServed(await connect())))
     assert.deepEqual(asked, ['127.0.0.1'])
   })

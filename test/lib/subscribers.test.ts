@@ -6,7 +6,9 @@ describe('Subscribers', () => {
   it('tells everybody, each as often as they subscribed', () => {
     const subscribers = new Subscribers()
     let heard = 0
-    const listener = (): void => void (heard += 1)
+    const listener = (): void => {
+      heard += 1
+    }
     const stops = [subscribers.add(listener), subscribers.add(listener)]
     assert.equal(subscribers.isEmpty, false)
     subscribers.notify()

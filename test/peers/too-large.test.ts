@@ -25,7 +25,8 @@ let stampedAt = 4_000_000_000_000
 function documentOf(fields: Document): Document {
   const contentId = `blake3v1:${randomBytes(32).toString('hex')}`
   const base = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
-  return { ...base, contentId, stampedAt: (stampedAt += 1), stampedBy: STAMPED_BY, ...fields }
+  stampedAt += 1
+  return { ...base, contentId, stampedAt, stampedBy: STAMPED_BY, ...fields }
 }
 
 /** A member that keeps to no limit, and what others asked it for. */

@@ -35,7 +35,8 @@ export function followDaemon({ onState, onLink }) {
   async function open() {
     close()
     if (document.hidden) return
-    const { signal } = (stream = new AbortController())
+    stream = new AbortController()
+    const { signal } = stream
     const link = await follow(signal)
     if (signal.aborted) return
     onLink(link)

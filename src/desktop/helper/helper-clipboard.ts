@@ -211,7 +211,8 @@ export class HelperClipboard implements SystemClipboard {
       this.#written = undefined
       return
     }
-    const { signal } = (this.#reading = new AbortController())
+    this.#reading = new AbortController()
+    const { signal } = this.#reading
     void this.#reads.run(() => this.#read(state, isUnasked, signal))
   }
 

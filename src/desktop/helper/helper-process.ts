@@ -139,7 +139,8 @@ export class HelperProcess {
 
   #start(): void {
     const { clock, readyMs = READY_MS } = this.#options
-    const run = (this.#run = new AbortController())
+    const run = new AbortController()
+    this.#run = run
     this.#readySince = undefined
     this.#cancelTimer = clock.after(readyMs, () => {
       this.#child?.kill(`"${this.#name}" does not become ready`)

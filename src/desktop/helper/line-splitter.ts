@@ -62,8 +62,8 @@ export class LineSplitter {
 
   /** What came of the line so far. */
   #join(part: Uint8Array): Uint8Array {
-    const begun = (this.#begun ??= new GrowingBuffer())
-    begun.append(part)
-    return begun.filled
+    this.#begun ??= new GrowingBuffer()
+    this.#begun.append(part)
+    return this.#begun.filled
   }
 }

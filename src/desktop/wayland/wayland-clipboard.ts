@@ -135,7 +135,8 @@ export class WaylandClipboard implements SystemClipboard {
     }
     const { clock } = this.#options
     if (isEmpty(content)) return await clearClipboard(this.#env, clock)
-    const copy = (this.#pending = new WlCopy({ content, env: this.#env, clock }))
+    const copy = new WlCopy({ content, env: this.#env, clock })
+    this.#pending = copy
     void copy.ended.then(() => this.#onEnded(copy))
     try {
       await copy.confirmed()
@@ -159,7 +160,8 @@ export class WaylandClipboard implements SystemClipboard {
 
   /** @param isUnasked Whether nobody was asked yet if a copy is wanted. */
   async #read(isUnasked: boolean): Promise<void> {
-    const { signal } = (this.#reading = new AbortController())
+    this.#reading = new AbortController()
+    const { signal } = this.#reading
     const { clock, logger } = this.#options
     try {
       const from = { env: this.#env, clock, limits: this.#limits, signal }

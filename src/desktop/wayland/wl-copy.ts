@@ -119,7 +119,8 @@ export class WlCopy {
 
   /** Kills it, and removes what it leaves. */
   abort(reason: string): Promise<void> {
-    return (this.#aborting ??= this.#abort(reason))
+    this.#aborting ??= this.#abort(reason)
+    return this.#aborting
   }
 
   /** Lets go of the clipboard. */

@@ -104,7 +104,8 @@ export class XSession {
     this.#connection = connection
     this.#atoms = atoms
     this.#options = options
-    const window = (this.#window = connection.createWindow(PROPERTY_CHANGE))
+    const window = connection.createWindow(PROPERTY_CHANGE)
+    this.#window = window
     const blockBytes = Math.min(MAX_BLOCK_BYTES, connection.maxPropertyBytes)
     const incr = atoms.of('INCR')
     const shared = { connection, atoms, window, clock, logger }

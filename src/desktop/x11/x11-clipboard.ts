@@ -128,7 +128,8 @@ export class X11Clipboard implements SystemClipboard {
   }
 
   async #read(session: XSession, time: number): Promise<void> {
-    const { signal } = (this.#reading = new AbortController())
+    this.#reading = new AbortController()
+    const { signal } = this.#reading
     try {
       const copied = await session.read(time, signal)
       if (signal.aborted) return

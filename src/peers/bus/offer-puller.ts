@@ -92,7 +92,9 @@ export class OfferPuller {
       try {
         await this.#deps.pull(offer, {
           signal: abort.signal,
-          onStamp: (stamp) => void (this.#pulled = stamp),
+          onStamp: (stamp) => {
+            this.#pulled = stamp
+          },
           onTrouble: this.#deps.onTrouble,
         })
         this.#failures = 0

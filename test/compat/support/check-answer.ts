@@ -82,7 +82,9 @@ function keep(
 function assertContains(actual: unknown, wanted: unknown, path: string): void {
   if (Array.isArray(wanted) && Array.isArray(actual)) {
     assert.equal(actual.length, wanted.length, `${path || 'the array'} has another length`)
-    wanted.forEach((value, index) => assertContains(actual[index], value, `${path}[${index}]`))
+    for (const [index, value] of wanted.entries()) {
+      assertContains(actual[index], value, `${path}[${index}]`)
+    }
     return
   }
   if (typeof wanted === 'object' && wanted !== null && !Array.isArray(wanted)) {

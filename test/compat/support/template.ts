@@ -36,11 +36,11 @@ export function namesIn(template: Template): readonly string[] {
 /** @throws {Error} when a name stands for nothing. */
 export function fillTemplate(template: Template, values: Values): Buffer {
   return Buffer.concat(
-    template.parts.map((part) => (typeof part === 'string' ? valueOf(part, values) : part)),
+    template.parts.map((part) => (typeof part === 'string' ? bytesOf(part, values) : part)),
   )
 }
 
-function valueOf(name: string, values: Values): Uint8Array {
+function bytesOf(name: string, values: Values): Uint8Array {
   const value = values.get(name)
   if (value === undefined) throw new Error(`{{${name}}} stands for nothing`)
   return value

@@ -13,15 +13,15 @@ function compress(body: string): string {
     t: '\t',
     v: '\v',
   }
-  return body.replace(/\\([0-7]{1,3}|[^])/g, (_, escape: string) =>
-    /^[0-7]/.test(escape)
-      ? String.fromCharCode(Number.parseInt(escape, 8) & 0xff)
-      : (simple[escape] ?? escape),
+  return body.replace(/\\([0-7]{1,3}|[^])/g, (_, code: string) =>
+    /^[0-7]/.test(code)
+      ? String.fromCharCode(Number.parseInt(code, 8) & 0xff)
+      : (simple[code] ?? code),
   )
 }
 
 /** What a notification server reads from markup without elements. */
-function unescape(markup: string): string {
+function withoutEntities(markup: string): string {
   const characters: Readonly<Record<string, string>> = {
     amp: '&',
     lt: '<',
@@ -55,7 +55,7 @@ describe('the command of a notification', () => {
     const { args } = notificationCommand('linux', { title: 'x', text })
     const body = compress(args.at(-1) ?? '')
     assert.doesNotMatch(body, /[<>\n]/)
-    assert.equal(unescape(body), text)
+    assert.equal(withoutEntities(body), text)
   })
 
   it('does so with any text', () => {
@@ -65,7 +65,7 @@ describe('the command of a notification', () => {
         const body = compress(args.at(-1) ?? '')
         assert.doesNotMatch(body, /[<>"']/)
         const shown = text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd')
-        assert.equal(unescape(body), shown)
+        assert.equal(withoutEntities(body), shown)
       }),
     )
   })

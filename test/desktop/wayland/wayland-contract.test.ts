@@ -15,7 +15,8 @@ let shared: Promise<Sway> | undefined
 after(async () => (await shared)?.stop())
 
 describeSystemClipboard('WaylandClipboard', needs(...SWAY_TOOLS), async (t, events) => {
-  const { env } = await (shared ??= Sway.start())
+  shared ??= Sway.start()
+  const { env } = await shared
   const clipboard = await WaylandClipboard.open({
     env: { ...process.env, ...env },
     events,

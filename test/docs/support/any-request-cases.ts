@@ -51,7 +51,9 @@ function deviceCases(id: string): readonly Case[] {
     failure(id, 'BAD_PATH', 'with a fragment in the target', { suffix: '#top' }),
     failure(id, 'UNAUTHORIZED', 'without credentials', { request: { isAnonymous: true } }),
     failure(id, 'OVERLOADED', 'while too many passwords are verified', {
-      given: ({ verifier }) => void (verifier.isBusy = true),
+      given: ({ verifier }) => {
+        verifier.isBusy = true
+      },
     }),
     failure(id, 'TOO_MANY_REQUESTS', 'from an address that tries many passwords', {
       given: tryPasswords,

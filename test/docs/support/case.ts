@@ -18,7 +18,7 @@ export interface Case {
   readonly code?: HttpErrorCode
   readonly options?: StationOptions
   /** What comes before the request. */
-  readonly given?: (at: Station) => Promise<unknown> | void
+  readonly given?: (at: Station) => unknown
   /** For the parameters of the path, percent-encoded; {@link SAMPLES} where it says nothing. */
   readonly params?: Readonly<Record<string, string>>
   /** Follows the path. */

@@ -51,7 +51,8 @@ export async function closeBrowser(): Promise<void> {
 
 /** Opens an empty page in a profile of its own, in the one browser of a test file. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const browser = await (launching ??= launch())
+  launching ??= launch()
+  const browser = await launching
   const context = await browser.newContext({ viewport: { width: 1120, height: 800 }, ...options })
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()

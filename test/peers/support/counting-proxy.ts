@@ -48,6 +48,8 @@ export async function startProxy(t: TestContext, target: string): Promise<Counti
       return [...open].reduce((sum, socket) => sum + socket.bytesRead, ended)
     },
     cut,
-    mend: () => void (isCut = false),
+    mend: () => {
+      isCut = false
+    },
   }
 }

@@ -32,7 +32,9 @@ export async function startMember(
   const changes: string[] = []
   at.changes.subscribe(({ contentId }) => changes.push(contentId))
   const waiting = new Set<() => void>()
-  at.changes.subscribe(() => waiting.forEach((wake) => wake()))
+  at.changes.subscribe(() => {
+    for (const wake of [...waiting]) wake()
+  })
 
   return {
     ...at,
@@ -49,7 +51,10 @@ export async function startMember(
     has: async (text: string): Promise<void> => {
       while (at.latest.current?.item.text !== text) {
         await new Promise<void>((resolve) => {
-          const wake = (): void => (waiting.delete(wake), resolve())
+          const wake = (): void => {
+            waiting.delete(wake)
+            resolve()
+          }
           waiting.add(wake)
         })
       }

@@ -74,7 +74,9 @@ export async function startTlsFront(
   })
   server.on('tlsClientError', () => undefined)
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  const hangUp = (): void => open.forEach((socket) => socket.destroy())
+  const hangUp = (): void => {
+    for (const socket of open) socket.destroy()
+  }
   t.after(() => {
     server.close()
     hangUp()

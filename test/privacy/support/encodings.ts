@@ -51,9 +51,9 @@ function twice(inner: Encoding, outer: Encoding): Encoding {
   }
 }
 
-function escaped(name: string, escape: (hex: string) => string): Encoding {
+function escaped(name: string, spell: (hex: string) => string): Encoding {
   const encode = (text: string): string => {
-    return [...Buffer.from(text)].map((byte) => escape(byte.toString(16).padStart(2, '0'))).join('')
+    return [...Buffer.from(text)].map((byte) => spell(byte.toString(16).padStart(2, '0'))).join('')
   }
   return { name, isExact: false, encode }
 }

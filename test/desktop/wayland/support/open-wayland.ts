@@ -22,7 +22,8 @@ after(async () => (await shared)?.stop())
 
 /** The compositor of this file, started when first needed. */
 export function sharedSway(): Promise<Sway> {
-  return (shared ??= Sway.start())
+  shared ??= Sway.start()
+  return shared
 }
 
 export interface OpenWayland {

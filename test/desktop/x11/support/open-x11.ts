@@ -23,7 +23,8 @@ after(async () => (await shared)?.stop())
 
 /** The server of this file, started when first needed. */
 export function sharedXvfb(): Promise<Xvfb> {
-  return (shared ??= Xvfb.start())
+  shared ??= Xvfb.start()
+  return shared
 }
 
 export interface OpenX11 {

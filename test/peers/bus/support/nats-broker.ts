@@ -52,7 +52,9 @@ export async function startBroker(t: TestContext, options: BrokerOptions = {}): 
       log += text
       for (const wake of [...waiting]) wake()
     })
-    child.once('close', () => [...waiting].forEach((wake) => wake()))
+    child.once('close', () => {
+      for (const wake of [...waiting]) wake()
+    })
     await logs(/Server is ready/)
   }
 
@@ -60,7 +62,10 @@ export async function startBroker(t: TestContext, options: BrokerOptions = {}): 
     while (!pattern.test(log)) {
       if (child.exitCode !== null) throw new Error(`nats-server ended: ${log}`)
       await new Promise<void>((resolve) => {
-        const wake = (): void => (waiting.delete(wake), resolve())
+        const wake = (): void => {
+          waiting.delete(wake)
+          resolve()
+        }
         waiting.add(wake)
       })
     }
@@ -126,5 +131,8 @@ export async function layCable(t: TestContext, { port }: Pick<Broker, 'port'>): 
   })
   // `listen` was given an address, so this is one.
   const address = server.address() as AddressInfo
-  return { url: `nats://127.0.0.1:${address.port}`, cut, mend: () => void (isCut = false) }
+  const mend = (): void => {
+    isCut = false
+  }
+  return { url: `nats://127.0.0.1:${address.port}`, cut, mend }
 }
