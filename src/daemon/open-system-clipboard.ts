@@ -5,7 +5,7 @@
  */
 
 import type { CopyLimits } from '../desktop/read-copy.ts'
-import { messageOf } from '../lib/message-of.ts'
+import { messageOf } from '../lib/describe-failure.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'

@@ -14,7 +14,7 @@ import {
   type DeviceSummary,
 } from '../daemon/open-admin.ts'
 import type { Settings } from '../daemon/settings.ts'
-import { messageOf } from '../lib/message-of.ts'
+import { messageOf } from '../lib/describe-failure.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder, type LockHolder } from '../storage/lock.ts'
 import { problem, type Finding } from './finding.ts'

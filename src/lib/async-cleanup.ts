@@ -1,18 +1,20 @@
 /**
- * Undoes what was opened, last first.
+ * Closes what a start has opened, in the opposite order.
  *
  * @module
  */
 
+/** A list of closing steps. */
 export class AsyncCleanup {
   readonly #steps: (() => Promise<void> | void)[] = []
 
+  /** Adds a step, which runs before all steps added so far. */
   add(step: () => Promise<void> | void): void {
     this.#steps.push(step)
   }
 
   /**
-   * Runs every step once, also when one fails. A second call has nothing left to do.
+   * Runs every step once, also when one fails. A second call does nothing.
    *
    * @throws The first failure, after all steps have run.
    */

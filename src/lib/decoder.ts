@@ -8,29 +8,40 @@
  * @module
  */
 
+/**
+ * Returns `value` as its type.
+ *
+ * @param path Where the value stands, for the message: `devices[2].label`.
+ * @throws {TypeError} when the value has another type.
+ */
 export type Decoder<Value> = (value: unknown, path?: string) => Value
 
 type Shape = Readonly<Record<string, Decoder<unknown>>>
 
+/** Decodes a string. */
 export const decodeString: Decoder<string> = (value, path) => {
   if (typeof value === 'string') return value
   throw wrong(path, 'a string')
 }
 
+/** Decodes a number. */
 export const decodeNumber: Decoder<number> = (value, path) => {
   if (typeof value === 'number') return value
   throw wrong(path, 'a number')
 }
 
+/** Decodes a boolean. */
 export const decodeBoolean: Decoder<boolean> = (value, path) => {
   if (typeof value === 'boolean') return value
   throw wrong(path, 'a boolean')
 }
 
+/** Decodes an absent value or `null` to `undefined`, and every other value by `decode`. */
 export function optional<Value>(decode: Decoder<Value>): Decoder<Value | undefined> {
   return (value, path) => (value === undefined || value === null ? undefined : decode(value, path))
 }
 
+/** Decodes one of the given strings. */
 export function oneOf<const Name extends string>(names: readonly Name[]): Decoder<Name> {
   return (value, path) => {
     const name = names.find((candidate) => candidate === value)
@@ -39,6 +50,7 @@ export function oneOf<const Name extends string>(names: readonly Name[]): Decode
   }
 }
 
+/** Decodes an array by decoding each entry. */
 export function arrayOf<Value>(decode: Decoder<Value>): Decoder<readonly Value[]> {
   return (value, path = 'value') => {
     if (!Array.isArray(value)) throw wrong(path, 'an array')
@@ -46,6 +58,7 @@ export function arrayOf<Value>(decode: Decoder<Value>): Decoder<readonly Value[]
   }
 }
 
+/** Decodes an object by decoding the given members; other members are left out. */
 export function objectOf<const Members extends Shape>(
   members: Members,
 ): Decoder<{ readonly [Name in keyof Members]: ReturnType<Members[Name]> }> {
@@ -61,7 +74,7 @@ export function objectOf<const Members extends Shape>(
   }
 }
 
-/** Only values that `fits` accepts; `expected` says what those are. */
+/** Decodes by `decode`, and accepts only values that `fits`; `expected` says which those are. */
 export function matching<Value>(
   decode: Decoder<Value>,
   fits: (value: Value) => boolean,

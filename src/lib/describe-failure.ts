@@ -1,22 +1,23 @@
 /**
- * What a log may say of an unexpected failure: enough to find it, and nothing of what it was about.
+ * Puts failures into words: their message for whoever caused them, and for the log enough to find
+ * them, without anything that they quote.
  *
  * @module
  */
 
 import { codeOf } from './system-error.ts'
 
-/** Fields of a log line. */
+/** The fields of a log line about a failure. */
 export interface FailureDescription {
   readonly reason: string
   /** Where it happened, innermost first: `putFile (file.ts:82:11) < …`. */
   readonly at: string | undefined
 }
 
-/** Enough to see who called. */
+/** Six frames are enough to see who called. */
 const MAX_FRAMES = 6
 
-/** Their messages quote values: those of a clipboard, of a header, of a password. */
+/** The messages of these errors quote values: those of a clipboard, of a header, of a password. */
 const QUOTING: ReadonlySet<string> = new Set([
   'AggregateError',
   'EvalError',
@@ -27,8 +28,10 @@ const QUOTING: ReadonlySet<string> = new Set([
   'URIError',
 ])
 
+/** The folders in front of the file name of a frame. */
 const FOLDERS = /(?:file:\/\/)?[^\s()]*[/\\](?=[^\s()/\\]+:\d)/
 
+/** Describes an unexpected failure for the log: its kind, its code and its frames. */
 export function describeFailure(thrown: unknown): FailureDescription {
   if (!(thrown instanceof Error)) return { reason: `a thrown ${typeof thrown}`, at: undefined }
   return { reason: reasonOf(thrown), at: framesOf(thrown) }
@@ -39,7 +42,7 @@ function reasonOf(error: Error): string {
   const code = codeOf(error)
   // Paths of the user may be what was copied.
   if ('syscall' in error) return `${code} (${String(error.syscall)})`
-  // Node quotes too.
+  // The messages of Node quote values too.
   if (code?.startsWith('ERR_') === true) return `${name} ${code}`
   return QUOTING.has(name) ? name : `${name}: ${message}`
 }
@@ -54,4 +57,9 @@ function framesOf({ stack = '', message }: Error): string | undefined {
     .map((line) => /^ +at (.+)$/.exec(line)?.[1]?.replace(FOLDERS, ''))
     .filter((frame) => frame !== undefined)
   return frames.length === 0 ? undefined : frames.slice(0, MAX_FRAMES).join(' < ')
+}
+
+/** The message of `error`, or its text when it is no `Error`. It may quote what was read. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,20 +1,22 @@
 /**
- * A bounded queue in which nobody can crowd out the others: lanes are served in turn, and when
- * there is no room the longest of them gives way.
+ * Serves waiting items fairly: nobody can crowd out the others.
  *
  * @module
  */
 
+/** A bounded queue of lanes, which are served in turn. When it is full, the longest lane gives way. */
 export class FairQueue<Item extends NonNullable<unknown>> {
   readonly #capacity: number
-  /** None of them is empty; the one whose turn is next comes first. */
+  /** No lane is empty; the lane whose turn is next comes first. */
   readonly #lanes = new Map<string, Item[]>()
   #size = 0
 
+  /** @param capacity How many items may wait in all lanes together. */
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
+  /** How many items wait. */
   get size(): number {
     return this.#size
   }
@@ -22,8 +24,8 @@ export class FairQueue<Item extends NonNullable<unknown>> {
   /**
    * Lets an item wait. Items with the same lane share one part of the queue.
    *
-   * @returns The one that does not wait any longer, if there was no room: the newest of the longest
-   *   lane. Between lanes of one length it is the newcomer's that gives way.
+   * @returns The item that has to leave when there was no room: the newest of the longest lane.
+   *   Between lanes of one length, the lane of `item` gives way.
    */
   add(item: Item, lane: string): Item | undefined {
     const items = this.#lanes.get(lane) ?? []
@@ -33,18 +35,18 @@ export class FairQueue<Item extends NonNullable<unknown>> {
     return this.#size > this.#capacity ? this.#giveWay(lane, items) : undefined
   }
 
-  /** The item whose turn it is. */
+  /** Removes and returns the item whose turn it is; `undefined` when none waits. */
   take(): Item | undefined {
     for (const [lane, items] of this.#lanes) {
       const item = this.#remove(lane, items, 0)
-      // Next time it is the turn of the others.
+      // The lane goes to the end, so that next time it is the turn of the others.
       if (this.#lanes.delete(lane)) this.#lanes.set(lane, items)
       return item
     }
     return undefined
   }
 
-  /** @returns Whether the item was waiting. */
+  /** Removes an item. @returns Whether the item was waiting. */
   delete(item: Item): boolean {
     for (const [lane, items] of this.#lanes) {
       const index = items.indexOf(item)

@@ -8,19 +8,19 @@ import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 
-/** Where `name` is, with all links followed; `undefined` when it is not installed. */
+/** The path of the program `name`, all links followed; `undefined` when it is not installed. */
 export async function findProgram(
   name: string,
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<string | undefined> {
-  // What is in the folder where the daemon happens to run is nobody's tool.
+  // A relative folder would lead to programs in the folder where the daemon happens to run.
   for (const folder of (env['PATH'] ?? '').split(delimiter).filter(isAbsolute)) {
     const path = join(folder, name)
     try {
       await access(path, constants.X_OK)
       if ((await stat(path)).isFile()) return await realpath(path)
     } catch {
-      // Not here.
+      // This folder does not have it.
     }
   }
   return undefined

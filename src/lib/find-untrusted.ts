@@ -1,6 +1,6 @@
 /**
- * Looks for what other users could change on the way to a folder: whoever owns a folder above it,
- * or a link in between, decides where files go.
+ * Finds the folders and links on the way to a folder that other users could change: whoever owns
+ * one of them decides where files go.
  *
  * Trusts this user and whoever owns the file system, and believes that the rights of a group were
  * given on purpose: with the umask of many systems each user has a group of one.
@@ -13,25 +13,25 @@ import { lstat, readlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join, parse, resolve } from 'node:path'
 import { codeOf } from './system-error.ts'
 
-/** What is wrong with one step of the way. */
+/** A folder or link on the way that is not to be trusted. */
 export interface Untrusted {
   readonly path: string
   /** Continues the path to a sentence: "belongs to another user". */
   readonly reason: string
 }
 
-/** As many as Linux follows. */
+/** Linux follows as many links. */
 const MAX_LINKS = 40
 
 const WRITABLE_BY_ALL = 0o002
 
-/** Everybody may make something there, and nobody may take away what is somebody else's. */
+/** Every user may make files in the folder, and remove only their own. */
 const STICKY = 0o1000
 
 /**
- * The first step on the way to the folder `path` that another user controls, or the folder itself
- * when it is not this user's own. `undefined` when there is no such step, on Windows, and where
- * nothing is yet: what is made then is this user's.
+ * Returns the first folder or link on the way to the folder `path` that another user controls, or
+ * the folder itself when it is not this user's own. Returns `undefined` when there is none, on
+ * Windows, and where the way ends: a folder that is made then is this user's.
  *
  * @throws The error of a failing system call.
  */

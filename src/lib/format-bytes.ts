@@ -1,12 +1,12 @@
 /**
- * Sizes as people say them.
+ * Writes sizes for people.
  *
  * @module
  */
 
 const SIZES = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
-/** `1.5 MiB`, `17 bytes`. */
+/** A number of bytes as people say it: `1.5 MiB`, `17 bytes`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`
   let value = bytes

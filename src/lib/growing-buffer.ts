@@ -1,21 +1,24 @@
 /**
- * Puts chunks together, by copying them: a list of chunks of one byte would cost a hundred times
+ * Puts chunks together by copying them: a list of chunks of one byte would cost a hundred times
  * its size.
  *
  * @module
  */
 
-/** First size for bytes of unknown length; it grows as bytes come. */
+/** The first size; it doubles when the bytes do not fit. */
 const FIRST_BYTES: number = 64 * 1024
 
+/** All bytes appended so far, in one piece of memory. */
 export class GrowingBuffer {
   #buffer = Buffer.allocUnsafe(FIRST_BYTES)
   #size = 0
 
+  /** The bytes appended so far; valid until the next `append`. */
   get filled(): Uint8Array {
     return this.#buffer.subarray(0, this.#size)
   }
 
+  /** Copies `chunk` behind the bytes that are there. */
   append(chunk: Uint8Array): void {
     const size = this.#size + chunk.length
     if (size > this.#buffer.length) {

@@ -1,17 +1,18 @@
 /**
- * Ends the waiting for something that may never come.
+ * Ends the wait for a promise or a stream that may never settle.
  *
  * `Promise.race` with one promise for a whole stream would keep a record of each chunk.
  *
  * @module
  */
 
+/** A switch that, once thrown, ends every guarded wait with its reason. */
 export class Interruption {
   #reason: Error | undefined
   #reject: ((reason: Error) => void) | undefined
   #close: (() => void) | undefined
 
-  /** Ends what is guarded now, and what will be. */
+  /** Ends the guarded wait under way, and every later one. Only the first reason counts. */
   interrupt(reason: Error): void {
     if (this.#reason !== undefined) return
     this.#reason = reason
@@ -20,9 +21,9 @@ export class Interruption {
   }
 
   /**
-   * Waits for `work`; only one at a time is guarded.
+   * Waits for `work`. Guards one promise at a time.
    *
-   * @throws The reason of the interruption; what `work` itself does is lost then.
+   * @throws The reason of the interruption; the outcome of `work` is dropped then.
    */
   guard<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -32,7 +33,7 @@ export class Interruption {
     })
   }
 
-  /** The items of `source`, until the interruption, which is thrown; the source is closed then. */
+  /** Yields the items of `source`. An interruption closes the source, and its reason is thrown. */
   guardAll<T>(source: AsyncIterable<T>): AsyncIterable<T> {
     return { [Symbol.asyncIterator]: () => this.#guardIterator(source[Symbol.asyncIterator]()) }
   }

@@ -1,14 +1,15 @@
 /**
- * A map that forgets what was not used for the longest time, so that it stays bounded.
+ * Bounds a map: the entry that was not used for the longest time is forgotten first.
  *
  * @module
  */
 
-/** Relies on `Map` keeping the order of insertion: the first key is the oldest. */
+/** A bounded map. Relies on `Map` keeping the order of insertion: the first key is the oldest. */
 export class Lru<Key, Value extends NonNullable<unknown>> {
   readonly #entries = new Map<Key, Value>()
   readonly #capacity: number
 
+  /** @param capacity The largest number of entries, at least 1. */
   constructor(capacity: number) {
     if (!Number.isInteger(capacity) || capacity < 1) {
       throw new RangeError(`Cannot make an LRU of ${capacity} entries`)
@@ -16,11 +17,12 @@ export class Lru<Key, Value extends NonNullable<unknown>> {
     this.#capacity = capacity
   }
 
+  /** The number of entries. */
   get size(): number {
     return this.#entries.size
   }
 
-  /** The value of `key`, which becomes the newest. */
+  /** Returns the value of `key`, which becomes the newest entry. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key)
     if (value === undefined) return undefined
@@ -29,7 +31,7 @@ export class Lru<Key, Value extends NonNullable<unknown>> {
     return value
   }
 
-  /** Makes `key` the newest, and drops the oldest when there are too many. */
+  /** Makes `key` the newest entry, and forgets the oldest entry when there are too many. */
   set(key: Key, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)
@@ -40,11 +42,12 @@ export class Lru<Key, Value extends NonNullable<unknown>> {
     }
   }
 
-  /** The longest unused first. */
+  /** All entries, the longest unused first. */
   entries(): IterableIterator<[Key, Value]> {
     return this.#entries.entries()
   }
 
+  /** Forgets every entry. */
   clear(): void {
     this.#entries.clear()
   }

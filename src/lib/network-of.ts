@@ -5,8 +5,8 @@
  */
 
 /**
- * What a client can be told apart by: an IPv4 address, or the network of an IPv6 address, in which
- * one client may have as many addresses as it likes.
+ * Returns an IPv4 address itself, and the /64 network of an IPv6 address: one client may have as
+ * many addresses in its network as it likes.
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address

@@ -1,10 +1,11 @@
 /**
- * Reads bytes at rest: their beginning, all of them, or block by block.
+ * Reads bytes at rest (their beginning, all of them, or block by block), and the beginning of a
+ * stream.
  *
  * @module
  */
 
-/** Structurally a `Blob` of the ports. */
+/** Bytes at rest: structurally a `Blob` of the ports. */
 export interface Openable {
   open(): Promise<{
     read(target: Uint8Array, position: number): Promise<number>
@@ -50,10 +51,69 @@ export async function* blocksOf(
   }
 }
 
+/** Which bytes {@link blocksOf} yields, and how many at a time. */
 export interface BlockOptions {
   readonly blockSize: number
   /** Offset of the first byte; 0 unless given. */
   readonly start?: number
   /** Offset behind the last byte; the end of the bytes unless given. */
   readonly end?: number
+}
+
+/** A stream whose beginning is known. */
+export interface Peeked {
+  /** The first bytes; fewer than asked for only when the stream ends there. */
+  readonly head: Uint8Array
+  /** All bytes, those of `head` included. To be iterated once. */
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/**
+ * Reads `source` until `length` bytes are there or it ends, and takes nothing away.
+ *
+ * @throws Every error that `source` throws meanwhile.
+ */
+export async function peek(source: AsyncIterable<Uint8Array>, length: number): Promise<Peeked> {
+  const iterator = source[Symbol.asyncIterator]()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  while (size < length) {
+    const { done, value } = await iterator.next()
+    if (done === true) break
+    chunks.push(value)
+    size += value.length
+  }
+  return { head: concat(chunks, Math.min(size, length)), bytes: resume(chunks, iterator) }
+}
+
+async function* resume(
+  chunks: readonly Uint8Array[],
+  iterator: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks
+    for (;;) {
+      const { done, value } = await iterator.next()
+      if (done === true) return
+      yield value
+    }
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const joined = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    const part = chunk.subarray(0, length - at)
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
+}
+
+/** A stream of one piece: yields `bytes`, and ends. */
+export async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
 }

@@ -6,13 +6,13 @@
  * @module
  */
 
-/** What the usual file systems allow. */
+/** The longest name that the usual file systems allow. */
 const MAX_NAME_BYTES = 255
 
-/** An extension that is longer is not one. */
+/** A longer ending is not taken for an extension. */
 const MAX_EXTENSION_BYTES = 32
 
-/** Names a file whose own name is nothing but what must go. */
+/** The name of a file whose own name has no character that may stay. */
 const FALLBACK_NAME = 'file'
 
 // Separators and controls, which no data name has; and marks that reverse what is read, so that
@@ -21,7 +21,7 @@ const UNSAFE = /[/\\\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2
 
 const RESERVED_ON_WINDOWS = /[<>:"|?*]/g
 
-/** Also with any extension. */
+/** Names of devices on Windows, with or without an extension. */
 const DEVICE_ON_WINDOWS = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|con(?:in|out)\$) *(?:\.|$)/i
 
 /** A safe name, at most 255 bytes long, that is neither hidden nor empty. */

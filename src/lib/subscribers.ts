@@ -1,18 +1,19 @@
 /**
- * Listeners that want to hear that something changed, and not what.
+ * Tells listeners that something changed, and not what.
  *
  * @module
  */
 
+/** A set of listeners. */
 export class Subscribers {
   readonly #listeners = new Set<() => void>()
 
-  /** Whether anybody listens: work for nobody is not worth doing. */
+  /** Whether nobody listens, so that the work for a notification can be left out. */
   get isEmpty(): boolean {
     return this.#listeners.size === 0
   }
 
-  /** @returns Ends the subscription. */
+  /** Adds a listener. @returns A function that ends the subscription. */
   add(listener: () => void): () => void {
     // A wrapper of its own, so that one function may subscribe twice.
     const subscription = (): void => listener()
@@ -20,6 +21,7 @@ export class Subscribers {
     return () => void this.#listeners.delete(subscription)
   }
 
+  /** Calls every listener. */
   notify(): void {
     for (const listener of this.#listeners) listener()
   }

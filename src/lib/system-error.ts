@@ -1,15 +1,12 @@
 /**
- * What a failed system call says.
+ * Reads the code of a failed system call.
  *
  * @module
  */
 
 import { constants } from 'node:os'
 
-/**
- * No descriptor is left: for this process, for the machine, or for the loop of a new thread; or no
- * thread, or no memory for one.
- */
+/** The codes that say that a descriptor, a thread, or the memory for a thread is not to be had. */
 const SHORTAGES: readonly unknown[] = [
   'EMFILE',
   'ENFILE',
@@ -25,7 +22,7 @@ export function codeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Whether the same may well succeed when others have closed what they have open. */
+/** Whether descriptors, threads or memory were short: the same call may succeed later. */
 export function isShortage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return SHORTAGES.includes(codeOf(error)) || isShortage(error.cause)

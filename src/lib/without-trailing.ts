@@ -1,5 +1,5 @@
 /**
- * Takes a run of one character off the end of a text.
+ * Cuts a run of one character off the end of a text.
  *
  * @module
  */

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { blocksOf, readStart, readWhole, type Openable } from '../../src/lib/read-bytes.ts'
+import {
+  blocksOf,
+  only,
+  peek,
+  readStart,
+  readWhole,
+  type Openable,
+} from '../../src/lib/read-bytes.ts'
+import fc from '../support/property.ts'
 
 function bytes(text: string, closed: string[] = []): Openable {
   return {
@@ -22,7 +30,7 @@ async function collect<Value>(values: AsyncIterable<Value>): Promise<readonly Va
 }
 
 describe('readStart()', () => {
-  it('reads so many bytes, or all there are', async () => {
+  it('reads up to the given number of bytes', async () => {
     assert.equal(String(Buffer.from(await readStart(bytes('hello'), 4))), 'hell')
     assert.equal(String(Buffer.from(await readStart(bytes('hello'), 64))), 'hello')
     assert.equal((await readStart(bytes(''), 64)).length, 0)
@@ -72,5 +80,54 @@ describe('blocksOf()', () => {
     assert.equal(Buffer.concat(blocks).length, 2)
     for await (const _ of blocksOf(sized('hello', closed), { blockSize: 1 })) break
     assert.deepEqual(closed, ['hi', 'hello'])
+  })
+})
+
+async function* streamOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks
+}
+
+describe('peek()', () => {
+  it('shows the beginning and loses nothing, however the bytes are cut', async () => {
+    const chunks = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(chunks, fc.nat({ max: 100 }), async (parts, length) => {
+        const all = Buffer.concat(parts)
+        const { head, bytes } = await peek(streamOf(parts), length)
+        assert.deepEqual(Buffer.from(head), all.subarray(0, length))
+        assert.deepEqual(Buffer.concat(await collect(bytes)), all)
+      }),
+    )
+  })
+
+  it('passes a failure of the source on, early and late', async () => {
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield new Uint8Array(4)
+      throw new Error('cable pulled')
+    }
+    await assert.rejects(peek(broken(), 8), /cable/)
+    const { bytes } = await peek(broken(), 2)
+    await assert.rejects(collect(bytes), /cable/)
+  })
+
+  it('lets the source clean up when the reader leaves early', async () => {
+    let isCleanedUp = false
+    async function* source(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) yield new Uint8Array(4)
+      } finally {
+        isCleanedUp = true
+      }
+    }
+    const { bytes } = await peek(source(), 6)
+    for await (const chunk of bytes) if (chunk.length > 0) break
+    assert.equal(isCleanedUp, true)
+  })
+})
+
+describe('only()', () => {
+  it('is a stream of one piece', async () => {
+    const piece = Buffer.from('hello')
+    assert.deepEqual(await collect(only(piece)), [piece])
   })
 })

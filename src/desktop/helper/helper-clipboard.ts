@@ -9,7 +9,7 @@
  */
 
 import { KIB } from '../../core/limits.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/describe-failure.ts'
 import { SerialQueue } from '../../lib/serial-queue.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'

@@ -8,8 +8,7 @@
  * @module
  */
 
-import { describeFailure } from '../../lib/describe-failure.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { describeFailure, messageOf } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { HelperChild, type HelperCommand } from './helper-child.ts'

@@ -5,7 +5,7 @@
  */
 
 import { compareOptional, type Stamp } from '../../core/stamp.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/describe-failure.ts'
 import { isTooLarge } from '../pull-item.ts'
 import { Offer } from './offer.ts'
 import type { PullOfferDeps } from './pull-offer.ts'
