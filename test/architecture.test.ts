@@ -54,7 +54,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'control/panel': { imports: [], neutral: true },
   daemon: { imports: DAEMON_PARTS },
   doctor: { imports: ['daemon', ...DAEMON_PARTS] },
-  cli: { imports: ['doctor', 'daemon', 'client', 'link', 'core', 'lib'], packages: ['qr'] },
+  cli: {
+    imports: ['doctor', 'daemon', 'client', 'link', 'ports', 'core', 'lib'],
+    packages: ['qr'],
+  },
 }
 
 /** Served to browsers as it is: its files import each other only. */

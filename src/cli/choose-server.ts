@@ -1,17 +1,30 @@
 /**
- * Finds out which server `pull`, `push` and `watch` talk to.
+ * Finds out which server `pull`, `push` and `watch` talk to, and remembers it for `--save`: its
+ * address, user name and password, in a private file. Never the link itself.
  *
  * @module
  */
 
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { codeOf } from '../lib/system-error.ts'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { connect, type Client } from '../client/connect.ts'
+import { configFolder } from '../daemon/folders.ts'
+import { writeFileAtomically } from '../lib/atomic-file.ts'
+import { decodeString, objectOf } from '../lib/decoder.ts'
+import { codeOf, hasCode } from '../lib/system-error.ts'
+import { parseJson } from '../lib/utf8.ts'
 import { parseConnectLink } from '../link/connect-link.ts'
 import { LinkError } from '../link/link-error.ts'
 import { CommandError, type Invocation } from './command.ts'
 import type { Input } from './input.ts'
-import { readSavedServer, type Server } from './saved-server.ts'
+import type { Shell } from './shell.ts'
+
+/** What a client needs to connect. */
+export interface Server {
+  readonly url: string
+  readonly user: string
+  readonly pwd: string
+}
 
 const LINK = /^clip:\/\//i
 
@@ -27,6 +40,22 @@ export async function chooseServer({ shell, args }: Invocation, input: Input): P
   // What is saved already need not be saved again: with --save there is a new link.
   const saved = file === undefined && !args.flag('save') ? await readSavedServer(shell) : undefined
   return saved ?? parseLink(await input.readLine('connect link'))
+}
+
+/**
+ * A client of the server that {@link chooseServer} finds; with `--save`, one that let us in.
+ *
+ * @throws {CommandError}
+ * @throws {ClientError} when the server to be saved does not answer, or not to us.
+ */
+export async function openClient(call: Invocation, input: Input): Promise<Client> {
+  const server = await chooseServer(call, input)
+  const client = connect(server)
+  if (call.args.flag('save')) {
+    await client.probe()
+    await saveServer(call.shell, server)
+  }
+  return client
 }
 
 /**
@@ -59,4 +88,33 @@ function parseLink(text: string): Server {
     if (!(error instanceof LinkError)) throw error
     throw new CommandError(`Cannot use the connect link: ${error.code}: ${error.message}`)
   }
+}
+
+const decodeServer = objectOf({ url: decodeString, user: decodeString, pwd: decodeString })
+
+/** @throws {CommandError} when there is a file that cannot be used. */
+async function readSavedServer(shell: Shell): Promise<Server | undefined> {
+  const path = pathOf(shell)
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+  try {
+    return decodeServer(parseJson(text))
+  } catch {
+    // The cause would quote the password.
+    throw new CommandError(`Cannot use "${path}": it is damaged; remove it, and use --save again`)
+  }
+}
+
+async function saveServer(shell: Shell, { url, user, pwd }: Server): Promise<void> {
+  await mkdir(configFolder(shell.where), { recursive: true, mode: 0o700 })
+  await writeFileAtomically(pathOf(shell), `${JSON.stringify({ url, user, pwd })}\n`)
+}
+
+function pathOf({ where }: Shell): string {
+  return join(configFolder(where), 'server.json')
 }

@@ -1,12 +1,12 @@
 /**
- * What commands are given, and how they fail.
+ * What commands are, what they are given, and how they fail.
  *
  * @module
  */
 
 import type { Settings } from '../daemon/settings.ts'
-import type { Arguments } from './arguments.ts'
-import type { Shell } from './shell.ts'
+import type { Arguments, OptionSpec } from './arguments.ts'
+import { print, printJson, type Shell } from './shell.ts'
 
 /** One call of a command. */
 export interface Invocation {
@@ -14,13 +14,41 @@ export interface Invocation {
   readonly args: Arguments
 }
 
-/** One call of a command that takes all settings of the daemon. */
+/** One call of a command that is given the settings of the daemon. */
 export interface SettingsInvocation extends Invocation {
   readonly settings: Settings
 }
 
-/** @returns The exit code. */
+/** Runs a command, and resolves to its exit code. */
 export type Run<Call extends Invocation> = (call: Call) => Promise<number>
+
+/** A row of the table of commands. */
+export type Command = CommandText & (SettingsCommand | PlainCommand)
+
+/** What the help says of a command, and what it takes. */
+export interface CommandText {
+  /** What follows `clipgate`. */
+  readonly usage: string
+  readonly summary: string
+  /** The rest of its help. */
+  readonly details?: string
+  /** The options of its own, without those of settings. */
+  readonly options: Readonly<Record<string, OptionSpec>>
+  /** How many arguments it takes besides options. */
+  readonly operands: readonly [min: number, max: number]
+}
+
+/** All settings of the daemon are options of the command, which is given their values. */
+interface SettingsCommand {
+  readonly settings: 'given'
+  readonly run: Run<SettingsInvocation>
+}
+
+/** Either no setting is an option, or the command reads them itself: a bad one is a finding. */
+interface PlainCommand {
+  readonly settings: 'none' | 'unread'
+  readonly run: Run<Invocation>
+}
 
 /** The command was called wrongly: exit 2. */
 export class UsageError extends Error {
@@ -37,4 +65,14 @@ export class UsageError extends Error {
 /** The command could not do what was asked: exit 1. The message is for people. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
+}
+
+/** Prints what came of a command: with `--json` the value, else the lines for people. */
+export function printResult(
+  { shell, args }: Invocation,
+  value: unknown,
+  lines: readonly string[],
+): void {
+  if (args.flag('json')) printJson(shell, value)
+  else for (const line of lines) print(shell, line)
 }

@@ -1,46 +1,14 @@
 /**
- * The table of commands: what each takes, and what its help says. `run-cli.ts` runs them.
+ * The table of commands: what each takes, what its help says, and what runs it.
+ *
+ * Only `serve` is loaded with the table: all others are files that a daemon starts without.
  *
  * @module
  */
 
 import type { OptionSpec } from './arguments.ts'
-
-const SETTINGS_COMMANDS = [
-  'serve',
-  'pair',
-  'devices',
-  'rotate',
-  'revoke',
-  'status',
-  'panel',
-  'pause',
-  'resume',
-  'join',
-  'leave',
-  'peers',
-  'group',
-] as const
-
-/** Commands that take all settings of the daemon as options. */
-export type SettingsCommandName = (typeof SETTINGS_COMMANDS)[number]
-
-export type PlainCommandName = 'doctor' | 'link' | 'pull' | 'push' | 'watch' | 'help' | 'version'
-
-export type CommandName = SettingsCommandName | PlainCommandName
-
-/** A row of the table. */
-export interface Command {
-  /** What follows `clipgate`. */
-  readonly usage: string
-  readonly summary: string
-  /** The rest of its help. */
-  readonly details?: string
-  /** Its own, without those of settings. */
-  readonly options: Readonly<Record<string, OptionSpec>>
-  /** How many arguments it takes besides options. */
-  readonly operands: readonly [min: number, max: number]
-}
+import type { Command } from './command.ts'
+import { runServe } from './serve.ts'
 
 const JSON_FLAG: Readonly<Record<string, OptionSpec>> = {
   json: { placeholder: undefined, meaning: 'print one JSON value a line' },
@@ -58,7 +26,8 @@ const LINK_DETAILS =
 
 const ID_DETAILS = 'ID is the id or the user name of a device.'
 
-export const COMMANDS: Readonly<Record<CommandName, Command>> = {
+/** Every command, by its name, in the order of the help. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
   serve: {
     usage: 'serve',
     summary: 'run the daemon until it is told to stop',
@@ -67,6 +36,8 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       'SIGINT and SIGHUP stop it, once uploads have finished (--grace); a second signal at once.',
     options: JSON_FLAG,
     operands: [0, 0],
+    settings: 'given',
+    run: runServe,
   },
   pair: {
     usage: 'pair',
@@ -83,12 +54,16 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       ...JSON_FLAG,
     },
     operands: [0, 0],
+    settings: 'given',
+    run: async (call) => (await import('./pair.ts')).runPair(call),
   },
   devices: {
     usage: 'devices',
     summary: 'list the paired devices',
     options: JSON_FLAG,
     operands: [0, 0],
+    settings: 'given',
+    run: async (call) => (await import('./devices.ts')).runDevices(call),
   },
   rotate: {
     usage: 'rotate ID',
@@ -96,6 +71,8 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     details: ID_DETAILS,
     options: JSON_FLAG,
     operands: [1, 1],
+    settings: 'given',
+    run: async (call) => (await import('./pair.ts')).runRotate(call),
   },
   revoke: {
     usage: 'revoke ID',
@@ -103,12 +80,16 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     details: ID_DETAILS,
     options: JSON_FLAG,
     operands: [1, 1],
+    settings: 'given',
+    run: async (call) => (await import('./devices.ts')).runRevoke(call),
   },
   status: {
     usage: 'status',
     summary: 'tell how the daemon is; never what was copied',
     options: JSON_FLAG,
     operands: [0, 0],
+    settings: 'given',
+    run: async (call) => (await import('./status.ts')).runStatus(call),
   },
   panel: {
     usage: 'panel',
@@ -121,6 +102,8 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       ...JSON_FLAG,
     },
     operands: [0, 0],
+    settings: 'given',
+    run: async (call) => (await import('./panel.ts')).runPanel(call),
   },
   doctor: {
     usage: 'doctor',
@@ -135,6 +118,8 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       ...JSON_FLAG,
     },
     operands: [0, 0],
+    settings: 'unread',
+    run: async (call) => (await import('./doctor.ts')).runDoctor(call),
   },
   pause: {
     usage: 'pause [DURATION]',
@@ -145,12 +130,16 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       'it is put on the clipboard afterwards, unless something was copied since it came.',
     options: JSON_FLAG,
     operands: [0, 1],
+    settings: 'given',
+    run: async (call) => (await import('./panel.ts')).runPause(call),
   },
   resume: {
     usage: 'resume',
     summary: 'end a pause',
     options: JSON_FLAG,
     operands: [0, 0],
+    settings: 'given',
+    run: async (call) => (await import('./panel.ts')).runResume(call),
   },
   join: {
     usage: 'join',
@@ -172,18 +161,24 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       ...JSON_FLAG,
     },
     operands: [0, 0],
+    settings: 'given',
+    run: async (call) => (await import('./peers.ts')).runJoin(call),
   },
   leave: {
     usage: 'leave NAME',
     summary: 'do not share with another daemon any more',
     options: JSON_FLAG,
     operands: [1, 1],
+    settings: 'given',
+    run: async (call) => (await import('./peers.ts')).runLeave(call),
   },
   peers: {
     usage: 'peers',
     summary: 'list the joined daemons, and how the links to them are doing',
     options: JSON_FLAG,
     operands: [0, 0],
+    settings: 'given',
+    run: async (call) => (await import('./peers.ts')).runPeers(call),
   },
   group: {
     usage: 'group new|import|leave',
@@ -196,12 +191,16 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       ...JSON_FLAG,
     },
     operands: [1, 1],
+    settings: 'given',
+    run: async (call) => (await import('./group.ts')).runGroup(call),
   },
   link: {
     usage: 'link decode',
     summary: 'read a connect link from stdin, and print what it holds without its password',
     options: JSON_FLAG,
     operands: [1, 1],
+    settings: 'none',
+    run: async (call) => (await import('./link.ts')).runLink(call),
   },
   pull: {
     usage: 'pull',
@@ -217,6 +216,8 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       ...JSON_FLAG,
     },
     operands: [0, 0],
+    settings: 'none',
+    run: async (call) => (await import('./pull.ts')).runPull(call),
   },
   push: {
     usage: 'push [FILE]',
@@ -224,6 +225,8 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     details: `${LINK_DETAILS} The text is then what follows that line.`,
     options: { ...LINK_OPTIONS, ...JSON_FLAG },
     operands: [0, 1],
+    settings: 'none',
+    run: async (call) => (await import('./push.ts')).runPush(call),
   },
   watch: {
     usage: 'watch',
@@ -233,31 +236,28 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       'and SIGINT end it, and so does a reader of its output that goes away.',
     options: { ...LINK_OPTIONS, ...JSON_FLAG },
     operands: [0, 0],
+    settings: 'none',
+    run: async (call) => (await import('./watch.ts')).runWatch(call),
   },
   help: {
     usage: 'help [COMMAND]',
     summary: 'explain a command',
     options: {},
     operands: [0, 1],
+    settings: 'none',
+    run: async (call) => (await import('./help.ts')).runHelp(call, COMMANDS),
   },
   version: {
     usage: 'version',
     summary: 'print the version',
     options: {},
     operands: [0, 0],
+    settings: 'none',
+    run: async (call) => (await import('./help.ts')).runVersion(call),
   },
 }
 
-/** Whether the table knows `name`. */
-export function isCommandName(name: string): name is CommandName {
-  return Object.hasOwn(COMMANDS, name)
-}
-
-export function isSettingsCommand(name: CommandName): name is SettingsCommandName {
-  return SETTINGS_COMMANDS.some((candidate) => candidate === name)
-}
-
-/** Whether all settings of the daemon are options of a command: the doctor finds bad ones itself. */
-export function takesSettings(name: CommandName): boolean {
-  return isSettingsCommand(name) || name === 'doctor'
+/** The command of this name; `undefined` when there is none. */
+export function findCommand(name: string): Command | undefined {
+  return Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
 }

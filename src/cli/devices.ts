@@ -1,13 +1,13 @@
 /**
- * `clipgate devices`.
+ * `clipgate devices` and `clipgate revoke`.
  *
  * @module
  */
 
-import type { DeviceSummary } from '../daemon/open-admin.ts'
-import type { SettingsInvocation } from './command.ts'
+import type { DeviceSummary } from '../ports/admin.ts'
+import { printResult, type SettingsInvocation } from './command.ts'
 import { formatAgo } from './quantities.ts'
-import { columnsOf, print, printJson } from './shell.ts'
+import { columnsOf, complain, type Shell } from './shell.ts'
 import { formatTable } from './text-table.ts'
 import { withAdmin } from './with-admin.ts'
 
@@ -21,16 +21,35 @@ const HEADING: readonly string[] = [
   'STREAMS',
 ]
 
+/** Runs `clipgate devices`. */
 export async function runDevices(call: SettingsInvocation): Promise<number> {
-  const { shell, args } = call
   const devices = await withAdmin(call, (admin) => admin.devices())
-  if (args.flag('json')) printJson(shell, devices.map(toJson))
-  else if (devices.length === 0) print(shell, 'No device is paired yet. Pair one: clipgate pair')
-  else {
-    const rows = [HEADING, ...devices.map((device) => toRow(device, Date.now()))]
-    for (const line of formatTable(rows, columnsOf(shell))) print(shell, line)
-  }
+  const rows = [HEADING, ...devices.map((device) => toRow(device, Date.now()))]
+  const lines = formatTable(rows, columnsOf(call.shell))
+  const none = ['No device is paired yet. Pair one: clipgate pair']
+  printResult(call, devices.map(toJson), devices.length === 0 ? none : lines)
   return 0
+}
+
+/** Runs `clipgate revoke`. */
+export async function runRevoke(call: SettingsInvocation): Promise<number> {
+  const [device = ''] = call.args.operands
+  const { id, unsaved } = await withAdmin(call, (admin) => admin.revoke(device))
+  const lines = [`${id} is gone; its password does not work any more.`]
+  printResult(call, unsaved === undefined ? { id } : { id, unsaved }, lines)
+  return tellUnsaved(call.shell, unsaved)
+}
+
+/**
+ * Tells that a revocation counts and may not last.
+ *
+ * @returns The exit code: what a restart may undo is not done.
+ */
+export function tellUnsaved(shell: Shell, unsaved: string | undefined): number {
+  if (unsaved === undefined) return 0
+  complain(shell, `${unsaved}. The device is shut out all the same, until the daemon is restarted;`)
+  complain(shell, 'the daemon saves that when it can, and "clipgate status" tells whether it has')
+  return 1
 }
 
 /** The members that scripts rely on, in their order. */

@@ -16,13 +16,13 @@ import { readSituation, type Situation } from '../doctor/situation.ts'
 import { examine, type Address } from '../doctor/through/examine.ts'
 import { chooseServer } from './choose-server.ts'
 import { CommandError, UsageError, type Invocation } from './command.ts'
-import { Input } from './input.ts'
+import { withInput } from './input.ts'
 import { interruptible } from './interruptible.ts'
-import { readSettings } from './setting-options.ts'
-import { print, printJson } from './shell.ts'
-import { showFindings, summarise } from './show-findings.ts'
+import { decodeAs, readSettings } from './setting-options.ts'
+import { print, printJson, type Shell } from './shell.ts'
 import { visible } from './visible.ts'
 
+/** Runs `clipgate doctor`. */
 export async function runDoctor(call: Invocation): Promise<number> {
   const { shell, args } = call
   const address = await readAddress(call)
@@ -82,41 +82,57 @@ function loggerOf({ shell }: Invocation): ReturnType<typeof createStreamLogger> 
 }
 
 /** What to go through; a link alone says it too. */
-async function readAddress(call: Invocation): Promise<Address | undefined> {
-  const { args, shell } = call
-  const through = parseThrough(args.text('through'))
+async function readAddress({ args, shell }: Invocation): Promise<Address | undefined> {
+  const text = args.text('through')
+  const through =
+    text === undefined ? undefined : decodeAs(BASE_URL, text, 'Cannot use --through: it')
   if (args.problems.length > 0) throw new UsageError(args.problems)
   if (args.text('link-file') === undefined) {
     return through === undefined ? undefined : { url: through, credentials: undefined }
   }
-  const input = new Input(shell)
-  try {
-    // With --link-file, it never is a saved one.
-    const credentials = await chooseServer(call, input)
-    return { url: through ?? baseOf(credentials.url), credentials }
-  } finally {
-    input.close()
-  }
+  // With --link-file, it never is a saved one.
+  const credentials = await withInput(shell, (input) => chooseServer({ args, shell }, input))
+  return { url: through ?? baseOf(credentials.url), credentials }
 }
 
 /** What a stranger wrote into a link may hold more than an address. */
 function baseOf(url: string): string {
   try {
-    return BASE_URL.decode(url, '')
+    return decodeAs(BASE_URL, url, 'Cannot use the URL of the link: it')
   } catch (error) {
-    if (error instanceof TypeError)
-      throw new CommandError(`Cannot use the URL of the link: it ${error.message}`)
-    throw error
+    throw error instanceof UsageError ? new CommandError(error.message) : error
   }
 }
 
-function parseThrough(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  try {
-    return BASE_URL.decode(text, '')
-  } catch (error) {
-    if (error instanceof TypeError)
-      throw new UsageError([`Cannot use --through: it ${error.message}`])
-    throw error
+/** The longest name of a check. */
+const NAME_WIDTH = 17
+
+const MARKS = { fine: 'ok     ', hint: 'hint   ', problem: 'PROBLEM' } as const
+
+/** In the order of the checks, which is the same each time. */
+function showFindings(shell: Shell, findings: readonly Finding[]): void {
+  for (const finding of findings) {
+    const { check, detail, fix } = finding
+    print(shell, `${MARKS[kindOf(finding)]}  ${check.padEnd(NAME_WIDTH)} ${visible(detail)}`)
+    if (fix !== undefined) print(shell, `${' '.repeat(NAME_WIDTH + 10)}-> ${visible(fix)}`)
   }
+}
+
+/** One line, under everything. */
+function summarise(findings: readonly Finding[]): string {
+  const names = (kind: keyof typeof MARKS): readonly string[] =>
+    findings.filter((finding) => kindOf(finding) === kind).map(({ check }) => check)
+  const [problems, hints] = [names('problem'), names('hint')]
+  const said = hints.length === 0 ? '' : `, ${count(hints.length, 'hint')}`
+  if (problems.length === 0) return `No problem found in ${count(findings.length, 'check')}${said}.`
+  return `${count(problems.length, 'problem')}${said}: ${problems.join(', ')}.`
+}
+
+function kindOf({ ok, fix }: Finding): keyof typeof MARKS {
+  if (!ok) return 'problem'
+  return fix === undefined ? 'fine' : 'hint'
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
 }

@@ -1,47 +1,56 @@
 /**
- * Explains commands; `clipgate help`, and every `--help`.
+ * Explains commands; `clipgate help`, every `--help`, and the version.
  *
  * @module
  */
 
+import { readVersion } from '../daemon/version.ts'
 import type { OptionSpec } from './arguments.ts'
-import { UsageError, type Invocation } from './command.ts'
-import { COMMANDS, isCommandName, takesSettings } from './commands.ts'
+import { UsageError, type Command, type Invocation } from './command.ts'
 import { SETTING_OPTIONS } from './setting-options.ts'
 import { print } from './shell.ts'
+import { formatPairs, wrap } from './text-table.ts'
 
-export async function runHelp({ shell, args }: Invocation): Promise<number> {
+type Commands = Readonly<Record<string, Command>>
+
+/** Runs `clipgate help`. */
+export async function runHelp({ shell, args }: Invocation, commands: Commands): Promise<number> {
   const [name] = args.operands
-  const text = name === undefined ? overview() : explain(name)
-  if (text === undefined) {
-    throw new UsageError([
-      'Cannot explain that command: there is none of this name; see "clipgate help"',
-    ])
+  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (name === undefined) print(shell, overview(commands))
+  else if (command !== undefined) print(shell, explain(name, command))
+  else {
+    const problem = 'Cannot explain that command: there is none of this name; see "clipgate help"'
+    throw new UsageError([problem])
   }
-  print(shell, text)
+  return 0
+}
+
+/** Runs `clipgate version`. */
+export async function runVersion({ shell }: Invocation): Promise<number> {
+  print(shell, `clipgate ${readVersion()}`)
   return 0
 }
 
 /** Help about everything. */
-export function overview(): string {
-  const rows = Object.values(COMMANDS).map(({ usage, summary }) => [usage, summary] as const)
+export function overview(commands: Commands): string {
+  const rows = Object.values(commands).map(({ usage, summary }) => [usage, summary] as const)
   return [
     'clipgate: one clipboard across desktop and phone',
     '',
     'Usage: clipgate COMMAND [OPTIONS]',
     '',
-    ...columns(rows),
+    ...formatPairs(rows),
     '',
-    ...wrap('See "clipgate COMMAND --help". Start with "clipgate serve".', WIDTH),
+    ...wrap('See "clipgate COMMAND --help". Start with "clipgate serve".'),
     'Exit codes: 0 done, 1 failed, 2 called wrongly.',
   ].join('\n')
 }
 
-/** Help about one command; `undefined` when there is none of this name. */
-export function explain(name: string): string | undefined {
-  if (!isCommandName(name)) return undefined
-  const { usage, summary, details, options } = COMMANDS[name]
-  const hasSettings = takesSettings(name)
+/** Help about one command. */
+export function explain(name: string, command: Command): string {
+  const { usage, summary, details, options } = command
+  const hasSettings = command.settings !== 'none'
   // Every setting counts for every command that opens the data directory; these do for most calls.
   const shown = Object.entries(hasSettings ? SETTING_OPTIONS : {})
   const settings = shown.filter(([option]) => name === 'serve' || USUAL_SETTINGS.includes(option))
@@ -49,18 +58,12 @@ export function explain(name: string): string | undefined {
   return [
     `Usage: clipgate ${usage}${Object.keys(options).length > 0 ? ' [OPTIONS]' : ''}`,
     '',
-    ...wrap(details === undefined ? sentence : `${sentence} ${details}`, WIDTH),
-    ...section('Options', columns(Object.entries(options).map(describe))),
-    ...section('Settings', columns(settings.map(describe))),
-    ...(hasSettings ? ['', ...wrap(name === 'serve' ? SETTING_NOTES : MORE_SETTINGS, WIDTH)] : []),
+    ...wrap(details === undefined ? sentence : `${sentence} ${details}`),
+    ...section('Options', formatPairs(Object.entries(options).map(describe))),
+    ...section('Settings', formatPairs(settings.map(describe))),
+    ...(hasSettings ? ['', ...wrap(name === 'serve' ? SETTING_NOTES : MORE_SETTINGS)] : []),
   ].join('\n')
 }
-
-/** Fits every terminal. */
-const WIDTH = 80
-
-/** Of the first column, with its indent and gap. */
-const LEFT = 28
 
 const SETTING_NOTES =
   'A setting has one name in three spellings: --data-dir as an option, CLIPGATE_DATA_DIR in the ' +
@@ -81,26 +84,4 @@ function describe([name, { placeholder, meaning }]: readonly [string, OptionSpec
   string,
 ] {
   return [placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`, meaning]
-}
-
-/** Two columns; what is too long for the first has a line to itself. */
-function columns(rows: readonly (readonly [string, string])[]): readonly string[] {
-  return rows.flatMap(([left, right]) => {
-    const [first = '', ...rest] = wrap(right, WIDTH - LEFT).map((line) => ' '.repeat(LEFT) + line)
-    const start = `  ${left}`
-    return start.length > LEFT - 2
-      ? [start, first, ...rest]
-      : [start.padEnd(LEFT) + first.trimStart(), ...rest]
-  })
-}
-
-function wrap(text: string, width: number): readonly string[] {
-  const lines: string[] = ['']
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1) ?? ''
-    if (line === '') lines.splice(-1, 1, word)
-    else if (line.length + 1 + word.length <= width) lines.splice(-1, 1, `${line} ${word}`)
-    else lines.push(word)
-  }
-  return lines
 }

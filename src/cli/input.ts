@@ -14,7 +14,20 @@ const MAX_LINE_BYTES: number = 64 * KIB
 
 const NEWLINE = 0x0a
 
-/** What is on stdin, read once. Close it, or an open pipe keeps the program alive. */
+/** Lets `use` read stdin, and then lets go of it: an open pipe would keep the program alive. */
+export async function withInput<Result>(
+  shell: Shell,
+  use: (input: Input) => Promise<Result>,
+): Promise<Result> {
+  const input = new Input(shell)
+  try {
+    return await use(input)
+  } finally {
+    shell.stdin.destroy()
+  }
+}
+
+/** What is on stdin, read once. */
 export class Input {
   readonly #shell: Shell
   readonly #chunks: AsyncIterator<unknown>
@@ -68,11 +81,6 @@ export class Input {
       }
     }
     return decode(Buffer.concat(chunks, size), 'text')
-  }
-
-  /** Lets go of stdin, whatever is still in it. */
-  close(): void {
-    this.#shell.stdin.destroy()
   }
 
   async #readMore(): Promise<boolean> {

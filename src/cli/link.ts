@@ -7,27 +7,21 @@
 import { parseConnectLink } from '../link/connect-link.ts'
 import { redactLink } from '../link/redact-link.ts'
 import { LinkError } from '../link/link-error.ts'
-import { CommandError, UsageError, type Invocation } from './command.ts'
-import { Input } from './input.ts'
-import { print, printJson } from './shell.ts'
+import { CommandError, printResult, UsageError, type Invocation } from './command.ts'
+import { withInput } from './input.ts'
 import { visible } from './visible.ts'
 
-export async function runLink({ shell, args }: Invocation): Promise<number> {
-  if (args.operands[0] !== 'decode') {
+/** Runs `clipgate link`. */
+export async function runLink(call: Invocation): Promise<number> {
+  if (call.args.operands[0] !== 'decode') {
     throw new UsageError(['Cannot run "link": usage: clipgate link decode, with the link on stdin'])
   }
-  const input = new Input(shell)
-  try {
-    const { v, url, user, o } = redact(await input.readLine('connect link'))
-    if (args.flag('json')) printJson(shell, { v, url, user, ...(o === undefined ? {} : { o }) })
-    else {
-      const rows = [['url', url], ['user', user], ['pwd', 'not shown'], ...Object.entries(o ?? {})]
-      for (const [name = '', value = ''] of rows) print(shell, `${name.padEnd(8)}${visible(value)}`)
-    }
-    return 0
-  } finally {
-    input.close()
-  }
+  const link = await withInput(call.shell, (input) => input.readLine('connect link'))
+  const { v, url, user, o } = redact(link)
+  const rows = [['url', url], ['user', user], ['pwd', 'not shown'], ...Object.entries(o ?? {})]
+  const lines = rows.map(([name = '', value = '']) => `${name.padEnd(8)}${visible(value)}`)
+  printResult(call, { v, url, user, ...(o === undefined ? {} : { o }) }, lines)
+  return 0
 }
 
 function redact(text: string): ReturnType<typeof redactLink> {

@@ -1,34 +1,47 @@
 /**
- * `clipgate pair`.
+ * `clipgate pair` and `clipgate rotate`: show, once, what connects a device.
  *
  * @module
  */
 
-import type { Admin } from '../daemon/open-admin.ts'
 import { BASE_URL } from '../daemon/setting-kinds.ts'
+import type { Admin, Pairing } from '../ports/admin.ts'
 import { CommandError, UsageError, type Invocation, type SettingsInvocation } from './command.ts'
-import { Input } from './input.ts'
-import { showOnce } from './show-pairing.ts'
+import { withInput } from './input.ts'
+import { Printing } from './printing.ts'
+import { drawQr } from './qr.ts'
+import { decodeAs } from './setting-options.ts'
+import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
+import { visible } from './visible.ts'
 import { withAdmin } from './with-admin.ts'
 
+/** Runs `clipgate pair`. */
 export async function runPair(call: SettingsInvocation): Promise<number> {
   const { shell, args } = call
   const kind = args.text('kind') ?? 'phone'
   if (kind !== 'phone' && kind !== 'peer') {
     throw new UsageError(['Cannot use --kind: it must be phone or peer'])
   }
-  const url = parseUrl(args.text('url'))
-  const password = args.flag('password-stdin') ? await readPassword(call) : undefined
-
-  const request = {
-    kind,
-    label: args.text('label'),
-    username: args.text('username'),
-    password,
-    url,
-  } as const
-  await withAdmin(call, (admin) => pairAndShow(admin, request, { shell, args }))
+  const text = args.text('url')
+  const url = text === undefined ? undefined : decodeAs(BASE_URL, text, 'Cannot use --url: it')
+  const password = args.flag('password-stdin')
+    ? await withInput(shell, (input) => input.readLine('password'))
+    : undefined
+  const [label, username] = [args.text('label'), args.text('username')]
+  const request = { kind, label, username, password, url } as const
+  await withAdmin(call, (admin) => pairAndShow(admin, request, call))
   return 0
+}
+
+/** Runs `clipgate rotate`. */
+export async function runRotate(call: SettingsInvocation): Promise<number> {
+  const [device = ''] = call.args.operands
+  const pairing = await withAdmin(call, (admin) => admin.rotate(device))
+  const failure = await showOnce(call, pairing)
+  if (failure === undefined) return 0
+  // The old password is gone for good: it was kept nowhere.
+  const remedy = 'the old one fails already: rotate again'
+  throw new CommandError(`Cannot show the new password: ${failure}; ${remedy}`)
 }
 
 /**
@@ -39,10 +52,10 @@ export async function runPair(call: SettingsInvocation): Promise<number> {
 export async function pairAndShow(
   admin: Pick<Admin, 'pair' | 'revoke'>,
   request: Parameters<Admin['pair']>[0],
-  { shell, args }: Invocation,
+  call: Invocation,
 ): Promise<void> {
   const pairing = await admin.pair(request)
-  const failure = await showOnce(shell, pairing, { isJson: args.flag('json') })
+  const failure = await showOnce(call, pairing)
   if (failure === undefined) return
   const { id } = pairing
   const state = await admin.revoke(id).then(
@@ -53,21 +66,57 @@ export async function pairAndShow(
   throw new CommandError(`Cannot show the device that was paired: ${failure}; ${state}`)
 }
 
-function parseUrl(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
+/**
+ * Shows a pairing to people or scripts. Nobody can be shown it again.
+ *
+ * @returns What kept it from being shown, if anything did.
+ */
+async function showOnce(
+  { shell, args }: Invocation,
+  pairing: Pairing,
+): Promise<string | undefined> {
+  const printing = new Printing(shell)
   try {
-    return BASE_URL.decode(text, '')
-  } catch (error) {
-    if (error instanceof TypeError) throw new UsageError([`Cannot use --url: it ${error.message}`])
-    throw error
+    if (args.flag('json')) printPairing(shell, pairing)
+    else await showPairing(shell, pairing)
+    return await printing.failure()
+  } finally {
+    printing.close()
   }
 }
 
-async function readPassword({ shell }: SettingsInvocation): Promise<string> {
-  const input = new Input(shell)
-  try {
-    return await input.readLine('password')
-  } finally {
-    input.close()
+/** Prints a pairing for people: QR code, link, user name and password. */
+export async function showPairing(shell: Shell, pairing: Pairing): Promise<void> {
+  const columns = columnsOf(shell)
+  const qr = await drawQr(pairing.link)
+  if (columns === undefined || columns >= qr.columns) {
+    for (const line of qr.lines) print(shell, line)
+    print(shell, '')
+    print(shell, 'Scan it with an app that opens "clip://" connect links. In other apps that speak')
+    print(shell, 'the SyncClipboard protocol, enter the url, user and password by hand.')
+  } else {
+    print(shell, `The QR code needs a window ${qr.columns} columns wide. Or use these:`)
   }
+  print(shell, '')
+  print(shell, `  device    ${visible(pairing.label)}`)
+  print(shell, `  url       ${visible(pairing.url)}`)
+  print(shell, `  user      ${visible(pairing.username)}`)
+  print(shell, `  password  ${visible(pairing.password)}`)
+  print(shell, '  link')
+  // At the start of a line, so that it can be copied whole.
+  print(shell, visible(pairing.link))
+  print(shell, '')
+  print(shell, 'The password is shown this once.')
+  warn(shell, pairing)
+}
+
+/** Prints a pairing for scripts. */
+export function printPairing(shell: Shell, pairing: Pairing): void {
+  const { id, kind, label, username, password, url, link } = pairing
+  printJson(shell, { id, kind, label, username, password, url, link })
+  warn(shell, pairing)
+}
+
+function warn(shell: Shell, { warning }: Pairing): void {
+  if (warning !== undefined) complain(shell, `Warning: ${warning}`)
 }

@@ -1,15 +1,24 @@
 /**
- * `clipgate panel`.
+ * `clipgate panel`, `clipgate pause` and `clipgate resume`: what only a running daemon can do.
  *
  * @module
  */
 
+import { MAX_PAUSE_MS } from '../core/limits.ts'
+import { openRunning } from '../daemon/open-running.ts'
 import { writeOpeningFile } from '../daemon/opening-file.ts'
-import type { SettingsInvocation } from './command.ts'
-import { needRunning } from './need-running.ts'
+import { duration } from '../daemon/setting-kinds.ts'
+import { CommandError, printResult, type SettingsInvocation } from './command.ts'
 import { hasDesktop, isRemote, openBrowser } from './open-browser.ts'
+import { describePause } from './quantities.ts'
+import { decodeAs } from './setting-options.ts'
 import { complain, print, printJson } from './shell.ts'
 
+const MIN_PAUSE_MS = 1000
+
+const DURATION = duration(MIN_PAUSE_MS, MAX_PAUSE_MS)
+
+/** Runs `clipgate panel`. */
 export async function runPanel(call: SettingsInvocation): Promise<number> {
   const { shell, args, settings } = call
   const running = await needRunning(call, 'open the panel')
@@ -39,4 +48,36 @@ export async function runPanel(call: SettingsInvocation): Promise<number> {
 function forwardingHint(url: string): string {
   const { host } = new URL(url)
   return `On another machine, forward the port first: ssh -L ${host}:${host} USER@THIS-MACHINE`
+}
+
+/** Runs `clipgate pause`. */
+export async function runPause(call: SettingsInvocation): Promise<number> {
+  const [text] = call.args.operands
+  const wrong = 'Cannot pause for that long: the duration'
+  const durationMs = text === undefined ? undefined : decodeAs(DURATION, text, wrong)
+  const running = await needRunning(call, 'pause')
+  const { untilMs } = await running.pause(durationMs)
+  const line = `Paused ${describePause({ untilMs })}; to end it: clipgate resume`
+  printResult(call, { untilMs }, [line])
+  return 0
+}
+
+/** Runs `clipgate resume`. */
+export async function runResume(call: SettingsInvocation): Promise<number> {
+  const running = await needRunning(call, 'resume')
+  await running.resume()
+  printResult(call, {}, ['The clipboard is shared again.'])
+  return 0
+}
+
+/**
+ * Finds the running daemon.
+ *
+ * @param action What it is needed for, as in "Cannot …".
+ * @throws {CommandError} when none runs on the data directory of these settings.
+ */
+async function needRunning({ settings }: SettingsInvocation, action: string) {
+  const running = await openRunning(settings.dataDir)
+  if (running !== undefined) return running
+  throw new CommandError(`Cannot ${action}: no daemon runs; start it: clipgate serve`)
 }

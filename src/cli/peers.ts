@@ -1,31 +1,55 @@
 /**
- * `clipgate peers`.
+ * `clipgate join`, `clipgate leave` and `clipgate peers`: other daemons to share with.
  *
  * @module
  */
 
-import type { PeerSummary } from '../daemon/open-admin.ts'
-import type { SettingsInvocation } from './command.ts'
-import { columnsOf, print, printJson } from './shell.ts'
+import type { PeerSummary } from '../ports/peers.ts'
+import { readLink } from './choose-server.ts'
+import { printResult, type SettingsInvocation } from './command.ts'
+import { withInput } from './input.ts'
+import { columnsOf } from './shell.ts'
 import { formatTable } from './text-table.ts'
+import { visible } from './visible.ts'
 import { withAdmin } from './with-admin.ts'
 
 const HEADING: readonly string[] = ['NAME', 'URL', 'STATE', 'LAST ERROR']
 
-export async function runPeers(call: SettingsInvocation): Promise<number> {
+/** Runs `clipgate join`. */
+export async function runJoin(call: SettingsInvocation): Promise<number> {
   const { shell, args } = call
+  return withInput(shell, async (input) => {
+    const link = await readLink(call, input)
+    const request = { link, name: args.text('name'), tlsFingerprint: args.text('tls-fingerprint') }
+    const peer = await withAdmin(call, (admin) => admin.join(request))
+    const { name, url, state } = peer
+    const next = state === 'stopped' ? 'they are linked once the daemon runs' : 'see clipgate peers'
+    printResult(call, toJson(peer), [`Joined ${visible(name)} (${visible(url)}); ${next}.`])
+    return 0
+  })
+}
+
+/** Runs `clipgate leave`. */
+export async function runLeave(call: SettingsInvocation): Promise<number> {
+  const [wanted = ''] = call.args.operands
+  const { name } = await withAdmin(call, (admin) => admin.leave(wanted))
+  const line = `Left ${visible(name)}. There, "clipgate revoke" takes away what let us in.`
+  printResult(call, { name }, [line])
+  return 0
+}
+
+/** Runs `clipgate peers`. */
+export async function runPeers(call: SettingsInvocation): Promise<number> {
   const peers = await withAdmin(call, (admin) => admin.peers())
-  if (args.flag('json')) printJson(shell, peers.map(peerToJson))
-  else if (peers.length === 0) print(shell, 'No daemon is joined. Join one: clipgate join')
-  else {
-    const rows = peers.map(({ name, url, state, error = '-' }) => [name, url, state, error])
-    for (const line of formatTable([HEADING, ...rows], columnsOf(shell))) print(shell, line)
-  }
+  const rows = peers.map(({ name, url, state, error = '-' }) => [name, url, state, error])
+  const none = ['No daemon is joined. Join one: clipgate join']
+  const lines = peers.length === 0 ? none : formatTable([HEADING, ...rows], columnsOf(call.shell))
+  printResult(call, peers.map(toJson), lines)
   return 0
 }
 
 /** The members that scripts rely on, in their order. */
-export function peerToJson(peer: PeerSummary): object {
+function toJson(peer: PeerSummary): object {
   const { name, url, username, tlsFingerprint, state, error } = peer
   return { name, url, username, tlsFingerprint, state, error }
 }

@@ -7,20 +7,19 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { connect, type Client } from '../client/connect.ts'
+import type { Client } from '../client/connect.ts'
 import { hasItem, type LatestDocument } from '../client/latest.ts'
+import { nameHashOf } from '../core/content-id.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
+import { formatBytes } from '../lib/format-bytes.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { hasCode } from '../lib/system-error.ts'
-import { chooseServer } from './choose-server.ts'
+import { openClient } from './choose-server.ts'
 import { CommandError, UsageError, type Invocation } from './command.ts'
-import { Input } from './input.ts'
+import { withInput } from './input.ts'
 import { interruptible } from './interruptible.ts'
-import { formatBytes } from './quantities.ts'
 import { exactTarget, likeItem, refuseTaken, saveFile } from './save-file.ts'
-import { saveServer } from './saved-server.ts'
 import { print, printJson, type Screen } from './shell.ts'
-import { verifyDownload } from './verify-download.ts'
 import { visible, visibleLines } from './visible.ts'
 
 const STDOUT = '-'
@@ -31,25 +30,21 @@ interface Pull extends Invocation {
   readonly document: LatestDocument
 }
 
-export async function runPull({ shell, args }: Invocation): Promise<number> {
+/** Runs `clipgate pull`. */
+export async function runPull(call: Invocation): Promise<number> {
+  const { shell, args } = call
   if (args.text('output') === STDOUT && args.flag('json')) {
     throw new UsageError(['Cannot use --output -: stdout is for --json'])
   }
   const file = fileOf(args)
   if (file !== undefined) await refuseTaken(exactTarget(shell.cwd, file))
-  const input = new Input(shell)
-  try {
-    const server = await chooseServer({ shell, args }, input)
-    const client = connect(server)
+  return withInput(shell, async (input) => {
+    const client = await openClient(call, input)
     const document = await client.latest()
-    // It answered, and knows us.
-    if (args.flag('save')) await saveServer(shell, server)
     const pull = { shell, args, client, document }
     await (document.type === 'Text' ? pullText(pull) : pullBytes(pull))
     return 0
-  } finally {
-    input.close()
-  }
+  })
 }
 
 /** The file that the bytes shall go to, if a person named one. */
@@ -96,7 +91,7 @@ async function downloadText(client: Client, document: LatestDocument): Promise<s
     }
   }
   const { filled } = received
-  verifyDownload(document, createHash('sha256').update(filled).digest('hex'))
+  verifyDownload(document, sha256Of(filled))
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(filled)
 }
 
@@ -160,4 +155,26 @@ function printItem({ shell }: Invocation, document: LatestDocument, savedTo?: st
   const { type, text, hasData, size, hash, dataName, contentId } = document
   const item = { type, text, hasData, size, hash, dataName, contentId }
   printJson(shell, savedTo === undefined ? item : { ...item, savedTo })
+}
+
+/** What a document tells of its bytes. */
+export interface Described {
+  readonly hash: string
+  readonly dataName: string
+}
+
+/**
+ * Accepts the hash of the bytes, and the name-bound one that other servers of the protocol tell.
+ *
+ * @param sha256 Of the bytes that came, in lower-case hex.
+ * @throws {CommandError} when neither matches. A document without a hash says nothing.
+ */
+export function verifyDownload({ hash, dataName }: Described, sha256: string): void {
+  const told = hash.toLowerCase()
+  if (told === '' || told === sha256 || told === nameHashOf(dataName, sha256, sha256Of)) return
+  throw new CommandError('Cannot keep what was downloaded: its hash is another one; pull again')
+}
+
+function sha256Of(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex')
 }

@@ -7,15 +7,13 @@
 import { openAsBlob } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { connect, type Client } from '../client/connect.ts'
+import type { Client } from '../client/connect.ts'
 import { toDataName } from '../core/data-name.ts'
+import { formatBytes } from '../lib/format-bytes.ts'
 import { codeOf } from '../lib/system-error.ts'
-import { chooseServer } from './choose-server.ts'
-import { CommandError, type Invocation } from './command.ts'
-import { Input } from './input.ts'
-import { formatBytes } from './quantities.ts'
-import { saveServer } from './saved-server.ts'
-import { print, printJson } from './shell.ts'
+import { openClient } from './choose-server.ts'
+import { CommandError, printResult, type Invocation } from './command.ts'
+import { withInput } from './input.ts'
 import { visible } from './visible.ts'
 
 /** What was pushed, without its content. */
@@ -26,27 +24,17 @@ interface Pushed {
   readonly contentId: string
 }
 
+/** Runs `clipgate push`. */
 export async function runPush(call: Invocation): Promise<number> {
   const { shell, args } = call
   const [file] = args.operands
-  const input = new Input(shell)
-  try {
-    const server = await chooseServer(call, input)
-    const client = connect(server)
-    if (args.flag('save')) {
-      await client.probe()
-      await saveServer(shell, server)
-    }
-    const pushed =
-      file === undefined
-        ? await pushText(client, await input.readText())
-        : await pushFile(client, resolve(shell.cwd, file))
-    if (args.flag('json')) printJson(shell, pushed)
-    else print(shell, describe(pushed))
-    return 0
-  } finally {
-    input.close()
-  }
+  const pushed = await withInput(shell, async (input) => {
+    const client = await openClient(call, input)
+    if (file === undefined) return pushText(client, await input.readText())
+    return pushFile(client, resolve(shell.cwd, file))
+  })
+  printResult(call, pushed, [describe(pushed)])
+  return 0
 }
 
 async function pushText(client: Client, text: string): Promise<Pushed> {

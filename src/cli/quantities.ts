@@ -4,8 +4,6 @@
  * @module
  */
 
-export { formatBytes } from '../lib/format-bytes.ts'
-
 const SECOND_MS = 1000
 
 const UNITS: readonly (readonly [name: string, ms: number])[] = [

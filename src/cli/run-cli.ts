@@ -8,18 +8,10 @@
  */
 
 import { parseArguments, type OptionSpec } from './arguments.ts'
-import { CommandError, UsageError } from './command.ts'
-import {
-  COMMANDS,
-  isCommandName,
-  isSettingsCommand,
-  takesSettings,
-  type CommandName,
-} from './commands.ts'
-import { explain, overview } from './help.ts'
+import { CommandError, UsageError, type Command } from './command.ts'
+import { COMMANDS, findCommand } from './commands.ts'
 import { Printing } from './printing.ts'
 import { explainFailure } from './remedies.ts'
-import { runServe } from './serve.ts'
 import { readSettings, SETTING_OPTIONS } from './setting-options.ts'
 import { complain, print, type Shell } from './shell.ts'
 
@@ -53,40 +45,45 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
 
 async function dispatch([name, ...rest]: readonly string[], shell: Shell): Promise<number> {
   if (name === undefined) {
-    print(shell, overview())
+    const { overview } = await import('./help.ts')
+    print(shell, overview(COMMANDS))
     throw new UsageError(['Cannot run without a command: choose one of those above'])
   }
   if (name === '--help' || name === '-h') return dispatch(['help'], shell)
   if (name === '--version' || name === '-V') return dispatch(['version'], shell)
-  if (isCommandName(name)) return run(name, rest, shell)
+  const command = findCommand(name)
+  if (command !== undefined) return run(name, command, rest, shell)
   // Quoted only when it can be a command: people paste links and passwords in wrong places.
   const what = /^[a-z]{1,12}$/.test(name) ? `"${name}"` : 'that'
   throw new UsageError([`Cannot run ${what}: there is no such command; see "clipgate help"`])
 }
 
-async function run(name: CommandName, rest: readonly string[], shell: Shell): Promise<number> {
-  const settingOptions = takesSettings(name) ? SETTING_OPTIONS : {}
-  const specs = { ...settingOptions, ...COMMANDS[name].options, ...HELP }
-  const parsed = parseArguments(rest, specs)
+async function run(
+  name: string,
+  command: Command,
+  rest: readonly string[],
+  shell: Shell,
+): Promise<number> {
+  const settingOptions = command.settings === 'none' ? {} : SETTING_OPTIONS
+  const parsed = parseArguments(rest, { ...settingOptions, ...command.options, ...HELP })
   if (parsed.flag('help')) {
-    print(shell, explain(name) ?? '')
+    const { explain } = await import('./help.ts')
+    print(shell, explain(name, command))
     return 0
   }
-  const args = parsed.withProblems(countProblems(name, parsed.operands.length))
-  if (isSettingsCommand(name)) {
-    const settings = readSettings(args, shell)
-    if (name === 'serve') return runServe({ shell, args, settings })
-    const { OTHER_SETTINGS_COMMANDS } = await import('./other-commands.ts')
-    return OTHER_SETTINGS_COMMANDS[name]({ shell, args, settings })
+  const args = parsed.withProblems(countProblems(name, command, parsed.operands.length))
+  if (command.settings === 'given') {
+    return command.run({ shell, args, settings: readSettings(args, shell) })
   }
   if (args.problems.length > 0) throw new UsageError(args.problems)
-  const { PLAIN_COMMANDS } = await import('./other-commands.ts')
-  return PLAIN_COMMANDS[name]({ shell, args })
+  return command.run({ shell, args })
 }
 
-function countProblems(name: CommandName, count: number): readonly string[] {
-  const { usage, operands } = COMMANDS[name]
-  const [min, max] = operands
+function countProblems(
+  name: string,
+  { usage, operands: [min, max] }: Command,
+  count: number,
+): readonly string[] {
   if (count >= min && count <= max) return []
   // What is too many is not quoted: it may be a link or a password in the wrong place.
   const problem = count < min ? 'something is missing' : 'there is an argument too many'

@@ -8,12 +8,14 @@ import { constants } from 'node:os'
 import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
 import { surviveFailures } from '../daemon/survive-failures.ts'
+import { messageOf } from '../lib/message-of.ts'
 import type { Invocation, SettingsInvocation } from './command.ts'
 import { complain, print, printJson } from './shell.ts'
 
 // The window was closed (SIGHUP) like asked to stop: an upload in flight does not care which.
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
+/** Runs `clipgate serve`. */
 export async function runServe({ shell, args, settings }: SettingsInvocation): Promise<number> {
   const isJson = args.flag('json')
   const signalled = listenForSignals()
@@ -46,8 +48,7 @@ async function pairFirst({ admin, warnings }: Daemon, call: Invocation): Promise
     await pairAndShow(withoutSaid(admin, warnings), { kind: 'phone', ...nothing }, call)
   } catch (error) {
     // The daemon runs all the same, and "clipgate pair" can be tried again.
-    const reason = error instanceof Error ? error.message : error
-    complain(call.shell, `Warning: cannot pair a first device: ${reason}`)
+    complain(call.shell, `Warning: cannot pair a first device: ${messageOf(error)}`)
   }
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { loadSettings, SettingsError, toOption } from '../daemon/load-settings.ts'
+import type { SettingKind } from '../daemon/setting-kinds.ts'
 import { SETTING_NAMES, SETTINGS, type Settings } from '../daemon/settings.ts'
 import type { Arguments, OptionSpec } from './arguments.ts'
 import { CommandError, UsageError } from './command.ts'
@@ -43,6 +44,25 @@ export function readSettings(args: Arguments, { where, cwd }: Shell): Settings {
     throw error.isUsage || args.problems.length > 0
       ? new UsageError(problems)
       : new CommandError(problems.join('\n'))
+  }
+}
+
+/**
+ * Decodes an argument that is spelled like a setting.
+ *
+ * @param subject The beginning of what is said when it is wrong: `Cannot use --url: it`.
+ * @throws {UsageError} with that, and the reason.
+ */
+export function decodeAs<Value>(
+  kind: Pick<SettingKind<Value>, 'decode'>,
+  text: string,
+  subject: string,
+): Value {
+  try {
+    return kind.decode(text, '')
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError([`${subject} ${error.message}`])
+    throw error
   }
 }
 

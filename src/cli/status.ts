@@ -4,20 +4,20 @@
  * @module
  */
 
-import type { BusStatus, DaemonStatus } from '../daemon/open-admin.ts'
-import type { SettingsInvocation } from './command.ts'
-import { describePause, formatAgo, formatBytes } from './quantities.ts'
-import { print, printJson } from './shell.ts'
+import { formatBytes } from '../lib/format-bytes.ts'
+import type { DaemonStatus } from '../ports/admin.ts'
+import type { BusStatus } from '../ports/bus.ts'
+import { printResult, type SettingsInvocation } from './command.ts'
+import { describePause, formatAgo } from './quantities.ts'
 import { visible } from './visible.ts'
 import { withAdmin } from './with-admin.ts'
 
+/** Runs `clipgate status`. */
 export async function runStatus(call: SettingsInvocation): Promise<number> {
-  const { shell, args } = call
   const status = await withAdmin(call, (admin) => admin.status())
-  if (args.flag('json')) printJson(shell, status)
-  else
-    for (const [name, value] of describe(status, Date.now()))
-      print(shell, `${name.padEnd(11)}${visible(value)}`)
+  const rows = describe(status, Date.now())
+  const lines = rows.map(([name, value]) => `${name.padEnd(11)}${visible(value)}`)
+  printResult(call, status, lines)
   return 0
 }
 

@@ -1,5 +1,5 @@
 /**
- * Columns of text for people, as wide as the terminal and no wider.
+ * Lays text out for people: tables as wide as the terminal and no wider, and the text of the help.
  *
  * @module
  */
@@ -59,6 +59,39 @@ export function cut(text: string, width: number): string {
     kept += character
   }
   return `${kept}…`
+}
+
+/** Cells of the help, which fits every terminal. */
+const HELP_WIDTH = 80
+
+/** Cells of the first column of the help, with its indent and gap. */
+const HELP_LEFT = 28
+
+/** Lines of two columns; what is too long for the first column has a line to itself. */
+export function formatPairs(rows: readonly (readonly [string, string])[]): readonly string[] {
+  return rows.flatMap(([left, right]) => {
+    const indent = ' '.repeat(HELP_LEFT)
+    const [first = '', ...rest] = wrap(right, HELP_WIDTH - HELP_LEFT)
+    const others = rest.map((line) => indent + line)
+    const start = `  ${left}`
+    return start.length > HELP_LEFT - 2
+      ? [start, indent + first, ...others]
+      : [start.padEnd(HELP_LEFT) + first, ...others]
+  })
+}
+
+/** `text` in lines that break between words, at most `width` cells wide where words allow it. */
+export function wrap(text: string, width: number = HELP_WIDTH): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = ''
+    }
+    line += line === '' ? word : ` ${word}`
+  }
+  return [...lines, line]
 }
 
 function widths(cells: readonly (readonly string[])[]): readonly number[] {

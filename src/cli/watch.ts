@@ -7,15 +7,14 @@
  */
 
 import { once } from 'node:events'
-import { connect, type Client } from '../client/connect.ts'
 import type { WatchState } from '../client/follower.ts'
 import type { LatestDocument } from '../client/latest.ts'
-import { chooseServer } from './choose-server.ts'
+import { formatBytes } from '../lib/format-bytes.ts'
+import { openClient } from './choose-server.ts'
 import { CommandError, type Invocation } from './command.ts'
-import { Input } from './input.ts'
-import { formatBytes, formatTime } from './quantities.ts'
+import { withInput } from './input.ts'
+import { formatTime } from './quantities.ts'
 import { explainFailure } from './remedies.ts'
-import { saveServer } from './saved-server.ts'
 import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
 import { cut } from './text-table.ts'
 import { visible } from './visible.ts'
@@ -31,9 +30,10 @@ const PREVIEW_WIDTH = 60
 /** Of a text, in UTF-16 code units: as much as any terminal shows. */
 const PREVIEW_LENGTH = 1000
 
+/** Runs `clipgate watch`. */
 export async function runWatch(call: Invocation): Promise<number> {
   const { shell, args } = call
-  const client = await openClient(call)
+  const client = await withInput(shell, (input) => openClient(call, input))
   const end = listenForEnd(shell)
   const { signal } = end
   try {
@@ -50,22 +50,6 @@ export async function runWatch(call: Invocation): Promise<number> {
     end.release()
   }
   return 0
-}
-
-async function openClient(call: Invocation): Promise<Client> {
-  const { shell, args } = call
-  const input = new Input(shell)
-  try {
-    const server = await chooseServer(call, input)
-    const client = connect(server)
-    if (args.flag('save')) {
-      await client.probe()
-      await saveServer(shell, server)
-    }
-    return client
-  } finally {
-    input.close()
-  }
 }
 
 /** The signal aborts when the program shall stop, or nobody reads what it prints any more. */

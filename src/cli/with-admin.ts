@@ -4,8 +4,9 @@
  * @module
  */
 
-import { openAdmin, type Admin } from '../daemon/open-admin.ts'
+import { openAdmin } from '../daemon/open-admin.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
+import type { Admin } from '../ports/admin.ts'
 import type { SettingsInvocation } from './command.ts'
 
 /** Calls `use`, and gives the daemon or the data directory back whatever happens. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { exactTarget, likeItem, saveFile } from '../../src/cli/save-file.ts'
-import { verifyDownload } from '../../src/cli/verify-download.ts'
+import { verifyDownload } from '../../src/cli/pull.ts'
 
 async function folder(t: TestContext): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'clipgate-save-'))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { printPairing, showPairing } from '../../src/cli/show-pairing.ts'
+import { printPairing, showPairing } from '../../src/cli/pair.ts'
 import type { Pairing } from '../../src/ports/admin.ts'
 import { openTestShell } from '../support/test-shell.ts'
 

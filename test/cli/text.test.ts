@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatAgo, formatBytes } from '../../src/cli/quantities.ts'
+import { formatAgo } from '../../src/cli/quantities.ts'
 import { displayWidth, formatTable } from '../../src/cli/text-table.ts'
+import { formatBytes } from '../../src/lib/format-bytes.ts'
 import { visible, visibleJson, visibleLines } from '../../src/cli/visible.ts'
 import fc from '../support/property.ts'
 

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { parseArguments } from '../../src/cli/arguments.ts'
-import { COMMANDS, isCommandName, takesSettings } from '../../src/cli/commands.ts'
+import { findCommand } from '../../src/cli/commands.ts'
 import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
 import { loadSettings } from '../../src/daemon/load-settings.ts'
 import { defaultListen, type Settings } from '../../src/daemon/settings.ts'
@@ -56,13 +56,14 @@ for (const [name, page, least] of PAGES) {
     it('calls commands and gives options that there are', () => {
       const calls = callsIn(page)
       assert.ok(calls.length >= least, `it calls ${calls.length} commands`)
-      for (const [command = '', ...rest] of calls) {
-        assert.ok(isCommandName(command), `there is "${command}"`)
-        const settings = takesSettings(command) ? SETTING_OPTIONS : {}
-        const options = { ...settings, ...COMMANDS[command].options }
+      for (const [name = '', ...rest] of calls) {
+        const command = findCommand(name)
+        assert.ok(command !== undefined, `there is "${name}"`)
+        const settings = command.settings === 'none' ? {} : SETTING_OPTIONS
+        const options = { ...settings, ...command.options }
         const { problems, operands } = parseArguments(rest, options)
-        assert.deepEqual(problems, [], `${command} ${rest.join(' ')}`)
-        assert.ok(operands.length <= COMMANDS[command].operands[1], `${command} ${rest.join(' ')}`)
+        assert.deepEqual(problems, [], `${name} ${rest.join(' ')}`)
+        assert.ok(operands.length <= command.operands[1], `${name} ${rest.join(' ')}`)
       }
     })
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { isCommandName } from '../../src/cli/commands.ts'
+import { findCommand } from '../../src/cli/commands.ts'
 import { isSettingName } from '../../src/daemon/settings.ts'
 import { needs } from '../support/requirements.ts'
 import {
@@ -90,7 +90,7 @@ describe('docs/install.md', () => {
     const looks = used.filter((name) => name === 'status')
     assert.ok(looks.length > 5, 'each platform has its way to see that it works')
     assert.deepEqual(
-      used.filter((name) => !isCommandName(name)),
+      used.filter((name) => findCommand(name) === undefined),
       [],
     )
   })
