@@ -12,7 +12,7 @@ import { formatBytes } from './format.js'
 import { strings } from './strings.js'
 import { createTime, setTime } from './time.js'
 
-/** @import { Bus, Listener, Peer, Status } from './state.js' */
+/** @import { Listener, Status } from './state.js' */
 
 const words = strings.daemon
 
@@ -75,15 +75,17 @@ export function createDaemonView() {
     })
     renderList(peers, status.peers, {
       key: ({ name }) => name,
-      create: () =>
-        row(words.peer, h('dd', {}, h('span', { class: 'break' }), h('p', { class: 'trouble' }))),
-      update: updatePeer,
+      create: () => stateRow(words.peer),
+      update: (element, { name, state, error }) =>
+        setState(element, `${name}: ${words.peerStates[state]}`, error ?? ''),
     })
-    renderList(buses, status.bus == null ? [] : [status.bus], {
+    renderList(buses, status.bus === null ? [] : [status.bus], {
       key: ({ group }) => group,
-      create: () =>
-        row(words.bus, h('dd', {}, h('span', { class: 'break' }), h('p', { class: 'trouble' }))),
-      update: updateBus,
+      create: () => stateRow(words.bus),
+      update: (element, { group, state, members, refused, error }) => {
+        const text = `${group}: ${words.busStates[state]}, ${words.busMembers(members)}`
+        setState(element, text, error ?? words.busRefused(refused))
+      },
     })
   }
 
@@ -106,25 +108,20 @@ function updateListener(element, { urls, error }) {
   )
 }
 
-/**
- * @param {Element} element
- * @param {Peer} peer
- */
-function updatePeer(element, { name, state, error }) {
-  const [what, trouble] = element.lastElementChild?.children ?? []
-  if (what !== undefined) setText(what, `${name}: ${words.peerStates[state]}`)
-  if (trouble !== undefined) setText(trouble, error ?? '')
+/** @param {string} term */
+function stateRow(term) {
+  return row(term, h('dd', {}, h('span', { class: 'break' }), h('p', { class: 'trouble' })))
 }
 
 /**
- * @param {Element} element
- * @param {Bus} bus
+ * @param {Element} element From {@link stateRow}.
+ * @param {string} text
+ * @param {string} trouble
  */
-function updateBus(element, { group, state, members, refused, error }) {
-  const [what, trouble] = element.lastElementChild?.children ?? []
-  const text = `${group}: ${words.busStates[state]}, ${words.busMembers(members)}`
+function setState(element, text, trouble) {
+  const [what, why] = element.lastElementChild?.children ?? []
   if (what !== undefined) setText(what, text)
-  if (trouble !== undefined) setText(trouble, error ?? words.busRefused(refused))
+  if (why !== undefined) setText(why, trouble)
 }
 
 /**

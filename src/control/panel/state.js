@@ -26,8 +26,6 @@
 /** @typedef {Wire<admin.DeviceSummary>} Device */
 /** @typedef {Wire<admin.DaemonStatus>} Status */
 /** @typedef {Status['listeners'][number]} Listener */
-/** @typedef {Status['peers'][number]} Peer */
-/** @typedef {NonNullable<Status['bus']>} Bus */
 /** @typedef {Wire<admin.Pairing> & { readonly qr: readonly string[] }} Pairing */
 
 /**

@@ -78,7 +78,6 @@ export const strings = {
     show: 'Show preview',
     hide: 'Hide preview',
     hidden: 'The preview is hidden.',
-    loading: 'Loading the preview…',
     noPreview: 'There is no preview of this item.',
     previewOf: 'Preview of the current image',
     previewText: 'Preview of the current text',
