@@ -116,9 +116,11 @@ async function measure(
   daemon: Daemon,
   program: Program,
 ): Promise<readonly Row[]> {
-  const [user = '', pwd = ''] = atob(daemon.authorization.slice('Basic '.length)).split(':')
+  const [username = '', password = ''] = atob(daemon.authorization.slice('Basic '.length)).split(
+    ':',
+  )
   const ending = new AbortController()
-  const client = connect({ url: `http://127.0.0.1:${daemon.port}`, user, pwd })
+  const client = connect({ url: `http://127.0.0.1:${daemon.port}`, username, password })
   const documents = client.watch({ signal: ending.signal })
   const seen = async (text: string): Promise<void> => {
     for (;;) if ((await documents.next()).value?.text === text) return

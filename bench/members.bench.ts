@@ -126,8 +126,8 @@ async function joinMembers(from: Daemon, to: Daemon): Promise<void> {
 function clientOf({ port, authorization }: Daemon): Client {
   const plain = Buffer.from(authorization.replace(/^Basic /, ''), 'base64').toString()
   const colon = plain.indexOf(':')
-  const [user, pwd] = [plain.slice(0, colon), plain.slice(colon + 1)]
-  return connect({ url: `http://127.0.0.1:${port}`, user, pwd })
+  const [username, password] = [plain.slice(0, colon), plain.slice(colon + 1)]
+  return connect({ url: `http://127.0.0.1:${port}`, username, password })
 }
 
 /** Random: it must not be easier to hash or to store than other files. */

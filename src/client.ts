@@ -15,7 +15,7 @@ export type { Download, DownloadOptions, DownloadRange } from './client/download
 export type { WatchState } from './client/follower.ts'
 export type { LatestDocument, LatestOptions } from './client/latest.ts'
 export type { PushFileOptions, PushOptions } from './client/push.ts'
-export type { Credentials } from './client/server.ts'
+export type { Credentials, Fetch, FetchInit } from './client/server.ts'
 export type { WatchOptions } from './client/watch.ts'
 export type { ContentId } from './core/content-id.ts'
 export type { ItemType } from './core/item-type.ts'

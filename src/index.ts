@@ -13,6 +13,7 @@ export {
   type Clipboard,
   type OpenClipboardOptions,
 } from './daemon/open-clipboard.ts'
+export type { Surroundings } from './daemon/folders.ts'
 export { loadSettings, SettingsError, type SettingSources } from './daemon/load-settings.ts'
 export type { Settings } from './daemon/settings.ts'
 export {
@@ -23,3 +24,69 @@ export {
 } from './daemon/start-daemon.ts'
 export { createGateway, type Gateway } from './gateway/create-gateway.ts'
 export type { GatewayOptions, GatewayPorts } from './gateway/gateway-ports.ts'
+
+// What a gateway asks of its host. The comments of these types are contracts.
+export type { Digests } from './core/digests.ts'
+export type { Stamp } from './core/stamp.ts'
+export type { Clock } from './lib/clock.ts'
+export type {
+  Blob,
+  BlobStore,
+  BytesToReceive,
+  CopiedGroup,
+  HashedBlob,
+  LeftOut,
+  OpenBlob,
+} from './ports/blob.ts'
+export type { Change, ChangeFeed } from './ports/change-feed.ts'
+export type { CredentialVerifier, Turn } from './ports/credential-verifier.ts'
+export type {
+  Device,
+  DeviceKind,
+  DeviceRegistry,
+  Dialect,
+  Login,
+  MintedDevice,
+  NewDevice,
+  Revocation,
+  Sighting,
+} from './ports/device-registry.ts'
+export type { GroupTime } from './ports/group-time.ts'
+export type {
+  AppliedItem,
+  InboundBytes,
+  InboundItem,
+  InboundPipeline,
+  Origin,
+} from './ports/inbound-pipeline.ts'
+export type { LatestItem, StoredItem } from './ports/latest-item.ts'
+export type { LogFields, Logger } from './ports/logger.ts'
+export type {
+  ReceivedUpload,
+  StagedUpload,
+  StagingArea,
+  TakenUpload,
+  UploadHeader,
+  UploadName,
+  UploadSource,
+} from './ports/staging-area.ts'
+
+// What the owner of a daemon may ask of it.
+export type {
+  Admin,
+  DaemonStatus,
+  DeviceSummary,
+  ListenerStatus,
+  PairRequest,
+  Pairing,
+  Pause,
+} from './ports/admin.ts'
+export type { BusState, BusStatus } from './ports/bus.ts'
+export type {
+  JoinRequest,
+  PeerRecord,
+  PeerState,
+  PeerStore,
+  PeerSummary,
+  Peers,
+} from './ports/peers.ts'

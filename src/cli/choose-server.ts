@@ -8,6 +8,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { connect, type Client } from '../client/connect.ts'
+import type { Credentials } from '../client/server.ts'
 import { configFolder } from '../daemon/folders.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { decodeString, objectOf } from '../lib/decoder.ts'
@@ -19,13 +20,6 @@ import { CommandError, type Invocation } from './command.ts'
 import type { Input } from './input.ts'
 import type { Shell } from './shell.ts'
 
-/** What a client needs to connect. */
-export interface Server {
-  readonly url: string
-  readonly user: string
-  readonly pwd: string
-}
-
 const LINK = /^clip:\/\//i
 
 /**
@@ -33,7 +27,10 @@ const LINK = /^clip:\/\//i
  *
  * @throws {CommandError}
  */
-export async function chooseServer({ shell, args }: Invocation, input: Input): Promise<Server> {
+export async function chooseServer(
+  { shell, args }: Invocation,
+  input: Input,
+): Promise<Credentials> {
   const file = args.text('link-file')
   if (file !== undefined && file !== '-')
     return parseLink(await readLinkFile(resolve(shell.cwd, file)))
@@ -80,10 +77,10 @@ async function readLinkFile(path: string): Promise<string> {
   }
 }
 
-function parseLink(text: string): Server {
+function parseLink(text: string): Credentials {
   try {
     const { url, user, pwd } = parseConnectLink(text)
-    return { url, user, pwd }
+    return { url, username: user, password: pwd }
   } catch (error) {
     if (!(error instanceof LinkError)) throw error
     throw new CommandError(`Cannot use the connect link: ${error.code}: ${error.message}`)
@@ -93,7 +90,7 @@ function parseLink(text: string): Server {
 const decodeServer = objectOf({ url: decodeString, user: decodeString, pwd: decodeString })
 
 /** @throws {CommandError} when there is a file that cannot be used. */
-async function readSavedServer(shell: Shell): Promise<Server | undefined> {
+async function readSavedServer(shell: Shell): Promise<Credentials | undefined> {
   const path = pathOf(shell)
   let text: string
   try {
@@ -103,14 +100,16 @@ async function readSavedServer(shell: Shell): Promise<Server | undefined> {
     throw error
   }
   try {
-    return decodeServer(parseJson(text))
+    const { url, user, pwd } = decodeServer(parseJson(text))
+    return { url, username: user, password: pwd }
   } catch {
     // The cause would quote the password.
     throw new CommandError(`Cannot use "${path}": it is damaged; remove it, and use --save again`)
   }
 }
 
-async function saveServer(shell: Shell, { url, user, pwd }: Server): Promise<void> {
+async function saveServer(shell: Shell, server: Credentials): Promise<void> {
+  const { url, username: user, password: pwd } = server
   await mkdir(configFolder(shell.where), { recursive: true, mode: 0o700 })
   await writeFileAtomically(pathOf(shell), `${JSON.stringify({ url, user, pwd })}\n`)
 }

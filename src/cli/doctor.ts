@@ -91,8 +91,9 @@ async function readAddress({ args, shell }: Invocation): Promise<Address | undef
     return through === undefined ? undefined : { url: through, credentials: undefined }
   }
   // With --link-file, it never is a saved one.
-  const credentials = await withInput(shell, (input) => chooseServer({ args, shell }, input))
-  return { url: through ?? baseOf(credentials.url), credentials }
+  const server = await withInput(shell, (input) => chooseServer({ args, shell }, input))
+  const { url, username: user, password: pwd } = server
+  return { url: through ?? baseOf(url), credentials: { user, pwd } }
 }
 
 /** What a stranger wrote into a link may hold more than an address. */

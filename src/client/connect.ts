@@ -12,22 +12,11 @@ import { parseConnectLink } from '../link/connect-link.ts'
 import { download, type Download, type DownloadOptions } from './download.ts'
 import type { ClipboardDocument } from './decode-document.ts'
 import { getLatest, type LatestDocument, type LatestOptions } from './latest.ts'
-import {
-  pushFile,
-  pushText,
-  putDocument,
-  putFile,
-  type OutgoingDocument,
-  type PushFileOptions,
-  type PushOptions,
-  type Upload,
-} from './push.ts'
-import { openServer, type ByteSource, type Credentials, type Fetch } from './server.ts'
+import { pushFile, pushText, type PushFileOptions, type PushOptions } from './push.ts'
+import { openServer, sendWith, type Credentials, type Fetch } from './server.ts'
 import { watch, type WatchOptions } from './watch.ts'
 
-/** A phone on a bad network gets up within this. */
-const TIMEOUT_MS = 30_000
-
+/** Options of {@link connect}. */
 export interface ConnectOptions {
   /**
    * How long to wait while nothing moves, in milliseconds; 30 s unless said. Bodies that are sent
@@ -74,9 +63,6 @@ export interface Client {
    * ```
    */
   watch(options?: WatchOptions): AsyncIterableIterator<LatestDocument, undefined>
-  /** The two halves of `pushFile`, for a document of one's own. */
-  upload(bytes: ByteSource, options: Upload): Promise<void>
-  apply(document: OutgoingDocument, options?: PushOptions): Promise<ContentId>
   /** Resolves when the server is there and accepts the password. */
   probe(options?: PushOptions): Promise<void>
 }
@@ -84,7 +70,7 @@ export interface Client {
 /**
  * Makes a client. Nothing is sent yet.
  *
- * @param server A connect link, or what one says.
+ * @param server A connect link, or the credentials in one.
  * @throws {LinkError} when the link cannot be parsed.
  * @throws {ClientError} `SERVER_INVALID`.
  *
@@ -97,10 +83,10 @@ export interface Client {
  */
 export function connect(
   server: string | Credentials,
-  { timeoutMs = TIMEOUT_MS, fetch: send }: ConnectOptions = {},
+  { timeoutMs, fetch: given }: ConnectOptions = {},
 ): Client {
-  const credentials = typeof server === 'string' ? parseConnectLink(server) : server
-  const opened = openServer(credentials, timeoutMs, undefined, send)
+  const credentials = typeof server === 'string' ? readLink(server) : server
+  const opened = openServer(credentials, { timeoutMs, send: sendWith(given) })
 
   function latest(
     options: LatestOptions & { readonly etag: string },
@@ -116,10 +102,13 @@ export function connect(
     pushText: (text, options = {}) => pushText(opened, text, options),
     pushFile: (blob, options) => pushFile(opened, blob, options),
     watch: (options = {}) => watch(opened, options),
-    upload: (bytes, options) => putFile(opened, bytes, options),
-    apply: (document, options = {}) => putDocument(opened, document, options),
     probe: async (options = {}) => {
       await getLatest(opened, options)
     },
   }
+}
+
+function readLink(link: string): Credentials {
+  const { url, user: username, pwd: password } = parseConnectLink(link)
+  return { url, username, password }
 }

@@ -22,20 +22,29 @@ export interface ClipboardDocument {
   readonly hasData: boolean
   /** Bytes of the content. */
   readonly size: number
-  /** SHA-256 in hex; what exactly of depends on the server. Empty when there is none. */
+  /**
+   * SHA-256 in hex, of the bytes alone or together with the `dataName`: that depends on the server.
+   * Empty when the server tells none.
+   */
   readonly hash: string
   /** The wire name of the bytes; empty when there are none. */
   readonly dataName: string
   /** Absent when the server has no item, or does not know content ids. */
   readonly contentId: ContentId | undefined
-  /** Absent unless the server and this client are members of one group. */
-  readonly stamp: Stamp | undefined
-  /** What the bytes are; absent in the same case, and for a Text. */
+}
+
+/** What a server tells another daemon besides. A phone hears nothing of it. */
+export interface StampedDocument extends ClipboardDocument {
+  readonly stamp?: Stamp | undefined
+  /** What the bytes are; absent for a Text. */
   readonly mediaType?: string | undefined
 }
 
-/** @throws {ClientError} `BAD_ANSWER`, naming the field. */
-export function decodeDocument(value: unknown): ClipboardDocument {
+/** Decodes a document.
+ *
+ * @throws {ClientError} `BAD_ANSWER`, naming the field.
+ */
+export function decodeDocument(value: unknown): StampedDocument {
   const fields = decodeObject(value)
   const type = parseItemType(readString(fields, 'type'))
   if (type === undefined) throw badField('type')
@@ -50,11 +59,15 @@ export function decodeDocument(value: unknown): ClipboardDocument {
   const stamp = readStamp(fields)
   const mediaType = readOptional(fields, 'mediaType')
   const size = readSize(fields)
-  const document = { type, text, hasData, size, hash, dataName, contentId, stamp }
-  return mediaType === undefined ? document : { ...document, mediaType }
+  const document = { type, text, hasData, size, hash, dataName, contentId }
+  return { ...document, ...(stamp && { stamp }), ...(mediaType && { mediaType }) }
 }
 
-/** @throws {ClientError} `BAD_ANSWER`. */
+/**
+ * Decodes the answer to a push.
+ *
+ * @throws {ClientError} `BAD_ANSWER`.
+ */
 export function decodePushResult(value: unknown): ContentId {
   const contentId = read(decodeObject(value), 'contentId')
   if (!isContentId(contentId)) throw badField('contentId')

@@ -1,5 +1,5 @@
 /**
- * One request and its answer. Only this file calls `fetch`.
+ * One request and its answer.
  *
  * Credentials go to the server that they are for and nowhere else: redirections are errors.
  *
@@ -57,19 +57,19 @@ export async function exchange<T>(
  */
 export async function openAnswer(server: Server, outgoing: Outgoing): Promise<Answer> {
   const watchdog = new Watchdog(server, outgoing.signal)
-  const response = await send(server, outgoing, watchdog)
+  const response = await request(server, outgoing, watchdog)
   const answer = { response, watchdog }
   if (!response.ok && response.status !== 304) throw await readRefusal(answer)
   return answer
 }
 
-async function send(
-  { base, authorization, timeoutMs, fetch }: Server,
+async function request(
+  { base, authorization, timeoutMs, send }: Server,
   { method, path, headers, body }: Outgoing,
   watchdog: Watchdog,
 ): Promise<FetchedResponse> {
   try {
-    const response = fetch(base + path, {
+    const response = send(base + path, {
       method,
       // Compressed, an answer has a length that says nothing.
       headers: { 'Accept-Encoding': 'identity', ...headers, Authorization: authorization },

@@ -11,7 +11,7 @@ import { isTooLong } from './answer.ts'
 import { backOff } from '../core/back-off.ts'
 import { ClientError } from './client-error.ts'
 import { Coalesced } from '../core/coalesced.ts'
-import { getLatest, hasItem, isSameDocument, type LatestDocument } from './latest.ts'
+import { getLatest, hasItem, isSameDocument, type LatestStamped } from './latest.ts'
 import { listen } from './listen.ts'
 import type { Server } from './server.ts'
 import { sleep } from './timing.ts'
@@ -46,7 +46,7 @@ export type WatchState =
 
 export interface FollowerOptions {
   /** Gets each document that differs from the one before, if there is an item. */
-  readonly deliver: (document: LatestDocument) => void
+  readonly deliver: (document: LatestStamped) => void
   readonly report: (state: WatchState) => void
   readonly signal: AbortSignal
 }
@@ -67,7 +67,7 @@ interface End {
 export class Follower {
   readonly #server: Server
   readonly #options: FollowerOptions
-  #latest: LatestDocument | undefined
+  #latest: LatestStamped | undefined
   /** Why the current document was left out. */
   #refused: ClientError | undefined
   /** Attempts in a row. */
@@ -173,7 +173,7 @@ export class Follower {
   async #getLatest(
     etag: string | undefined,
     signal: AbortSignal,
-  ): Promise<LatestDocument | undefined> {
+  ): Promise<LatestStamped | undefined> {
     this.#refused = undefined
     try {
       return await getLatest(this.#server, { etag, signal })

@@ -8,7 +8,7 @@ import { KIB, MAX_METADATA_BYTES } from '../core/limits.ts'
 import { isLongerThan } from '../core/text-length.ts'
 import { readJson, tooLong } from './answer.ts'
 import { ClientError } from './client-error.ts'
-import { decodeDocument, type ClipboardDocument } from './decode-document.ts'
+import { decodeDocument, type ClipboardDocument, type StampedDocument } from './decode-document.ts'
 import { exchange } from './exchange.ts'
 import type { Server } from './server.ts'
 
@@ -24,17 +24,34 @@ export interface LatestDocument extends ClipboardDocument {
   readonly etag: string | undefined
 }
 
+/** The same for another daemon. */
+export interface LatestStamped extends StampedDocument, LatestDocument {}
+
+/** Options of {@link getLatest}. */
 export interface LatestOptions {
-  /** Of the document that the caller has. */
+  /** The `etag` of the document that the caller already has. */
   readonly etag?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** The current document; `undefined` when it is still the one with `etag`. */
+/**
+ * Reads the current document.
+ *
+ * @returns `undefined` when it still is the one with `etag`.
+ * @throws {ClientError}
+ */
+export function getLatest(
+  server: Server,
+  options: Omit<LatestOptions, 'etag'>,
+): Promise<LatestStamped>
+export function getLatest(
+  server: Server,
+  options: LatestOptions,
+): Promise<LatestStamped | undefined>
 export async function getLatest(
   server: Server,
   { etag, signal }: LatestOptions,
-): Promise<LatestDocument | undefined> {
+): Promise<LatestStamped | undefined> {
   checkEntityTag(etag)
   const condition = etag === undefined ? {} : { 'If-None-Match': etag }
   const headers = { Accept: 'application/json', ...condition }

@@ -7,11 +7,12 @@
 import { ClientError } from './client-error.ts'
 import { systemTiming, type Timing } from './timing.ts'
 
-/** What a connect link says; `url` without query and fragment. */
+/** Where a server is, and how to get in. */
 export interface Credentials {
+  /** Base URL of the server, `http` or `https`, without query and fragment. */
   readonly url: string
-  readonly user: string
-  readonly pwd: string
+  readonly username: string
+  readonly password: string
 }
 
 /** Ready to send requests to. Holds the password: never log one. */
@@ -23,12 +24,27 @@ export interface Server {
   /** How long to wait while nothing moves, in milliseconds. */
   readonly timeoutMs: number
   readonly timing: Timing
-  /** What sends requests. */
-  readonly fetch: Fetch
+  readonly send: Send
 }
 
-/** As much of `fetch` as is used here. */
-export type Fetch = (url: string, init: FetchInit) => Promise<FetchedResponse>
+/** What sends requests: the `fetch` of the runtime, or a function that does the same. */
+export type Fetch = (url: string, init: FetchInit) => Promise<Response>
+
+/** What {@link Fetch} gets besides the URL. */
+export interface FetchInit extends Omit<RequestInit, 'body'> {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  readonly body?: Uint8Array<ArrayBuffer> | Blob
+}
+
+/** Sends a request, whose body may be streamed from anywhere. */
+export type Send = (url: string, init: SendInit) => Promise<FetchedResponse>
+
+/** What {@link Send} gets besides the URL. */
+export interface SendInit extends Omit<FetchInit, 'body'> {
+  readonly body?: Uint8Array<ArrayBuffer> | ByteSource
+}
 
 /** As much of a `Response` as is used here. */
 export interface FetchedResponse extends Pick<Response, 'ok' | 'status' | 'headers'> {
@@ -41,39 +57,53 @@ export interface FetchedBody {
   cancel(reason?: unknown): Promise<void>
 }
 
+/** As much of the reader of a stream as is used here. */
 export interface BodyReader {
   /** @returns No value at the end. */
   read(): Promise<{ readonly value?: Uint8Array<ArrayBuffer> | undefined }>
   cancel(reason?: unknown): Promise<void>
 }
 
-export interface FetchInit extends Omit<RequestInit, 'body'> {
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly signal: AbortSignal
-  readonly body?: Uint8Array<ArrayBuffer> | ByteSource
-}
-
-/** Bytes to be sent; a `Blob` is one. The `fetch` of most runtimes takes no others. */
+/** Bytes to be sent, in a stream of known size. A `Blob` is one. */
 export interface ByteSource extends Pick<Blob, 'size' | 'type'> {
   stream(): ReadableStream<Uint8Array<ArrayBuffer>> | AsyncIterable<Uint8Array>
 }
 
-/** @throws {ClientError} `SERVER_INVALID`. */
-export function openServer(
-  { url, user, pwd }: Credentials,
-  timeoutMs: number,
-  timing: Timing = systemTiming,
-  send: Fetch = webFetch,
-): Server {
-  return { base: baseOf(url), authorization: basic(user, pwd), timeoutMs, timing, fetch: send }
+/** What the caller may choose. */
+export interface ServerOptions {
+  readonly timeoutMs?: number | undefined
+  readonly timing?: Timing | undefined
+  readonly send?: Send | undefined
 }
 
-/** Looks it up for each request: a program may have put another one in its place. */
-const webFetch: Fetch = (url, { body, ...init }) => {
-  if (body === undefined) return fetch(url, init)
-  if (body instanceof Uint8Array || body instanceof Blob) return fetch(url, { ...init, body })
-  throw new ClientError('ARGUMENT_INVALID', { reason: 'the bytes are not a Blob' })
+/** A phone on a bad network gets up within this. */
+const TIMEOUT_MS = 30_000
+
+/**
+ * Checks where the server is, and makes the header of the credentials. Sends nothing.
+ *
+ * @throws {ClientError} `SERVER_INVALID`.
+ */
+export function openServer(
+  { url, username, password }: Credentials,
+  { timeoutMs = TIMEOUT_MS, timing = systemTiming, send = sendWith() }: ServerOptions = {},
+): Server {
+  return { base: baseOf(url), authorization: basic(username, password), timeoutMs, timing, send }
+}
+
+/**
+ * Sends requests with a `fetch`, which takes no other streams than a `Blob`.
+ *
+ * @param given Without it, the one of the runtime, looked up for each request: a program may have
+ *   put another one in its place.
+ */
+export function sendWith(given?: Fetch): Send {
+  return async (url, { body, ...init }) => {
+    const send = given ?? fetch
+    if (body === undefined) return send(url, init)
+    if (body instanceof Uint8Array || body instanceof Blob) return send(url, { ...init, body })
+    throw new ClientError('ARGUMENT_INVALID', { reason: 'the bytes are not a Blob' })
+  }
 }
 
 function baseOf(url: string): string {
@@ -91,14 +121,15 @@ function baseOf(url: string): string {
 }
 
 /** RFC 7617, with UTF-8. */
-function basic(user: string, pwd: string): string {
-  if (user === '' || user.includes(':') || !user.isWellFormed()) {
+function basic(username: string, password: string): string {
+  if (username === '' || username.includes(':') || !username.isWellFormed()) {
     throw new ClientError('SERVER_INVALID', { reason: 'the user name cannot be sent' })
   }
-  if (pwd === '' || !pwd.isWellFormed()) {
+  if (password === '' || !password.isWellFormed()) {
     throw new ClientError('SERVER_INVALID', { reason: 'the password cannot be sent' })
   }
   let binary = ''
-  for (const byte of new TextEncoder().encode(`${user}:${pwd}`)) binary += String.fromCharCode(byte)
+  for (const byte of new TextEncoder().encode(`${username}:${password}`))
+    binary += String.fromCharCode(byte)
   return `Basic ${btoa(binary)}`
 }

@@ -5,7 +5,7 @@
  */
 
 import { Follower, type WatchState } from './follower.ts'
-import type { LatestDocument } from './latest.ts'
+import type { LatestStamped } from './latest.ts'
 import type { Server } from './server.ts'
 
 export interface WatchOptions {
@@ -19,7 +19,7 @@ export interface WatchOptions {
 export function watch(
   server: Server,
   options: WatchOptions,
-): AsyncIterableIterator<LatestDocument, undefined> {
+): AsyncIterableIterator<LatestStamped, undefined> {
   const ending = new AbortController()
   const documents = follow(server, options, ending)
   return {
@@ -42,8 +42,8 @@ async function* follow(
   server: Server,
   { signal, onState = () => {} }: WatchOptions,
   ending: AbortController,
-): AsyncGenerator<LatestDocument, undefined> {
-  const newest = new Slot<LatestDocument>()
+): AsyncGenerator<LatestStamped, undefined> {
+  const newest = new Slot<LatestStamped>()
   const onAbort = (): void => ending.abort(signal?.reason)
   if (signal?.aborted === true) onAbort()
   else signal?.addEventListener('abort', onAbort)

@@ -24,7 +24,7 @@ import { pipeline } from 'node:stream/promises'
 import type * as TlsModule from 'node:tls'
 import type { ConnectionOptions } from 'node:tls'
 import { ClientError } from '../client/client-error.ts'
-import type { Fetch, FetchedBody, FetchedResponse, FetchInit } from '../client/server.ts'
+import type { FetchedBody, FetchedResponse, Send, SendInit } from '../client/server.ts'
 import { systemTiming } from '../client/timing.ts'
 import {
   checkConnections,
@@ -41,7 +41,7 @@ const MAX_IDLE_SOCKETS = 2
 const BODILESS: readonly number[] = [204, 205, 304]
 
 export interface PeerFetch {
-  readonly fetch: Fetch
+  readonly fetch: Send
   /** Ends all connections. */
   close(): void
 }
@@ -117,7 +117,7 @@ const openPlain = (options: ClientRequestArgs): Socket => connectPlain(options a
 
 type Request = (target: URL, options: CheckedRequest) => ClientRequest
 
-async function send(url: string, init: FetchInit, request: Request): Promise<FetchedResponse> {
+async function send(url: string, init: SendInit, request: Request): Promise<FetchedResponse> {
   const { method, headers, body, signal } = init
   signal.throwIfAborted()
   const target = new URL(url)

@@ -11,9 +11,9 @@
 
 import { backOff } from '../core/back-off.ts'
 import { ClientError } from '../client/client-error.ts'
-import type { Client } from '../client/connect.ts'
+import type { DaemonClient } from '../client/connect-daemon.ts'
 import type { WatchState } from '../client/follower.ts'
-import type { LatestDocument } from '../client/latest.ts'
+import type { LatestStamped } from '../client/latest.ts'
 import { sleep, type Timing } from '../client/timing.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { believedStamp } from '../core/stamp.ts'
@@ -31,7 +31,7 @@ import { pushItem } from './push-item.ts'
 import { mayPass } from './resumed-download.ts'
 
 export interface PeerLinkDeps {
-  readonly client: Pick<Client, 'watch' | 'download' | 'upload' | 'apply'>
+  readonly client: Pick<DaemonClient, 'watch' | 'download' | 'upload' | 'apply'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
   readonly inbound: InboundPipeline
   readonly blobs: Pick<BlobStore, 'receive'>
@@ -65,7 +65,7 @@ export class PeerLink {
   /** Why the item of the other daemon is not even looked at. */
   #refusal: string | undefined
   /** What the other daemon told last; `undefined` when it has no item, or nothing is known. */
-  #remote: LatestDocument | undefined
+  #remote: LatestStamped | undefined
   #isConnected = false
   /** The transfer under way, and for which content. */
   #transfer: { readonly contentId: string | undefined; readonly abort: AbortController } | undefined

@@ -5,15 +5,13 @@
  */
 
 import { ClientError } from '../client/client-error.ts'
-import { connect } from '../client/connect.ts'
 import { systemTiming } from '../client/timing.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { GroupTime } from '../ports/group-time.ts'
 import type { JoinRequest, PeerRecord, Peers, PeerStore, PeerSummary } from '../ports/peers.ts'
-import { withGroupTime } from './group-time-fetch.ts'
+import { openClient, type OpenClient } from './open-client.ts'
 import { PeerBook } from './peer-book.ts'
-import { createPeerFetch, type PeerFetch } from './peer-fetch.ts'
 import { PeerLink, type PeerLinkDeps } from './peer-link.ts'
 
 export interface PeerLinksDeps extends Omit<PeerLinkDeps, 'client' | 'timing' | 'onChange'> {
@@ -23,7 +21,7 @@ export interface PeerLinksDeps extends Omit<PeerLinkDeps, 'client' | 'timing' | 
 
 interface OpenLink {
   readonly link: PeerLink
-  readonly fetch: PeerFetch
+  readonly client: OpenClient
 }
 
 export class PeerLinks implements Peers {
@@ -73,16 +71,14 @@ export class PeerLinks implements Peers {
   }
 
   #connect(record: PeerRecord): void {
-    const fetch = createPeerFetch(record.tlsFingerprint)
-    const send = withGroupTime(fetch.fetch, this.#deps.groupTime)
-    const client = connect(toCredentials(record), { fetch: send })
+    const client = openClient(record, { groupTime: this.#deps.groupTime })
     const link = new PeerLink(record.name, {
       ...this.#deps,
       client,
       timing: systemTiming,
       onChange: () => this.#watchers.notify(),
     })
-    this.#open.set(record.name, { link, fetch })
+    this.#open.set(record.name, { link, client })
     link.start()
   }
 
@@ -91,7 +87,7 @@ export class PeerLinks implements Peers {
     if (open === undefined) return
     this.#open.delete(name)
     await open.link.close()
-    open.fetch.close()
+    open.client.close()
   }
 
   #summarise(record: PeerRecord): PeerSummary {
@@ -125,9 +121,9 @@ const CERTIFICATE = /CERT|ERR_TLS|UNABLE_TO/
 
 /** Refuses what will never work; a daemon that is away now may come back. */
 async function probe(record: PeerRecord): Promise<void> {
-  const fetch = createPeerFetch(record.tlsFingerprint)
+  const client = openClient(record)
   try {
-    const document = await connect(toCredentials(record), { fetch: fetch.fetch }).latest()
+    const document = await client.latest()
     if (document.contentId === undefined || document.stamp !== undefined) return
     throw refused('its link is for a phone; make one there with: clipgate pair --kind peer')
   } catch (error) {
@@ -138,16 +134,12 @@ async function probe(record: PeerRecord): Promise<void> {
     if (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT' || error.code === 'REFUSED') return
     throw refused(error.message)
   } finally {
-    fetch.close()
+    client.close()
   }
 }
 
 function refused(reason: string): DomainError {
   return new DomainError('PEER_REFUSED', `Cannot join: ${reason}`)
-}
-
-function toCredentials({ url, username, password }: PeerRecord) {
-  return { url, user: username, pwd: password }
 }
 
 function summarisePeer(

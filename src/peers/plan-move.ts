@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { LatestDocument } from '../client/latest.ts'
+import type { LatestStamped } from '../client/latest.ts'
 import type { Item } from '../core/item.ts'
 import { believedStamp, compareStamps, stampOf, type Believes } from '../core/stamp.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
@@ -14,7 +14,7 @@ export type Plan = 'pull' | 'push' | 'nothing'
 
 /** What is compared of the document of another daemon. */
 export type RemoteItem = Pick<
-  LatestDocument,
+  LatestStamped,
   'type' | 'text' | 'dataName' | 'mediaType' | 'contentId' | 'stamp'
 >
 

@@ -6,8 +6,8 @@
 
 import { isTooLong } from '../client/answer.ts'
 import { ClientError } from '../client/client-error.ts'
-import type { Client } from '../client/connect.ts'
-import type { LatestDocument } from '../client/latest.ts'
+import type { DaemonClient } from '../client/connect-daemon.ts'
+import type { LatestStamped } from '../client/latest.ts'
 import type { Timing } from '../client/timing.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
@@ -19,7 +19,7 @@ import type { LatestItem } from '../ports/latest-item.ts'
 import { openDownload } from './resumed-download.ts'
 
 export interface PullItemDeps {
-  readonly client: Pick<Client, 'download'>
+  readonly client: Pick<DaemonClient, 'download'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
   readonly inbound: InboundPipeline
   readonly blobs: Pick<BlobStore, 'receive'>
@@ -33,7 +33,7 @@ export interface PullItemDeps {
  * @throws {ClientError}; {DomainError} as `BlobStore.receive` and `InboundPipeline.apply`; the
  *   reason of the signal.
  */
-export async function pullItem(document: LatestDocument, deps: PullItemDeps): Promise<void> {
+export async function pullItem(document: LatestStamped, deps: PullItemDeps): Promise<void> {
   const { latest, inbound, groupTime } = deps
   const { type, text, dataName, hash, mediaType } = document
   if (document.stamp === undefined) {
@@ -63,7 +63,7 @@ export function isTooLarge(error: unknown): boolean {
 }
 
 async function receive(
-  document: LatestDocument,
+  document: LatestStamped,
   deps: PullItemDeps,
 ): Promise<Extract<InboundBytes, { kind: 'received' }>> {
   const { size, type } = document

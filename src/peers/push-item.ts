@@ -5,7 +5,7 @@
  */
 
 import { ClientError } from '../client/client-error.ts'
-import type { Client } from '../client/connect.ts'
+import type { DaemonClient } from '../client/connect-daemon.ts'
 import type { OutgoingDocument } from '../client/push.ts'
 import type { ContentId } from '../core/content-id.ts'
 import { MIB } from '../core/limits.ts'
@@ -19,7 +19,7 @@ const MAX_INLINE_BYTES: number = 2 * MIB
 const PREVIEW_LENGTH = 256
 
 export interface PushItemDeps {
-  readonly client: Pick<Client, 'upload' | 'apply'>
+  readonly client: Pick<DaemonClient, 'upload' | 'apply'>
   readonly signal: AbortSignal
 }
 
@@ -48,7 +48,7 @@ export async function pushItem(
 
   async function offer(
     document: OutgoingDocument,
-    open: () => Parameters<Client['upload']>[0],
+    open: () => Parameters<DaemonClient['upload']>[0],
   ): Promise<ContentId> {
     try {
       return await client.apply(document, { signal })

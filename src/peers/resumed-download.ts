@@ -7,7 +7,7 @@
 
 import { backOff } from '../core/back-off.ts'
 import { ClientError } from '../client/client-error.ts'
-import type { Client } from '../client/connect.ts'
+import type { DaemonClient } from '../client/connect-daemon.ts'
 import type { ClipboardDocument } from '../client/decode-document.ts'
 import { sleep, type Timing } from '../client/timing.ts'
 
@@ -15,7 +15,7 @@ import { sleep, type Timing } from '../client/timing.ts'
 const MAX_FAILURES = 24
 
 export interface ResumedDownloadOptions {
-  readonly client: Pick<Client, 'download'>
+  readonly client: Pick<DaemonClient, 'download'>
   readonly timing: Timing
   readonly signal: AbortSignal
 }

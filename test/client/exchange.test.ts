@@ -56,12 +56,12 @@ describe('connect()', () => {
   })
 
   it('refuses a server that no request can be sent to, without quoting it', () => {
-    const good = { url: 'http://h', user: USER, pwd: PASSWORD }
+    const good = { url: 'http://h', username: USER, password: PASSWORD }
     const extras = ['http://me@h', 'http://:pw@h', 'http://h?a', 'http://h#a']
     const bad = [
       ...['', 'h', 'ftp://h', 'http://', ...extras].map((url) => ({ ...good, url })),
-      ...['', 'a:b', 'a\ud800'].map((user) => ({ ...good, user })),
-      ...['', 'secret\udc00'].map((pwd) => ({ ...good, pwd })),
+      ...['', 'a:b', 'a\ud800'].map((username) => ({ ...good, username })),
+      ...['', 'secret\udc00'].map((password) => ({ ...good, password })),
     ]
     for (const server of bad) {
       assert.throws(
@@ -77,7 +77,7 @@ describe('connect()', () => {
   })
 
   it('keeps the password out of what is logged of a client', () => {
-    const client = connect({ url: 'http://h', user: USER, pwd: 'correct-horse' })
+    const client = connect({ url: 'http://h', username: USER, password: 'correct-horse' })
     assert.doesNotMatch(inspect(client, { depth: 9, showHidden: true }), /correct-horse/)
     assert.doesNotMatch(JSON.stringify(client), /correct-horse/)
   })
@@ -94,7 +94,7 @@ describe('every request', () => {
   it('goes below the path of the URL, with or without slashes at its end', async (t) => {
     const { url, received } = await startFakeGateway(t, json(TEXT))
     for (const path of ['', '/', '/a/b', '/a/b//']) {
-      await connect({ url: url + path, user: USER, pwd: PASSWORD }).probe()
+      await connect({ url: url + path, username: USER, password: PASSWORD }).probe()
     }
     const paths = received.map((request) => request.url)
     assert.deepEqual(paths, ['/Sync.json', '/Sync.json', '/a/b/Sync.json', '/a/b/Sync.json'])
@@ -143,7 +143,7 @@ describe('every request', () => {
     const url = await startRawServer(t, (socket) => socket.end('hush-hush\r\n\r\n'))
     const echo = json({ code: PASSWORD, title: PASSWORD, detail: 'hush-hush' }, { status: 400 })
     const { client } = await startFakeGateway(t, echo)
-    for (const failing of [client, connect({ url, user: USER, pwd: PASSWORD })]) {
+    for (const failing of [client, connect({ url, username: USER, password: PASSWORD })]) {
       await assert.rejects(failing.pushText('hush-hush'), (error) => {
         assert.ok(error instanceof ClientError)
         assert.equal(error.cause, undefined)
@@ -154,19 +154,19 @@ describe('every request', () => {
   })
 
   it('says that nobody listens, and why', async () => {
-    const client = connect({ url: await closedUrl(), user: USER, pwd: PASSWORD })
+    const client = connect({ url: await closedUrl(), username: USER, password: PASSWORD })
     await assert.rejects(client.probe(), { code: 'UNREACHABLE', reason: 'ECONNREFUSED' })
   })
 
   it('says that the connection broke', async (t) => {
     const url = await startRawServer(t, (socket) => socket.destroy())
-    const client = connect({ url, user: USER, pwd: PASSWORD })
+    const client = connect({ url, username: USER, password: PASSWORD })
     await assert.rejects(client.probe(), { code: 'UNREACHABLE' })
   })
 
   it('says that the answer is no HTTP', async (t) => {
     const url = await startRawServer(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.2p1\r\n'))
-    const client = connect({ url, user: USER, pwd: PASSWORD })
+    const client = connect({ url, username: USER, password: PASSWORD })
     await assert.rejects(client.probe(), { code: 'BAD_ANSWER' })
   })
 

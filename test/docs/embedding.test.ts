@@ -1,45 +1,120 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { temporaryFolder } from '../support/daemon-process.ts'
-import { LOADER } from '../support/loader.ts'
+import { createInterface, type Interface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { formatConnectLink } from '../../src/link/connect-link.ts'
+import { CREDENTIALS, startEventServer } from '../support/event-server.ts'
 import { createPhone } from '../support/phone.ts'
+import { installPackage, type Host } from './support/packed.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** Each block of TypeScript on the page, by the name of a file for it. */
+const EXAMPLES: Readonly<Record<string, string>> = await readExamples()
 
-describe('the server in docs/embedding.md', () => {
-  it('runs as it stands there, and serves a phone', async (t) => {
-    const page = await readFile(join(ROOT, 'docs/embedding.md'), 'utf8')
-    const code = /```ts\n([\s\S]+?)```/.exec(page)?.[1] ?? ''
-    const folder = await temporaryFolder(t)
-    // Like an installed package, but of the sources.
-    await mkdir(join(folder, 'node_modules/clipgate'), { recursive: true })
-    await symlink(join(ROOT, 'src'), join(folder, 'node_modules/clipgate/src'))
-    const manifest = { name: 'clipgate', type: 'module', exports: './src/index.ts' }
-    await writeFile(join(folder, 'node_modules/clipgate/package.json'), JSON.stringify(manifest))
-    await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-    await writeFile(join(folder, 'server.ts'), code)
+async function readExamples(): Promise<Record<string, string>> {
+  const page = await readFile(new URL('../../docs/embedding.md', import.meta.url), 'utf8')
+  const blocks = [...page.matchAll(/```ts\n([\s\S]+?)```/g)].map(([, code = '']) => code)
+  return Object.fromEntries(blocks.map((code, index) => [`example-${index}.ts`, code]))
+}
 
-    const args = [...LOADER.map(resolveLoader), join(folder, 'server.ts'), join(folder, 'data')]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-    t.after(() => child.kill('SIGKILL'))
-    const [line] = await once(createInterface({ input: child.stdout }), 'line')
+/** What programs may say that are not on the page. */
+const PROGRAMS = {
+  'fetch.ts': `
+    import { connect, type Credentials, type Fetch } from 'clipgate/client'
+    const server: Credentials = { url: 'http://h', username: 'phone_1', password: 'p' }
+    const own: Fetch = async (url, init) => fetch(url, init)
+    connect(server, { fetch: globalThis.fetch })
+    connect(server, { fetch: (url, init) => fetch(url, init) })
+    connect(server, { fetch: own })
+    // @ts-expect-error A phone gives no stamps.
+    connect(server).apply({})`,
+  'ports.ts': `
+    import { createGateway, type DeviceRegistry, type GatewayPorts } from 'clipgate'
+    import type { Clock, HashedBlob, InboundItem, Logger, StagingArea } from 'clipgate'
+    export const mount = (ports: GatewayPorts, devices: DeviceRegistry) =>
+      createGateway({ ...ports, devices }, { version: '1' })
+    export type Own = [Clock, HashedBlob, InboundItem, Logger, StagingArea]`,
+}
+
+let host: Host
+
+before(async () => {
+  host = await installPackage()
+})
+
+after(() => host.remove())
+
+interface Running {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>
+  readonly lines: Interface
+  readonly errors: Interface
+}
+
+/** Runs the example that has these words. */
+function start(
+  t: TestContext,
+  words: string,
+  { args = [], env = {} }: { args?: string[]; env?: Record<string, string> } = {},
+): Running {
+  const [name = ''] = Object.entries(EXAMPLES).find(([, code]) => code.includes(words)) ?? []
+  const program = join(host.folder, name.replace(/ts$/, 'js'))
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: host.folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const [lines, errors] = [child.stdout, child.stderr].map((input) => createInterface({ input }))
+  assert.ok(lines !== undefined && errors !== undefined, 'both are piped')
+  return { child, lines, errors }
+}
+
+async function ends({ child }: Running): Promise<void> {
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  assert.deepEqual(await ended, [0, null])
+}
+
+describe('the package, installed in a folder of its own', () => {
+  it('compiles every example of docs/embedding.md, and a client with the fetch of the platform', async () => {
+    const programs = { ...EXAMPLES, ...PROGRAMS }
+    await host.compile(programs, '--types', 'node', '--lib', 'es2023')
+    await host.compile(programs, '--types', 'node', '--lib', 'es2023', '--skipLibCheck')
+  })
+
+  it('compiles a client for a browser, without the types of Node', async () => {
+    const { 'fetch.ts': client } = PROGRAMS
+    await host.compile({ 'browser.ts': client }, '--types', '', '--lib', 'es2023,dom', '--noEmit')
+  })
+
+  it('runs the server of docs/embedding.md as it stands there, and it serves a phone', async (t) => {
+    const server = start(t, 'createGateway(', { args: [join(host.folder, 'data')] })
+    const [line] = await once(server.lines, 'line')
     const { address, user, password } = JSON.parse(String(line))
-
     const phone = createPhone({ username: user, password }, `http://127.0.0.1:${address.port}`)
     await phone.pushText('hello')
     assert.equal((await phone.document())['text'], 'hello')
-    child.kill('SIGTERM')
-    assert.deepEqual(await once(child, 'exit'), [0, null])
+    await ends(server)
+  })
+
+  it('runs the program of docs/embedding.md that follows a clipboard, and ends when told to', async (t) => {
+    const server = await startEventServer(t)
+    server.activate('first')
+    const LINK = formatConnectLink({ url: server.url, ...CREDENTIALS })
+    const program = start(t, '.watch(', { env: { LINK } })
+    const [first, state, stream] = await Promise.all([
+      once(program.lines, 'line'),
+      once(program.errors, 'line'),
+      server.streams.next().then((scripted) => scripted.hello()),
+    ])
+    assert.deepEqual(JSON.parse(String(first[0])), { type: 'Text', text: 'first', size: 5 })
+    assert.match(String(state[0]), /^connected/)
+    server.activate('second')
+    stream.event('update')
+    assert.match(String((await once(program.lines, 'line'))[0]), /"second"/)
+    await ends(program)
   })
 })
-
-/** The loader is a package of ours, and the server runs in another folder. */
-function resolveLoader(argument: string): string {
-  return argument === 'tsx' ? import.meta.resolve('tsx') : argument
-}

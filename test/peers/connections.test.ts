@@ -56,11 +56,18 @@ describe('a link to a server that never finishes a handshake', () => {
       t.after(close)
       const states = new Mailbox<string>()
       const ending = new AbortController()
-      const credentials = { url: `https://127.0.0.1:${port}`, user: 'peer_1', pwd: 'password' }
-      const documents = watch(openServer(credentials, TIMEOUT_MS, timing, fetch), {
-        signal: ending.signal,
-        onState: ({ name: state }) => states.put(state),
-      })
+      const credentials = {
+        url: `https://127.0.0.1:${port}`,
+        username: 'peer_1',
+        password: 'password',
+      }
+      const documents = watch(
+        openServer(credentials, { timeoutMs: TIMEOUT_MS, timing, send: fetch }),
+        {
+          signal: ending.signal,
+          onState: ({ name: state }) => states.put(state),
+        },
+      )
       const watching = assert.rejects(documents.next())
       for (let attempt = 0; attempt < 5; attempt += 1) {
         const socket = await accepted.next()

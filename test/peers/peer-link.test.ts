@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
-import { connect } from '../../src/client/connect.ts'
 import { systemTiming } from '../../src/client/timing.ts'
-import { createPeerFetch } from '../../src/peers/peer-fetch.ts'
+import { openClient } from '../../src/peers/open-client.ts'
 import { PeerLink } from '../../src/peers/peer-link.ts'
 import { defer } from '../support/defer.ts'
 import { startMember } from './support/group.ts'
@@ -55,15 +54,13 @@ describe('a link', () => {
         }
       },
     }
-    const { fetch, close } = createPeerFetch(undefined)
-    t.after(close)
+    const url = `http://127.0.0.1:${port}`
+    const client = openClient({ url, username: 'peer_1', password: 'password' })
+    t.after(() => client.close())
     const link = new PeerLink('stuck', {
       ...member,
       blobs,
-      client: connect(
-        { url: `http://127.0.0.1:${port}`, user: 'peer_1', pwd: 'password' },
-        { fetch },
-      ),
+      client,
       timing: systemTiming,
       memberId: member.id,
       changes: member.feed,

@@ -4,13 +4,12 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { connect } from '../../src/client/connect.ts'
 import { systemTiming } from '../../src/client/timing.ts'
 import { MIB } from '../../src/core/limits.ts'
 import { Offer } from '../../src/peers/bus/offer.ts'
 import { OfferPuller } from '../../src/peers/bus/offer-puller.ts'
 import { pullOffer } from '../../src/peers/bus/pull-offer.ts'
-import { createPeerFetch } from '../../src/peers/peer-fetch.ts'
+import { openClient } from '../../src/peers/open-client.ts'
 import { PeerLink } from '../../src/peers/peer-link.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { startMember, type TestMember } from './support/group.ts'
@@ -78,11 +77,11 @@ class HostileMember {
 }
 
 async function follow(t: TestContext, member: TestMember, hostile: HostileMember) {
-  const { fetch, close } = createPeerFetch(undefined)
+  const client = openClient({ url: hostile.url, username: 'peer_1', password: 'password' })
   const states = new Mailbox<PeerLink['status']>()
   const link: PeerLink = new PeerLink('hostile', {
     ...member,
-    client: connect({ url: hostile.url, user: 'peer_1', pwd: 'password' }, { fetch }),
+    client,
     timing: systemTiming,
     memberId: member.id,
     changes: member.feed,
@@ -92,7 +91,7 @@ async function follow(t: TestContext, member: TestMember, hostile: HostileMember
   link.start()
   t.after(async () => {
     await link.close()
-    close()
+    client.close()
   })
   /** Resolves once the link says so. */
   const says = async (fits: (status: PeerLink['status']) => boolean): Promise<void> => {

@@ -7,13 +7,11 @@
 
 import { isIP } from 'node:net'
 import { ClientError } from '../../client/client-error.ts'
-import { connect, type Client } from '../../client/connect.ts'
 import type { Download, DownloadOptions } from '../../client/download.ts'
 import { believedStamp, compareStamps, stampOf, type Stamp } from '../../core/stamp.ts'
 import type { GroupTime } from '../../ports/group-time.ts'
 import { isLoopbackAddress } from '../check-connection.ts'
-import { withGroupTime } from '../group-time-fetch.ts'
-import { createPeerFetch, type PeerFetch } from '../peer-fetch.ts'
+import { openClient, type OpenClient } from '../open-client.ts'
 import { pullItem, type PullItemDeps } from '../pull-item.ts'
 import type { GroupSecrets } from './group-key.ts'
 import type { Offer } from './offer.ts'
@@ -53,15 +51,10 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
   // A name may lead there as well, and so may another source.
   const refuse = (address: string): Error | undefined =>
     !isAllowed && isLoopbackAddress(address) ? atLoopback() : undefined
-  const fetches: PeerFetch[] = []
-  const open = (base: string): Client => {
-    const fetch = createPeerFetch(undefined, { refuse })
-    fetches.push(fetch)
-    const credentials = { url: base, user: secrets.username, pwd: secrets.password }
-    return connect(credentials, { fetch: withGroupTime(fetch.fetch, groupTime) })
-  }
+  const open = (base: string): OpenClient =>
+    openClient({ ...secrets, url: base }, { refuse, groupTime })
+  let client = open(url)
   try {
-    let client = open(url)
     const document = await client.latest({ signal })
     const current = latest.current?.item
     const stamp = document.stamp && believedStamp(document.stamp, groupTime.believes)
@@ -73,7 +66,7 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
 
     /** What broke off is gone on with elsewhere: the same bytes have the same entity tag. */
     const download = async (
-      what: Parameters<Client['download']>[0],
+      what: Parameters<OpenClient['download']>[0],
       options: DownloadOptions = {},
     ): Promise<Download> => {
       try {
@@ -83,7 +76,7 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
         deps.onTrouble()
         const other = offer.rotate()
         if (other !== undefined && offer.sources.length > 1) {
-          for (const fetch of fetches.splice(0)) fetch.close()
+          client.close()
           client = open(other)
         }
         throw error
@@ -91,7 +84,7 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
     }
     await pullItem(document, { ...deps, client: { download } })
   } finally {
-    for (const fetch of fetches) fetch.close()
+    client.close()
   }
 }
 

@@ -63,7 +63,7 @@ export async function startFakeGateway(
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   const url = `http://127.0.0.1:${address.port}`
-  return { url, received, client: connect({ url, user: USER, pwd: PASSWORD }, options) }
+  return { url, received, client: connect({ url, username: USER, password: PASSWORD }, options) }
 }
 
 /** Answers with a JSON body. */

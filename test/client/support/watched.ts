@@ -42,7 +42,9 @@ export async function openWatched(t: TestContext, options: WatchOptions = {}): P
   const states = new Mailbox<WatchState>()
   const controller = new AbortController()
   t.after(() => controller.abort())
-  const opened = openServer({ url: server.url, ...CREDENTIALS }, TIMEOUT_MS, timing)
+  const { user: username, pwd: password } = CREDENTIALS
+  const credentials = { url: server.url, username, password }
+  const opened = openServer(credentials, { timeoutMs: TIMEOUT_MS, timing })
   const documents = watch(opened, {
     signal: controller.signal,
     onState: (state) => states.put(state),

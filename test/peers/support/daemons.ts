@@ -35,7 +35,7 @@ export async function startMemberDaemon(
   })
   const device = await daemon.pair('Phone')
   const { gateway } = daemon.ready
-  const client = connect({ url: gateway, user: device.username, pwd: device.password })
+  const client = connect({ url: gateway, username: device.username, password: device.password })
   return { daemon, phone: createPhone(device, gateway), client, gateway }
 }
 
@@ -88,7 +88,7 @@ export async function joinWith(
 
 /** Resolves when a member has an item that fits. */
 export async function arrives(
-  { client }: Pick<MemberDaemon, 'client'>,
+  { client }: { readonly client: Pick<Client, 'watch'> },
   fits: (document: LatestDocument) => boolean,
 ): Promise<LatestDocument> {
   for await (const document of client.watch()) if (fits(document)) return document

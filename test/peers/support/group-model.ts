@@ -11,7 +11,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { LatestDocument } from '../../../src/client/latest.ts'
+import type { LatestStamped } from '../../../src/client/latest.ts'
 import { compareStamps, type Stamp } from '../../../src/core/stamp.ts'
 import { createRandom, type Random } from '../../faults/support/random.ts'
 import { temporaryFolder } from '../../support/daemon-process.ts'
@@ -50,7 +50,7 @@ interface Member {
 }
 
 /** What readers see of an item; stamps of the same document may differ. */
-type Seen = Pick<LatestDocument, 'type' | 'text' | 'dataName' | 'hash' | 'mediaType'>
+type Seen = Pick<LatestStamped, 'type' | 'text' | 'dataName' | 'hash' | 'mediaType'>
 
 interface Push {
   readonly text: string
@@ -331,7 +331,7 @@ async function isLinked({ daemon }: MemberProcess): Promise<void> {
   }
 }
 
-function seenOf({ type, text, dataName, hash, mediaType }: LatestDocument): Seen {
+function seenOf({ type, text, dataName, hash, mediaType }: LatestStamped): Seen {
   return { type, text, dataName, hash, mediaType }
 }
 

@@ -5,10 +5,9 @@
  */
 
 import type { TestContext } from 'node:test'
-import { connect } from '../../../src/client/connect.ts'
 import { systemTiming } from '../../../src/client/timing.ts'
 import type { InboundItem } from '../../../src/ports/inbound-pipeline.ts'
-import { createPeerFetch } from '../../../src/peers/peer-fetch.ts'
+import { openClient } from '../../../src/peers/open-client.ts'
 import { PeerLink } from '../../../src/peers/peer-link.ts'
 import { serveGateway } from '../../support/gateway.ts'
 
@@ -73,9 +72,9 @@ const COPY = {
 /** Makes `from` a member beside `to`, and connects. */
 export async function join(t: TestContext, from: TestMember, to: TestMember): Promise<PeerLink> {
   const { device, password } = await to.devices.add({ kind: 'peer' })
-  const { fetch, close } = createPeerFetch(undefined)
+  const client = openClient({ url: to.url, username: device.username, password })
   const link = new PeerLink(`to ${to.id}`, {
-    client: connect({ url: to.url, user: device.username, pwd: password }, { fetch }),
+    client,
     latest: from.latest,
     inbound: from.inbound,
     blobs: from.blobs,
@@ -90,7 +89,7 @@ export async function join(t: TestContext, from: TestMember, to: TestMember): Pr
   link.start()
   t.after(async () => {
     await link.close()
-    close()
+    client.close()
   })
   return link
 }

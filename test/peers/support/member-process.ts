@@ -8,7 +8,7 @@
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { connect, type Client } from '../../../src/client/connect.ts'
-import { createPeerFetch } from '../../../src/peers/peer-fetch.ts'
+import { openClient, type OpenClient } from '../../../src/peers/open-client.ts'
 import {
   startDaemonProcess,
   type DaemonOptions,
@@ -24,7 +24,7 @@ export class MemberProcess {
   readonly #options: DaemonOptions
   readonly name: string
   /** Of a device of the kind `peer`: it is shown stamps. It sends none, so that it is a device. */
-  readonly client: Client
+  readonly client: Pick<Client, 'pushText' | 'pushFile'> & OpenClient
   readonly phone: Phone
   /** The URL of its gateway, which stays over restarts. */
   readonly gateway: string
@@ -61,9 +61,10 @@ export class MemberProcess {
     const paired = await daemon.run('pair', '--json', '--kind', 'peer', '--label', 'Observer')
     const device: PairedDevice = JSON.parse(paired.stdout)
     const { gateway } = daemon.ready
-    const { fetch, close } = createPeerFetch(undefined)
-    t.after(close)
-    const client = connect({ url: gateway, user: device.username, pwd: device.password }, { fetch })
+    const { username, password } = device
+    const daemonClient = openClient({ url: gateway, username, password })
+    t.after(() => daemonClient.close())
+    const client = { ...connect({ url: gateway, username, password }), ...daemonClient }
     const phone = createPhone(device, gateway)
     const log = await ItemLog.open(t, gateway, phone.authorization)
     return new MemberProcess(t, name, { options, daemon, log, client, phone })

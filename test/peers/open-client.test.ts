@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { FetchInit } from '../../src/client/server.ts'
-import { withGroupTime } from '../../src/peers/group-time-fetch.ts'
+import type { SendInit } from '../../src/client/server.ts'
+import { withGroupTime } from '../../src/peers/open-client.ts'
 import type { GroupTime } from '../../src/ports/group-time.ts'
 
 function watchTime() {
@@ -15,7 +15,7 @@ function watchTime() {
 }
 
 const { signal } = new AbortController()
-const INIT: FetchInit = { method: 'GET', headers: { accept: 'a/b' }, signal }
+const INIT: SendInit = { method: 'GET', headers: { accept: 'a/b' }, signal }
 
 describe('requests to another member', () => {
   it('say the time of the group, and everything else as before', async () => {
