@@ -6,7 +6,6 @@
 
 import { KIB } from '../core/limits.ts'
 import { ClientError } from './client-error.ts'
-import { JsonMeter } from './json-meter.ts'
 import type { FetchedResponse } from './server.ts'
 import type { Watchdog } from './watchdog.ts'
 
@@ -30,11 +29,20 @@ const MAX_ESCAPED = 6
 
 const TOO_LONG = 'too long'
 
+const QUOTE = 0x22
+const COMMA = 0x2c
+const NINE = 0x39
+const BACKSLASH = 0x5c
+const LETTER_U = 0x75
+const OPEN_BRACKET = 0x5b
+const OPEN_BRACE = 0x7b
+
 /**
  * Reads the body as JSON.
  *
- * @param limit The most bytes that it may have, with each escape as one.
- * @throws {ClientError} `BAD_ANSWER` when it is longer, see {@link isTooLong}, or not JSON in UTF-8.
+ * @param limit The most bytes that it may have, with each escape as the character that it spells.
+ * @throws {ClientError} `BAD_ANSWER` when it is longer, see {@link isTooLong}, or not JSON in UTF-8;
+ *   `TIMEOUT` when it comes too slowly, see {@link isTooSlow}.
  */
 export async function readJson(answer: Answer, limit: number): Promise<unknown> {
   const text = await readText(answer, limit)
@@ -71,7 +79,7 @@ async function readText({ response, watchdog }: Answer, limit: number): Promise<
   let size = 0
   try {
     for (;;) {
-      const { value: chunk } = await watchdog.wait(reader.read())
+      const { value: chunk } = await watchdog.waitForPart(reader.read(), size)
       if (chunk === undefined) return text.end()
       size += chunk.byteLength
       if (size > MAX_ESCAPED * limit) throw tooLong()
@@ -125,4 +133,85 @@ class Utf8Text {
 
 function notJson(): ClientError {
   return new ClientError('BAD_ANSWER', { reason: 'not JSON in UTF-8' })
+}
+
+/**
+ * Measures JSON while it comes, so that what would cost too much is never parsed: an escape spells
+ * one character in up to six bytes, and three bytes can be a value that takes a hundred in memory.
+ *
+ * Takes the bytes of one JSON text, cut anywhere. The size of anything else has no meaning.
+ */
+export class JsonMeter {
+  /** Bytes so far, with each escape as long as the character is in UTF-8. */
+  size = 0
+  /** Values so far, nested ones included; empty lists and objects count as two. */
+  values = 1
+  #isText = false
+  #isEscape = false
+  /** Hex digits of an escape that are still to come. */
+  #digits = 0
+  /** What the digits say so far. */
+  #unit = 0
+
+  add(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#digits > 0) {
+        this.#addDigit(bytes[at] ?? 0)
+        at += 1
+      } else if (this.#isEscape) {
+        this.#isEscape = false
+        if (bytes[at] === LETTER_U) {
+          this.#digits = 4
+          this.#unit = 0
+        }
+        at += 1
+      } else {
+        at = this.#isText ? this.#addText(bytes, at) : this.#addOther(bytes, at)
+      }
+    }
+  }
+
+  #addDigit(byte: number): void {
+    // The last four bits of a letter are 1 to 6, those of a digit are its value.
+    this.#unit = this.#unit * 16 + (byte & 15) + (byte > NINE ? 9 : 0)
+    this.#digits -= 1
+    // The backslash has been counted. Half of a surrogate pair is half of four bytes.
+    if (this.#digits === 0) this.size += lengthOf(this.#unit) - 1
+  }
+
+  /** @returns Where the text, or the part of it that has no escapes, ends. */
+  #addText(bytes: Uint8Array, start: number): number {
+    let at = start
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at]
+      if (byte !== BACKSLASH && byte !== QUOTE) continue
+      this.#isEscape = byte === BACKSLASH
+      this.#isText = byte === BACKSLASH
+      at += 1
+      break
+    }
+    this.size += at - start
+    return at
+  }
+
+  /** @returns Where a text begins. */
+  #addOther(bytes: Uint8Array, start: number): number {
+    let at = start
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at]
+      if (byte === COMMA || byte === OPEN_BRACKET || byte === OPEN_BRACE) this.values += 1
+      if (byte !== QUOTE) continue
+      this.#isText = true
+      at += 1
+      break
+    }
+    this.size += at - start
+    return at
+  }
+}
+
+/** Bytes of a UTF-16 code unit in UTF-8. */
+function lengthOf(unit: number): number {
+  if (unit < 0x80) return 1
+  return unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3
 }

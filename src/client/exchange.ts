@@ -6,15 +6,12 @@
  * @module
  */
 
+import { isDataName } from '../core/data-name.ts'
 import { KIB } from '../core/limits.ts'
 import { discard, readJson, type Answer } from './answer.ts'
 import { ClientError } from './client-error.ts'
-import { readRetryAfter } from './retry-after.ts'
 import type { ByteSource, FetchedResponse, Server } from './server.ts'
-import { Watchdog } from './watchdog.ts'
-
-/** What is sent slower than this does not move. The server allows bodies the same time. */
-const SLOWEST_BYTES_PER_MS: number = (16 * KIB) / 1000
+import { SLOWEST_BYTES_PER_MS, Watchdog } from './watchdog.ts'
 
 /** Room for the problem details of a refusal. */
 const MAX_PROBLEM_BYTES: number = 64 * KIB
@@ -29,6 +26,16 @@ export interface Outgoing {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array<ArrayBuffer> | ByteSource
   readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * The path of the bytes with this name.
+ *
+ * @throws {ClientError} `ARGUMENT_INVALID` for a name that the protocol does not allow.
+ */
+export function filePath(dataName: string): string {
+  if (isDataName(dataName)) return `/file/${encodeURIComponent(dataName)}`
+  throw new ClientError('ARGUMENT_INVALID', { reason: 'the data name is not a plain file name' })
 }
 
 /**
@@ -111,4 +118,13 @@ async function readProblem(answer: Answer): Promise<string | undefined> {
 
 function sizeOf(body: Uint8Array | ByteSource | undefined): number {
   return body instanceof Uint8Array ? body.byteLength : (body?.size ?? 0)
+}
+
+/** How long the server asks to be left alone, in milliseconds (RFC 9110, 10.2.3). */
+function readRetryAfter(headers: Headers): number | undefined {
+  const value = headers.get('Retry-After') ?? ''
+  if (/^\d+$/.test(value)) return Number(value) * 1000
+  // Date.parse() takes much that is no date of HTTP.
+  const until = /^[A-Z][a-z]{2}, .* GMT$/.test(value) ? Date.parse(value) : NaN
+  return Number.isNaN(until) ? undefined : Math.max(0, until - Date.now())
 }

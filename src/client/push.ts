@@ -11,8 +11,7 @@ import { OCTET_STREAM } from '../core/media-type.ts'
 import { readJson } from './answer.ts'
 import { ClientError } from './client-error.ts'
 import { decodePushResult } from './decode-document.ts'
-import { exchange } from './exchange.ts'
-import { filePath } from './file-path.ts'
+import { exchange, filePath } from './exchange.ts'
 import type { ByteSource, Server } from './server.ts'
 
 /** A longer document might be over the 16 MiB that the server takes; its text goes as a file. */

@@ -8,10 +8,21 @@
  * @module
  */
 
-import { ClientError } from './client-error.ts'
+import { KIB } from '../core/limits.ts'
+import { ClientError, translateFailure } from './client-error.ts'
 import type { Timing } from './timing.ts'
-import { translateFailure } from './translate-failure.ts'
 
+/** What moves slower than this does not move. The server allows bodies the same time. */
+export const SLOWEST_BYTES_PER_MS: number = (16 * KIB) / 1000
+
+const TOO_SLOW = 'the answer does not come to its end'
+
+/** Whether an answer had begun and took too long: somebody is there, and is not well. */
+export function isTooSlow(error: unknown): boolean {
+  return error instanceof ClientError && error.code === 'TIMEOUT' && error.reason === TOO_SLOW
+}
+
+/** How patient a {@link Watchdog} is. */
 export interface WatchdogOptions {
   /** How long to wait while nothing moves, in milliseconds. */
   readonly timeoutMs: number
@@ -25,6 +36,8 @@ export class Watchdog {
   readonly #timing: Timing
   readonly #caller: AbortSignal | undefined
   #giveUp: ((reason: unknown) => void) | undefined
+  /** When the first part of the answer was waited for. */
+  #since: number | undefined
 
   constructor({ timeoutMs, timing }: WatchdogOptions, caller: AbortSignal | undefined) {
     this.#timeoutMs = timeoutMs
@@ -44,8 +57,10 @@ export class Watchdog {
    *
    * @throws {ClientError}, or the reason of the caller.
    */
-  wait<T>(happening: Promise<T>, withinMs: number = this.#timeoutMs): Promise<T> {
-    const cancel = this.#timing.after(withinMs, () => this.#abort(new ClientError('TIMEOUT')))
+  wait<T>(happening: Promise<T>, withinMs: number = this.#timeoutMs, reason?: string): Promise<T> {
+    const cancel = this.#timing.after(withinMs, () => {
+      this.#abort(new ClientError('TIMEOUT', { reason }))
+    })
     return new Promise<T>((resolve, reject) => {
       const { signal } = this
       this.#giveUp = reject
@@ -56,6 +71,21 @@ export class Watchdog {
     }).finally(cancel)
   }
 
+  /**
+   * Waits for the next part of an answer, of which all parts together may take the time-out, and
+   * one second for each 16 KiB: a server that trickles is given up.
+   *
+   * @param received Bytes of the parts that came before.
+   * @throws {ClientError} See {@link isTooSlow}; or the reason of the caller.
+   */
+  waitForPart<T>(part: Promise<T>, received: number): Promise<T> {
+    const now = this.#timing.monotonic()
+    this.#since ??= now
+    const left = this.#since - now + this.#timeoutMs + received / SLOWEST_BYTES_PER_MS
+    return this.wait(part, Math.max(0, Math.min(left, this.#timeoutMs)), TOO_SLOW)
+  }
+
+  /** Ends listening to the signal of the caller. */
   close(): void {
     this.#caller?.removeEventListener('abort', this.#onCallerAbort)
   }

@@ -6,6 +6,7 @@
 
 import { connectDaemon, type DaemonClient } from '../client/connect-daemon.ts'
 import type { Credentials, Send } from '../client/server.ts'
+import type { Timing } from '../client/timing.ts'
 import { formatGroupTime, GROUP_TIME_HEADER, parseGroupTime } from '../core/group-time.ts'
 import type { GroupTime } from '../ports/group-time.ts'
 import { createPeerFetch, type PeerFetchOptions } from './peer-fetch.ts'
@@ -17,10 +18,11 @@ export interface DaemonAddress extends Credentials {
 }
 
 /** What the caller may choose. */
-export interface OpenClientOptions extends PeerFetchOptions {
+export interface OpenClientOptions extends Omit<PeerFetchOptions, 'timing'> {
   /** Told to the other daemon with each request, and learnt from its answers. */
   readonly groupTime?: GroupTime | undefined
   readonly timeoutMs?: number | undefined
+  readonly timing?: Timing | undefined
 }
 
 /** A client, until it is closed. */
@@ -36,11 +38,11 @@ export interface OpenClient extends DaemonClient {
  */
 export function openClient(
   address: DaemonAddress,
-  { groupTime, timeoutMs, ...options }: OpenClientOptions = {},
+  { groupTime, timeoutMs, refuse, timing }: OpenClientOptions = {},
 ): OpenClient {
-  const { fetch, close } = createPeerFetch(address.tlsFingerprint, options)
+  const { fetch, close } = createPeerFetch(address.tlsFingerprint, { refuse, timing })
   const send = groupTime === undefined ? fetch : withGroupTime(fetch, groupTime)
-  return { ...connectDaemon(address, { send, timeoutMs }), close }
+  return { ...connectDaemon(address, { send, timeoutMs, timing }), close }
 }
 
 /** Tells the time with each request. Refusals teach nothing: they may come from a proxy. */

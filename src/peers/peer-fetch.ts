@@ -49,7 +49,7 @@ export interface PeerFetch {
 export interface PeerFetchOptions {
   /** Why no connection to an address may be used, if so: asked before anything is sent. */
   readonly refuse?: ConnectionChecks['refuse']
-  readonly timing?: ConnectionChecks['timing']
+  readonly timing?: ConnectionChecks['timing'] | undefined
 }
 
 /**

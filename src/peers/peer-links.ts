@@ -5,7 +5,8 @@
  */
 
 import { ClientError } from '../client/client-error.ts'
-import { systemTiming } from '../client/timing.ts'
+import { systemTiming, type Timing } from '../client/timing.ts'
+import { isTooSlow } from '../client/watchdog.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { GroupTime } from '../ports/group-time.ts'
@@ -55,7 +56,7 @@ export class PeerLinks implements Peers {
 
   async join(request: JoinRequest): Promise<PeerSummary> {
     const record = this.#book.prepare(request)
-    await probe(record)
+    await probe(record, systemTiming)
     await this.#book.put(record)
     await this.#disconnect(record.name)
     this.#connect(record)
@@ -99,13 +100,13 @@ export class PeerLinks implements Peers {
 const STOPPED = { state: 'stopped', error: undefined } as const
 
 /** While no daemon runs here: what is joined now is linked at the next start. */
-export function createIdlePeers(store: PeerStore): Peers {
+export function createIdlePeers(store: PeerStore, timing: Timing = systemTiming): Peers {
   const book = new PeerBook(store)
   return {
     list: () => book.records.map((record) => summarisePeer(record, 'stopped', undefined)),
     join: async (request) => {
       const record = book.prepare(request)
-      await probe(record)
+      await probe(record, timing)
       await book.put(record)
       return summarisePeer(record, 'stopped', undefined)
     },
@@ -119,11 +120,17 @@ export function createIdlePeers(store: PeerStore): Peers {
 /** Codes of a certificate that is not accepted, as OpenSSL and we spell them. */
 const CERTIFICATE = /CERT|ERR_TLS|UNABLE_TO/
 
+/** Shorter than a command waits for its own daemon, so that the right one is blamed. */
+const PROBE_MS = 12_000
+const PROBE_SILENCE_MS = 10_000
+
 /** Refuses what will never work; a daemon that is away now may come back. */
-async function probe(record: PeerRecord): Promise<void> {
-  const client = openClient(record)
+async function probe(record: PeerRecord, timing: Timing): Promise<void> {
+  const client = openClient(record, { timeoutMs: PROBE_SILENCE_MS, timing })
+  const late = new AbortController()
+  const cancel = timing.after(PROBE_MS, () => late.abort(refused(SLOW)))
   try {
-    const document = await client.latest()
+    const document = await client.latest({ signal: late.signal })
     if (document.contentId === undefined || document.stamp !== undefined) return
     throw refused('its link is for a phone; make one there with: clipgate pair --kind peer')
   } catch (error) {
@@ -131,12 +138,16 @@ async function probe(record: PeerRecord): Promise<void> {
     if (CERTIFICATE.test(error.reason ?? '')) {
       throw refused(`${error.message}; check the certificate, or pin it with --tls-fingerprint`)
     }
+    if (isTooSlow(error)) throw refused(SLOW)
     if (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT' || error.code === 'REFUSED') return
     throw refused(error.message)
   } finally {
+    cancel()
     client.close()
   }
 }
+
+const SLOW = 'that daemon answers too slowly'
 
 function refused(reason: string): DomainError {
   return new DomainError('PEER_REFUSED', `Cannot join: ${reason}`)

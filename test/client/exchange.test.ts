@@ -4,8 +4,12 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { inspect } from 'node:util'
 import { ClientError, connect } from '../../src/client.ts'
+import { getLatest } from '../../src/client/latest.ts'
+import { openServer } from '../../src/client/server.ts'
+import { isTooSlow } from '../../src/client/watchdog.ts'
 import { formatConnectLink, LinkError } from '../../src/link.ts'
 import { json, PASSWORD, startFakeGateway, USER } from './support/fake-gateway.ts'
+import { FakeTiming } from './support/fake-timing.ts'
 
 const TEXT = { type: 'Text', text: 'hi', hasData: false, size: 2, hash: 'aa', dataName: '' }
 const BASIC = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`
@@ -182,6 +186,28 @@ describe('every request', () => {
       { timeoutMs: 20 },
     )
     await assert.rejects(client.probe(), { code: 'TIMEOUT' })
+  })
+
+  it('gives up an answer that trickles, although it never stops', async (t) => {
+    let trickle = (): unknown => undefined
+    const { url } = await startFakeGateway(t, (response) => {
+      trickle = () => response.write(' ')
+      response.write(' ')
+    })
+    const timing = new FakeTiming()
+    const server = openServer({ url, username: USER, password: PASSWORD }, { timing })
+    let isOver = false
+    const given = assert
+      .rejects(getLatest(server, {}), (error) => isTooSlow(error))
+      .finally(() => (isOver = true))
+    while (!isOver) {
+      // The first timer is that of the request; each of the others waits for one part.
+      await Promise.race([given, timing.set.next()])
+      timing.advance(5000)
+      trickle()
+    }
+    await given
+    assert.ok(timing.monotonic() < 60_000, `${timing.monotonic()} ms`)
   })
 
   it('tells a refusal that ends early from a broken connection', async (t) => {

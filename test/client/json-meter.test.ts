@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { JsonMeter } from '../../src/client/json-meter.ts'
+import { JsonMeter } from '../../src/client/answer.ts'
 import fc from '../support/property.ts'
 
 function measure(...pieces: readonly Uint8Array[]): readonly [number, number] {
@@ -17,9 +17,14 @@ const countValues = (value: unknown): number =>
     : 1
 
 describe('the size of JSON', () => {
-  it('counts an escape as one, however it is spelled', () => {
+  it('counts an escape as what it spells has in UTF-8', () => {
     assert.deepEqual(measure(encode('"ab"')), [4, 1])
-    assert.deepEqual(measure(encode('"\\n\\"\\\\\\u0001\\u4e2d"')), [7, 1])
+    assert.deepEqual(measure(encode('"\\n\\"\\\\\\u0001\\u0041"')), [7, 1])
+    for (const character of ['é', '中', '🙂', '\u07ff', '\uFFFF']) {
+      const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16))
+      const escaped = units.map((unit) => `\\u${unit.padStart(4, '0')}`).join('')
+      assert.equal(measure(encode(`"${escaped}"`))[0], encode(`"${character}"`).length, escaped)
+    }
   })
 
   it('counts values outside of texts only', () => {

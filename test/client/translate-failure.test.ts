@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { ClientError, type ClientErrorCode } from '../../src/client.ts'
-import { translateFailure } from '../../src/client/translate-failure.ts'
+import { translateFailure } from '../../src/client/client-error.ts'
 
 /** What Node's fetch throws. */
 function fetchFailed(code: string): TypeError {

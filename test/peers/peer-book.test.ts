@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { formatConnectLink } from '../../src/link.ts'
 import { PeerBook } from '../../src/peers/peer-book.ts'
+import { createIdlePeers } from '../../src/peers/peer-links.ts'
+import { startFakeGateway } from '../client/support/fake-gateway.ts'
+import { FakeTiming } from '../client/support/fake-timing.ts'
 import { MemoryPeerStore } from '../support/memory-peer-store.ts'
 
 /** A link with more in it than the encoder lets through; the decoder takes up to 1 MiB. */
@@ -19,5 +23,30 @@ describe('joining with a link', () => {
     }
     assert.ok(urlFor(`http://example.org${slashes}x`) === `http://example.org${slashes}x`)
     assert.equal(urlFor(`http://example.org${slashes}`), 'http://example.org')
+  })
+  it('refuses a server that trickles, before a command gives its own daemon up', async (t) => {
+    let trickle = (): unknown => undefined
+    const { url } = await startFakeGateway(t, (response) => {
+      trickle = () => response.write(' ')
+      response.write(' ')
+    })
+    const timing = new FakeTiming()
+    const store = new MemoryPeerStore()
+    const link = formatConnectLink({ url, user: 'peer_1234', pwd: 'secret' })
+    let isOver = false
+    const refused = assert
+      .rejects(
+        createIdlePeers(store, timing).join({ link, name: undefined, tlsFingerprint: undefined }),
+        { code: 'PEER_REFUSED' },
+      )
+      .finally(() => (isOver = true))
+    while (!isOver) {
+      await Promise.race([refused, timing.set.next()])
+      timing.advance(1000)
+      trickle()
+    }
+    await refused
+    assert.ok(timing.monotonic() < 15_000, `${timing.monotonic()} ms`)
+    assert.deepEqual(store.records, [])
   })
 })
