@@ -4,7 +4,7 @@ import { serveGateway } from '../support/gateway.ts'
 
 describe('GET /healthz', () => {
   it('answers anybody with 204, no body and nothing to cache', async (t) => {
-    const { url, verifier, devices } = await serveGateway(t)
+    const { url, verifier, devices, logger } = await serveGateway(t)
     for (const headers of [{}, { authorization: 'Basic bm8=' }, { authorization: 'junk' }]) {
       const response = await fetch(`${url}/healthz`, { headers })
       assert.equal(response.status, 204)
@@ -13,6 +13,7 @@ describe('GET /healthz', () => {
       assert.equal(response.headers.get('server'), null)
     }
     assert.equal(verifier.calls, 0)
+    assert.deepEqual(logger.lines, [])
     assert.equal(devices.list()[0]?.lastSeenAt, undefined)
   })
 

@@ -5,7 +5,9 @@
  */
 
 import assert from 'node:assert/strict'
-import type { Station } from './station.ts'
+import { codeIn } from './answer-check.ts'
+import { readStream, type OpenStream } from './read-stream.ts'
+import type { Answer, Station } from './station.ts'
 
 export const EMPTY_DOCUMENT = {
   type: 'Text',
@@ -39,6 +41,36 @@ export async function assertProtected(
 /** Shows what the current item is: a text. */
 export async function assertText({ phone }: Station, text: string): Promise<void> {
   assert.equal((await phone.document())['text'], text)
+}
+
+/** Announces a body of this length, and waits for leave to send it. */
+export function declare(
+  { ask }: Station,
+  bytes: number,
+  method = 'PUT',
+  target = '/file/a',
+  type = 'a/b',
+): Promise<Answer> {
+  const fields = [`Content-Length: ${bytes}`, 'Expect: 100-continue', `Content-Type: ${type}`]
+  return ask({ method, target, fields })
+}
+
+/** Shows that a body of this length is welcome, and one byte more is not. */
+export async function assertLargest(
+  at: Station,
+  bytes: number,
+  ...where: readonly [method: string, target: string, type: string]
+): Promise<void> {
+  assert.equal((await declare(at, bytes, ...where)).status, 100)
+  const refused = await declare(at, bytes + 1, ...where)
+  assert.deepEqual([refused.status, codeIn(refused)], [413, 'BODY_TOO_LARGE'])
+}
+
+/** Opens an event stream, and reads its hello. */
+export async function openEvents(at: Station): Promise<OpenStream> {
+  const stream = await readStream(at, '/api/sse/clipboard')
+  await stream.untilEvent('hello')
+  return stream
 }
 
 /** The headers that tell of the resource, not of the connection and the moment. */

@@ -12,7 +12,9 @@ import { withAlias } from '../../../src/core/item.ts'
 import * as limits from '../../../src/core/limits.ts'
 import { SETTINGS } from '../../../src/daemon/settings.ts'
 import { MAX_LINK_LENGTH } from '../../../src/link/connect-link.ts'
+import { assertLargest } from './conversation.ts'
 import type { RowCheck } from './row-check.ts'
+import { openStation } from './station.ts'
 
 const ANYWHERE = { platform: 'linux', environment: {}, home: '/home/user' } as const
 
@@ -25,11 +27,15 @@ const UNITS: Readonly<Record<string, number>> = {
 }
 
 export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
-  'uploaded file': says(limits.MAX_FILE_BYTES, SETTINGS.maxFileBytes.fallback(ANYWHERE)),
-  'document, text from an upload': says(
-    limits.MAX_METADATA_BYTES,
-    SETTINGS.maxMetadataBytes.fallback(ANYWHERE),
-  ),
+  'uploaded file': async (t, cells) => {
+    says(limits.MAX_FILE_BYTES, SETTINGS.maxFileBytes.fallback(ANYWHERE))(t, cells)
+    await assertLargest(await openStation(t), limits.MAX_FILE_BYTES, 'PUT', '/file/a', 'a/b')
+  },
+  'document, text from an upload': async (t, cells) => {
+    const bytes = limits.MAX_METADATA_BYTES
+    says(bytes, SETTINGS.maxMetadataBytes.fallback(ANYWHERE))(t, cells)
+    await assertLargest(await openStation(t), bytes, 'PUT', '/Sync.json', 'application/json')
+  },
   'life of a staged upload': says(limits.STAGING_TTL_MS, SETTINGS.stagingTtl.fallback(ANYWHERE)),
   'staged names for each device': says(limits.MAX_STAGED_PER_DEVICE),
   'staged bytes': says(limits.STAGING_QUOTA_BYTES, SETTINGS.stagingQuotaBytes.fallback(ANYWHERE)),
@@ -66,7 +72,7 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
 }
 
 /** Shows that the row says one number, which is all of these. */
-function says(...numbers: readonly number[]): RowCheck {
+function says(...numbers: readonly number[]): (...row: Parameters<RowCheck>) => void {
   return (_, [, value = '']) => {
     for (const number of numbers) assert.deepEqual(parseQuantities(value), [number])
   }

@@ -1,5 +1,5 @@
 /**
- * docs/protocol.md about probes and the document, row by row.
+ * docs/protocol.md about probes, the document and events, row by row.
  *
  * @module
  */
@@ -8,7 +8,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { REPEAT_PUSH_MS } from '../../../src/core/limits.ts'
 import { readObject } from '../../support/phone.ts'
-import { assertText, EMPTY_DOCUMENT, PNG, put } from './conversation.ts'
+import { parseFrames } from './answer-check.ts'
+import { assertText, EMPTY_DOCUMENT, openEvents, PNG, put } from './conversation.ts'
 import { sha256 } from './history-rows.ts'
 import type { RowCheck } from './row-check.ts'
 import { openStation, type Answer, type Station } from './station.ts'
@@ -191,4 +192,37 @@ export const PUSH_ROWS: Readonly<Record<string, RowCheck>> = {
     assert.equal(changes, 2, 'activated again')
     assert.equal(ids.size, 1)
   },
+}
+
+/** Shows that this event is the last one of a stream once something was done. */
+function says(
+  name: string,
+  act: (at: Station) => Promise<void> | void,
+  data: (at: Station) => Promise<object> | object = () => ({}),
+): RowCheck {
+  return async (t) => {
+    const at = await openStation(t)
+    const stream = await openEvents(at)
+    await act(at)
+    await stream.untilEvent(name)
+    const last = parseFrames(stream.answer.body).at(-1)
+    const expected = { ...(await data(at)), server_time_ms: at.clock.now() }
+    assert.deepEqual([last?.event, JSON.parse(last?.data ?? '')], [name, expected])
+    stream.close()
+  }
+}
+
+export const EVENT_ROWS: Readonly<Record<string, RowCheck>> = {
+  hello: says('hello', () => {}),
+  update: says(
+    'update',
+    ({ phone }) => phone.pushText('hello'),
+    async ({ phone }) => ({ content_id: (await phone.document())['contentId'] }),
+  ),
+  // In one tick: the second waits for the first to be written, and the third takes its place.
+  resync: says('resync', ({ changes }) => {
+    for (const digit of ['0', '1', '2']) {
+      changes.publish({ contentId: `blake3v1:${digit.repeat(64)}`, activatedAt: 1 })
+    }
+  }),
 }
