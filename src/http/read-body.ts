@@ -107,33 +107,15 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * Reads the body as it comes, at the pace of the consumer, who may leave early.
+ * Reads the body as it comes, at the pace of the consumer, who may leave early. The declared length
+ * was judged by the limit of the route.
  *
- * @throws {HttpError} `BODY_TOO_LARGE`: at once when the declared length passes the limit, else
- *   while iterating as soon as the bytes do. While iterating also `BODY_TIMEOUT`, and
+ * @throws {HttpError} `BODY_TOO_LARGE` as soon as the bytes pass the limit, `BODY_TIMEOUT`,
  *   `INCOMPLETE_BODY` when the client left.
  */
-export function streamBody(
+export async function* streamBody(
   call: BodyCall,
   { limit, idleMs }: StreamBodyOptions,
-): AsyncIterable<Uint8Array> {
-  refuseDeclared(call.request, limit)
-  return readChunks(call, limit, idleMs)
-}
-
-/**
- * Reads a body that nobody wants, so that the connection can be kept.
- *
- * @throws {HttpError} As {@link streamBody}.
- */
-export async function skipBody(call: BodyCall, options: StreamBodyOptions): Promise<void> {
-  for await (const _ of streamBody(call, options)) continue
-}
-
-async function* readChunks(
-  call: BodyCall,
-  limit: number,
-  idleMs: number,
 ): AsyncGenerator<Uint8Array, void> {
   const inbox = new BodyInbox(call, limit)
   const timer = afterWhatCame(idleMs, () => {
@@ -152,6 +134,15 @@ async function* readChunks(
     timer.cancel()
     inbox.close()
   }
+}
+
+/**
+ * Reads a body that nobody wants, so that the connection can be kept.
+ *
+ * @throws {HttpError} As {@link streamBody}.
+ */
+export async function skipBody(call: BodyCall, options: StreamBodyOptions): Promise<void> {
+  for await (const _ of streamBody(call, options)) continue
 }
 
 /** A declared length is only a fast path: it may be absent, or a lie. */

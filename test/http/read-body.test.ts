@@ -39,7 +39,7 @@ async function serve(t: TestContext, idleMs = 60_000, options: KernelOptions = {
     ...options,
     routes: [
       route('POST', '/bytes', watch(bytes), { maxBody: 10 * LIMIT }),
-      route('POST', '/stream', watch(stream)),
+      route('POST', '/stream', watch(stream), { maxBody: LIMIT }),
       route('POST', '/json', async (call) => json(await readJson(call, LIMIT))),
       route('POST', '/length', ({ request }) => text(String(declaredLength(request)))),
       ...(options.routes ?? []),
