@@ -66,7 +66,6 @@ export type {
   StagedUpload,
   StagingArea,
   TakenUpload,
-  UploadHeader,
   UploadName,
   UploadSource,
 } from './ports/staging-area.ts'

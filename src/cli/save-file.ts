@@ -9,7 +9,7 @@ import { lstat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName } from '../lib/save-under-free-name.ts'
-import { codeOf, hasCode } from '../lib/system-error.ts'
+import { codeOf, FULL_DISK_CODES, hasCode } from '../lib/system-error.ts'
 import { CommandError } from './command.ts'
 
 /** A person with more files of one name has another problem. */
@@ -93,9 +93,7 @@ const FILE_CODES: readonly string[] = [
   'EACCES',
   'EPERM',
   'EROFS',
-  'ENOSPC',
-  'EDQUOT',
-  'EFBIG',
+  ...FULL_DISK_CODES,
   'EIO',
   'ELOOP',
   'ENAMETOOLONG',

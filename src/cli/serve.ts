@@ -8,7 +8,7 @@ import { constants } from 'node:os'
 import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
 import { surviveFailures } from '../daemon/survive-failures.ts'
-import { messageOf } from '../lib/message-of.ts'
+import { messageOf } from '../lib/describe-failure.ts'
 import type { Invocation, SettingsInvocation } from './command.ts'
 import { complain, print, printJson } from './shell.ts'
 

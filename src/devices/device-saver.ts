@@ -7,7 +7,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
-import { codeOf, isShortage } from '../lib/system-error.ts'
+import { codeOf, FULL_DISK_CODES, isShortage } from '../lib/system-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -19,9 +19,6 @@ const SIGHTINGS_DELAY_MS = 30_000
 /** How long to wait after a change that could not be saved; doubles up to the longest pause. */
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 60_000
-
-/** The disk, the user's quota, and the size of files that the process may write. */
-const NO_SPACE_CODES = ['ENOSPC', 'EDQUOT', 'EFBIG']
 
 export interface DeviceSaverOptions {
   readonly path: string
@@ -137,7 +134,7 @@ export class DeviceSaver {
 
 function saveError(path: string, cause: unknown): DomainError {
   const code = codeOf(cause) ?? 'an unknown error'
-  if (NO_SPACE_CODES.includes(code)) {
+  if (FULL_DISK_CODES.includes(code)) {
     return new DomainError('NO_SPACE', `Cannot save ${path}: there is no space left`, { cause })
   }
   const reason = isShortage(cause)

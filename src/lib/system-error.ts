@@ -14,6 +14,9 @@ const SHORTAGES: readonly unknown[] = [
   'ERR_WORKER_OUT_OF_MEMORY',
 ]
 
+/** The disk is full, the quota is used up, or the file is larger than a limit allows. */
+export const FULL_DISK_CODES: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG']
+
 /** The code of a failed system call, or of a failure of Node. */
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined

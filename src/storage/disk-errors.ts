@@ -5,24 +5,25 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
-import { codeOf } from '../lib/system-error.ts'
+import { FULL_DISK_CODES, hasCode, codeOf } from '../lib/system-error.ts'
 
-/** No space, over quota, or larger than the file system or a limit allows. */
-const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG']
+/** The disk takes nothing, until somebody mends it: read-only, taken away from this user, or broken. */
+const UNWRITABLE_CODES: readonly string[] = ['EROFS', 'EACCES', 'EPERM', 'EIO']
 
-/** Read-only, taken away from this user, or broken: no room either, until somebody mends it. */
-const UNWRITABLE: readonly unknown[] = ['EROFS', 'EACCES', 'EPERM', 'EIO']
-
-/** Whether `error` came from the disk; what was refused before it got there has no cause. */
+/** Whether an error is `NO_SPACE` because the disk said so; a refusal of our own has no cause. */
 export function isDiskFailure(error: unknown): boolean {
   return error instanceof DomainError && error.code === 'NO_SPACE' && error.cause !== undefined
 }
 
-/** `error` as `NO_SPACE` when the disk is full or takes nothing; else as it is. */
+/**
+ * `NO_SPACE` for a system call that failed because the disk is full or takes nothing; every other
+ * error as it is.
+ *
+ * @param action Begins the message: "Cannot keep the item".
+ */
 export function toDomainError(error: unknown, action: string): unknown {
-  const code = codeOf(error)
-  const isFull = FULL.includes(code)
-  if (!isFull && !UNWRITABLE.includes(code)) return error
-  const reason = isFull ? 'no space left' : `the disk cannot be written (${code})`
+  const isFull = hasCode(error, ...FULL_DISK_CODES)
+  if (!isFull && !hasCode(error, ...UNWRITABLE_CODES)) return error
+  const reason = isFull ? 'no space left' : `the disk cannot be written (${codeOf(error)})`
   return new DomainError('NO_SPACE', `${action}: ${reason}`, { cause: error })
 }

@@ -14,11 +14,24 @@ import { link, readdir, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import { temporaryPath, writeFileAtomically, writeNewFile } from '../lib/atomic-file.ts'
-import { decodeNumber, decodeString, objectOf, optional } from '../lib/decoder.ts'
+import {
+  decodeNumber,
+  decodeString,
+  matching,
+  objectOf,
+  optional,
+  type Decoder,
+} from '../lib/decoder.ts'
 import { codeOf } from '../lib/system-error.ts'
+import { parseJson } from '../lib/utf8.ts'
 import { readOwnFile, toUnusable } from './own-files.ts'
-import { printableHost } from './machine-identity.ts'
-import { identifySelf, isAlive, isElsewhere, type ProcessIdentity } from './process-identity.ts'
+import {
+  identifySelf,
+  isAlive,
+  isElsewhere,
+  printableHost,
+  type ProcessIdentity,
+} from './process-identity.ts'
 
 const LOCK_NAME = 'lock'
 const CLAIM_NAME = /^lock\.[0-9a-f]{32}\.claim$/
@@ -33,13 +46,14 @@ export interface LockHolder extends ProcessIdentity {
 }
 
 interface LockRecord extends LockHolder {
-  /** Tells this lock from every other one. */
+  /** Tells this lock from all others: 32 hex digits. */
   readonly token: string
 }
 
-const decodeRecord = objectOf({
-  token: decodeString,
-  pid: decodeNumber,
+const decodeRecord: Decoder<LockRecord> = objectOf({
+  token: matching(decodeString, (token) => TOKEN.test(token), '32 hex digits'),
+  // Zero and negative numbers mean whole groups of processes to kill(2).
+  pid: matching(decodeNumber, (pid) => Number.isSafeInteger(pid) && pid > 0, 'a process id'),
   processStart: optional(decodeString),
   bootId: optional(decodeString),
   bootTime: optional(decodeNumber),
@@ -124,7 +138,7 @@ async function tryTake(path: string, record: LockRecord): Promise<boolean> {
     const holder = await readRecord(path)
     const claim = holder && (await tryClaim(path, own, { path, record: holder }))
     if (claim === undefined) return false
-    // Who claims late may hold the claim on a lock that has been replaced already.
+    // A late claimant may hold the claim on a lock that has been replaced already.
     if ((await readRecord(path))?.token !== holder?.token) {
       await unlink(claim)
       return false
@@ -160,7 +174,9 @@ async function tryClaim(
 }
 
 /**
- * @param path Of the lock, or of the claim, which is to be removed when its machine is gone.
+ * Refuses a folder that another machine holds.
+ *
+ * @param path The lock, or the claim, that has to be removed when that machine is gone.
  * @throws {DomainError} `DATA_DIRECTORY_BUSY`.
  */
 async function refuseElsewhere(path: string, record: LockRecord): Promise<void> {
@@ -182,7 +198,7 @@ async function tryLink(existing: string, path: string): Promise<boolean> {
   }
 }
 
-/** They were for the lock that we have replaced. */
+/** Removes the claims on the lock that we have replaced. */
 async function removeClaims(folder: string): Promise<void> {
   const names = await readdir(folder)
   const claims = names.filter((name) => CLAIM_NAME.test(name))
@@ -197,27 +213,17 @@ async function removeIfThere(path: string): Promise<void> {
   }
 }
 
-/** `undefined` when there is none. */
+/** Reads a lock or a claim; `undefined` when it is not there. */
 async function readRecord(path: string): Promise<LockRecord | undefined> {
   try {
     const text = await readOwnFile(path)
-    return text === undefined ? undefined : parse(text)
+    return text === undefined ? undefined : decodeRecord(parseJson(text))
   } catch (error) {
     if (error instanceof DomainError) throw error
     const remedy = 'make sure that no clipgate runs on this folder, then remove the file'
     const message = `Cannot read ${path}: it is no lock of ours; ${remedy}`
     throw new DomainError('DATA_CORRUPT', message, { cause: error })
   }
-}
-
-function parse(text: string): LockRecord {
-  const record = decodeRecord(JSON.parse(text))
-  if (!TOKEN.test(record.token)) throw new TypeError('"token" must be 32 hex digits')
-  // Zero and negative numbers mean whole groups of processes to kill(2).
-  if (!Number.isSafeInteger(record.pid) || record.pid < 1) {
-    throw new TypeError('"pid" must be a positive integer')
-  }
-  return record
 }
 
 function format(record: LockRecord): string {

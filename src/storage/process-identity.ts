@@ -1,14 +1,40 @@
 /**
- * Tells processes apart, also when a process id has been used again.
+ * Tells processes apart, also when a process id has been used again, and machines that share a data
+ * directory over a network.
+ *
+ * The id of the machine is private: it is only ever kept as a keyed hash, as machine-id(5) asks.
  *
  * @module
  */
 
-import { readFile } from 'node:fs/promises'
+import { createHmac } from 'node:crypto'
+import { access, readFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { codeOf } from '../lib/system-error.ts'
-import { identifyMachine, isAnotherMachine, type MachineIdentity } from './machine-identity.ts'
 
-/** What is `undefined` cannot be found out on this platform. */
+/** A machine. What is `undefined` cannot be found out on this platform. */
+export interface MachineIdentity {
+  /** `id:` and a hash of the id of the machine, or `host:` and a hash of its name. */
+  readonly machine: string | undefined
+  /** The name of the machine, for people. */
+  readonly host: string | undefined
+}
+
+/** The files of systemd, and of D-Bus where there is no systemd. */
+const ID_FILES: readonly string[] = ['/etc/machine-id', '/var/lib/dbus/machine-id']
+
+/** Exists when systemd made up an id for this boot only, and put it over the first file. */
+const TRANSIENT_ID_FILE = '/run/machine-id'
+
+const MACHINE_ID = /^[0-9a-f]{32}\n?$/
+
+/** The purpose of the hashes, which goes into them. */
+const PURPOSE = 'clipgate: lock of a data directory'
+
+/** The most letters, digits, dots and dashes in the name of a machine. */
+const MAX_NAME_LENGTH = 64
+
+/** A process. What is `undefined` cannot be found out on this platform. */
 export interface ProcessIdentity extends MachineIdentity {
   readonly pid: number
   /** When it started, in clock ticks since the boot. */
@@ -21,7 +47,7 @@ export interface ProcessIdentity extends MachineIdentity {
 
 type Boot = Pick<ProcessIdentity, 'bootId' | 'bootTime'>
 
-/** A clock that is disciplined moves by less; no machine boots again within that. */
+/** A disciplined clock moves by less than this; no machine boots again within it. */
 const SAME_BOOT_SECONDS = 5
 
 /** Who this program is. */
@@ -101,4 +127,57 @@ async function readSystemFile(path: string): Promise<string | undefined> {
     // Not Linux, or hidden from us: then it cannot be known.
     return undefined
   }
+}
+
+/** Which machine this is. */
+export async function identifyMachine(): Promise<MachineIdentity> {
+  const host = hostname()
+  const id = await readMachineId()
+  if (id !== undefined) return { machine: `id:${hash(id)}`, host }
+  // Laptops of other platforms are called otherwise in each network.
+  const isNamed = process.platform === 'linux' && host !== '' && host !== 'localhost'
+  return { machine: isNamed ? `host:${hash(host)}` : undefined, host }
+}
+
+/**
+ * Whether both are known and two machines. An id and a name cannot be compared: that counts as
+ * unknown. Names count less than ids: each container has its own, so they say nothing during one
+ * boot of the machine.
+ */
+export function isAnotherMachine(
+  then: { readonly machine: string | undefined; readonly bootId: string | undefined },
+  now: { readonly machine: string | undefined; readonly bootId: string | undefined },
+): boolean {
+  if (then.machine === undefined || now.machine === undefined) return false
+  if (then.machine === now.machine) return false
+  const isId = now.machine.startsWith('id:')
+  if (then.machine.startsWith('id:') !== isId) return false
+  return isId || then.bootId === undefined || then.bootId !== now.bootId
+}
+
+/** The name of a machine as it may be printed: whoever can write the lock chose it. */
+export function printableHost(host: string | undefined): string {
+  return (host ?? 'unknown').slice(0, MAX_NAME_LENGTH).replace(/[^\w.-]/g, '?')
+}
+
+async function readMachineId(): Promise<string | undefined> {
+  if (await isThere(TRANSIENT_ID_FILE)) return undefined
+  for (const path of ID_FILES) {
+    // Not there, or not readable: then there may be another one.
+    const text = await readFile(path, 'latin1').catch(() => '')
+    // In images of systems it is empty, or says "uninitialized".
+    if (MACHINE_ID.test(text)) return text.trim()
+  }
+  return undefined
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+function hash(secret: string): string {
+  return createHmac('sha256', secret).update(PURPOSE).digest('hex').slice(0, 32)
 }
