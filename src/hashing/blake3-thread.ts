@@ -6,13 +6,13 @@
 
 import { Worker } from 'node:worker_threads'
 
-/** A file being hashed. It must stay open until one of the two endings has settled. */
+/** The hashing of one file, which must stay open until one of the two endings has settled. */
 export interface Blake3Job {
   /** Tells that the first `end` bytes can be read. */
   advance(end: number): void
-  /** Ends it: the file has `end` bytes. */
+  /** Ends the hashing: the file has `end` bytes. @returns Its BLAKE3 in lower-case hex. */
   digest(end: number): Promise<string>
-  /** Ends it without a result. */
+  /** Ends the hashing without a result. */
   cancel(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ interface Ended {
   readonly failure: string | undefined
 }
 
-/** Why the worker does not use the kernel. */
+/** The message of a worker that does not use the kernel. */
 interface KernelTrouble {
   readonly trouble: string
 }
@@ -34,6 +34,7 @@ interface KernelTrouble {
 /** The worker makes few objects; by default it would keep 7 MiB of garbage before it looked. */
 const HEAP = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 }
 
+/** One worker. */
 export class Blake3Thread {
   readonly #worker: Worker
   readonly #onEnd: () => void
@@ -57,8 +58,10 @@ export class Blake3Thread {
     this.#worker.on('exit', () => this.#fail(undefined))
   }
 
+  /** Begins to hash the file that is open as `fd`. */
   start(fd: number): Blake3Job {
-    const job = this.#jobs++
+    const job = this.#jobs
+    this.#jobs += 1
     return {
       advance: (end) => this.#worker.postMessage({ kind: 'advance', job, fd, end }),
       digest: async (end) => {
@@ -71,12 +74,13 @@ export class Blake3Thread {
     }
   }
 
-  /** Whether it keeps the program alive. */
+  /** Sets whether the thread keeps the program alive. */
   hold(isHeld: boolean): void {
     if (isHeld) this.#worker.ref()
     else this.#worker.unref()
   }
 
+  /** Ends the worker. */
   async close(): Promise<void> {
     await this.#worker.terminate()
   }

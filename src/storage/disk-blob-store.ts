@@ -124,8 +124,8 @@ export class DiskBlobStore implements BlobStore {
 
   /** A blob over a file of the user that was hashed some time ago. */
   adopted(path: string, identity: FileIdentity, digests: Digests, modifiedAt: number): DiskBlob {
-    const file = { source: { kind: 'user' }, path, identity, digests, modifiedAt } as const
-    return new DiskBlob({ ...file, remove: async () => undefined })
+    const remove = async (): Promise<void> => undefined
+    return new DiskBlob({ ownName: undefined, path, identity, digests, modifiedAt, remove })
   }
 
   /**
@@ -219,7 +219,7 @@ export class DiskBlobStore implements BlobStore {
 
   #own(name: string, { identity, modifiedAt }: FileState, digests: Digests): DiskBlob {
     return new DiskBlob({
-      source: { kind: 'own', name },
+      ownName: name,
       path: join(this.#options.folder, name),
       // A copy of the data directory has other times, and nobody writes into our files.
       identity: { ...identity, mtimeNs: undefined },

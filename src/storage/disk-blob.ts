@@ -35,14 +35,14 @@ export interface FileState {
   readonly modifiedAt: number
 }
 
-/** Whose file it is. */
-export type BlobSource = { readonly kind: 'own'; readonly name: string } | { readonly kind: 'user' }
-
+/** What a blob is made of. */
 export interface DiskBlobOptions {
-  readonly source: BlobSource
+  /** The name in `blobs/`; `undefined` for a file of the user. */
+  readonly ownName: string | undefined
   readonly path: string
   readonly identity: FileIdentity
   readonly digests: Digests
+  /** Unix milliseconds. */
   readonly modifiedAt: number
   /** Removes a file of ours. */
   readonly remove: (path: string) => Promise<void>
@@ -50,7 +50,8 @@ export interface DiskBlobOptions {
 
 /** The bytes of one file. */
 export class DiskBlob implements HashedBlob {
-  readonly source: BlobSource
+  /** The name in `blobs/`; `undefined` for a file of the user. */
+  readonly ownName: string | undefined
   readonly path: string
   readonly identity: FileIdentity
   readonly digests: Digests
@@ -58,8 +59,8 @@ export class DiskBlob implements HashedBlob {
   readonly #remove: (path: string) => Promise<void>
   #isDiscarded = false
 
-  constructor({ source, path, identity, digests, modifiedAt, remove }: DiskBlobOptions) {
-    this.source = source
+  constructor({ ownName, path, identity, digests, modifiedAt, remove }: DiskBlobOptions) {
+    this.ownName = ownName
     this.path = path
     this.identity = identity
     this.digests = digests
@@ -67,11 +68,7 @@ export class DiskBlob implements HashedBlob {
     this.#remove = remove
   }
 
-  /** The name in `blobs/`; `undefined` for a file of the user. */
-  get ownName(): string | undefined {
-    return this.source.kind === 'own' ? this.source.name : undefined
-  }
-
+  /** Whether the bytes were given up. */
   get isDiscarded(): boolean {
     return this.#isDiscarded
   }
@@ -91,7 +88,7 @@ export class DiskBlob implements HashedBlob {
   async discard(): Promise<void> {
     if (this.#isDiscarded) return
     this.#isDiscarded = true
-    if (this.source.kind === 'own') await this.#remove(this.path)
+    if (this.ownName !== undefined) await this.#remove(this.path)
   }
 
   /**
@@ -101,9 +98,9 @@ export class DiskBlob implements HashedBlob {
    * @throws {DomainError} `BLOB_GONE`.
    */
   async sync(): Promise<void> {
-    const file = await this.#openFile(this.source.kind === 'own' ? SYNC_FLAGS : READ_FLAGS)
+    const file = await this.#openFile(this.ownName !== undefined ? SYNC_FLAGS : READ_FLAGS)
     try {
-      if (this.source.kind === 'own') await file.datasync()
+      if (this.ownName !== undefined) await file.datasync()
     } finally {
       await file.close()
     }
@@ -111,7 +108,7 @@ export class DiskBlob implements HashedBlob {
 
   async #openFile(flags: number): Promise<FileHandle> {
     if (this.#isDiscarded) throw gone('they were discarded')
-    const file = await (this.source.kind === 'own'
+    const file = await (this.ownName !== undefined
       ? openOwnBlob(this.path, flags)
       : openFileOfUser(this.path, flags))
     try {
@@ -136,7 +133,7 @@ export class DiskBlob implements HashedBlob {
       at += bytesRead
     }
     // Whoever writes a file of the user in place is found out before the last bytes are handed out.
-    if (end === this.size && this.source.kind === 'user') await this.#check(file)
+    if (end === this.size && this.ownName === undefined) await this.#check(file)
     return Math.max(0, end - position)
   }
 }

@@ -35,13 +35,14 @@ export interface DiskLatestItemOptions {
   readonly logger: Logger
 }
 
-/** An item of the types that have bytes. */
+/** An item with bytes. */
 interface BinaryItem extends StoredItem {
   readonly blob: StoredBlob
 }
 
 type StoredBlob = DiskBlob | GroupBlob
 
+/** The latest item of a data directory. */
 export class DiskLatestItem implements LatestItem {
   readonly #options: DiskLatestItemOptions
   #text: StoredItem | undefined
@@ -77,7 +78,7 @@ export class DiskLatestItem implements LatestItem {
     return this.#binary
   }
 
-  /** Name of the blob, or of the list, that the item refers to: not to be swept. */
+  /** Name of the blob, or of the list, that the item refers to, which must not be swept. */
   get blobName(): string | undefined {
     return this.#binary?.blob.ownName
   }
@@ -95,7 +96,7 @@ export class DiskLatestItem implements LatestItem {
     }
     const ours = toStoredBlob(blob)
     const replaced = this.#binary?.blob
-    // What is there already was synced when it came; its presence is checked all the same.
+    // Bytes that were synced when they came are only looked at here.
     await this.#options.blobs.sync(ours)
     const binary = { item, blob: ours }
     await this.#save(undefined, binary)
@@ -106,7 +107,10 @@ export class DiskLatestItem implements LatestItem {
   }
 
   async #save(text: StoredItem | undefined, binary: BinaryItem | undefined): Promise<void> {
-    const file = { text: text?.item, binary: binary && toRecord(binary) }
+    const file = {
+      text: text?.item,
+      binary: binary && { item: binary.item, blob: toReference(binary.blob) },
+    }
     try {
       await writeFileAtomically(this.#options.path, formatItemFile(file))
     } catch (error) {
@@ -164,10 +168,10 @@ export class DiskLatestItem implements LatestItem {
 
 function toStoredBlob(blob: Blob): StoredBlob {
   if (blob instanceof DiskBlob || blob instanceof GroupBlob) return blob
-  throw new TypeError('Cannot store a blob of another store')
+  throw new Error('Cannot store a blob of another store')
 }
 
-/** What is safe to do. Once the file is gone, nothing refers to the bytes, and they are swept. */
+/** Says what is safe to do: once the file is gone, nothing refers to the bytes, and they are swept. */
 function remedyOf(error: TypeError): string {
   if (error instanceof NewerVersionError) return 'run that version'
   return (
@@ -176,15 +180,11 @@ function remedyOf(error: TypeError): string {
   )
 }
 
-function toRecord({ item, blob }: BinaryItem): BinaryRecord {
-  return { item, blob: toReference(blob) }
-}
-
 function toReference(blob: StoredBlob): BlobReference {
   const { blake3 } = blob.digests
   if (blob instanceof GroupBlob) return { group: blob.ownName, blake3 }
-  const { source, path, identity, modifiedAt } = blob
-  if (source.kind === 'own') return { name: source.name, blake3 }
+  const { ownName, path, identity, modifiedAt } = blob
+  if (ownName !== undefined) return { name: ownName, blake3 }
   const { ino, mtimeNs = 0n } = identity
   return { file: { path, ino: String(ino), mtimeNs: String(mtimeNs), modifiedAt }, blake3 }
 }

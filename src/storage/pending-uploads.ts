@@ -7,46 +7,36 @@
 
 import { DomainError } from '../core/domain-error.ts'
 
-export interface PendingUpload {
-  /** Its device was dropped meanwhile. */
-  readonly isDropped: boolean
-  /** @throws {DomainError} `CREDENTIAL_GONE` when it is not to be staged any more. */
-  check(): void
-  end(): void
-  /** Ends it when `work` has settled. */
-  endAfter<T>(work: Promise<T>): Promise<T>
-}
-
+/** The uploads of all devices that are between two states. */
 export class PendingUploads {
-  readonly #byDevice = new Map<string, Set<Entry>>()
+  readonly #byDevice = new Map<string, Set<PendingUpload>>()
 
-  /** It must be ended. */
+  /** Notes an upload, which must be ended. */
   begin(deviceId: string): PendingUpload {
-    const entries = this.#byDevice.get(deviceId) ?? new Set()
-    this.#byDevice.set(deviceId, entries)
-    const entry = new Entry(() => {
-      if (entries.delete(entry) && entries.size === 0) this.#byDevice.delete(deviceId)
+    const uploads = this.#byDevice.get(deviceId) ?? new Set()
+    this.#byDevice.set(deviceId, uploads)
+    const upload = new PendingUpload(() => {
+      if (uploads.delete(upload) && uploads.size === 0) this.#byDevice.delete(deviceId)
     })
-    entries.add(entry)
-    return entry
+    uploads.add(upload)
+    return upload
   }
 
-  /** Marks those of a device, in this tick. @returns Settles when all of them have ended. */
+  /** Marks the uploads of a device, in this tick. @returns Settles when all of them have ended. */
   async drop(deviceId: string): Promise<void> {
-    const entries = [...(this.#byDevice.get(deviceId) ?? [])]
-    for (const entry of entries) entry.isDropped = true
-    await Promise.all(entries.map(({ ended }) => ended))
+    const uploads = [...(this.#byDevice.get(deviceId) ?? [])]
+    for (const upload of uploads) upload.isDropped = true
+    await Promise.all(uploads.map(({ ended }) => ended))
   }
 }
 
-/** The sender has no say any more. */
-export function dropped(): DomainError {
-  return new DomainError('CREDENTIAL_GONE', 'Cannot stage the upload: its sender was shut out')
-}
-
-class Entry implements PendingUpload {
+/** An upload between two states. */
+export class PendingUpload {
+  /** Resolves at the end of the upload. */
   readonly ended: Promise<void>
+  /** Whether the device was dropped meanwhile. */
   isDropped = false
+  /** Ends it. */
   end: () => void = () => {}
 
   constructor(onEnd: () => void) {
@@ -58,10 +48,12 @@ class Entry implements PendingUpload {
     })
   }
 
+  /** @throws {DomainError} `CREDENTIAL_GONE` when the upload must not be staged any more. */
   check(): void {
     if (this.isDropped) throw dropped()
   }
 
+  /** Ends it when `work` has settled. */
   async endAfter<T>(work: Promise<T>): Promise<T> {
     try {
       return await work
@@ -69,4 +61,9 @@ class Entry implements PendingUpload {
       this.end()
     }
   }
+}
+
+/** The refusal of an upload whose sender was shut out. */
+export function dropped(): DomainError {
+  return new DomainError('CREDENTIAL_GONE', 'Cannot stage the upload: its sender was shut out')
 }

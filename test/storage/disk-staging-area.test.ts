@@ -279,18 +279,17 @@ describe('what is staged on disk', () => {
 
     it('of bytes: those of uploads under way count, and those that were taken', async (t) => {
       const storage = await openTestStorage(t, { limits })
-      let finish = (): void => undefined
-      const wait = new Promise<void>((resolve) => {
-        finish = resolve
-      })
+      const [begun, end] = [defer<void>(), defer<void>()]
       async function* slow(): AsyncGenerator<Uint8Array> {
         yield Buffer.from('aaaa')
-        await wait
+        begun.resolve()
+        await end.promise
       }
       const declared = header('a.txt', { declaredSize: 4 })
       const underWay = stageUpload(storage.staging, declared, slow())
+      await begun.promise
       await assert.rejects(stage(storage, 'b.txt', 'bbbbbbb'), { code: 'NO_SPACE' })
-      finish()
+      end.resolve()
       await underWay
       const taken = storage.staging.take('did_a', 'a.txt')
       await assert.rejects(stage(storage, 'b.txt', 'bbbbbbb'), { code: 'NO_SPACE' })
