@@ -12,7 +12,7 @@ import { buffer } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { createPhone } from '../../support/phone.ts'
-import type { Stage } from './replay.ts'
+import type { Stage } from './client.ts'
 
 /** What becomes of a text that was pushed, and what the pusher is told. */
 export interface Care {

@@ -5,7 +5,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { sha256 } from '../../support/hashes.ts'
 import { readObject, type Phone } from '../../support/phone.ts'
 
 export interface Observation {
@@ -18,9 +18,9 @@ export interface Observation {
 }
 
 /** A clipboard item, as a person would name it. */
-export type NamedItem =
-  | { readonly type: 'Text'; readonly text: string }
-  | { readonly type: 'Image' | 'File' | 'Group'; readonly dataName: string; readonly bytes: Buffer }
+export type Item =
+  | readonly ['Text', text: string]
+  | readonly ['Image' | 'File' | 'Group', dataName: string, bytes: Buffer]
 
 /** Reads everything, and fails when it does not fit together. */
 export async function observe(phone: Phone): Promise<Observation> {
@@ -33,7 +33,7 @@ export async function observe(phone: Phone): Promise<Observation> {
   if (document['hasData'] !== true) {
     const text = String(document['text'])
     const isNothing = document['contentId'] === undefined
-    const expected = isNothing ? '' : digest(Buffer.from(text))
+    const expected = isNothing ? '' : sha256(Buffer.from(text))
     assert.equal(document['type'], 'Text', 'what has no data is a Text')
     assert.equal(document['size'], Buffer.byteLength(text), 'the size is that of the text')
     assert.equal(hash, expected, 'the hash is that of the text')
@@ -42,14 +42,14 @@ export async function observe(phone: Phone): Promise<Observation> {
   }
 
   const bytes = await phone.download()
-  const content = digest(bytes)
+  const content = sha256(bytes)
   const dataName = String(document['dataName'])
   assert.equal(document['size'], bytes.length, 'the size is that of the bytes')
   assert.equal(hash, content, 'the hash is that of the bytes')
   if (document['type'] === 'Group') {
     assert.match(String(otherHash), /^[\dA-F]+$/, 'the other hash of a Group is one in upper case')
   } else {
-    const bound = digest(Buffer.from(`${dataName}|${content.toUpperCase()}`)).toUpperCase()
+    const bound = sha256(Buffer.from(`${dataName}|${content.toUpperCase()}`)).toUpperCase()
     assert.equal(otherHash, bound, 'the other hash is bound to the name')
   }
   assert.notEqual(document['text'], '', 'there is something to show to a person')
@@ -57,28 +57,23 @@ export async function observe(phone: Phone): Promise<Observation> {
 }
 
 /** Fails unless this is what the other phone sees. */
-export function assertCurrent({ document, bytes }: Observation, item: NamedItem | undefined): void {
+export function assertCurrent({ document, bytes }: Observation, item: Item | 'nothing'): void {
   const { type, text, dataName, contentId } = document
-  if (item === undefined) {
+  if (item === 'nothing') {
     assert.equal(contentId, undefined, 'nothing is on the clipboard')
     return
   }
   assert.match(String(contentId), /^blake3v1:[\da-f]{64}$/, 'there is an item')
-  if (item.type === 'Text') {
-    assert.deepEqual({ type, text }, item, 'this text is on the clipboard')
+  if (item[0] === 'Text') {
+    assert.deepEqual([type, text], item, 'this text is on the clipboard')
     return
   }
-  const { bytes: pushed, ...named } = item
-  assert.deepEqual({ type, dataName }, named, 'this item is on the clipboard')
-  assert.ok(bytes?.equals(pushed), 'its bytes are those that were pushed')
+  assert.deepEqual([type, dataName], item.slice(0, 2), 'this item is on the clipboard')
+  assert.ok(bytes?.equals(item[2]), 'its bytes are those that were pushed')
 }
 
 async function read(phone: Phone, path: string): Promise<Record<string, unknown>> {
   const response = await phone.fetch(path)
   assert.equal(response.status, 200, path)
   return readObject(response)
-}
-
-function digest(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -16,7 +16,7 @@ import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeVerifier } from '../../support/fake-verifier.ts'
 import { MemoryDeviceRegistry } from '../../support/memory-device-registry.ts'
 import { createPhone } from '../../support/phone.ts'
-import type { Stage } from './replay.ts'
+import type { Stage } from './client.ts'
 
 export interface ServedClipboard extends Stage {
   readonly logger: CaptureLogger
