@@ -8,10 +8,12 @@
  * @module
  */
 
+import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { readConfigFile } from './config-file.ts'
-import { configFolder, type Surroundings } from './folders.ts'
+import { codeOf } from '../lib/system-error.ts'
+import { configFolder, ownSurroundings, type Surroundings } from './folders.ts'
 import {
+  completeSettings,
   isSettingName,
   SETTING_NAMES,
   SETTINGS,
@@ -22,10 +24,11 @@ import {
 /** Where settings come from. */
 export interface SettingSources {
   /** By setting name, and `config`, the path of the config file; lists as arrays of strings. */
-  readonly options: Readonly<Record<string, unknown>>
-  readonly where: Surroundings
-  /** What relative paths in options and environment are relative to. */
-  readonly cwd: string
+  readonly options?: Readonly<Record<string, unknown>> | undefined
+  /** By default the platform, the environment and the home folder of this process. */
+  readonly where?: Surroundings | undefined
+  /** The folder of relative paths in options and environment; by default that of this process. */
+  readonly cwd?: string | undefined
 }
 
 /** Settings that cannot be used. */
@@ -60,11 +63,20 @@ const NO_SETTING = 'is not a setting; see "clipgate help serve"'
 
 const CONFIG_VARIABLE = 'CLIPGATE_CONFIG'
 
-// Belongs to the tests, not to the program under test.
+// Variables of the tests, not of the program under test.
 const TEST_PREFIX = 'CLIPGATE_TEST_'
 
-/** @throws {SettingsError} */
-export function loadSettings({ options, where, cwd }: SettingSources): Settings {
+/**
+ * Reads the settings of this process from its environment and its config file, or those of the
+ * sources that are given.
+ *
+ * @throws {SettingsError}
+ */
+export function loadSettings({
+  options = {},
+  where = ownSurroundings(),
+  cwd = process.cwd(),
+}: SettingSources = {}): Settings {
   const problems: string[] = []
   const decoded: Decoded = {}
   let isUsage = false
@@ -90,7 +102,7 @@ export function loadSettings({ options, where, cwd }: SettingSources): Settings 
   }
 
   if (problems.length > 0) throw new SettingsError(problems, isUsage)
-  return withDefaults(decoded, where)
+  return completeSettings(decoded, where)
 }
 
 /** The config file that is read unless another one is named. */
@@ -113,10 +125,33 @@ function toWords(name: string): string {
 }
 
 function readFileEntries(file: string, mayBeMissing: boolean): readonly Entry[] {
-  return readConfigFile(file, { mayBeMissing }).map(([name, raw]) => {
+  return Object.entries(readConfigFile(file, mayBeMissing)).map(([name, raw]) => {
     const spelling = `${JSON.stringify(name)} in "${file}"`
     return { name, spelling, raw, folder: dirname(file), isOption: false }
   })
+}
+
+/** @throws {TypeError} with a message that completes "Cannot use config file …: it …". */
+function readConfigFile(path: string, mayBeMissing: boolean): object {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    const code = codeOf(cause) ?? 'unknown error'
+    if (code === 'ENOENT' && mayBeMissing) return {}
+    throw new TypeError(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`, {
+      cause,
+    })
+  }
+  let value: unknown
+  try {
+    // Editors of some platforms open a file with a byte order mark.
+    value = text.trim() === '' ? {} : JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (cause) {
+    throw new TypeError('is not valid JSON', { cause })
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new TypeError('must hold one JSON object')
 }
 
 function readVariables({ environment }: Surroundings, folder: string): readonly Entry[] {
@@ -146,15 +181,6 @@ function decodeInto<Name extends SettingName>(
   folder: string,
 ): undefined {
   decoded[name] = SETTINGS[name].kind.decode(raw, folder)
-}
-
-function withDefaults(decoded: Decoded, where: Surroundings): Settings {
-  const values = SETTING_NAMES.map((name) => [
-    name,
-    decoded[name] ?? SETTINGS[name].fallback(where),
-  ])
-  // The table has a row, and so this object a member, for every key of Settings.
-  return Object.fromEntries(values) as Settings
 }
 
 /** A `TypeError` is how a decoder refuses; anything else is a bug. */

@@ -12,7 +12,7 @@ import { isIP } from 'node:net'
 import { isAbsolute, resolve } from 'node:path'
 import { withoutTrailing } from '../lib/without-trailing.ts'
 import type { Surroundings } from './folders.ts'
-import { isLoopbackHost, parseHostPort, type HostPort } from './host-port.ts'
+import { formatHostPort, isLoopbackHost, parseHostPort, type HostPort } from './host-port.ts'
 
 /** One way of writing a value. */
 export interface SettingKind<Value> {
@@ -24,15 +24,45 @@ export interface SettingKind<Value> {
    * @throws {TypeError}
    */
   decode(raw: unknown, folder: string): Value
+  /** Writes a value so that {@link decode} reads the same from it. */
+  format(value: Value): string
 }
 
 /** One row of the table of settings. */
 export interface Setting<Value> {
   readonly kind: SettingKind<NonNullable<Value>>
+  readonly meaning: string
   readonly fallback: (where: Surroundings) => Value
   /** The default, in words. */
   readonly byDefault: string
-  readonly meaning: string
+}
+
+/** Writes a row whose default says itself. */
+export function setting<Value extends NonNullable<unknown>>(
+  kind: SettingKind<Value>,
+  value: Value,
+  meaning: string,
+): Setting<Value> {
+  return { kind, meaning, fallback: () => value, byDefault: kind.format(value) }
+}
+
+/** Writes a row whose default depends on the machine, or is clearer in words. */
+export function settingInWords<Value extends NonNullable<unknown>>(
+  kind: SettingKind<Value>,
+  byDefault: string,
+  fallback: (where: Surroundings) => NoInfer<Value>,
+  meaning: string,
+): Setting<Value> {
+  return { kind, meaning, fallback, byDefault }
+}
+
+/** Writes a row of a setting that has no value unless somebody sets it. */
+export function optionalSetting<Value extends NonNullable<unknown>>(
+  kind: SettingKind<Value>,
+  byDefault: string,
+  meaning: string,
+): Setting<Value | undefined> {
+  return { kind, meaning, fallback: () => undefined, byDefault }
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = {
@@ -59,6 +89,7 @@ export const FLAG: SettingKind<boolean> = {
     if (raw === 'false' || raw === '0') return false
     throw new TypeError(`must be true or false, not ${quote(raw)}`)
   },
+  format: (value) => (value ? 'on' : 'off'),
 }
 
 export const PATH: SettingKind<string> = {
@@ -70,6 +101,7 @@ export const PATH: SettingKind<string> = {
     }
     return isAbsolute(raw) ? raw : resolve(folder, raw)
   },
+  format: (value) => value,
 }
 
 export const HOST_PORT: SettingKind<HostPort> = {
@@ -84,6 +116,7 @@ export const HOST_PORT: SettingKind<HostPort> = {
     }
     return parsed
   },
+  format: formatHostPort,
 }
 
 export const LOOPBACK_HOST_PORT: SettingKind<HostPort> = {
@@ -112,20 +145,33 @@ export const ADDRESS: SettingKind<string> = {
     }
     return String(raw)
   },
+  format: (value) => value,
 }
 
 export const BASE_URL: SettingKind<string> = {
   placeholder: 'URL',
   isList: false,
   decode(raw) {
-    const url = typeof raw === 'string' && URL.canParse(raw) ? new URL(raw) : undefined
-    const isPlain =
-      url?.username === '' && url.password === '' && url.search === '' && url.hash === ''
-    if (url === undefined || !isPlain || !/^https?:\/\//.test(url.href)) {
-      throw new TypeError('must be an http or https URL without user, query and fragment')
-    }
-    return withoutTrailing(url.origin + url.pathname, '/')
+    const url = readPlainUrl(raw, /^https?:$/)
+    if (url !== undefined) return withoutTrailing(url.origin + url.pathname, '/')
+    throw new TypeError('must be an http or https URL without user, query and fragment')
   },
+  format: (value) => value,
+}
+
+export const BUS_URL: SettingKind<string> = {
+  placeholder: 'URL',
+  isList: false,
+  decode(raw) {
+    const url = readPlainUrl(raw, /^(?:nats|tls):$/)
+    const isBroker = url !== undefined && url.host !== '' && /^\/?$/.test(url.pathname)
+    if (isBroker) return `${url.protocol}//${url.host}`
+    // Not quoted: it may hold a password that should not be there.
+    throw new TypeError(
+      'must be nats://HOST:PORT or tls://HOST:PORT; a password belongs in --bus-credentials',
+    )
+  },
+  format: (value) => value,
 }
 
 /** Milliseconds; written as `500ms`, `8s`, `1h`, or a plain number of seconds. */
@@ -155,6 +201,7 @@ export function choice<const Name extends string>(names: readonly Name[]): Setti
       if (name === undefined) throw new TypeError(`must be ${anyOf(names)}, not ${quote(raw)}`)
       return name
     },
+    format: (name) => name,
   }
 }
 
@@ -173,6 +220,7 @@ export function list<Value>(
         .flatMap((entry) => (typeof entry === 'string' ? entry.split(',') : [entry]))
         .map((entry) => kind.decode(typeof entry === 'string' ? entry.trim() : entry, folder))
     },
+    format: (values) => values.map(kind.format).join(', ') || 'none',
   }
 }
 
@@ -207,7 +255,19 @@ function measure(
       }
       return value
     },
+    format(value) {
+      const fitting = Object.entries(units).filter(([, factor]) => value % factor === 0)
+      const [unit, factor] = fitting.findLast(([, size]) => size <= value) ?? ['', plainUnit]
+      return `${value / factor}${unit}`
+    },
   }
+}
+
+/** A URL that is nothing but an address; `undefined` for all others. */
+function readPlainUrl(raw: unknown, protocol: RegExp): URL | undefined {
+  const url = typeof raw === 'string' && URL.canParse(raw) ? new URL(raw) : undefined
+  const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === ''
+  return isPlain && protocol.test(url.protocol) ? url : undefined
 }
 
 function anyOf(names: readonly string[]): string {

@@ -10,19 +10,19 @@
 import {
   GIB,
   HEARTBEAT_MS,
+  MAX_CLIPBOARD_IMAGE_BYTES,
   MAX_FILE_BYTES,
   MAX_METADATA_BYTES,
   MIN_FREE_BYTES,
   STAGING_QUOTA_BYTES,
   STAGING_TTL_MS,
 } from '../core/limits.ts'
-import { BUS_SETTINGS, type BusSettings } from './bus-settings.ts'
-import { COPY_SETTINGS, type CopySettings } from './copy-settings.ts'
-import { downloadFolder, stateFolder } from './folders.ts'
+import { downloadFolder, ownSurroundings, stateFolder, type Surroundings } from './folders.ts'
 import type { HostPort } from './host-port.ts'
 import {
   ADDRESS,
   BASE_URL,
+  BUS_URL,
   bytes,
   choice,
   count,
@@ -32,14 +32,20 @@ import {
   list,
   LOOPBACK_HOST_PORT,
   PATH,
+  optionalSetting,
+  setting,
+  settingInWords,
   type Setting,
+  type SettingKind,
 } from './setting-kinds.ts'
 import { LOG_LEVELS, type LogLevel } from './stream-logger.ts'
+
+const COPY_KINDS = ['text', 'image', 'files'] as const
 
 export type ClipboardChoice = 'x11' | 'wayland' | 'macos' | 'windows' | 'none'
 
 /** What a daemon runs with. Durations are milliseconds, sizes bytes, paths absolute. */
-export interface Settings extends BusSettings, CopySettings {
+export interface Settings {
   readonly dataDir: string
   /** `undefined`: see {@link defaultListen}, which depends on the mode. */
   readonly listen: readonly HostPort[] | undefined
@@ -65,6 +71,15 @@ export interface Settings extends BusSettings, CopySettings {
   readonly verifyQueue: number
   readonly heartbeat: number
   readonly receivedDir: string
+  readonly shareTypes: readonly (typeof COPY_KINDS)[number][]
+  readonly maxCopiedTextBytes: number
+  readonly maxCopiedImageBytes: number
+  /** Brokers, tried in turn; `undefined`: no bus. */
+  readonly bus: readonly string[] | undefined
+  /** A `.creds` file of NATS. */
+  readonly busCredentials: string | undefined
+  /** Certificates that brokers may be signed by, as PEM. */
+  readonly busCa: string | undefined
   /** Shows on the desktop what changed with the daemon. */
   readonly notify: boolean
   readonly logLevel: LogLevel
@@ -76,12 +91,12 @@ export type SettingName = keyof Settings
 
 const HOUR_MS = 3_600_000
 
-// Clients give a stream up after 50 s without bytes (Events, rule 1).
+// Clients give a stream up after 50 s without bytes.
 const DEAD_STREAM_MS = 50_000
 
 const GATEWAY_PORT = 42_720
 
-const CONTROL: HostPort = { host: '127.0.0.1', port: 42_721 }
+const FILE: SettingKind<string> = { ...PATH, placeholder: 'FILE' }
 
 /** Where the gateway listens unless told: a node behind a proxy is not to be found on the LAN. */
 export function defaultListen(mode: 'desktop' | 'headless'): readonly HostPort[] {
@@ -90,146 +105,111 @@ export function defaultListen(mode: 'desktop' | 'headless'): readonly HostPort[]
 }
 
 export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]> } = {
-  dataDir: {
-    kind: PATH,
-    fallback: stateFolder,
-    byDefault: 'the state folder of the platform',
-    meaning: 'where everything is kept',
-  },
-  listen: {
-    kind: list(HOST_PORT, { min: 1 }),
-    fallback: () => undefined,
-    byDefault: '0.0.0.0:42720 and [::]:42720; headless 127.0.0.1:42720',
-    meaning: 'where the gateway listens; port 0 picks one',
-  },
-  control: {
-    kind: LOOPBACK_HOST_PORT,
-    fallback: () => CONTROL,
-    byDefault: '127.0.0.1:42721',
-    meaning: 'where commands reach the daemon; loopback only',
-  },
-  headless: {
-    kind: FLAG,
-    fallback: () => false,
-    byDefault: 'off',
-    meaning: 'a node without a clipboard: keeps and serves',
-  },
-  clipboard: {
-    kind: choice(['x11', 'wayland', 'macos', 'windows', 'none']),
-    fallback: () => undefined,
-    byDefault: 'found out',
-    meaning: 'the system clipboard to use',
-  },
-  publicUrl: {
-    kind: BASE_URL,
-    fallback: () => undefined,
-    byDefault: 'the first LAN or overlay address',
-    meaning: 'base URL to put into links',
-  },
-  allowPublic: {
-    kind: FLAG,
-    fallback: () => false,
-    byDefault: 'off',
-    meaning: 'serve clients outside the local networks too, without TLS',
-  },
-  trustedProxies: {
-    kind: list(ADDRESS, { min: 0 }),
-    fallback: () => [],
-    byDefault: 'none',
-    meaning: 'proxies whose X-Forwarded-For counts',
-  },
-  maxConnections: {
-    kind: count(1, 1_000_000),
-    fallback: () => 4096,
-    byDefault: '4096',
-    meaning: 'connections at once',
-  },
-  maxConnectionsPerAddress: {
-    kind: count(1, 1_000_000),
-    fallback: () => 512,
-    byDefault: '512',
-    meaning: 'of those that have not logged in, from one address',
-  },
-  grace: {
-    kind: duration(0, HOUR_MS),
-    fallback: () => 8000,
-    byDefault: '8s',
-    meaning: 'time for uploads in flight when told to stop',
-  },
-  maxFileBytes: {
-    kind: bytes(1, MAX_FILE_BYTES),
-    fallback: () => MAX_FILE_BYTES,
-    byDefault: '10GiB',
-    meaning: 'largest file',
-  },
-  maxMetadataBytes: {
-    kind: bytes(1, MAX_METADATA_BYTES),
-    fallback: () => MAX_METADATA_BYTES,
-    byDefault: '16MiB',
-    meaning: 'largest document',
-  },
-  stagingTtl: {
-    kind: duration(1, 24 * 365 * HOUR_MS),
-    fallback: () => STAGING_TTL_MS,
-    byDefault: '1h',
-    meaning: 'how long an uploaded file waits for its document',
-  },
-  stagingQuotaBytes: {
-    kind: bytes(1, Number.MAX_SAFE_INTEGER),
-    fallback: () => STAGING_QUOTA_BYTES,
-    byDefault: '20GiB',
-    meaning: 'all files that wait, together',
-  },
-  minFreeBytes: {
-    kind: bytes(0, 1024 * 1024 * GIB),
-    fallback: () => MIN_FREE_BYTES,
-    byDefault: '256MiB',
-    meaning: 'disk space that uploads leave free; 0 switches the check off',
-  },
-  verifyWorkers: {
-    kind: count(1, 64),
-    fallback: () => 1,
-    byDefault: '1',
-    meaning: 'passwords verified at once, 64 MiB each',
-  },
-  verifyQueue: {
-    kind: count(1, 100_000),
-    fallback: () => 32,
-    byDefault: '32',
-    meaning: 'verifications that may wait, besides one or two for each device',
-  },
-  heartbeat: {
-    kind: duration(10, DEAD_STREAM_MS - 1),
-    fallback: () => HEARTBEAT_MS,
-    byDefault: '25s',
-    meaning: 'pause between the pings of an event stream',
-  },
-  receivedDir: {
-    kind: PATH,
-    fallback: downloadFolder,
-    byDefault: '"clipgate" in the download folder',
-    meaning: 'where pushed files land',
-  },
-  ...COPY_SETTINGS,
-  ...BUS_SETTINGS,
-  notify: {
-    kind: FLAG,
-    fallback: () => false,
-    byDefault: 'off',
-    meaning: 'show on the desktop what goes wrong, and new devices',
-  },
-  logLevel: {
-    kind: choice(LOG_LEVELS),
-    fallback: () => 'info',
-    byDefault: 'info',
-    meaning: 'the least that is logged',
-  },
-  pairFirst: {
-    kind: FLAG,
-    fallback: () => false,
-    byDefault: 'only on a terminal',
-    meaning: 'pair a first device and show its QR code',
-  },
+  dataDir: settingInWords(
+    PATH,
+    'the state folder of the platform',
+    stateFolder,
+    'where everything is kept',
+  ),
+  listen: optionalSetting(
+    list(HOST_PORT, { min: 1 }),
+    '0.0.0.0:42720 and [::]:42720; headless 127.0.0.1:42720',
+    'where the gateway listens; port 0 picks one',
+  ),
+  control: setting(
+    LOOPBACK_HOST_PORT,
+    { host: '127.0.0.1', port: 42_721 },
+    'where commands reach the daemon; loopback only',
+  ),
+  headless: setting(FLAG, false, 'a node without a clipboard: keeps and serves'),
+  clipboard: optionalSetting(
+    choice(['x11', 'wayland', 'macos', 'windows', 'none']),
+    'found out',
+    'the system clipboard to use',
+  ),
+  publicUrl: optionalSetting(
+    BASE_URL,
+    'the first LAN or overlay address',
+    'base URL to put into links',
+  ),
+  allowPublic: setting(FLAG, false, 'serve clients outside the local networks too, without TLS'),
+  trustedProxies: setting(list(ADDRESS, { min: 0 }), [], 'proxies whose X-Forwarded-For counts'),
+  maxConnections: setting(count(1, 1_000_000), 4096, 'connections at once'),
+  maxConnectionsPerAddress: setting(
+    count(1, 1_000_000),
+    512,
+    'of those that have not logged in, from one address',
+  ),
+  grace: setting(duration(0, HOUR_MS), 8000, 'time for uploads in flight when told to stop'),
+  maxFileBytes: setting(bytes(1, MAX_FILE_BYTES), MAX_FILE_BYTES, 'largest file'),
+  maxMetadataBytes: setting(bytes(1, MAX_METADATA_BYTES), MAX_METADATA_BYTES, 'largest document'),
+  stagingTtl: setting(
+    duration(1, 24 * 365 * HOUR_MS),
+    STAGING_TTL_MS,
+    'how long an uploaded file waits for its document',
+  ),
+  stagingQuotaBytes: setting(
+    bytes(1, Number.MAX_SAFE_INTEGER),
+    STAGING_QUOTA_BYTES,
+    'all files that wait, together',
+  ),
+  minFreeBytes: setting(
+    bytes(0, 1024 * 1024 * GIB),
+    MIN_FREE_BYTES,
+    'disk space that uploads leave free; 0 switches the check off',
+  ),
+  verifyWorkers: setting(count(1, 64), 1, 'passwords verified at once, 64 MiB each'),
+  verifyQueue: setting(
+    count(1, 100_000),
+    32,
+    'verifications that may wait, besides one or two for each device',
+  ),
+  heartbeat: setting(
+    duration(10, DEAD_STREAM_MS - 1),
+    HEARTBEAT_MS,
+    'pause between the pings of an event stream',
+  ),
+  receivedDir: settingInWords(
+    PATH,
+    '"clipgate" in the download folder',
+    downloadFolder,
+    'where pushed files land',
+  ),
+  shareTypes: settingInWords(
+    list(choice(COPY_KINDS), { min: 1 }),
+    'all',
+    () => COPY_KINDS,
+    'what is shared of that which is copied here',
+  ),
+  maxCopiedTextBytes: setting(
+    bytes(1, MAX_METADATA_BYTES),
+    MAX_METADATA_BYTES,
+    'largest text that is shared when it is copied here',
+  ),
+  maxCopiedImageBytes: setting(
+    bytes(1, MAX_CLIPBOARD_IMAGE_BYTES),
+    MAX_CLIPBOARD_IMAGE_BYTES,
+    'largest image that is shared when it is copied here',
+  ),
+  bus: optionalSetting(
+    list(BUS_URL, { min: 1 }),
+    'none',
+    'brokers of NATS over which a group tells its members what is new',
+  ),
+  busCredentials: optionalSetting(FILE, 'none', 'credentials file (.creds) for the broker'),
+  busCa: optionalSetting(
+    FILE,
+    'the authorities that Node trusts',
+    'PEM file of what the certificate of the broker may be signed by',
+  ),
+  notify: setting(FLAG, false, 'show on the desktop what goes wrong, and new devices'),
+  logLevel: setting(choice(LOG_LEVELS), 'info', 'the least that is logged'),
+  pairFirst: settingInWords(
+    FLAG,
+    'only on a terminal',
+    () => false,
+    'pair a first device and show its QR code',
+  ),
 }
 
 export const SETTING_NAMES: readonly SettingName[] = Object.keys(SETTINGS).filter(isSettingName)
@@ -237,4 +217,14 @@ export const SETTING_NAMES: readonly SettingName[] = Object.keys(SETTINGS).filte
 /** Whether the table knows `name`. */
 export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name)
+}
+
+/** Fills in the default of every setting that is not given. */
+export function completeSettings(
+  given: { readonly [Name in SettingName]?: Settings[Name] | undefined },
+  where: Surroundings = ownSurroundings(),
+): Settings {
+  const values = SETTING_NAMES.map((name) => [name, given[name] ?? SETTINGS[name].fallback(where)])
+  // The table has a row, and so this object a member, for every key of Settings.
+  return Object.fromEntries(values) as Settings
 }
