@@ -8,7 +8,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { decodeString, objectOf, type Decoder } from '../lib/decoder.ts'
 import type { Admin } from '../ports/admin.ts'
-import type { Panel } from '../ports/panel.ts'
+import type { PanelClient } from '../ports/panel.ts'
 import {
   decodeDevices,
   decodeLeft,
@@ -20,12 +20,6 @@ import {
   decodeStatus,
 } from './admin-wire.ts'
 import { callControl, type ControlAddress } from './call-control.ts'
-
-/** What commands ask of a running daemon, and of nobody else. */
-export interface PanelClient extends Pick<Panel, 'pause' | 'resume'> {
-  /** The URL that opens the panel in a browser, for as long as this daemon runs. */
-  panelUrl(): Promise<string>
-}
 
 const decodeAddress = objectOf({ url: decodeString })
 const decodeNothing = objectOf({})

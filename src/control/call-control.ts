@@ -32,6 +32,8 @@ export interface ControlAddress {
   /** Base URL of the control listener. */
   readonly url: string
   readonly token: string
+  /** Makes the error that is thrown in the place of {@link ControlUnreachableError}. */
+  readonly explain?: (error: ControlUnreachableError) => Error
 }
 
 /** Nobody answers on the control listener, or nobody who knows us. */
@@ -54,8 +56,24 @@ const decodeProblem = objectOf({
   detail: optional(decodeString),
 })
 
-/** @throws {ControlUnreachableError} Else what the daemon says went wrong. */
+/**
+ * Asks one question.
+ *
+ * @throws {ControlUnreachableError} or what `address.explain` makes of it, when there is no answer.
+ * @throws {DomainError} or {Error} saying what the daemon says went wrong.
+ */
 export async function callControl<Value>(
+  address: ControlAddress,
+  question: ControlQuestion<Value>,
+): Promise<Value> {
+  try {
+    return await ask(address, question)
+  } catch (error) {
+    throw error instanceof ControlUnreachableError ? (address.explain?.(error) ?? error) : error
+  }
+}
+
+async function ask<Value>(
   address: ControlAddress,
   { method, path, decode, body }: ControlQuestion<Value>,
 ): Promise<Value> {

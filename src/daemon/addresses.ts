@@ -5,7 +5,8 @@
  */
 
 import { isIP } from 'node:net'
-import type { NetworkInterfaceInfo } from 'node:os'
+import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
+import type { LinkBase } from '../control/device-admin.ts'
 import { createAddressTest } from '../http/client-address.ts'
 import type { PanelAddress } from '../ports/panel.ts'
 import {
@@ -20,12 +21,6 @@ import {
 export type NetworkInterfaces = Readonly<
   Record<string, readonly Pick<NetworkInterfaceInfo, 'address' | 'internal' | 'cidr'>[] | undefined>
 >
-
-/** The base URL of links, and why a phone may not reach it. */
-export interface BaseUrl {
-  readonly url: string
-  readonly warning: string | undefined
-}
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 
@@ -51,6 +46,16 @@ const isSharedSpace = createTest(['100.64.0.0/10'])
 
 const isLinkLocal = createTest(LINK_LOCAL)
 
+/** The addresses of this machine; none where the system refuses to tell, as Android since 13. */
+export function readInterfaces(): NetworkInterfaces {
+  try {
+    return networkInterfaces()
+  } catch {
+    // Links then need --public-url, of which the start warns; private addresses are near anyway.
+    return {}
+  }
+}
+
 /**
  * Whether `address` is on this machine or on a network beside it: loopback, link-local, private,
  * overlay, or in one of the host's own subnets.
@@ -69,7 +74,7 @@ export function chooseBaseUrl(
   bound: readonly HostPort[],
   interfaces: NetworkInterfaces,
   publicUrl: string | undefined,
-): BaseUrl {
+): LinkBase {
   if (publicUrl !== undefined) return { url: publicUrl, warning: undefined }
 
   const [best] = reachableAt(bound, interfaces)

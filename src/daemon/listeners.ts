@@ -11,9 +11,8 @@ import { Subscribers } from '../lib/subscribers.ts'
 import { isAddressMissing } from '../lib/system-error.ts'
 import type { ListenerStatus } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
-import { isLocalAddress } from './addresses.ts'
+import { isLocalAddress, readInterfaces } from './addresses.ts'
 import { formatBaseUrl, isWildcardHost, type HostPort } from './host-port.ts'
-import { readInterfaces } from './read-interfaces.ts'
 import type { Settings } from './settings.ts'
 
 export type ListenSettings = Pick<

@@ -1,29 +1,21 @@
 /**
- * Finds whoever can do what the owner asks: the running daemon, or nobody but us.
+ * Finds whoever can do what the owner asks: the running daemon, or, while none runs, this program
+ * on the data directory.
  *
  * @module
  */
 
-import { setTimeout as delay } from 'node:timers/promises'
 import { createAdminClient } from '../control/admin-client.ts'
-import { DomainError } from '../core/domain-error.ts'
+import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
+import { createIdlePeers } from '../peers/peer-links.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder } from '../storage/lock.ts'
-import { openLocalAdmin } from './local-admin.ts'
-import {
-  isReachable,
-  PATIENCE_MS,
-  reachDaemon,
-  RETRY_MS,
-  unreachable,
-  type ReachableHolder,
-} from './reach-daemon.ts'
-import type { Settings } from './settings.ts'
-
-export type { Admin, DaemonStatus, DeviceSummary, Pairing } from '../ports/admin.ts'
-export type { BusStatus } from '../ports/bus.ts'
-export type { PeerSummary } from '../ports/peers.ts'
+import { chooseBaseUrl, readInterfaces } from './addresses.ts'
+import { openConfigured } from './open-clipboard.ts'
+import { isBusy, PATIENCE_MS, reachDaemon, retryWhileHeld, unreachable } from './reach-daemon.ts'
+import { NOT_RUNNING, readStatus } from './read-status.ts'
+import { defaultListen, type Settings } from './settings.ts'
 
 /**
  * Opens the data directory, or the control listener of the daemon that holds it.
@@ -33,39 +25,41 @@ export type { PeerSummary } from '../ports/peers.ts'
  */
 export async function openAdmin(settings: Settings, logger: Logger): Promise<Admin> {
   const { dataDir } = settings
-  const patience = performance.now() + PATIENCE_MS
-  for (;;) {
+  const admin = await retryWhileHeld(PATIENCE_MS, async () => {
     const holder = await readLockHolder(dataDir)
-    if (isReachable(holder)) return openRemote(dataDir, holder)
-    const local = await tryLocal(settings, logger)
-    if (local !== undefined) return local
-    if (performance.now() > patience) throw unreachable(holder, 'it has no control listener')
-    await delay(RETRY_MS)
-  }
+    if (holder?.control !== undefined) {
+      return createAdminClient(await reachDaemon(dataDir, holder, holder.control))
+    }
+    return openLocal(settings, logger).catch((error: unknown) => {
+      if (!isBusy(error)) throw error
+      return undefined
+    })
+  })
+  if (admin === undefined) throw unreachable(await readLockHolder(dataDir))
+  return admin
 }
 
-/** `undefined` when somebody else holds the data directory. */
-async function tryLocal(settings: Settings, logger: Logger): Promise<Admin | undefined> {
-  try {
-    return await openLocalAdmin(settings, logger)
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'DATA_DIRECTORY_BUSY') return undefined
-    throw error
-  }
+/** Opens the data directory. What is changed holds from the next start on. */
+async function openLocal(settings: Settings, logger: Logger): Promise<Admin> {
+  const clipboard = await openConfigured(settings, logger, { isBrief: true })
+  const peers = createIdlePeers(clipboard.peerStore)
+  return createDeviceAdmin({
+    devices: clipboard.devices,
+    status: () => readStatus(clipboard, { ...NOT_RUNNING, peers: peers.list() }),
+    linkBase: () => expectedBase(settings),
+    countStreams: () => 0,
+    peers,
+    close: () => clipboard.close(),
+  })
 }
 
-async function openRemote(dataDir: string, holder: ReachableHolder): Promise<Admin> {
-  const { address, explain } = await reachDaemon(dataDir, holder)
-  const client = createAdminClient(address)
-  return {
-    status: () => explain(client.status()),
-    devices: () => explain(client.devices()),
-    pair: (request) => explain(client.pair(request)),
-    rotate: (device, url) => explain(client.rotate(device, url)),
-    revoke: (device) => explain(client.revoke(device)),
-    join: (request) => explain(client.join(request)),
-    leave: (name) => explain(client.leave(name)),
-    peers: () => explain(client.peers()),
-    close: () => client.close(),
-  }
+/** Where the gateway will be found once it runs. */
+function expectedBase({ listen, headless, publicUrl }: Settings): LinkBase {
+  const bound = listen ?? defaultListen(headless ? 'headless' : 'desktop')
+  const base = chooseBaseUrl(bound, readInterfaces(), publicUrl)
+  const isUnknown = publicUrl === undefined && bound.some(({ port }) => port === 0)
+  if (!isUnknown) return base
+  const warning =
+    'The port of the gateway is picked at its start: pair while it runs, or set --public-url'
+  return { url: base.url, warning }
 }

@@ -4,12 +4,10 @@
  * @module
  */
 
-import { setTimeout as delay } from 'node:timers/promises'
-import { createPanelClient, type PanelClient } from '../control/admin-client.ts'
+import { createPanelClient } from '../control/admin-client.ts'
+import type { PanelClient } from '../ports/panel.ts'
 import { readLockHolder } from '../storage/lock.ts'
-import { isReachable, PATIENCE_MS, reachDaemon, RETRY_MS, unreachable } from './reach-daemon.ts'
-
-export type { PanelClient } from '../control/admin-client.ts'
+import { PATIENCE_MS, reachDaemon, retryWhileHeld, unreachable } from './reach-daemon.ts'
 
 /**
  * The daemon that runs on a data directory; `undefined` when none does.
@@ -17,21 +15,12 @@ export type { PanelClient } from '../control/admin-client.ts'
  * @throws {DomainError} `DATA_DIRECTORY_BUSY` when it cannot be asked; `DATA_CORRUPT`.
  */
 export async function openRunning(dataDir: string): Promise<PanelClient | undefined> {
-  const patience = performance.now() + PATIENCE_MS
-  for (;;) {
+  const found = await retryWhileHeld(PATIENCE_MS, async () => {
     const holder = await readLockHolder(dataDir)
-    if (holder === undefined) return undefined
-    if (isReachable(holder)) {
-      const { address, explain } = await reachDaemon(dataDir, holder)
-      const client = createPanelClient(address)
-      return {
-        panelUrl: () => explain(client.panelUrl()),
-        pause: (durationMs) => explain(client.pause(durationMs)),
-        resume: () => explain(client.resume()),
-      }
-    }
-    // It starts, or is a command that will be done in a moment.
-    if (performance.now() > patience) throw unreachable(holder, 'it has no control listener')
-    await delay(RETRY_MS)
-  }
+    if (holder === undefined) return 'none'
+    if (holder.control === undefined) return undefined
+    return createPanelClient(await reachDaemon(dataDir, holder, holder.control))
+  })
+  if (found === undefined) throw unreachable(await readLockHolder(dataDir))
+  return found === 'none' ? undefined : found
 }

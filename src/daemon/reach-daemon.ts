@@ -1,10 +1,11 @@
 /**
- * Reaches the daemon that holds a data directory.
+ * Waits for a data directory that somebody holds, and reaches the daemon that holds it.
  *
  * @module
  */
 
-import { ControlUnreachableError, type ControlAddress } from '../control/call-control.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ControlAddress } from '../control/call-control.ts'
 import { readControlToken } from '../control/control-token.ts'
 import { DomainError } from '../core/domain-error.ts'
 import type { LockHolder } from '../storage/lock.ts'
@@ -12,46 +13,57 @@ import type { LockHolder } from '../storage/lock.ts'
 /** A daemon that starts has its listeners, and another command is done, long before. */
 export const PATIENCE_MS = 10_000
 
-export const RETRY_MS = 50
+const RETRY_MS = 50
 
-/** A holder that says where it can be asked. */
-export type ReachableHolder = LockHolder & { readonly control: string }
-
-export interface ReachedDaemon {
-  readonly address: ControlAddress
-  /** Waits for an answer; says who did not give one. */
-  explain<Value>(answer: Promise<Value>): Promise<Value>
+/**
+ * Calls `attempt` until it finds something. It finds nothing as long as the data directory is held
+ * by somebody who cannot be asked: a daemon that starts, or a command that is done in a moment.
+ *
+ * @returns `undefined` when the time has passed.
+ */
+export async function retryWhileHeld<Found>(
+  patienceMs: number,
+  attempt: () => Promise<Found | undefined>,
+): Promise<Found | undefined> {
+  // `performance` is a module of Node that nothing else at a start needs.
+  const end = process.uptime() * 1000 + patienceMs
+  for (;;) {
+    const found = await attempt()
+    if (found !== undefined || process.uptime() * 1000 > end) return found
+    await delay(RETRY_MS)
+  }
 }
 
-/** @throws {DomainError} `DATA_DIRECTORY_BUSY` when it cannot be asked. */
+/** Whether an error says that somebody else holds the data directory. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'DATA_DIRECTORY_BUSY'
+}
+
+/**
+ * Reads where a daemon can be asked.
+ *
+ * @param url Base URL of its control listener.
+ * @throws {DomainError} `DATA_DIRECTORY_BUSY` when its token cannot be read.
+ */
 export async function reachDaemon(
   dataDir: string,
-  holder: ReachableHolder,
-): Promise<ReachedDaemon> {
+  holder: LockHolder,
+  url: string,
+): Promise<ControlAddress> {
   const token = await readControlToken(dataDir).catch((cause: unknown) => {
     throw unreachable(holder, 'control.token cannot be read', cause)
   })
-  const explain = async <Value>(answer: Promise<Value>): Promise<Value> => {
-    try {
-      return await answer
-    } catch (error) {
-      if (error instanceof ControlUnreachableError)
-        throw unreachable(holder, `${holder.control}: ${error.message}`, error)
-      throw error
-    }
+  return {
+    url,
+    token,
+    explain: (error) => unreachable(holder, `${url}: ${error.message}`, error),
   }
-  return { address: { url: holder.control, token }, explain }
 }
 
-/** Whether a holder can be asked. */
-export function isReachable(holder: LockHolder | undefined): holder is ReachableHolder {
-  return holder?.control !== undefined
-}
-
-/** `DATA_DIRECTORY_BUSY`, with who, why, and what to do. */
+/** Makes a `DATA_DIRECTORY_BUSY` that says who holds the directory, why, and what to do. */
 export function unreachable(
   holder: LockHolder | undefined,
-  reason: string,
+  reason = 'it has no control listener',
   cause?: unknown,
 ): DomainError {
   const who = holder === undefined ? 'the daemon' : `the daemon (process ${holder.pid})`

@@ -5,36 +5,36 @@
  */
 
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { systemTiming } from '../client/timing.ts'
 import { createControl } from '../control/create-control.ts'
 import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
-import { createDeviceAdmin } from '../control/device-admin.ts'
-import { DomainError } from '../core/domain-error.ts'
+import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
-import { createGateway } from '../gateway/create-gateway.ts'
+import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
+import type { GroupBus } from '../peers/bus/open-group-bus.ts'
 import { PeerLinks } from '../peers/peer-links.ts'
-import type { Admin } from '../ports/admin.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Panel } from '../ports/panel.ts'
+import { DiskPrivateFile } from '../storage/disk-private-file.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { toUnusable } from '../storage/own-files.ts'
-import { chooseBaseUrl, listAddresses, loopbackUrl } from './addresses.ts'
-import { createPanel } from './create-panel.ts'
+import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './addresses.ts'
+import type { HostPort } from './host-port.ts'
 import { Listeners } from './listeners.ts'
-import { openBus } from './open-bus.ts'
 import { openConfigured, type Clipboard } from './open-clipboard.ts'
 import { openDesktop, type Desktop } from './open-desktop.ts'
 import { OpeningFile } from './opening-file.ts'
-import { readInterfaces } from './read-interfaces.ts'
+import { isBusy, retryWhileHeld } from './reach-daemon.ts'
 import { readStatus } from './read-status.ts'
-import { defaultListen, type Settings } from './settings.ts'
+import { completeSettings, defaultListen, type Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
 import { readVersion } from './version.ts'
 
-/** A command hashes a password at most; another daemon has its listeners long before. */
-const PATIENCE_MS = 5000
-const RETRY_MS = 50
+/** How long commands may hold the data directory: each hashes one password at most. */
+const START_PATIENCE_MS = 5000
 
 /** Said once both listeners accept. */
 export interface Ready {
@@ -64,15 +64,16 @@ export interface StartDaemonOptions {
 }
 
 /**
- * Starts a daemon.
+ * Starts a daemon. Settings that are not given have their defaults.
  *
  * @throws {DomainError} `DATA_DIRECTORY_BUSY`, `DATA_DIRECTORY_UNUSABLE`, `DATA_CORRUPT`.
  * @throws {Error} when a listener cannot be bound, naming its address. Nothing is left behind.
  */
 export async function startDaemon(
-  settings: Settings,
+  given: Partial<Settings>,
   options: StartDaemonOptions = {},
 ): Promise<Daemon> {
+  const settings = completeSettings(given)
   const { clock = systemClock } = options
   const logger = options.logger ?? createStreamLogger(process.stderr, settings.logLevel)
   const cleanup = new AsyncCleanup()
@@ -91,7 +92,7 @@ export async function startDaemon(
     cleanup.add(() => desktop.close())
     // It was wanted, and will be missing for as long as this daemon runs.
     if (desktop.warning !== undefined) notifier?.report('clipboard', true)
-    return await listen({ settings, clipboard, desktop, notifier, cleanup })
+    return await run({ settings, clipboard, desktop, notifier, cleanup })
   } catch (error) {
     await cleanup.run()
     throw error
@@ -107,31 +108,29 @@ async function openWhenFree(
   logger: Logger,
   more: Parameters<typeof openConfigured>[2],
 ): Promise<Clipboard> {
-  const patience = uptimeMs() + PATIENCE_MS
-  for (;;) {
+  let busy: unknown
+  const opened = await retryWhileHeld(START_PATIENCE_MS, async () => {
     try {
       return await openConfigured(settings, logger, more)
     } catch (error) {
-      const isBusy = error instanceof DomainError && error.code === 'DATA_DIRECTORY_BUSY'
-      if (!isBusy || uptimeMs() > patience) throw error
+      if (!isBusy(error)) throw error
       const holder = await readLockHolder(settings.dataDir)
       if (holder?.control !== undefined) throw error
-      await delay(RETRY_MS)
+      busy = error
+      return undefined
     }
-  }
+  })
+  if (opened === undefined) throw busy
+  return opened
 }
 
-/** `performance` is a module of Node that nothing else at a start needs. */
-function uptimeMs(): number {
-  return process.uptime() * 1000
-}
-
-/** Nobody else needs to load it. */
+/** Opens what shows things on the desktop; nobody else needs to load it. */
 async function openNotifier(deps: Pick<Clipboard, 'clock' | 'logger'>): Promise<Notifier> {
   const { createNotifier } = await import('../desktop/notifications/notifier.ts')
   return createNotifier(deps)
 }
 
+/** What a daemon is made of before it listens. */
 interface Parts {
   readonly settings: Settings
   readonly clipboard: Clipboard
@@ -140,12 +139,62 @@ interface Parts {
   readonly cleanup: AsyncCleanup
 }
 
-async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts): Promise<Daemon> {
-  const { logger, directory } = clipboard
-  const startedAt = new Date(clipboard.clock.now()).toISOString()
-  const listeners = new Listeners(logger, {
+/** What a daemon is made of before its owner can ask anything. */
+interface Running extends Parts {
+  readonly listeners: Listeners
+  readonly gateway: Gateway
+  /** Where the gateway is bound. */
+  readonly bound: readonly HostPort[]
+  readonly peers: PeerLinks
+  readonly bus: GroupBus | undefined
+}
+
+async function run(parts: Parts): Promise<Daemon> {
+  const { settings, clipboard, desktop, notifier, cleanup } = parts
+  const listeners = new Listeners(clipboard.logger, {
     onTrouble: (name, isTrouble) => notifier?.report(name, isTrouble),
   })
+  const { gateway, bound } = await startGateway(parts, listeners)
+  const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
+
+  const peers = new PeerLinks({
+    ...clipboard,
+    store: clipboard.peerStore,
+    memberId: clipboard.member.id,
+    maxFileBytes: settings.maxFileBytes,
+  })
+  cleanup.add(() => peers.close())
+  peers.start()
+  const bus = await openBus(settings, clipboard, () => linkBase().url)
+  cleanup.add(() => bus?.close())
+
+  const running: Running = { ...parts, listeners, gateway, bound, peers, bus }
+  const admin = createAdmin(running, linkBase)
+  const control = await startControl(running, admin)
+  await clipboard.directory.announce({ control })
+
+  // A node behind a proxy listens on loopback on purpose; `pair` tells of the address all the same.
+  const isOnPurpose = settings.headless && bus === undefined
+  const unreachable = isOnPurpose ? undefined : linkBase().warning
+  return {
+    ready: {
+      gateway: loopbackUrl(bound),
+      control,
+      mode: desktop.mode,
+      clipboard: desktop.clipboard,
+      pid: process.pid,
+    },
+    warnings: [desktop.warning, unreachable].filter((text) => text !== undefined),
+    admin,
+    stop: () => cleanup.run(),
+  }
+}
+
+/** Starts the listener of the phones. */
+async function startGateway(
+  { settings, clipboard, desktop, cleanup }: Parts,
+  listeners: Listeners,
+): Promise<Pick<Running, 'gateway' | 'bound'>> {
   const gateway = createGateway(clipboard, {
     version: readVersion(),
     publicUrl: settings.publicUrl,
@@ -157,30 +206,50 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
   })
   cleanup.add(async () => {
     const stopped = listeners.stop(settings.grace)
-    // Nobody opens one from here on, and nobody waits for those that are.
+    // Nobody opens a stream from here on, and nobody waits for those that are open.
     gateway.closeStreams()
     await stopped
   })
-  const bound = await listeners.startGateway(
-    gateway,
-    settings.listen ?? defaultListen(desktop.mode),
-    settings,
+  const wanted = settings.listen ?? defaultListen(desktop.mode)
+  return { gateway, bound: await listeners.startGateway(gateway, wanted, settings) }
+}
+
+/**
+ * Opens the bus, and loads nothing of it where none is wanted.
+ *
+ * @param url Where others reach the gateway, as it is now.
+ * @throws {DomainError} as `openGroupBus`.
+ */
+async function openBus(
+  { bus: servers, busCredentials, busCa, maxFileBytes }: Settings,
+  clipboard: Clipboard,
+  url: () => string,
+): Promise<GroupBus | undefined> {
+  if (servers === undefined) return undefined
+  const { openGroupBus, GROUP_KEY_FILE, GROUP_RECORD_FILE } = await import(
+    '../peers/bus/open-group-bus.ts'
   )
-  const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
-
-  const peers = new PeerLinks({
+  const fileOf = (name: string): DiskPrivateFile =>
+    new DiskPrivateFile(join(clipboard.directory.path, name))
+  return openGroupBus({
     ...clipboard,
-    store: clipboard.peerStore,
-    memberId: clipboard.member.id,
-    maxFileBytes: settings.maxFileBytes,
+    servers,
+    credentialsFile: busCredentials,
+    caFile: busCa,
+    keyFile: fileOf(GROUP_KEY_FILE),
+    recordFile: fileOf(GROUP_RECORD_FILE),
+    now: clipboard.clock.now(),
+    timing: systemTiming,
+    maxFileBytes,
+    url,
   })
-  cleanup.add(() => peers.close())
-  peers.start()
+}
 
-  const bus = await openBus(settings, clipboard, () => linkBase().url)
-  cleanup.add(() => bus?.close())
-
-  const admin = createDeviceAdmin({
+/** Makes what the owner may ask. */
+function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
+  const { clipboard, desktop, listeners, gateway, peers, bus } = running
+  const startedAt = new Date(clipboard.clock.now()).toISOString()
+  return createDeviceAdmin({
     devices: clipboard.devices,
     status: () =>
       readStatus(clipboard, {
@@ -200,47 +269,55 @@ async function listen({ settings, clipboard, desktop, notifier, cleanup }: Parts
     peers,
     close: async () => undefined,
   })
+}
+
+/** Starts the listener of the owner. @returns Its base URL. */
+async function startControl(running: Running, admin: Admin): Promise<string> {
+  const { settings, clipboard, listeners, cleanup } = running
+  const { clock, logger, directory } = clipboard
   const token = await createControlToken(directory.path).catch((error: unknown) => {
     throw toUnusable(join(directory.path, CONTROL_TOKEN_FILE), error)
-  })
-  const panel = createPanel({
-    clipboard,
-    desktop,
-    gateway,
-    listeners,
-    peers,
-    bus,
-    addresses: () => listAddresses(bound, readInterfaces(), settings.publicUrl),
   })
   const openingFile = new OpeningFile(directory.path, clipboard)
   cleanup.add(() => openingFile.remove())
   await openingFile.remove()
-  const owner = createControl({
+  const control = createControl({
     admin,
-    panel,
+    panel: createPanel(running),
     token,
-    clock: clipboard.clock,
+    clock,
     logger,
     onAddressGiven: () => openingFile.removeLater(),
   })
-  cleanup.add(() => owner.closeStreams())
-  const control = await listeners.startControl(owner.listener, settings.control)
-  await directory.announce({ control })
+  cleanup.add(() => control.closeStreams())
+  return listeners.startControl(control.listener, settings.control)
+}
 
-  // A node behind a proxy listens on loopback on purpose; `pair` tells of the address all the same.
-  const isOnPurpose = settings.headless && bus === undefined
-  const unreachable = isOnPurpose ? undefined : linkBase().warning
-  const warnings = [desktop.warning, unreachable].filter((text) => text !== undefined)
+/** Makes what only a running daemon can be asked. */
+function createPanel(running: Running): Panel {
+  const { settings, clipboard, desktop, gateway, bound, listeners, peers, bus } = running
+  const { latest, changes, devices, storage } = clipboard
   return {
-    ready: {
-      gateway: loopbackUrl(bound),
-      control,
-      mode: desktop.mode,
-      clipboard: desktop.clipboard,
-      pid: process.pid,
+    get item() {
+      return latest.current
     },
-    warnings,
-    admin,
-    stop: () => cleanup.run(),
+    addresses: () => listAddresses(bound, readInterfaces(), settings.publicUrl),
+    pause: desktop.pause,
+    resume: desktop.resume,
+    onChange: (listener) => {
+      const subscriptions = [
+        changes.subscribe(() => listener()),
+        devices.onChange(listener),
+        storage.staging.onChange(listener),
+        gateway.onStreams(listener),
+        listeners.onChange(listener),
+        peers.onChange(listener),
+        desktop.onChange(listener),
+        bus?.onChange(listener),
+      ]
+      return () => {
+        for (const unsubscribe of subscriptions) unsubscribe?.()
+      }
+    },
   }
 }

@@ -8,7 +8,7 @@ import { readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { NetworkInterfaces } from '../daemon/addresses.ts'
 import type { Surroundings } from '../daemon/folders.ts'
-import { readInterfaces } from '../daemon/read-interfaces.ts'
+import { readInterfaces } from '../daemon/addresses.ts'
 
 /** What `statfs` says, in blocks and files. */
 export interface DiskNumbers {

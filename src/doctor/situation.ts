@@ -7,12 +7,8 @@
  * @module
  */
 
-import {
-  openAdmin,
-  type Admin,
-  type DaemonStatus,
-  type DeviceSummary,
-} from '../daemon/open-admin.ts'
+import { openAdmin } from '../daemon/open-admin.ts'
+import type { Admin, DaemonStatus, DeviceSummary } from '../ports/admin.ts'
 import type { Settings } from '../daemon/settings.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { Logger } from '../ports/logger.ts'
