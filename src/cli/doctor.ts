@@ -10,7 +10,7 @@ import { BASE_URL } from '../daemon/setting-kinds.ts'
 import type { Settings } from '../daemon/settings.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
 import { checkMachine } from '../doctor/check-machine.ts'
-import { fine, problem, type Finding } from '../doctor/finding.ts'
+import { fine, findingOf, problem, type Finding } from '../doctor/finding.ts'
 import { ownMachine } from '../doctor/machine.ts'
 import { readSituation, type Situation } from '../doctor/situation.ts'
 import { examine, type Address } from '../doctor/through/examine.ts'
@@ -62,7 +62,7 @@ async function look(
     tell([settings])
     return undefined
   }
-  tell([fine('settings', 'can be used')])
+  tell([findingOf('settings', fine('can be used'))])
   return readSituation(settings, ownMachine(call.shell.where), loggerOf(call))
 }
 
@@ -73,7 +73,7 @@ function loadSettings({ args, shell }: Invocation): Settings | Finding {
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
     const fix = 'correct what it names; "clipgate help serve" has all settings'
-    return problem('settings', error.message.replaceAll('\n', '; '), fix)
+    return findingOf('settings', problem(error.message.replaceAll('\n', '; '), fix))
   }
 }
 

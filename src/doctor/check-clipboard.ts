@@ -8,52 +8,47 @@ import { findClipboards } from '../daemon/open-system-clipboard.ts'
 import { systemClock } from '../lib/clock.ts'
 import { prepareWatch } from '../desktop/wayland/watch-command.ts'
 import { XConnection } from '../desktop/x11/x-connection.ts'
-import { findUntrusted } from '../lib/find-untrusted.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { ClipboardKind } from '../ports/system-clipboard.ts'
-import { findPlace, findTrouble } from './check-data-directory.ts'
-import { fine, hint, problem, type Finding } from './finding.ts'
+import { fine, hint, problem, type Verdict } from './finding.ts'
 import { readSystemFile, type Machine } from './machine.ts'
 import type { Situation } from './situation.ts'
-
-const CHECK = 'clipboard'
 
 const ANSWER_MS = 3000
 
 const HEADLESS =
   'or say that none is wanted: --headless, or --clipboard none to serve phones all the same'
 
-export async function checkClipboard(situation: Situation): Promise<Finding> {
+/** Looks at the clipboard that a daemon uses, or at those that a start would try. */
+export async function checkClipboard(situation: Situation): Promise<Verdict> {
   const { daemon, settings, machine } = situation
   if (daemon !== undefined && daemon.status.clipboard !== 'none') {
     const { clipboard, clipboardError } = daemon.status
-    if (clipboardError === undefined) return fine(CHECK, `${clipboard} is in use`)
+    if (clipboardError === undefined) return fine(`${clipboard} is in use`)
     return problem(
-      CHECK,
       `${clipboard}: ${clipboardError}`,
       'start the daemon again from a terminal of the desktop session',
     )
   }
-  if (settings.headless) return fine(CHECK, 'none: headless')
-  if (settings.clipboard === 'none') return fine(CHECK, 'none is wanted')
-  if (daemon !== undefined && daemon.status.mode === 'desktop') return fine(CHECK, 'none is in use')
+  if (settings.headless) return fine('none: headless')
+  if (settings.clipboard === 'none') return fine('none is wanted')
+  if (daemon !== undefined && daemon.status.mode === 'desktop') return fine('none is in use')
   const isTold = daemon === undefined ? false : await wasToldHeadless(daemon.holder.pid, machine)
-  if (isTold === true) return fine(CHECK, 'none: the daemon was started headless')
+  if (isTold === true) return fine('none: the daemon was started headless')
 
   const { usable, trouble } = await findUsable(situation)
-  if (daemon === undefined) return trouble ?? fine(CHECK, `${usable} would be used`)
+  if (daemon === undefined) return trouble ?? fine(`${usable} would be used`)
   if (isTold === false && trouble !== undefined) return trouble
   const why = trouble?.detail ?? `${usable} could be reached`
   return hint(
-    CHECK,
     `the daemon is headless; from here, ${why}`,
     'if that is not wanted, start the daemon from a terminal of the desktop session',
   )
 }
 
 /**
- * Whether a daemon was told to be headless, and is not so for want of a clipboard; settings of its
- * own call are not in those that we have read. `undefined` where nobody tells.
+ * Whether a daemon was told to be headless, instead of having found no clipboard: the settings of its
+ * call are not in those that we have read. `undefined` where the system does not say.
  */
 async function wasToldHeadless(pid: number, machine: Machine): Promise<boolean | undefined> {
   const call = await readSystemFile(machine, `proc/${pid}/cmdline`)
@@ -63,40 +58,11 @@ async function wasToldHeadless(pid: number, machine: Machine): Promise<boolean |
   return environment.split('\0').includes('CLIPGATE_HEADLESS=true')
 }
 
-/** Whether pushed files can land, where there is a clipboard to offer them. */
-export async function checkReceivedFolder({ daemon, settings }: Situation): Promise<Finding> {
-  const check = 'received-folder'
-  const isUsed =
-    daemon === undefined
-      ? !settings.headless && settings.clipboard !== 'none'
-      : daemon.status.clipboard !== 'none'
-  if (!isUsed)
-    return fine(check, 'none: without a clipboard, pushed files stay in the data directory')
-  const { receivedDir } = settings
-  const place = await findPlace(receivedDir)
-  const trouble = place.isFolder
-    ? ((await findTrouble(place.path)) ?? (await findForeign(receivedDir)))
-    : 'it is not a folder'
-  if (trouble !== undefined) {
-    const fix = 'make it a folder that this user can write to, or set --received-dir'
-    return problem(check, `${place.path} cannot take pushed files: ${trouble}`, fix)
-  }
-  return fine(
-    check,
-    place.path === receivedDir ? receivedDir : `${receivedDir} is made when needed`,
-  )
-}
-
-async function findForeign(path: string): Promise<string | undefined> {
-  const untrusted = await findUntrusted(path)
-  return untrusted && `${untrusted.path} ${untrusted.reason}`
-}
-
 interface Usable {
   /** Names the clipboard that would be used. */
   readonly usable: string
   /** Why none would be. */
-  readonly trouble: Finding | undefined
+  readonly trouble: Verdict | undefined
 }
 
 /** Goes through the clipboards as a start does. */
@@ -123,7 +89,7 @@ async function findUsable({ settings, machine }: Situation): Promise<Usable> {
   const fix = reasons.some((reason) => reason.includes('"x11"'))
     ? 'install it beside clipgate: npm install x11'
     : `start it from a terminal of the desktop, for DISPLAY, XAUTHORITY and WAYLAND_DISPLAY, ${HEADLESS}`
-  return { usable: '', trouble: problem(CHECK, reasons.join('; '), fix) }
+  return { usable: '', trouble: problem(reasons.join('; '), fix) }
 }
 
 function nameOfPlace(kind: ClipboardKind, environment: Machine['environment']): string {

@@ -7,21 +7,17 @@
 import { describeFailure } from '../lib/describe-failure.ts'
 import { DomainError } from '../core/domain-error.ts'
 import type { Logger } from '../ports/logger.ts'
-import { checkAddresses } from './check-addresses.ts'
-import { checkClipboard, checkReceivedFolder } from './check-clipboard.ts'
-import { checkClock } from './check-clock.ts'
+import { checkClipboard } from './check-clipboard.ts'
 import { checkDaemon, checkDevices } from './check-daemon.ts'
-import { checkDataDirectory } from './check-data-directory.ts'
-import { checkDisk } from './check-disk.ts'
-import { checkFirewall } from './check-firewall.ts'
-import { checkDescriptors, checkMemory } from './check-limits.ts'
-import { checkListening } from './check-listening.ts'
-import { problem, type Finding } from './finding.ts'
+import { checkDataDirectory, checkDisk, checkReceivedFolder } from './check-data.ts'
+import { checkClock, checkDescriptors, checkMemory } from './check-limits.ts'
+import { checkAddresses, checkFirewall, checkListening } from './check-network.ts'
+import { findingOf, problem, type Finding, type Verdict } from './finding.ts'
 import type { Situation } from './situation.ts'
 
-type Check = (situation: Situation, logger: Logger) => Finding | Promise<Finding>
+type Check = (situation: Situation, logger: Logger) => Verdict | Promise<Verdict>
 
-/** In the order in which they are told. */
+/** Every check by its name, in the order in which findings are told. */
 const CHECKS: Readonly<Record<string, Check>> = {
   'data-directory': checkDataDirectory,
   daemon: checkDaemon,
@@ -37,9 +33,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   memory: checkMemory,
 }
 
-/** What reads it. */
+/** Checks that read the data directory: of one that cannot be used they would say the same again. */
 const IN_DATA_DIRECTORY: readonly string[] = ['daemon', 'devices', 'disk']
 
+/** Runs the checks one after the other. */
 export async function checkMachine(
   situation: Situation,
   logger: Logger,
@@ -47,9 +44,8 @@ export async function checkMachine(
   const findings: Finding[] = []
   let isUnusable = false
   for (const [name, check] of Object.entries(CHECKS)) {
-    // They would say the same again.
     if (isUnusable && IN_DATA_DIRECTORY.includes(name)) continue
-    const finding = await attempt(name, () => check(situation, logger))
+    const finding = findingOf(name, await attempt(() => check(situation, logger)))
     findings.push(finding)
     isUnusable ||= name === 'data-directory' && !finding.ok && situation.daemon === undefined
   }
@@ -57,18 +53,15 @@ export async function checkMachine(
 }
 
 /** A check that fails is a finding like any other. */
-async function attempt(name: string, check: () => Finding | Promise<Finding>): Promise<Finding> {
+async function attempt(check: () => Verdict | Promise<Verdict>): Promise<Verdict> {
   try {
     return await check()
   } catch (error) {
     if (error instanceof DomainError) {
-      return problem(name, error.message, 'see what it names; a start would stop there')
+      return problem(error.message, 'see what it names; a start would stop there')
     }
     const { reason } = describeFailure(error)
-    return problem(
-      name,
-      `cannot be checked: ${reason}`,
-      'see the file or the system call that it names',
-    )
+    const fix = 'see the file or the system call that it names'
+    return problem(`cannot be checked: ${reason}`, fix)
   }
 }

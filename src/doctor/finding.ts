@@ -4,10 +4,8 @@
  * @module
  */
 
-/** One finding. */
-export interface Finding {
-  /** Stable name, in kebab-case. */
-  readonly check: string
+/** What a check says of the one thing that it looks at. */
+export interface Verdict {
   /** Whether a phone can live with it. */
   readonly ok: boolean
   readonly detail: string
@@ -15,17 +13,28 @@ export interface Finding {
   readonly fix: string | undefined
 }
 
-/** Nothing to do. */
-export function fine(check: string, detail: string): Finding {
-  return { check, ok: true, detail, fix: undefined }
+/** A verdict, and the name of its check. */
+export interface Finding extends Verdict {
+  /** Stable name, in kebab-case. */
+  readonly check: string
+}
+
+/** Nothing needs to be done. */
+export function fine(detail: string): Verdict {
+  return { ok: true, detail, fix: undefined }
 }
 
 /** It works, or cannot be seen from here; some people will want to do something all the same. */
-export function hint(check: string, detail: string, fix: string): Finding {
-  return { check, ok: true, detail, fix }
+export function hint(detail: string, fix: string): Verdict {
+  return { ok: true, detail, fix }
 }
 
 /** This stops a phone, or is not safe. */
-export function problem(check: string, detail: string, fix: string): Finding {
-  return { check, ok: false, detail, fix }
+export function problem(detail: string, fix: string): Verdict {
+  return { ok: false, detail, fix }
+}
+
+/** A verdict as the finding of a check, with its members in the order that scripts see. */
+export function findingOf(check: string, { ok, detail, fix }: Verdict): Finding {
+  return { check, ok, detail, fix }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { createSocket } from 'node:dgram'
 import { readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { NetworkInterfaces } from '../daemon/addresses.ts'
@@ -19,10 +20,13 @@ export interface DiskNumbers {
   readonly ffree: number
 }
 
+/** A machine to look at. */
 export interface Machine extends Pick<Surroundings, 'platform' | 'environment'> {
   /** Where files of the system are: `/`. */
   readonly root: string
   interfaces(): NetworkInterfaces
+  /** The own address from which packets leave for the internet; `undefined` where none would. */
+  sourceAddress(): Promise<string | undefined>
   statfs(path: string): Promise<DiskNumbers>
   /** Unix milliseconds. */
   now(): number
@@ -30,17 +34,32 @@ export interface Machine extends Pick<Surroundings, 'platform' | 'environment'> 
   availableMemory(): number
 }
 
-/** The real one. */
+/** The machine that this program runs on. */
 export function ownMachine({ platform, environment }: Surroundings): Machine {
   return {
     platform,
     environment,
     root: '/',
     interfaces: readInterfaces,
+    sourceAddress: findSourceAddress,
     statfs: async (path) => statfs(path),
     now: () => Date.now(),
     availableMemory: () => process.availableMemory(),
   }
+}
+
+/** An address for documentation (RFC 5737), and a port that discards what it gets. */
+const ELSEWHERE = ['192.0.2.1', 9] as const
+
+/** Asks the system for the route to somewhere else: connecting a socket for UDP sends nothing. */
+function findSourceAddress(): Promise<string | undefined> {
+  const [address, port] = ELSEWHERE
+  const socket = createSocket('udp4')
+  const found = new Promise<string | undefined>((resolve) => {
+    socket.once('error', () => resolve(undefined))
+    socket.connect(port, address, () => resolve(socket.address().address))
+  })
+  return found.finally(() => socket.close())
 }
 
 /** Text of a file of the system; `undefined` when there is none, or none that we may read. */

@@ -13,7 +13,7 @@ import type { Settings } from '../daemon/settings.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder, type LockHolder } from '../storage/lock.ts'
-import { problem, type Finding } from './finding.ts'
+import { problem, type Verdict } from './finding.ts'
 import type { Machine } from './machine.ts'
 
 /** A daemon that answers. */
@@ -30,7 +30,7 @@ export interface Situation {
   /** `undefined` also when there is one that cannot be asked; {@link trouble} says so then. */
   readonly daemon: RunningDaemon | undefined
   /** Why it cannot be told whether a daemon runs, or what it does. */
-  readonly trouble: Finding | undefined
+  readonly trouble: Verdict | undefined
 }
 
 /** Looks for the daemon; makes nothing, and takes no lock. */
@@ -45,7 +45,7 @@ export async function readSituation(
     const reason = messageOf(error)
     const fix =
       'stop what holds the data directory, here or on that machine, then start: clipgate serve'
-    return { settings, machine, daemon: undefined, trouble: problem('daemon', reason, fix) }
+    return { settings, machine, daemon: undefined, trouble: problem(reason, fix) }
   }
 }
 

@@ -65,6 +65,7 @@ async function check(t: TestContext, surroundings: Surroundings = {}): Promise<F
       environment: {},
       root,
       interfaces: () => LAN,
+      sourceAddress: async () => '192.168.1.20',
       statfs: async () => ROOMY,
       now: () => Date.now(),
       availableMemory: () => GIB,
@@ -173,24 +174,19 @@ describe('clipgate doctor, before a start', () => {
     findings.expectOnly('daemon', /no lock of ours/, /./)
   })
 
-  it('finds a port that somebody has, and names who', needsLinux(), async (t) => {
+  it('finds a port that somebody has, and says how to see who', async (t) => {
     const server = createServer()
     await once(server.listen(0, '127.0.0.1'), 'listening')
     t.after(() => server.close())
     // `listen` was given an address, so this is one.
     const { port } = server.address() as AddressInfo
-    const findings = await check(t, {
+    const listen = await check(t, {
       options: { listen: [`127.0.0.1:${port}`], headless: true },
-      root: '/',
     })
-    findings.expectOnly(
-      'listening',
-      new RegExp(`:${port} is taken by process ${process.pid} \\(`),
-      /--listen/,
-    )
-
-    const unknown = await check(t, { options: { control: `127.0.0.1:${port}` } })
-    unknown.expectOnly('listening', /is taken by another program$/, /--control/)
+    const taken = new RegExp(`:${port} is taken by another program$`)
+    listen.expectOnly('listening', taken, new RegExp(`ss -ltnp sport = :${port}\\).*--listen$`))
+    const control = await check(t, { options: { control: `127.0.0.1:${port}` } })
+    control.expectOnly('listening', taken, /--control/)
   })
 
   it('finds an address that is not here', async (t) => {
@@ -238,8 +234,9 @@ describe('clipgate doctor, before a start', () => {
     })
     one.expectFine('addresses', /^links name http:\/\/192\.168\.1\.20:0$/)
 
-    const route = 'tun0\t00000000\t0100000A\t0003\t0\t0\t5\t00000000\t0\t0\t0\n'
-    const vpn = await check(t, { files: { 'proc/net/route': route } })
+    const tunnel = { tun0: [{ address: '10.8.0.2', internal: false, cidr: null }] }
+    const interfaces = () => ({ ...LAN, ...tunnel })
+    const vpn = await check(t, { interfaces, sourceAddress: async () => '10.8.0.2' })
     vpn.expectHint('addresses', /VPN tun0/, /LAN/)
 
     const ipv6 = { eth0: [{ address: 'fd00::2', internal: false, cidr: null }] }
@@ -248,10 +245,6 @@ describe('clipgate doctor, before a start', () => {
   })
 
   it('names the firewall, and the command that lets phones in', async (t) => {
-    const rules = (action: string): Readonly<Record<string, string>> => ({
-      'etc/ufw/ufw.conf': 'ENABLED=yes\n',
-      'etc/ufw/user.rules': `### tuple ### ${action} tcp 42720 0.0.0.0/0 any 0.0.0.0/0 in\n`,
-    })
     const unit = 'etc/systemd/system/sysinit.target.wants/nftables.service'
     const options = { listen: ['0.0.0.0:42720'] }
     const hints: readonly (readonly [Surroundings, RegExp, RegExp])[] = [
@@ -260,7 +253,6 @@ describe('clipgate doctor, before a start', () => {
         /cannot be seen/,
         /^sudo ufw allow 42720\/tcp$/,
       ],
-      [{ files: rules('deny') }, /no rule for port 42720/, /ufw allow/],
       [
         { files: { 'sys/fs/cgroup/system.slice/firewalld.service/x': '' } },
         /firewalld runs/,
@@ -276,8 +268,6 @@ describe('clipgate doctor, before a start', () => {
       assert.match(findings.of('firewall').fix ?? '', fix)
       assert.equal(findings.of('firewall').ok, true)
     }
-    const allowed = await check(t, { files: rules('allow'), options })
-    allowed.expectFine('firewall', /has a rule that allows port 42720/)
     const off = await check(t, { files: { 'etc/ufw/ufw.conf': 'ENABLED=no\n' }, options })
     off.expectFine('firewall', /neither ufw/)
     const hidden = await check(t, { options: { listen: ['127.0.0.1:0'], headless: true } })
@@ -323,10 +313,8 @@ describe('clipgate doctor, before a start', () => {
   it('finds a clock that cannot be right', async (t) => {
     const past = await check(t, { now: () => 0 })
     past.expectOnly('clock', /1970-01-01 00:00 UTC/, /set-ntp/)
-    const waiting = await check(t, { files: { 'run/systemd/timesync/other': '' } })
-    waiting.expectHint('clock', /not synchronised/, /set-ntp/)
-    const right = await check(t, { files: { 'run/systemd/timesync/synchronized': '' } })
-    right.expectFine('clock', /UTC, synchronised$/)
+    const possible = await check(t)
+    possible.expectFine('clock', /UTC; whether it is right cannot be seen from here$/)
   })
 
   it('finds a full disk', async (t) => {
@@ -471,7 +459,3 @@ describe('clipgate doctor, beside a daemon', () => {
     gone.expectOnly('daemon', /Cannot reach the daemon/, /./)
   })
 })
-
-function needsLinux(): { readonly skip: string | false } {
-  return { skip: process.platform === 'linux' ? false : 'skipped: needs /proc' }
-}

@@ -1,7 +1,7 @@
 /**
  * One raw request, and its answer as it is: nothing is followed, decoded or kept.
  *
- * Headers matter here, so this is no `fetch`. What is read of an answer is bounded.
+ * Headers matter here, so this is no `fetch`. No more than the beginning of an answer is read.
  *
  * @module
  */
@@ -13,36 +13,44 @@ import {
   type IncomingMessage,
 } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { setTimeout as delay } from 'node:timers/promises'
 import { KIB } from '../../core/limits.ts'
 import { codeOf } from '../../lib/system-error.ts'
+import { parseJson } from '../../lib/utf8.ts'
 import { withoutTrailing } from '../../lib/without-trailing.ts'
-import { hostOf, portOf, type Target } from './target.ts'
+import { hostOf, portOf, type Visit } from './visit.ts'
 
+/** A request to send. */
 export interface Question {
   readonly method?: string
   /** Sent as it is, behind the path of the base URL. */
   readonly path: string
-  /** The value of `Authorization`. */
-  readonly login?: string | undefined
+  /** Who asks: the login of the visit, unless said otherwise. */
+  readonly as?: 'nobody' | 'wrong password'
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Uint8Array | undefined
-  /** Stops waiting for the answer earlier than usual. */
-  readonly answerMs?: number | undefined
+  readonly body?: Uint8Array
+  /** Sends the header alone, although it announces a body. */
+  readonly keepsBody?: true
+  /** Asks again when the server is busy, as a client does. */
+  readonly comesAgain?: true
+  /** Milliseconds after which the answer is not waited for any more; as the patience says. */
+  readonly answerMs?: number
 }
 
+/** What a server says to a {@link Question}. */
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   /** The beginning of the body. */
   readonly text: string
-  readonly isComplete: boolean
-  /** How long it took, in milliseconds. */
+  /** Milliseconds from the request to the end of what was read. */
   readonly tookMs: number
 }
 
-/** There was no answer. The message completes "it …", and quotes nothing. */
+/** No answer came. The message completes "the server …", and quotes nothing. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
+  /** Whether nothing at all had come when patience was over. */
   readonly isLate: boolean
 
   constructor(message: string, isLate: boolean) {
@@ -53,38 +61,50 @@ export class NoAnswerError extends Error {
 
 const MAX_BODY_BYTES: number = 64 * KIB
 
-const PROBLEM_CODE = /^[A-Z][A-Z0-9_]{0,63}$/
+/** As often as a client would come again, and after what the gateway says in `Retry-After`. */
+const MAX_TIMES = 8
+const PAUSE_MS = 1000
 
 /**
  * Sends a request, and waits for its answer.
  *
- * @throws {NoAnswerError} or, once the target's signal has aborted, its reason.
+ * @throws {NoAnswerError} or, once the signal of the visit has aborted, its reason.
  */
-export function ask(target: Target, question: Question): Promise<Answer> {
-  const started = performance.now()
-  return exchange(target, question, async (response) => {
-    const { text, isComplete } = await readStart(response)
-    const { statusCode = 0, headers } = response
-    return { status: statusCode, headers, text, isComplete, tookMs: performance.now() - started }
-  })
+export async function ask(visit: Visit, question: Question): Promise<Answer> {
+  for (let times = 1; ; times += 1) {
+    const started = performance.now()
+    const answer = await exchange(visit, question, async (response) => {
+      const text = await readStart(response)
+      const { statusCode: status = 0, headers } = response
+      return { status, headers, text, tookMs: performance.now() - started }
+    })
+    const isBusy = answer.status === 503 || answer.status === 429
+    if (!isBusy || question.comesAgain !== true || times === MAX_TIMES) return answer
+    await delay(PAUSE_MS, undefined, { signal: visit.signal })
+  }
 }
 
-/** The same, for answers whose body is for `read`. */
+/**
+ * Sends a request, and lets `read` read its answer.
+ *
+ * @throws {NoAnswerError} or, once the signal of the visit has aborted, its reason.
+ */
 export async function exchange<Result>(
-  target: Target,
+  visit: Visit,
   question: Question,
   read: (response: IncomingMessage) => Promise<Result>,
 ): Promise<Result> {
-  const { patience, signal } = target
+  const { patience, signal } = visit
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), question.answerMs ?? patience.answerMs)
-  const outgoing = open(target, question, AbortSignal.any([signal, late.signal]))
+  const outgoing = open(visit, question, AbortSignal.any([signal, late.signal]))
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       outgoing.once('response', resolve)
       // Also what follows an answer that came before all was sent.
       outgoing.on('error', reject)
-      outgoing.end(question.body)
+      if (question.keepsBody === true) outgoing.flushHeaders()
+      else outgoing.end(question.body)
     })
     // Trouble on the way to an answer is told by the error of its stream.
     response.on('error', () => undefined)
@@ -99,18 +119,37 @@ export async function exchange<Result>(
   }
 }
 
-/** A request that is not sent off yet. */
-export function open(
-  { base, ca, lookup }: Target,
-  { method = 'GET', path, login, headers = {} }: Question,
+/**
+ * What came; `undefined` when there was no answer.
+ *
+ * @param options.isLate Whether only silence counts as none: a server that hangs up throws then.
+ * @throws What `came` rejects with, but for that.
+ */
+export async function unlessSilent<Value>(
+  came: Promise<Value>,
+  { isLate = false }: { readonly isLate?: boolean } = {},
+): Promise<Value | undefined> {
+  try {
+    return await came
+  } catch (error) {
+    if (error instanceof NoAnswerError && (error.isLate || !isLate)) return undefined
+    throw error
+  }
+}
+
+function open(
+  { base, ca, lookup, login }: Visit,
+  { method = 'GET', path, as, headers = {} }: Question,
   signal: AbortSignal,
 ): ClientRequest {
+  const header = as === 'wrong password' ? login?.wrongHeader : login?.header
+  const isAnonymous = as === 'nobody' || header === undefined
   const options = {
     method,
     host: hostOf(base),
     port: portOf(base),
     path: withoutTrailing(base.pathname, '/') + path,
-    headers: { ...headers, ...(login === undefined ? {} : { Authorization: login }) },
+    headers: { ...headers, ...(isAnonymous ? {} : { Authorization: header }) },
     agent: false,
     signal,
     ...(lookup === undefined ? {} : { lookup }),
@@ -122,32 +161,31 @@ export function open(
 /** The code in a refusal of the gateway; `undefined` when somebody else answered. */
 export function problemCode({ headers, text }: Answer): string | undefined {
   if (!/^application\/problem\+json\b/i.test(headers['content-type'] ?? '')) return undefined
-  const value = parseJson(text)
-  if (typeof value !== 'object' || value === null || !('code' in value)) return undefined
-  const { code } = value
-  return typeof code === 'string' && PROBLEM_CODE.test(code) ? code : undefined
+  const code = memberOf(jsonOf(text), 'code')
+  return typeof code === 'string' ? code : undefined
 }
 
-/** `undefined` when it is not JSON. */
-export function parseJson(text: string): unknown {
+/** The value of a JSON text; `undefined` when it is something else, as the pages of proxies are. */
+export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
-    // Proxies answer in HTML; the cause would quote it.
     return undefined
   }
 }
 
-/** Who answered, as far as a stranger may be quoted. */
-export function describeAnswer(answer: Answer): string {
-  const { server } = answer.headers
-  const name = server === undefined ? '' : ` by "${server.slice(0, 40)}"`
-  return `${answer.status}${name}`
+/** A member of a JSON object; `undefined` when there is none. */
+export function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
-async function readStart(
-  response: IncomingMessage,
-): Promise<{ readonly text: string; readonly isComplete: boolean }> {
+/** Who answered, as far as a stranger may be quoted. */
+export function describeAnswer({ status, headers }: Pick<Answer, 'status' | 'headers'>): string {
+  const { server } = headers
+  return server === undefined ? `${status}` : `${status} by "${server.slice(0, 40)}"`
+}
+
+async function readStart(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response) {
@@ -157,8 +195,7 @@ async function readStart(
     size += bytes.length
     if (size > MAX_BODY_BYTES) break
   }
-  const text = Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8')
-  return { text, isComplete: size <= MAX_BODY_BYTES }
+  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8')
 }
 
 function toNoAnswer(error: unknown): NoAnswerError {

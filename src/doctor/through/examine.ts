@@ -2,64 +2,195 @@
  * Checks an address from one end to the other: with a device that is borrowed from the daemon here,
  * or with one whose link was given.
  *
+ * Where a check fails that others need, the others are left out: they would say the same again.
+ *
  * @module
  */
 
-import type { LookupFunction } from 'node:net'
-import type { Admin } from '../../ports/admin.ts'
-import { problem, type Finding } from '../finding.ts'
-import type { Machine } from '../machine.ts'
-import { toLogin, withBorrowedDevice } from './borrow-device.ts'
-import { checkThrough } from './check-through.ts'
-import { PATIENCE, type Patience } from './target.ts'
-import type { Login } from './visit.ts'
+import { randomBytes } from 'node:crypto'
+import { codeOf } from '../../lib/system-error.ts'
+import type { Admin, DeviceSummary } from '../../ports/admin.ts'
+import { findingOf, problem, type Finding } from '../finding.ts'
+import { NoAnswerError } from './ask.ts'
+import { EVENTS } from './bodies.ts'
+import {
+  ANSWER_CACHE,
+  AUTHORIZATION,
+  CHALLENGE,
+  HEALTH_CACHE,
+  PLAIN_HTTP,
+  REACHES_GATEWAY,
+  WITH_LOGIN,
+} from './probes.ts'
+import { checkReach } from './reach.ts'
+import { PATIENCE, type Login, type Patience, type Probe, type Visit } from './visit.ts'
 
+/** An address to check. */
 export interface Address {
   /** Base URL. */
   readonly url: string
   readonly credentials: { readonly user: string; readonly pwd: string } | undefined
 }
 
-export interface ExamineOptions {
-  /** Of the daemon that runs here, if one does. */
+/** What there is to check an address with, and for tests what stands for the network. */
+export interface ExamineOptions
+  extends Pick<Visit, 'machine' | 'signal' | 'ca' | 'plainPort' | 'lookup'> {
+  /** The daemon that runs here, if one does; a borrowed device is given back whatever happens. */
   readonly admin: Pick<Admin, 'pair' | 'revoke' | 'devices'> | undefined
-  readonly machine: Machine
-  /** Ends everything; a borrowed device is given back all the same. */
-  readonly signal: AbortSignal
   readonly patience?: Partial<Patience>
-  /** For tests, as in `Target`. */
-  readonly ca?: string
-  readonly plainPort?: number
-  readonly lookup?: LookupFunction
 }
 
 /** @throws The reason of the signal. */
 export async function examine(
   { url, credentials }: Address,
-  { admin, machine, signal, ca, plainPort, lookup, ...options }: ExamineOptions,
+  { admin, ...options }: ExamineOptions,
 ): Promise<readonly Finding[]> {
+  const { signal } = options
   const patience = { ...PATIENCE, ...options.patience }
   const check = async (login: Login | undefined): Promise<readonly Finding[]> => {
     // From here on: making a device waits for others to be verified.
     const limit = AbortSignal.timeout(patience.totalMs)
-    const target = {
-      base: new URL(url),
-      patience,
-      signal: AbortSignal.any([signal, limit]),
-      ca,
-      plainPort,
-      lookup,
-    }
+    const either = AbortSignal.any([signal, limit])
     try {
-      return await checkThrough({ target, machine, login })
+      return await visitAll({ ...options, base: new URL(url), login, patience, signal: either })
     } catch (error) {
       if (signal.aborted || !limit.aborted) throw error
       const detail = `not all answers came within ${Math.round(patience.totalMs / 1000)} s`
-      return [
-        problem('patience', detail, 'find out what is slow: the network, the proxy, or the daemon'),
-      ]
+      const fix = 'find out what is slow: the network, the proxy, or the daemon'
+      return [findingOf('patience', problem(detail, fix))]
     }
   }
   if (credentials !== undefined) return check(toLogin(credentials.user, credentials.pwd))
   return admin === undefined ? check(undefined) : withBorrowedDevice(admin, check)
+}
+
+async function visitAll(visit: Visit): Promise<readonly Finding[]> {
+  const reach: Probe = { check: 'reach', look: checkReach }
+  const way = await lookUntilProblem([reach], visit)
+  if (hasProblem(way)) return way
+  const plain = await look(PLAIN_HTTP, visit)
+  const health = await look(REACHES_GATEWAY, visit)
+  const found = [...way, ...plain, ...health]
+  if (hasProblem(health)) return found
+  const [behind, cache] = await Promise.all([visitGateway(visit), look(HEALTH_CACHE, visit)])
+  return [...found, ...behind, ...cache]
+}
+
+async function visitGateway(visit: Visit): Promise<readonly Finding[]> {
+  if (visit.login === undefined) {
+    const challenge = await look(CHALLENGE, visit)
+    if (hasProblem(challenge)) return challenge
+    const detail = 'not checked: no daemon runs here that could make a password for it'
+    const fix =
+      'start the daemon here and check again, or give the link of a device: --link-file FILE'
+    return [...challenge, findingOf('authorization', problem(detail, fix))]
+  }
+  const login = await lookUntilProblem([CHALLENGE, AUTHORIZATION, ANSWER_CACHE], visit)
+  if (hasProblem(login)) return login
+  // The stream takes half a minute, in which all the rest is done.
+  const [events, others] = await Promise.all([look(EVENTS, visit), lookAtAll(WITH_LOGIN, visit)])
+  return [...login, ...others, ...events]
+}
+
+async function lookUntilProblem(
+  probes: readonly Probe[],
+  visit: Visit,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for (const probe of probes) {
+    findings.push(...(await look(probe, visit)))
+    if (hasProblem(findings)) break
+  }
+  return findings
+}
+
+async function lookAtAll(probes: readonly Probe[], visit: Visit): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for (const probe of probes) findings.push(...(await look(probe, visit)))
+  return findings
+}
+
+/** Looks once. No answer at all is a finding; every other failure is for the caller. */
+async function look({ check, look: run }: Probe, visit: Visit): Promise<readonly Finding[]> {
+  try {
+    return await run(visit)
+  } catch (error) {
+    if (!(error instanceof NoAnswerError)) throw error
+    const fix = 'check the log of the proxy, and that the daemon runs: clipgate status'
+    return [findingOf(check, problem(`the server ${error.message}`, fix))]
+  }
+}
+
+function hasProblem(findings: readonly Finding[]): boolean {
+  return findings.some(({ ok }) => !ok)
+}
+
+const LABEL = 'doctor'
+
+/** Says whose it is, so that what a crash leaves behind can be told from what is in use. */
+const USERNAME = /^doctor_(\d{1,10})_[0-9a-f]{8}$/
+
+/** Longer than any run. */
+const ABANDONED_MS = 10 * 60_000
+
+/** Passwords that daemons mint have as many bits. */
+const PASSWORD_BYTES = 16
+
+/**
+ * Calls `use` with a device that is gone when this has settled, whatever happens: see
+ * docs/decisions/020-a-device-for-the-doctor.md.
+ */
+async function withBorrowedDevice<Result>(
+  admin: Pick<Admin, 'pair' | 'revoke' | 'devices'>,
+  use: (login: Login) => Promise<Result>,
+): Promise<Result> {
+  await removeLeftOvers(admin)
+  const username = `doctor_${process.pid}_${randomBytes(4).toString('hex')}`
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url')
+  // Of the link nothing is used; this base URL is one that always fits.
+  const url = 'http://127.0.0.1'
+  const { id } = await admin.pair({ kind: 'phone', label: LABEL, username, password, url })
+  try {
+    return await use(toLogin(username, password, { id, admin }))
+  } finally {
+    await admin.revoke(id)
+  }
+}
+
+/** A login from a user name and a password. */
+function toLogin(
+  username: string,
+  password: string,
+  borrowed: Login['borrowed'] = undefined,
+): Login {
+  const wrong = randomBytes(PASSWORD_BYTES).toString('base64url')
+  return { header: basic(username, password), wrongHeader: basic(username, wrong), borrowed }
+}
+
+/** RFC 7617, with UTF-8. */
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+}
+
+/** Removes the devices of runs that were killed. */
+async function removeLeftOvers(admin: Pick<Admin, 'revoke' | 'devices'>): Promise<void> {
+  for (const device of await admin.devices()) {
+    if (isLeftOver(device)) await admin.revoke(device.id)
+  }
+}
+
+function isLeftOver({ label, username, createdAt }: DeviceSummary): boolean {
+  const pid = USERNAME.exec(username)?.[1]
+  if (label !== LABEL || pid === undefined) return false
+  return Date.now() - Date.parse(createdAt) > ABANDONED_MS || !isRunning(Number(pid))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it belongs to somebody else, and lives.
+    return codeOf(error) !== 'ESRCH'
+  }
 }

@@ -1,13 +1,41 @@
 /**
- * What the checks through an address are given.
+ * What the checks through an address are given: where it is, who they log in as, and how long they
+ * wait.
  *
  * @module
  */
 
+import type { LookupFunction } from 'node:net'
 import type { Admin } from '../../ports/admin.ts'
 import type { Finding } from '../finding.ts'
 import type { Machine } from '../machine.ts'
-import type { Target } from './target.ts'
+
+/** How long something is waited for, in milliseconds. */
+export interface Patience {
+  readonly connectMs: number
+  readonly answerMs: number
+  /** For the first event, which a server sends at once. */
+  readonly helloMs: number
+  /** For a sign of life on a stream where nothing happens; pings come every 25 s. */
+  readonly pingMs: number
+  /** For the refusal of an upload whose body is not sent. */
+  readonly refusalMs: number
+  /** Between the two looks for a cache: `Date` counts seconds. */
+  readonly cacheMs: number
+  /** For everything. */
+  readonly totalMs: number
+}
+
+/** The patience of a person at a terminal. */
+export const PATIENCE: Patience = {
+  connectMs: 5000,
+  answerMs: 10_000,
+  helloMs: 8000,
+  pingMs: 30_000,
+  refusalMs: 5000,
+  cacheMs: 1200,
+  totalMs: 60_000,
+}
 
 /** Somebody to log in as. */
 export interface Login {
@@ -15,22 +43,41 @@ export interface Login {
   readonly header: string
   /** The same user, with a password that nobody has. */
   readonly wrongHeader: string
-  /** Of a device that was made for this; then its daemon is the one that should answer. */
+  /** The device that was made for this; its daemon is the one that should answer. */
   readonly borrowed: { readonly id: string; readonly admin: Pick<Admin, 'devices'> } | undefined
 }
 
+/** One look at one address. */
 export interface Visit {
-  readonly target: Target
+  /** The base URL of the address, without a slash at its end. */
+  readonly base: URL
   readonly machine: Machine
   readonly login: Login | undefined
+  readonly patience: Patience
+  /** Aborts when the person does, or when the time is over. */
+  readonly signal: AbortSignal
+  /** Authorities instead of those that this program trusts; for tests. */
+  readonly ca?: string | undefined
+  /** Where plain HTTP would be answered, instead of port 80; for tests. */
+  readonly plainPort?: number | undefined
+  /** Instead of the resolver of the system; for tests. */
+  readonly lookup?: LookupFunction | undefined
 }
 
-/** A visit that may log in. */
-export type LoggedIn = Visit & { readonly login: Login }
+/** Something that is looked at through the address. */
+export interface Probe {
+  /** The name of its finding, or of the first one. */
+  readonly check: string
+  /** @throws {NoAnswerError} or the reason of the signal of the visit. */
+  readonly look: (visit: Visit) => Promise<readonly Finding[]>
+}
 
-/** What a step found. */
-export interface Step {
-  readonly findings: readonly Finding[]
-  /** Whether what follows would tell more than this does. */
-  readonly goOn: boolean
+/** The host of a URL, `clip.example.net`; IPv6 without brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
+}
+
+/** The port of a URL, also where the URL leaves it out. */
+export function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80))
 }

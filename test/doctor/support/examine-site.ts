@@ -13,7 +13,7 @@ import type { Admin } from '../../../src/ports/admin.ts'
 import type { Finding } from '../../../src/doctor/finding.ts'
 import { ownMachine, type Machine } from '../../../src/doctor/machine.ts'
 import { examine, type Address, type ExamineOptions } from '../../../src/doctor/through/examine.ts'
-import type { Patience } from '../../../src/doctor/through/target.ts'
+import type { Patience } from '../../../src/doctor/through/visit.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import type { DaemonProcess } from '../../support/daemon-process.ts'
 

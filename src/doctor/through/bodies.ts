@@ -1,0 +1,219 @@
+/**
+ * The probes of bodies: parts of files, uploads and event streams.
+ *
+ * Nothing is stored: the gateway refuses these uploads for what they are, and never for their size.
+ * It looks at the name of a file before it takes a byte, and at a document as a whole.
+ *
+ * @module
+ */
+
+import type { IncomingMessage } from 'node:http'
+import { addAbortSignal } from 'node:stream'
+import { MAX_DATA_NAME_BYTES } from '../../core/data-name.ts'
+import { MAX_FILE_BYTES, MIB } from '../../core/limits.ts'
+import { formatBytes } from '../../lib/format-bytes.ts'
+import { fine, findingOf, problem, type Verdict } from '../finding.ts'
+import {
+  ask,
+  describeAnswer,
+  exchange,
+  jsonOf,
+  memberOf,
+  NoAnswerError,
+  problemCode,
+  unlessSilent,
+  type Answer,
+  type Question,
+} from './ask.ts'
+import type { Patience, Probe, Visit } from './visit.ts'
+
+/** Needs an item with bytes; nothing of it is shown, and one byte of it is fetched. */
+export const RANGE: Probe = {
+  check: 'range',
+  async look(visit) {
+    const document = jsonOf((await ask(visit, { path: '/Sync.json' })).text)
+    const name = memberOf(document, 'hasData') === true ? memberOf(document, 'dataName') : ''
+    if (typeof name !== 'string' || name === '' || !name.isWellFormed()) {
+      const detail = 'not checked: what is on the clipboard is no image or file'
+      return [findingOf('range', fine(detail))]
+    }
+    const path = `/file/${encodeURIComponent(name)}`
+    const answer = await ask(visit, { path, headers: { Range: 'bytes=0-0' } })
+    return [findingOf('range', judgeRange(answer))]
+  },
+}
+
+function judgeRange(answer: Answer): Verdict {
+  const { status, text } = answer
+  if (status === 206 && text.length > 0) return fine('parts of files arrive')
+  // An empty file has no first byte, and an item may be replaced meanwhile.
+  if (status === 416 || status === 404) {
+    return fine('not checked: the file is empty, or was replaced meanwhile')
+  }
+  return problem(
+    `a part of a file gets ${describeAnswer(answer)}, and not 206: broken downloads start over`,
+    'have the proxy pass Range on: no proxy_force_ranges, no slice, no proxy_set_header Range',
+  )
+}
+
+/** More than the usual limits of proxies, and of no great cost to anybody. */
+const BODY_BYTES: number = 3 * MIB
+
+const LIFT = 'client_max_body_size 0, request_body max_size, LimitRequestBody 0, or the like'
+
+/** Announces the largest file, under a name that is refused with BAD_NAME: it is too long. */
+const ANNOUNCED: Question = {
+  method: 'PUT',
+  path: `/file/clipgate-doctor-${'x'.repeat(MAX_DATA_NAME_BYTES)}`,
+  headers: { 'Content-Length': String(MAX_FILE_BYTES), Expect: '100-continue' },
+  keepsBody: true,
+}
+
+/** Whether the proxy limits uploads, or keeps them to itself until they are complete. */
+export const UPLOADS: Probe = {
+  check: 'body-limit',
+  async look(visit) {
+    const question = { ...ANNOUNCED, answerMs: visit.patience.refusalMs }
+    const announced = await unlessSilent(ask(visit, question), { isLate: true })
+    if (announced !== undefined && isTheirs(announced)) {
+      const detail = `the proxy refuses ${formatBytes(MAX_FILE_BYTES)}: ${describeAnswer(announced)}`
+      return [findingOf('body-limit', problem(detail, LIFT))]
+    }
+    const limit = findingOf('body-limit', await sendCounted(visit))
+    return [limit, findingOf('upload-buffering', judgeBuffering(announced))]
+  },
+}
+
+/** Sends a document that is no JSON, in chunks, so that the proxy has to count. */
+async function sendCounted(visit: Visit): Promise<Verdict> {
+  const size = formatBytes(BODY_BYTES)
+  const headers = { 'Transfer-Encoding': 'chunked' }
+  const body = Buffer.alloc(BODY_BYTES, 'x')
+  try {
+    const question = { method: 'PUT', path: '/Sync.json', headers, body } as const
+    // A gateway that holds many bodies just now is busy, which says nothing of the proxy.
+    const answer = await ask(visit, { ...question, comesAgain: true })
+    if (!isTheirs(answer)) {
+      return fine(`uploads get through: ${size} sent, ${formatBytes(MAX_FILE_BYTES)} announced`)
+    }
+    const who = describeAnswer(answer)
+    return problem(`a body of ${size} in chunks is refused by the proxy: ${who}`, LIFT)
+  } catch (error) {
+    if (!(error instanceof NoAnswerError)) throw error
+    return problem(`a body of ${size} breaks the connection: the proxy ${error.message}`, LIFT)
+  }
+}
+
+/** Whether a refusal is none of the gateway's: its own have a code, or at least their status. */
+function isTheirs(answer: Answer): boolean {
+  return problemCode(answer) === undefined && answer.status !== 400
+}
+
+/** Silence means that the gateway has not seen the request: it would have refused it. */
+function judgeBuffering(announced: Answer | undefined): Verdict {
+  if (announced !== undefined) return fine('the gateway hears of an upload before its body is sent')
+  return problem(
+    'the proxy keeps an upload until it is complete: it costs its disk, and seems stuck',
+    'proxy_request_buffering off, or whatever your proxy calls passing requests on as they come',
+  )
+}
+
+/**
+ * Events must arrive while a stream is open, and a stream may be silent.
+ *
+ * Nothing is pushed, which would replace what somebody copied: the greeting of the gateway and its
+ * pings go the same way as any other event.
+ */
+export const EVENTS: Probe = {
+  check: 'events',
+  async look(visit) {
+    const { helloMs } = visit.patience
+    const headers = { Accept: 'text/event-stream', 'Accept-Encoding': 'gzip, deflate, br, zstd' }
+    const question = { path: '/api/sse/clipboard', headers, answerMs: helloMs }
+    const read = (response: IncomingMessage) => judgeStream(response, visit)
+    const verdict = await unlessSilent(exchange(visit, question, read), { isLate: true })
+    return [findingOf('events', verdict ?? heldBack(helloMs))]
+  },
+}
+
+async function judgeStream(response: IncomingMessage, visit: Visit): Promise<Verdict> {
+  const { statusCode: status = 0, headers } = response
+  const isStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
+  if (status !== 200 || !isStream) {
+    const fix = 'have the proxy pass /api/sse/clipboard like every other path'
+    return problem(`no event stream: ${describeAnswer({ status, headers })}`, fix)
+  }
+  if (headers['content-encoding'] !== undefined) {
+    const fix = 'switch compression off for this site, at least for text/event-stream'
+    return problem('the proxy compresses the event stream, and collects events for that', fix)
+  }
+  const { patience, signal } = visit
+  const { helloMs, pingMs, endMs } = await follow(response, patience, signal)
+  if (helloMs === undefined) return heldBack(endMs ?? patience.helloMs)
+  const hello = `the first one came after ${Math.ceil(helloMs)} ms`
+  if (pingMs !== undefined) return fine(`${hello}, a sign of life after ${seconds(pingMs)}`)
+  if (endMs !== undefined) {
+    const fix = 'let an answer be silent for more than 60 s: proxy_read_timeout 5m, or the like'
+    return problem(`${hello}, but the stream was cut after ${seconds(endMs)}`, fix)
+  }
+  const silence = `no ping in ${seconds(patience.pingMs)}: held back, or --heartbeat is longer`
+  return problem(`${hello}, but ${silence}`, STREAM)
+}
+
+const STREAM =
+  'have the proxy pass answers on as they come: proxy_buffering off, flush_interval -1, or the like'
+
+function heldBack(ms: number): Verdict {
+  const detail = `no event in ${seconds(ms)}, where one is sent at once: the proxy holds events back`
+  return problem(detail, STREAM)
+}
+
+function seconds(ms: number): string {
+  return ms < 1000 ? `${Math.ceil(ms)} ms` : `${Math.round(ms / 1000)} s`
+}
+
+/** The end of a stream that is kept; a greeting has far less. */
+const MAX_TEXT = 4096
+
+const HELLO = /^event: ?hello$/m
+const PING = /^: ?ping$/m
+
+/** What a stream showed, and when: in milliseconds since its header. */
+interface Stream {
+  readonly helloMs?: number
+  readonly pingMs?: number
+  readonly endMs?: number
+}
+
+/** Reads until a ping has come, the stream has ended, or patience has. */
+async function follow(
+  response: IncomingMessage,
+  patience: Patience,
+  signal: AbortSignal,
+): Promise<Stream> {
+  const started = performance.now()
+  const late = new AbortController()
+  const onLate = (): void => late.abort()
+  let timer = setTimeout(onLate, patience.helloMs)
+  let text = ''
+  let helloMs: number | undefined
+  try {
+    for await (const piece of addAbortSignal(AbortSignal.any([signal, late.signal]), response)) {
+      text = (text + String(piece)).slice(-MAX_TEXT)
+      const now = performance.now() - started
+      if (helloMs === undefined && HELLO.test(text)) {
+        helloMs = now
+        clearTimeout(timer)
+        timer = setTimeout(onLate, patience.pingMs)
+      }
+      if (helloMs !== undefined && PING.test(text)) return { helloMs, pingMs: now }
+    }
+  } catch {
+    // Given up, or cut in the middle, which is an end like any other.
+    signal.throwIfAborted()
+  } finally {
+    clearTimeout(timer)
+  }
+  const seen = helloMs === undefined ? {} : { helloMs }
+  return late.signal.aborted ? seen : { ...seen, endMs: performance.now() - started }
+}

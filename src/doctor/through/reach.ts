@@ -1,0 +1,196 @@
+/**
+ * The way to the address: its name, its connections, and who is behind TLS.
+ *
+ * @module
+ */
+
+import { lookup as systemLookup } from 'node:dns'
+import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { isLocalAddress } from '../../daemon/addresses.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import { fine, findingOf, hint, problem, type Finding, type Verdict } from '../finding.ts'
+import { hostOf, portOf, type Visit } from './visit.ts'
+
+/** Certificates are renewed a month before their end where that works. */
+const SOON_DAYS = 14
+const DAY_MS = 86_400_000
+
+/** A name with more has others that are as good. */
+const MAX_ADDRESSES = 6
+
+const HAIRPIN =
+  'routers may not lead back into their own network: then try from elsewhere, with --link-file'
+
+type Trouble = readonly [what: string, fix: string]
+
+const NO_CHAIN: Trouble = [
+  'the certificate does not lead to an authority',
+  'have the proxy send the whole chain (fullchain.pem)',
+]
+
+const UNTRUSTED: Trouble = [
+  'the certificate is not trusted',
+  'get one from an authority that phones know; yours would have to be on each phone',
+]
+
+/** What is wrong with a certificate, by the code of OpenSSL, and what to do. */
+const CERTIFICATE_TROUBLES: Readonly<Record<string, Trouble>> = {
+  CERT_HAS_EXPIRED: ['the certificate has expired', 'renew it, and reload the proxy'],
+  CERT_NOT_YET_VALID: ['the certificate is not valid yet', 'check the clocks of both machines'],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'the certificate is for other names than this one',
+    'get one for this name, or use the name that it is for',
+  ],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NO_CHAIN,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NO_CHAIN,
+}
+
+/**
+ * Connects to every address of the name, and looks at the certificate of the first that answers.
+ * Where a problem is found, nothing must be sent there.
+ *
+ * @throws The reason of the signal of the visit.
+ */
+export async function checkReach(visit: Visit): Promise<readonly Finding[]> {
+  const { base, machine } = visit
+  const addresses = await resolve(visit)
+  if (addresses.length === 0) {
+    const fix = 'check the spelling, and the DNS records of the name'
+    return [findingOf('reach', problem(`the name ${hostOf(base)} has no address`, fix))]
+  }
+  const isPublic = addresses.some((address) => !isLocalAddress(address, machine.interfaces))
+  if (base.protocol === 'http:' && isPublic) {
+    const fix = 'put a proxy with TLS in front and use its https URL, or a VPN: docs/proxy.md'
+    const detail = 'plain HTTP to a public address: no password was sent there, and no phone should'
+    return [findingOf('tls', problem(detail, fix))]
+  }
+  const attempts = await Promise.all(
+    addresses.map(async (address) => ({ address, ...(await tryConnect(visit, address)) })),
+  )
+  const best = attempts.find(({ trouble }) => trouble === undefined)
+  const reach = findingOf('reach', judgeAttempts(attempts, best, portOf(base)))
+  if (best === undefined || base.protocol === 'http:') return [reach]
+  return [reach, findingOf('tls', await checkTls(visit, best.address))]
+}
+
+interface Attempt {
+  readonly address: string
+  readonly tookMs: number
+  /** What went wrong; `undefined` when a connection came about. */
+  readonly trouble: string | undefined
+}
+
+function judgeAttempts(
+  attempts: readonly Attempt[],
+  best: Attempt | undefined,
+  port: number,
+): Verdict {
+  const silent = attempts.filter(({ trouble }) => trouble !== undefined)
+  const troubles = silent.map(({ address, trouble }) => `${address} ${trouble}`).join('; ')
+  if (best === undefined) {
+    const fix = `check that something listens on port ${port}, and the firewall; ${HAIRPIN}`
+    return problem(`no connection: ${troubles}`, fix)
+  }
+  const names = attempts.filter((attempt) => !silent.includes(attempt)).map((one) => one.address)
+  const detail = `${names.join(', ')}, connected in ${Math.ceil(best.tookMs)} ms`
+  if (silent.length === 0) return fine(detail)
+  const fix = `phones may try that one first: make it work, or remove its DNS record; ${HAIRPIN}`
+  return hint(`${detail}, but ${troubles}`, fix)
+}
+
+async function resolve(visit: Visit): Promise<readonly string[]> {
+  const host = hostOf(visit.base)
+  if (isIP(host) !== 0) return [host]
+  // The types of `dns.lookup` are overloads of this one.
+  const lookup = visit.lookup ?? (systemLookup as LookupFunction)
+  const found = new Promise<readonly string[]>((done) => {
+    lookup(host, { all: true }, (error, addresses) => {
+      if (error !== null || !Array.isArray(addresses)) return done([])
+      done([...new Set(addresses.map(({ address }) => address))].slice(0, MAX_ADDRESSES))
+    })
+  })
+  return (await within(visit, found)) ?? []
+}
+
+async function tryConnect(
+  visit: Visit,
+  address: string,
+): Promise<Pick<Attempt, 'tookMs' | 'trouble'>> {
+  const started = performance.now()
+  const socket = connect({ host: address, port: portOf(visit.base) })
+  const trouble = await waitFor(visit, socket, 'connect')
+  socket.destroy()
+  return { tookMs: performance.now() - started, trouble }
+}
+
+/** @returns What went wrong instead. */
+async function waitFor(
+  visit: Visit,
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+): Promise<string | undefined> {
+  const outcome = new Promise<string>((done) => {
+    socket.once(event, () => done(''))
+    socket.on('error', (error) => done(`fails with ${codeOf(error) ?? error.name}`))
+    socket.once('close', () => done('hangs up'))
+  })
+  const trouble = (await within(visit, outcome)) ?? 'does not answer'
+  return trouble === '' ? undefined : trouble
+}
+
+/** `undefined` when it takes too long: a resolver cannot be told to stop. */
+async function within<Value>(
+  { patience, signal }: Visit,
+  work: Promise<Value>,
+): Promise<Value | undefined> {
+  let stopWaiting = (): void => undefined
+  const late = new Promise<undefined>((done) => {
+    stopWaiting = () => done(undefined)
+  })
+  const timer = setTimeout(stopWaiting, patience.connectMs)
+  signal.addEventListener('abort', stopWaiting, { once: true })
+  try {
+    const value = await Promise.race([work, late])
+    signal.throwIfAborted()
+    return value
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stopWaiting)
+  }
+}
+
+async function checkTls(visit: Visit, address: string): Promise<Verdict> {
+  const name = hostOf(visit.base)
+  const socket = connectTls({
+    host: address,
+    port: portOf(visit.base),
+    ...(isIP(name) === 0 ? { servername: name } : {}),
+    ...(visit.ca === undefined ? {} : { ca: visit.ca }),
+    ALPNProtocols: ['h2', 'http/1.1'],
+    // What is wrong with the certificate is looked at below; nothing is sent over this connection.
+    rejectUnauthorized: false,
+  })
+  const trouble = await waitFor(visit, socket, 'secureConnect')
+  const fix = 'have the proxy speak TLS on this port: ssl_protocols TLSv1.2 TLSv1.3, or the like'
+  const verdict =
+    trouble === undefined
+      ? judgeTls(socket)
+      : problem(`no TLS 1.2 or later: the handshake ${trouble}`, fix)
+  socket.destroy()
+  return verdict
+}
+
+function judgeTls(socket: TLSSocket): Verdict {
+  if (!socket.authorized) {
+    // It is a code, whatever the types say.
+    const code = String(socket.authorizationError)
+    const [what, fix] = CERTIFICATE_TROUBLES[code] ?? UNTRUSTED
+    return problem(`${what} (${code})`, fix)
+  }
+  const days = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / DAY_MS)
+  const http = socket.alpnProtocol === 'h2' ? 'HTTP/2 and HTTP/1.1' : 'HTTP/1.1'
+  const detail = `${socket.getProtocol()}, ${http}, certificate good for ${days} days`
+  if (days >= SOON_DAYS) return fine(detail)
+  return hint(detail, 'check that it is renewed: certbot renew --dry-run, or the log of the proxy')
+}
