@@ -1,9 +1,10 @@
 /**
- * Time, so that tests own it.
+ * Gives the time and timers, so that tests can replace them.
  *
  * @module
  */
 
+/** The time of a machine, or of a test. */
 export interface Clock {
   /** Wall-clock time in Unix milliseconds. May jump. */
   now(): number
@@ -12,7 +13,7 @@ export interface Clock {
   /**
    * Calls `run` once, after `delayMs`. Does not keep the program alive.
    *
-   * @returns Cancels it.
+   * @returns A function that cancels the call.
    */
   after(delayMs: number, run: () => void): () => void
 }

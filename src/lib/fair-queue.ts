@@ -4,7 +4,7 @@
  * @module
  */
 
-/** A bounded queue of lanes, which are served in turn. When it is full, the longest lane gives way. */
+/** A bounded queue of lanes, served in turn. When it is full, the longest lane gives way. */
 export class FairQueue<Item extends NonNullable<unknown>> {
   readonly #capacity: number
   /** No lane is empty; the lane whose turn is next comes first. */

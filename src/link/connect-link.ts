@@ -30,17 +30,17 @@ const ENVELOPE = /^clip:\/\/connect(?:\/[^?#]*)?(?:\?([^#]*))?(?:#|$)/i
 
 const USERNAME = /^[A-Za-z][A-Za-z0-9_]{5,31}$/
 
-/** What stands in JSON as it is; asking costs half of `JSON.stringify`. */
+/** Texts that JSON writes as they are. The test costs half of `JSON.stringify`. */
 const UNESCAPED = /^[ !#-[\]-~]*$/
 
-/** The query of a link. A parameter that is there twice is empty, which none may be. */
+/** The query of a link. A parameter that occurs twice is empty here, and so is refused. */
 interface Envelope {
   v: string | undefined
   svc: string | undefined
   p: string | undefined
 }
 
-/** What a link is made from. */
+/** The fields that a link is made from. */
 export interface ConnectPayload {
   /** Base URL of the server, `http` or `https`, without a trailing slash. */
   readonly url: string
@@ -51,7 +51,7 @@ export interface ConnectPayload {
   readonly o?: Readonly<Record<string, string>>
 }
 
-/** What a link says. */
+/** The fields of a link that was parsed. */
 export interface ParsedLink extends ConnectPayload {
   readonly v: 1
 }
@@ -133,7 +133,7 @@ function parseEnvelope(text: unknown): Envelope {
   return envelope
 }
 
-/** What is not valid percent-encoding stays as it is, and then equals nothing that is expected. */
+/** Decodes percent-encoding. Malformed text stays as it is, and equals no expected value. */
 function percentDecode(text: string): string {
   if (!text.includes('%')) return text
   try {

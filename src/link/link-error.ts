@@ -1,8 +1,8 @@
 /**
- * What is wrong with a connect link.
+ * The error for a malformed connect link.
  *
  * A link holds a password, so no message quotes one and no error has a `cause`: the messages of
- * `JSON.parse` repeat the text that it choked on.
+ * `JSON.parse` repeat the text that it could not parse.
  *
  * @module
  */

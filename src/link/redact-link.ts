@@ -1,12 +1,12 @@
 /**
- * What people and logs may see of a connect link.
+ * Makes the view of a connect link that people and logs may see.
  *
  * @module
  */
 
 import type { ParsedLink } from './connect-link.ts'
 
-/** Stands for every secret; says nothing of its length or characters. */
+/** The text in place of every secret, whatever its length and characters. */
 export const REDACTED = '[redacted]'
 
 /** The metadata that is known to be harmless. A later version announces secrets in `o`. */
@@ -22,9 +22,9 @@ export interface RedactedLink {
 }
 
 /**
- * The view of a link without its password. Credentials inside `url`, unknown metadata, and any
- * value that repeats the password are left out as well. The rest is still what a stranger may have
- * written: escape it before it goes to a terminal.
+ * Returns the view of a link without its password. Credentials inside `url`, unknown metadata, and
+ * every value that repeats the password are left out as well. A stranger may have written the rest:
+ * escape it before it goes to a terminal.
  */
 export function redactLink({ v, url, user, pwd, o }: ParsedLink): RedactedLink {
   const show = (text: string): string => (text.includes(pwd) ? REDACTED : text)
