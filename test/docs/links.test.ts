@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Folders whose files are not ours. */
+const FOREIGN = /^(?:node_modules|dist|coverage|\.git)(?:\/|$)/
+
+const pages = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.md') && !FOREIGN.test(path))
+  .sort()
+
+/** The page without its code, in which nothing is a link. */
+function proseOf(path: string): string {
+  const text = readFileSync(join(ROOT, path), 'utf8')
+  return text.replace(/^( {0,3})(```+|~~~+).*?^\1\2 *$/gms, '').replace(/`[^`\n]+`/g, code)
+}
+
+/** Code stays in headings, where it is part of the anchor; elsewhere it holds no links. */
+function code(span: string): string {
+  return span.slice(1, -1).replace(/[[\]()]/g, '')
+}
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(path: string): ReadonlySet<string> {
+  const anchors = new Set<string>()
+  for (const [, heading = ''] of proseOf(path).matchAll(/^#{1,6} +(.+?) *#*$/gm)) {
+    const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase()
+    const anchor = text.replace(/[^\p{L}\p{N}\p{M} _-]/gu, '').replaceAll(' ', '-')
+    let unique = anchor
+    for (let n = 1; anchors.has(unique); n += 1) unique = `${anchor}-${n}`
+    anchors.add(unique)
+  }
+  return anchors
+}
+
+function linksOf(path: string): readonly string[] {
+  const inline = proseOf(path).matchAll(/\]\(\s*<?([^)\s>]+)>?[^)]*\)/g)
+  const named = proseOf(path).matchAll(/^\[[^\]]+\]: *(\S+)/gm)
+  return [...inline, ...named]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z][a-z+.-]*:/i.test(target))
+}
+
+/** Says why a relative link of `page` leads nowhere; `undefined` when it leads somewhere. */
+function faultOf(page: string, link: string): string | undefined {
+  const [file = '', anchor] = link.split('#')
+  const path = file === '' ? page : join(dirname(page), decodeURIComponent(file))
+  if (path.startsWith('..')) return `${page}: ${link} leaves the repository`
+  if (!existsSync(join(ROOT, path))) return `${page}: ${link} leads to no file`
+  if (anchor === undefined || !path.endsWith('.md')) return undefined
+  return anchorsOf(path).has(anchor) ? undefined : `${page}: ${link} leads to no heading`
+}
+
+describe('the pages of the project', () => {
+  it('link to files and headings that exist', () => {
+    const links = pages.flatMap((page) => linksOf(page).map((link) => ({ page, link })))
+    assert.ok(links.length > 100, 'links are found')
+    const faults = links.map(({ page, link }) => faultOf(page, link))
+    assert.deepEqual(
+      faults.filter((fault) => fault !== undefined),
+      [],
+    )
+  })
+
+  it('are all reached from README.md', () => {
+    const reached = new Set(['README.md'])
+    for (const page of reached) {
+      for (const link of linksOf(page)) {
+        const [file = ''] = link.split('#')
+        const path = join(dirname(page), decodeURIComponent(file))
+        if (pages.includes(path)) reached.add(path)
+        else if (pages.includes(join(path, 'README.md'))) reached.add(join(path, 'README.md'))
+      }
+    }
+    const isForReaders = (page: string): boolean => !page.startsWith('fixtures/')
+    assert.deepEqual(
+      pages.filter((page) => isForReaders(page) && !reached.has(page)),
+      [],
+    )
+  })
+})
