@@ -86,7 +86,7 @@ install() {
   npm install --silent --no-audit --no-fund --omit=dev --prefer-offline "$@" ../clipgate-*.tgz
 }
 
-# For a server, without what only a desktop needs; and for a user. See docs/install.md.
+# For a server, without what only a desktop needs; and for a user. See docs/guides/install.md.
 cd server
 echo '{ "private": true }' >package.json
 install --omit=optional

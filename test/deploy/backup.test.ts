@@ -46,7 +46,7 @@ function restart(
   return startDaemonProcess(t, { folder, args, main: program.main })
 }
 
-/** As docs/server.md does it. */
+/** As docs/guides/server.md does it. */
 async function backUp(t: TestContext, folder: string): Promise<string> {
   const archive = join(await temporaryFolder(t), 'backup.tar.gz')
   await tar('--create', '--gzip', '--file', archive, '--directory', folder, 'data')

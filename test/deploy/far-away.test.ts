@@ -232,7 +232,7 @@ describe('a phone far away, a desktop at home, and nothing between them but', TO
   )
 
   const nginx = needsMachines('nginx', 'openssl', 'Xvfb', 'xclip')
-  it('a node and nginx on one server, as docs/server.md arranges them', nginx, (t) =>
+  it('a node and nginx on one server, as docs/guides/server.md arranges them', nginx, (t) =>
     testTheWorld(t, startBesideNginx, 'fingerprint'),
   )
 })

@@ -14,7 +14,7 @@ const PHONE = ['10.213.9.2', '100.101.9.2']
 
 const CABLE = { node: '10.213.30.1', phone: '10.213.30.2' }
 
-describe('a node that listens in a WireGuard tunnel, as docs/overlay.md sets it up', () => {
+describe('a node that listens in a WireGuard tunnel, as docs/guides/server.md sets it up', () => {
   it('serves a phone through the tunnel, and nobody outside of it', needsWireGuard, async (t) => {
     const [server, phone] = [await makeMachine(t, 'node'), await makeMachine(t, 'phone')]
     await plug('lan0', [server, `${CABLE.node}/24`], [phone, `${CABLE.phone}/24`])

@@ -15,8 +15,8 @@ import { readCompose } from './support/compose.ts'
 import { readRecipe, ROOT } from './support/recipes.ts'
 import { verifyUnit } from './support/verify-unit.ts'
 
-const SERVER = readFileSync(join(ROOT, 'docs/server.md'), 'utf8')
-const OVERLAY = readFileSync(join(ROOT, 'docs/overlay.md'), 'utf8')
+const SERVER = readFileSync(join(ROOT, 'docs/guides/server.md'), 'utf8')
+const OVERLAY = SERVER.slice(SERVER.indexOf('\n## Over WireGuard or Tailscale\n'))
 
 function blocks(page: string, language: string): readonly string[] {
   const found = page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))
@@ -46,9 +46,13 @@ async function settingsIn(page: string, folder: string): Promise<Settings> {
   return loadSettings({ options: { config, headless: true }, where, cwd: '/' })
 }
 
+const PHONES = readFileSync(join(ROOT, 'docs/guides/phones.md'), 'utf8')
+const TROUBLE = readFileSync(join(ROOT, 'docs/guides/trouble.md'), 'utf8')
+
 const PAGES = [
-  ['docs/server.md', SERVER, 12],
-  ['docs/overlay.md', OVERLAY, 3],
+  ['docs/guides/server.md', SERVER, 15],
+  ['docs/guides/phones.md', PHONES, 6],
+  ['docs/guides/trouble.md', TROUBLE, 5],
 ] as const
 
 for (const [name, page, least] of PAGES) {
@@ -76,7 +80,7 @@ for (const [name, page, least] of PAGES) {
   })
 }
 
-describe('the walk of docs/server.md', () => {
+describe('the walk of docs/guides/server.md', () => {
   it('leads to the settings that its proxies are made for', async (t) => {
     const settings = await settingsIn(SERVER, await temporaryFolder(t))
     assert.equal(settings.publicUrl, 'https://clip.example.com')
@@ -121,8 +125,8 @@ describe('the walk of docs/server.md', () => {
   })
 })
 
-describe('the settings of docs/overlay.md', () => {
-  it('make the node listen in the tunnel alone', async (t) => {
+describe('the tunnel of docs/guides/server.md', () => {
+  it('makes the node listen in the tunnel alone', async (t) => {
     const settings = await settingsIn(OVERLAY, await temporaryFolder(t))
     assert.deepEqual(
       settings.listen?.map(({ host }) => host),
@@ -131,7 +135,7 @@ describe('the settings of docs/overlay.md', () => {
     assert.equal(settings.allowPublic, false)
   })
 
-  it('go with a drop-in that systemd understands', needs('systemd-analyze'), async (t) => {
+  it('goes with a drop-in that systemd understands', needs('systemd-analyze'), async (t) => {
     const [dropIn = ''] = blocks(OVERLAY, 'ini')
     const unit = `${readRecipe('systemd/system/clipgate.service')}\n${dropIn}`
     assert.equal(await verifyUnit(t, '--system', unit), '')

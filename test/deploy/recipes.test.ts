@@ -18,7 +18,7 @@ import {
 } from './support/recipes.ts'
 
 const README = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8')
-const INSTALL = readFileSync(join(ROOT, 'docs/install.md'), 'utf8')
+const INSTALL = readFileSync(join(ROOT, 'docs/guides/install.md'), 'utf8')
 
 const GRACE_S = 8
 
@@ -75,7 +75,7 @@ describe('the recipes', () => {
   })
 })
 
-describe('docs/install.md', () => {
+describe('docs/guides/install.md', () => {
   it('uses settings that there are', () => {
     const calls = callsOf(INSTALL)
     assert.ok(calls.length > 0, 'it starts a daemon somewhere')

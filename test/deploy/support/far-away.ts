@@ -74,7 +74,7 @@ export async function startComposed(t: TestContext, main: string): Promise<FarAw
   return { ...server, node, inside: { machine, gateway }, elsewhere }
 }
 
-/** What `docs/server.md` makes, with nginx: the node is on the same machine, on loopback. */
+/** What `docs/guides/server.md` makes, with nginx: the node is on the same machine, on loopback. */
 export async function startBesideNginx(t: TestContext, main: string): Promise<FarAway> {
   const server = await makeServer(t, {})
   const node = await startDaemonProcess(t, {
