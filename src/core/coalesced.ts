@@ -5,6 +5,7 @@
  * @module
  */
 
+/** A task that is never run twice at once. */
 export class Coalesced {
   readonly #task: () => Promise<void>
   readonly #onFailure: (error: unknown) => void
@@ -17,17 +18,20 @@ export class Coalesced {
     this.#onFailure = onFailure
   }
 
+  /** Runs the task now, or once more right after the run under way. */
   request(): void {
     this.#isRequested = true
     this.#running ??= this.#run()
   }
 
-  /** Resolves when it does not run. */
+  /** Resolves when the task does not run. */
   async idle(): Promise<void> {
     await this.#running
   }
 
   async #run(): Promise<void> {
+    // From the next turn on: what the task asks for at once must find this run under way.
+    await Promise.resolve()
     try {
       while (this.#isRequested) {
         this.#isRequested = false

@@ -7,13 +7,18 @@
  * @module
  */
 
+import { Coalesced } from '../core/coalesced.ts'
 import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../core/group-time.ts'
+import { decodeNumber, matching, objectOf } from '../lib/decoder.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import type { Clock } from '../lib/clock.ts'
+import { parseJson } from '../lib/utf8.ts'
 import type { GroupTime } from '../ports/group-time.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PrivateFile } from '../ports/private-file.ts'
-import { formatMemberFile, MEMBER_FILE, parseMemberFile } from './member-file.ts'
+
+/** Its file in the data directory. */
+export const MEMBER_FILE = 'member.json'
 
 /** Smaller steps, such as those of clocks that drift apart, are not worth a write. */
 const WORTH_KEEPING_MS = 1000
@@ -33,13 +38,20 @@ export class GroupClock implements GroupTime {
   #keptMs: number
   /** The last step that the log has told of. */
   #toldMs: number
-  #writing: Promise<void> | undefined
+  readonly #writing: Coalesced
 
   private constructor(deps: GroupClockDeps, aheadMs: number) {
     this.#deps = deps
     this.#aheadMs = aheadMs
     this.#keptMs = aheadMs
     this.#toldMs = aheadMs
+    this.#writing = new Coalesced(
+      () => this.#keep(),
+      (error) => {
+        // The next step is written again.
+        deps.logger.warn(`Cannot write ${MEMBER_FILE}`, { ...describeFailure(error) })
+      },
+    )
   }
 
   /** A file that cannot be read is one that the next member replaces; the log says so. */
@@ -68,40 +80,51 @@ export class GroupClock implements GroupTime {
       const seconds = Math.round(aheadMs / 1000)
       this.#deps.logger.info('The clock of another member is ahead of ours', { seconds })
     }
-    if (aheadMs - this.#keptMs > WORTH_KEEPING_MS) this.#writing ??= this.#keep()
+    if (aheadMs - this.#keptMs > WORTH_KEEPING_MS) this.#writing.request()
   }
 
   readonly believes = (at: number): boolean => isBelievable(at, this.#deps.clock.now())
 
   /** Resolves when all that was learnt is kept. */
   async close(): Promise<void> {
-    await this.#writing
+    await this.#writing.idle()
   }
 
   async #keep(): Promise<void> {
-    const { file, logger } = this.#deps
-    try {
-      while (this.#aheadMs - this.#keptMs > WORTH_KEEPING_MS) {
-        const aheadMs = this.#aheadMs
-        await file.write(formatMemberFile({ aheadMs }))
-        this.#keptMs = aheadMs
-      }
-    } catch (error) {
-      // The next one that is met tells it again.
-      logger.warn(`Cannot write ${MEMBER_FILE}`, { ...describeFailure(error) })
-    } finally {
-      this.#writing = undefined
-    }
+    const aheadMs = this.#aheadMs
+    if (aheadMs - this.#keptMs <= WORTH_KEEPING_MS) return
+    await this.#deps.file.write(formatMemberFile(aheadMs))
+    this.#keptMs = aheadMs
   }
 }
 
 async function readAhead({ file, logger }: GroupClockDeps): Promise<number> {
   try {
     const text = await file.read()
-    return text === undefined ? 0 : parseMemberFile(text).aheadMs
+    return text === undefined ? 0 : parseMemberFile(text)
   } catch (error) {
     const failure = describeFailure(error)
     logger.warn(`Cannot read ${MEMBER_FILE}; it is made again`, { ...failure })
     return 0
   }
+}
+
+const isAhead = (ms: number): boolean => Number.isSafeInteger(ms) && ms >= 0 && ms <= MAX_AHEAD_MS
+
+const decodeMember = objectOf({
+  aheadMs: matching(decodeNumber, isAhead, 'milliseconds, ten years at most'),
+})
+
+/** The text of the file, which has no version. */
+function formatMemberFile(aheadMs: number): string {
+  return `${JSON.stringify({ aheadMs })}\n`
+}
+
+/**
+ * By how many milliseconds the group is ahead.
+ *
+ * @throws {TypeError} when the text is not that of such a file, without quoting it.
+ */
+export function parseMemberFile(text: string): number {
+  return decodeMember(parseJson(text)).aheadMs
 }

@@ -16,16 +16,17 @@ import type { WatchState } from '../client/follower.ts'
 import type { LatestStamped } from '../client/latest.ts'
 import { sleep, type Timing } from '../client/timing.ts'
 import { DomainError } from '../core/domain-error.ts'
-import { believedStamp } from '../core/stamp.ts'
+import type { Item } from '../core/item.ts'
+import { believedStamp, compareStamps, stampOf, type Believes } from '../core/stamp.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { GroupTime } from '../ports/group-time.ts'
 import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
-import type { LatestItem } from '../ports/latest-item.ts'
+import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PeerState } from '../ports/peers.ts'
-import { planMove } from './plan-move.ts'
+import { NewestTransfer } from './newest-transfer.ts'
 import { isTooLarge, pullItem } from './pull-item.ts'
 import { pushItem } from './push-item.ts'
 import { mayPass } from './resumed-download.ts'
@@ -55,23 +56,24 @@ export interface LinkStatus {
 /** After its credentials were refused, a link asks again as rarely as this. */
 const REFUSED_RETRY_MS = 60_000
 
+/** What goes from one daemon to the other. */
+type Move =
+  | { readonly kind: 'pull'; readonly document: LatestStamped }
+  | { readonly kind: 'push'; readonly stored: StoredItem }
+
+/** The link to one other daemon, until it is closed. */
 export class PeerLink {
   readonly #name: string
   readonly #deps: PeerLinkDeps
   readonly #ending = new AbortController()
   #state: PeerState = 'connecting'
   #linkError: string | undefined
-  #moveError: string | undefined
   /** Why the item of the other daemon is not even looked at. */
   #refusal: string | undefined
   /** What the other daemon told last; `undefined` when it has no item, or nothing is known. */
   #remote: LatestStamped | undefined
   #isConnected = false
-  /** The transfer under way, and for which content. */
-  #transfer: { readonly contentId: string | undefined; readonly abort: AbortController } | undefined
-  /** What is under way; `undefined` while there is nothing to do. */
-  #moving: Promise<void> | undefined
-  #isDue = false
+  readonly #transfer: NewestTransfer<Move>
   #failures = 0
   #cancelRetry: () => void = () => undefined
   #done: Promise<void> = Promise.resolve()
@@ -79,23 +81,31 @@ export class PeerLink {
   constructor(name: string, deps: PeerLinkDeps) {
     this.#name = name
     this.#deps = deps
+    this.#transfer = new NewestTransfer({
+      next: () => this.#next(),
+      isOutdated: (move) => this.#isOutdated(move),
+      move: (move, signal) => this.#run(move, signal),
+      onSuccess: () => (this.#failures = 0),
+      onFailure: (error) => this.#onFailure(error),
+      onError: (error) => this.#tellTrouble(error),
+    })
   }
 
   get status(): LinkStatus {
-    return { state: this.#state, error: this.#linkError ?? this.#refusal ?? this.#moveError }
+    return { state: this.#state, error: this.#linkError ?? this.#refusal ?? this.#transfer.error }
   }
 
   /** Connects, and stays connected until {@link close}. */
   start(): void {
-    const unsubscribe = this.#deps.changes.subscribe(() => this.#move())
+    const unsubscribe = this.#deps.changes.subscribe(() => this.#transfer.request())
     this.#done = this.#follow().finally(unsubscribe)
   }
 
   async close(): Promise<void> {
-    this.#ending.abort(new Error('The link was closed'))
+    const reason = new Error('The link was closed')
+    this.#ending.abort(reason)
     this.#cancelRetry()
-    this.#transfer?.abort.abort(this.#ending.signal.reason)
-    await Promise.all([this.#done, this.#moving])
+    await Promise.all([this.#done, this.#transfer.close(reason)])
   }
 
   async #follow(): Promise<void> {
@@ -108,7 +118,7 @@ export class PeerLink {
         })
         for await (const document of documents) {
           this.#remote = document
-          this.#move()
+          this.#transfer.request()
         }
       } catch (error) {
         if (signal.aborted) return
@@ -129,7 +139,7 @@ export class PeerLink {
     this.#enter(state.name, 'reason' in state && state.reason ? messageOf(state.reason) : undefined)
     if (!this.#isConnected) return
     this.#failures = 0
-    this.#move()
+    this.#transfer.request()
   }
 
   #enter(state: PeerState, error: string | undefined): void {
@@ -143,54 +153,35 @@ export class PeerLink {
     this.#deps.onChange()
   }
 
-  /** Brings both sides to the same item, now or right after what is under way. */
-  #move(): void {
-    this.#abortOutdated()
-    this.#isDue = true
-    if (this.#ending.signal.aborted) return
-    this.#moving ??= this.#moveAll()
-  }
-
-  async #moveAll(): Promise<void> {
-    // From the next turn on, so that it is known to be under way.
-    await Promise.resolve()
-    while (this.#isDue && !this.#ending.signal.aborted) {
-      this.#isDue = false
-      this.#cancelRetry()
-      const { current } = this.#deps.latest
-      const { believes } = this.#deps.groupTime
-      const plan = this.#isConnected ? planMove(current, this.#remote, believes) : 'nothing'
-      if (plan === 'nothing') continue
-      const contentId = plan === 'pull' ? this.#remote?.contentId : current?.item.contentId
-      const abort = new AbortController()
-      this.#transfer = { contentId, abort }
-      try {
-        if (plan === 'pull') await this.#pull(abort.signal)
-        else await this.#push(abort.signal)
-        this.#setMoveError(undefined)
-        this.#failures = 0
-      } catch (error) {
-        this.#onFailure(error, abort.signal)
-      } finally {
-        this.#transfer = undefined
-      }
-    }
-    this.#moving = undefined
-  }
-
-  async #pull(signal: AbortSignal): Promise<void> {
-    if (this.#remote !== undefined) await pullItem(this.#remote, { ...this.#deps, signal })
-  }
-
-  async #push(signal: AbortSignal): Promise<void> {
+  /** Compares both sides: who is late gets the item of the other one. */
+  #next(): Move | undefined {
+    this.#cancelRetry()
+    if (!this.#isConnected) return undefined
     const { current } = this.#deps.latest
-    if (current === undefined) return
-    const { item } = current
+    const document = this.#remote
+    const plan = planMove(current, document, this.#deps.groupTime.believes)
+    if (plan === 'pull' && document !== undefined) return { kind: 'pull', document }
+    return plan === 'push' && current !== undefined ? { kind: 'push', stored: current } : undefined
+  }
+
+  #isOutdated(move: Move): boolean {
+    const { contentId } = move.kind === 'pull' ? move.document : move.stored.item
+    const wanted = [this.#deps.latest.current?.item, this.#remote]
+    return !wanted.some((item) => item?.contentId === contentId)
+  }
+
+  #run(move: Move, signal: AbortSignal): Promise<void> {
+    if (move.kind === 'pull') return pullItem(move.document, { ...this.#deps, signal })
+    return this.#push(move.stored, signal)
+  }
+
+  async #push(stored: StoredItem, signal: AbortSignal): Promise<void> {
+    const { item } = stored
     const { memberId, groupTime } = this.#deps
     const own = item.stamp ?? { at: item.activatedAt, member: memberId }
     const stamp = believedStamp(own, groupTime.believes)
     const before = this.#remote
-    const contentId = await pushItem({ stored: current, stamp }, { ...this.#deps, signal })
+    const contentId = await pushItem({ stored, stamp }, { ...this.#deps, signal })
     if (contentId === item.contentId) {
       const { type, text, dataName, mediaType } = item
       // Unless something is there by now of which the watch has told.
@@ -201,12 +192,6 @@ export class PeerLink {
       throw new DomainError('STAMP_AHEAD', AHEAD_THERE)
     }
     // Otherwise something newer is there, of which the watch will tell.
-  }
-
-  #setMoveError(error: string | undefined): void {
-    if (error === this.#moveError) return
-    this.#moveError = error
-    this.#tellTrouble(error)
   }
 
   #setRefusal(refusal: string | undefined): void {
@@ -222,9 +207,8 @@ export class PeerLink {
     this.#deps.onChange()
   }
 
-  #onFailure(error: unknown, signal: AbortSignal): void {
-    if (signal.aborted || this.#ending.signal.aborted) return
-    this.#setMoveError(messageOf(error))
+  #onFailure(error: unknown): void {
+    if (this.#ending.signal.aborted) return
     // The others need something to change, here or there; the clock that refuses a stamp goes on.
     const isAhead = error instanceof ClientError && error.problem === 'STAMP_AHEAD'
     const isFinal = error instanceof ClientError ? !isAhead : isTooLarge(error)
@@ -232,21 +216,48 @@ export class PeerLink {
     this.#failures += 1
     const { timing } = this.#deps
     const delay = backOff(this.#failures, timing.random())
-    this.#cancelRetry = timing.after(delay, () => this.#move())
-  }
-
-  /** Lets go of a transfer whose item nobody needs any more. */
-  #abortOutdated(): void {
-    const { contentId, abort } = this.#transfer ?? {}
-    const wanted = [this.#deps.latest.current?.item, this.#remote]
-    if (!wanted.some((item) => item?.contentId === contentId)) abort?.abort(OUTDATED)
+    this.#cancelRetry = timing.after(delay, () => this.#transfer.request())
   }
 }
-
-const OUTDATED = new Error('Something newer is there')
 
 const AHEAD_THERE =
   'The item there has a time that is too far ahead, and stays; update that daemon, or set the clocks'
 
 /** What nobody asks of a document that we sent ourselves. */
 const SENT = { hasData: false, size: 0, hash: '', etag: undefined } as const
+
+type Plan = 'pull' | 'push' | 'nothing'
+
+/** What is compared of the document of another daemon. */
+type RemoteItem = Pick<
+  LatestStamped,
+  'type' | 'text' | 'dataName' | 'mediaType' | 'contentId' | 'stamp'
+>
+
+/**
+ * Decides which of two daemons gives its item to the other: by the stamps, and only where somebody
+ * who reads the documents would see a difference. A document without a stamp counts as older.
+ */
+function planMove(
+  current: StoredItem | undefined,
+  remote: RemoteItem | undefined,
+  believes: Believes,
+): Plan {
+  if (remote?.contentId === undefined) return current === undefined ? 'nothing' : 'push'
+  if (current === undefined) return 'pull'
+  const { item } = current
+  const there = believedStamp(remote.stamp ?? { at: 0, member: '' }, believes)
+  const order = compareStamps(there, stampOf(item, believes))
+  if (order > 0) return 'pull'
+  return isSameDocument(item, remote) || order === 0 ? 'nothing' : 'push'
+}
+
+/** Whether nobody who reads one of them would see a difference. */
+function isSameDocument(item: Item, remote: RemoteItem): boolean {
+  if (item.contentId !== remote.contentId || item.type !== remote.type) return false
+  // The content of a Text is all there is of it.
+  if (item.type === 'Text') return true
+  const { mediaType = item.mediaType } = remote
+  const isNamedAlike = item.dataName === remote.dataName && item.text === remote.text
+  return isNamedAlike && item.mediaType === mediaType
+}

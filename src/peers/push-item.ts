@@ -7,16 +7,20 @@
 import { ClientError } from '../client/client-error.ts'
 import type { DaemonClient } from '../client/connect-daemon.ts'
 import type { OutgoingDocument } from '../client/push.ts'
+import type { ByteSource } from '../client/server.ts'
 import type { ContentId } from '../core/content-id.ts'
-import { MIB } from '../core/limits.ts'
+import { KIB, MIB } from '../core/limits.ts'
 import type { Stamp } from '../core/stamp.ts'
+import { blocksOf } from '../lib/read-bytes.ts'
+import type { Blob as StoredBlob } from '../ports/blob.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
-import { byteSourceOf } from './byte-source.ts'
 
 /** A longer one goes as a file: as JSON it might be longer than any document may be. */
 const MAX_INLINE_BYTES: number = 2 * MIB
 
 const PREVIEW_LENGTH = 256
+
+const PIECE_BYTES: number = 256 * KIB
 
 export interface PushItemDeps {
   readonly client: Pick<DaemonClient, 'upload' | 'apply'>
@@ -37,7 +41,7 @@ export async function pushItem(
   if (blob !== undefined) {
     const { text, dataName, mediaType } = item
     const document = { ...base, text, hasData: true, dataName, mediaType }
-    return offer(document, () => byteSourceOf(blob, item.mediaType))
+    return offer(document, () => sourceOf(blob, mediaType))
   }
   if (size <= MAX_INLINE_BYTES) {
     return client.apply({ ...base, text: item.text, hasData: false, dataName: '' }, { signal })
@@ -46,10 +50,7 @@ export async function pushItem(
   const document = { ...base, text, hasData: true, dataName: `clipboard-${hash.slice(0, 16)}.txt` }
   return offer(document, () => new Blob([item.text], { type: 'text/plain; charset=utf-8' }))
 
-  async function offer(
-    document: OutgoingDocument,
-    open: () => Parameters<DaemonClient['upload']>[0],
-  ): Promise<ContentId> {
+  async function offer(document: OutgoingDocument, open: () => ByteSource): Promise<ContentId> {
     try {
       return await client.apply(document, { signal })
     } catch (error) {
@@ -60,4 +61,18 @@ export async function pushItem(
     await client.upload(bytes, { dataName, mediaType: bytes.type, signal })
     return client.apply(document, { signal })
   }
+}
+
+/** The bytes of a blob, read as they go out, and never whole in memory. */
+function sourceOf(blob: StoredBlob, mediaType: string): ByteSource {
+  return { size: blob.size, type: mediaType, stream: () => readPieces(blob) }
+}
+
+async function* readPieces(blob: StoredBlob): AsyncGenerator<Uint8Array> {
+  let sent = 0
+  for await (const piece of blocksOf(blob, { blockSize: PIECE_BYTES })) {
+    sent += piece.byteLength
+    yield piece
+  }
+  if (sent < blob.size) throw new Error('The bytes end too soon')
 }

@@ -1,5 +1,5 @@
 /**
- * Port: the message bus of a group, as the owner sees it.
+ * Port: the message bus of a group, and what its owner sees of it.
  *
  * @module
  */
@@ -25,4 +25,24 @@ export interface BusStatus {
   readonly members: number
   /** Signals that the group key did not open, since the start. */
   readonly refused: number
+}
+
+/** Hears of a bus. None of these throws. */
+export interface BusListener {
+  /** The connection is another: after an outage, nobody knows what was missed. */
+  readonly onState: (state: BusState, error: string | undefined) => void
+  /** Somebody published something. The bytes may be overwritten afterwards. */
+  readonly onMessage: (bytes: Uint8Array) => void
+}
+
+/**
+ * What a group needs of a message bus: to everybody who listens, at most once, and nothing more.
+ */
+export interface SignalBus {
+  /** Connects, and connects again for ever, until {@link close}. */
+  open(listener: BusListener): void
+  /** Sends to all others. While there is no connection it does nothing, and keeps nothing. */
+  publish(bytes: Uint8Array): void
+  /** Ends the connection, and does not wait for a broker that does not answer. */
+  close(): Promise<void>
 }

@@ -14,7 +14,7 @@ import type { Timing } from '../../client/timing.ts'
 import { believedStamp, compareOptional, type Stamp } from '../../core/stamp.ts'
 import { Lru } from '../../lib/lru.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
-import type { BusState, BusStatus } from '../../ports/bus.ts'
+import type { BusState, BusStatus, SignalBus } from '../../ports/bus.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { GroupTime } from '../../ports/group-time.ts'
 import type { LatestItem } from '../../ports/latest-item.ts'
@@ -22,13 +22,10 @@ import type { Logger } from '../../ports/logger.ts'
 import { DueTimes } from './due-times.ts'
 import type { GroupSecrets } from './group-key.ts'
 import type { GroupRecord } from './group-record.ts'
-import { MemberTroubles } from './member-troubles.ts'
 import { OfferPuller, type OfferPullerDeps } from './offer-puller.ts'
-import { openSignal } from './open-signal.ts'
 import { MAX_ORIGINS, ReplayGuard } from './replay-guard.ts'
 import type { Sealer } from './sealer.ts'
-import { encodeSignal, type Signal } from './signal.ts'
-import type { SignalBus } from './signal-bus.ts'
+import { encodeSignal, openSignal, type Signal } from './signal.ts'
 
 /** Nothing is said twice within this. */
 const PAUSE_MS = 1000
@@ -48,6 +45,13 @@ const LATELY_MS = 600_000
 /** Starts of members that were heard of are written down together. */
 const SAVE_MS = 2000
 
+const TWIN = 'Another daemon has a copy of this group.json; remove it here, and start again'
+
+const AHEAD =
+  'A member tells of an item whose time is too far ahead of the clock, which is ignored; update it, ' +
+  'or set the clocks'
+
+/** What a member is made of. */
 export interface GroupMemberDeps {
   readonly bus: SignalBus
   readonly brokers: readonly string[]
@@ -68,6 +72,7 @@ export interface GroupMemberDeps {
 
 type Task = 'beacon' | 'answer' | 'ask' | 'save'
 
+/** This daemon on the bus, until it is closed. */
 export class GroupMember {
   readonly #deps: GroupMemberDeps
   readonly #guard: ReplayGuard
@@ -246,5 +251,45 @@ export class GroupMember {
     this.#saving = this.#saving.then(save).catch((error: unknown) => {
       logger.warn('Cannot remember the members of the group', { reason: messageOf(error) })
     })
+  }
+}
+
+/** What is wrong with other members, as far as their signals give it away; for the owner. */
+class MemberTroubles {
+  readonly #deps: Pick<GroupMemberDeps, 'logger' | 'onChange'>
+  #isTwin = false
+  /** The member that told such a time last, and nothing else since. */
+  #ahead: string | undefined
+
+  constructor(deps: Pick<GroupMemberDeps, 'logger' | 'onChange'>) {
+    this.#deps = deps
+  }
+
+  get error(): string | undefined {
+    if (this.#isTwin) return TWIN
+    return this.#ahead === undefined ? undefined : AHEAD
+  }
+
+  /** A second daemon is this member too, and nobody hears the one that was started earlier. */
+  onTwin(): void {
+    if (this.#isTwin) return
+    this.#isTwin = true
+    this.#tell(TWIN)
+  }
+
+  /** @param isAhead Whether the stamp that `origin` told is not believed. */
+  onStamp(origin: string, isAhead: boolean): void {
+    if (isAhead && this.#ahead === undefined) {
+      this.#ahead = origin
+      this.#tell(AHEAD)
+    } else if (!isAhead && this.#ahead === origin) {
+      this.#ahead = undefined
+      this.#deps.onChange()
+    }
+  }
+
+  #tell(error: string): void {
+    this.#deps.logger.warn(error)
+    this.#deps.onChange()
   }
 }

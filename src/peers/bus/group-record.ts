@@ -8,14 +8,13 @@
 import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../core/domain-error.ts'
 import { arrayOf, decodeNumber, decodeString, matching, objectOf } from '../../lib/decoder.ts'
+import { defineJsonFile } from '../../lib/json-file.ts'
 import type { PrivateFile } from '../../ports/private-file.ts'
 import { MAX_ORIGINS, type KnownEpoch } from './replay-guard.ts'
 import { isEpoch, isOrigin } from './signal.ts'
 
 /** Its name in the data directory. */
 export const GROUP_RECORD_FILE = 'group.json'
-
-const VERSION = 1
 
 export interface GroupState {
   /** Id of this member on the bus. */
@@ -30,12 +29,14 @@ export interface GroupState {
 const decodeOrigin = matching(decodeString, isOrigin, 'the id of a member')
 const decodeEpoch = matching(decodeNumber, isEpoch, 'a positive integer')
 
-const decodeState = objectOf({
-  version: matching(decodeNumber, (version) => version === VERSION, String(VERSION)),
-  member: decodeOrigin,
-  epoch: decodeEpoch,
-  group: decodeString,
-  known: arrayOf(objectOf({ origin: decodeOrigin, epoch: decodeEpoch })),
+const groupFile = defineJsonFile<GroupState>({
+  version: 1,
+  decode: objectOf({
+    member: decodeOrigin,
+    epoch: decodeEpoch,
+    group: decodeString,
+    known: arrayOf(objectOf({ origin: decodeOrigin, epoch: decodeEpoch })),
+  }),
 })
 
 export class GroupRecord {
@@ -71,24 +72,13 @@ export class GroupRecord {
 
   /** @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
   async save(known: readonly KnownEpoch[]): Promise<void> {
-    await this.#file.write(formatGroupState({ ...this.#state, known }))
+    await this.#file.write(groupFile.format({ ...this.#state, known }))
   }
 }
 
-/** The text of the file. */
-export function formatGroupState(state: GroupState): string {
-  return `${JSON.stringify({ version: VERSION, ...state })}\n`
-}
-
-/** @throws {TypeError} saying what is wrong, without quoting it. */
+/** Parses the text of the file. @throws {TypeError} saying what is wrong, without quoting it. */
 export function parseGroupState(text: string): GroupState {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new TypeError('it is not JSON')
-  }
-  const { version: _, ...state } = decodeState(value)
+  const state = groupFile.parse(text)
   return { ...state, known: state.known.slice(-MAX_ORIGINS) }
 }
 

@@ -15,7 +15,7 @@ import { backOff } from '../../core/back-off.ts'
 import { sleep, type Timing } from '../../client/timing.ts'
 import { DomainError } from '../../core/domain-error.ts'
 import { codeOf } from '../../lib/system-error.ts'
-import type { BusListener, SignalBus } from './signal-bus.ts'
+import type { BusListener, SignalBus } from '../../ports/bus.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 

@@ -5,10 +5,9 @@
  */
 
 import { compareOptional, type Stamp } from '../../core/stamp.ts'
-import { messageOf } from '../../lib/describe-failure.ts'
+import { NewestTransfer } from '../newest-transfer.ts'
 import { isTooLarge } from '../pull-item.ts'
-import { Offer } from './offer.ts'
-import type { PullOfferDeps } from './pull-offer.ts'
+import { Offer, type PullOfferDeps } from './pull-offer.ts'
 import type { SignalItem } from './signal.ts'
 
 export type PullOptions = Pick<PullOfferDeps, 'signal' | 'onStamp' | 'onTrouble'>
@@ -25,27 +24,35 @@ export interface OfferPullerDeps {
   readonly onError: (error: string | undefined) => void
 }
 
+/** Gets the items of offers. */
 export class OfferPuller {
   readonly #deps: OfferPullerDeps
-  readonly #ending = new AbortController()
+  readonly #transfer: NewestTransfer<Offer>
   /** The latest item that others have and we do not. */
   #newest: Offer | undefined
-  /** What is on its way here. */
-  #transfer: { readonly offer: Offer; readonly abort: AbortController } | undefined
-  #pulling: Promise<void> | undefined
+  /** The stamp of the last item that came from here. */
   #pulled: Stamp | undefined
-  /** Of an item that is larger than what is taken here: it is not asked for again. */
+  /** The stamp of an item that is larger than what is taken here: it is not asked for again. */
   #refused: Stamp | undefined
   #failures = 0
-  #error: string | undefined
 
   constructor(deps: OfferPullerDeps) {
     this.#deps = deps
+    const { onTrouble, onError } = deps
+    const onStamp = (stamp: Stamp): void => void (this.#pulled = stamp)
+    this.#transfer = new NewestTransfer({
+      next: () => this.#next(),
+      isOutdated: (offer) => this.#isOutdated(offer),
+      move: (offer, signal) => deps.pull(offer, { signal, onStamp, onTrouble }),
+      onSuccess: () => this.#onSuccess(),
+      onFailure: (error, offer) => this.#onFailure(error, offer),
+      onError,
+    })
   }
 
-  /** What went wrong last, while it is not well again. */
+  /** Why the last item could not be had; `undefined` once one came. */
   get error(): string | undefined {
-    return this.#error
+    return this.#transfer.error
   }
 
   /** Whether the item of this stamp came from here. */
@@ -53,70 +60,47 @@ export class OfferPuller {
     return stamp !== undefined && compareOptional(stamp, this.#pulled) === 0
   }
 
-  /** A member has an item that is later than the current one. */
+  /** Takes up that a member has an item that is later than the current one. */
   offer({ stamp, contentId }: SignalItem, url: string): void {
     if (this.#refused !== undefined && compareOptional(stamp, this.#refused) === 0) return
     const order = compareOptional(stamp, this.#newest?.stamp)
     if (order < 0) return
     if (order > 0) this.#newest = new Offer(stamp, contentId)
     this.#newest?.add(url)
-    // What is on its way may have the same bytes.
-    if (this.#transfer?.offer.contentId !== contentId) this.#abort(OUTDATED)
-    this.#pulling ??= this.#pullAll()
+    this.#transfer.request()
   }
 
-  /** The current item is another. */
+  /** Takes up that the current item is another. */
   onItem(): void {
-    const { offer } = this.#transfer ?? {}
-    const isOurs = this.hasPulled(this.#deps.stamp())
-    if (isOurs || offer === undefined) return
-    if (compareOptional(offer.stamp, this.#deps.stamp()) <= 0) this.#abort(OUTDATED)
+    this.#transfer.request()
   }
 
-  async close(): Promise<void> {
-    this.#ending.abort(new Error('The bus was closed'))
-    this.#abort(this.#ending.signal.reason)
-    await this.#pulling
-  }
-
-  #abort(reason: unknown): void {
-    this.#transfer?.abort.abort(reason)
-  }
-
-  async #pullAll(): Promise<void> {
-    // From the next turn on, so that it is known to be under way.
-    await Promise.resolve()
-    for (let offer = this.#next(); offer !== undefined; offer = this.#next()) {
-      const abort = new AbortController()
-      this.#transfer = { offer, abort }
-      try {
-        await this.#deps.pull(offer, {
-          signal: abort.signal,
-          onStamp: (stamp) => {
-            this.#pulled = stamp
-          },
-          onTrouble: this.#deps.onTrouble,
-        })
-        this.#failures = 0
-        this.#setError(undefined)
-      } catch (error) {
-        if (!abort.signal.aborted) this.#onFailure(offer, error)
-      } finally {
-        this.#transfer = undefined
-      }
-    }
-    this.#pulling = undefined
+  /** Gives up what is under way, and waits until it has ended. */
+  close(): Promise<void> {
+    return this.#transfer.close(new Error('The bus was closed'))
   }
 
   #next(): Offer | undefined {
     const isLate = compareOptional(this.#newest?.stamp, this.#deps.stamp()) > 0
     if (!isLate) this.#newest = undefined
-    return this.#ending.signal.aborted ? undefined : this.#newest
+    return this.#newest
   }
 
-  #onFailure(offer: Offer, error: unknown): void {
+  #isOutdated(offer: Offer): boolean {
+    // What is on its way may have the same bytes as the newest.
+    if (this.#newest !== undefined && this.#newest.contentId !== offer.contentId) return true
+    const current = this.#deps.stamp()
+    return !this.hasPulled(current) && compareOptional(offer.stamp, current) <= 0
+  }
+
+  #onSuccess(): void {
+    this.#failures = 0
+    this.#transfer.request()
+  }
+
+  #onFailure(error: unknown, offer: Offer): void {
     if (this.#newest === offer) this.#newest = undefined
-    this.#setError(messageOf(error))
+    this.#transfer.request()
     if (isTooLarge(error)) {
       this.#refused = offer.stamp
       return
@@ -124,12 +108,4 @@ export class OfferPuller {
     this.#failures += 1
     this.#deps.onFailure(this.#failures)
   }
-
-  #setError(error: string | undefined): void {
-    if (error === this.#error) return
-    this.#error = error
-    this.#deps.onError(error)
-  }
 }
-
-const OUTDATED = new Error('Something newer is there')

@@ -8,14 +8,54 @@
 import { isIP } from 'node:net'
 import { ClientError } from '../../client/client-error.ts'
 import type { Download, DownloadOptions } from '../../client/download.ts'
+import type { ContentId } from '../../core/content-id.ts'
 import { believedStamp, compareStamps, stampOf, type Stamp } from '../../core/stamp.ts'
 import type { GroupTime } from '../../ports/group-time.ts'
 import { isLoopbackAddress } from '../check-connection.ts'
 import { openClient, type OpenClient } from '../open-client.ts'
 import { pullItem, type PullItemDeps } from '../pull-item.ts'
 import type { GroupSecrets } from './group-key.ts'
-import type { Offer } from './offer.ts'
 
+/** More are of no use: one is needed. */
+const MAX_SOURCES = 4
+
+/** An item that members of the group have, and this one does not: what it is, and where it is. */
+export class Offer {
+  readonly stamp: Stamp
+  readonly contentId: ContentId
+  readonly #sources: string[] = []
+  #tried = 0
+  #turn = 0
+
+  constructor(stamp: Stamp, contentId: ContentId) {
+    this.stamp = stamp
+    this.contentId = contentId
+  }
+
+  /** Base URLs of members that have it. */
+  get sources(): readonly string[] {
+    return this.#sources
+  }
+
+  add(url: string): void {
+    if (this.#sources.length < MAX_SOURCES && !this.#sources.includes(url)) this.#sources.push(url)
+  }
+
+  /** A source that was not given yet; `undefined` when there is none left. */
+  next(): string | undefined {
+    const url = this.#sources[this.#tried]
+    if (url !== undefined) this.#tried += 1
+    return url
+  }
+
+  /** The sources in turn, again and again, beginning with the one that {@link next} gave last. */
+  rotate(): string | undefined {
+    this.#turn += 1
+    return this.#sources[(this.#tried - 1 + this.#turn) % this.#sources.length]
+  }
+}
+
+/** What a pull needs. */
 export interface PullOfferDeps extends Omit<PullItemDeps, 'client' | 'groupTime'> {
   /** Base URL of our own gateway. */
   readonly ownUrl: () => string

@@ -8,7 +8,9 @@
 import { isContentId, type ContentId } from '../../core/content-id.ts'
 import { isStamp, type Stamp } from '../../core/stamp.ts'
 import { decodeNumber, decodeString, objectOf, oneOf, optional } from '../../lib/decoder.ts'
+import { parseJson } from '../../lib/utf8.ts'
 import { withoutTrailing } from '../../lib/without-trailing.ts'
+import type { Sealer } from './sealer.ts'
 
 /** Longer ones are no base URLs. */
 const MAX_URL_LENGTH = 1024
@@ -46,13 +48,14 @@ const decodeFields = objectOf({
   stampedBy: optional(decodeString),
 })
 
+/** The bytes of a signal, before they are sealed. */
 export function encodeSignal({ item, ...signal }: Signal): Uint8Array {
   const { contentId, stamp } = item ?? {}
   const fields = { ...signal, contentId, stampedAt: stamp?.at, stampedBy: stamp?.member }
   return new TextEncoder().encode(JSON.stringify(fields))
 }
 
-/** @throws {TypeError} when it is no signal; the message quotes nothing. */
+/** Decodes a signal. @throws {TypeError} when the bytes are none; the message quotes nothing. */
 export function decodeSignal(bytes: Uint8Array): Signal {
   const { kind, origin, epoch, time, ...fields } = decodeFields(parseJson(bytes))
   if (!isOrigin(origin)) throw new TypeError('"origin" must be the id of a member')
@@ -63,10 +66,33 @@ export function decodeSignal(bytes: Uint8Array): Signal {
   return { kind, origin, epoch, time, url, item: itemOf(fields) }
 }
 
+/** What came over the bus, once it is known to be of the group. */
+export interface OpenedSignal {
+  readonly signal: Signal
+  readonly counter: number
+}
+
+/** Opens a signal; `undefined` when the key does not open it, or when it is no signal. */
+export function openSignal(
+  sealer: Pick<Sealer, 'open'>,
+  bytes: Uint8Array,
+): OpenedSignal | undefined {
+  const opened = sealer.open(bytes)
+  if (opened === undefined) return undefined
+  try {
+    return { signal: decodeSignal(opened.payload), counter: opened.counter }
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
+}
+
+/** Whether this is the id of a member. */
 export function isOrigin(value: string): boolean {
   return ORIGIN.test(value)
 }
 
+/** Whether this is the number of a start. */
 export function isEpoch(value: number): boolean {
   return Number.isSafeInteger(value) && value > 0
 }
@@ -91,13 +117,4 @@ function itemOf(fields: {
   if (!isContentId(contentId)) throw new TypeError('"contentId" must be a content id')
   if (!isStamp(stamp)) throw new TypeError('"stampedAt" and "stampedBy" must be a stamp')
   return { contentId, stamp }
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    // Without the cause, which quotes it.
-    throw new TypeError('it is not JSON')
-  }
 }

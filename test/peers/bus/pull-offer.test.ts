@@ -4,8 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { systemTiming } from '../../../src/client/timing.ts'
-import { Offer } from '../../../src/peers/bus/offer.ts'
-import { pullOffer } from '../../../src/peers/bus/pull-offer.ts'
+import { Offer, pullOffer } from '../../../src/peers/bus/pull-offer.ts'
 import { startMember, type TestMember } from '../support/group.ts'
 
 const SECRETS = { username: 'group_0123456789abcdef', password: 'a password of the group' }

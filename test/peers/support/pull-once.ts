@@ -11,8 +11,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { systemTiming } from '../../../src/client/timing.ts'
-import { Offer } from '../../../src/peers/bus/offer.ts'
-import { pullOffer } from '../../../src/peers/bus/pull-offer.ts'
+import { Offer, pullOffer } from '../../../src/peers/bus/pull-offer.ts'
 
 const [name = '', ownUrl = ''] = process.argv.slice(2)
 const asked: (string | undefined)[] = []

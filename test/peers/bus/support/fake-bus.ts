@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { BusListener, SignalBus } from '../../../../src/peers/bus/signal-bus.ts'
+import type { BusListener, SignalBus } from '../../../../src/ports/bus.ts'
 
 export class FakeBroker {
   /** Everything that was published, also by those who are cut off now. */
