@@ -70,7 +70,7 @@ function obey(message) {
   try {
     if (job.failure === undefined) digest = advance(job, message)
   } catch (error) {
-    // Of this file only: the others are hashed on.
+    // The hashing of this file only has failed: the others go on.
     job.failure = error instanceof Error ? error.message : String(error)
   }
   if (message.kind === 'digest') end(message.job, { digest, failure: job.failure })
@@ -151,7 +151,7 @@ function hashKnownBytes(hash) {
  * @returns {Promise<() => Hash>}
  */
 async function loadKernel() {
-  // What it exports stands in `blake3-kernel.as`.
+  // Its exports stand in `blake3-kernel.as`.
   const code = readFileSync(new URL('./blake3-kernel.wasm', import.meta.url))
   const { instance } = await WebAssembly.instantiate(code)
   const kernel = instance.exports

@@ -16,6 +16,7 @@ import { systemClock, type Clock } from '../lib/clock.ts'
 import { Blake3Thread, type Blake3Job } from './blake3-thread.ts'
 import { createBlake3 } from './content-id.ts'
 
+/** Options of a {@link FileHasher}. */
 export interface FileHasherOptions {
   /** Measures how long the worker waits for another file; that of the machine unless given. */
   readonly clock?: Clock

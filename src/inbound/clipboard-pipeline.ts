@@ -1,7 +1,7 @@
 /**
  * The one way in: identify, recognise repetitions, store, publish; then answer; then effects.
  *
- * What takes long, reading and hashing, happens in a queue of the sender's own. Only what decides
+ * Reading and hashing, which take long, happen in a queue of the sender's own. Only what decides
  * about the current item happens in the queue of all, in which each sender has one item at most: so
  * nobody waits for more than one item of anybody else.
  *
@@ -31,9 +31,10 @@ import { RememberedMd5 } from './remembered-md5.ts'
 import { findMeant, resolveContent, type NamedBytes, type NewContent } from './resolve-content.ts'
 import { StampOrder, type Member } from './stamp-order.ts'
 
-/** What happens after the sender has been answered; a failure is logged. */
+/** Work that is done after the sender has been answered; a failure is logged. */
 export type Effect = (stored: StoredItem, origin: Origin) => Promise<void>
 
+/** What a {@link ClipboardPipeline} works with. */
 export interface PipelineDeps {
   readonly staging: Pick<StagingArea, 'take'>
   readonly latest: LatestItem
@@ -42,9 +43,9 @@ export interface PipelineDeps {
   readonly logger: Logger
   /** The longest text that may become an item, in bytes of UTF-8. */
   readonly maxTextBytes?: number | undefined
-  /** Who stamps what becomes current here; needed where there is a group. */
+  /** This daemon as the one that stamps new items; needed where there is a group. */
   readonly member?: Member | undefined
-  /** Who still has a say. Without it everybody has. */
+  /** The devices whose pushes count. Without it everybody's do. */
   readonly devices?: Pick<DeviceRegistry, 'isValid'> | undefined
 }
 
@@ -54,7 +55,7 @@ interface Activation {
   readonly isStored: boolean
 }
 
-/** See {@link InboundPipeline}. */
+/** The one pipeline of a daemon: see {@link InboundPipeline}. */
 export class ClipboardPipeline implements InboundPipeline {
   /** One queue for each sender. */
   readonly #senders = new KeyedQueues()
@@ -64,7 +65,7 @@ export class ClipboardPipeline implements InboundPipeline {
   readonly #deps: PipelineDeps
   readonly #order: StampOrder
   readonly #effects: Effect[] = []
-  /** Who made the current item current, and when; for telling a repetition. */
+  /** The push that made the current item current, for telling a repetition. */
   #lastPush: { readonly origin: Origin; readonly at: number } | undefined
 
   constructor(deps: PipelineDeps) {
@@ -206,7 +207,7 @@ export class ClipboardPipeline implements InboundPipeline {
     return { contentId: item.contentId, item }
   }
 
-  /** What a sender calls the current item is remembered, although it makes nothing current. */
+  /** Remembers how a sender calls the current item, although its push makes nothing current. */
   async #learnAliases(current: Item, aliases: readonly string[]): Promise<void> {
     const { latest } = this.#deps
     if (aliases.at(-1) === current.aliases.at(-1)) return
@@ -233,7 +234,7 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 }
 
-/** Who shares one queue, in which items keep their order. */
+/** The queue of a sender, in which its items keep their order. */
 function senderOf(origin: Origin): string {
   return origin.kind === 'clipboard' ? 'clipboard' : queueOf(origin.deviceId ?? '')
 }

@@ -26,7 +26,7 @@ const MD5_LENGTH = 32
 /** Nobody waits for the MD5 of more; pictures are smaller. */
 const MAX_MD5_BYTES: number = 64 * MIB
 
-/** What becomes of the bytes that content came in. Exactly one of the endings must be called. */
+/** The endings of the bytes that content came in. Exactly one of them must be called. */
 export interface ContentEndings {
   /** The item has the bytes now. */
   release(): Promise<void>
@@ -57,6 +57,7 @@ export interface NamedBytes {
   readonly blob: HashedBlob
 }
 
+/** Where content is looked for. */
 export interface ResolveDeps {
   readonly staging: Pick<StagingArea, 'take'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
@@ -144,12 +145,12 @@ function nameOf({ type, text, dataName }: Pick<InboundItem, 'type' | 'text' | 'd
   return dataName === '' && type === 'File' ? text : dataName
 }
 
-/** What a sender without bytes means; `undecided` until the MD5 of the bytes is known. */
+/** The item that a sender without bytes means; `undecided` until the MD5 of the bytes is known. */
 export type Meant =
   | {
       readonly kind: 'known'
       readonly stored: StoredItem
-      /** What another member calls the same bytes; without it the item is what it was. */
+      /** The name that another member has for the same bytes; without it the item is what it was. */
       readonly as?: NamedBytes
     }
   | { readonly kind: 'undecided'; readonly blob: Blob }

@@ -15,11 +15,13 @@ export interface Member extends GroupTime {
   readonly id: string
 }
 
+/** What a {@link StampOrder} works with. */
 export interface StampOrderDeps {
   readonly latest: Pick<LatestItem, 'current'>
   readonly member?: Member | undefined
 }
 
+/** The order of the stamps at one daemon. */
 export class StampOrder {
   readonly #deps: StampOrderDeps
 

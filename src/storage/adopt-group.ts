@@ -19,6 +19,7 @@ import type { DiskBlob } from './disk-blob.ts'
 import { GroupBlob } from './group-blob.ts'
 import { encodeGroupList, isWhole, type GroupFile } from './group-list.ts'
 
+/** How a group is adopted. */
 export interface AdoptGroupOptions {
   readonly signal: AbortSignal
   /** The largest archive, in bytes. */
@@ -27,7 +28,7 @@ export interface AdoptGroupOptions {
   readonly keep: (bytes: Uint8Array) => Promise<DiskBlob>
 }
 
-/** What the worker is started with. */
+/** The task that the worker is started with. */
 export interface ZipTask {
   readonly files: readonly { readonly path: Uint8Array; readonly name: string }[]
   /** Folders come first in the archive. */
@@ -52,6 +53,7 @@ export interface ZippedFile {
   readonly mtimeNs: bigint
 }
 
+/** The archive as the worker made it. */
 export interface ZippedArchive {
   readonly size: number
   /** The archive without the bytes of the files. */
@@ -68,7 +70,7 @@ export interface ZipAnswer {
   readonly unreadable: number
 }
 
-/** What is used of the package `yazl`. */
+/** The part of the package `yazl` that is used. */
 export interface ZipLibrary {
   readonly ZipFile: new () => ZipFile
 }
@@ -104,7 +106,7 @@ export async function adoptGroup(
   }
   const { size, frame, digests } = archive
   const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
-  // It would be read wrongly ever after.
+  // An archive with gaps would be read wrongly ever after.
   if (!isWhole(list)) throw new Error('Cannot share several files: the archive has gaps')
   const blob = new GroupBlob({
     list: await keep(encodeGroupList(list)),

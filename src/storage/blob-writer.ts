@@ -42,7 +42,7 @@ export interface WritableFile {
   datasync(): Promise<void>
 }
 
-/** What the writers of one store share. */
+/** The state that the writers of one store share. */
 export interface WriterPool {
   /** The number of bytes in memory. */
   held: number
@@ -54,6 +54,7 @@ export interface WriterPool {
   readonly writes: Semaphore
 }
 
+/** What a {@link BlobWriter} works with. */
 export interface BlobWriterOptions {
   readonly file: WritableFile
   readonly hash: Pick<FileHash, 'add' | 'reached' | 'finish' | 'abort'>

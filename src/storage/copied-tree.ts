@@ -36,13 +36,14 @@ export interface TreeFolder extends TreeFile {
   readonly mode: number
 }
 
-/** What was found; both lists are sorted by name. */
+/** The files and folders that were found, both sorted by name. */
 export interface CopiedTree {
   readonly files: readonly TreeFile[]
   readonly folders: readonly TreeFolder[]
   readonly leftOut: LeftOut
 }
 
+/** The bounds of a walk. */
 export interface WalkOptions {
   /** The most that all files together may have. */
   readonly maxBytes: number
@@ -56,6 +57,7 @@ export interface NamedPath {
   readonly fileName: Buffer
 }
 
+/** A file or folder and its name in the archive, or the last segment of that name. */
 export interface Segment {
   readonly path: Buffer
   readonly name: string
@@ -85,7 +87,7 @@ export async function walkCopied(
   return walk.tree()
 }
 
-/** What was copied may be reached through links; it is none itself. */
+/** A copied path may lead through links; its last segment is not followed. */
 async function toRoot(path: string): Promise<NamedPath> {
   const name = Buffer.from(basename(path))
   const folder = await readable(realpath(dirname(path), { encoding: 'buffer' }))
@@ -123,14 +125,15 @@ class Walk {
   async visit({ path, name }: Segment, depth: number): Promise<void> {
     const { signal, maxBytes } = this.#options
     signal.throwIfAborted()
-    if (++this.#seen > MAX_GROUP_ENTRIES) throw tooManyEntries()
+    this.#seen += 1
+    if (this.#seen > MAX_GROUP_ENTRIES) throw tooManyEntries()
     if (depth > MAX_GROUP_DEPTH) throw tooLarge(`folders in more than ${MAX_GROUP_DEPTH} folders`)
     if (Buffer.byteLength(name) > MAX_GROUP_NAME_BYTES) {
       throw tooLarge(`a relative name of more than ${MAX_GROUP_NAME_BYTES} bytes`)
     }
     const stats = await readable(lstat(path, { bigint: true }))
     if (stats === undefined) {
-      this.#unreadable++
+      this.#unreadable += 1
     } else if (stats.isDirectory()) {
       await this.#visitFolder({ path, name }, stats, depth)
     } else if (stats.isFile()) {
@@ -138,14 +141,14 @@ class Walk {
       if (this.#bytes > maxBytes) throw tooLarge(`more than ${maxBytes} bytes`)
       this.#files.push({ path, name })
     } else {
-      this.#special++
+      this.#special += 1
     }
   }
 
   async #visitFolder({ path, name }: Segment, stats: BigIntStats, depth: number): Promise<void> {
     const children = await readable(listWithoutLinks(path, (opened) => this.#list(opened, path)))
     if (children === undefined) {
-      this.#unreadable++
+      this.#unreadable += 1
       return
     }
     const before = this.#files.length + this.#folders.length
@@ -202,13 +205,13 @@ async function readable<T>(result: Promise<T>): Promise<T | undefined> {
 export function nameSiblings(siblings: readonly NamedPath[]): readonly Segment[] {
   const wanted = siblings
     .map(({ path, fileName }) => ({ path, ...toEntryName(fileName) }))
-    // Whoever can keep its name does.
+    // A name that needs no change is kept.
     .sort((a, b) => Number(a.isChanged) - Number(b.isChanged) || Buffer.compare(a.path, b.path))
   const taken = new Set<string>()
   const numbers = new Map<string, number>()
   return wanted.map(({ path, name }) => {
     let number = numbers.get(name) ?? 1
-    while (taken.has(numberedName(name, number))) number++
+    while (taken.has(numberedName(name, number))) number += 1
     numbers.set(name, number + 1)
     const free = numberedName(name, number)
     taken.add(free)

@@ -16,6 +16,7 @@ export const BLOBS_FOLDER = 'blobs'
 /** Where the records of staged uploads are. */
 export const STAGING_FOLDER = 'staging'
 
+/** Which data directory to open. */
 export interface DataDirectoryOptions {
   /** Created when needed, with the folders above it. */
   readonly path: string

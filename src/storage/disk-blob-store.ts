@@ -38,9 +38,10 @@ import { BLOB_NAME } from './record-fields.ts'
 /** Writes of all uploads together: more are not faster, and would leave no thread for other files. */
 const MAX_WRITES = 2
 
-/** What is read of a file at once. */
+/** The bytes that are read of a file at once. */
 const READ_BYTES: number = MIB / 4
 
+/** What a {@link DiskBlobStore} works with. */
 export interface DiskBlobStoreOptions {
   readonly folder: string
   readonly space: DiskSpace
@@ -50,7 +51,7 @@ export interface DiskBlobStoreOptions {
   readonly maxGroupBytes: number
 }
 
-/** What is known of a blob from before a restart, besides its name. */
+/** A blob from before a restart, as it was described then. */
 export interface KnownBlob {
   readonly size: number
   readonly digests: Digests

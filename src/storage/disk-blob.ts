@@ -17,7 +17,7 @@ const READ_FLAGS: number = constants.O_RDONLY | constants.O_NONBLOCK
 /** Windows syncs only what is open for writing. */
 const SYNC_FLAGS: number = constants.O_RDWR | constants.O_NONBLOCK
 
-/** What tells a file from another one, or from its own earlier content. `undefined` is not compared. */
+/** The state that tells whether a file has changed. `undefined` is not compared. */
 export interface FileIdentity {
   readonly size: number
   readonly ino: bigint
@@ -35,7 +35,7 @@ export interface FileState {
   readonly modifiedAt: number
 }
 
-/** What a blob is made of. */
+/** The file under a blob. */
 export interface DiskBlobOptions {
   /** The name in `blobs/`; `undefined` for a file of the user. */
   readonly ownName: string | undefined
@@ -132,7 +132,7 @@ export class DiskBlob implements HashedBlob {
       if (bytesRead === 0) throw gone('the file has become shorter')
       at += bytesRead
     }
-    // Whoever writes a file of the user in place is found out before the last bytes are handed out.
+    // Writing to a file of the user in place is noticed before the last bytes are handed out.
     if (end === this.size && this.ownName === undefined) await this.#check(file)
     return Math.max(0, end - position)
   }
@@ -193,7 +193,7 @@ export async function readFileState(file: FileHandle): Promise<FileState> {
   return toFileState(await file.stat({ bigint: true }))
 }
 
-/** What the system says of a file. */
+/** The state of a file that the system described. */
 export function toFileState(stats: BigIntStats): FileState {
   const { ino, dev, mtimeNs } = stats
   return {

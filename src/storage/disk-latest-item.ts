@@ -28,6 +28,7 @@ import {
 } from './item-file.ts'
 import { readOwnFile } from './own-files.ts'
 
+/** What a {@link DiskLatestItem} works with. */
 export interface DiskLatestItemOptions {
   /** The file, in a folder that exists and that is ours alone. */
   readonly path: string

@@ -11,6 +11,7 @@ import { codeOf } from '../lib/system-error.ts'
 import type { PrivateFile } from '../ports/private-file.ts'
 import { readOwnFile, toUnusable } from './own-files.ts'
 
+/** A private file in the data directory. */
 export class DiskPrivateFile implements PrivateFile {
   readonly #path: string
 

@@ -23,6 +23,7 @@ import { decodeGroupList, type GroupFile, type GroupList } from './group-list.ts
 /** Files that are looked at side by side; more are not faster. */
 const LOOKS_AT_ONCE = 4
 
+/** What a {@link GroupBlob} is made of. */
 export interface GroupBlobOptions {
   /** The list, as a blob of ours. */
   readonly list: DiskBlob
@@ -220,7 +221,7 @@ class GroupReader implements OpenBlob {
       if (bytesRead === 0) throw gone('a file has become shorter')
       at += bytesRead
     }
-    // Whoever writes a file in place is found out before its bytes are handed out.
+    // Writing to a file in place is noticed before its bytes are handed out.
     checkState(file, await readFileState(handle))
     if (position + target.length === file.identity.size) await this.#closeFile()
   }

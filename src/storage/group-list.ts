@@ -1,6 +1,6 @@
 /**
- * What is kept of a Group: where its files are and where their bytes stand in the archive, and the
- * archive without those bytes, its *frame*.
+ * The list of a Group, which is kept of it: where its files are and where their bytes stand in the
+ * archive, and the archive without those bytes, its *frame*.
  *
  * A line of JSON, and behind it the frame as it is. Paths are bytes, spelled as Latin-1.
  *
@@ -20,6 +20,7 @@ export interface GroupFile {
   readonly identity: FileIdentity
 }
 
+/** The list of a Group. */
 export interface GroupList {
   /** The size of the archive in bytes. */
   readonly size: number

@@ -52,12 +52,13 @@ export interface UserFileReference {
   readonly modifiedAt: number
 }
 
+/** An item with bytes, and where they are. */
 export interface BinaryRecord {
   readonly item: Item
   readonly blob: BlobReference
 }
 
-/** What `item.json` holds. */
+/** The content of `item.json`. */
 export interface ItemFile {
   /** The current item, when it is a Text; else the binary item is current. */
   readonly text: Item | undefined

@@ -37,7 +37,7 @@ const LOCK_NAME = 'lock'
 const CLAIM_NAME = /^lock\.[0-9a-f]{32}\.claim$/
 const TOKEN = /^[0-9a-f]{32}$/
 
-/** Who runs on a data directory. */
+/** The program that runs on a data directory. */
 export interface LockHolder extends ProcessIdentity {
   /** ISO 8601, UTC. */
   readonly startedAt: string

@@ -26,6 +26,7 @@ import { DiskLatestItem } from './disk-latest-item.ts'
 import { createReserveRoom, DiskSpace } from './disk-space.ts'
 import { DiskStagingArea } from './disk-staging-area.ts'
 
+/** The limits of uploads. */
 export interface StorageLimits {
   readonly maxFileBytes: number
   readonly stagingTtlMs: number
@@ -35,15 +36,16 @@ export interface StorageLimits {
   readonly minFreeBytes: number
 }
 
+/** What the storage works with. */
 export interface StorageOptions {
   readonly directory: DataDirectory
   readonly clock: Clock
   readonly logger: Logger
-  /** What is absent is as in `core/limits.ts`. */
+  /** Limits that are absent are those of `core/limits.ts`. */
   readonly limits?: Partial<StorageLimits>
-  /** Whose uploads count. Without it everybody's do. */
+  /** The devices whose uploads count. Without it everybody's do. */
   readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid' | 'list'> | undefined
-  /** Told when an upload finds no room on the disk, and when there is room for it again. */
+  /** Called when an upload finds no room on the disk, and when there is room for it again. */
   readonly onDiskFull?: ((isFull: boolean) => void) | undefined
 }
 
@@ -57,11 +59,12 @@ const DEFAULT_LIMITS: StorageLimits = {
   minFreeBytes: MIN_FREE_BYTES,
 }
 
+/** The opened storage. */
 export interface Storage {
   readonly blobs: BlobStore
   readonly staging: StagingArea & Pick<DiskStagingArea, 'stats' | 'onChange'>
   readonly latest: LatestItem
-  /** What an unprivileged program may still write. */
+  /** The number of bytes that an unprivileged program may still write. */
   freeBytes(): Promise<number>
   /** Sets room aside for a file outside of the data directory. */
   readonly reserve: ReserveRoom

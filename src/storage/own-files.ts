@@ -20,7 +20,7 @@ const STICKY = 0o1000
 /** Follows no link, and does not wait for the other end of a pipe. */
 const READ_FLAGS: number = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** What is wrong, and what to do about it. */
+/** The reason for each code of a failed system call, with the remedy. */
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use it; change its owner or mode',
   EDQUOT: 'the disk quota is used up; make room',
@@ -36,7 +36,7 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Opens a regular file for reading; `undefined` when there is none.
+ * Opens a regular file for reading; `undefined` when it does not exist.
  *
  * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
  */
@@ -61,7 +61,7 @@ export async function openOwnFile(path: string): Promise<FileHandle | undefined>
 }
 
 /**
- * The text of a file; `undefined` when there is none.
+ * Reads the text of a file; `undefined` when it does not exist.
  *
  * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
  * @throws {TypeError} when it is not UTF-8.

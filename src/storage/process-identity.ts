@@ -37,11 +37,11 @@ const MAX_NAME_LENGTH = 64
 /** A process. What is `undefined` cannot be found out on this platform. */
 export interface ProcessIdentity extends MachineIdentity {
   readonly pid: number
-  /** When it started, in clock ticks since the boot. */
+  /** The start of the process, in clock ticks since the boot. */
   readonly processStart: string | undefined
-  /** Which boot of the machine it belongs to. */
+  /** The id of the boot of the machine that the process belongs to. */
   readonly bootId: string | undefined
-  /** When that was, in Unix seconds; moves when the clock is set. */
+  /** The time of that boot in Unix seconds; it moves when the clock is set. */
   readonly bootTime: number | undefined
 }
 
@@ -50,7 +50,7 @@ type Boot = Pick<ProcessIdentity, 'bootId' | 'bootTime'>
 /** A disciplined clock moves by less than this; no machine boots again within it. */
 const SAME_BOOT_SECONDS = 5
 
-/** Who this program is. */
+/** Identifies this program. */
 export async function identifySelf(): Promise<ProcessIdentity> {
   const { pid } = process
   const machine = await identifyMachine()
@@ -84,7 +84,7 @@ function isPidTaken(pid: number): boolean {
   }
 }
 
-/** Which boot of the machine this is; `undefined` where that cannot be found out. */
+/** The id of this boot of the machine; `undefined` where it cannot be found out. */
 export async function readBootId(): Promise<string | undefined> {
   return (await readBoot()).bootId
 }
@@ -129,7 +129,7 @@ async function readSystemFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** Which machine this is. */
+/** Identifies this machine. */
 export async function identifyMachine(): Promise<MachineIdentity> {
   const host = hostname()
   const id = await readMachineId()
@@ -163,7 +163,7 @@ export function printableHost(host: string | undefined): string {
 async function readMachineId(): Promise<string | undefined> {
   if (await isThere(TRANSIENT_ID_FILE)) return undefined
   for (const path of ID_FILES) {
-    // Not there, or not readable: then there may be another one.
+    // Where this file is missing or not readable, there may be another one.
     const text = await readFile(path, 'latin1').catch(() => '')
     // In images of systems it is empty, or says "uninitialized".
     if (MACHINE_ID.test(text)) return text.trim()

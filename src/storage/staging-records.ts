@@ -33,7 +33,7 @@ const SECTOR_BYTES = 512
 
 const RECORD_NAME = /^([0-9a-f]{32})\.json$/
 
-/** What has to be done with the bytes of an upload once a document comes. */
+/** An upload as it is described beside its bytes, for the document that comes. */
 export interface StagingRecord {
   readonly deviceId: string
   /**
@@ -48,7 +48,7 @@ export interface StagingRecord {
   readonly blake3: string
   /** Unix milliseconds. */
   readonly stagedAt: number
-  /** Later uploads have greater ones, whatever the clock did. */
+  /** Later uploads have greater numbers, whatever the clock did. */
   readonly sequence: number
   /** The boot of the machine in which the upload was staged, where that can be told. */
   readonly bootId?: string | undefined
@@ -75,14 +75,14 @@ export const STAGING_RECORD: JsonFile<StagingRecord> = defineJsonFile({
 
 /** A record from before the start. */
 export interface FoundRecord {
-  /** Of the record and of its blob. */
+  /** The name of the record and of its blob. */
   readonly name: string
   readonly record: StagingRecord
   /** Whether the power may have been cut since the bytes were written. */
   readonly mayBeTorn: boolean
 }
 
-/** What was found at the start. */
+/** The records that were found at the start. */
 export interface FoundRecords {
   /** In the order in which the uploads were staged. */
   readonly records: readonly FoundRecord[]
@@ -90,7 +90,7 @@ export interface FoundRecords {
   readonly unreadable: readonly string[]
 }
 
-/** What a record says of the credential by which an upload came. */
+/** How a record names the credential by which an upload came. */
 export function credentialOf(passwordHash: string | undefined): string | undefined {
   if (passwordHash === undefined) return undefined
   return createHash('sha256').update(passwordHash).digest('hex')

@@ -1,6 +1,6 @@
 /**
- * What staged uploads together may take, of the quota and of the disk: those that are complete, and
- * those under way.
+ * Shares out the room that staged uploads together may take, of the quota and of the disk: those that
+ * are complete, and those under way.
  *
  * Any device may use all of it. When there is not enough of the quota, those give way who have more
  * than the device that brings more bytes would have, the one with most first; when there is nobody,
@@ -21,6 +21,7 @@ import type { DiskBlob } from './disk-blob.ts'
 import { nextStep, type Allowance, type DiskSpace } from './disk-space.ts'
 import { sizeOf, type WaitingUpload, type WaitingUploads } from './waiting-uploads.ts'
 
+/** What a {@link StagingRoom} works with. */
 export interface StagingRoomOptions {
   readonly quotaBytes: number
   readonly space: DiskSpace
@@ -35,7 +36,7 @@ interface Needs {
   readonly disk: number
 }
 
-/** What a device gives up that has more than another one would have. */
+/** The uploads that a device gives up because it has more than another one would have. */
 interface Expendable {
   /** Oldest first. */
   readonly waiting: readonly WaitingUpload[]
@@ -292,7 +293,7 @@ export class UploadUnderWay implements Allowance {
     while (!this.#takeQuota(bytes) || !(await this.#takeDisk(bytes))) {
       const [quota, disk] = [Math.max(0, bytes - this.#quota), bytes - this.#disk.bytes]
       await this.#room.makeRoom(this, { quota, disk })
-      // Nobody waits for it any more.
+      // Nobody waits for this upload any more.
       if (this.isEnding || this.#isReleased) return
     }
   }

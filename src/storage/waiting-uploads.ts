@@ -15,17 +15,19 @@ import type { DiskBlob } from './disk-blob.ts'
 /** A staged upload and its files. */
 export interface WaitingUpload extends StagedUpload {
   readonly blob: DiskBlob
-  /** Of its record and its blob. */
+  /** The name of its record and its blob. */
   readonly name: string
-  /** Later uploads have greater ones. */
+  /** Later uploads have greater numbers. */
   readonly sequence: number
-  /** On the monotonic clock: nothing expires because somebody sets the time. */
+  /** Milliseconds on the monotonic clock: nothing expires because somebody sets the time. */
   readonly expiresAt: number
 }
 
-/** Timers know no longer delays; an earlier one only looks, and waits again. */
+/** The longest delay of a timer; when it ends early, the timer is set again. */
 const MAX_DELAY_MS = 2_147_483_647
 
+/** The uploads of all devices that wait. */
+/** The uploads of all devices that wait. */
 export class WaitingUploads {
   readonly #clock: Clock
   readonly #onExpired: (upload: WaitingUpload) => void
@@ -33,12 +35,13 @@ export class WaitingUploads {
   readonly #watchers = new Subscribers()
   #cancelExpiry: (() => void) | undefined
 
-  /** @param onExpired Told of uploads that waited too long; they are not there any more. */
+  /** @param onExpired Called with uploads that waited too long and were removed. */
   constructor(clock: Clock, onExpired: (upload: WaitingUpload) => void) {
     this.#clock = clock
     this.#onExpired = onExpired
   }
 
+  /** All uploads. */
   get all(): readonly WaitingUpload[] {
     return [...this.#uploads.values()]
   }
@@ -48,7 +51,7 @@ export class WaitingUploads {
     return this.#watchers.add(listener)
   }
 
-  /** Oldest first. */
+  /** The uploads of a device, oldest first. */
   of(deviceId: string): readonly WaitingUpload[] {
     return this.all
       .filter((upload) => upload.deviceId === deviceId)
@@ -85,6 +88,7 @@ export class WaitingUploads {
     return true
   }
 
+  /** Whether an upload has waited for too long. */
   isExpired({ expiresAt }: WaitingUpload): boolean {
     return expiresAt <= this.#clock.monotonic()
   }
@@ -109,7 +113,7 @@ export class WaitingUploads {
   }
 }
 
-/** Bytes that all of them take. */
+/** The bytes that uploads take together. */
 export function sizeOf(uploads: readonly WaitingUpload[]): number {
   return uploads.reduce((sum, { blob }) => sum + blob.size, 0)
 }

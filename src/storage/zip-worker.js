@@ -66,7 +66,7 @@ async function run() {
     zip.outputStream.on('data', (/** @type {Buffer} */ chunk) => {
       sha256.update(chunk)
       blake3.update(chunk)
-      // What comes out and did not go in is frame: chunks pass through as the objects they are.
+      // Chunks pass through as the objects they are: all others are frame.
       const sent = underWay.get(chunk)
       if (sent === undefined) frame.push(chunk)
       else arrived(sent, size)
@@ -77,8 +77,8 @@ async function run() {
         )
       }
     })
-    // Those of folders are written at once, and each calls itself for the next one: not behind a
-    // file, or the stack ends at some thousands.
+    // The entries of folders are written at once, and each calls itself for the next one: behind a
+    // file, the stack would end at some thousands.
     for (const folder of folders) zip.addEmptyDirectory(folder.name, optionsOf(folder, FOLDER))
     for (const source of sources) {
       const { size } = source.identity
@@ -169,7 +169,7 @@ function openSource(source, fail) {
         fd ??= open(source.path)
         if (fd === undefined) throw gone()
         const chunk = position < source.identity.size ? readChunk(fd, source, position) : undefined
-        // Before the first byte and behind the last one.
+        // The state is compared before the first byte and behind the last one.
         if (position === 0 || chunk === undefined) checkSame(source, readState(fd))
         position += chunk?.length ?? 0
         this.push(chunk ?? null)
