@@ -1,132 +1,144 @@
 /**
- * The text of `devices.json`. Takes what this version writes, and refuses everything else: a file
- * that is read half would be written half.
+ * `devices.json`. Takes what this version writes, and refuses everything else with a remedy and
+ * leaves it as it is: a file that is read half would be written half.
  *
  * @module
  */
 
-import type { Device, DeviceKind, Dialect } from '../ports/device-registry.ts'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { DomainError } from '../core/domain-error.ts'
+import { MIB } from '../core/limits.ts'
+import { PRIVATE_FILE_MODE } from '../lib/atomic-file.ts'
+import {
+  arrayOf,
+  decodeBoolean,
+  decodeNumber,
+  decodeString,
+  matching,
+  objectOf,
+  oneOf,
+  type Decoder,
+} from '../lib/decoder.ts'
+import { defineJsonFile, NewerVersionError } from '../lib/json-file.ts'
+import { codeOf } from '../lib/system-error.ts'
+import type { Device } from '../ports/device-registry.ts'
+import type { Logger } from '../ports/logger.ts'
 import { isLabel, isUsername } from './credential-rules.ts'
 import { parsePhcString } from './phc-string.ts'
 
 const VERSION = 1
 const DEVICE_ID = /^did_[0-9a-f]{32}$/
 
-/** What is wrong with the text. Never quotes it: it holds password hashes. */
-export class DeviceFileError extends Error {
-  override readonly name = 'DeviceFileError'
-  /** What a person can do about it without losing anything. */
-  readonly remedy: string
+/** A hundred thousand devices take 40 MB. */
+const MAX_FILE_BYTES = 64 * MIB
 
-  constructor(
-    message: string,
-    remedy = 'restore it from a copy, or move it away and pair all devices again',
-  ) {
-    super(message)
-    this.remedy = remedy
-  }
-}
+const GROUP_AND_OTHERS = 0o077
 
+const RESTORE = 'restore it from a copy, or move it away and pair all devices again'
+
+const decodeTime = matching(
+  decodeNumber,
+  (value) => Number.isSafeInteger(value) && value >= 0,
+  'a time in milliseconds',
+)
+
+const decodeDevice: Decoder<Device> = objectOf({
+  id: matching(decodeString, (id) => DEVICE_ID.test(id), 'a device id'),
+  kind: oneOf(['phone', 'peer']),
+  label: matching(decodeString, isLabel, 'a label'),
+  username: matching(decodeString, isUsername, 'a user name'),
+  passwordHash: orAbsent(matching(decodeString, isPasswordHash, 'a hash of Argon2id')),
+  createdAt: decodeTime,
+  lastSeenAt: orAbsent(decodeTime),
+  lastSeenAddress: orAbsent(decodeString),
+  lastClient: orAbsent(decodeString),
+  dialect: orAbsent(oneOf(['sync', 'syncclipboard'])),
+  usesOldKeys: orAbsent(decodeBoolean),
+})
+
+const FILE = defineJsonFile({
+  version: VERSION,
+  decode: objectOf({ devices: arrayOf(decodeDevice) }),
+})
+
+/** Formats the file. */
 export function formatDeviceFile(devices: readonly Device[]): string {
   return `${JSON.stringify({ version: VERSION, devices }, undefined, 2)}\n`
 }
 
-/** @throws {DeviceFileError} */
-export function parseDeviceFile(text: string): readonly Device[] {
-  const { version, devices } = readRecord(parseJson(text), 'the file')
-  if (typeof version === 'number' && version > VERSION) {
-    throw new DeviceFileError('a newer version of clipgate wrote it', 'run that version')
+/**
+ * Parses the file.
+ *
+ * @throws {TypeError} saying what is wrong. It never quotes the file, which holds password hashes.
+ */
+export function parseDeviceFile(text: string | Uint8Array): readonly Device[] {
+  const { devices } = FILE.parse(text)
+  for (const key of ['id', 'username'] as const) {
+    const seen = new Set(devices.map((device) => device[key]))
+    if (seen.size < devices.length) throw new TypeError(`two devices have one "${key}"`)
   }
-  if (version !== VERSION) throw new DeviceFileError('"version" must be 1')
-  if (!Array.isArray(devices)) throw new DeviceFileError('"devices" must be an array')
-  const parsed = devices.map((device: unknown, index) => parseDevice(device, `devices[${index}]`))
-  checkUnique(parsed, 'id')
-  checkUnique(parsed, 'username')
-  return parsed
+  return devices
 }
 
-function parseDevice(value: unknown, at: string): Device {
-  const record = readRecord(value, at)
-  return {
-    id: readText(record, at, 'id', (id) => DEVICE_ID.test(id)),
-    kind: readKind(record['kind'], at),
-    label: readText(record, at, 'label', isLabel),
-    username: readText(record, at, 'username', isUsername),
-    passwordHash: readOptional(record, at, 'passwordHash', isPasswordHash),
-    createdAt: readTime(record, at, 'createdAt'),
-    lastSeenAt: record['lastSeenAt'] === undefined ? undefined : readTime(record, at, 'lastSeenAt'),
-    lastSeenAddress: readOptional(record, at, 'lastSeenAddress'),
-    lastClient: readOptional(record, at, 'lastClient'),
-    dialect: readDialect(record['dialect'], at),
-    usesOldKeys: readFlag(record, at, 'usesOldKeys'),
-  }
-}
-
-function parseJson(text: string): unknown {
+/**
+ * Reads the devices in the file; none when there is no file. Takes the file away from everybody
+ * but its owner when it is open to more.
+ *
+ * @throws {DomainError} `DATA_CORRUPT`; `DATA_DIRECTORY_UNUSABLE` when it cannot be read or belongs
+ *   to somebody else.
+ */
+export async function readDeviceFile(path: string, logger: Logger): Promise<readonly Device[]> {
+  const file = await openFile(path)
+  if (file === undefined) return []
   try {
-    return JSON.parse(text)
-  } catch {
-    // Without the cause, which quotes the text.
-    throw new DeviceFileError('it is not JSON')
+    await takeOwnership(file, path, logger)
+    return parseDeviceFile(await file.readFile())
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const remedy = error instanceof NewerVersionError ? 'run that version' : RESTORE
+    throw new DomainError('DATA_CORRUPT', `Cannot read ${path}: ${error.message}; ${remedy}`)
+  } finally {
+    await file.close()
   }
 }
 
-function readRecord(value: unknown, at: string): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-  throw new DeviceFileError(`${at} must be an object`)
+async function openFile(path: string): Promise<FileHandle | undefined> {
+  try {
+    // Not blocking, since it could be a pipe that nobody ever writes to.
+    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (cause) {
+    const code = codeOf(cause)
+    if (code === 'ENOENT') return undefined
+    const reason = code === 'ELOOP' ? 'it is a symbolic link' : `the system says ${code}`
+    throw unusable(path, `${reason}; make it a file that this user can read`, cause)
+  }
 }
 
-function readText(
-  record: Readonly<Record<string, unknown>>,
-  at: string,
-  key: string,
-  isValid: (text: string) => boolean = () => true,
-): string {
-  const value = record[key]
-  if (typeof value === 'string' && isValid(value)) return value
-  throw new DeviceFileError(`"${key}" of ${at} is missing or malformed`)
+async function takeOwnership(file: FileHandle, path: string, logger: Logger): Promise<void> {
+  const stats = await file.stat()
+  if (!stats.isFile()) throw unusable(path, 'it is not a file; move it away')
+  if (stats.size > MAX_FILE_BYTES) throw new TypeError('it is too large to be ours')
+  // Windows has neither; its profile folders are private.
+  const user = process.getuid?.()
+  if (user === undefined) return
+  if (stats.uid !== user) {
+    throw unusable(path, 'it belongs to another user; run as that user, or change its owner')
+  }
+  if ((stats.mode & GROUP_AND_OTHERS) === 0) return
+  await file.chmod(PRIVATE_FILE_MODE)
+  logger.warn('Other users could read the devices file; not any more', { path })
 }
 
-function readOptional(
-  record: Readonly<Record<string, unknown>>,
-  at: string,
-  key: string,
-  isValid?: (text: string) => boolean,
-): string | undefined {
-  return record[key] === undefined ? undefined : readText(record, at, key, isValid)
-}
-
-function readTime(record: Readonly<Record<string, unknown>>, at: string, key: string): number {
-  const value = record[key]
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  throw new DeviceFileError(`"${key}" of ${at} must be a time in milliseconds`)
-}
-
-function readFlag(
-  record: Readonly<Record<string, unknown>>,
-  at: string,
-  key: string,
-): boolean | undefined {
-  const value = record[key]
-  if (value === undefined || typeof value === 'boolean') return value
-  throw new DeviceFileError(`"${key}" of ${at} must be true or false`)
-}
-
-function readKind(value: unknown, at: string): DeviceKind {
-  if (value === 'phone' || value === 'peer') return value
-  throw new DeviceFileError(`"kind" of ${at} must be "phone" or "peer"`)
-}
-
-function readDialect(value: unknown, at: string): Dialect | undefined {
-  if (value === undefined || value === 'sync' || value === 'syncclipboard') return value
-  throw new DeviceFileError(`"dialect" of ${at} must be "sync" or "syncclipboard"`)
+function unusable(path: string, reason: string, cause?: unknown): DomainError {
+  return new DomainError('DATA_DIRECTORY_UNUSABLE', `Cannot read ${path}: ${reason}`, { cause })
 }
 
 function isPasswordHash(text: string): boolean {
   return parsePhcString(text) !== undefined
 }
 
-function checkUnique(devices: readonly Device[], key: 'id' | 'username'): void {
-  const seen = new Set(devices.map((device) => device[key]))
-  if (seen.size < devices.length) throw new DeviceFileError(`two devices have one "${key}"`)
+/** Decodes a member that may be absent. `null` is not what this version writes. */
+function orAbsent<Value>(decode: Decoder<Value>): Decoder<Value | undefined> {
+  return (value, path) => (value === undefined ? undefined : decode(value, path))
 }

@@ -23,11 +23,10 @@ import type {
   Sighting,
 } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
+import { readDeviceFile } from './device-file.ts'
 import { DeviceSaver } from './device-saver.ts'
 import { chooseNames, choosePassword, mintDeviceId } from './mint.ts'
 import type { PasswordHasher } from './password-hasher.ts'
-import { PairedDevices } from './paired-devices.ts'
-import { readDeviceFile } from './read-device-file.ts'
 import { Sightings } from './sightings.ts'
 
 export interface JsonDeviceRegistryOptions {
@@ -234,5 +233,26 @@ export class JsonDeviceRegistry implements DeviceRegistry {
       // The credential is gone, whatever a listener makes of it; the others must hear too.
       this.#options.logger.error('Cannot tell that a credential is gone', { reason: String(error) })
     }
+  }
+}
+
+/** The paired devices at one moment, in the order of pairing. */
+class PairedDevices {
+  readonly list: readonly Device[]
+  readonly #byName: ReadonlyMap<string, Device>
+
+  constructor(list: readonly Device[]) {
+    this.list = list
+    // No user name is as long as an id.
+    this.#byName = new Map(
+      list.flatMap((device) => [
+        [device.id, device],
+        [device.username, device],
+      ]),
+    )
+  }
+
+  find(idOrUsername: string): Device | undefined {
+    return this.#byName.get(idOrUsername)
   }
 }

@@ -6,7 +6,7 @@
 
 import { join } from 'node:path'
 import { readVersion } from '../daemon/version.ts'
-import { readDeviceFile } from '../devices/read-device-file.ts'
+import { readDeviceFile } from '../devices/device-file.ts'
 import type { Logger } from '../ports/logger.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
 import type { Situation } from './situation.ts'

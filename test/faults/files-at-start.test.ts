@@ -184,7 +184,7 @@ const REFUSED: readonly Refused[] = [
   ['devices', 'empty', write(''), `it is not JSON; ${RESTORE_DEVICES}`],
   ['devices', 'cut off', halve, `it is not JSON; ${RESTORE_DEVICES}`],
   ['devices', 'not text', write('\xff\xfe'), `it is not UTF-8; ${RESTORE_DEVICES}`],
-  ['devices', 'something else', write('[]'), `the file must be an object; ${RESTORE_DEVICES}`],
+  ['devices', 'something else', write('[]'), `"value" must be an object; ${RESTORE_DEVICES}`],
   ['devices', 'of a newer version', newer, RUN_NEWER],
   ['devices', 'a link', link, /it is a symbolic link; make it a file that this user can read$/],
   ['devices', 'a folder', makeFolder, 'it is not a file; move it away'],
