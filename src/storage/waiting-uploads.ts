@@ -27,7 +27,6 @@ export interface WaitingUpload extends StagedUpload {
 const MAX_DELAY_MS = 2_147_483_647
 
 /** The uploads of all devices that wait. */
-/** The uploads of all devices that wait. */
 export class WaitingUploads {
   readonly #clock: Clock
   readonly #onExpired: (upload: WaitingUpload) => void

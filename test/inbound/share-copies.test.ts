@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { createCopySharing } from '../../src/inbound/share-copies.ts'
-import type { HashedBlob } from '../../src/ports/blob.ts'
+import type { DiskBlob } from '../../src/storage/disk-blob.ts'
 import type { AppliedItem, InboundItem } from '../../src/ports/inbound-pipeline.ts'
+import { streamOf } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+import { makeFolder, openBlobStore } from '../storage/support/open-stores.ts'
 
 const DONE: AppliedItem = { contentId: 'blake3v1:00', item: undefined }
 
-function setUp({ apply = async () => DONE } = {}) {
-  const blobs = new MemoryBlobStore()
+async function setUp(t: TestContext, apply = async () => DONE) {
+  const { store: blobs, count } = await openBlobStore(t)
   const applied: InboundItem[] = []
   const logger = new CaptureLogger()
   const inbound = {
@@ -24,20 +24,18 @@ function setUp({ apply = async () => DONE } = {}) {
     },
   }
   const share = createCopySharing({ blobs, inbound, clock: new FakeClock(), logger })
-  return { blobs, applied, logger, share }
+  return { blobs, count, applied, logger, share }
 }
 
 async function fileIn(t: TestContext, name: string, content: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-share-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const path = join(folder, name)
+  const path = join(await makeFolder(t), name)
   await writeFile(path, content)
   return path
 }
 
 describe('a copy on the desktop', () => {
-  it('is shared as a Text', async () => {
-    const { share, applied } = setUp()
+  it('is shared as a Text', async (t) => {
+    const { share, applied } = await setUp(t)
     await share({ kind: 'text', text: 'hello' })
     assert.deepEqual(
       applied.map(({ type, text, origin }) => [type, text, origin.kind]),
@@ -45,8 +43,8 @@ describe('a copy on the desktop', () => {
     )
   })
 
-  it('is shared as an Image with a name that tells when', async () => {
-    const { share, applied } = setUp()
+  it('is shared as an Image with a name that tells when', async (t) => {
+    const { share, applied } = await setUp(t)
     await share({ kind: 'image', mediaType: 'image/png', bytes: Buffer.from('png') })
     assert.deepEqual(
       applied.map(({ type, dataName }) => [type, dataName]),
@@ -55,7 +53,7 @@ describe('a copy on the desktop', () => {
   })
 
   it('is shared as a File that stays where it is', async (t) => {
-    const { share, applied } = setUp()
+    const { share, applied } = await setUp(t)
     await share({ kind: 'files', paths: [await fileIn(t, 'a\\b.png', 'not really')] })
     const [item] = applied
     assert.deepEqual([item?.type, item?.dataName], ['File', 'a_b.png'])
@@ -63,7 +61,7 @@ describe('a copy on the desktop', () => {
   })
 
   it('is shared as a Group when it is of several files, or of a folder', async (t) => {
-    const { share, applied, logger } = setUp()
+    const { share, applied, logger } = await setUp(t)
     const path = await fileIn(t, 'a.txt', 'not really')
     const folder = join(dirname(path), 'Ölbilder.2025')
     await mkdir(folder)
@@ -82,7 +80,7 @@ describe('a copy on the desktop', () => {
   })
 
   it('has a name of its own when that of the folder is too long', async (t) => {
-    const { share, applied } = setUp()
+    const { share, applied } = await setUp(t)
     const path = await fileIn(t, 'a.txt', 'not really')
     const folder = join(dirname(path), 'x'.repeat(255))
     await mkdir(folder)
@@ -94,7 +92,7 @@ describe('a copy on the desktop', () => {
   })
 
   it('says so when it is gone, or not all of it can be shared, without naming it', async (t) => {
-    const { share, applied, logger } = setUp()
+    const { share, applied, logger } = await setUp(t)
     await share({ kind: 'files', paths: ['/nowhere/at/all'] })
     await share({ kind: 'files', paths: ['/nowhere/at/all', '/nowhere/else'] })
     assert.deepEqual(applied, [])
@@ -121,17 +119,17 @@ describe('a copy on the desktop', () => {
     assert.doesNotMatch(logger.text, /nowhere|secret/)
   })
 
-  it('leaves no bytes behind when it cannot be stored', async () => {
-    const { share, blobs, logger } = setUp({ apply: () => Promise.reject(new Error('disk full')) })
+  it('leaves no bytes behind when it cannot be stored', async (t) => {
+    const { share, count, logger } = await setUp(t, () => Promise.reject(new Error('disk full')))
     await share({ kind: 'image', mediaType: 'image/png', bytes: Buffer.from('png') })
-    assert.equal(blobs.count, 0)
+    assert.equal(await count(), 0)
     assert.match(logger.text, /disk full/)
   })
 
   it('is given up when something else is copied before it was read', async (t) => {
-    const { share, blobs, applied, logger } = setUp()
+    const { share, blobs, count, applied, logger } = await setUp(t)
     const begun = defer<void>()
-    const slow = defer<HashedBlob>()
+    const slow = defer<DiskBlob>()
     t.mock.method(blobs, 'adopt', () => {
       begun.resolve()
       return slow.promise
@@ -139,17 +137,13 @@ describe('a copy on the desktop', () => {
     const first = share({ kind: 'files', paths: ['/big'] })
     await begun.promise
     await share({ kind: 'text', text: 'newer' })
-    slow.resolve(await blobs.receive(only('big'), { maxBytes: 10 }))
+    slow.resolve(await blobs.receive(streamOf('big'), { maxBytes: 10 }))
     await first
     assert.deepEqual(
       applied.map(({ text }) => text),
       ['newer'],
     )
-    assert.equal(blobs.count, 0)
+    assert.equal(await count(), 0)
     assert.equal(logger.text, '')
   })
 })
-
-async function* only(text: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text)
-}

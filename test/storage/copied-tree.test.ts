@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../../src/core/limits.ts'
 import { walkCopied } from '../../src/storage/copied-tree.ts'
 import { zipOnce } from '../../src/storage/adopt-group.ts'
-import { makeTree } from '../support/group-contract.ts'
+import { makeTree } from '../support/make-tree.ts'
 import { makeFolder } from './support/open-stores.ts'
 
 const NEVER = new AbortController().signal

@@ -4,8 +4,10 @@ import { writeFileSync } from 'node:fs'
 import {
   mkdir,
   readdir,
+  readFile,
   rm,
   stat,
+  symlink,
   truncate,
   utimes,
   writeFile,
@@ -13,11 +15,9 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { digestsOf } from '../../src/hashing/content-id.ts'
-import type { FileHash } from '../../src/hashing/file-hasher.ts'
-import { FileHasher } from '../../src/hashing/file-hasher.ts'
+import { FileHasher, type FileHash } from '../../src/hashing/file-hasher.ts'
 import { DiskBlobStore } from '../../src/storage/disk-blob-store.ts'
 import { DiskSpace } from '../../src/storage/disk-space.ts'
 import { brokenStream, readBlob, readText, streamOf } from '../support/byte-streams.ts'
@@ -106,11 +106,12 @@ describe('blobs on disk', () => {
   })
 
   it('that never arrived whole occupy nobody any more', async (t) => {
-    const { store, hasher } = await openBlobStore(t)
+    const { store, hasher, clock } = await openBlobStore(t)
     const error = new Error('the client is gone')
     const large = 'x'.repeat(3 * MIB)
     await assert.rejects(store.receive(brokenStream(error, large), LIMIT), error)
-    while (hasher.isRunning) await setImmediate()
+    clock.advance(60_000)
+    assert.equal(hasher.isRunning, false)
   })
 
   it('are gone when they become shorter, also while they are read', async (t) => {
@@ -136,13 +137,69 @@ describe('blobs on disk', () => {
 })
 
 describe('files of the user', () => {
-  async function makeFile(t: TestContext): Promise<string> {
+  async function makeFile(t: TestContext, content = 'hello'): Promise<string> {
     const path = join(await makeFolder(t), 'mine')
-    await writeFile(path, 'hello')
+    await writeFile(path, content)
     // Clocks of file systems tick slowly: what is written next must be later.
     await utimes(path, 1, 1)
     return path
   }
+
+  it('are hashed where they are, and never removed', async (t) => {
+    const { store, count } = await openBlobStore(t)
+    for (const content of ['', 'hello', 'x'.repeat(3_000_000)]) {
+      const path = await makeFile(t, content)
+      const blob = await store.adopt(path, NEVER)
+      assert.deepEqual(blob.digests, await digestsOf(Buffer.from(content)))
+      assert.equal(await readText(blob), content)
+      assert.equal(await count(), 0)
+      await blob.discard()
+      await assert.rejects(blob.open(), { code: 'BLOB_GONE' })
+      assert.equal(await readFile(path, 'utf8'), content)
+    }
+  })
+
+  it('may be reached through links', async (t) => {
+    const { store } = await openBlobStore(t)
+    const path = await makeFile(t)
+    await symlink(path, `${path}.link`)
+    assert.equal(await readText(await store.adopt(`${path}.link`, NEVER)), 'hello')
+  })
+
+  it('are refused when they are missing or no files, without being named', async (t) => {
+    const { store } = await openBlobStore(t)
+    const path = await makeFile(t)
+    await mkdir(`${path}.folder`)
+    for (const wrong of [`${path}.missing`, `${path}.folder`]) {
+      await assert.rejects(store.adopt(wrong, NEVER), (error: Error) => {
+        assert.equal('code' in error && error.code, 'BLOB_GONE')
+        assert.equal(error.message.includes('mine'), false)
+        return true
+      })
+    }
+  })
+
+  it('are gone once they were written to, cut off or removed', async (t) => {
+    const { store } = await openBlobStore(t)
+    const change: readonly ((path: string) => Promise<void>)[] = [
+      (path) => writeFile(path, 'jello'),
+      (path) => truncate(path, 1),
+      (path) => rm(path),
+    ]
+    for (const changed of change) {
+      const path = await makeFile(t)
+      const blob = await store.adopt(path, NEVER)
+      await changed(path)
+      await assert.rejects(blob.open(), { code: 'BLOB_GONE' })
+    }
+  })
+
+  it('are not even opened when nobody wants them any more', async (t) => {
+    const { store } = await openBlobStore(t)
+    const reason = new Error('something else was copied')
+    const path = await makeFile(t)
+    await assert.rejects(store.adopt(path, AbortSignal.abort(reason)), reason)
+  })
 
   it('are refused when they are pipes that nobody writes to', needs('mkfifo'), async (t) => {
     const { store } = await openBlobStore(t)

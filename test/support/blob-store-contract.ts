@@ -1,38 +1,24 @@
 /**
- * What every {@link BlobStore} does.
+ * What every {@link BlobStore} does with bytes that come.
  *
  * @module
  */
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import {
-  mkdir,
-  mkdtemp,
-  readFile,
-  rm,
-  symlink,
-  truncate,
-  utimes,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { BlobStore } from '../../src/ports/blob.ts'
 import { brokenStream, readBlob, readText, streamOf } from './byte-streams.ts'
-import { describeGroups } from './group-contract.ts'
 import fc from './property.ts'
 
 export interface OpenedBlobStore {
-  readonly store: BlobStore
+  readonly store: Pick<BlobStore, 'receive'>
   /** How many blobs take room. */
   count(): Promise<number>
 }
 
 const LIMIT = { maxBytes: 8 * 1024 * 1024 }
-const NEVER = new AbortController().signal
 
 /** Describes the stores that `open` makes; each is empty. */
 export function describeBlobStore(
@@ -142,74 +128,5 @@ export function describeBlobStore(
         assert.equal(await count(), 0)
       })
     })
-
-    describe('adopt()', () => {
-      async function makeFile(t: TestContext, content: string): Promise<string> {
-        const folder = await mkdtemp(join(tmpdir(), 'clipgate-user-'))
-        t.after(() => rm(folder, { recursive: true }))
-        await writeFile(join(folder, 'a.txt'), content)
-        return join(folder, 'a.txt')
-      }
-
-      it('hashes a file where it is, and never removes it', async (t) => {
-        const { store, count } = await open(t)
-        for (const content of ['', 'hello', 'x'.repeat(3_000_000)]) {
-          const path = await makeFile(t, content)
-          const blob = await store.adopt(path, NEVER)
-          assert.deepEqual(blob.digests, await digestsOf(Buffer.from(content)))
-          assert.equal(await readText(blob), content)
-          assert.equal(await count(), 0)
-          await blob.discard()
-          await assert.rejects(blob.open(), { code: 'BLOB_GONE' })
-          assert.equal(await readFile(path, 'utf8'), content)
-        }
-      })
-
-      it('follows the links of the user', async (t) => {
-        const { store } = await open(t)
-        const path = await makeFile(t, 'hello')
-        await symlink(path, `${path}.link`)
-        assert.equal(await readText(await store.adopt(`${path}.link`, NEVER)), 'hello')
-      })
-
-      it('refuses what is missing or no file, without naming it', async (t) => {
-        const { store } = await open(t)
-        const path = await makeFile(t, 'hello')
-        await mkdir(`${path}.folder`)
-        for (const wrong of [`${path}.missing`, `${path}.folder`]) {
-          await assert.rejects(store.adopt(wrong, NEVER), (error: Error) => {
-            assert.equal('code' in error && error.code, 'BLOB_GONE')
-            assert.equal(error.message.includes('a.txt'), false)
-            return true
-          })
-        }
-      })
-
-      it('is gone once the file was written to, replaced or removed', async (t) => {
-        const { store } = await open(t)
-        const change: readonly ((path: string) => Promise<void>)[] = [
-          (path) => writeFile(path, 'jello'),
-          (path) => truncate(path, 1),
-          (path) => rm(path),
-        ]
-        for (const changed of change) {
-          const path = await makeFile(t, 'hello')
-          // Whatever the clock of the file system can tell apart.
-          await utimes(path, 1, 1)
-          const blob = await store.adopt(path, NEVER)
-          await changed(path)
-          await assert.rejects(blob.open(), { code: 'BLOB_GONE' })
-        }
-      })
-
-      it('stops when nobody wants it any more', async (t) => {
-        const { store } = await open(t)
-        const reason = new Error('something else was copied')
-        const path = await makeFile(t, 'hello')
-        await assert.rejects(store.adopt(path, AbortSignal.abort(reason)), reason)
-      })
-    })
-
-    describeGroups(open)
   })
 }

@@ -15,7 +15,7 @@ import { readText, streamOf } from './byte-streams.ts'
 export interface OpenedLatestItem {
   readonly latest: LatestItem
   /** Where its blobs come from. */
-  readonly blobs: BlobStore
+  readonly blobs: Pick<BlobStore, 'receive'>
 }
 
 /** An item of type Text. */
@@ -65,7 +65,7 @@ export function describeLatestItem(
   open: (t: TestContext) => Promise<OpenedLatestItem>,
 ): void {
   describe(name, () => {
-    async function receive(blobs: BlobStore, text: string): Promise<HashedBlob> {
+    async function receive(blobs: Pick<BlobStore, 'receive'>, text: string): Promise<HashedBlob> {
       return blobs.receive(streamOf(text), { maxBytes: 1000 })
     }
 

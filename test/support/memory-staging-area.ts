@@ -20,11 +20,14 @@ import { MemoryBlobStore } from './memory-blob-store.ts'
 
 export class MemoryStagingArea implements StagingArea {
   readonly #uploads = new Map<string, StagedUpload>()
-  readonly #blobs: BlobStore
+  readonly #blobs: Pick<BlobStore, 'receive'>
   readonly #maxBytes: number
   readonly #underWay = new PendingUploads()
 
-  constructor(blobs: BlobStore = new MemoryBlobStore(), maxBytes: number = MAX_FILE_BYTES) {
+  constructor(
+    blobs: Pick<BlobStore, 'receive'> = new MemoryBlobStore(),
+    maxBytes: number = MAX_FILE_BYTES,
+  ) {
     this.#blobs = blobs
     this.#maxBytes = maxBytes
   }

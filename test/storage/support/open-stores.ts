@@ -31,6 +31,8 @@ export interface OpenedStore {
   readonly store: DiskBlobStore
   readonly folder: string
   readonly logger: CaptureLogger
+  /** Measures how long the worker of the hasher waits. */
+  readonly clock: FakeClock
   readonly hasher: FileHasher
   count(): Promise<number>
 }
@@ -39,7 +41,8 @@ export interface OpenedStore {
 export async function openBlobStore(t: TestContext, minFreeBytes = 0): Promise<OpenedStore> {
   const folder = await makeFolder(t)
   const logger = new CaptureLogger()
-  const hasher = new FileHasher()
+  const clock = new FakeClock()
+  const hasher = new FileHasher({ clock })
   t.after(() => hasher.close())
   const store = new DiskBlobStore({
     folder,
@@ -48,7 +51,7 @@ export async function openBlobStore(t: TestContext, minFreeBytes = 0): Promise<O
     logger,
     maxGroupBytes: Infinity,
   })
-  return { store, folder, logger, hasher, count: async () => (await readdir(folder)).length }
+  return { store, folder, logger, clock, hasher, count: async () => (await readdir(folder)).length }
 }
 
 export interface OpenedStorage extends Storage {
