@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { describe, it } from 'node:test'
 import type { DaemonOptions } from '../support/daemon-process.ts'
 import { needs } from '../support/requirements.ts'
 import { arrives } from './support/daemons.ts'
 import { MemberProcess } from './support/member-process.ts'
+import { useProgram } from './support/topology.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = useProgram()
 
 const DAY_MS = 86_400_000
 
@@ -23,7 +17,7 @@ const DAY_MS = 86_400_000
  * the process, and would be killed in its place.
  */
 const faked = (offset: string): DaemonOptions => ({
-  main: program.main,
+  main: program(),
   env: {
     // The dynamic linker knows what `$LIB` is.
     LD_PRELOAD: '/usr/$LIB/faketime/libfaketime.so.1',
@@ -38,7 +32,7 @@ describe('two members with clocks a day apart', needs('faketime'), () => {
     ['behind', '-1d', -1],
   ] as const) {
     it(`have the later item, when that of the one that joined is ${name}`, async (t) => {
-      const node = await MemberProcess.start(t, 'node', { main: program.main })
+      const node = await MemberProcess.start(t, 'node', { main: program() })
       const a = await MemberProcess.start(t, 'a', faked(offset))
       const both = async (contentId: string): Promise<void> => {
         await Promise.all([a, node].map(({ log }) => log.has(contentId)))

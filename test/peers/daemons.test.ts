@@ -1,43 +1,35 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
 import { formatConnectLink, parseConnectLink } from '../../src/link/connect-link.ts'
 import { temporaryFolder } from '../support/daemon-process.ts'
 import { needs } from '../support/requirements.ts'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
 import { makeCertificate } from './support/certificates.ts'
 import { startProxy } from './support/counting-proxy.ts'
 import { arrives, joinWith, peerOf } from './support/daemons.ts'
 import { largestIn } from './support/large-file.ts'
 import { MemberProcess } from './support/member-process.ts'
 import { startTlsFront } from './support/tls-server.ts'
+import { sha256, useProgram } from './support/topology.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = useProgram()
 
 /** A node, and a member that is yet to join. */
 async function startTwo(t: TestContext): Promise<readonly [MemberProcess, MemberProcess]> {
-  const { main } = program
+  const main = program()
   const node = await MemberProcess.start(t, 'node', { main })
   return [node, await MemberProcess.start(t, 'a', { main })]
 }
 
 const isText = (text: string) => (document: { readonly text: string }) => document.text === text
 
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
-
 describe('daemons that joined a node', () => {
   it('share texts and files with it and with each other', async (t) => {
     const [node, a] = await startTwo(t)
-    const b = await MemberProcess.start(t, 'b', { main: program.main })
+    const b = await MemberProcess.start(t, 'b', { main: program() })
     await a.join(node)
     await b.join(node)
     await a.phone.pushText('from a')

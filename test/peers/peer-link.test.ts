@@ -23,7 +23,7 @@ const DOCUMENT = {
 
 describe('a link', () => {
   it('that is closed has ended what it received, and kept none of it', async (t) => {
-    const asked = defer<void>()
+    const [asked, hungUp] = [defer<void>(), defer<void>()]
     const server = createServer((request, response) => {
       if (request.url === '/Sync.json') response.end(JSON.stringify(DOCUMENT))
       else if (request.url === '/api/sse/clipboard') {
@@ -31,6 +31,7 @@ describe('a link', () => {
           .writeHead(200, { 'Content-Type': 'text/event-stream' })
           .write('event: hello\ndata: {}\n\n')
       } else {
+        response.on('close', () => hungUp.resolve())
         response.writeHead(200, { 'Content-Length': 100 }).write('half of it')
         asked.resolve()
       }
@@ -71,9 +72,8 @@ describe('a link', () => {
     await Promise.all([asked.promise, begun.promise])
     let isClosed = false
     const closing = link.close().then(() => (isClosed = true))
-    await aborted.promise
-    // Whatever else there is to be waited for is over by then.
-    for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    // The other side hears of the end: whatever else there is to be waited for is over by then.
+    await Promise.all([aborted.promise, hungUp.promise])
     assert.equal(isClosed, false, 'the blob is still being cleaned up')
     cleanedUp.resolve()
     await closing

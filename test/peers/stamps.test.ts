@@ -4,27 +4,21 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
 import { readObject } from '../support/phone.ts'
 import { arrives, joinWith, peerOf } from './support/daemons.ts'
 import { MemberProcess } from './support/member-process.ts'
+import { useProgram } from './support/topology.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = useProgram()
 
 const LAST = 100_000_000_000_000
 const HIGHEST = 'm_ffffffffffffffff'
 
 /** A chain: the one in the middle has joined both others. */
 async function startChain(t: TestContext): Promise<readonly MemberProcess[]> {
-  const start = (name: string) => MemberProcess.start(t, name, { main: program.main })
+  const start = (name: string) => MemberProcess.start(t, name, { main: program() })
   const [a, b, c] = await Promise.all([start('a'), start('b'), start('c')])
   await b.join(a)
   await b.join(c)
@@ -112,7 +106,7 @@ describe('a group', () => {
   })
 
   it('says in `peers` that a daemon that was not updated keeps an item of the year 5138', async (t) => {
-    const a = await MemberProcess.start(t, 'a', { main: program.main })
+    const a = await MemberProcess.start(t, 'a', { main: program() })
     const old = await startFrozen(t)
     const contentId = await a.client.pushText('ours')
     await joinWith(a, formatConnectLink({ url: old.url, user: 'peer_1', pwd: 'a long password' }))

@@ -1,53 +1,35 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { PNG } from 'pngjs'
-import { GIB, KIB, MIB } from '../../src/core/limits.ts'
+import { GIB, MIB } from '../../src/core/limits.ts'
 import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { startProxy, type CountingProxy } from './support/counting-proxy.ts'
+import type { CountingProxy } from './support/counting-proxy.ts'
 import { arrives } from './support/daemons.ts'
 import { hashOnlyFile, makeLargeFile } from './support/large-file.ts'
 import { MemberProcess } from './support/member-process.ts'
+import { joinByProxy, makePng, sha256, TALK_BYTES, useProgram } from './support/topology.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
-
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
-
-/** Documents and events of a link, beside the bytes of an item. */
-const TALK_BYTES: number = 200 * KIB
+const program = useProgram()
 
 async function joinAll(
   t: TestContext,
   node: MemberProcess,
   others: readonly MemberProcess[],
 ): Promise<readonly CountingProxy[]> {
-  return Promise.all(
-    others.map(async (member) => {
-      const proxy = await startProxy(t, node.gateway)
-      await member.join(node, { url: proxy.url })
-      return proxy
-    }),
-  )
+  return Promise.all(others.map((member) => joinByProxy(t, member, node)))
 }
 
 /** A node in the middle, a desktop on X11, and two members without one. */
 async function startStar(t: TestContext) {
   const [screen, untouched] = await Promise.all([Xvfb.start(), Xvfb.start()])
   t.after(() => Promise.all([screen.stop(), untouched.stop()]))
-  const { main } = program
+  const main = program()
   const desktop = { main, args: [], env: { DISPLAY: screen.display } }
   const [node, desk, b, c] = await Promise.all([
     // It could write a clipboard, if it wanted to.
@@ -68,13 +50,6 @@ async function startStar(t: TestContext) {
 /** Pastes until it gives `wanted`: programs paste when a person says so, not before. */
 async function pasteUntil(display: string, target: string, wanted: Buffer): Promise<void> {
   while ((await xclipPaste(display, target))?.equals(wanted) !== true);
-}
-
-/** Rows of random pixels, as no other picture has them. */
-function makePng(): Buffer {
-  const png = new PNG({ width: 400, height: 300 })
-  randomBytes(png.data.length).copy(png.data)
-  return PNG.sync.write(png)
 }
 
 describe('a node and three members, one of them a desktop', needs('Xvfb', 'xclip'), () => {
@@ -99,7 +74,7 @@ describe('a node and three members, one of them a desktop', needs('Xvfb', 'xclip
     // What is copied on the desktop.
     await xclipCopy(t, display, 'copied: äöü 🙂', 'UTF8_STRING')
     await copied(({ text }) => text === 'copied: äöü 🙂')
-    const picture = makePng()
+    const picture = makePng(400, 300)
     await xclipCopy(t, display, picture, 'image/png')
     await copied(({ type }) => type === 'Image')
     await holdsEverywhere(picture)
@@ -113,7 +88,7 @@ describe('a node and three members, one of them a desktop', needs('Xvfb', 'xclip
     // What comes to it from elsewhere.
     await everybody(await b.client.pushText('from b'))
     await pasteUntil(display, 'UTF8_STRING', Buffer.from('from b'))
-    const other = makePng()
+    const other = makePng(400, 300)
     const blob = new Blob([other], { type: 'image/png' })
     await everybody(await c.client.pushFile(blob, { dataName: 'from c.png' }))
     await pasteUntil(display, 'image/png', other)
@@ -168,7 +143,7 @@ describe('a node and three members, one of them a desktop', needs('Xvfb', 'xclip
 describe('a node and three members', () => {
   it('have a file of 1 GiB, which goes over each link once', async (t) => {
     const names = ['node', 'a', 'b', 'c']
-    const all = names.map((name) => MemberProcess.start(t, name, { main: program.main }))
+    const all = names.map((name) => MemberProcess.start(t, name, { main: program() }))
     const [node, a, b, c] = await Promise.all(all)
     assert.ok(node && a && b && c, 'all are there')
     const links = await joinAll(t, node, [a, b, c])

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,7 @@ import { needs } from '../../support/requirements.ts'
 import { arrives } from '../support/daemons.ts'
 import { newKey, startOnBus } from './support/bus-daemons.ts'
 import { startBroker } from './support/nats-broker.ts'
-
-const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+import { sha256 } from '../support/topology.ts'
 
 const BYTES: number = 192 * MIB
 

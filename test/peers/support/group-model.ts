@@ -16,9 +16,10 @@ import { compareStamps, type Stamp } from '../../../src/core/stamp.ts'
 import { createRandom, type Random } from '../../faults/support/random.ts'
 import { temporaryFolder } from '../../support/daemon-process.ts'
 import { readObject } from '../../support/phone.ts'
-import { startProxy, type CountingProxy } from './counting-proxy.ts'
+import type { CountingProxy } from './counting-proxy.ts'
 import { arrives } from './daemons.ts'
 import { MemberProcess } from './member-process.ts'
+import { joinByProxy } from './topology.ts'
 
 const WALL_CLOCK = fileURLToPath(new URL('../../faults/support/wall-clock.js', import.meta.url))
 
@@ -119,11 +120,8 @@ export class GroupModel {
     }
     this.#tell(`${count} members, ${this.#isCalm ? 'calm' : 'rough'}, joined: ${pairs.join(' ')}`)
     for (const [from, to] of pairs) {
-      const [member, other] = [this.#members[from], this.#members[to]]
-      assert.ok(member !== undefined && other !== undefined, 'both are there')
-      const proxy = await startProxy(this.#t, other.process.gateway)
-      this.#links.push(proxy)
-      await member.process.join(other.process, { url: proxy.url })
+      const [member, other] = [this.#members[from]?.process, this.#members[to]?.process]
+      this.#links.push(await joinByProxy(this.#t, member, other))
     }
   }
 

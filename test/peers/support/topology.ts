@@ -1,0 +1,76 @@
+/**
+ * Members in processes of their own, joined in some topology, each link behind a proxy that counts.
+ *
+ * @module
+ */
+
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { after, before, type TestContext } from 'node:test'
+import { PNG } from 'pngjs'
+import { KIB } from '../../../src/core/limits.ts'
+import { buildProgram, type BuiltProgram } from '../../faults/support/built-program.ts'
+import { startProxy, type CountingProxy } from './counting-proxy.ts'
+import { MemberProcess } from './member-process.ts'
+
+/** Documents and events of a link, beside the bytes of an item. */
+export const TALK_BYTES: number = 200 * KIB
+
+/** Who joins whom, by index. */
+export type Pairs = readonly (readonly [number, number])[]
+
+/** Some members, and the links between them in the order of the pairs. */
+export interface Topology {
+  readonly members: readonly MemberProcess[]
+  readonly links: readonly CountingProxy[]
+}
+
+/** Builds the program before the tests of a file. @returns Where it is then. */
+export function useProgram(): () => string {
+  let program: BuiltProgram | undefined
+  before(async () => {
+    program = await buildProgram()
+  })
+  after(() => program?.remove())
+  return () => {
+    assert.ok(program !== undefined, 'it was built before the tests')
+    return program.main
+  }
+}
+
+/** Starts as many members as the pairs name, and joins them. */
+export async function startTopology(t: TestContext, main: string, pairs: Pairs): Promise<Topology> {
+  const count = 1 + Math.max(...pairs.flat())
+  const members = await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      MemberProcess.start(t, `member ${index}`, { main }),
+    ),
+  )
+  const links: CountingProxy[] = []
+  for (const [from, to] of pairs) links.push(await joinByProxy(t, members[from], members[to]))
+  return { members, links }
+}
+
+/** Joins `to` through a proxy that counts. */
+export async function joinByProxy(
+  t: TestContext,
+  from: MemberProcess | undefined,
+  to: MemberProcess | undefined,
+): Promise<CountingProxy> {
+  assert.ok(from !== undefined && to !== undefined, 'both are there')
+  const proxy = await startProxy(t, to.gateway)
+  await from.join(to, { url: proxy.url })
+  return proxy
+}
+
+/** SHA-256 in hex. */
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** Rows of random pixels, as no other picture has them. */
+export function makePng(width: number, height: number): Buffer {
+  const png = new PNG({ width, height })
+  randomBytes(png.data.length).copy(png.data)
+  return PNG.sync.write(png)
+}
