@@ -37,7 +37,7 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return code !== undefined && codes.includes(code)
 }
 
-/** Whether an address cannot be listened on as this machine has none of its kind, or not that one. */
+/** Whether this machine has no such address, or none of its family, to listen on. */
 export function isAddressMissing(error: unknown): boolean {
   return hasCode(error, 'EAFNOSUPPORT', 'EADDRNOTAVAIL')
 }

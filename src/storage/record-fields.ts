@@ -7,7 +7,7 @@
 import { decodeNumber, decodeString, matching, type Decoder } from '../lib/decoder.ts'
 
 /** How files of ours in `blobs/` are named. */
-export const BLOB_NAME = /^[0-9a-f]{32}$/
+export const BLOB_NAME: RegExp = /^[0-9a-f]{32}$/
 
 /** 64 lower-case hex digits. */
 export const decodeDigest: Decoder<string> = matchingText(/^[0-9a-f]{64}$/, '64 hex digits')
