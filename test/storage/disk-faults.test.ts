@@ -8,11 +8,17 @@ import { promisify } from 'node:util'
 import { openDataDirectory } from '../../src/storage/data-directory.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
-import { fileItem, textItem } from '../support/latest-item-contract.ts'
+import { textItem } from '../support/latest-item-contract.ts'
 import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
-import { makeFolder, openTestStorage, type OpenedStorage } from './support/open-stores.ts'
+import {
+  bytesOf,
+  makeFolder,
+  openTestStorage,
+  putFile,
+  type OpenedStorage,
+} from './support/open-stores.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from './support/small-disk.ts'
 
 const MIB = 1024 * 1024
@@ -22,11 +28,6 @@ const PROGRAM = fileURLToPath(new URL('./support/storage-program.ts', import.met
 function mebibytes(count: number): AsyncIterable<Uint8Array> {
   const chunk = Buffer.alloc(65_536)
   return streamOf(...Array.from({ length: count * 16 }, () => chunk))
-}
-
-async function putFile({ blobs, latest }: OpenedStorage, text: string): Promise<void> {
-  const blob = await blobs.receive(streamOf(text), LIMIT)
-  await latest.put(await fileItem('a.txt', blob), blob)
 }
 
 /** Fills a disk to its last byte, and returns what to remove. */
@@ -82,7 +83,7 @@ describe('a full disk', needsMount, () => {
     await storage.latest.put(text, undefined)
     const again = await storage.restart()
     assert.equal(again.latest.current?.item.type, 'Text')
-    assert.equal(again.latest.binary?.blob && (await readText(again.latest.binary.blob)), 'hello')
+    assert.equal(String(await bytesOf(again)), 'hello')
   })
 
   it('has room for others while an upload that was announced does not come', async (t) => {
@@ -181,9 +182,8 @@ describe('a read-only disk', needsMount, () => {
     setReadOnly(storage.folder, 'ro')
     await assert.rejects(storage.blobs.receive(streamOf('world'), LIMIT), { code: 'NO_SPACE' })
     await assert.rejects(storage.latest.put(await textItem('x'), undefined), { code: 'NO_SPACE' })
-    const { binary, current } = storage.latest
-    assert.equal(current, binary)
-    assert.equal(binary?.blob && (await readText(binary.blob)), 'hello')
+    assert.equal(storage.latest.current, storage.latest.binary)
+    assert.equal(String(await bytesOf(storage)), 'hello')
     setReadOnly(storage.folder, 'rw')
     await storage.latest.put(await textItem('x'), undefined)
   })
@@ -235,8 +235,7 @@ describe('a disk that fails to sync', needs('strace'), () => {
       if (lines === undefined) return
       assert.deepEqual(lines, ['NO_SPACE'])
       const storage = await openTestStorage(t, { folder })
-      const { binary } = storage.latest
-      assert.equal(binary?.blob && (await readText(binary.blob)), 'hello')
+      assert.equal(String(await bytesOf(storage)), 'hello')
       assert.equal((await storage.blobFiles()).length, 1)
       assert.deepEqual(await readdir(folder), ['blobs', 'item.json', 'lock', 'staging'])
       assert.equal((await stat(join(folder, 'item.json'))).nlink, 1)

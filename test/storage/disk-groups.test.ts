@@ -33,6 +33,7 @@ import { needs } from '../support/requirements.ts'
 import { unzip } from '../support/unzip.ts'
 import { makeTree } from '../support/make-tree.ts'
 import {
+  bytesOf,
   makeFolder,
   openBlobStore,
   openTestStorage,
@@ -48,11 +49,6 @@ async function putGroup({ blobs, latest }: OpenedStorage, path: string): Promise
   const { blob } = await blobs.adoptGroup([path], NEVER)
   await latest.put(await groupItem(blob), blob)
   return blob
-}
-
-async function bytesOf({ latest }: OpenedStorage): Promise<Buffer> {
-  assert.ok(latest.binary?.blob, 'there is an item with bytes')
-  return readBlob(latest.binary.blob)
 }
 
 async function readPiece(blob: Blob, start: number, length: number): Promise<Buffer> {

@@ -17,28 +17,13 @@ import {
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { MAX_METADATA_BYTES } from '../../src/core/limits.ts'
-import { readText, streamOf } from '../support/byte-streams.ts'
+import { streamOf } from '../support/byte-streams.ts'
 import { fileItem, textItem } from '../support/latest-item-contract.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
-import { makeFolder, openTestStorage, type OpenedStorage } from './support/open-stores.ts'
+import { bytesOf, makeFolder, openTestStorage, pathOfBlob, putFile } from './support/open-stores.ts'
 
 const isRoot = process.geteuid?.() === 0
 const NEVER = new AbortController().signal
-
-async function putFile({ blobs, latest }: OpenedStorage, text: string): Promise<void> {
-  const blob = await blobs.receive(streamOf(text), { maxBytes: 100 })
-  await latest.put(await fileItem('a.txt', blob), blob)
-}
-
-/** Path of the only blob. */
-async function blobOf({ folder, blobFiles }: OpenedStorage): Promise<string> {
-  const [name = ''] = await blobFiles()
-  return join(folder, 'blobs', name)
-}
-
-async function bytesOf({ latest }: OpenedStorage): Promise<string | undefined> {
-  return latest.binary?.blob && readText(latest.binary.blob)
-}
 
 describe('the item on disk', () => {
   it('survives a restart, with its bytes and all that is known of it', async (t) => {
@@ -48,12 +33,12 @@ describe('the item on disk', () => {
     const again = await storage.restart()
     assert.deepEqual(again.latest.current?.item, current?.item)
     assert.equal(again.latest.current, again.latest.binary)
-    assert.equal(await bytesOf(again), 'hello')
+    assert.equal(String(await bytesOf(again)), 'hello')
     // The bytes can become current again, and stay.
     const item = again.latest.binary?.item
     assert.ok(item)
     await again.latest.put({ ...item, activatedAt: 1 }, again.latest.binary?.blob)
-    assert.equal(await bytesOf(await again.restart()), 'hello')
+    assert.equal(String(await bytesOf(await again.restart())), 'hello')
   })
 
   it('survives a restart when it is a Text, beside the latest bytes', async (t) => {
@@ -63,14 +48,14 @@ describe('the item on disk', () => {
     await storage.latest.put(item, undefined)
     const again = await storage.restart()
     assert.deepEqual(again.latest.current, { item, blob: undefined })
-    assert.equal(await bytesOf(again), 'hello')
+    assert.equal(String(await bytesOf(again)), 'hello')
     assert.equal((await again.blobFiles()).length, 1)
   })
 
   it('is private, and made private again', async (t) => {
     const storage = await openTestStorage(t)
     await putFile(storage, 'hello')
-    const files = [join(storage.folder, 'item.json'), await blobOf(storage)]
+    const files = [join(storage.folder, 'item.json'), await pathOfBlob(storage)]
     for (const file of files) assert.equal((await stat(file)).mode & 0o777, 0o600)
     await storage.restart(async () => {
       for (const file of files) await chmod(file, 0o644)
@@ -85,7 +70,7 @@ describe('the item on disk', () => {
     const blob = await storage.blobs.adopt(path, NEVER)
     await storage.latest.put(await fileItem('mine.txt', blob), blob)
     const again = await storage.restart()
-    assert.equal(await bytesOf(again), 'hello')
+    assert.equal(String(await bytesOf(again)), 'hello')
     assert.equal(again.latest.binary?.blob?.modifiedAt, blob.modifiedAt)
     await putFile(again, 'other')
     assert.equal(await readFile(path, 'utf8'), 'hello')
@@ -100,7 +85,7 @@ describe('the item on disk', () => {
     await utimes(path, before, before)
     const blob = await storage.blobs.adopt(path, NEVER)
     await storage.latest.put(await fileItem('mine.txt', blob), blob)
-    assert.equal(await bytesOf(await storage.restart()), 'hello')
+    assert.equal(String(await bytesOf(await storage.restart())), 'hello')
   })
 
   it('stays, without its bytes, when the user changed or removed the file', async (t) => {
@@ -119,7 +104,7 @@ describe('the item on disk', () => {
   it('is not read through a link that took the place of its bytes', async (t) => {
     const storage = await openTestStorage(t)
     await putFile(storage, 'hello')
-    const path = await blobOf(storage)
+    const path = await pathOfBlob(storage)
     await rename(path, `${path}.real`)
     await symlink(`${path}.real`, path)
     await assert.rejects(bytesOf(storage), { code: 'BLOB_GONE' })
@@ -141,7 +126,7 @@ describe('the item on disk', () => {
     await storage.latest.put(await textItem('x'.repeat(MAX_METADATA_BYTES + 1)), undefined)
     const again = await storage.restart()
     assert.equal(again.latest.current?.item.dataName, 'a.txt')
-    assert.equal(await bytesOf(again), 'hello')
+    assert.equal(String(await bytesOf(again)), 'hello')
     assert.equal(again.logger.lines.filter(({ level }) => level === 'warn').length, 1)
 
     const { item, blob } = again.latest.current ?? {}
@@ -149,7 +134,7 @@ describe('the item on disk', () => {
     await again.latest.put({ ...item, text: '中'.repeat(MAX_METADATA_BYTES / 2) }, blob)
     const last = await again.restart()
     assert.equal(last.latest.current?.item.text, 'a.txt')
-    assert.equal(await bytesOf(last), 'hello')
+    assert.equal(String(await bytesOf(last)), 'hello')
   })
 
   it('stays as it is when the new one cannot be written', async (t) => {
@@ -164,7 +149,7 @@ describe('the item on disk', () => {
     assert.equal(storage.latest.current?.item.dataName, 'a.txt')
     await rm(path, { recursive: true })
     await writeFile(path, content)
-    assert.equal(await bytesOf(await storage.restart()), 'hello')
+    assert.equal(String(await bytesOf(await storage.restart())), 'hello')
   })
 
   describe('refuses the start, and is left as it is', () => {
@@ -176,7 +161,7 @@ describe('the item on disk', () => {
       const storage = await openTestStorage(t)
       await putFile(storage, 'hello')
       await storage.latest.put(await textItem('correct horse'), undefined)
-      const paths = { item: join(storage.folder, 'item.json'), blob: await blobOf(storage) }
+      const paths = { item: join(storage.folder, 'item.json'), blob: await pathOfBlob(storage) }
       const before = async (): Promise<readonly unknown[]> => [
         await readFile(paths.item, 'latin1'),
         await storage.blobFiles(),

@@ -11,7 +11,7 @@ import { defer } from '../support/defer.ts'
 import { fileItem } from '../support/latest-item-contract.ts'
 import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
-import { openTestStorage, type OpenedStorage } from './support/open-stores.ts'
+import { bytesOf, openTestStorage, pathOfBlob, type OpenedStorage } from './support/open-stores.ts'
 
 const HOUR = 3_600_000
 const MIB = 2 ** 20
@@ -42,12 +42,6 @@ async function find(
 async function recordOf({ folder, stagingFiles }: OpenedStorage): Promise<string> {
   const [name = ''] = await stagingFiles()
   return join(folder, 'staging', name)
-}
-
-/** Path of the only blob. */
-async function blobOf({ folder, blobFiles }: OpenedStorage): Promise<string> {
-  const [name = ''] = await blobFiles()
-  return join(folder, 'blobs', name)
 }
 
 describe('what waits in the staging area', () => {
@@ -112,7 +106,7 @@ describe('what is staged on disk', () => {
     const storage = await openTestStorage(t)
     await stage(storage, 'a.txt', 'older')
     const [older, text] = [await recordOf(storage), await readFile(await recordOf(storage))]
-    const [blob, bytes] = [await blobOf(storage), await readFile(await blobOf(storage))]
+    const [blob, bytes] = [await pathOfBlob(storage), await readFile(await pathOfBlob(storage))]
     // The clock is set back meanwhile: that makes nothing older.
     storage.clock.jump(-1000)
     await stage(storage, 'a.txt', 'newer')
@@ -133,7 +127,7 @@ describe('what is staged on disk', () => {
     const again = await storage.restart()
     assert.equal(await find(again, 'a.txt'), undefined)
     assert.deepEqual(await again.stagingFiles(), [])
-    assert.equal(again.latest.binary?.blob && (await readText(again.latest.binary.blob)), 'hello')
+    assert.equal(String(await bytesOf(again)), 'hello')
   })
 
   describe('expires', () => {
@@ -459,7 +453,7 @@ describe('what is staged on disk', () => {
       it(`a record that is ${what} is named, and left alone with its bytes`, async (t) => {
         const storage = await openTestStorage(t)
         await stage(storage, 'a.txt', 'hello')
-        const [record, blob] = [await recordOf(storage), await blobOf(storage)]
+        const [record, blob] = [await recordOf(storage), await pathOfBlob(storage)]
         const spoilt = spoil(await readFile(record, 'utf8'))
         const again = await storage.restart(() => writeFile(record, spoilt))
         assert.equal(await find(again, 'a.txt'), undefined)
@@ -537,7 +531,7 @@ describe('what is staged on disk', () => {
       for (const spoil of [(blob: string) => truncate(blob, 2), unlink]) {
         const storage = await openTestStorage(t)
         await stage(storage, 'a.txt', 'hello')
-        const blob = await blobOf(storage)
+        const blob = await pathOfBlob(storage)
         const again = await storage.restart(() => spoil(blob))
         assert.equal(await find(again, 'a.txt'), undefined)
         assert.deepEqual([await again.stagingFiles(), await again.blobFiles()], [[], []])
@@ -568,7 +562,7 @@ describe('what is staged on disk', () => {
       ] as const) {
         const storage = await openTestStorage(t)
         await stage(storage, 'a.txt', 'hello')
-        const [record, blob] = [await recordOf(storage), await blobOf(storage)]
+        const [record, blob] = [await recordOf(storage), await pathOfBlob(storage)]
         const again = await storage.restart(async () => {
           if (!isWhole) await writeFile(blob, 'he\0\0\0')
           const { bootId, ...rest } = JSON.parse(await readFile(record, 'utf8'))

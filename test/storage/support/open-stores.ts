@@ -4,6 +4,7 @@
  * @module
  */
 
+import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,8 +19,10 @@ import {
   type StorageLimits,
   type StorageOptions,
 } from '../../../src/storage/open-storage.ts'
+import { readBlob, streamOf } from '../../support/byte-streams.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { fileItem } from '../../support/latest-item-contract.ts'
 
 export async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'clipgate-storage-'))
@@ -109,4 +112,22 @@ export async function openTestStorage(
       return openTestStorage(t, { ...options, folder, clock })
     },
   }
+}
+
+/** Makes a file of these bytes, named a.txt, the item. */
+export async function putFile({ blobs, latest }: Storage, text: string): Promise<void> {
+  const blob = await blobs.receive(streamOf(text), { maxBytes: text.length })
+  await latest.put(await fileItem('a.txt', blob), blob)
+}
+
+/** The bytes of the latest item that has some. */
+export async function bytesOf({ latest }: Storage): Promise<Buffer> {
+  assert.ok(latest.binary?.blob, 'there is an item with bytes')
+  return readBlob(latest.binary.blob)
+}
+
+/** The path of the only file in `blobs/`. */
+export async function pathOfBlob({ folder, blobFiles }: OpenedStorage): Promise<string> {
+  const [name = ''] = await blobFiles()
+  return join(folder, 'blobs', name)
 }
