@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { createCgroup, type Cgroup } from '../../bench/support/cgroup.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const LIMITS = { memoryBytes: 128 * 1024 * 1024, processors: 0.25 }
 

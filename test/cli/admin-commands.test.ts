@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { Admin } from '../../src/ports/admin.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
 import { createFakeAdmin, STATUS, type FakeAdmin } from '../support/fake-admin.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
 /** Commands beside a daemon that is this fake. */

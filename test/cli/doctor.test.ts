@@ -9,13 +9,10 @@ import type { Finding } from '../../src/doctor/finding.ts'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { serveQuickGateway } from '../doctor/support/quick-gateway.ts'
 import { startStandIn } from '../doctor/support/stand-in.ts'
-import {
-  isolatedEnvironment,
-  startDaemonProcess,
-  temporaryFolder,
-} from '../support/daemon-process.ts'
+import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
 import { defer } from '../support/defer.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))

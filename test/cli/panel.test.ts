@@ -7,10 +7,10 @@ import { describe, it, type TestContext } from 'node:test'
 import { hasDesktop } from '../../src/cli/open-browser.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_PAUSE_MS } from '../../src/core/limits.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
 import { createFakeAdmin } from '../support/fake-admin.ts'
 import { FakePanel } from '../support/fake-panel.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
 const URL_LINE = /^http:\/\/127\.0\.0\.1:\d+\/\?[\w-]{12}#[\w-]{43}\n$/

@@ -9,9 +9,10 @@ import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { MIB } from '../../src/core/limits.ts'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
-import { isolatedEnvironment, temporaryFolder } from '../support/daemon-process.ts'
+import { isolatedEnvironment } from '../support/daemon-process.ts'
 import { CREDENTIALS } from '../support/event-server.ts'
 import { LOADER } from '../support/loader.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { serveGateway } from '../support/gateway.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
 /** A gateway, a folder to work in, and a link in a file. */
 async function open(t: TestContext) {
   const gateway = await serveGateway(t)
-  const cwd = await mkdtemp(join(tmpdir(), 'clipgate-pull-'))
-  t.after(() => rm(cwd, { recursive: true }))
+  const cwd = await temporaryFolder(t)
   const { username: user } = gateway.device
   const link = formatConnectLink({ url: gateway.url, user, pwd: gateway.password })
   await writeFile(join(cwd, 'link.txt'), `${link}\n`)

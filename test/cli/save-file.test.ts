@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { exactTarget, likeItem, saveFile } from '../../src/cli/save-file.ts'
 import { verifyDownload } from '../../src/cli/pull.ts'
-
-async function folder(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'clipgate-save-'))
-  t.after(() => rm(path, { recursive: true }))
-  return path
-}
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { sha256 } from '../support/hashes.ts'
 
 async function* chunks(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text)
@@ -21,7 +15,7 @@ const accept = (): void => undefined
 
 describe('saveFile()', () => {
   it('saves bytes under the name of the item, and next to what is there already', async (t) => {
-    const path = await folder(t)
+    const path = await temporaryFolder(t)
     await writeFile(join(path, 'a.txt'), 'mine')
     assert.equal(
       await saveFile(chunks('one', 'two'), likeItem(path, 'a.txt'), accept),
@@ -37,7 +31,7 @@ describe('saveFile()', () => {
   })
 
   it('does not let the sender choose a hidden or a foreign place', async (t) => {
-    const path = await folder(t)
+    const path = await temporaryFolder(t)
     for (const name of ['../../evil', '.bashrc', '..', 'a/b', 'x\u202egpj.exe', '\u001b[2J']) {
       const saved = await saveFile(chunks('x'), likeItem(path, name), accept)
       assert.ok(saved.startsWith(`${path}/`))
@@ -48,7 +42,7 @@ describe('saveFile()', () => {
   })
 
   it('refuses a name that was asked for when it is taken, also by a link to nowhere', async (t) => {
-    const path = await folder(t)
+    const path = await temporaryFolder(t)
     await writeFile(join(path, 'taken'), 'mine')
     await symlink('/nonexistent', join(path, 'link'))
     for (const name of ['taken', 'link']) {
@@ -65,7 +59,7 @@ describe('saveFile()', () => {
   })
 
   it('leaves nothing when the bytes end early or are not the right ones', async (t) => {
-    const path = await folder(t)
+    const path = await temporaryFolder(t)
     async function* broken() {
       yield Buffer.from('x')
       throw new Error('connection lost')
@@ -79,7 +73,7 @@ describe('saveFile()', () => {
   })
 
   it('names the folder when it cannot be written', async (t) => {
-    const path = await folder(t)
+    const path = await temporaryFolder(t)
     await assert.rejects(saveFile(chunks('x'), likeItem(join(path, 'none'), 'a'), accept), {
       name: 'CommandError',
       message: /none": ENOENT$/,
@@ -95,27 +89,27 @@ describe('saveFile()', () => {
 
   it('tells the hash of what it wrote', async (t) => {
     let told = ''
-    await saveFile(chunks('hel', 'lo'), likeItem(await folder(t), 'a'), (sha256) => {
+    await saveFile(chunks('hel', 'lo'), likeItem(await temporaryFolder(t), 'a'), (sha256) => {
       told = sha256
     })
-    assert.equal(told, createHash('sha256').update('hello').digest('hex'))
+    assert.equal(told, sha256('hello'))
   })
 })
 
 describe('verifyDownload()', () => {
-  const sha256 = createHash('sha256').update('hello').digest('hex')
+  const helloHash = sha256('hello')
 
   it('takes the hash of the bytes and the name-bound one, in any case', () => {
-    const bound = createHash('sha256').update(`a.bin|${sha256.toUpperCase()}`).digest('hex')
-    for (const hash of [sha256, sha256.toUpperCase(), bound, bound.toUpperCase(), '']) {
-      verifyDownload({ hash, dataName: 'a.bin' }, sha256)
+    const bound = sha256(`a.bin|${helloHash.toUpperCase()}`)
+    for (const hash of [helloHash, helloHash.toUpperCase(), bound, bound.toUpperCase(), '']) {
+      verifyDownload({ hash, dataName: 'a.bin' }, helloHash)
     }
   })
 
   it('refuses any other', () => {
-    const other = createHash('sha256').update('other').digest('hex')
+    const other = sha256('other')
     for (const dataName of ['a.bin', 'b.bin']) {
-      assert.throws(() => verifyDownload({ hash: other, dataName }, sha256), {
+      assert.throws(() => verifyDownload({ hash: other, dataName }, helloHash), {
         name: 'CommandError',
       })
     }

@@ -10,12 +10,12 @@ import { fileURLToPath } from 'node:url'
 import {
   isolatedEnvironment,
   startDaemonProcess,
-  temporaryFolder,
   type PairedDevice,
 } from '../support/daemon-process.ts'
 import { LOADER } from '../support/loader.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
@@ -9,6 +8,7 @@ import { displayWidth } from '../../src/cli/text-table.ts'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { CREDENTIALS, startEventServer } from '../support/event-server.ts'
 import { Mailbox } from '../support/mailbox.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openTestShell } from '../support/test-shell.ts'
 
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/
@@ -220,8 +220,7 @@ describe('clipgate watch', () => {
   })
 
   it('remembers a server that answers', async (t) => {
-    const config = await mkdtemp(join(tmpdir(), 'clipgate-watch-'))
-    t.after(() => rm(config, { recursive: true }))
+    const config = await temporaryFolder(t)
     const environment = { XDG_CONFIG_HOME: config }
     const { server, line, hello, stdout, code } = await open(t, { args: ['--save'], environment })
     await hello()

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { openAsBlob } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import fc from '../support/property.ts'
+import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 import {
   accept,
   CONTENT_ID,
@@ -127,8 +127,7 @@ describe('pushFile()', () => {
   })
 
   it('streams a file of the disk, also an empty one', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-client-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder(t)
     const { client, received } = await startFakeGateway(t, accept)
     for (const size of [3 * MIB, 0]) {
       const path = join(folder, `${size}.bin`)
@@ -143,10 +142,7 @@ describe('pushFile()', () => {
   })
 
   it('fails when the file changes before it is sent, and pushes nothing', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-client-'))
-    t.after(() => rm(folder, { recursive: true }))
-    const path = join(folder, 'file.bin')
-    await writeFile(path, 'before')
+    const path = await temporaryFile(t, 'file.bin', 'before')
     const blob = await openAsBlob(path)
     await writeFile(path, 'after all that')
     const { client, received } = await startFakeGateway(t, accept)

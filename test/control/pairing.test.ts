@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createControlToken, readControlToken } from '../../src/control/control-token.ts'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
 import type { PairRequest } from '../../src/ports/admin.ts'
 import { createFakeAdmin } from '../support/fake-admin.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const PHONE: PairRequest = {
   kind: 'phone',
@@ -18,8 +18,7 @@ const PHONE: PairRequest = {
 
 describe('the token of the control listener', () => {
   it('is new at each start, and in a private file', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-control-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder(t)
     const first = await createControlToken(folder)
     const second = await createControlToken(folder)
     assert.match(second, /^[\w-]{43}$/)

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { createPanelFileRoutes } from '../../src/control/panel-files.ts'
 import { HttpError } from '../../src/http/http-error.ts'
 import { createListener } from '../../src/http/listener.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openControl } from './support/open-control.ts'
 
 const POLICY =
@@ -39,12 +39,6 @@ async function serve(t: TestContext, folder: string) {
   return { get, failures }
 }
 
-async function temporary(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-panel-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
 describe('the page of the panel', () => {
   it('is there for everybody, under a policy that runs nothing but its own', async (t) => {
     const { ask } = await openControl(t)
@@ -67,7 +61,7 @@ describe('the page of the panel', () => {
   })
 
   it('is made of the files in its folder, and of nothing else', async (t) => {
-    const folder = await temporary(t)
+    const folder = await temporaryFolder(t)
     await mkdir(join(folder, 'panel'))
     const files = {
       'panel.html': 'text/html; charset=utf-8',
@@ -108,7 +102,7 @@ describe('the page of the panel', () => {
   })
 
   it('is read once', async (t) => {
-    const folder = await temporary(t)
+    const folder = await temporaryFolder(t)
     await writeFile(join(folder, 'panel.html'), 'first')
     const { get } = await serve(t, folder)
     const first = await get('/')
@@ -118,7 +112,7 @@ describe('the page of the panel', () => {
   })
 
   it('that is missing is a failure of its own, until it is there', async (t) => {
-    const folder = join(await temporary(t), 'none')
+    const folder = join(await temporaryFolder(t), 'none')
     const { get, failures } = await serve(t, folder)
     assert.equal((await get('/')).status, 500)
     assert.equal(failures.length, 1)

@@ -7,10 +7,11 @@ import { startDaemon } from '../../src/daemon/start-daemon.ts'
 import { WatchedClock } from '../desktop/x11/support/watched-clock.ts'
 import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
 import { fakeNotifySend, usePath } from '../support/fake-notify-send.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 
 const MIB = 1024 * 1024
@@ -102,8 +103,7 @@ describe('notifications', () => {
   })
 
   it('tell that the clipboard is away, and that it is back', needs('Xvfb'), async (t) => {
-    const xvfb = await Xvfb.start()
-    t.after(() => xvfb.stop())
+    const xvfb = await Xvfb.start(t)
     const before = process.env['DISPLAY']
     process.env['DISPLAY'] = xvfb.display
     t.after(() => {

@@ -30,12 +30,6 @@ function open(t: TestContext, env: NodeJS.ProcessEnv, choice?: ClipboardKind): O
   return { logger, opening }
 }
 
-async function startXvfb(t: TestContext): Promise<Xvfb> {
-  const xvfb = await Xvfb.start()
-  t.after(() => xvfb.stop())
-  return xvfb
-}
-
 describe('the choice of the system clipboard', () => {
   const cases: readonly [NodeJS.Platform, NodeJS.ProcessEnv, readonly ClipboardKind[]][] = [
     ['darwin', { DISPLAY: ':0' }, ['macos']],
@@ -81,7 +75,7 @@ describe('openSystemClipboard', { timeout: 60_000 }, () => {
   })
 
   it('goes through XWayland where Wayland gives no access', needs('Xvfb'), async (t) => {
-    const { display } = await startXvfb(t)
+    const { display } = await Xvfb.start(t)
     const { env } = await FakeWayland.start(t, ['wl_seat'])
     const { opening, logger } = open(t, { ...env, DISPLAY: display })
     assert.equal((await opening).kind, 'x11')
@@ -95,7 +89,7 @@ describe('openSystemClipboard', { timeout: 60_000 }, () => {
   })
 
   it('tries nothing else when one was chosen', needs('Xvfb'), async (t) => {
-    const { display } = await startXvfb(t)
+    const { display } = await Xvfb.start(t)
     const { env } = await FakeWayland.start(t, ['wl_seat'])
     await assert.rejects(open(t, { ...env, DISPLAY: display }, 'wayland').opening, /data-control/)
     assert.equal((await open(t, { ...env, DISPLAY: display }, 'x11').opening).kind, 'x11')

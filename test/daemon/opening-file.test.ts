@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { OpeningFile, writeOpeningFile } from '../../src/daemon/opening-file.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const URL = 'http://127.0.0.1:42721/?a#token'
 

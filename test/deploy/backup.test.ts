@@ -15,13 +15,10 @@ import {
   startMemberDaemon,
   type MemberDaemon,
 } from '../peers/support/daemons.ts'
-import {
-  startDaemonProcess,
-  temporaryFolder,
-  type DaemonProcess,
-} from '../support/daemon-process.ts'
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const tar = (...args: readonly string[]) => promisify(execFile)('tar', args)
 

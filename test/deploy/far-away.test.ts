@@ -8,9 +8,10 @@ import { pathToFileURL } from 'node:url'
 import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
 import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
 import { SITE } from '../proxies/support/certificate.ts'
-import { daemonCommand, startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { daemonCommand, startDaemonProcess } from '../support/daemon-process.ts'
 import { readFrames, type Frame } from '../support/event-reader.ts'
 import { makeMachine, needsMachines } from '../support/machines.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import {
   locked,
@@ -36,8 +37,7 @@ type Trust = 'authority' | 'fingerprint'
 
 /** A desktop with an X server and a daemon, which joins the node through the proxy. */
 async function startHome(t: TestContext, { home, node, certificate }: FarAway, trust: Trust) {
-  const xvfb = await Xvfb.start()
-  t.after(() => xvfb.stop())
+  const xvfb = await Xvfb.start(t)
   const { display } = xvfb
   const authority = { NODE_EXTRA_CA_CERTS: certificate.certificatePath }
   const daemon = await startDaemonProcess(t, {

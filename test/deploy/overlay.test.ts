@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { daemonCommand, startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { daemonCommand, startDaemonProcess } from '../support/daemon-process.ts'
 import { makeMachine, plug } from '../support/machines.ts'
 import { createPhone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { digTunnel, needsWireGuard } from './support/wireguard.ts'
 
 /** Also one of RFC 6598, where Tailscale gives its addresses. */

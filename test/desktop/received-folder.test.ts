@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import {
   chmod,
   chown,
   lchown,
   lstat,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   rm,
@@ -15,34 +14,17 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { moveToFreeName } from '../../src/lib/save-under-free-name.ts'
 import { ReceivedFolder } from '../../src/desktop/received-folder.ts'
 import type { Blob } from '../../src/ports/blob.ts'
-import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+import { sha256 } from '../support/hashes.ts'
+import { blobOf } from '../support/memory-blob-store.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const asRoot = { skip: process.geteuid?.() === 0 ? false : 'skipped: needs root' } as const
 const NOBODY = 65_534
-
-async function temporaryFolder(t: TestContext): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'clipgate-'))
-  t.after(() => rm(path, { recursive: true }))
-  return path
-}
-
-async function blobOf(content: string | Buffer): Promise<Blob> {
-  const bytes = Buffer.from(content)
-  const chunks = (async function* () {
-    yield bytes
-  })()
-  return new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
-}
-
-function sha256Of(content: string): string {
-  return createHash('sha256').update(content).digest('hex')
-}
 
 /** Nothing is saved, and the reason names `named`. */
 async function refuses(path: string, named: string, reason: RegExp): Promise<void> {
@@ -118,7 +100,7 @@ describe('ReceivedFolder', () => {
     await symlink(join(path, 'nowhere'), join(path, 'b'))
     const folder = new ReceivedFolder(path)
     // The same bytes behind a link are not taken for the file either.
-    const options = { sha256: sha256Of('precious') }
+    const options = { sha256: sha256('precious') }
     assert.equal(await folder.save(await blobOf('precious'), 'a', options), join(path, 'a (2)'))
     assert.equal(await folder.save(await blobOf('x'), 'b'), join(path, 'b (2)'))
     assert.equal(await readFile(precious, 'utf8'), 'precious')
@@ -128,9 +110,9 @@ describe('ReceivedFolder', () => {
   it('uses the file again that has the same name and bytes', async (t) => {
     const path = await temporaryFolder(t)
     const folder = new ReceivedFolder(path)
-    await folder.save(await blobOf('aaa'), 'a.txt', { sha256: sha256Of('aaa') })
-    const second = await folder.save(await blobOf('bbb'), 'a.txt', { sha256: sha256Of('bbb') })
-    const again = await folder.save(await blobOf('bbb'), 'a.txt', { sha256: sha256Of('bbb') })
+    await folder.save(await blobOf('aaa'), 'a.txt', { sha256: sha256('aaa') })
+    const second = await folder.save(await blobOf('bbb'), 'a.txt', { sha256: sha256('bbb') })
+    const again = await folder.save(await blobOf('bbb'), 'a.txt', { sha256: sha256('bbb') })
     assert.equal(again, second)
     assert.deepEqual((await readdir(path)).toSorted(), ['a (2).txt', 'a.txt'])
   })
@@ -138,7 +120,7 @@ describe('ReceivedFolder', () => {
   it('is asked for the same file many times at once, and has one of it', async (t) => {
     const path = await temporaryFolder(t)
     const folder = new ReceivedFolder(path)
-    const options = { sha256: sha256Of('aaa') }
+    const options = { sha256: sha256('aaa') }
     const blob = await blobOf('aaa')
     const saved = Array.from({ length: 20 }, () => folder.save(blob, 'a.txt', options))
     assert.deepEqual([...new Set(await Promise.all(saved))], [join(path, 'a.txt')])
@@ -174,7 +156,7 @@ describe('ReceivedFolder', () => {
     const path = await temporaryFolder(t)
     let folder = new ReceivedFolder(path)
     const save = async (content: string): Promise<string> =>
-      folder.save(await blobOf(content), 'a', { sha256: sha256Of(content) })
+      folder.save(await blobOf(content), 'a', { sha256: sha256(content) })
     for (const content of 'abcdefghi') await save(content)
     // Whoever wrote them knows them.
     assert.equal(await save('i'), join(path, 'a (9)'))
@@ -190,7 +172,7 @@ describe('ReceivedFolder', () => {
     await folder.save(await blobOf('a'), 'a')
     assert.equal(await folder.save(await blobOf('a'), 'a'), join(path, 'a (2)'))
     await mkdir(join(path, 'b'))
-    const options = { sha256: sha256Of('b') }
+    const options = { sha256: sha256('b') }
     assert.equal(await folder.save(await blobOf('b'), 'b', options), join(path, 'b (2)'))
   })
 

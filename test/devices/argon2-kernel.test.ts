@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import * as crypto from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +11,7 @@ import { ARGON2_KERNEL, compileKernel } from '../../build-kernel.js'
 import { type Argon2Job, Argon2Pool } from '../../src/devices/argon2-pool.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { LOADER } from '../support/loader.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import fc from '../support/property.ts'
 import { deriveWith, KERNEL, openKernel } from './support/argon2-kernel.ts'
 
@@ -113,8 +113,7 @@ function openPool(t: TestContext): Argon2Pool {
 
 describe('argon2-kernel.wasm', () => {
   it('is what its source is compiled to', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-kernel-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder(t)
     const compiled = join(folder, 'compiled.wasm')
     await compileKernel(ARGON2_KERNEL, compiled)
     const isKept = (await readFile(compiled)).equals(await readFile(KERNEL))

@@ -3,7 +3,6 @@ import {
   chmod,
   chown,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   rm,
@@ -12,7 +11,6 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { createCredentialVerifier } from '../../src/devices/credential-verifier.ts'
@@ -22,15 +20,10 @@ import { CaptureLogger } from '../support/capture-logger.ts'
 import { describeDeviceRegistry } from '../support/device-registry-contract.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
-
-async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-devices-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 async function setUp(t: TestContext) {
-  const folder = await makeFolder(t)
+  const folder = await temporaryFolder(t)
   const path = join(folder, 'devices.json')
   const clock = new FakeClock()
   const logger = new CaptureLogger()

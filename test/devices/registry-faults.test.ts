@@ -16,15 +16,10 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
 import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const KILLS = 8
 const WRITER = fileURLToPath(new URL('../support/registry-writer.ts', import.meta.url))
-
-async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-faults-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}
 
 function open(
   path: string,
@@ -58,7 +53,7 @@ async function writeAndKill(path: string): Promise<readonly Line[]> {
 
 describe('a program that is killed while it saves devices', () => {
   it('leaves every acknowledged change, and a file that is whole', async (t) => {
-    const path = join(await makeFolder(t), 'devices.json')
+    const path = join(await temporaryFolder(t), 'devices.json')
     const acknowledged = new Map<string, string>()
     for (let kill = 0; kill < KILLS; kill++) {
       const lines = await writeAndKill(path)
@@ -179,7 +174,7 @@ async function limitedDisk(t: TestContext): Promise<Disk> {
   const limit = (bytes: string): void => {
     execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`])
   }
-  const path = join(await makeFolder(t), 'devices.json')
+  const path = join(await temporaryFolder(t), 'devices.json')
   return { path, fill: () => limit('8'), makeRoom: () => limit('unlimited') }
 }
 

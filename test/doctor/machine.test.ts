@@ -14,10 +14,11 @@ import type { Finding } from '../../src/doctor/finding.ts'
 import type { DiskNumbers, Machine } from '../../src/doctor/machine.ts'
 import { readSituation } from '../../src/doctor/situation.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { problemsOf, show } from './support/examine-site.ts'
 
@@ -288,8 +289,7 @@ describe('clipgate doctor, before a start', () => {
   })
 
   it('finds a clipboard that can be used, and leaves it alone', needs('Xvfb'), async (t) => {
-    const server = await Xvfb.start()
-    t.after(() => server.stop())
+    const server = await Xvfb.start(t)
     const environment = { DISPLAY: server.display }
     const findings = await check(t, { options: { clipboard: 'x11' }, environment })
     assert.deepEqual(findings.problems, [], show(findings.all))

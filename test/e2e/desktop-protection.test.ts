@@ -11,18 +11,12 @@ import { Xvfb } from '../support/xvfb.ts'
 
 /** A desktop with a daemon and another program on it, and a phone. */
 async function setUp(t: TestContext, args: readonly string[] = []) {
-  const { display } = await startXvfb(t)
+  const { display } = await Xvfb.start(t)
   const daemon = await startDaemonProcess(t, { args, env: { DISPLAY: display } })
   assert.equal(daemon.ready.clipboard, 'x11', daemon.stderr())
   const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
   const other = await XClient.open(t, display)
   return { display, daemon, phone, other }
-}
-
-async function startXvfb(t: TestContext): Promise<Xvfb> {
-  const xvfb = await Xvfb.start()
-  t.after(() => xvfb.stop())
-  return xvfb
 }
 
 /** Reads documents until one has this text; the time limit of the test ends it. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
 import { countCalls, needsTracing } from '../faults/support/trace.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
+import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { unzip } from '../support/unzip.ts'
@@ -14,8 +15,7 @@ import { Xvfb } from '../support/xvfb.ts'
 
 /** A desktop with a daemon on it, and a phone. */
 async function setUp(t: TestContext) {
-  const xvfb = await Xvfb.start()
-  t.after(() => xvfb.stop())
+  const xvfb = await Xvfb.start(t)
   const { display } = xvfb
   const daemon = await startDaemonProcess(t, { env: { DISPLAY: display } })
   assert.deepEqual([daemon.ready.mode, daemon.ready.clipboard], ['desktop', 'x11'], daemon.stderr())
@@ -100,7 +100,7 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
     assert.match(String(several['dataName']), /^clipboard-\d{8}-\d{6}\.zip$/)
     const archive = await phone.download()
     assert.equal(several['size'], archive.length)
-    assert.equal(several['hash'], createHash('sha256').update(archive).digest('hex'))
+    assert.equal(several['hash'], sha256(archive))
     assert.deepEqual(await unzip(archive), {
       'Fotos é 🙂/leer/': 'a folder',
       'Fotos é 🙂/a b.bin': bytes.toString('latin1'),

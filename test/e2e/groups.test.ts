@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -10,12 +9,13 @@ import { openClipboard } from '../../src/daemon/open-clipboard.ts'
 import { createGateway } from '../../src/gateway/create-gateway.ts'
 import { createCopySharing } from '../../src/inbound/share-copies.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
 import { makeTree } from '../support/make-tree.ts'
 import { createPhone } from '../support/phone.ts'
 import fc from '../support/property.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { unzip } from '../support/unzip.ts'
+import { sha256 } from '../support/hashes.ts'
 
 /** A gateway over a data directory, the way in for copies, and a phone. */
 async function setUp(t: TestContext) {
@@ -51,8 +51,7 @@ describe('a copied group on the wire', needs('python3'), () => {
     assert.equal(dataName, 'g.zip')
     const whole = await phone.download()
     assert.deepEqual(await phone.download(), whole)
-    const sha256 = createHash('sha256').update(whole).digest('hex')
-    assert.deepEqual([size, String(hash).toLowerCase()], [whole.length, sha256])
+    assert.deepEqual([size, String(hash).toLowerCase()], [whole.length, sha256(whole)])
     assert.equal(Object.keys(await unzip(whole)).length, 5)
 
     const places = fc.integer({ min: 0, max: whole.length - 1 })

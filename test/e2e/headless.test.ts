@@ -5,12 +5,9 @@ import { Agent, get, type IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import {
-  startDaemonProcess,
-  temporaryFolder,
-  type DaemonProcess,
-} from '../support/daemon-process.ts'
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const HEADLESS = { args: ['--headless'] }
 

@@ -5,15 +5,15 @@ import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { XClient } from '../desktop/x11/support/x-client.ts'
 import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
-import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 
 /** A desktop, and daemons on it with one data directory, one after the other. */
 async function setUp(t: TestContext) {
-  const xvfb = await Xvfb.start()
-  t.after(() => xvfb.stop())
+  const xvfb = await Xvfb.start(t)
   const { display } = xvfb
   const folder = await temporaryFolder(t)
   const start = async () => {

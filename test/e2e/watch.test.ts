@@ -4,14 +4,11 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import {
-  isolatedEnvironment,
-  startDaemonProcess,
-  temporaryFolder,
-} from '../support/daemon-process.ts'
+import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
 import { LOADER } from '../support/loader.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { createPhone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 

@@ -13,8 +13,7 @@ import { Sway, SWAY_TOOLS } from '../support/sway.ts'
 
 /** A desktop with a daemon on it, a phone, and a client that waits for what is copied. */
 async function setUp(t: TestContext) {
-  const sway = await Sway.start()
-  t.after(() => sway.stop())
+  const sway = await Sway.start(t)
   const daemon = await startDaemonProcess(t, { env: sway.env })
   t.after(() => daemon.stop())
   const { mode, clipboard, gateway } = daemon.ready
@@ -125,8 +124,7 @@ describe('a Wayland desktop and a phone', { ...needs(...SWAY_TOOLS), timeout: 12
   })
 
   it('share what was copied before the daemon was started', async (t) => {
-    const sway = await Sway.start()
-    t.after(() => sway.stop())
+    const sway = await Sway.start(t)
     await wlCopy(t, sway.env, 'early')
     const daemon = await startDaemonProcess(t, { env: sway.env })
     t.after(() => daemon.stop())

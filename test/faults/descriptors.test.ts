@@ -5,7 +5,6 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import {
   startDaemonProcess,
-  temporaryFolder,
   type DaemonProcess,
   type PairedDevice,
 } from '../support/daemon-process.ts'
@@ -13,6 +12,7 @@ import { openEvents } from '../support/event-reader.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawClient, RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
 import { ownerOf } from './support/owner.ts'

@@ -6,7 +6,6 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import {
   daemonCommand,
   startDaemonProcess,
-  temporaryFolder,
   type DaemonOptions,
   type DaemonProcess,
   type PairedDevice,
@@ -15,6 +14,7 @@ import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from '../storage/support/small-disk.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
@@ -199,8 +199,7 @@ const needsDesktop = needsMount.skip === false ? needs('Xvfb') : needsMount
 describe('a desktop whose disk has no room for a second copy of a file', needsDesktop, () => {
   it('acknowledges the push, leaves the disk its room, and says why the file is not there', async (t) => {
     const disk = mountSmallDisk(t, 32)
-    const xvfb = await Xvfb.start()
-    t.after(() => xvfb.stop())
+    const xvfb = await Xvfb.start(t)
     const daemon = await startDaemonProcess(t, {
       main: program.main,
       folder: disk,

@@ -5,13 +5,13 @@ import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import {
   startDaemonProcess,
-  temporaryFolder,
   type DaemonOptions,
   type DaemonProcess,
   type PairedDevice,
 } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { createPhone, readObject, type Phone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
 import { ownerOf } from './support/owner.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'

@@ -21,11 +21,11 @@ import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import {
   startDaemonProcess,
-  temporaryFolder,
   type DaemonProcess,
   type PairedDevice,
 } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { readTree } from './support/read-tree.ts'
 import { failToStart } from './support/start-failure.ts'

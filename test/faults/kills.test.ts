@@ -5,13 +5,11 @@ import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { ControlUnreachableError } from '../../src/control/call-control.ts'
-import {
-  startDaemonProcess,
-  temporaryFolder,
-  type DaemonProcess,
-} from '../support/daemon-process.ts'
+import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
+import { sha256 } from '../support/hashes.ts'
 import { addCheapDevices, type CheapDevice } from '../support/many-devices.ts'
 import { createPhone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import {
   commit,
@@ -25,7 +23,7 @@ import {
   type Target,
 } from './support/changes.ts'
 import { assertFit, examine } from './support/fitness.ts'
-import { Ledger, settleFiles, sha256 } from './support/ledger.ts'
+import { Ledger, settleFiles } from './support/ledger.ts'
 import { ownerOf } from './support/owner.ts'
 import { countCalls, inject, needsTracing } from './support/trace.ts'
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { serveGateway } from '../support/gateway.ts'
+import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { mutate } from './support/mutate.ts'
@@ -219,10 +219,7 @@ describe('the gateway of a daemon', needsProc, () => {
       hasData === true
         ? await phone.download()
         : Buffer.from(String((await phone.document())['text']))
-    assert.deepEqual(
-      [bytes.length, createHash('sha256').update(bytes).digest('hex')],
-      [size, hash || undefined],
-    )
+    assert.deepEqual([bytes.length, sha256(bytes)], [size, hash || undefined])
     await works(phone)
     await works(other)
     const paths = readdirSync(join(daemon.folder, 'data'), { recursive: true }).map(String)

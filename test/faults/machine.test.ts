@@ -14,8 +14,9 @@ import { describe, it } from 'node:test'
 import { loadSettings } from '../../src/daemon/load-settings.ts'
 import { startDaemon } from '../../src/daemon/start-daemon.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const HEADLESS = { args: ['--headless'] }
 

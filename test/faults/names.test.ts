@@ -3,14 +3,11 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import {
-  startDaemonProcess,
-  temporaryFolder,
-  type DaemonOptions,
-} from '../support/daemon-process.ts'
+import { startDaemonProcess, type DaemonOptions } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
@@ -275,8 +272,7 @@ describe('a name that means something elsewhere', () => {
   })
 
   it('becomes a file in the folder of a desktop, and nothing else', needs('Xvfb'), async (t) => {
-    const xvfb = await Xvfb.start()
-    t.after(() => xvfb.stop())
+    const xvfb = await Xvfb.start(t)
     const victim = await startAmongOthers(t, { env: { DISPLAY: xvfb.display } })
     const { phone, daemon, lookAround, before } = victim
     for (const name of STRANGE_NAMES) await goesThrough(phone, name)

@@ -12,13 +12,13 @@ import type { Blob } from '../../src/ports/blob.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import {
   startDaemonProcess,
-  temporaryFolder,
   type DaemonProcess,
   type PairedDevice,
 } from '../support/daemon-process.ts'
+import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
-import { sha256 } from './support/ledger.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import {
   FATES,

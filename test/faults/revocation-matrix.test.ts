@@ -12,7 +12,6 @@ import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import {
   startDaemonProcess,
-  temporaryFolder,
   type DaemonProcess,
   type PairedDevice,
 } from '../support/daemon-process.ts'
@@ -20,6 +19,7 @@ import { openEvents } from '../support/event-reader.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawClient } from '../support/raw-http.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'

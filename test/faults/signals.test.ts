@@ -8,13 +8,13 @@ import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
 import {
   daemonCommand,
   startDaemonProcess,
-  temporaryFolder,
   type DaemonProcess,
   type PairedDevice,
 } from '../support/daemon-process.ts'
 import { openEvents, type EventReader } from '../support/event-reader.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawClient } from '../support/raw-http.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
-import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { authorizationOf, connectTo, formatHead } from './support/raw-device.ts'
 
 const HEADLESS = { args: ['--headless'] }

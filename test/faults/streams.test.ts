@@ -9,12 +9,13 @@ import { setImmediate as tick } from 'node:timers/promises'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { ContentId } from '../../src/core/content-id.ts'
-import { startDaemonProcess, temporaryFolder } from '../support/daemon-process.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
 import { openEvents, type EventReader, type Frame } from '../support/event-reader.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { addCheapDevices } from '../support/many-devices.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const run = promisify(execFile)
 

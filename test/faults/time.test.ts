@@ -8,7 +8,6 @@ import { readBytes, streamBody } from '../../src/http/read-body.ts'
 import { text } from '../../src/http/reply.ts'
 import {
   startDaemonProcess,
-  temporaryFolder,
   type DaemonOptions,
   type DaemonProcess,
   type PairedDevice,
@@ -16,6 +15,7 @@ import {
 import { openEvents, type EventReader, type Frame } from '../support/event-reader.ts'
 import { head, serveKernel } from '../support/http-kernel.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'

@@ -9,12 +9,12 @@ import { after, before, describe, it } from 'node:test'
 import {
   daemonCommand,
   startDaemonProcess,
-  temporaryFolder,
   type DaemonOptions,
   type DaemonProcess,
 } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { failToStart } from './support/start-failure.ts'

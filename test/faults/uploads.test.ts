@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
+import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 
@@ -80,7 +80,7 @@ describe('an upload', () => {
     const candidates = ['A', 'B', 'C', 'D', 'E'].map((letter, index) =>
       Buffer.alloc(300_000 + 100_000 * index, letter),
     )
-    const hashes = candidates.map((bytes) => createHash('sha256').update(bytes).digest('hex'))
+    const hashes = candidates.map((bytes) => sha256(bytes))
     const upload = async (body: Buffer): Promise<void> => {
       assert.equal((await phone.fetch('/file/race', { method: 'PUT', body })).status, 200)
       // Another one may have been committed in between, and then the name is current already.

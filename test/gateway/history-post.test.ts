@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { serveGateway } from '../support/gateway.ts'
+import { sha256 } from '../support/hashes.ts'
 import { readObject } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
 import {
@@ -11,7 +12,6 @@ import {
   put,
   REFERENCE,
   refusal,
-  sha256,
   urlencoded,
   type Fields,
   type FormPart,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
+import { sha256 } from '../support/hashes.ts'
 import { readObject, type Phone } from '../support/phone.ts'
-import { REFERENCE, sha256 } from './support/forms.ts'
+import { REFERENCE } from './support/forms.ts'
 
 const ASKED_BY_REFERENCE = { headers: REFERENCE }
 

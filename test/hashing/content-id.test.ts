@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { isContentId } from '../../src/core/content-id.ts'
 import { ITEM_TYPES } from '../../src/core/item-type.ts'
 import { contentIdOf, digestsOf, nameHashOf } from '../../src/hashing/content-id.ts'
+import { sha256 } from '../support/hashes.ts'
 import fc from '../support/property.ts'
 
 const HELLO = Buffer.from('hello')
@@ -40,12 +40,12 @@ describe('contentIdOf()', () => {
 
 describe('nameHashOf()', () => {
   it('hashes the name and the hash of the bytes, as the reference protocol does', () => {
-    const sha256 = createHash('sha256').update(HELLO).digest('hex')
-    const expected = createHash('sha256').update(`写真.png|${sha256.toUpperCase()}`).digest('hex')
-    assert.equal(nameHashOf('写真.png', sha256), expected)
-    assert.equal(nameHashOf('写真.png', sha256.toUpperCase()), expected)
+    const hash = sha256(HELLO)
+    const expected = sha256(`写真.png|${hash.toUpperCase()}`)
+    assert.equal(nameHashOf('写真.png', hash), expected)
+    assert.equal(nameHashOf('写真.png', hash.toUpperCase()), expected)
     assert.equal(
-      nameHashOf('a.txt', sha256),
+      nameHashOf('a.txt', hash),
       '5b93670d2fc92bb885a3b90d6aa8ec748c264dc3bbf1974993d1ae7693ceb57b',
     )
   })
@@ -60,7 +60,7 @@ describe('digestsOf()', () => {
   })
 
   it('gives the SHA-256 of the bytes', async () => {
-    const { sha256 } = await digestsOf(HELLO)
-    assert.equal(sha256, '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824')
+    const { sha256: hash } = await digestsOf(HELLO)
+    assert.equal(hash, '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824')
   })
 })

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, open, rm, truncate, writeFile, type FileHandle } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { open, truncate, type FileHandle } from 'node:fs/promises'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -13,16 +11,14 @@ import { digestsOf } from '../../src/hashing/content-id.ts'
 import { FileHasher, type FileHash } from '../../src/hashing/file-hasher.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { LOADER } from '../support/loader.ts'
+import { temporaryFile } from '../support/temporary-folder.ts'
 import fc from '../support/property.ts'
 
 const MIB = 1024 * 1024
 const bytes = randomBytes(4 * MIB + 12_345)
 
 async function makeFile(t: TestContext, content: Uint8Array): Promise<FileHandle> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-hashing-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const path = join(folder, 'file')
-  await writeFile(path, content)
+  const path = await temporaryFile(t, 'file', content)
   const file = await open(path, 'r+')
   t.after(() => file.close())
   return file
@@ -172,10 +168,7 @@ describe('FileHasher', () => {
   })
 
   it('does not keep a program alive that has nothing else to do', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-hashing-'))
-    t.after(() => rm(folder, { recursive: true }))
-    const path = join(folder, 'file')
-    await writeFile(path, '')
+    const path = await temporaryFile(t, 'file', '')
     await truncate(path, 2 * MIB)
     const program = fileURLToPath(new URL('./support/hash-file.ts', import.meta.url))
     const args = [...LOADER, program, path]

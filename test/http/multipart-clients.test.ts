@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { route } from '../../src/http/call.ts'
@@ -12,6 +9,7 @@ import { streamBody } from '../../src/http/read-body.ts'
 import { json } from '../../src/http/reply.ts'
 import { serveKernel } from '../support/http-kernel.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFile } from '../support/temporary-folder.ts'
 import { parseForm } from './support/parse-form.ts'
 
 const execute = promisify(execFile)
@@ -256,14 +254,6 @@ async function serve(t: TestContext): Promise<string> {
 }
 
 /** A file with a name that needs escapes, in a folder that is removed. */
-async function makeFile(t: TestContext, bytes: Uint8Array): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const path = join(folder, 'ü "1".bin')
-  await writeFile(path, bytes)
-  return path
-}
-
 describe('a form', () => {
   for (const { client, contentType, lines, parts } of SAMPLES) {
     it(`of ${client} is read`, () => {
@@ -285,7 +275,7 @@ describe('a form', () => {
 
   it('arrives from curl', needs('curl'), async (t) => {
     const url = await serve(t)
-    const path = await makeFile(t, bytes)
+    const path = await temporaryFile(t, 'ü "1".bin', bytes)
     const file = `data=@"${path.replaceAll('"', '\\"')}"`
     const { stdout } = await execute('curl', [
       '-sS',
@@ -323,7 +313,7 @@ with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as answe
     print(answer.read().decode())
 `
     const url = await serve(t)
-    const path = await makeFile(t, bytes)
+    const path = await temporaryFile(t, 'ü "1".bin', bytes)
     const { stdout } = await execute('python3', ['-c', script, url, path])
     assert.deepEqual(JSON.parse(stdout), expected)
   })

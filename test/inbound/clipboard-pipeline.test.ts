@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { describe, it } from 'node:test'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
@@ -8,6 +7,7 @@ import type { Change } from '../../src/ports/change-feed.ts'
 import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { sha256 } from '../support/hashes.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
 import { MemoryLatestItem } from '../support/memory-latest-item.ts'
@@ -73,7 +73,7 @@ describe('an item of another member', () => {
   const member = { id: 'm_0000000000000001', learn: () => undefined }
   const from = (at: number) =>
     ({ kind: 'peer', stamp: { at, member: 'm_0000000000000002' }, deviceId: 'did_9' }) as const
-  const hello = createHash('sha256').update('hello').digest('hex')
+  const hello = sha256('hello')
   const grouped = () =>
     setUp({ member: { ...member, now: () => 1000, believes: (at) => at < 1_000_000 } })
 

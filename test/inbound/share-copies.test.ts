@@ -10,6 +10,7 @@ import { CaptureLogger } from '../support/capture-logger.ts'
 import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { makeFolder, openBlobStore } from '../storage/support/open-stores.ts'
+import { temporaryFile } from '../support/temporary-folder.ts'
 
 const DONE: AppliedItem = { contentId: 'blake3v1:00', item: undefined }
 
@@ -101,7 +102,7 @@ describe('a copy on the desktop', () => {
       ['warn', 'warn'],
     )
 
-    const path = await fileIn(t, 'secret.txt', 'not really')
+    const path = await temporaryFile(t, 'secret.txt', 'not really')
     await symlink(path, `${path}.link`)
     await share({ kind: 'files', paths: [path, `${path}.link`, '/nowhere/at/all'] })
     assert.deepEqual(

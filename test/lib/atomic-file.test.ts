@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { syncFolder, writeFileAtomically } from '../../src/lib/atomic-file.ts'
-
-async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-atomic-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('writeFileAtomically()', () => {
   it('creates and replaces a private file, and leaves nothing else', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const path = join(folder, 'a.json')
     for (const content of ['first', 'second', '']) {
       await writeFileAtomically(path, content)
@@ -26,7 +20,7 @@ describe('writeFileAtomically()', () => {
   })
 
   it('replaces a symbolic link, and not what it points to', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const [path, target] = [join(folder, 'a.json'), join(folder, 'target')]
     await writeFile(target, 'precious')
     await symlink(target, path)
@@ -36,14 +30,14 @@ describe('writeFileAtomically()', () => {
   })
 
   it('leaves whole content behind whoever comes last', async (t) => {
-    const path = join(await makeFolder(t), 'a.json')
+    const path = join(await temporaryFolder(t), 'a.json')
     const contents = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(100_000))
     await Promise.all(contents.map((content) => writeFileAtomically(path, content)))
     assert.equal(contents.includes(await readFile(path, 'utf8')), true)
   })
 
   it('fails with the error of the system, and cleans up', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     await assert.rejects(writeFileAtomically(join(folder, 'no', 'a.json'), ''), { code: 'ENOENT' })
     await mkdir(join(folder, 'taken', 'inside'), { recursive: true })
     // Systems do not agree about the code.
@@ -54,6 +48,6 @@ describe('writeFileAtomically()', () => {
 
 describe('syncFolder()', () => {
   it('fails where there is no folder', async (t) => {
-    await assert.rejects(syncFolder(join(await makeFolder(t), 'no')), { code: 'ENOENT' })
+    await assert.rejects(syncFolder(join(await temporaryFolder(t), 'no')), { code: 'ENOENT' })
   })
 })

@@ -3,7 +3,7 @@ import { chmod, mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { findProgram } from '../../src/lib/find-program.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('findProgram', () => {
   it('finds the first one on the path that can be run', async (t) => {

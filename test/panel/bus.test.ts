@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { mintGroupKey } from '../../src/peers/bus/group-key.ts'
 import { startBroker } from '../peers/bus/support/nats-broker.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openPanel } from './support/panel.ts'
 
 describe('the bus in the panel', needs('chromium', 'nats-server'), () => {

@@ -10,8 +10,7 @@ import { addDevice, deviceRow, isFocused, openPanel, phoneOf } from './support/p
 import { readQr } from './support/read-qr.ts'
 
 async function openDesktop(t: TestContext, browser: BrowserContextOptions = {}) {
-  const xvfb = await Xvfb.start()
-  t.after(() => xvfb.stop())
+  const xvfb = await Xvfb.start(t)
   const panel = await openPanel(t, { args: [], env: { DISPLAY: xvfb.display }, browser })
   return { ...panel, display: xvfb.display }
 }

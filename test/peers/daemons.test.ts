@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
 import { formatConnectLink, parseConnectLink } from '../../src/link/connect-link.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
 import { needs } from '../support/requirements.ts'
 import { makeCertificate } from './support/certificates.ts'
 import { startProxy } from './support/counting-proxy.ts'
@@ -14,6 +13,7 @@ import { largestIn } from './support/large-file.ts'
 import { MemberProcess } from './support/member-process.ts'
 import { startTlsFront } from './support/tls-server.ts'
 import { sha256, useProgram } from './support/topology.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const program = useProgram()
 

@@ -38,8 +38,7 @@ describe('on a desktop', needs('Xvfb'), () => {
   after(() => program.remove())
 
   async function open(t: TestContext) {
-    const xvfb = await Xvfb.start()
-    t.after(() => xvfb.stop())
+    const xvfb = await Xvfb.start(t)
     const enclosure = await Enclosure.open(t, { main: program.main, places: PLACES })
     const args = ['serve', '--json', '--log-level', 'debug']
     const daemon = await enclosure.start(args, { env: { DISPLAY: xvfb.display } })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { temporaryFolder } from '../support/daemon-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Enclosure } from './support/enclosure.ts'
 import { secret } from './support/secrets.ts'
 

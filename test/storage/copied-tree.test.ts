@@ -6,7 +6,7 @@ import { MAX_GROUP_DEPTH, MAX_GROUP_ENTRIES, MAX_GROUP_NAME_BYTES } from '../../
 import { walkCopied } from '../../src/storage/copied-tree.ts'
 import { zipOnce } from '../../src/storage/adopt-group.ts'
 import { makeTree } from '../support/make-tree.ts'
-import { makeFolder } from './support/open-stores.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const NEVER = new AbortController().signal
 const OPTIONS = { maxBytes: 1000, signal: NEVER }
@@ -30,7 +30,7 @@ describe('what was copied', () => {
   })
 
   it('may be so many files and folders, and no more', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const fill = async (name: string, count: number): Promise<void> => {
       await mkdir(join(folder, name))
       for (let i = 0; i < count; i++) await writeFile(join(folder, name, `secret${i}`), '')
@@ -44,7 +44,7 @@ describe('what was copied', () => {
   })
 
   it('may be folders in so many folders, and no more', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const path = join(folder, ...Array.from({ length: MAX_GROUP_DEPTH - 1 }, () => 's'))
     await mkdir(path, { recursive: true })
     assert.equal((await walkCopied([folder], OPTIONS)).folders.length, 1)
@@ -53,7 +53,7 @@ describe('what was copied', () => {
   })
 
   it('may have names of so many bytes, and no more', async (t) => {
-    const folder = join(await makeFolder(t), 'r')
+    const folder = join(await temporaryFolder(t), 'r')
     const path = join(folder, ...Array.from({ length: 5 }, () => 'é'.repeat(100)))
     await mkdir(path, { recursive: true })
     const rest = MAX_GROUP_NAME_BYTES - 'r'.length - 5 * 201 - '/'.length

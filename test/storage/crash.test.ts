@@ -9,7 +9,8 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { makeFolder, openTestStorage } from './support/open-stores.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { openTestStorage } from './support/open-stores.ts'
 import { expectAfter, findRounds } from './support/rounds.ts'
 
 /** `make fuzz` sets more. */
@@ -65,7 +66,7 @@ async function playAndKill(folder: string, first: number): Promise<number> {
 
 describe('a program that is killed', () => {
   it(`leaves what it acknowledged, whole, and no debris (${KILLS} times)`, async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     let last = -1
     for (let kill = 0; kill < KILLS; kill++) {
       last = await playAndKill(folder, last + 1)

@@ -18,7 +18,7 @@ import { promisify } from 'node:util'
 import { openDataDirectory, type DataDirectory } from '../../src/storage/data-directory.ts'
 import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
-import { makeFolder } from './support/open-stores.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const isRoot = process.geteuid?.() === 0
 const asRoot = { skip: isRoot ? false : 'skipped: needs root' } as const
@@ -47,7 +47,7 @@ async function refuses(path: string, reason: RegExp, named = path): Promise<void
 describe('openDataDirectory()', () => {
   for (const umask of [0o000, 0o022, 0o777]) {
     it(`makes private folders under the umask ${umask.toString(8)}`, async (t) => {
-      const path = join(await makeFolder(t), 'state', 'clipgate')
+      const path = join(await temporaryFolder(t), 'state', 'clipgate')
       const before = process.umask(umask)
       try {
         await openFolder(t, path)
@@ -62,7 +62,7 @@ describe('openDataDirectory()', () => {
   }
 
   it('takes folders away from other users', async (t) => {
-    const path = await makeFolder(t)
+    const path = await temporaryFolder(t)
     await mkdir(join(path, 'blobs'))
     await chmod(join(path, 'blobs'), 0o755)
     await chmod(path, 0o775)
@@ -72,7 +72,7 @@ describe('openDataDirectory()', () => {
   })
 
   it('can be reached through a link, and says where it really is', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     await mkdir(join(folder, 'real'))
     await symlink('real', join(folder, 'link'))
     const { path } = await openFolder(t, join(folder, 'link'))
@@ -80,7 +80,7 @@ describe('openDataDirectory()', () => {
   })
 
   it('is held by one at a time, and given back', async (t) => {
-    const path = await makeFolder(t)
+    const path = await temporaryFolder(t)
     const directory = await openFolder(t, path)
     await assert.rejects(openDataDirectory({ path }), { code: 'DATA_DIRECTORY_BUSY' })
     await directory.announce({ control: 'http://127.0.0.1:1' })
@@ -90,7 +90,7 @@ describe('openDataDirectory()', () => {
   })
 
   it('removes what an earlier run left unfinished, and nothing else', async (t) => {
-    const path = await makeFolder(t)
+    const path = await temporaryFolder(t)
     const kept = ['devices.json', 'item.json.tmp', 'notes.txt', 'x.0123456789AB.tmp']
     for (const name of [...kept, 'item.json.0123456789ab.tmp', 'lock.0123456789ab.tmp']) {
       await writeFile(join(path, name), 'x')
@@ -103,7 +103,7 @@ describe('openDataDirectory()', () => {
   })
 
   it('refuses a file in its place, or above it', async (t) => {
-    const file = join(await makeFolder(t), 'file')
+    const file = join(await temporaryFolder(t), 'file')
     await writeFile(file, 'precious')
     await refuses(file, /not a folder/)
     await refuses(join(file, 'below'), /not a folder/)
@@ -111,30 +111,30 @@ describe('openDataDirectory()', () => {
   })
 
   it('refuses links and files where its folders belong, and gives the lock back', async (t) => {
-    const path = await makeFolder(t)
-    const elsewhere = await makeFolder(t)
+    const path = await temporaryFolder(t)
+    const elsewhere = await temporaryFolder(t)
     await symlink(elsewhere, join(path, 'blobs'))
     await refuses(path, /link/, join(path, 'blobs'))
     assert.equal(await readlink(join(path, 'blobs')), elsewhere)
     assert.deepEqual(await readdir(path), ['blobs'])
 
-    const other = await makeFolder(t)
+    const other = await temporaryFolder(t)
     await writeFile(join(other, 'staging'), 'x')
     await refuses(other, /not a folder/, join(other, 'staging'))
   })
 
   it('refuses a folder that everybody shares, and leaves its mode alone', async (t) => {
-    const path = await makeFolder(t)
+    const path = await temporaryFolder(t)
     await chmod(path, 0o1777)
     await refuses(path, /shared/)
     assert.equal((await stat(path)).mode & 0o7777, 0o1777)
   })
 
   it('refuses a folder of another user', asRoot, async (t) => {
-    const path = await makeFolder(t)
+    const path = await temporaryFolder(t)
     await chown(path, NOBODY, NOBODY)
     await refuses(path, /belongs to another user/)
-    const other = await makeFolder(t)
+    const other = await temporaryFolder(t)
     await mkdir(join(other, 'blobs'))
     await chown(join(other, 'blobs'), NOBODY, NOBODY)
     await refuses(other, /belongs to another user/, join(other, 'blobs'))
@@ -142,7 +142,7 @@ describe('openDataDirectory()', () => {
 
   const asNobody = isRoot ? needs('setpriv') : asRoot
   it('refuses a folder that it may not write to', asNobody, async (t) => {
-    const path = await makeFolder(t)
+    const path = await temporaryFolder(t)
     await chown(path, NOBODY, NOBODY)
     await chmod(path, 0o500)
     const program = fileURLToPath(new URL('./support/open-directory.ts', import.meta.url))

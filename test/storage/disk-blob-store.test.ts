@@ -23,7 +23,8 @@ import { DiskSpace } from '../../src/storage/disk-space.ts'
 import { brokenStream, readBlob, readText, streamOf } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { needs } from '../support/requirements.ts'
-import { makeFolder, openBlobStore } from './support/open-stores.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { openBlobStore } from './support/open-stores.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -38,7 +39,7 @@ async function openInterrupted(t: TestContext, onStart: () => void): Promise<Dis
       return super.start(file)
     }
   }
-  const folder = await makeFolder(t)
+  const folder = await temporaryFolder(t)
   const hasher = new InterruptedHasher()
   t.after(() => hasher.close())
   const space = new DiskSpace(folder, 0)
@@ -138,7 +139,7 @@ describe('blobs on disk', () => {
 
 describe('files of the user', () => {
   async function makeFile(t: TestContext, content = 'hello'): Promise<string> {
-    const path = join(await makeFolder(t), 'mine')
+    const path = join(await temporaryFolder(t), 'mine')
     await writeFile(path, content)
     // Clocks of file systems tick slowly: what is written next must be later.
     await utimes(path, 1, 1)
@@ -203,7 +204,7 @@ describe('files of the user', () => {
 
   it('are refused when they are pipes that nobody writes to', needs('mkfifo'), async (t) => {
     const { store } = await openBlobStore(t)
-    const path = join(await makeFolder(t), 'pipe')
+    const path = join(await temporaryFolder(t), 'pipe')
     await promisify(execFile)('mkfifo', [path])
     await assert.rejects(store.adopt(path, NEVER), { code: 'BLOB_GONE' })
   })

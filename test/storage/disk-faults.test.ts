@@ -12,14 +12,9 @@ import { textItem } from '../support/latest-item-contract.ts'
 import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
-import {
-  bytesOf,
-  makeFolder,
-  openTestStorage,
-  putFile,
-  type OpenedStorage,
-} from './support/open-stores.ts'
+import { bytesOf, openTestStorage, putFile, type OpenedStorage } from './support/open-stores.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from './support/small-disk.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MIB = 1024 * 1024
 const LIMIT = { maxBytes: 64 * MIB }
@@ -191,7 +186,7 @@ describe('a read-only disk', needsMount, () => {
 
 describe('a limit on the size of files', { skip: process.platform === 'win32' }, () => {
   it('is like a full disk', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const limited = ['sh', '-c', 'ulimit -f 8192 && exec "$@"', 'sh']
     const lines = await run(limited, folder, 'file:hello', `size:${20 * MIB}`, `size:${MIB}`)
     assert.deepEqual(lines, ['done', 'NO_SPACE', 'done'])
@@ -229,7 +224,7 @@ describe('a disk that fails to sync', needs('strace'), () => {
     { call: 'fsync', when: 4 },
   ]) {
     it(`leaves the item as it was when ${failure.call} ${failure.when} fails`, async (t) => {
-      const folder = await makeFolder(t)
+      const folder = await temporaryFolder(t)
       assert.deepEqual(await run([], folder, 'file:hello'), ['done'])
       const lines = await runFailing(t, failure, folder, 'file:world')
       if (lines === undefined) return
@@ -243,7 +238,7 @@ describe('a disk that fails to sync', needs('strace'), () => {
   }
 
   it('refuses a large upload whose bytes do not arrive there', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const failure = { call: 'fdatasync', when: 1 }
     const lines = await runFailing(t, failure, folder, `size:${40 * MIB}`)
     if (lines === undefined) return

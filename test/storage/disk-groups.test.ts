@@ -34,11 +34,11 @@ import { unzip } from '../support/unzip.ts'
 import { makeTree } from '../support/make-tree.ts'
 import {
   bytesOf,
-  makeFolder,
   openBlobStore,
   openTestStorage,
   type OpenedStorage,
 } from './support/open-stores.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const NEVER = new AbortController().signal
 const PROGRAM = fileURLToPath(new URL('./support/storage-program.ts', import.meta.url))
@@ -433,7 +433,7 @@ describe('a copied group', needs('python3'), () => {
 
   it('needs an optional package, and says which', async (t) => {
     findZipLibrary()
-    const elsewhere = join(await makeFolder(t), 'index.js')
+    const elsewhere = join(await temporaryFolder(t), 'index.js')
     assert.throws(
       () => findZipLibrary(elsewhere),
       (error: Error) => {

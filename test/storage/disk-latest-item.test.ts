@@ -20,7 +20,8 @@ import { MAX_METADATA_BYTES } from '../../src/core/limits.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { fileItem, textItem } from '../support/latest-item-contract.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
-import { bytesOf, makeFolder, openTestStorage, pathOfBlob, putFile } from './support/open-stores.ts'
+import { bytesOf, openTestStorage, pathOfBlob, putFile } from './support/open-stores.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const isRoot = process.geteuid?.() === 0
 const NEVER = new AbortController().signal
@@ -65,7 +66,7 @@ describe('the item on disk', () => {
 
   it('may be a file of the user, also after a restart, and never removes it', async (t) => {
     const storage = await openTestStorage(t)
-    const path = join(await makeFolder(t), 'mine.txt')
+    const path = join(await temporaryFolder(t), 'mine.txt')
     await writeFile(path, 'hello')
     const blob = await storage.blobs.adopt(path, NEVER)
     await storage.latest.put(await fileItem('mine.txt', blob), blob)
@@ -78,7 +79,7 @@ describe('the item on disk', () => {
 
   it('may be a file of the user from before 1970', async (t) => {
     const storage = await openTestStorage(t)
-    const path = join(await makeFolder(t), 'mine.txt')
+    const path = join(await temporaryFolder(t), 'mine.txt')
     await writeFile(path, 'hello')
     // Negative numbers mean now.
     const before = new Date('1969-07-20')
@@ -91,7 +92,7 @@ describe('the item on disk', () => {
   it('stays, without its bytes, when the user changed or removed the file', async (t) => {
     for (const change of [unlink, (path: string) => utimes(path, 1, 1)]) {
       const storage = await openTestStorage(t)
-      const path = join(await makeFolder(t), 'mine.txt')
+      const path = join(await temporaryFolder(t), 'mine.txt')
       await writeFile(path, 'hello')
       const blob = await storage.blobs.adopt(path, NEVER)
       await storage.latest.put(await fileItem('mine.txt', blob), blob)

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createReserveRoom, DiskSpace } from '../../src/storage/disk-space.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { mountSmallDisk, needsMount } from './support/small-disk.ts'
 
 const MIB = 2 ** 20

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { readFile, rename, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -8,6 +7,7 @@ import { readBootId } from '../../src/storage/process-identity.ts'
 import { STAGING_RECORD } from '../../src/storage/staging-records.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
+import { sha256 } from '../support/hashes.ts'
 import { fileItem } from '../support/latest-item-contract.ts'
 import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
@@ -619,7 +619,7 @@ describe('what is staged on disk', () => {
     assert.equal(bootId, await readBootId())
     assert.equal(sequence, 0)
     assert.equal(text.includes('argon2id'), false)
-    const credential = createHash('sha256').update(passwordHash).digest('hex')
+    const credential = sha256(passwordHash)
     assert.deepEqual(record, {
       deviceId: 'did_a',
       credential,

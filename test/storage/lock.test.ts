@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { DirectoryLock, readLockHolder } from '../../src/storage/lock.ts'
 import { identifySelf } from '../../src/storage/process-identity.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { deadPid } from './support/dead-process.ts'
-import { makeFolder } from './support/open-stores.ts'
 
 const TOKEN = 'ab'.repeat(16)
 
@@ -38,7 +38,7 @@ const STALE: Readonly<Record<string, () => Promise<Readonly<Record<string, unkno
 
 describe('the lock of a data directory', () => {
   it('names the process that holds it to a second one', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     await takeLock(t, folder)
     await assert.rejects(DirectoryLock.take(folder), (error: Error) => {
       assert.equal('code' in error && error.code, 'DATA_DIRECTORY_BUSY')
@@ -48,7 +48,7 @@ describe('the lock of a data directory', () => {
   })
 
   it('is free again once it was released, and can be released twice', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const lock = await takeLock(t, folder)
     await lock.release()
     await lock.release()
@@ -57,7 +57,7 @@ describe('the lock of a data directory', () => {
   })
 
   it('does not release the lock of somebody else', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const lock = await takeLock(t, folder)
     await plantLock(folder, {})
     await lock.release()
@@ -65,7 +65,7 @@ describe('the lock of a data directory', () => {
   })
 
   it('tells others where its holder can be asked', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     assert.equal(await readLockHolder(folder), undefined)
     assert.equal(await readLockHolder(join(folder, 'missing')), undefined)
     const lock = await takeLock(t, folder)
@@ -80,7 +80,7 @@ describe('the lock of a data directory', () => {
 
   for (const [whose, difference] of Object.entries(STALE)) {
     it(`is taken over from ${whose}`, { skip: isUnknownHere(whose) }, async (t) => {
-      const folder = await makeFolder(t)
+      const folder = await temporaryFolder(t)
       await plantLock(folder, await difference())
       assert.equal(await readLockHolder(folder), undefined)
       const lock = await takeLock(t, folder)
@@ -92,7 +92,7 @@ describe('the lock of a data directory', () => {
 
     const options = { skip: isUnknownHere(whose) }
     it(`is taken over from ${whose} by one of many only`, options, async (t) => {
-      const folder = await makeFolder(t)
+      const folder = await temporaryFolder(t)
       for (let round = 0; round < 20; round++) {
         await plantLock(folder, await difference())
         const starters = Array.from({ length: 6 }, () => DirectoryLock.take(folder))
@@ -108,7 +108,7 @@ describe('the lock of a data directory', () => {
   }
 
   it('is left alone when it is one of another machine, which is named', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const path = join(folder, 'lock')
     const pid = await deadPid()
     await plantLock(folder, { pid, machine: `id:${'0'.repeat(32)}`, host: 'nas\u001b[1m\n"' })
@@ -128,7 +128,7 @@ describe('the lock of a data directory', () => {
   })
 
   it('is not taken over while another machine takes it over, and says which file it is', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const pid = await deadPid()
     await plantLock(folder, { pid })
     const claim = `lock.${TOKEN}.claim`
@@ -141,14 +141,14 @@ describe('the lock of a data directory', () => {
   })
 
   it('is judged by boot and process when it comes from a version that named no machine', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     await plantLock(folder, { pid: await deadPid(), machine: undefined, host: undefined })
     await takeLock(t, folder)
     assert.deepEqual(await readdir(folder), ['lock'])
   })
 
   it('is taken over from a program that died while it took it over', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const pid = await deadPid()
     await plantLock(folder, { pid })
     const claimToken = 'cd'.repeat(16)
@@ -159,7 +159,7 @@ describe('the lock of a data directory', () => {
   })
 
   it('is not taken from a program that is just taking it over', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     await plantLock(folder, { pid: await deadPid() })
     await plantLock(folder, { token: 'cd'.repeat(16) }, `lock.${TOKEN}.claim`)
     await assert.rejects(DirectoryLock.take(folder), { code: 'DATA_DIRECTORY_BUSY' })
@@ -168,7 +168,7 @@ describe('the lock of a data directory', () => {
 
   for (const content of ['', '{', '{}', '{"pid":"x"}', '\xff\xfe']) {
     it(`is left alone when it holds ${JSON.stringify(content)}`, async (t) => {
-      const folder = await makeFolder(t)
+      const folder = await temporaryFolder(t)
       const path = join(folder, 'lock')
       await writeFile(path, content, 'latin1')
       for (const attempt of [DirectoryLock.take, readLockHolder]) {
@@ -183,7 +183,7 @@ describe('the lock of a data directory', () => {
   }
 
   it('never asks about groups of processes', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     for (const difference of [{ pid: 0 }, { pid: -1 }, { pid: 1.5 }, { token: '../x' }]) {
       await plantLock(folder, difference)
       await assert.rejects(readLockHolder(folder), { code: 'DATA_CORRUPT' })
@@ -191,10 +191,10 @@ describe('the lock of a data directory', () => {
   })
 
   it('is refused when it is a link or a folder', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     await symlink('/etc/hostname', join(folder, 'lock'))
     await assert.rejects(DirectoryLock.take(folder), { code: 'DATA_DIRECTORY_UNUSABLE' })
-    const other = await makeFolder(t)
+    const other = await temporaryFolder(t)
     await mkdir(join(other, 'lock'))
     await assert.rejects(DirectoryLock.take(other), { code: 'DATA_DIRECTORY_UNUSABLE' })
   })

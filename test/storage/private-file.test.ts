@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { DiskPrivateFile } from '../../src/storage/disk-private-file.ts'
 import { MemoryPrivateFile } from '../support/memory-private-file.ts'
 import { describePrivateFile } from '../support/private-file-contract.ts'
-import { makeFolder } from './support/open-stores.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describePrivateFile('MemoryPrivateFile', async () => {
   const file = new MemoryPrivateFile()
@@ -13,13 +13,13 @@ describePrivateFile('MemoryPrivateFile', async () => {
 })
 
 describePrivateFile('DiskPrivateFile', async (t) => {
-  const path = join(await makeFolder(t), 'file')
+  const path = join(await temporaryFolder(t), 'file')
   return () => new DiskPrivateFile(path)
 })
 
 describe('DiskPrivateFile', () => {
   it('is for its owner alone, and leaves nothing beside it', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     const path = join(folder, 'file')
     const file = new DiskPrivateFile(path)
     await file.write('text')
@@ -31,7 +31,7 @@ describe('DiskPrivateFile', () => {
   })
 
   it('follows no link', async (t) => {
-    const folder = await makeFolder(t)
+    const folder = await temporaryFolder(t)
     await writeFile(join(folder, 'other'), 'of somebody else')
     await symlink(join(folder, 'other'), join(folder, 'file'))
     const file = new DiskPrivateFile(join(folder, 'file'))
@@ -42,7 +42,7 @@ describe('DiskPrivateFile', () => {
   })
 
   it('says which path cannot be used', async (t) => {
-    const path = join(await makeFolder(t), 'file')
+    const path = join(await temporaryFolder(t), 'file')
     await mkdir(path)
     const file = new DiskPrivateFile(path)
     for (const use of [() => file.read(), () => file.write('x'), () => file.remove()]) {
@@ -57,7 +57,7 @@ describe('DiskPrivateFile', () => {
   })
 
   it('that is no text is a TypeError', async (t) => {
-    const path = join(await makeFolder(t), 'file')
+    const path = join(await temporaryFolder(t), 'file')
     await writeFile(path, Buffer.from([0xff, 0xfe]))
     await assert.rejects(new DiskPrivateFile(path).read(), TypeError)
   })

@@ -3,11 +3,11 @@ import { mkdir, open, readdir, rename, symlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { isOpenedAt, listWithoutLinks } from '../../src/storage/without-links.ts'
-import { makeFolder } from './support/open-stores.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** A folder `own` that somebody copied, and a folder `other` that nobody did. */
 async function makeFolders(t: TestContext) {
-  const root = await makeFolder(t)
+  const root = await temporaryFolder(t)
   for (const name of ['own', 'other']) {
     await mkdir(join(root, name, 'below'), { recursive: true })
     await writeFile(join(root, name, 'below', `${name}.txt`), name)

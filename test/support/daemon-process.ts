@@ -6,14 +6,13 @@
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { LOADER } from './loader.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -65,13 +64,6 @@ export interface DaemonCommand {
   readonly env: NodeJS.ProcessEnv
   spawn(): ChildProcess
   run(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
-}
-
-/** A folder for one test. */
-export async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
 }
 
 /** Surroundings in which nothing of this machine's user is read or written. */

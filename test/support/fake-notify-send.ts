@@ -11,8 +11,8 @@ import { once } from 'node:events'
 import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { text } from 'node:stream/consumers'
-import { temporaryFolder } from './daemon-process.ts'
 import { Mailbox } from './mailbox.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 export interface FakeNotifySend {
   /** A path on which it comes first. */

@@ -16,8 +16,8 @@ import type { Admin } from '../../src/ports/admin.ts'
 import type { Panel } from '../../src/ports/panel.ts'
 import { openDataDirectory, type DataDirectory } from '../../src/storage/data-directory.ts'
 import { CaptureLogger } from './capture-logger.ts'
-import { temporaryFolder } from './daemon-process.ts'
 import { FakePanel } from './fake-panel.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 export interface HeldDirectory {
   readonly dataDir: string

@@ -11,8 +11,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { temporaryFolder } from './daemon-process.ts'
 import { needs } from './requirements.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 /** Options for `it()`. */
 export function needsMachines(...tools: readonly string[]): { readonly skip: string | false } {

@@ -8,6 +8,7 @@ import { DomainError } from '../../src/core/domain-error.ts'
 import { bytesInMemory } from '../../src/desktop/bytes-in-memory.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { BlobStore, BytesToReceive, HashedBlob } from '../../src/ports/blob.ts'
+import { streamOf } from './byte-streams.ts'
 
 /** Keeps what it received in memory. */
 export class MemoryBlobStore implements Pick<BlobStore, 'receive'> {
@@ -52,4 +53,10 @@ export class MemoryBlobStore implements Pick<BlobStore, 'receive'> {
 
 function tooLarge(): DomainError {
   return new DomainError('UPLOAD_TOO_LARGE', 'Cannot keep the upload: it is too large')
+}
+
+/** Puts bytes into a blob that behaves. */
+export function blobOf(bytes: string | Uint8Array): Promise<HashedBlob> {
+  const content = Buffer.from(bytes)
+  return new MemoryBlobStore().receive(streamOf(content), { maxBytes: content.length })
 }

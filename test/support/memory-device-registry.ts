@@ -4,7 +4,6 @@
  * @module
  */
 
-import { createHash } from 'node:crypto'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { chooseNames, choosePassword, mintDeviceId } from '../../src/devices/mint.ts'
 import { Sightings } from '../../src/devices/sightings.ts'
@@ -18,10 +17,11 @@ import type {
   Revocation,
   Sighting,
 } from '../../src/ports/device-registry.ts'
+import { sha256 } from './hashes.ts'
 
 /** No PHC string: the real verifier cannot take it, {@link FakeVerifier} can. */
 export function fakeHashOf(username: string, password: string): string {
-  return createHash('sha256').update(`${username}:${password}`).digest('hex')
+  return sha256(`${username}:${password}`)
 }
 
 export class MemoryDeviceRegistry implements DeviceRegistry {

@@ -12,6 +12,7 @@ import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { TestContext } from 'node:test'
 
 const NOBODY = 65534
 
@@ -33,15 +34,21 @@ export class Sway {
   readonly env: Readonly<Record<'XDG_RUNTIME_DIR' | 'WAYLAND_DISPLAY', string>>
   #compositor: ChildProcess
 
-  /** Starts a compositor; resolves when it accepts connections. */
-  static async start(): Promise<Sway> {
+  /**
+   * Starts a compositor; resolves when it accepts connections.
+   *
+   * @param t The test with which the compositor ends; without it, somebody calls `stop`.
+   */
+  static async start(t?: TestContext): Promise<Sway> {
     const folder = await mkdtemp(join(tmpdir(), 'clipgate-sway-'))
     // Tells which socket it has, once it accepts connections.
     const config = 'xwayland disable\nexec echo "$WAYLAND_DISPLAY"\n'
     await writeFile(join(folder, 'config'), config, { mode: 0o644 })
     if (process.getuid?.() === 0) await chown(folder, NOBODY, NOBODY)
     const { compositor, display } = await startCompositor(folder)
-    return new Sway(folder, compositor, display)
+    const sway = new Sway(folder, compositor, display)
+    t?.after(() => sway.stop())
+    return sway
   }
 
   private constructor(folder: string, compositor: ChildProcess, display: string) {

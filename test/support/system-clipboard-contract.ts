@@ -6,9 +6,6 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
 import type {
@@ -17,7 +14,8 @@ import type {
   SystemClipboard,
 } from '../../src/ports/system-clipboard.ts'
 import { Mailbox } from './mailbox.ts'
-import { MemoryBlobStore } from './memory-blob-store.ts'
+import { blobOf } from './memory-blob-store.ts'
+import { temporaryFile } from './temporary-folder.ts'
 
 /** A clipboard, and another program on the same desktop. */
 export interface DesktopUnderTest {
@@ -75,7 +73,10 @@ export function describeSystemClipboard(
 
     it('reports files that are copied elsewhere', async (t) => {
       const { copyElsewhere, copies } = await open(t)
-      const paths = [await fileIn(t, 'ein Bild, 100%?#.png'), await fileIn(t, '👋')]
+      const paths = [
+        await temporaryFile(t, 'ein Bild, 100%?#.png', 'ein Bild, 100%?#.png'),
+        await temporaryFile(t, '👋', '👋'),
+      ]
       await copyElsewhere({ kind: 'files', paths })
       assert.deepEqual(await copies.next(), { kind: 'files', paths })
     })
@@ -158,7 +159,10 @@ export function describeSystemClipboard(
 
     it('lets other programs paste files', async (t) => {
       const { clipboard, pasteElsewhere } = await open(t)
-      const paths = [await fileIn(t, 'ein Bild, 100%?#.png'), await fileIn(t, '👋')]
+      const paths = [
+        await temporaryFile(t, 'ein Bild, 100%?#.png', 'ein Bild, 100%?#.png'),
+        await temporaryFile(t, '👋', '👋'),
+      ]
       await clipboard.offer({ kind: 'files', paths })
       assert.deepEqual(await pasteElsewhere('files'), { kind: 'files', paths })
     })
@@ -203,21 +207,6 @@ export function describeSystemClipboard(
 
 function pngOf(size: number): Uint8Array {
   return Buffer.concat([PNG_SIGNATURE, randomBytes(size)])
-}
-
-async function blobOf(bytes: Uint8Array) {
-  const chunks = (async function* () {
-    yield bytes
-  })()
-  return new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
-}
-
-async function fileIn(t: TestContext, name: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const path = join(folder, name)
-  await writeFile(path, name)
-  return path
 }
 
 function assertImage(content: CopiedContent | undefined, bytes: Uint8Array): void {

@@ -9,6 +9,7 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import type { TestContext } from 'node:test'
 
 /** Debian keeps servers in sbin, which is not on every user's path. */
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
@@ -27,10 +28,16 @@ export class Xvfb {
   #server: ChildProcess
   readonly #options: readonly string[]
 
-  /** Starts a server on a display of its own; resolves when it accepts connections. */
-  static async start(options: readonly string[] = []): Promise<Xvfb> {
+  /**
+   * Starts a server on a display of its own; resolves when it accepts connections.
+   *
+   * @param t The test with which the server ends; without it, somebody calls `stop`.
+   */
+  static async start(t?: TestContext, options: readonly string[] = []): Promise<Xvfb> {
     const display = `:${FIRST_DISPLAY + started++}`
-    return new Xvfb(await startServer(display, options), display, options)
+    const xvfb = new Xvfb(await startServer(display, options), display, options)
+    t?.after(() => xvfb.stop())
+    return xvfb
   }
 
   private constructor(server: ChildProcess, display: string, options: readonly string[]) {

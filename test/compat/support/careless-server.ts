@@ -4,13 +4,13 @@
  * @module
  */
 
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { sha256 } from '../../support/hashes.ts'
 import { createPhone } from '../../support/phone.ts'
 import type { Stage } from './client.ts'
 
@@ -59,10 +59,6 @@ export async function serveCarelessly(t: TestContext, care: Care): Promise<Stage
   const { port } = server.address() as AddressInfo
   const phone = createPhone({ username: 'other_1', password: 'secret' }, `http://127.0.0.1:${port}`)
   return { port, phone, clock: new FakeClock(), credentials: '' }
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }
 
 function idOf(text: string): string {

@@ -13,12 +13,9 @@ import { makeCertificate, SITE, type Certificate } from '../../proxies/support/c
 import { nginxCertificate, prepareNginx } from '../../proxies/support/nginx.ts'
 import { startProxyProcess, type ProxyCommand } from '../../proxies/support/proxy-process.ts'
 import { readShipped } from '../../proxies/support/shipped-configuration.ts'
-import {
-  startDaemonProcess,
-  temporaryFolder,
-  type DaemonProcess,
-} from '../../support/daemon-process.ts'
+import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts'
 import { makeMachine, plug, type Machine } from '../../support/machines.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { readCompose } from './compose.ts'
 import { readRecipe, variablesOf } from './recipes.ts'
 

@@ -9,7 +9,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { temporaryFolder } from '../../support/daemon-process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** What systemd has to say about a unit; nothing, if it is well. */
 export async function verifyUnit(

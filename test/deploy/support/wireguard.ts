@@ -12,8 +12,8 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { temporaryFolder } from '../../support/daemon-process.ts'
 import { needsMachines, type Machine } from '../../support/machines.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** Options for `it()`. */
 export const needsWireGuard: { readonly skip: string | false } = existsSync('/dev/net/tun')

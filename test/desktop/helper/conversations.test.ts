@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -13,6 +12,7 @@ import { openWindowsClipboard } from '../../../src/desktop/windows/windows-clipb
 import type { CopiedContent, OfferedContent } from '../../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { Mailbox } from '../../support/mailbox.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import fc from '../../support/property.ts'
 
 const FOLDER = fileURLToPath(new URL('../../../fixtures/helpers/', import.meta.url))
@@ -91,8 +91,7 @@ describe('A conversation with a clipboard helper', { timeout: 60_000 }, () => {
   }
 
   it('survives lines that make no sense, and takes none of them for a copy', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder(t)
     const type = 'public.utf8-plain-text'
     const steps = [
       { helper: { event: 'ready' } },

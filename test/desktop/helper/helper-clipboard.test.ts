@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { blobOf } from '../../support/memory-blob-store.ts'
+import { temporaryFile } from '../../support/temporary-folder.ts'
 import { WatchedClock } from '../x11/support/watched-clock.ts'
 import {
   copyElsewhere,
@@ -75,7 +73,7 @@ for (const platform of HELPER_PLATFORMS) {
 
     it('takes the text beside files that are not there', async (t) => {
       const { system, copies } = await openHelperClipboard(t, platform)
-      const file = await temporaryFile(t)
+      const file = await temporaryFile(t, 'a file', 'bytes')
       copyElsewhere(platform, system, { kind: 'files', paths: ['/no/such/file', file] })
       assert.deepEqual(await copies.next(), { kind: 'files', paths: [file] })
       copyElsewhere(platform, system, { kind: 'files', paths: ['/no/such/file'] })
@@ -184,19 +182,4 @@ async function until(system: ClipboardFile, isSo: () => boolean): Promise<void> 
   } finally {
     watcher.close()
   }
-}
-
-async function blobOf(bytes: Uint8Array) {
-  const chunks = (async function* () {
-    yield bytes
-  })()
-  return new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
-}
-
-async function temporaryFile(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
-  t.after(() => rm(folder, { recursive: true }))
-  const path = join(folder, 'a file')
-  await writeFile(path, 'bytes')
-  return path
 }

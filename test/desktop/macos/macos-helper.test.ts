@@ -5,13 +5,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { temporaryFile } from '../../support/temporary-folder.ts'
 import {
   makeSystem,
   openHelperClipboard,
@@ -45,10 +43,7 @@ describe('macos-helper.js', { timeout: 60_000 }, () => {
   })
 
   it('finds the paths of files that the Finder names by number, and skips others', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
-    t.after(() => rm(folder, { recursive: true }))
-    const path = join(folder, 'ä file')
-    await writeFile(path, 'bytes')
+    const path = await temporaryFile(t, 'ä file', 'bytes')
     const { system, copies } = await openHelperClipboard(t, 'macos')
     const id = Buffer.from(pathToFileURL(path).href).toString('base64url')
     const others = ['file:///.file/id=gone', 'https://example.com/', 'no url']

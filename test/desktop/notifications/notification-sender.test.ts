@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { NotificationSender } from '../../../src/desktop/notifications/notification-sender.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
-import { temporaryFolder } from '../../support/daemon-process.ts'
 import { fakeNotifySend, usePath } from '../../support/fake-notify-send.ts'
 import { Mailbox } from '../../support/mailbox.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const NOTE = { title: 'Title', text: 'Text' }
 

@@ -5,10 +5,10 @@ import { describe, it, type TestContext } from 'node:test'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { findDataControl, waylandSocket } from '../../../src/desktop/wayland/data-control.ts'
 import { formatWaylandMessage } from '../../../src/desktop/wayland/wayland-messages.ts'
-import { temporaryFolder } from '../../support/daemon-process.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { needs } from '../../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { announcement, FakeWayland } from './support/fake-wayland.ts'
 
 const clock = new FakeClock()
@@ -91,8 +91,7 @@ describe('findDataControl', { timeout: 60_000 }, () => {
   })
 
   it('finds it in sway', needs(...SWAY_TOOLS), async (t) => {
-    const sway = await Sway.start()
-    t.after(() => sway.stop())
+    const sway = await Sway.start(t)
     assert.equal(await findDataControl(waylandSocket(sway.env), { clock: systemClock }), 'wlr')
   })
 

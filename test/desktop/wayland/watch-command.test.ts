@@ -3,7 +3,7 @@ import { chmod, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { prepareWatch, toolEnvironment } from '../../../src/desktop/wayland/watch-command.ts'
-import { temporaryFolder } from '../../support/daemon-process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { WatchedClock } from '../x11/support/watched-clock.ts'
 import { FakeWayland } from './support/fake-wayland.ts'
 

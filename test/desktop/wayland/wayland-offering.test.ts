@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../../src/core/limits.ts'
 import type { Blob } from '../../../src/ports/blob.ts'
-import { temporaryFolder } from '../../support/daemon-process.ts'
 import { defer } from '../../support/defer.ts'
+import { blobOf } from '../../support/memory-blob-store.ts'
 import { needs } from '../../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
-import { blobOf } from '../x11/support/watched-blob.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { openWayland, sharedSway } from './support/open-wayland.ts'
 import { clear, listTypes, wlCopy, wlPaste } from './support/wl-clipboard.ts'
 
@@ -162,8 +162,7 @@ describe('WaylandClipboard, offering', { ...needs(...SWAY_TOOLS), timeout: 60_00
   })
 
   it('leaves no file behind when it is closed', async (t) => {
-    const sway = await Sway.start()
-    t.after(() => sway.stop())
+    const sway = await Sway.start(t)
     const marker = randomUUID()
     const { env, clipboard } = await openWayland(t, sway)
     await clipboard.offer({ kind: 'text', text: marker })

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { openWindowsClipboard } from '../../../src/desktop/windows/windows-clipboard.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { WatchedClock } from '../x11/support/watched-clock.ts'
 
 const SOURCES = new URL('../../../src/desktop/windows/', import.meta.url)
@@ -14,8 +14,7 @@ const OPTIONS = '-NoProfile -NonInteractive -STA -ExecutionPolicy Bypass -InputF
 
 /** A program where Windows has its PowerShell. */
 async function open(t: TestContext, script: string) {
-  const root = await mkdtemp(join(tmpdir(), 'clipgate-'))
-  t.after(() => rm(root, { recursive: true }))
+  const root = await temporaryFolder(t)
   const path = join(root, 'System32', 'WindowsPowerShell', 'v1.0', 'powershell.exe')
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, `#!${process.execPath}\n${script}`)

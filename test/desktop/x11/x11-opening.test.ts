@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,6 +15,7 @@ import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { Mailbox } from '../../support/mailbox.ts'
 import { needs } from '../../support/requirements.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { Xvfb } from '../../support/xvfb.ts'
 
 describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
@@ -59,13 +60,11 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
   })
 
   it('shows the cookie of the user, and says when it is refused', needs('Xvfb'), async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder(t)
     const [right, wrong] = [join(folder, 'right'), join(folder, 'wrong')]
     await writeFile(right, authorityOf('0123456789abcdef'))
     await writeFile(wrong, authorityOf('fedcba9876543210'))
-    const server = await Xvfb.start(['-auth', right])
-    t.after(() => server.stop())
+    const server = await Xvfb.start(t, ['-auth', right])
     const { display } = server
     withEnvironment(t, 'XAUTHORITY', right)
     await (await open({ display })).close()
@@ -74,8 +73,7 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
   })
 
   it('says that the cookie file cannot be read, and lives on', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder(t)
     withEnvironment(t, 'XAUTHORITY', folder)
     await assert.rejects(open({ display: ':0' }), /XAUTHORITY/)
   })
@@ -85,15 +83,13 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
   })
 
   it('takes the display from the environment', needs('Xvfb'), async (t) => {
-    const server = await Xvfb.start()
-    t.after(() => server.stop())
+    const server = await Xvfb.start(t)
     withEnvironment(t, 'DISPLAY', server.display)
     await (await open({})).close()
   })
 
   it('does not keep the program running', needs('Xvfb'), async (t) => {
-    const server = await Xvfb.start()
-    t.after(() => server.stop())
+    const server = await Xvfb.start(t)
     const url = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href
     const script = `
       import { systemClock as clock } from '${url('lib/clock.ts')}'

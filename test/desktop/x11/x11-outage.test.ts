@@ -150,8 +150,7 @@ describe('X11Clipboard, when the X server dies', NEEDS, () => {
 })
 
 async function openOnOwnServer(t: TestContext) {
-  const server = await Xvfb.start()
-  t.after(() => server.stop())
+  const server = await Xvfb.start(t)
   return { ...(await openX11(t, server.display)), server }
 }
 

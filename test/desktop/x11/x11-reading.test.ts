@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import type { SelectionRequest } from '../../../src/desktop/x11/x-events.ts'
 import type { ClipboardEvents, CopiedContent } from '../../../src/ports/system-clipboard.ts'
 import { Mailbox } from '../../support/mailbox.ts'
 import { needs } from '../../support/requirements.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { openBoth, openX11, sharedXvfb } from './support/open-x11.ts'
 import { XClient } from './support/x-client.ts'
 import { xclipCopy } from './support/xclip.ts'
@@ -96,8 +96,7 @@ describe('X11Clipboard, when another program copies', NEEDS, () => {
 
   it('takes files before text and pictures, and only those that exist', async (t) => {
     const { other, copies } = await openBoth(t)
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder(t)
     const path = join(folder, 'ü.png')
     await writeFile(path, '')
     const missing = pathToFileURL(join(folder, 'missing'))

@@ -5,8 +5,8 @@
  */
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { GIB, MIB } from '../../../src/core/limits.ts'
+import { sha256 } from '../../support/hashes.ts'
 import { readObject } from '../../support/phone.ts'
 import { assertLargest, assertProtected, assertText, ownHeaders, PNG } from './conversation.ts'
 import type { RowCheck } from './row-check.ts'
@@ -137,10 +137,6 @@ export const HISTORY_ROWS: Readonly<Record<string, RowCheck>> = {
     assert.deepEqual(await response.json(), { deleted: 0 })
     await assertText(at, 'hello')
   },
-}
-
-export function sha256(bytes: string | Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }
 
 /** A multipart form whose part `data` is a file. */

@@ -5,9 +5,10 @@
  */
 
 import assert from 'node:assert/strict'
+import { sha256 } from '../../support/hashes.ts'
 import { readObject } from '../../support/phone.ts'
 import { assertText, PNG, put } from './conversation.ts'
-import { form, post, sha256 } from './history-rows.ts'
+import { form, post } from './history-rows.ts'
 import type { RowCheck } from './row-check.ts'
 import { openStation, type Station } from './station.ts'
 

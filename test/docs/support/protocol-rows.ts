@@ -5,12 +5,11 @@
  */
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { REPEAT_PUSH_MS } from '../../../src/core/limits.ts'
+import { md5, sha256 } from '../../support/hashes.ts'
 import { readObject } from '../../support/phone.ts'
 import { parseFrames } from './answer-check.ts'
 import { assertText, EMPTY_DOCUMENT, openEvents, PNG, put } from './conversation.ts'
-import { sha256 } from './history-rows.ts'
 import type { RowCheck } from './row-check.ts'
 import { openStation, type Answer, type Station } from './station.ts'
 
@@ -158,9 +157,8 @@ export const PUSH_ROWS: Readonly<Record<string, RowCheck>> = {
     const at = await openStation(t)
     await at.phone.pushFile('File', 'a', Buffer.from('bytes'))
     const statusOf = async (known: object) => (await push(at, { type: 'File', ...known })).status
-    const md5 = createHash('md5').update('bytes').digest('hex')
     const hash = sha256('bytes').toUpperCase()
-    const same = [{ dataName: 'b', hash }, { dataName: 'a' }, { dataName: 'a', hash: md5 }]
+    const same = [{ dataName: 'b', hash }, { dataName: 'a' }, { dataName: 'a', hash: md5('bytes') }]
     for (const known of same) {
       await at.phone.pushText('between')
       assert.equal(await statusOf(known), 200, JSON.stringify(known))

@@ -10,8 +10,9 @@ import { request, type Agent } from 'node:http'
 import { join } from 'node:path'
 import type { Admin } from '../../../src/ports/admin.ts'
 import type { DaemonProcess } from '../../support/daemon-process.ts'
+import { sha256 } from '../../support/hashes.ts'
 import { NEW_PHONE } from './owner.ts'
-import { sha256, type Ledger } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
 
 export interface Target {
   readonly daemon: DaemonProcess

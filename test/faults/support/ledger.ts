@@ -6,9 +6,9 @@
  */
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sha256 } from '../../support/hashes.ts'
 
 /** An item, or a staged upload, by its content; `undefined` when there is none. */
 export type Content = string | undefined
@@ -70,10 +70,6 @@ function cellOf(cells: Map<string, Cell>, key: string): Cell {
   const cell = cells.get(key) ?? new Cell()
   cells.set(key, cell)
   return cell
-}
-
-export function sha256(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }
 
 const KNOWN_NAMES = ['blobs', 'control.token', 'devices.json', 'item.json', 'lock', 'staging']

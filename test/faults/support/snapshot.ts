@@ -4,9 +4,9 @@
  * @module
  */
 
-import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256 } from '../../support/hashes.ts'
 
 /** Paths in a folder, with all that can be told of each. */
 export type Snapshot = Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ function describe(path: string): string {
   const mode = (stats.mode & 0o7777).toString(8)
   if (stats.isSymbolicLink()) return `link to ${readlinkSync(path)}`
   if (!stats.isFile()) return `folder ${mode}`
-  const digest = createHash('sha256').update(readFileSync(path)).digest('hex')
+  const digest = sha256(readFileSync(path))
   return `file ${mode} of ${stats.nlink} names: ${digest}`
 }
 

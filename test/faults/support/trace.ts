@@ -9,8 +9,8 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { temporaryFolder } from '../../support/daemon-process.ts'
 import { needs } from '../../support/requirements.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** Options for `it()`. A container may forbid tracing, which no package can change. */
 export const needsTracing: { readonly skip: string | false } = findOut()

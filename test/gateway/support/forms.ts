@@ -5,7 +5,6 @@
  */
 
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { readObject, type Phone } from '../../support/phone.ts'
 
 export type Fields = Readonly<Record<string, string>>
@@ -17,10 +16,6 @@ export const PNG: Buffer = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 
 /** What the clients of the reference protocol call themselves. */
 export const REFERENCE: Fields = { 'user-agent': 'SyncClipboardAndroid/1.2' }
-
-export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex')
-}
 
 export function urlencoded(fields: Fields, headers: Fields = {}): RequestInit {
   return { method: 'POST', body: new URLSearchParams(fields), headers }

@@ -8,7 +8,8 @@ import { startDaemon } from '../../../src/daemon/start-daemon.ts'
 import { deriveSecrets, mintGroupKey, parseGroupKey } from '../../../src/peers/bus/group-key.ts'
 import { loadNats } from '../../../src/peers/bus/nats-bus.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
-import { daemonCommand, startDaemonProcess, temporaryFolder } from '../../support/daemon-process.ts'
+import { daemonCommand, startDaemonProcess } from '../../support/daemon-process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** Nobody listens there. */
 const NOWHERE = 'nats://127.0.0.1:1'

@@ -14,12 +14,12 @@ import { fileURLToPath } from 'node:url'
 import type { LatestStamped } from '../../../src/client/latest.ts'
 import { compareStamps, type Stamp } from '../../../src/core/stamp.ts'
 import { createRandom, type Random } from '../../faults/support/random.ts'
-import { temporaryFolder } from '../../support/daemon-process.ts'
 import { readObject } from '../../support/phone.ts'
 import type { CountingProxy } from './counting-proxy.ts'
 import { arrives } from './daemons.ts'
 import { MemberProcess } from './member-process.ts'
 import { joinByProxy } from './topology.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const WALL_CLOCK = fileURLToPath(new URL('../../faults/support/wall-clock.js', import.meta.url))
 

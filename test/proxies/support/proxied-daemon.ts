@@ -9,11 +9,11 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import {
   startDaemonProcess,
-  temporaryFolder,
   type DaemonProcess,
   type PairedDevice,
 } from '../../support/daemon-process.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { makeCertificate, SITE, type Certificate } from './certificate.ts'
 import { createClient, type Client, type HttpVersion } from './https-client.ts'
 import type { ProxyOptions, ProxyProcess } from './proxy-process.ts'

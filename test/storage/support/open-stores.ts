@@ -23,6 +23,7 @@ import { readBlob, streamOf } from '../../support/byte-streams.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { fileItem } from '../../support/latest-item-contract.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 export async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'clipgate-storage-'))
@@ -42,7 +43,7 @@ export interface OpenedStore {
 
 /** A blob store alone. */
 export async function openBlobStore(t: TestContext, minFreeBytes = 0): Promise<OpenedStore> {
-  const folder = await makeFolder(t)
+  const folder = await temporaryFolder(t)
   const logger = new CaptureLogger()
   const clock = new FakeClock()
   const hasher = new FileHasher({ clock })
@@ -83,7 +84,7 @@ export async function openTestStorage(
   t: TestContext,
   options: OpenTestStorageOptions = {},
 ): Promise<OpenedStorage> {
-  const folder = options.folder ?? (await makeFolder(t))
+  const folder = options.folder ?? (await temporaryFolder(t))
   const clock = options.clock ?? new FakeClock()
   const logger = new CaptureLogger()
   const directory = await openDataDirectory({ path: folder })

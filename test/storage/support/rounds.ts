@@ -7,9 +7,9 @@
  * @module
  */
 
-import { createHash } from 'node:crypto'
 import type { Storage } from '../../../src/storage/open-storage.ts'
 import { readBlob, streamOf } from '../../support/byte-streams.ts'
+import { sha256 } from '../../support/hashes.ts'
 import { fileItem, textItem } from '../../support/latest-item-contract.ts'
 import { header, stageUpload } from '../../support/staging-contract.ts'
 
@@ -88,11 +88,11 @@ export async function findRounds(
   readonly text: number | undefined
 }> {
   for (let round = roundsOf.size; round <= last + 1; round++) {
-    roundsOf.set(sha256Of(contentOf(round)), round)
+    roundsOf.set(sha256(contentOf(round)), round)
   }
-  const roundOf = (content: Buffer, sha256: string): number => {
-    const round = roundsOf.get(sha256Of(content))
-    if (round === undefined || sha256 !== sha256Of(content)) throw new Error('bytes are torn')
+  const roundOf = (content: Buffer, told: string): number => {
+    const round = roundsOf.get(sha256(content))
+    if (round === undefined || told !== sha256(content)) throw new Error('bytes are torn')
     return round
   }
   const staged = new Map<string, number | undefined>()
@@ -109,8 +109,4 @@ export async function findRounds(
     binary: content && binary && roundOf(content, binary.item.contentHash),
     text: current?.item.type === 'Text' ? Number(current.item.text) : undefined,
   }
-}
-
-function sha256Of(content: Buffer): string {
-  return createHash('sha256').update(content).digest('hex')
 }

@@ -4,9 +4,6 @@
  * @module
  */
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { systemClock } from '../../../../src/lib/clock.ts'
@@ -20,6 +17,7 @@ import type {
 } from '../../../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../../../support/capture-logger.ts'
 import { Mailbox } from '../../../support/mailbox.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { ClipboardFile } from './clipboard-file.js'
 
 export type HelperPlatform = 'macos' | 'windows'
@@ -50,8 +48,7 @@ export interface OpenedHelperClipboard {
 
 /** A system without a daemon. */
 export async function makeSystem(t: TestContext): Promise<ClipboardFile> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
-  t.after(() => rm(folder, { recursive: true }))
+  const folder = await temporaryFolder(t)
   return new ClipboardFile(folder)
 }
 

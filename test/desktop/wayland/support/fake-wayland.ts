@@ -4,9 +4,7 @@
  * @module
  */
 
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import {
@@ -15,6 +13,7 @@ import {
   WaylandMessageSplitter,
 } from '../../../../src/desktop/wayland/wayland-messages.ts'
 import { Mailbox } from '../../../support/mailbox.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 /** Objects as the client names them, and opcodes, in the order of the protocol. */
 const [REGISTRY, CALLBACK] = [2, 3]
@@ -33,8 +32,7 @@ export class FakeWayland {
 
   /** Starts one that does something else with those who connect. */
   static async startWith(t: TestContext, serve: (socket: Socket) => void): Promise<FakeWayland> {
-    const folder = await mkdtemp(join(tmpdir(), 'clipgate-wayland-'))
-    t.after(() => rm(folder, { recursive: true }))
+    const folder = await temporaryFolder(t)
     const fake = new FakeWayland(folder)
     const sockets = new Set<Socket>()
     const server: Server = createServer((socket) => {

@@ -1,19 +1,10 @@
 /**
- * Images that are pasted.
+ * Blobs that tell when they are closed.
  *
  * @module
  */
 
 import type { Blob } from '../../../../src/ports/blob.ts'
-import { MemoryBlobStore } from '../../../support/memory-blob-store.ts'
-
-/** A blob that behaves. */
-export async function blobOf(bytes: Buffer): Promise<Blob> {
-  const chunks = (async function* () {
-    yield bytes
-  })()
-  return new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
-}
 
 export interface WatchedBlob {
   readonly blob: Blob

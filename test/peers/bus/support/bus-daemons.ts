@@ -8,11 +8,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { mintGroupKey } from '../../../../src/peers/bus/group-key.ts'
-import {
-  temporaryFolder,
-  type DaemonOptions,
-  type DaemonProcess,
-} from '../../../support/daemon-process.ts'
+import type { DaemonOptions, DaemonProcess } from '../../../support/daemon-process.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { startMemberDaemon, type MemberDaemon } from '../../support/daemons.ts'
 import { ItemLog } from '../../support/item-log.ts'
 

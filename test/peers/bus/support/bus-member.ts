@@ -4,7 +4,6 @@
  * @module
  */
 
-import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { ContentId } from '../../../../src/core/content-id.ts'
 import type { Item } from '../../../../src/core/item.ts'
@@ -18,6 +17,7 @@ import { GroupClock } from '../../../../src/peers/group-clock.ts'
 import type { StoredItem } from '../../../../src/ports/latest-item.ts'
 import { CaptureLogger } from '../../../support/capture-logger.ts'
 import type { FakeClock } from '../../../support/fake-clock.ts'
+import { sha256 } from '../../../support/hashes.ts'
 import { MemoryPrivateFile } from '../../../support/memory-private-file.ts'
 import { FakeBroker } from './fake-bus.ts'
 
@@ -132,7 +132,7 @@ export class BusMember {
   }
 
   put(text: string, stamp: Stamp): void {
-    const contentId: ContentId = `blake3v1:${createHash('sha256').update(text).digest('hex')}`
+    const contentId: ContentId = `blake3v1:${sha256(text)}`
     const item: Item = {
       type: 'Text',
       text,

@@ -11,7 +11,7 @@ import { connect as connectTcp, createServer, type AddressInfo, type Socket } fr
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
-import { temporaryFolder } from '../../../support/daemon-process.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 export interface Broker {
   readonly port: number
