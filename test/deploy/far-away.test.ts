@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
+import { pasteUntil, xclipCopy } from '../desktop/x11/support/xclip.ts'
 import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
 import { SITE } from '../proxies/support/certificate.ts'
 import { daemonCommand, startDaemonProcess } from '../support/daemon-process.ts'
@@ -39,7 +39,7 @@ type Trust = 'authority' | 'fingerprint'
 async function startHome(t: TestContext, { home, node, certificate }: FarAway, trust: Trust) {
   const xvfb = await Xvfb.start(t)
   const { display } = xvfb
-  const authority = { NODE_EXTRA_CA_CERTS: certificate.certificatePath }
+  const authority = { NODE_EXTRA_CA_CERTS: certificate.certPath }
   const daemon = await startDaemonProcess(t, {
     env: { DISPLAY: display, ...(trust === 'authority' ? authority : {}) },
     wrapper: home.inside,
@@ -51,7 +51,7 @@ async function startHome(t: TestContext, { home, node, certificate }: FarAway, t
   const joining = ['join', '--link-file', file]
   if (trust === 'fingerprint') {
     await assert.rejects(daemon.run(...joining), /certificate/)
-    const { fingerprint256 } = new X509Certificate(certificate.certificate)
+    const { fingerprint256 } = new X509Certificate(certificate.cert)
     joining.push('--tls-fingerprint', fingerprint256)
   }
   await daemon.run(...joining)
@@ -63,7 +63,7 @@ async function startPhone(t: TestContext, { phone, node, certificate }: FarAway)
   const device = await node.pair('Phone')
   assert.equal(device.url, URL_THERE)
   const folder = await temporaryFolder(t)
-  const own = ['--cacert', certificate.certificatePath]
+  const own = ['--cacert', certificate.certPath]
   const login = ['--user', `${device.username}:${device.password}`]
   const curl = (path: string, ...args: string[]): Promise<string> =>
     phone.curl(...own, ...login, '--fail-with-body', ...args, `${URL_THERE}${path}`)
@@ -102,18 +102,13 @@ async function nextEvent(frames: AsyncGenerator<Frame, void>) {
   }
 }
 
-/** Pastes until it gives `wanted`: programs paste when a person says so, not before. */
-async function pasteUntil(display: string, target: string, wanted: string): Promise<void> {
-  while ((await xclipPaste(display, target))?.toString() !== wanted);
-}
-
 async function testTheWorld(t: TestContext, start: StartFarAway, trust: Trust): Promise<void> {
   const site = await start(t, program.main)
   const { node, phone: where, certificate } = site
   const home = await startHome(t, site, trust)
   const phone = await startPhone(t, site)
 
-  const trusting = ['--cacert', certificate.certificatePath]
+  const trusting = ['--cacert', certificate.certPath]
   const health = await where.curl('-i', ...trusting, `${URL_THERE}/healthz`)
   assert.match(health, /^HTTP\/\S+ 204/)
   assert.match(health, /^cache-control: no-store\r$/im)
@@ -194,7 +189,7 @@ async function testDoctor(t: TestContext, { node, phone, certificate }: FarAway)
   const { run } = daemonCommand(folder, {
     wrapper: phone.inside,
     main: program.main,
-    env: { NODE_EXTRA_CA_CERTS: certificate.certificatePath },
+    env: { NODE_EXTRA_CA_CERTS: certificate.certPath },
   })
   const { stdout } = await run('doctor', '--json', '--through', URL_THERE, '--link-file', file)
   const findings: readonly Record<string, unknown>[] = JSON.parse(stdout)

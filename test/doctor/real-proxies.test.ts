@@ -20,7 +20,7 @@ async function testSite(t: TestContext, start: StartProxy): Promise<void> {
 
   const findings = await examineHere(
     { url: `${PUBLIC_URL}:${site.proxy.port}`, credentials: undefined },
-    { admin, ca: site.certificate.certificate, lookup: lookupHere },
+    { admin, ca: site.certificate.cert, lookup: lookupHere },
   )
   assert.deepEqual(
     findings.map(({ check, ok }) => [check, ok]),

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { startAppendingWriter } from '../desktop/x11/support/appending-writer.ts'
 import { XClient } from '../desktop/x11/support/x-client.ts'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
+import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
 
@@ -17,11 +17,6 @@ async function setUp(t: TestContext, args: readonly string[] = []) {
   const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
   const other = await XClient.open(t, display)
   return { display, daemon, phone, other }
-}
-
-/** Reads documents until one has this text; the time limit of the test ends it. */
-async function untilText(phone: Phone, text: string): Promise<void> {
-  while ((await phone.document())['text'] !== text);
 }
 
 async function clipboardError(daemon: DaemonProcess): Promise<unknown> {
@@ -53,7 +48,7 @@ describe('a daemon on a desktop', needs('Xvfb'), () => {
     }
     // Once anything else was copied it counts.
     await other.copyUntilRead('UTF8_STRING', 'something else')
-    await untilText(phone, 'something else')
+    await phone.reads({ text: 'something else' })
     await other.copyUntilRead('image/png', await sample('rgba.png'))
     while ((await phone.document())['type'] !== 'Image');
   })
@@ -80,13 +75,13 @@ describe('a daemon on a desktop', needs('Xvfb'), () => {
     assert.match(daemon.stderr(), /reason="Another program changes whatever is put on/)
     // Phones are served all the same.
     await phone.pushText('served')
-    await untilText(phone, 'served')
+    await phone.reads({ text: 'served' })
   })
 
   it('says that a copy is too large to be shared, until the next one', async (t) => {
     const { daemon, phone, other } = await setUp(t, ['--max-copied-text-bytes', '20'])
     await other.copyUntilRead('UTF8_STRING', 'short')
-    await untilText(phone, 'short')
+    await phone.reads({ text: 'short' })
     await other.copyUntilRead('UTF8_STRING', 'x'.repeat(21))
     const wanted = 'What was copied is larger than 20 bytes: not shared (text, at least 21 bytes)'
     let problem: unknown = null
@@ -96,7 +91,7 @@ describe('a daemon on a desktop', needs('Xvfb'), () => {
     assert.doesNotMatch(daemon.stderr(), /x{21}/)
     assert.equal((await phone.document())['text'], 'short')
     await other.copyUntilRead('UTF8_STRING', 'short again')
-    await untilText(phone, 'short again')
+    await phone.reads({ text: 'short again' })
     assert.equal(await clipboardError(daemon), null)
   })
 

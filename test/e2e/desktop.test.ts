@@ -4,11 +4,11 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
+import { pasteUntil, xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
 import { countCalls, needsTracing } from '../faults/support/trace.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
+import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { unzip } from '../support/unzip.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -23,30 +23,12 @@ async function setUp(t: TestContext) {
   return { xvfb, display, daemon, phone }
 }
 
-/** Reads documents until one fits; the time limit of the test ends it. */
-async function documentWith(
-  phone: Phone,
-  wanted: Record<string, unknown>,
-): Promise<Record<string, unknown>> {
-  for (;;) {
-    const document = await phone.document()
-    if (Object.entries(wanted).every(([key, value]) => document[key] === value)) return document
-  }
-}
-
-/** Pastes until it gives `wanted`: programs paste when a person says so, not before. */
-async function pasteUntil(display: string, target: string, wanted: Buffer): Promise<void> {
-  for (;;) {
-    if ((await xclipPaste(display, target))?.equals(wanted) === true) return
-  }
-}
-
 describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
   it('have one clipboard for text', async (t) => {
     const { display, phone } = await setUp(t)
     const text = 'from the desktop: äöü 🙂\n'
     await xclipCopy(t, display, text, 'UTF8_STRING')
-    await documentWith(phone, { type: 'Text', text })
+    await phone.reads({ type: 'Text', text })
 
     const answer = Buffer.from('from the phone: \t€ 漢字')
     await phone.pushText(answer.toString())
@@ -57,7 +39,7 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
     const { display, phone } = await setUp(t)
     const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(1_500_000)])
     await xclipCopy(t, display, png, 'image/png')
-    await documentWith(phone, { type: 'Image', size: png.length })
+    await phone.reads({ type: 'Image', size: png.length })
     assert.deepEqual(await phone.download(), png)
 
     const jpeg = Buffer.concat([Buffer.from('\xff\xd8\xff\xe0', 'latin1'), randomBytes(800_000)])
@@ -71,7 +53,7 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
     const path = join(daemon.folder, 'notes é.bin')
     await writeFile(path, bytes)
     await xclipCopy(t, display, `${pathToFileURL(path)}\r\n`, 'text/uri-list')
-    await documentWith(phone, { type: 'File', dataName: 'notes é.bin' })
+    await phone.reads({ type: 'File', dataName: 'notes é.bin' })
     assert.deepEqual(await phone.download(), bytes)
 
     const pushed = randomBytes(300_000)
@@ -96,7 +78,7 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
       paths.map((path) => `${pathToFileURL(path)}\r\n`).join(''),
       'text/uri-list',
     )
-    const several = await documentWith(phone, { type: 'Group' })
+    const several = await phone.reads({ type: 'Group' })
     assert.match(String(several['dataName']), /^clipboard-\d{8}-\d{6}\.zip$/)
     const archive = await phone.download()
     assert.equal(several['size'], archive.length)
@@ -108,7 +90,7 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
     })
 
     await xclipCopy(t, display, `${pathToFileURL(folder)}\r\n`, 'text/uri-list')
-    await documentWith(phone, { type: 'Group', dataName: 'Fotos é 🙂.zip' })
+    await phone.reads({ type: 'Group', dataName: 'Fotos é 🙂.zip' })
     assert.deepEqual(Object.keys(await unzip(await phone.download())), [
       'Fotos é 🙂/leer/',
       'Fotos é 🙂/a b.bin',
@@ -123,7 +105,7 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
     const letGo = await countCalls(t, daemon.ready.pid, 'execve,execveat')
     for (const round of ['one', 'two', 'three']) {
       await xclipCopy(t, display, `copy ${round}`, 'UTF8_STRING')
-      await documentWith(phone, { text: `copy ${round}` })
+      await phone.reads({ text: `copy ${round}` })
       await phone.pushText(`push ${round}`)
       await pasteUntil(display, 'UTF8_STRING', Buffer.from(`push ${round}`))
     }
@@ -159,6 +141,6 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
     await xvfb.restart()
     await pasteUntil(display, 'UTF8_STRING', Buffer.from('meanwhile'))
     await xclipCopy(t, display, 'and back', 'UTF8_STRING')
-    await documentWith(phone, { text: 'and back' })
+    await phone.reads({ text: 'and back' })
   })
 })

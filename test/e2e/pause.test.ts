@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { XClient } from '../desktop/x11/support/x-client.ts'
-import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
+import { pasteUntil, xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
+import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -33,19 +33,11 @@ async function setUp(t: TestContext) {
   }
 }
 
-async function untilText(phone: Phone, text: string): Promise<void> {
-  for (;;) if ((await phone.document())['text'] === text) return
-}
-
-async function pasteUntil(display: string, target: string, wanted: string): Promise<void> {
-  for (;;) if (String(await xclipPaste(display, target)) === wanted) return
-}
-
 describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
   it('keeps what is copied from the phone, and from itself', async (t) => {
     const { display, daemon, phone } = await setUp(t)
     await xclipCopy(t, display, 'before', 'UTF8_STRING')
-    await untilText(phone, 'before')
+    await phone.reads({ text: 'before' })
 
     const { stdout } = await daemon.run('pause', '--json')
     assert.deepEqual(JSON.parse(stdout), { untilMs: null })
@@ -54,7 +46,7 @@ describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
     await xclipCopy(t, display, 'private', 'UTF8_STRING')
     await daemon.run('resume')
     await xclipCopy(t, display, 'after', 'UTF8_STRING')
-    await untilText(phone, 'after')
+    await phone.reads({ text: 'after' })
     // Nobody asked for what was copied meanwhile, not even for its formats.
     await other.settle()
     assert.equal(other.waiting('requested'), 0)
@@ -96,7 +88,7 @@ describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
     })
     await again.run('resume')
     await xclipCopy(t, display, 'after', 'UTF8_STRING')
-    await untilText(phone, 'after')
+    await phone.reads({ text: 'after' })
     await other.settle()
     assert.equal(other.waiting('requested'), 0)
     await assert.rejects(stat(path), { code: 'ENOENT' })
@@ -111,7 +103,7 @@ describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
     const again = await start()
     assert.equal(JSON.parse((await again.run('status', '--json')).stdout).paused, null)
     await xclipCopy(t, display, 'after', 'UTF8_STRING')
-    await untilText(createPhone(device, again.ready.gateway), 'after')
+    await createPhone(device, again.ready.gateway).reads({ text: 'after' })
     await other.settle()
     assert.equal(other.waiting('requested'), 0)
   })
@@ -126,7 +118,7 @@ describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
     await again.run('resume')
     const device = await again.pair('Another')
     await xclipCopy(t, display, 'after', 'UTF8_STRING')
-    await untilText(createPhone(device, again.ready.gateway), 'after')
+    await createPhone(device, again.ready.gateway).reads({ text: 'after' })
   })
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { connect } from '../../src/client/connect.ts'
-import { wlCopy, wlPaste } from '../desktop/wayland/support/wl-clipboard.ts'
+import { pasteUntil, wlCopy, wlPaste } from '../desktop/wayland/support/wl-clipboard.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
@@ -33,13 +33,6 @@ async function setUp(t: TestContext) {
     assert.fail('the watch ended')
   }
   return { sway, env: sway.env, daemon, phone, next }
-}
-
-/** Pastes until it gives `wanted`: programs paste when a person says so, not before. */
-async function pasteUntil(env: Sway['env'], type: string, wanted: Buffer): Promise<void> {
-  for (;;) {
-    if ((await wlPaste(env, type))?.equals(wanted) === true) return
-  }
 }
 
 describe('a Wayland desktop and a phone', { ...needs(...SWAY_TOOLS), timeout: 120_000 }, () => {

@@ -1,29 +1,13 @@
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
+import { createPhone } from '../support/phone.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
+import { until, waitingFiles } from './support/waiting-files.ts'
 
 const MULTIPART = 'Content-Type: multipart/form-data; boundary=b\r\n'
 
 const CHUNKED = `${MULTIPART}Transfer-Encoding: chunked\r\n`
-
-/** Names of the files in which uploads wait. */
-async function waitingFiles({ folder }: DaemonProcess): Promise<readonly string[]> {
-  const folders = ['blobs', 'staging'].map((name) => join(folder, 'data', name))
-  return (await Promise.all(folders.map((path) => readdir(path)))).flat().sort()
-}
-
-/** Looks again and again, at the pace of the daemon. */
-async function until(phone: Phone, fits: () => Promise<boolean>): Promise<void> {
-  for (let looks = 0; looks < 5000; looks++) {
-    if (await fits()) return
-    await phone.fetch('/healthz')
-  }
-  assert.fail('it never came to that')
-}
 
 const field = (name: string, value: string) =>
   `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`

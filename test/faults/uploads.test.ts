@@ -1,28 +1,12 @@
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
+import { until, waitingFiles } from './support/waiting-files.ts'
 
 const HEADLESS = { args: ['--headless'] }
-
-/** Names of the files in which uploads wait. */
-async function waitingFiles({ folder }: DaemonProcess): Promise<readonly string[]> {
-  const folders = ['blobs', 'staging'].map((name) => join(folder, 'data', name))
-  return (await Promise.all(folders.map((path) => readdir(path)))).flat().sort()
-}
-
-/** Looks again and again, at the pace of the daemon. */
-async function until(phone: Phone, fits: () => Promise<boolean>): Promise<void> {
-  for (let looks = 0; looks < 5000; looks++) {
-    if (await fits()) return
-    await phone.fetch('/healthz')
-  }
-  assert.fail('it never came to that')
-}
 
 async function commit(phone: Phone, dataName: string): Promise<number> {
   const body = JSON.stringify({ type: 'File', dataName, hasData: true })

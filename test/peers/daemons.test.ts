@@ -6,9 +6,9 @@ import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
 import { formatConnectLink, parseConnectLink } from '../../src/link/connect-link.ts'
 import { needs } from '../support/requirements.ts'
-import { makeCertificate } from './support/certificates.ts'
+import { makeCertificate } from '../support/certificates.ts'
 import { startProxy } from './support/counting-proxy.ts'
-import { arrives, joinWith, peerOf } from './support/daemons.ts'
+import { arrives, isText, joinWith, peerOf } from './support/daemons.ts'
 import { largestIn } from './support/large-file.ts'
 import { MemberProcess } from './support/member-process.ts'
 import { startTlsFront } from './support/tls-server.ts'
@@ -23,8 +23,6 @@ async function startTwo(t: TestContext): Promise<readonly [MemberProcess, Member
   const node = await MemberProcess.start(t, 'node', { main })
   return [node, await MemberProcess.start(t, 'a', { main })]
 }
-
-const isText = (text: string) => (document: { readonly text: string }) => document.text === text
 
 describe('daemons that joined a node', () => {
   it('share texts and files with it and with each other', async (t) => {

@@ -13,7 +13,7 @@ import { createPeerFetch, type PeerFetch } from '../../src/peers/peer-fetch.ts'
 import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { makeAuthority, makeCertificate, type TestCertificate } from './support/certificates.ts'
+import { makeAuthority, makeCertificate, type TestCertificate } from '../support/certificates.ts'
 import { describeRequest, startTlsServer, type TlsServer } from './support/tls-server.ts'
 
 const FETCH_ONCE = fileURLToPath(new URL('./support/fetch-once.ts', import.meta.url))

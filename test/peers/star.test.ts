@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { GIB, MIB } from '../../src/core/limits.ts'
-import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
+import { pasteUntil, xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -45,11 +45,6 @@ async function startStar(t: TestContext) {
   const { display } = screen
   const members = [node, desk, b, c]
   return { node, desk, b, c, members, link, display, untouched: untouched.display }
-}
-
-/** Pastes until it gives `wanted`: programs paste when a person says so, not before. */
-async function pasteUntil(display: string, target: string, wanted: Buffer): Promise<void> {
-  while ((await xclipPaste(display, target))?.equals(wanted) !== true);
 }
 
 describe('a node and three members, one of them a desktop', needs('Xvfb', 'xclip'), () => {

@@ -6,7 +6,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { XClient } from '../desktop/x11/support/x-client.ts'
 import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
 import type { PairedDevice, ReadyEvent } from '../support/daemon-process.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
+import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { Enclosure } from './support/enclosure.ts'
@@ -59,21 +59,16 @@ describe('on a desktop', needs('Xvfb'), () => {
     return { enclosure, phone, other, finish }
   }
 
-  /** Reads documents until the item has this text; the time limit of the test ends it. */
-  async function untilText(phone: Phone, text: string): Promise<void> {
-    while ((await phone.document())['text'] !== text);
-  }
-
   it('what is copied and pushed stays where it belongs', async (t) => {
     const { enclosure, phone, other, finish } = await open(t)
     await other.copy({ UTF8_STRING: secret('text') })
-    await untilText(phone, secret('text'))
+    await phone.reads({ text: secret('text') })
     await enclosure.look('after a copy')
 
     const file = join(enclosure.given, `${secret('file name')}.txt`)
     await writeFile(file, secret('file content'))
     await other.copy({ 'text/uri-list': `${pathToFileURL(file)}\r\n` })
-    await untilText(phone, `${secret('file name')}.txt`)
+    await phone.reads({ text: `${secret('file name')}.txt` })
 
     await phone.pushFile('File', `${secret('file name')}.bin`, Buffer.from(secret('file content')))
     // Offered once it lies in the received folder.
@@ -88,7 +83,7 @@ describe('on a desktop', needs('Xvfb'), () => {
   it('what a password manager marks as secret is not shared, and gets nowhere', async (t) => {
     const { enclosure, phone, other, finish } = await open(t)
     await other.copy({ UTF8_STRING: 'before' })
-    await untilText(phone, 'before')
+    await phone.reads({ text: 'before' })
     const text = secret('copied secret')
     const file = join(enclosure.given, `${text}.txt`)
     await writeFile(file, text)
@@ -108,7 +103,7 @@ describe('on a desktop', needs('Xvfb'), () => {
         // What is read next proves that the secret was dealt with.
         count += 1
         await other.copy({ UTF8_STRING: `after ${count}`, [HINT]: 'public' })
-        await untilText(phone, `after ${count}`)
+        await phone.reads({ text: `after ${count}` })
       }
     }
     await finish()

@@ -13,6 +13,8 @@ export interface Phone {
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** The current document. */
   document(): Promise<Record<string, unknown>>
+  /** Reads documents until one has these fields; the time limit of the test ends it. */
+  reads(wanted: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>
   /** The bytes of the current item. */
   download(): Promise<Buffer>
   pushText(text: string): Promise<void>
@@ -37,6 +39,13 @@ export function createPhone(
       const response = await phone.fetch('/Sync.json')
       assert.equal(response.status, 200)
       return readObject(response)
+    },
+
+    async reads(wanted) {
+      for (;;) {
+        const document = await phone.document()
+        if (Object.entries(wanted).every(([key, value]) => document[key] === value)) return document
+      }
     },
 
     async download() {

@@ -9,10 +9,11 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { caddyCertificate, prepareCaddy } from '../../proxies/support/caddy.ts'
-import { makeCertificate, SITE, type Certificate } from '../../proxies/support/certificate.ts'
+import { makeSiteCertificate, SITE } from '../../proxies/support/certificate.ts'
 import { nginxCertificate, prepareNginx } from '../../proxies/support/nginx.ts'
 import { startProxyProcess, type ProxyCommand } from '../../proxies/support/proxy-process.ts'
 import { readShipped } from '../../proxies/support/shipped-configuration.ts'
+import type { TestCertificate } from '../../support/certificates.ts'
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts'
 import { makeMachine, plug, type Machine } from '../../support/machines.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -25,7 +26,7 @@ export interface FarAway {
   readonly inside: { readonly machine: Machine; readonly gateway: string }
   readonly phone: Machine
   readonly home: Machine
-  readonly certificate: Certificate
+  readonly certificate: TestCertificate
   /** Addresses at which a phone might look for the node itself. */
   readonly elsewhere: readonly string[]
 }
@@ -116,7 +117,7 @@ async function makeServer(t: TestContext, hosts: Readonly<Record<string, string>
   }
   const folder = join(await temporaryFolder(t), 'proxy')
   await mkdir(folder)
-  return { front, phone, home, folder, certificate: await makeCertificate(folder) }
+  return { front, phone, home, folder, certificate: await makeSiteCertificate(folder) }
 }
 
 async function startThere(t: TestContext, machine: Machine, proxy: ProxyCommand): Promise<void> {

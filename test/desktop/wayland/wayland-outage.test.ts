@@ -7,7 +7,7 @@ import { needs } from '../../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
 import type { WatchedClock } from '../x11/support/watched-clock.ts'
 import { openWayland, type OpenWayland } from './support/open-wayland.ts'
-import { clear, wlCopy, wlPaste } from './support/wl-clipboard.ts'
+import { clear, pasteUntil, wlCopy, wlPaste } from './support/wl-clipboard.ts'
 
 const AWAY = 'The Wayland compositor is away'
 
@@ -45,7 +45,7 @@ describe('WaylandClipboard, when the compositor goes away', {
     const { sway, env, clipboard, clock, troubles, copies } = await openOnOwnSway(t)
     await clipboard.offer({ kind: 'text', text: 'ours' })
     await restart(sway, clock, troubles)
-    await pasteUntil(env, 'ours')
+    await pasteUntil(env, 'text/plain', 'ours')
     await wlCopy(t, env, 'theirs')
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'theirs' })
     assert.deepEqual([copies.size, troubles.size], [0, 0])
@@ -60,7 +60,7 @@ describe('WaylandClipboard, when the compositor goes away', {
     await sway.restart()
     await clock.pass(300)
     assert.deepEqual(await troubles.next(), IS_OVER)
-    await pasteUntil(env, 'meanwhile')
+    await pasteUntil(env, 'text/plain', 'meanwhile')
   })
 
   it('does not offer again what somebody replaced, or cleared', async (t) => {
@@ -174,8 +174,4 @@ async function restart(
   await sway.restart()
   await clock.pass(300)
   assert.deepEqual(await troubles.next(), IS_OVER)
-}
-
-async function pasteUntil(env: Sway['env'], wanted: string): Promise<void> {
-  while (String(await wlPaste(env, 'text/plain')) !== wanted);
 }

@@ -1,44 +1,24 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import { deriveSecrets, parseGroupKey } from '../../../src/peers/bus/group-key.ts'
+import { makeCertificate } from '../../support/certificates.ts'
 import { needs } from '../../support/requirements.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { arrives } from '../support/daemons.ts'
+import { arrives, isText } from '../support/daemons.ts'
 import { busOf, logs, newKey, startBusDaemon, startOnBus } from './support/bus-daemons.ts'
 import { createAccounts } from './support/nats-credentials.ts'
 import { startBroker } from './support/nats-broker.ts'
 
-const isText = (text: string) => (document: { readonly text: string }) => document.text === text
-
-/** A certificate that nobody vouches for, and its key. */
-async function makeCertificate(folder: string, name: string): Promise<void> {
-  await promisify(execFile)('openssl', [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '1',
-    '-subj',
-    `/CN=${name}`,
-    '-addext',
-    'subjectAltName=IP:127.0.0.1,DNS:broker.example',
-    '-keyout',
-    join(folder, `${name}.key`),
-    '-out',
-    join(folder, `${name}.pem`),
-  ])
-}
-
 describe('a broker with TLS', needs('nats-server', 'openssl'), () => {
   it('is used when its certificate is signed as it has to be, and else not told anything', async (t) => {
     const folder = await temporaryFolder(t)
-    await Promise.all(['broker', 'other'].map((name) => makeCertificate(folder, name)))
+    await Promise.all(
+      ['broker', 'other'].map((name) =>
+        makeCertificate(folder, name, { altName: 'IP:127.0.0.1,DNS:broker.example' }),
+      ),
+    )
     // The one that is recommended, with a certificate that is here.
     const sample = await readFile(
       new URL('../../../deploy/nats/nats-server.conf', import.meta.url),

@@ -4,12 +4,10 @@ import { describe, it, type TestContext } from 'node:test'
 import type { LatestDocument } from '../../../src/client/latest.ts'
 import { MIB } from '../../../src/core/limits.ts'
 import { needs } from '../../support/requirements.ts'
-import { arrives, type MemberDaemon } from '../support/daemons.ts'
+import { arrives, isText, type MemberDaemon } from '../support/daemons.ts'
 import { busOf, logItems, logs, newKey, startBusDaemon, startOnBus } from './support/bus-daemons.ts'
 import { layCable, startBroker } from './support/nats-broker.ts'
 import { sha256 } from '../support/topology.ts'
-
-const isText = (text: string) => (document: { readonly text: string }) => document.text === text
 
 const arrivesAt = (members: readonly MemberDaemon[], text: string) =>
   Promise.all(members.map((member) => arrives(member, isText(text))))

@@ -17,11 +17,9 @@ import { Sealer } from '../../../src/peers/bus/sealer.ts'
 import { encodeSignal } from '../../../src/peers/bus/signal.ts'
 import { MIB } from '../../../src/core/limits.ts'
 import { needs } from '../../support/requirements.ts'
-import { arrives, restart, type MemberDaemon } from '../support/daemons.ts'
+import { arrives, isText, type MemberDaemon, restart } from '../support/daemons.ts'
 import { busOf, logItems, logs, newKey, startOnBus } from './support/bus-daemons.ts'
 import { connectTester, startBroker } from './support/nats-broker.ts'
-
-const isText = (text: string) => (document: { readonly text: string }) => document.text === text
 
 /** What members publish, as the broker sees it. */
 function tap(connection: NatsConnection, subject: string): Uint8Array[] {

@@ -86,6 +86,11 @@ export async function joinWith(
   await from.daemon.run('join', '--link-file', file, ...options)
 }
 
+/** Whether a document is this text; for {@link arrives}. */
+export function isText(text: string): (document: { readonly text: string }) => boolean {
+  return (document) => document.text === text
+}
+
 /** Resolves when a member has an item that fits. */
 export async function arrives(
   { client }: { readonly client: Pick<Client, 'watch'> },

@@ -10,7 +10,7 @@ import { createServer } from 'node:https'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
-import type { TestCertificate } from './certificates.ts'
+import type { TestCertificate } from '../../support/certificates.ts'
 import { joinSockets } from './join-sockets.ts'
 
 export interface TlsServer {

@@ -8,7 +8,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { Certificate } from './certificate.ts'
+import type { TestCertificate } from '../../support/certificates.ts'
 import {
   startOnFreePorts,
   type ProxyCommand,
@@ -40,12 +40,12 @@ export async function startCaddy(
 }
 
 /** A certificate of ours in the shipped site. */
-export function caddyCertificate({ certificatePath, keyPath }: Certificate): Substitution {
+export function caddyCertificate({ certPath, keyPath }: TestCertificate): Substitution {
   const path = '/etc/ssl/clip.example.com'
   return {
     marker: `# tls ${path}/fullchain.pem ${path}/privkey.pem`,
     times: 1,
-    by: `tls ${certificatePath} ${keyPath}`,
+    by: `tls ${certPath} ${keyPath}`,
   }
 }
 

@@ -27,7 +27,7 @@ export async function curl(
     '--write-out',
     '\n%{http_code} %{content_type}',
     '--cacert',
-    certificate.certificatePath,
+    certificate.certPath,
     '--connect-to',
     `${SITE}:443:127.0.0.1:${proxy.port}`,
     ...args,

@@ -7,7 +7,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { Certificate } from './certificate.ts'
+import type { TestCertificate } from '../../support/certificates.ts'
 import {
   startOnFreePorts,
   type ProxyCommand,
@@ -48,13 +48,10 @@ export async function startNginx(
 }
 
 /** A certificate of ours in the shipped site. */
-export function nginxCertificate({
-  certificatePath,
-  keyPath,
-}: Certificate): readonly Substitution[] {
+export function nginxCertificate({ certPath, keyPath }: TestCertificate): readonly Substitution[] {
   const live = '/etc/letsencrypt/live/clip.example.com'
   return [
-    { marker: `${live}/fullchain.pem`, times: 1, by: certificatePath },
+    { marker: `${live}/fullchain.pem`, times: 1, by: certPath },
     { marker: `${live}/privkey.pem`, times: 1, by: keyPath },
   ]
 }

@@ -7,6 +7,7 @@
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { TestCertificate } from '../../support/certificates.ts'
 import {
   startDaemonProcess,
   type DaemonProcess,
@@ -14,7 +15,7 @@ import {
 } from '../../support/daemon-process.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { makeCertificate, SITE, type Certificate } from './certificate.ts'
+import { makeSiteCertificate, SITE } from './certificate.ts'
 import { createClient, type Client, type HttpVersion } from './https-client.ts'
 import type { ProxyOptions, ProxyProcess } from './proxy-process.ts'
 
@@ -26,7 +27,7 @@ export interface ProxiedDaemon<Proxy extends ProxyProcess = ProxyProcess> {
   readonly device: PairedDevice
   /** The same device, on the daemon's own port. */
   readonly phone: Phone
-  readonly certificate: Certificate
+  readonly certificate: TestCertificate
   /** A client that connects to the proxy. */
   through(t: TestContext, version: HttpVersion, localAddress?: string): Client
   /** A client that connects to the daemon. */
@@ -46,7 +47,7 @@ export async function startProxiedDaemon<Proxy extends ProxyProcess>(
   const device = await daemon.pair('Phone')
   const folder = join(await temporaryFolder(t), 'proxy')
   await mkdir(folder)
-  const certificate = await makeCertificate(folder)
+  const certificate = await makeSiteCertificate(folder)
   const proxy = await start(t, { folder, certificate, upstream })
   return {
     daemon,
@@ -57,7 +58,7 @@ export async function startProxiedDaemon<Proxy extends ProxyProcess>(
     through: (test, version, localAddress) =>
       createClient(test, {
         port: proxy.port,
-        certificate: certificate.certificate,
+        certificate: certificate.cert,
         version,
         localAddress,
       }),

@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { Certificate } from './certificate.ts'
+import type { TestCertificate } from '../../support/certificates.ts'
 
 export interface ProxyProcess {
   /** For HTTPS. */
@@ -22,7 +22,7 @@ export interface ProxyProcess {
 export interface ProxyOptions {
   /** For its files; exists, and is its own. */
   readonly folder: string
-  readonly certificate: Certificate
+  readonly certificate: TestCertificate
   /** Host and port of the gateway. */
   readonly upstream: string
 }

@@ -34,6 +34,15 @@ export function wlPaste(env: SwayEnv, type: string): Promise<Buffer | undefined>
   return run(env, '--no-newline', '--type', type)
 }
 
+/** Pastes until that gives `wanted`: programs paste when a person says so, not before. */
+export async function pasteUntil(
+  env: SwayEnv,
+  type: string,
+  wanted: string | Uint8Array,
+): Promise<void> {
+  while ((await wlPaste(env, type))?.equals(Buffer.from(wanted)) !== true);
+}
+
 /** The formats that are offered. */
 export async function listTypes(env: SwayEnv): Promise<readonly string[]> {
   const list = await run(env, '--list-types')

@@ -40,3 +40,12 @@ export async function xclipPaste(display: string, target: string): Promise<Buffe
   const [code] = await once(xclip, 'close')
   return code === 0 ? Buffer.concat(chunks) : undefined
 }
+
+/** Pastes until that gives `wanted`: programs paste when a person says so, not before. */
+export async function pasteUntil(
+  display: string,
+  target: string,
+  wanted: string | Uint8Array,
+): Promise<void> {
+  while ((await xclipPaste(display, target))?.equals(Buffer.from(wanted)) !== true);
+}
