@@ -90,23 +90,21 @@ describe('guard()', () => {
   })
 })
 
-describe('the limits of the guard', () => {
-  const names = readdirSync(new URL('../../bench/', import.meta.url))
+const names = readdirSync(new URL('../../bench/', import.meta.url))
 
-  it('are of files that there are', () => {
-    const files = BUDGET_IDS.flatMap((budget) => guardOf(budget)?.file ?? [])
-    assert.deepEqual(
-      files.filter((file) => !names.includes(`${file}.bench.ts`)),
-      [],
-    )
-    assert.ok(files.every(isGuardedFile), 'a file of a guarded row is not run')
-  })
+it('the limits of the guard are of files that there are', () => {
+  const files = BUDGET_IDS.flatMap((budget) => guardOf(budget)?.file ?? [])
+  assert.deepEqual(
+    files.filter((file) => !names.includes(`${file}.bench.ts`)),
+    [],
+  )
+  assert.ok(files.every(isGuardedFile), 'a file of a guarded row is not run')
+})
 
-  it('are the floors, unless they say why not', () => {
-    const silent = BUDGET_IDS.filter((budget) => {
-      const { limit, because } = guardOf(budget) ?? {}
-      return limit !== undefined && (because === undefined) !== (limit === BUDGETS[budget].floor)
-    })
-    assert.deepEqual(silent, [])
+it('the limits of the guard are the floors, unless they say why not', () => {
+  const silent = BUDGET_IDS.filter((budget) => {
+    const { limit, because } = guardOf(budget) ?? {}
+    return limit !== undefined && (because === undefined) !== (limit === BUDGETS[budget].floor)
   })
+  assert.deepEqual(silent, [])
 })

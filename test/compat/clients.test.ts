@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import fc from '../support/property.ts'
 import { deliverInPieces, play, type Answer, type Scenarios } from './support/client.ts'
 import { withClipboard } from './support/serve-clipboard.ts'
@@ -44,23 +44,15 @@ function playWhole(scenario: Scenario): Promise<readonly Answer[]> {
   return fresh
 }
 
-describe('the client', () => {
-  for (const [title, scenario] of all) it(title, async () => void (await playWhole(scenario)))
-})
+for (const [title, scenario] of all) it(title, async () => void (await playWhole(scenario)))
 
-describe('every client', () => {
-  it('gets the same answers when its bytes come in pieces', () => {
-    const cuts = fc.array(fc.nat(), { minLength: 1, maxLength: 6 })
-    const property = fc.asyncProperty(
-      fc.constantFrom(...all),
-      cuts,
-      async ([title, run], points) => {
-        const whole = await playWhole(run)
-        const deliver = deliverInPieces(points)
-        const cut = await withClipboard((clipboard) => play(run, clipboard, deliver))
-        assert.deepEqual(cut.map(lasting), whole.map(lasting), title)
-      },
-    )
-    return fc.assert(property)
+it('every client gets the same answers when its bytes come in pieces', () => {
+  const cuts = fc.array(fc.nat(), { minLength: 1, maxLength: 6 })
+  const property = fc.asyncProperty(fc.constantFrom(...all), cuts, async ([title, run], points) => {
+    const whole = await playWhole(run)
+    const deliver = deliverInPieces(points)
+    const cut = await withClipboard((clipboard) => play(run, clipboard, deliver))
+    assert.deepEqual(cut.map(lasting), whole.map(lasting), title)
   })
+  return fc.assert(property)
 })

@@ -32,113 +32,103 @@ function push(text: string, status: 200 | '4xx' | '5xx' = 200): Scenario {
     void (await client.push(item, ['PUT /Sync.json', HOST, LENGTH], status, { body }))
 }
 
-describe('a scenario of a client', () => {
-  for (const [what, care, scenario] of [
-    ['a server that does right', HONEST, push('new')],
-    ['a blank push that changes nothing', HONEST, push('')],
-    ['a refused push that changes nothing', { ...FORGETFUL, status: 500 }, push('new', '5xx')],
-  ] as const) {
-    it(`is content with ${what}`, async (t) => {
-      await play(scenario, await serveCarelessly(t, care))
-    })
-  }
-
-  const changed = /only an acknowledged push changes the clipboard/
-  const nervous = { ...HONEST, afterRead: () => 'something else' }
-  const askCarelessly: Scenario = async (client) =>
-    void (await client.ask(['GET /careless', HOST], 200))
-  for (const [what, care, scenario, reason] of [
-    ['a push that was acknowledged and lost', FORGETFUL, push('new'), /this text is on the/],
-    ['a clipboard that was blanked', { keep: (_, pushed) => pushed }, push(''), changed],
-    ['a push that was refused and applied', { ...HONEST, status: 400 }, push('a', '4xx'), changed],
-    ['a mere question that changed the clipboard', nervous, askCarelessly, changed],
-    ['a hash that is not that of the item', { ...HONEST, hash: () => '00' }, ask, /the hash is/],
-    ['a wrong content id', { ...HONEST, contentId: () => 'b' }, push('new'), /the contentId is/],
-    ['nothing at all', HONEST, async () => {}, /the scenario asks something/],
-  ] as const satisfies readonly (readonly [string, Care, Scenario, RegExp])[]) {
-    it(`notices ${what}`, async (t) => {
-      await assert.rejects(play(scenario, await serveCarelessly(t, care)), reason)
-    })
-  }
-
-  it('notices bytes after the last answer of a connection', async (t) => {
-    const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
-    const server = createServer((socket) => socket.end(`${answer}more`))
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => server.close())
-    const stage = { ...(await serveCarelessly(t, HONEST)), port: Object(server.address()).port }
-    const closing: Scenario = async (client) =>
-      void (await client.ask(['GET /', HOST], 200, { closes: true }))
-    await assert.rejects(play(closing, stage), /the connection ends/)
+for (const [what, care, scenario] of [
+  ['a server that does right', HONEST, push('new')],
+  ['a blank push that changes nothing', HONEST, push('')],
+  ['a refused push that changes nothing', { ...FORGETFUL, status: 500 }, push('new', '5xx')],
+] as const) {
+  it(`a scenario of a client is content with ${what}`, async (t) => {
+    await play(scenario, await serveCarelessly(t, care))
   })
+}
 
-  it('notices that another item is on the clipboard than it expects', async () => {
-    const dots = sample('dots.png')
-    const run = (item: Item | 'nothing') =>
-      withClipboard((clipboard) => play(async (client) => seeing(client, item), clipboard))
-    const seeing = async (client: Client, item: Item | 'nothing') => {
-      await client.ask(['GET /healthz', HOST], 204)
-      client.sees('nothing')
-      await client.given(['Image', 'a.png', dots])
-      client.sees(item)
-    }
-    await run(['Image', 'a.png', dots])
-    await assert.rejects(run(['Image', 'a.png', sample('dot.png')]), /its bytes are those/)
-    await assert.rejects(run(['Image', 'b.png', dots]), /this item is on the clipboard/)
-    await assert.rejects(run(['File', 'a.png', dots]), /this item is on the clipboard/)
-    await assert.rejects(run(['Text', 'a.png']), /this text is on the clipboard/)
-    await assert.rejects(run('nothing'), /nothing is on the clipboard/)
+const changed = /only an acknowledged push changes the clipboard/
+const nervous = { ...HONEST, afterRead: () => 'something else' }
+const askCarelessly: Scenario = async (client) =>
+  void (await client.ask(['GET /careless', HOST], 200))
+for (const [what, care, scenario, reason] of [
+  ['a push that was acknowledged and lost', FORGETFUL, push('new'), /this text is on the/],
+  ['a clipboard that was blanked', { keep: (_, pushed) => pushed }, push(''), changed],
+  ['a push that was refused and applied', { ...HONEST, status: 400 }, push('a', '4xx'), changed],
+  ['a mere question that changed the clipboard', nervous, askCarelessly, changed],
+  ['a hash that is not that of the item', { ...HONEST, hash: () => '00' }, ask, /the hash is/],
+  ['a wrong content id', { ...HONEST, contentId: () => 'b' }, push('new'), /the contentId is/],
+  ['nothing at all', HONEST, async () => {}, /the scenario asks something/],
+] as const satisfies readonly (readonly [string, Care, Scenario, RegExp])[]) {
+  it(`a scenario of a client notices ${what}`, async (t) => {
+    await assert.rejects(play(scenario, await serveCarelessly(t, care)), reason)
   })
+}
+
+it('a scenario of a client notices bytes after the last answer of a connection', async (t) => {
+  const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
+  const server = createServer((socket) => socket.end(`${answer}more`))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const stage = { ...(await serveCarelessly(t, HONEST)), port: Object(server.address()).port }
+  const closing: Scenario = async (client) =>
+    void (await client.ask(['GET /', HOST], 200, { closes: true }))
+  await assert.rejects(play(closing, stage), /the connection ends/)
 })
 
-describe('an answer to a client', () => {
-  // What the careless server answers: a text, and no more.
-  const answered = '{"type":"Text","text":"precious","hasData":false,"size":8'
-  const accepted: readonly Exchange[] = [
-    { fields: { 'Content-Length': '*' } },
-    { lacks: ['Location'] },
-    { without: 'list' },
-    { json: { type: 'Text', size: 8 } },
-  ]
-  const refused: readonly Exchange[] = [
-    { fields: { 'Content-Length': '1' } },
-    { fields: { Location: '*' } },
-    { lacks: ['Content-Length'] },
-    { without: 'type' },
-    { answer: '' },
-    { answer: answered },
-    ...[
-      { type: 'text' },
-      { list: [] },
-      { text: {} },
-      { toString: {} },
-      [],
-      null,
-      { type: null },
-    ].map((json) => ({ json })),
-  ]
+it('a scenario of a client notices that another item is on the clipboard than it expects', async () => {
+  const dots = sample('dots.png')
+  const run = (item: Item | 'nothing') =>
+    withClipboard((clipboard) => play(async (client) => seeing(client, item), clipboard))
+  const seeing = async (client: Client, item: Item | 'nothing') => {
+    await client.ask(['GET /healthz', HOST], 204)
+    client.sees('nothing')
+    await client.given(['Image', 'a.png', dots])
+    client.sees(item)
+  }
+  await run(['Image', 'a.png', dots])
+  await assert.rejects(run(['Image', 'a.png', sample('dot.png')]), /its bytes are those/)
+  await assert.rejects(run(['Image', 'b.png', dots]), /this item is on the clipboard/)
+  await assert.rejects(run(['File', 'a.png', dots]), /this item is on the clipboard/)
+  await assert.rejects(run(['Text', 'a.png']), /this text is on the clipboard/)
+  await assert.rejects(run('nothing'), /nothing is on the clipboard/)
+})
 
-  it('is accepted when it has what the client needs', async (t) => {
-    const stage = await serveCarelessly(t, HONEST)
-    for (const exchange of accepted) {
-      await play(async (client) => void (await client.ask(['GET /', HOST], '2xx', exchange)), stage)
-    }
-  })
+// What the careless server answers: a text, and no more.
+const answered = '{"type":"Text","text":"precious","hasData":false,"size":8'
+const accepted: readonly Exchange[] = [
+  { fields: { 'Content-Length': '*' } },
+  { lacks: ['Location'] },
+  { without: 'list' },
+  { json: { type: 'Text', size: 8 } },
+]
+const refused: readonly Exchange[] = [
+  { fields: { 'Content-Length': '1' } },
+  { fields: { Location: '*' } },
+  { lacks: ['Content-Length'] },
+  { without: 'type' },
+  { answer: '' },
+  { answer: answered },
+  ...[{ type: 'text' }, { list: [] }, { text: {} }, { toString: {} }, [], null, { type: null }].map(
+    (json) => ({ json }),
+  ),
+]
 
-  it('is refused when its status, a field or its body is another', async (t) => {
-    const stage = await serveCarelessly(t, HONEST)
-    for (const status of [201, '3xx', [404, '5xx']] as const) {
-      const asking = play(async (client) => void (await client.ask(['GET /', HOST], status)), stage)
-      await assert.rejects(asking, /the answer is 200/, String(status))
-    }
-    for (const exchange of refused) {
-      const asking = play(
-        async (client) => void (await client.ask(['GET /', HOST], 200, exchange)),
-        stage,
-      )
-      await assert.rejects(asking, assert.AssertionError, JSON.stringify(exchange))
-    }
-  })
+it('an answer to a client is accepted when it has what the client needs', async (t) => {
+  const stage = await serveCarelessly(t, HONEST)
+  for (const exchange of accepted) {
+    await play(async (client) => void (await client.ask(['GET /', HOST], '2xx', exchange)), stage)
+  }
+})
+
+it('an answer to a client is refused when its status, a field or its body is another', async (t) => {
+  const stage = await serveCarelessly(t, HONEST)
+  for (const status of [201, '3xx', [404, '5xx']] as const) {
+    const asking = play(async (client) => void (await client.ask(['GET /', HOST], status)), stage)
+    await assert.rejects(asking, /the answer is 200/, String(status))
+  }
+  for (const exchange of refused) {
+    const asking = play(
+      async (client) => void (await client.ask(['GET /', HOST], 200, exchange)),
+      stage,
+    )
+    await assert.rejects(asking, assert.AssertionError, JSON.stringify(exchange))
+  }
 })
 
 describe('deliverInPieces()', () => {

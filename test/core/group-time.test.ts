@@ -1,53 +1,51 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { formatGroupTime, parseGroupTime } from '../../src/core/group-time.ts'
 import { isStamp } from '../../src/core/stamp.ts'
 import fc from '../support/property.ts'
 
 const TEXTS = fc.oneof(fc.string(), fc.bigInt().map(String), fc.double().map(String))
 
-describe('the time of a group, in a header field', () => {
-  it('is read as it was written', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 99_999_999_999_999 }), (at) => {
-        assert.equal(parseGroupTime(formatGroupTime(at)), at)
-      }),
-    )
-  })
+it('the time of a group, in a header field, is read as it was written', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 99_999_999_999_999 }), (at) => {
+      assert.equal(parseGroupTime(formatGroupTime(at)), at)
+    }),
+  )
+})
 
-  it('is digits, and nothing else', () => {
-    for (const text of [
-      '',
-      ' 1',
-      '1 ',
-      '01',
-      '-1',
-      '+1',
-      '1.5',
-      '1e3',
-      '0x1',
-      'NaN',
-      'Infinity',
-      '1, 2',
-      '١',
-      '100000000000000',
-      '9'.repeat(400),
-      undefined,
-      null,
-      17,
-      ['1'],
-    ]) {
-      assert.equal(parseGroupTime(text), undefined, String(text).slice(0, 20))
-    }
-    assert.equal(parseGroupTime('0'), 0)
-  })
+it('the time of a group, in a header field, is digits, and nothing else', () => {
+  for (const text of [
+    '',
+    ' 1',
+    '1 ',
+    '01',
+    '-1',
+    '+1',
+    '1.5',
+    '1e3',
+    '0x1',
+    'NaN',
+    'Infinity',
+    '1, 2',
+    '١',
+    '100000000000000',
+    '9'.repeat(400),
+    undefined,
+    null,
+    17,
+    ['1'],
+  ]) {
+    assert.equal(parseGroupTime(text), undefined, String(text).slice(0, 20))
+  }
+  assert.equal(parseGroupTime('0'), 0)
+})
 
-  it('is one that a stamp can have, whatever was sent', () => {
-    fc.assert(
-      fc.property(TEXTS, (text) => {
-        const at = parseGroupTime(text)
-        assert.ok(at === undefined || isStamp({ at, member: 'm_0123456789abcdef' }), text)
-      }),
-    )
-  })
+it('the time of a group, in a header field, is one that a stamp can have, whatever was sent', () => {
+  fc.assert(
+    fc.property(TEXTS, (text) => {
+      const at = parseGroupTime(text)
+      assert.ok(at === undefined || isStamp({ at, member: 'm_0123456789abcdef' }), text)
+    }),
+  )
 })

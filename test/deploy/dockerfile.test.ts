@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { readRecipe, ROOT, variablesOf } from './support/recipes.ts'
 
@@ -33,71 +33,69 @@ function textsOf(name: string, among = instructions): readonly string[] {
   return among.filter((instruction) => instruction.name === name).map(({ text }) => text)
 }
 
-describe('the Dockerfile', () => {
-  it('has only instructions, from images of one major version', () => {
-    assert.ok(
-      instructions.every(({ name }) => name !== ''),
-      'each line is understood',
-    )
-    const images = textsOf('FROM')
-    assert.equal(images.length, 2)
-    for (const image of images) assert.match(image, /^node:\d+-[a-z]+( AS build)?$/)
-    assert.equal(new Set(images.map((image) => /\d+/.exec(image)?.[0])).size, 1)
-  })
+it('the Dockerfile has only instructions, from images of one major version', () => {
+  assert.ok(
+    instructions.every(({ name }) => name !== ''),
+    'each line is understood',
+  )
+  const images = textsOf('FROM')
+  assert.equal(images.length, 2)
+  for (const image of images) assert.match(image, /^node:\d+-[a-z]+( AS build)?$/)
+  assert.equal(new Set(images.map((image) => /\d+/.exec(image)?.[0])).size, 1)
+})
 
-  it('runs as a user without a name and without rights', () => {
-    const [user = ''] = textsOf('USER', finalStage)
-    assert.match(user, /^[1-9]\d{3,}:[1-9]\d{3,}$/)
-    const before = finalStage.findIndex(({ name }) => name === 'USER')
-    assert.ok(before > 0 && before < finalStage.findIndex(({ name }) => name === 'CMD'), 'in time')
-    const runs = textsOf('RUN', finalStage).join('\n')
-    assert.ok(runs.includes(`chown ${user} /data`), 'it owns its folder')
-  })
+it('the Dockerfile runs as a user without a name and without rights', () => {
+  const [user = ''] = textsOf('USER', finalStage)
+  assert.match(user, /^[1-9]\d{3,}:[1-9]\d{3,}$/)
+  const before = finalStage.findIndex(({ name }) => name === 'USER')
+  assert.ok(before > 0 && before < finalStage.findIndex(({ name }) => name === 'CMD'), 'in time')
+  const runs = textsOf('RUN', finalStage).join('\n')
+  assert.ok(runs.includes(`chown ${user} /data`), 'it owns its folder')
+})
 
-  it('keeps in its volume what the daemon keeps', () => {
-    const { CLIPGATE_DATA_DIR } = variablesOf(textsOf('ENV', finalStage).join(' '))
-    assert.deepEqual(textsOf('VOLUME', finalStage), [CLIPGATE_DATA_DIR])
-  })
+it('the Dockerfile keeps in its volume what the daemon keeps', () => {
+  const { CLIPGATE_DATA_DIR } = variablesOf(textsOf('ENV', finalStage).join(' '))
+  assert.deepEqual(textsOf('VOLUME', finalStage), [CLIPGATE_DATA_DIR])
+})
 
-  it('exposes the port that is listened on', () => {
-    const { CLIPGATE_LISTEN = '' } = variablesOf(textsOf('ENV', finalStage).join(' '))
-    assert.deepEqual(textsOf('EXPOSE', finalStage), [CLIPGATE_LISTEN.split(':').at(-1)])
-  })
+it('the Dockerfile exposes the port that is listened on', () => {
+  const { CLIPGATE_LISTEN = '' } = variablesOf(textsOf('ENV', finalStage).join(' '))
+  assert.deepEqual(textsOf('EXPOSE', finalStage), [CLIPGATE_LISTEN.split(':').at(-1)])
+})
 
-  it('is stopped by the signal that lets uploads finish', () => {
-    assert.deepEqual(textsOf('STOPSIGNAL', finalStage), ['SIGTERM'])
-    // As a list: a shell between would keep the signal to itself.
-    assert.deepEqual(textsOf('CMD', finalStage), ['["clipgate", "serve"]'])
-  })
+it('the Dockerfile is stopped by the signal that lets uploads finish', () => {
+  assert.deepEqual(textsOf('STOPSIGNAL', finalStage), ['SIGTERM'])
+  // As a list: a shell between would keep the signal to itself.
+  assert.deepEqual(textsOf('CMD', finalStage), ['["clipgate", "serve"]'])
+})
 
-  it('copies what there is and what .dockerignore lets through, and nothing else', () => {
-    const sources = textsOf('COPY')
-      .filter((text) => !text.startsWith('--from'))
-      .flatMap((text) => text.split(' ').slice(0, -1))
-    const ignore = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n')
-    const rules = ignore.filter((line) => line !== '' && !line.startsWith('#'))
-    assert.deepEqual(rules, ['*', ...sources.map((source) => `!${source}`)])
-    assert.deepEqual(
-      sources.filter((source) => !existsSync(join(ROOT, source))),
-      [],
-    )
-  })
+it('the Dockerfile copies what there is and what .dockerignore lets through, and nothing else', () => {
+  const sources = textsOf('COPY')
+    .filter((text) => !text.startsWith('--from'))
+    .flatMap((text) => text.split(' ').slice(0, -1))
+  const ignore = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n')
+  const rules = ignore.filter((line) => line !== '' && !line.startsWith('#'))
+  assert.deepEqual(rules, ['*', ...sources.map((source) => `!${source}`)])
+  assert.deepEqual(
+    sources.filter((source) => !existsSync(join(ROOT, source))),
+    [],
+  )
+})
 
-  it('finds out whether the daemon is well', async (t) => {
-    const [check = ''] = textsOf('HEALTHCHECK', finalStage)
-    const [, command = ''] = /^--.* CMD (\[.*\])$/.exec(check) ?? []
-    const [program, ...args]: readonly string[] = JSON.parse(command)
-    assert.equal(program, 'node')
-    const daemon = await startDaemonProcess(t, { args: ['--headless'] })
-    const listen = new URL(daemon.ready.gateway).host.replace('127.0.0.1', '0.0.0.0')
-    const ask = async (): Promise<unknown> => {
-      const env = { ...process.env, CLIPGATE_LISTEN: listen }
-      const asking = spawn(process.execPath, args, { env, stdio: 'ignore' })
-      const [code] = await once(asking, 'exit')
-      return code
-    }
-    assert.equal(await ask(), 0)
-    await daemon.stop()
-    assert.equal(await ask(), 1)
-  })
+it('the Dockerfile finds out whether the daemon is well', async (t) => {
+  const [check = ''] = textsOf('HEALTHCHECK', finalStage)
+  const [, command = ''] = /^--.* CMD (\[.*\])$/.exec(check) ?? []
+  const [program, ...args]: readonly string[] = JSON.parse(command)
+  assert.equal(program, 'node')
+  const daemon = await startDaemonProcess(t, { args: ['--headless'] })
+  const listen = new URL(daemon.ready.gateway).host.replace('127.0.0.1', '0.0.0.0')
+  const ask = async (): Promise<unknown> => {
+    const env = { ...process.env, CLIPGATE_LISTEN: listen }
+    const asking = spawn(process.execPath, args, { env, stdio: 'ignore' })
+    const [code] = await once(asking, 'exit')
+    return code
+  }
+  assert.equal(await ask(), 0)
+  await daemon.stop()
+  assert.equal(await ask(), 1)
 })

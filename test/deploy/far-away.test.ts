@@ -203,9 +203,11 @@ async function testDoctor(t: TestContext, { node, phone, certificate }: FarAway)
   }
 }
 
-describe('the stand-in for a container', () => {
-  const tools = needsMachines('setpriv')
-  it('can write to the data directory and nowhere else, and has no rights', tools, async (t) => {
+const tools = needsMachines('setpriv')
+it(
+  'the stand-in for a container can write to the data directory and nowhere else, and has no rights',
+  tools,
+  async (t) => {
     const machine = await makeMachine(t, 'node')
     const folder = await temporaryFolder(t)
     const data = join(folder, 'data')
@@ -215,8 +217,8 @@ describe('the stand-in for a container', () => {
     await inside('touch', join(data, 'new'))
     await assert.rejects(inside('touch', join(folder, 'new')), /Read-only file system/)
     assert.match(await inside('cat', '/proc/self/status'), /^CapEff:\t0+$/m)
-  })
-})
+  },
+)
 
 const TOGETHER = { concurrency: true }
 

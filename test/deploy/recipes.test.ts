@@ -22,57 +22,55 @@ const INSTALL = readFileSync(join(ROOT, 'docs/guides/install.md'), 'utf8')
 
 const GRACE_S = 8
 
-describe('the recipes', () => {
-  it('are all described', () => {
-    const missing = RECIPES.filter((path) => !README.includes(path))
-    assert.deepEqual(missing, [])
-    const unknown = STARTERS.filter((path) => !INSTALL.includes(path))
-    assert.deepEqual(unknown, [])
-  })
+it('the recipes are all described', () => {
+  const missing = RECIPES.filter((path) => !README.includes(path))
+  assert.deepEqual(missing, [])
+  const unknown = STARTERS.filter((path) => !INSTALL.includes(path))
+  assert.deepEqual(unknown, [])
+})
 
-  it('start the daemon in each place that they are for', () => {
-    assert.deepEqual(STARTERS, [
-      'Dockerfile',
-      'launchd/clipgate.plist',
-      'openrc/clipgate',
-      'openwrt/clipgate',
-      'systemd/system/clipgate.service',
-      'systemd/user/clipgate.service',
-      'termux/clipgate/run',
-      'windows/clipgate-task.xml',
-    ])
-  })
+it('the recipes start the daemon in each place that they are for', () => {
+  assert.deepEqual(STARTERS, [
+    'Dockerfile',
+    'launchd/clipgate.plist',
+    'openrc/clipgate',
+    'openwrt/clipgate',
+    'systemd/system/clipgate.service',
+    'systemd/user/clipgate.service',
+    'termux/clipgate/run',
+    'windows/clipgate-task.xml',
+  ])
+})
 
-  for (const path of STARTERS) {
-    it(`give it settings that it has: ${path}`, () => {
-      const text = readRecipe(path)
-      for (const args of callsOf(text)) settingsOf(args, variablesOf(text))
-    })
-  }
-
-  it('use a clipboard on desktops, and none on servers', () => {
-    const seen = STARTERS.map((path) => {
-      const text = readRecipe(path)
-      const { headless, clipboard } = settingsOf(callsOf(text)[0] ?? [], variablesOf(text))
-      return [path.split('/').slice(0, -1).join('/'), headless || clipboard === 'none']
-    })
-    assert.deepEqual(Object.fromEntries(seen), {
-      '': true,
-      launchd: false,
-      openrc: true,
-      openwrt: true,
-      'systemd/system': true,
-      'systemd/user': false,
-      'termux/clipgate': true,
-      windows: false,
-    })
+for (const path of STARTERS) {
+  it(`the recipes give it settings that it has: ${path}`, () => {
+    const text = readRecipe(path)
+    for (const args of callsOf(text)) settingsOf(args, variablesOf(text))
   })
+}
 
-  const scripts = RECIPES.filter((path) => readRecipe(path).startsWith('#!'))
-  it('are shell scripts that a shell can read', needs('dash'), () => {
-    assert.ok(scripts.length >= 5, `these are scripts: ${scripts.join()}`)
-    for (const path of scripts) execFileSync('dash', ['-n', join(ROOT, 'deploy', path)])
+it('the recipes use a clipboard on desktops, and none on servers', () => {
+  const seen = STARTERS.map((path) => {
+    const text = readRecipe(path)
+    const { headless, clipboard } = settingsOf(callsOf(text)[0] ?? [], variablesOf(text))
+    return [path.split('/').slice(0, -1).join('/'), headless || clipboard === 'none']
   })
+  assert.deepEqual(Object.fromEntries(seen), {
+    '': true,
+    launchd: false,
+    openrc: true,
+    openwrt: true,
+    'systemd/system': true,
+    'systemd/user': false,
+    'termux/clipgate': true,
+    windows: false,
+  })
+})
+
+const scripts = RECIPES.filter((path) => readRecipe(path).startsWith('#!'))
+it('the recipes are shell scripts that a shell can read', needs('dash'), () => {
+  assert.ok(scripts.length >= 5, `these are scripts: ${scripts.join()}`)
+  for (const path of scripts) execFileSync('dash', ['-n', join(ROOT, 'deploy', path)])
 })
 
 describe('docs/guides/install.md', () => {

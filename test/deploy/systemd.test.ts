@@ -28,38 +28,36 @@ describe('the systemd units', needs('systemd-analyze'), () => {
   })
 })
 
-describe('both systemd units', () => {
-  for (const path of [SYSTEM, USER]) {
-    const unit = readRecipe(path)
-    it(`let Node compile, which it does while it runs: ${path}`, () => {
-      assert.equal(directive(unit, 'MemoryDenyWriteExecute'), undefined)
-      assert.match(directive(unit, 'SystemCallFilter') ?? '', /@system-service/)
-    })
-
-    it(`let it ask for the addresses of the machine: ${path}`, () => {
-      assert.match(directive(unit, 'RestrictAddressFamilies') ?? '', /\bAF_NETLINK\b/)
-    })
-
-    it(`give uploads the time that they are promised: ${path}`, () => {
-      const stop = Number(/^(\d+)s$/.exec(directive(unit, 'TimeoutStopSec') ?? '')?.[1])
-      const where = { platform: 'linux', environment: {}, home: '/' } as const
-      const listeners = ['gateway', 'control'].length
-      assert.ok(stop * 1000 > listeners * SETTINGS.grace.fallback(where), `${stop} s are enough`)
-    })
-  }
-
-  it('tell a desktop session from a server', () => {
-    assert.equal(directive(readRecipe(USER), 'WantedBy'), 'graphical-session.target')
-    assert.equal(directive(readRecipe(SYSTEM), 'User'), 'clipgate')
-    assert.equal(directive(readRecipe(SYSTEM), 'StateDirectoryMode'), '0700')
-    assert.deepEqual(
-      defaultListen('headless').map(({ host }) => host),
-      ['127.0.0.1'],
-    )
+for (const path of [SYSTEM, USER]) {
+  const unit = readRecipe(path)
+  it(`both systemd units let Node compile, which it does while it runs: ${path}`, () => {
+    assert.equal(directive(unit, 'MemoryDenyWriteExecute'), undefined)
+    assert.match(directive(unit, 'SystemCallFilter') ?? '', /@system-service/)
   })
 
-  it('leave /proc as it is, which the lock of the data directory is compared with', () => {
-    const remounting = /^(?:ProtectKernelTunables|ProtectControlGroups|ProtectProc|ProcSubset)=/m
-    assert.doesNotMatch(readRecipe(SYSTEM), remounting)
+  it(`both systemd units let it ask for the addresses of the machine: ${path}`, () => {
+    assert.match(directive(unit, 'RestrictAddressFamilies') ?? '', /\bAF_NETLINK\b/)
   })
+
+  it(`both systemd units give uploads the time that they are promised: ${path}`, () => {
+    const stop = Number(/^(\d+)s$/.exec(directive(unit, 'TimeoutStopSec') ?? '')?.[1])
+    const where = { platform: 'linux', environment: {}, home: '/' } as const
+    const listeners = ['gateway', 'control'].length
+    assert.ok(stop * 1000 > listeners * SETTINGS.grace.fallback(where), `${stop} s are enough`)
+  })
+}
+
+it('both systemd units tell a desktop session from a server', () => {
+  assert.equal(directive(readRecipe(USER), 'WantedBy'), 'graphical-session.target')
+  assert.equal(directive(readRecipe(SYSTEM), 'User'), 'clipgate')
+  assert.equal(directive(readRecipe(SYSTEM), 'StateDirectoryMode'), '0700')
+  assert.deepEqual(
+    defaultListen('headless').map(({ host }) => host),
+    ['127.0.0.1'],
+  )
+})
+
+it('both systemd units leave /proc as it is, which the lock of the data directory is compared with', () => {
+  const remounting = /^(?:ProtectKernelTunables|ProtectControlGroups|ProtectProc|ProcSubset)=/m
+  assert.doesNotMatch(readRecipe(SYSTEM), remounting)
 })

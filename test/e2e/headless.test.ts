@@ -4,7 +4,7 @@ import { readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -25,121 +25,119 @@ async function startupFailure(
   throw new assert.AssertionError({ message: `it started: ${daemon.stderr()}` })
 }
 
-describe('a headless daemon', () => {
-  it('serves what a phone pushes, and survives being killed with it', async (t) => {
-    const folder = await temporaryFolder(t)
-    const first = await startDaemonProcess(t, { ...HEADLESS, folder })
-    assert.deepEqual(
-      [first.ready.mode, first.ready.clipboard, first.ready.pid],
-      ['headless', 'none', first.child.pid],
-    )
-    const device = await first.pair('Pixel')
-    const bytes = Buffer.alloc(3_000_000, 'clipgate')
-    const phone = createPhone(device, first.ready.gateway)
-    await phone.pushFile('File', 'a b.bin', bytes)
-    await phone.pushText('hello')
-    first.child.kill('SIGKILL')
-    await once(first.child, 'exit')
+it('a headless daemon serves what a phone pushes, and survives being killed with it', async (t) => {
+  const folder = await temporaryFolder(t)
+  const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+  assert.deepEqual(
+    [first.ready.mode, first.ready.clipboard, first.ready.pid],
+    ['headless', 'none', first.child.pid],
+  )
+  const device = await first.pair('Pixel')
+  const bytes = Buffer.alloc(3_000_000, 'clipgate')
+  const phone = createPhone(device, first.ready.gateway)
+  await phone.pushFile('File', 'a b.bin', bytes)
+  await phone.pushText('hello')
+  first.child.kill('SIGKILL')
+  await once(first.child, 'exit')
 
-    const second = await startDaemonProcess(t, { ...HEADLESS, folder })
-    const again = createPhone(device, second.ready.gateway)
-    assert.equal((await again.document())['text'], 'hello')
-    const response = await again.fetch('/file/a%20b.bin')
-    assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes)
-    assert.equal(await second.stop(), 0)
-  })
+  const second = await startDaemonProcess(t, { ...HEADLESS, folder })
+  const again = createPhone(device, second.ready.gateway)
+  assert.equal((await again.document())['text'], 'hello')
+  const response = await again.fetch('/file/a%20b.bin')
+  assert.deepEqual(Buffer.from(await response.arrayBuffer()), bytes)
+  assert.equal(await second.stop(), 0)
+})
 
-  it('refuses a device right after rotate and revoke, and closes its connection', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const device = await daemon.pair('Pixel')
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    t.after(() => agent.destroy())
-    const sockets = new Set<unknown>()
-    const status = ({ username, password }: typeof device) =>
-      new Promise<number | undefined>((resolve, reject) => {
-        const onResponse = (response: IncomingMessage): void => {
-          sockets.add(response.socket)
-          response.resume().on('end', () => resolve(response.statusCode))
-        }
-        get(
-          `${daemon.ready.gateway}/Sync.json`,
-          { agent, auth: `${username}:${password}` },
-          onResponse,
-        ).on('error', reject)
-      })
-
-    assert.equal(await status(device), 200)
-    const rotated: typeof device = JSON.parse(
-      (await daemon.run('rotate', device.username, '--json')).stdout,
-    )
-    assert.equal(await status(device), 401)
-    assert.equal(await status(rotated), 200)
-    await daemon.run('revoke', device.id)
-    assert.equal(await status(rotated), 401)
-    assert.equal(sockets.size, 3, 'a new one after each')
-  })
-
-  it('keeps everything in one private folder', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
-    await phone.pushFile('File', 'a', Buffer.from('bytes'))
-    await phone.fetch('/file/staged', { method: 'PUT', body: 'waits' })
-    const data = join(daemon.folder, 'data')
-    for (const path of ['', ...(await readdir(data, { recursive: true }))]) {
-      const info = await stat(join(data, path))
-      assert.equal((info.mode & 0o777).toString(8), info.isDirectory() ? '700' : '600', path)
-    }
-    const written = await Promise.all(
-      ['devices.json', 'item.json', 'lock'].map((name) => readFile(join(data, name), 'utf8')),
-    )
-    const { password } = await daemon.pair('Other')
-    assert.equal(
-      written.some((text) => text.includes(password)),
-      false,
-    )
-  })
-
-  it('says who holds the data directory when there is a second one', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const failure = await startupFailure(t, { ...HEADLESS, folder: daemon.folder })
-    assert.match(failure, new RegExp(`\\b${daemon.ready.pid}\\b`))
-  })
-
-  it('names the address when a port is taken, and leaves no lock behind', async (t) => {
-    const taken = createServer()
-    await once(taken.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => taken.close())
-    // `listen` was given an address, so this is one.
-    const { port } = taken.address() as AddressInfo
-    const folder = await temporaryFolder(t)
-    for (const option of ['--listen', '--control']) {
-      const args = ['--headless', option, `127.0.0.1:${port}`]
-      assert.match(await startupFailure(t, { args, folder }), new RegExp(`127\\.0\\.0\\.1:${port}`))
-    }
-    await startDaemonProcess(t, { ...HEADLESS, folder })
-  })
-
-  it('does not start on files that it cannot read, names them and leaves them alone', async (t) => {
-    for (const name of ['devices.json', 'item.json']) {
-      for (const content of ['{"version":1', '{"version":99}', '[]']) {
-        const folder = await temporaryFolder(t)
-        const daemon = await startDaemonProcess(t, { ...HEADLESS, folder })
-        await daemon.stop()
-        const path = join(folder, 'data', name)
-        await writeFile(path, content)
-        assert.match(
-          await startupFailure(t, { ...HEADLESS, folder }),
-          new RegExp(name.replace('.', '\\.')),
-        )
-        assert.equal(await readFile(path, 'utf8'), content)
+it('a headless daemon refuses a device right after rotate and revoke, and closes its connection', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const device = await daemon.pair('Pixel')
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.after(() => agent.destroy())
+  const sockets = new Set<unknown>()
+  const status = ({ username, password }: typeof device) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const onResponse = (response: IncomingMessage): void => {
+        sockets.add(response.socket)
+        response.resume().on('end', () => resolve(response.statusCode))
       }
-    }
-  })
+      get(
+        `${daemon.ready.gateway}/Sync.json`,
+        { agent, auth: `${username}:${password}` },
+        onResponse,
+      ).on('error', reject)
+    })
 
-  it('goes on headless, and says why, where there is no display', async (t) => {
-    const daemon = await startDaemonProcess(t)
-    assert.deepEqual([daemon.ready.mode, daemon.ready.clipboard], ['headless', 'none'])
-    assert.equal(await daemon.stop(), 0)
-    assert.match(daemon.stderr(), /DISPLAY/)
-  })
+  assert.equal(await status(device), 200)
+  const rotated: typeof device = JSON.parse(
+    (await daemon.run('rotate', device.username, '--json')).stdout,
+  )
+  assert.equal(await status(device), 401)
+  assert.equal(await status(rotated), 200)
+  await daemon.run('revoke', device.id)
+  assert.equal(await status(rotated), 401)
+  assert.equal(sockets.size, 3, 'a new one after each')
+})
+
+it('a headless daemon keeps everything in one private folder', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+  await phone.pushFile('File', 'a', Buffer.from('bytes'))
+  await phone.fetch('/file/staged', { method: 'PUT', body: 'waits' })
+  const data = join(daemon.folder, 'data')
+  for (const path of ['', ...(await readdir(data, { recursive: true }))]) {
+    const info = await stat(join(data, path))
+    assert.equal((info.mode & 0o777).toString(8), info.isDirectory() ? '700' : '600', path)
+  }
+  const written = await Promise.all(
+    ['devices.json', 'item.json', 'lock'].map((name) => readFile(join(data, name), 'utf8')),
+  )
+  const { password } = await daemon.pair('Other')
+  assert.equal(
+    written.some((text) => text.includes(password)),
+    false,
+  )
+})
+
+it('a headless daemon says who holds the data directory when there is a second one', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const failure = await startupFailure(t, { ...HEADLESS, folder: daemon.folder })
+  assert.match(failure, new RegExp(`\\b${daemon.ready.pid}\\b`))
+})
+
+it('a headless daemon names the address when a port is taken, and leaves no lock behind', async (t) => {
+  const taken = createServer()
+  await once(taken.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => taken.close())
+  // `listen` was given an address, so this is one.
+  const { port } = taken.address() as AddressInfo
+  const folder = await temporaryFolder(t)
+  for (const option of ['--listen', '--control']) {
+    const args = ['--headless', option, `127.0.0.1:${port}`]
+    assert.match(await startupFailure(t, { args, folder }), new RegExp(`127\\.0\\.0\\.1:${port}`))
+  }
+  await startDaemonProcess(t, { ...HEADLESS, folder })
+})
+
+it('a headless daemon does not start on files that it cannot read, names them and leaves them alone', async (t) => {
+  for (const name of ['devices.json', 'item.json']) {
+    for (const content of ['{"version":1', '{"version":99}', '[]']) {
+      const folder = await temporaryFolder(t)
+      const daemon = await startDaemonProcess(t, { ...HEADLESS, folder })
+      await daemon.stop()
+      const path = join(folder, 'data', name)
+      await writeFile(path, content)
+      assert.match(
+        await startupFailure(t, { ...HEADLESS, folder }),
+        new RegExp(name.replace('.', '\\.')),
+      )
+      assert.equal(await readFile(path, 'utf8'), content)
+    }
+  }
+})
+
+it('a headless daemon goes on headless, and says why, where there is no display', async (t) => {
+  const daemon = await startDaemonProcess(t)
+  assert.deepEqual([daemon.ready.mode, daemon.ready.clipboard], ['headless', 'none'])
+  assert.equal(await daemon.stop(), 0)
+  assert.match(daemon.stderr(), /DISPLAY/)
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
 import { openEvents, readFrames } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
@@ -43,60 +43,55 @@ async function follow(t: TestContext, control: string, headers: { authorization:
   return { until }
 }
 
-describe('the panel of a daemon', () => {
-  it('shows what devices do, as they do it, and says goodbye when the daemon stops', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ['--headless'] })
-    const { control, gateway } = daemon.ready
-    const { until } = await follow(t, control, await enter(daemon))
-    assert.ok(await until(({ devices }) => devices.length === 0), 'nobody yet')
+it('the panel of a daemon shows what devices do, as they do it, and says goodbye when the daemon stops', async (t) => {
+  const daemon = await startDaemonProcess(t, { args: ['--headless'] })
+  const { control, gateway } = daemon.ready
+  const { until } = await follow(t, control, await enter(daemon))
+  assert.ok(await until(({ devices }) => devices.length === 0), 'nobody yet')
 
-    const device = await daemon.pair('My phone')
-    const paired = await until(({ devices }) => devices.length === 1)
-    assert.deepEqual(
-      [paired?.devices[0]?.label, paired?.devices[0]?.lastSeenAt],
-      ['My phone', null],
-    )
+  const device = await daemon.pair('My phone')
+  const paired = await until(({ devices }) => devices.length === 1)
+  assert.deepEqual([paired?.devices[0]?.label, paired?.devices[0]?.lastSeenAt], ['My phone', null])
 
-    const phone = createPhone(device, gateway)
-    await phone.document()
-    assert.ok(await until(({ devices }) => devices[0]?.lastSeenAt !== null), 'seen')
+  const phone = createPhone(device, gateway)
+  await phone.document()
+  assert.ok(await until(({ devices }) => devices[0]?.lastSeenAt !== null), 'seen')
 
-    const stream = await openEvents(t, gateway, phone.authorization)
-    assert.ok(await until(({ devices }) => devices[0]?.streams === 1), 'a stream')
-    stream.close()
-    assert.ok(await until(({ devices }) => devices[0]?.streams === 0), 'no stream')
+  const stream = await openEvents(t, gateway, phone.authorization)
+  assert.ok(await until(({ devices }) => devices[0]?.streams === 1), 'a stream')
+  stream.close()
+  assert.ok(await until(({ devices }) => devices[0]?.streams === 0), 'no stream')
 
-    await phone.fetch('/file/a.bin', { method: 'PUT', body: 'bytes' })
-    assert.ok(await until(({ status }) => status.storage.stagedUploads === 1), 'staged')
-    await phone.pushFile('File', 'a.bin', Buffer.from('bytes'))
-    assert.ok(await until(({ item }) => item?.dataName === 'a.bin'), 'pushed')
-    await daemon.run('revoke', device.id)
-    assert.ok(await until(({ devices }) => devices.length === 0), 'revoked')
+  await phone.fetch('/file/a.bin', { method: 'PUT', body: 'bytes' })
+  assert.ok(await until(({ status }) => status.storage.stagedUploads === 1), 'staged')
+  await phone.pushFile('File', 'a.bin', Buffer.from('bytes'))
+  assert.ok(await until(({ item }) => item?.dataName === 'a.bin'), 'pushed')
+  await daemon.run('revoke', device.id)
+  assert.ok(await until(({ devices }) => devices.length === 0), 'revoked')
 
-    // Nobody waits for a stream of the panel, which ends properly.
-    const ended = until(() => false)
-    assert.equal(await daemon.stop(), 0)
-    assert.equal(await ended, undefined)
-  })
+  // Nobody waits for a stream of the panel, which ends properly.
+  const ended = until(() => false)
+  assert.equal(await daemon.stop(), 0)
+  assert.equal(await ended, undefined)
+})
 
-  it('knows nobody any more after the daemon was started again, and removes what led there', async (t) => {
-    const folder = await temporaryFolder(t)
-    const first = await startDaemonProcess(t, { args: ['--headless'], folder })
-    const headers = await enter(first)
-    const earlier = await readFile(join(folder, 'data', 'control.token'), 'utf8')
-    assert.equal((await fetch(`${first.ready.control}/state`, { headers })).status, 200)
-    first.child.kill('SIGKILL')
-    await once(first.child, 'close')
-    // Of `clipgate panel`, and of a version that had sessions.
-    const left = ['open-panel.html', 'panel.key'].map((name) => join(folder, 'data', name))
-    for (const path of left) await writeFile(path, 'left')
-    const second = await startDaemonProcess(t, { args: ['--headless'], folder })
-    for (const path of left) await assert.rejects(stat(path), { code: 'ENOENT' })
-    const commands = { authorization: `Bearer ${earlier.trim()}` }
-    for (const old of [headers, commands]) {
-      assert.equal((await fetch(`${second.ready.control}/state`, { headers: old })).status, 401)
-    }
-    const token = headers.authorization.slice('Bearer '.length)
-    assert.ok(!`${first.stderr()}${second.stderr()}`.includes(token), 'logged')
-  })
+it('the panel of a daemon knows nobody any more after the daemon was started again, and removes what led there', async (t) => {
+  const folder = await temporaryFolder(t)
+  const first = await startDaemonProcess(t, { args: ['--headless'], folder })
+  const headers = await enter(first)
+  const earlier = await readFile(join(folder, 'data', 'control.token'), 'utf8')
+  assert.equal((await fetch(`${first.ready.control}/state`, { headers })).status, 200)
+  first.child.kill('SIGKILL')
+  await once(first.child, 'close')
+  // Of `clipgate panel`, and of a version that had sessions.
+  const left = ['open-panel.html', 'panel.key'].map((name) => join(folder, 'data', name))
+  for (const path of left) await writeFile(path, 'left')
+  const second = await startDaemonProcess(t, { args: ['--headless'], folder })
+  for (const path of left) await assert.rejects(stat(path), { code: 'ENOENT' })
+  const commands = { authorization: `Bearer ${earlier.trim()}` }
+  for (const old of [headers, commands]) {
+    assert.equal((await fetch(`${second.ready.control}/state`, { headers: old })).status, 401)
+  }
+  const token = headers.authorization.slice('Bearer '.length)
+  assert.ok(!`${first.stderr()}${second.stderr()}`.includes(token), 'logged')
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { describe, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
 import { LOADER } from '../support/loader.ts'
@@ -29,58 +29,56 @@ async function startWatch(t: TestContext, link: string) {
   }
 }
 
-describe('clipgate watch on a real daemon', () => {
-  it('prints what a phone pushes', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ['--headless'] })
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
-    await phone.pushText('there already')
-    const { child, change, complaints } = await startWatch(t, (await daemon.pair('Watch')).link)
-    assert.equal((await change()).text, 'there already')
-    await phone.pushText('hello')
-    const { at, ...document } = await change()
-    assert.ok(Date.parse(at) <= Date.now(), at)
-    assert.deepEqual(document, await phone.document())
-    await phone.pushFile('File', 'a b.bin', Buffer.from('bytes'))
-    assert.deepEqual((await change()).dataName, 'a b.bin')
-    child.kill('SIGTERM')
-    assert.deepEqual(await once(child, 'close'), [0, null])
-    assert.equal(complaints.size, 0)
-  })
+it('clipgate watch on a real daemon prints what a phone pushes', async (t) => {
+  const daemon = await startDaemonProcess(t, { args: ['--headless'] })
+  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  await phone.pushText('there already')
+  const { child, change, complaints } = await startWatch(t, (await daemon.pair('Watch')).link)
+  assert.equal((await change()).text, 'there already')
+  await phone.pushText('hello')
+  const { at, ...document } = await change()
+  assert.ok(Date.parse(at) <= Date.now(), at)
+  assert.deepEqual(document, await phone.document())
+  await phone.pushFile('File', 'a b.bin', Buffer.from('bytes'))
+  assert.deepEqual((await change()).dataName, 'a b.bin')
+  child.kill('SIGTERM')
+  assert.deepEqual(await once(child, 'close'), [0, null])
+  assert.equal(complaints.size, 0)
+})
 
-  it('goes on when the daemon was restarted, with what changed meanwhile', async (t) => {
-    const folder = await temporaryFolder(t)
-    const first = await startDaemonProcess(t, { args: ['--headless'], folder })
-    const phone = await first.pair('Phone')
-    await createPhone(phone, first.ready.gateway).pushText('before')
-    const watched = await startWatch(t, (await first.pair('Watch')).link)
-    assert.equal((await watched.change()).text, 'before')
-    assert.equal(await first.stop(), 0)
-    assert.match(await watched.complaint(), /not connected, trying again/)
+it('clipgate watch on a real daemon goes on when the daemon was restarted, with what changed meanwhile', async (t) => {
+  const folder = await temporaryFolder(t)
+  const first = await startDaemonProcess(t, { args: ['--headless'], folder })
+  const phone = await first.pair('Phone')
+  await createPhone(phone, first.ready.gateway).pushText('before')
+  const watched = await startWatch(t, (await first.pair('Watch')).link)
+  assert.equal((await watched.change()).text, 'before')
+  assert.equal(await first.stop(), 0)
+  assert.match(await watched.complaint(), /not connected, trying again/)
 
-    // Where the watch does not look for it.
-    const elsewhere = await startDaemonProcess(t, { args: ['--headless'], folder })
-    await createPhone(phone, elsewhere.ready.gateway).pushText('meanwhile')
-    assert.equal(await elsewhere.stop(), 0)
+  // Where the watch does not look for it.
+  const elsewhere = await startDaemonProcess(t, { args: ['--headless'], folder })
+  await createPhone(phone, elsewhere.ready.gateway).pushText('meanwhile')
+  assert.equal(await elsewhere.stop(), 0)
 
-    const args = ['--headless', '--listen', new URL(first.ready.gateway).host]
-    const again = await startDaemonProcess(t, { args, folder })
-    assert.equal((await watched.change()).text, 'meanwhile')
-    assert.equal(await watched.complaint(), 'Connected again')
-    await createPhone(phone, again.ready.gateway).pushText('after')
-    assert.equal((await watched.change()).text, 'after')
-  })
+  const args = ['--headless', '--listen', new URL(first.ready.gateway).host]
+  const again = await startDaemonProcess(t, { args, folder })
+  assert.equal((await watched.change()).text, 'meanwhile')
+  assert.equal(await watched.complaint(), 'Connected again')
+  await createPhone(phone, again.ready.gateway).pushText('after')
+  assert.equal((await watched.change()).text, 'after')
+})
 
-  it('exits with 1 when its device gets another password', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ['--headless'] })
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
-    await phone.pushText('hello')
-    const device = await daemon.pair('Watch')
-    const { child, change, complaint } = await startWatch(t, device.link)
-    await change()
-    const closed = once(child, 'close')
-    await daemon.run('rotate', device.username, '--json')
-    assert.match(await complaint(), /the server ended the connection$/)
-    assert.match(await complaint(), /does not accept the user name and password/)
-    assert.deepEqual(await closed, [1, null])
-  })
+it('clipgate watch on a real daemon exits with 1 when its device gets another password', async (t) => {
+  const daemon = await startDaemonProcess(t, { args: ['--headless'] })
+  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  await phone.pushText('hello')
+  const device = await daemon.pair('Watch')
+  const { child, change, complaint } = await startWatch(t, device.link)
+  await change()
+  const closed = once(child, 'close')
+  await daemon.run('rotate', device.username, '--json')
+  assert.match(await complaint(), /the server ended the connection$/)
+  assert.match(await complaint(), /does not accept the user name and password/)
+  assert.deepEqual(await closed, [1, null])
 })

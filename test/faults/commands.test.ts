@@ -39,52 +39,48 @@ describe('a daemon whose very first push met a lack of descriptors', needs('prli
   })
 })
 
-describe('a command beside a daemon', () => {
-  it('drops no upload that the settings keep', async (t) => {
-    const env = { CLIPGATE_STAGING_TTL: '7d' }
-    const daemon = await startDaemonProcess(t, { ...HEADLESS, env })
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
-    await phone.fetch('/file/a', { method: 'PUT', body: 'precious' })
-    await daemon.stop()
-    const staging = join(daemon.folder, 'data', 'staging')
-    const [name = ''] = await readdir(staging)
-    const record = JSON.parse(await readFile(join(staging, name), 'utf8'))
-    const stagedAt = record.stagedAt - 2 * 3_600_000
-    await writeFile(join(staging, name), JSON.stringify({ ...record, stagedAt }))
-    await daemon.run('status')
-    assert.deepEqual(await readdir(staging), [name])
-  })
-
-  it('works while the daemon waits for an upload to end', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ['--headless', '--grace', '5m'] })
-    const device = await daemon.pair('Phone')
-    const upload = await connectTo(daemon)
-    upload.send(formatHead('PUT /file/a', device, 'Content-Length: 3\r\nExpect: 100-continue\r\n'))
-    assert.equal((await upload.read()).status, 100)
-    daemon.child.kill('SIGTERM')
-    const headers = { connection: 'close' }
-    while ((await fetch(`${daemon.ready.gateway}/healthz`, { headers })).status !== 503);
-    await daemon.run('revoke', device.id)
-  })
+it('a command beside a daemon drops no upload that the settings keep', async (t) => {
+  const env = { CLIPGATE_STAGING_TTL: '7d' }
+  const daemon = await startDaemonProcess(t, { ...HEADLESS, env })
+  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  await phone.fetch('/file/a', { method: 'PUT', body: 'precious' })
+  await daemon.stop()
+  const staging = join(daemon.folder, 'data', 'staging')
+  const [name = ''] = await readdir(staging)
+  const record = JSON.parse(await readFile(join(staging, name), 'utf8'))
+  const stagedAt = record.stagedAt - 2 * 3_600_000
+  await writeFile(join(staging, name), JSON.stringify({ ...record, stagedAt }))
+  await daemon.run('status')
+  assert.deepEqual(await readdir(staging), [name])
 })
 
-describe('a reader of a download that has seen enough', () => {
-  it('is no failure', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const device = await daemon.pair('Phone')
-    const phone = createPhone(device, daemon.ready.gateway)
-    await phone.pushFile('File', 'a', Buffer.alloc(8_000_000))
-    const link = join(daemon.folder, 'link')
-    await writeFile(link, device.link)
-    const args = ['pull', '--link-file', link, '--output', '-']
-    const child = spawn(process.execPath, [...LOADER, MAIN, ...args], {
-      env: isolatedEnvironment(daemon.folder),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    let stderr = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-    child.stdout.once('data', () => child.stdout.destroy())
-    assert.deepEqual(await once(child, 'close'), [0, null], stderr)
-    assert.equal(stderr, '')
+it('a command beside a daemon works while the daemon waits for an upload to end', async (t) => {
+  const daemon = await startDaemonProcess(t, { args: ['--headless', '--grace', '5m'] })
+  const device = await daemon.pair('Phone')
+  const upload = await connectTo(daemon)
+  upload.send(formatHead('PUT /file/a', device, 'Content-Length: 3\r\nExpect: 100-continue\r\n'))
+  assert.equal((await upload.read()).status, 100)
+  daemon.child.kill('SIGTERM')
+  const headers = { connection: 'close' }
+  while ((await fetch(`${daemon.ready.gateway}/healthz`, { headers })).status !== 503);
+  await daemon.run('revoke', device.id)
+})
+
+it('a reader of a download that has seen enough is no failure', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const device = await daemon.pair('Phone')
+  const phone = createPhone(device, daemon.ready.gateway)
+  await phone.pushFile('File', 'a', Buffer.alloc(8_000_000))
+  const link = join(daemon.folder, 'link')
+  await writeFile(link, device.link)
+  const args = ['pull', '--link-file', link, '--output', '-']
+  const child = spawn(process.execPath, [...LOADER, MAIN, ...args], {
+    env: isolatedEnvironment(daemon.folder),
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  child.stdout.once('data', () => child.stdout.destroy())
+  assert.deepEqual(await once(child, 'close'), [0, null], stderr)
+  assert.equal(stderr, '')
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, it, type TestContext } from 'node:test'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { readFrames } from '../support/event-reader.ts'
 import { buildProgram, type BuiltProgram } from './support/built-program.ts'
@@ -81,25 +81,23 @@ async function revokeAmong({ daemon, device }: Awaited<ReturnType<typeof start>>
   assert.equal((await daemon.run('devices', '--json')).stdout.trim(), '[]')
 }
 
-describe('strangers in every place of the control listener', () => {
-  for (const [way, bytes] of WAYS) {
-    it(`who ${way} do not keep the owner from anything`, async (t) => {
-      const started = await start(t)
-      const { port, isGone, daemon } = started
-      const end = await gather(t, { port, count: PLACES, bytes: bytes(`${HOST}:${port}`) })
-      await revokeAmong(started)
-      await isGone()
-      assert.equal((await fetch(daemon.ready.control)).status, 200)
-      await end()
-    })
-  }
-
-  it('who come back at once whenever they are hung up on do not, either', async (t) => {
+for (const [way, bytes] of WAYS) {
+  it(`strangers in every place of the control listener who ${way} do not keep the owner from anything`, async (t) => {
     const started = await start(t)
-    const { port, isGone } = started
-    const end = await gather(t, { port, count: PLACES + 1, bytes: 'GET', isPersistent: true })
+    const { port, isGone, daemon } = started
+    const end = await gather(t, { port, count: PLACES, bytes: bytes(`${HOST}:${port}`) })
     await revokeAmong(started)
     await isGone()
+    assert.equal((await fetch(daemon.ready.control)).status, 200)
     await end()
   })
+}
+
+it('strangers in every place of the control listener who come back at once whenever they are hung up on do not, either', async (t) => {
+  const started = await start(t)
+  const { port, isGone } = started
+  const end = await gather(t, { port, count: PLACES + 1, bytes: 'GET', isPersistent: true })
+  await revokeAmong(started)
+  await isGone()
+  await end()
 })

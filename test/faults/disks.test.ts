@@ -405,26 +405,24 @@ describe('a device that is shut out', needsMount, () => {
   })
 })
 
-describe('a command without a daemon', () => {
-  it(
-    'shuts nobody out when it cannot save that, and changes nothing',
-    needs('prlimit'),
-    async (t) => {
-      const { daemon, device, files } = await startUsed(t, {})
-      for (const label of ['Second', 'Third', 'Fourth']) await daemon.pair(label)
-      assert.equal(await daemon.stop(), 0)
-      const stored = await files()
-      // The lock fits, and the devices do not.
-      const wrapper = ['prlimit', '--fsize=700']
-      const limited = daemonCommand(daemon.folder, { main: program.main, wrapper })
-      for (const command of ['revoke', 'rotate']) {
-        const stderr = /^Cannot save .*devices\.json: there is no space left$/m
-        await assert.rejects(limited.run(command, device.id), { code: 1, stdout: '', stderr })
-        assert.deepEqual(await files(), stored)
-      }
-    },
-  )
-})
+it(
+  'a command without a daemon shuts nobody out when it cannot save that, and changes nothing',
+  needs('prlimit'),
+  async (t) => {
+    const { daemon, device, files } = await startUsed(t, {})
+    for (const label of ['Second', 'Third', 'Fourth']) await daemon.pair(label)
+    assert.equal(await daemon.stop(), 0)
+    const stored = await files()
+    // The lock fits, and the devices do not.
+    const wrapper = ['prlimit', '--fsize=700']
+    const limited = daemonCommand(daemon.folder, { main: program.main, wrapper })
+    for (const command of ['revoke', 'rotate']) {
+      const stderr = /^Cannot save .*devices\.json: there is no space left$/m
+      await assert.rejects(limited.run(command, device.id), { code: 1, stdout: '', stderr })
+      assert.deepEqual(await files(), stored)
+    }
+  },
+)
 
 const NOBODY = 65_534
 

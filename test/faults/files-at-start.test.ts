@@ -18,7 +18,7 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, it, type TestContext } from 'node:test'
 import {
   startDaemonProcess,
   type DaemonProcess,
@@ -241,141 +241,140 @@ async function isRefused(t: TestContext, [name, , spoil, end]: Refused): Promise
   assert.deepEqual(await readTree(folder), spoilt)
 }
 
-describe('a daemon does not start, says what to do, and leaves everything as it is', () => {
-  for (const refused of REFUSED) {
-    const [name, what] = refused
-    it(`when ${name} is ${what}`, (t) => isRefused(t, refused))
-  }
+for (const refused of REFUSED) {
+  const [name, what] = refused
+  it(`a daemon does not start, says what to do, and leaves everything as it is when ${name} is ${what}`, (t) =>
+    isRefused(t, refused))
+}
 
-  for (const refused of REFUSED_TO_ROOT) {
-    const [name, what] = refused
-    it(`when ${name} is ${what}`, asRoot, (t) => isRefused(t, refused))
-  }
+for (const refused of REFUSED_TO_ROOT) {
+  const [name, what] = refused
+  it(
+    `a daemon does not start, says what to do, and leaves everything as it is when ${name} is ${what}`,
+    asRoot,
+    (t) => isRefused(t, refused),
+  )
+}
+
+it('a daemon starts all the same when others could read its files, and takes them away from them', async (t) => {
+  const { folder, paths } = await copyWorn(t)
+  const { data, devices, item, blob, record, token } = paths
+  const files = [devices, item, blob, record, token]
+  const folders = [data, join(data, 'blobs'), join(data, 'staging')]
+  for (const path of files) await chmod(path, 0o644)
+  for (const path of folders) await chmod(path, 0o755)
+  const daemon = await start(t, folder)
+  for (const path of files) assert.equal(await modeOf(path), '600', path)
+  for (const path of folders) assert.equal(await modeOf(path), '700', path)
+  assert.match(daemon.stderr(), /Other users could read the devices file; not any more/)
+  assert.equal(String(await phoneOf(daemon).download()), 'the item')
+  assert.equal(await commit(phoneOf(daemon)), 'it waits')
 })
 
-describe('a daemon starts all the same', () => {
-  it('when others could read its files, and takes them away from them', async (t) => {
-    const { folder, paths } = await copyWorn(t)
-    const { data, devices, item, blob, record, token } = paths
-    const files = [devices, item, blob, record, token]
-    const folders = [data, join(data, 'blobs'), join(data, 'staging')]
-    for (const path of files) await chmod(path, 0o644)
-    for (const path of folders) await chmod(path, 0o755)
+for (const [what, spoil, remedy] of [
+  ['cut off', halve, 'left as it is; remove it when it is not needed'],
+  ['of a newer version', newer, 'left as it is; run the newer version of clipgate that wrote it'],
+] as const) {
+  it(`a daemon starts all the same when a staged upload has a record that is ${what}: both are left`, async (t) => {
+    const {
+      folder,
+      paths: { record },
+    } = await copyWorn(t)
+    const before = await readFile(record)
+    await spoil(record)
     const daemon = await start(t, folder)
-    for (const path of files) assert.equal(await modeOf(path), '600', path)
-    for (const path of folders) assert.equal(await modeOf(path), '700', path)
-    assert.match(daemon.stderr(), /Other users could read the devices file; not any more/)
+    const named = `path=${JSON.stringify(record)} remedy="${remedy}"`
+    assert.ok(daemon.stderr().includes(named), daemon.stderr())
     assert.equal(String(await phoneOf(daemon).download()), 'the item')
-    assert.equal(await commit(phoneOf(daemon)), 'it waits')
+    await daemon.stop()
+    // Whoever knows what to do with it still can.
+    await writeFile(record, before)
+    assert.equal(await commit(phoneOf(await start(t, folder))), 'it waits')
   })
+}
 
-  for (const [what, spoil, remedy] of [
-    ['cut off', halve, 'left as it is; remove it when it is not needed'],
-    ['of a newer version', newer, 'left as it is; run the newer version of clipgate that wrote it'],
-  ] as const) {
-    it(`when a staged upload has a record that is ${what}: both are left`, async (t) => {
-      const {
-        folder,
-        paths: { record },
-      } = await copyWorn(t)
-      const before = await readFile(record)
-      await spoil(record)
-      const daemon = await start(t, folder)
-      const named = `path=${JSON.stringify(record)} remedy="${remedy}"`
-      assert.ok(daemon.stderr().includes(named), daemon.stderr())
-      assert.equal(String(await phoneOf(daemon).download()), 'the item')
-      await daemon.stop()
-      // Whoever knows what to do with it still can.
-      await writeFile(record, before)
-      assert.equal(await commit(phoneOf(await start(t, folder))), 'it waits')
-    })
-  }
-
-  const TOKENS: Readonly<Record<string, Spoil>> = {
-    garbage: write('\x00\xff'),
-    'readable to all': (path) => chmod(path, 0o644),
-    'a link': link,
-  }
-  for (const [what, spoil] of Object.entries(TOKENS)) {
-    it(`when the token of an earlier run is ${what}: it makes a new one`, async (t) => {
-      const {
-        folder,
-        paths: { token },
-      } = await copyWorn(t)
-      await spoil(token)
-      const daemon = await start(t, folder)
-      assert.equal(await modeOf(token), '600')
-      assert.ok((await lstat(token)).isFile(), 'it is a file of its own')
-      assert.equal(JSON.parse((await daemon.run('status', '--json')).stdout).running, true)
-    })
-  }
-
-  it('when a token became garbage while it runs: commands say what to do', async (t) => {
+const TOKENS: Readonly<Record<string, Spoil>> = {
+  garbage: write('\x00\xff'),
+  'readable to all': (path) => chmod(path, 0o644),
+  'a link': link,
+}
+for (const [what, spoil] of Object.entries(TOKENS)) {
+  it(`a daemon starts all the same when the token of an earlier run is ${what}: it makes a new one`, async (t) => {
     const {
       folder,
       paths: { token },
     } = await copyWorn(t)
+    await spoil(token)
     const daemon = await start(t, folder)
-    for (const content of ['\x00\xff', 'another', '']) {
-      await writeFile(token, content, 'latin1')
-      const stderr =
-        /^Cannot reach the daemon \(process \d+\): .*control\.token.*; stop it, or try again\n$/
-      await assert.rejects(daemon.run('status'), { stderr })
-    }
+    assert.equal(await modeOf(token), '600')
+    assert.ok((await lstat(token)).isFile(), 'it is a file of its own')
+    assert.equal(JSON.parse((await daemon.run('status', '--json')).stdout).running, true)
   })
+}
+
+it('a daemon starts all the same when a token became garbage while it runs: commands say what to do', async (t) => {
+  const {
+    folder,
+    paths: { token },
+  } = await copyWorn(t)
+  const daemon = await start(t, folder)
+  for (const content of ['\x00\xff', 'another', '']) {
+    await writeFile(token, content, 'latin1')
+    const stderr =
+      /^Cannot reach the daemon \(process \d+\): .*control\.token.*; stop it, or try again\n$/
+    await assert.rejects(daemon.run('status'), { stderr })
+  }
 })
 
-describe('whoever follows a remedy loses nothing', () => {
-  it('when the item cannot be read', async (t) => {
-    const {
-      folder,
-      paths: { data, item },
-    } = await copyWorn(t)
-    const good = await readFile(item)
-    await halve(item)
-    const { stderr } = await failToStart(t, folder, { main: program.main })
-    assert.ok(stderr.includes(RESTORE_ITEM), stderr)
-    const copy = join(folder, 'copy')
-    await cp(data, copy, { recursive: true })
-    await rename(item, join(folder, 'moved'))
-    const daemon = await start(t, folder)
-    assert.equal((await phoneOf(daemon).document())['text'], '')
-    assert.equal(await commit(phoneOf(daemon)), 'it waits')
-    await daemon.stop()
+it('whoever follows a remedy loses nothing when the item cannot be read', async (t) => {
+  const {
+    folder,
+    paths: { data, item },
+  } = await copyWorn(t)
+  const good = await readFile(item)
+  await halve(item)
+  const { stderr } = await failToStart(t, folder, { main: program.main })
+  assert.ok(stderr.includes(RESTORE_ITEM), stderr)
+  const copy = join(folder, 'copy')
+  await cp(data, copy, { recursive: true })
+  await rename(item, join(folder, 'moved'))
+  const daemon = await start(t, folder)
+  assert.equal((await phoneOf(daemon).document())['text'], '')
+  assert.equal(await commit(phoneOf(daemon)), 'it waits')
+  await daemon.stop()
 
-    // Somebody has mended the file.
-    await rm(data, { recursive: true })
-    await rename(copy, data)
-    await writeFile(item, good)
-    const mended = phoneOf(await start(t, folder))
-    assert.equal(String(await mended.download()), 'the item')
-    assert.equal(await commit(mended), 'it waits')
-  })
+  // Somebody has mended the file.
+  await rm(data, { recursive: true })
+  await rename(copy, data)
+  await writeFile(item, good)
+  const mended = phoneOf(await start(t, folder))
+  assert.equal(String(await mended.download()), 'the item')
+  assert.equal(await commit(mended), 'it waits')
+})
 
-  it('when the devices cannot be read', async (t) => {
-    const {
-      folder,
-      paths: { devices },
-    } = await copyWorn(t)
-    const moved = join(folder, 'moved')
-    await rename(devices, moved)
-    const daemon = await start(t, folder)
-    assert.equal((await phoneOf(daemon).fetch('/')).status, 401)
-    const again = createPhone(await daemon.pair('Again'), daemon.ready.gateway)
-    assert.equal(String(await again.download()), 'the item')
-    await daemon.stop()
-    await rename(moved, devices)
-    assert.equal(await commit(phoneOf(await start(t, folder))), 'it waits')
-  })
+it('whoever follows a remedy loses nothing when the devices cannot be read', async (t) => {
+  const {
+    folder,
+    paths: { devices },
+  } = await copyWorn(t)
+  const moved = join(folder, 'moved')
+  await rename(devices, moved)
+  const daemon = await start(t, folder)
+  assert.equal((await phoneOf(daemon).fetch('/')).status, 401)
+  const again = createPhone(await daemon.pair('Again'), daemon.ready.gateway)
+  assert.equal(String(await again.download()), 'the item')
+  await daemon.stop()
+  await rename(moved, devices)
+  assert.equal(await commit(phoneOf(await start(t, folder))), 'it waits')
+})
 
-  it('when the lock cannot be read', async (t) => {
-    const {
-      folder,
-      paths: { lock },
-    } = await copyWorn(t)
-    await writeFile(lock, '{')
-    await failToStart(t, folder, { main: program.main })
-    await unlink(lock)
-    assert.equal(await commit(phoneOf(await start(t, folder))), 'it waits')
-  })
+it('whoever follows a remedy loses nothing when the lock cannot be read', async (t) => {
+  const {
+    folder,
+    paths: { lock },
+  } = await copyWorn(t)
+  await writeFile(lock, '{')
+  await failToStart(t, folder, { main: program.main })
+  await unlink(lock)
+  assert.equal(await commit(phoneOf(await start(t, folder))), 'it waits')
 })

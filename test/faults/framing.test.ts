@@ -213,68 +213,62 @@ describe('a body', needsProc, () => {
   })
 })
 
-describe('every route', () => {
-  const limits = { maxFileBytes: 1000, maxMetadataBytes: 1000 }
+const limits = { maxFileBytes: 1000, maxMetadataBytes: 1000 }
 
-  async function serveRoutes(t: TestContext) {
-    const at = await serveGateway(t, limits)
-    const rows: readonly Route<Device>[] = deviceRoutes(at, new EventStreams(at), {
-      version: '',
-      ...limits,
-    })
-    const ask = async ({ method, pattern }: Route<Device>, ...fields: readonly string[]) => {
-      const client = await RawClient.connect(at.port)
-      t.after(() => client.close())
-      const path = pattern.replaceAll(/\{[^}]+\}/g, 'Text-0')
-      const lines = [
-        `${method} ${path} HTTP/1.1`,
-        'Host: box',
-        `Authorization: ${at.authorization}`,
-      ]
-      return client.send([...lines, ...fields, '', ''].join('\r\n')).read(method)
-    }
-    return { ...at, rows, ask }
+async function serveRoutes(t: TestContext) {
+  const at = await serveGateway(t, limits)
+  const rows: readonly Route<Device>[] = deviceRoutes(at, new EventStreams(at), {
+    version: '',
+    ...limits,
+  })
+  const ask = async ({ method, pattern }: Route<Device>, ...fields: readonly string[]) => {
+    const client = await RawClient.connect(at.port)
+    t.after(() => client.close())
+    const path = pattern.replaceAll(/\{[^}]+\}/g, 'Text-0')
+    const lines = [`${method} ${path} HTTP/1.1`, 'Host: box', `Authorization: ${at.authorization}`]
+    return client.send([...lines, ...fields, '', ''].join('\r\n')).read(method)
   }
+  return { ...at, rows, ask }
+}
 
-  const EXPECT = 'Expect: 100-continue'
+const EXPECT = 'Expect: 100-continue'
 
-  it('that takes a body refuses one that is too long before a byte of it', async (t) => {
-    const { rows, ask, memory, blobs } = await serveRoutes(t)
-    const taking = rows.filter(({ maxBody }) => maxBody > 0)
-    assert.ok(taking.length >= 7, `${taking.length}`)
-    for (const row of taking) {
-      for (const expect of [[], [EXPECT]]) {
-        const answer = await ask(row, `Content-Length: ${row.maxBody + 1}`, ...expect)
-        assert.equal(answer.status, 413, `${row.method} ${row.pattern}`)
-        assert.equal(answer.headers['connection'], 'close')
-      }
+it('every route that takes a body refuses one that is too long before a byte of it', async (t) => {
+  const { rows, ask, memory, blobs } = await serveRoutes(t)
+  const taking = rows.filter(({ maxBody }) => maxBody > 0)
+  assert.ok(taking.length >= 7, `${taking.length}`)
+  for (const row of taking) {
+    for (const expect of [[], [EXPECT]]) {
+      const answer = await ask(row, `Content-Length: ${row.maxBody + 1}`, ...expect)
+      assert.equal(answer.status, 413, `${row.method} ${row.pattern}`)
+      assert.equal(answer.headers['connection'], 'close')
     }
-    assert.deepEqual([memory.count, blobs.count], [0, 0])
-  })
+  }
+  assert.deepEqual([memory.count, blobs.count], [0, 0])
+})
 
-  it('that takes none answers at once, whatever is announced', async (t) => {
-    const { rows, ask } = await serveRoutes(t)
-    for (const row of rows.filter(({ maxBody }) => maxBody === 0)) {
-      // Its answer has no end; `at once` is what a stream does.
-      if (row.pattern === '/api/sse/clipboard') continue
-      for (const length of [`Content-Length: ${GIB}`, 'Transfer-Encoding: chunked']) {
-        const answer = await ask(row, length, EXPECT)
-        assert.ok([200, 201, 204, 404].includes(answer.status), `${row.method} ${row.pattern}`)
-        assert.equal(answer.headers['connection'], 'close')
-      }
+it('every route that takes none answers at once, whatever is announced', async (t) => {
+  const { rows, ask } = await serveRoutes(t)
+  for (const row of rows.filter(({ maxBody }) => maxBody === 0)) {
+    // Its answer has no end; `at once` is what a stream does.
+    if (row.pattern === '/api/sse/clipboard') continue
+    for (const length of [`Content-Length: ${GIB}`, 'Transfer-Encoding: chunked']) {
+      const answer = await ask(row, length, EXPECT)
+      assert.ok([200, 201, 204, 404].includes(answer.status), `${row.method} ${row.pattern}`)
+      assert.equal(answer.headers['connection'], 'close')
     }
-  })
+  }
+})
 
-  it('refuses compressed bodies, and never unpacks one', async (t) => {
-    const { rows, ask, memory, blobs } = await serveRoutes(t)
-    const codings = ['gzip', 'GZip', 'x-gzip', 'deflate', 'br', 'zstd', 'identity, gzip', '']
-    for (const row of rows) {
-      if (row.method === 'OPTIONS') continue
-      for (const coding of codings) {
-        const answer = await ask(row, 'Content-Length: 9', `Content-Encoding: ${coding}`, EXPECT)
-        assert.equal(answer.status, 415, `${row.method} ${row.pattern} ${coding}`)
-      }
+it('every route refuses compressed bodies, and never unpacks one', async (t) => {
+  const { rows, ask, memory, blobs } = await serveRoutes(t)
+  const codings = ['gzip', 'GZip', 'x-gzip', 'deflate', 'br', 'zstd', 'identity, gzip', '']
+  for (const row of rows) {
+    if (row.method === 'OPTIONS') continue
+    for (const coding of codings) {
+      const answer = await ask(row, 'Content-Length: 9', `Content-Encoding: ${coding}`, EXPECT)
+      assert.equal(answer.status, 415, `${row.method} ${row.pattern} ${coding}`)
     }
-    assert.deepEqual([memory.count, blobs.count], [0, 0])
-  })
+  }
+  assert.deepEqual([memory.count, blobs.count], [0, 0])
 })

@@ -28,31 +28,29 @@ before(async () => {
 
 after(() => program.remove())
 
-describe('a port that is taken', () => {
-  it('ends the start, is named, and leaves both daemons as they were', async (t) => {
-    const options = { main: program.main, args: ['--headless'] }
-    const holder = await startDaemonProcess(t, options)
-    const device = await holder.pair('Phone')
-    const fitness = await examine({ daemon: holder, device })
-    const folder = await temporaryFolder(t)
-    const other = await startDaemonProcess(t, { ...options, folder })
-    await other.stop()
-    const files = await readTree(folder)
-    const { port } = new URL(holder.ready.gateway)
-    for (const address of [`127.0.0.1:${port}`, `0.0.0.0:${port}`]) {
-      for (const option of ['--listen', '--control']) {
-        if (option === '--control' && address.startsWith('0')) continue
-        const args = ['--headless', option, address]
-        const { code, stderr } = await failToStart(t, folder, { ...options, args })
-        assert.equal(stderr, `Cannot listen on ${address}: something else listens there already\n`)
-        assert.equal(code, 1)
-        const { [`${folder}/data/control.token`]: _, ...left } = await readTree(folder)
-        const { [`${folder}/data/control.token`]: __, ...before } = files
-        assert.deepEqual(left, before)
-      }
+it('a port that is taken ends the start, is named, and leaves both daemons as they were', async (t) => {
+  const options = { main: program.main, args: ['--headless'] }
+  const holder = await startDaemonProcess(t, options)
+  const device = await holder.pair('Phone')
+  const fitness = await examine({ daemon: holder, device })
+  const folder = await temporaryFolder(t)
+  const other = await startDaemonProcess(t, { ...options, folder })
+  await other.stop()
+  const files = await readTree(folder)
+  const { port } = new URL(holder.ready.gateway)
+  for (const address of [`127.0.0.1:${port}`, `0.0.0.0:${port}`]) {
+    for (const option of ['--listen', '--control']) {
+      if (option === '--control' && address.startsWith('0')) continue
+      const args = ['--headless', option, address]
+      const { code, stderr } = await failToStart(t, folder, { ...options, args })
+      assert.equal(stderr, `Cannot listen on ${address}: something else listens there already\n`)
+      assert.equal(code, 1)
+      const { [`${folder}/data/control.token`]: _, ...left } = await readTree(folder)
+      const { [`${folder}/data/control.token`]: __, ...before } = files
+      assert.deepEqual(left, before)
     }
-    await assertFit({ daemon: holder, device }, fitness)
-  })
+  }
+  await assertFit({ daemon: holder, device }, fitness)
 })
 
 /** Has the system abort a socket that listens, behind the back of its program. */

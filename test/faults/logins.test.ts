@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { describe, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import {
@@ -87,106 +87,98 @@ function looksOf({ status, headers: { date: _, ...headers }, body }: RawResponse
   return JSON.stringify([status, headers, body === '' ? 'none' : body])
 }
 
-describe('every request without valid credentials', () => {
-  it('is 401, always in the same way, and changes nothing', async (t) => {
-    const at = await serveGuarded(t)
-    const lines = [...everyRoute(at), ...SPELLINGS.map((target) => `GET ${target}`)]
-    const lies = await everyLie(at)
-    const looks = new Set<string>()
-    const before = at.devices.list()
-    for (const line of lines) {
-      const method = line.split(' ')[0]
-      const requests = lies.map((fields) =>
-        at.send([`${line} HTTP/1.1`, 'Host: box', ...fields, '', ''].join('\r\n'), method),
-      )
-      const answers = await at.answered(Promise.all(requests))
-      for (const [index, answer] of answers.entries()) {
-        assert.equal(answer.status, 401, `${line} with ${lies[index]}`)
-        if (method !== 'HEAD') looks.add(looksOf(answer))
-      }
+it('every request without valid credentials is 401, always in the same way, and changes nothing', async (t) => {
+  const at = await serveGuarded(t)
+  const lines = [...everyRoute(at), ...SPELLINGS.map((target) => `GET ${target}`)]
+  const lies = await everyLie(at)
+  const looks = new Set<string>()
+  const before = at.devices.list()
+  for (const line of lines) {
+    const method = line.split(' ')[0]
+    const requests = lies.map((fields) =>
+      at.send([`${line} HTTP/1.1`, 'Host: box', ...fields, '', ''].join('\r\n'), method),
+    )
+    const answers = await at.answered(Promise.all(requests))
+    for (const [index, answer] of answers.entries()) {
+      assert.equal(answer.status, 401, `${line} with ${lies[index]}`)
+      if (method !== 'HEAD') looks.add(looksOf(answer))
     }
-    assert.equal(looks.size, 1, [...looks].join('\n'))
-    assert.match([...looks].join(), /Basic realm=\\"clipgate\\", charset=\\"UTF-8\\"/)
-    assert.deepEqual(at.devices.list(), before, 'nobody was seen')
-    assert.equal(at.latest.current, undefined)
-    assert.deepEqual(at.logger.lines, [])
-    assert.equal(at.runs.length, 8, 'one for each pair that is well-formed')
-    assert.equal((await at.ask(basic(at.device.username, at.password))).status, 200)
-  })
+  }
+  assert.equal(looks.size, 1, [...looks].join('\n'))
+  assert.match([...looks].join(), /Basic realm=\\"clipgate\\", charset=\\"UTF-8\\"/)
+  assert.deepEqual(at.devices.list(), before, 'nobody was seen')
+  assert.equal(at.latest.current, undefined)
+  assert.deepEqual(at.logger.lines, [])
+  assert.equal(at.runs.length, 8, 'one for each pair that is well-formed')
+  assert.equal((await at.ask(basic(at.device.username, at.password))).status, 200)
 })
 
-describe('credentials that are right', () => {
-  it('count from the header alone: not from a target, a query or a body', async (t) => {
-    const at = await serveGuarded(t)
-    const { username } = at.device
-    const login = `${username}:${at.password}`
-    const { authorization, password } = at
-    const query = new URLSearchParams({ authorization, user: username, pwd: password })
-    for (const target of [
-      `http://${login}@box/Sync.json`,
-      `/Sync.json?${query}`,
-      `//${login}@box/Sync.json`,
-    ]) {
-      const { status } = await at.send(`GET ${target} HTTP/1.1\r\nHost: box\r\n\r\n`)
-      assert.equal(status, 401, target)
-    }
-    const head = 'PUT /file/a HTTP/1.1\r\nHost: box\r\nTransfer-Encoding: chunked\r\n\r\n'
-    const trailer = basic(username, at.password)
-    assert.equal((await at.send(`${head}0\r\n${trailer}\r\n\r\n`)).status, 401)
-    assert.equal(at.runs.length, 0)
-  })
-
-  it('count for their request alone, also among pipelined ones', async (t) => {
-    const at = await serveGuarded(t)
-    const client = await RawClient.connect(at.port)
-    t.after(() => client.close())
-    const right = formatGet(basic(at.device.username, at.password))
-    client.send(right + formatGet() + right + formatGet(basic(at.device.username, 'wrong')) + right)
-    const statuses = []
-    for (let answer = 0; answer < 5; answer++) statuses.push((await client.read()).status)
-    assert.deepEqual(statuses, [200, 401, 200, 401, 200])
-  })
+it('credentials that are right count from the header alone: not from a target, a query or a body', async (t) => {
+  const at = await serveGuarded(t)
+  const { username } = at.device
+  const login = `${username}:${at.password}`
+  const { authorization, password } = at
+  const query = new URLSearchParams({ authorization, user: username, pwd: password })
+  for (const target of [
+    `http://${login}@box/Sync.json`,
+    `/Sync.json?${query}`,
+    `//${login}@box/Sync.json`,
+  ]) {
+    const { status } = await at.send(`GET ${target} HTTP/1.1\r\nHost: box\r\n\r\n`)
+    assert.equal(status, 401, target)
+  }
+  const head = 'PUT /file/a HTTP/1.1\r\nHost: box\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const trailer = basic(username, at.password)
+  assert.equal((await at.send(`${head}0\r\n${trailer}\r\n\r\n`)).status, 401)
+  assert.equal(at.runs.length, 0)
 })
 
-describe('credentials of an absurd size', () => {
-  it('are refused without hashing them', async (t) => {
-    const at = await serveGuarded(t)
-    const sizes = { 1_000: 401, 12_000: 401, 1_000_000: 431 }
-    for (const [size, status] of Object.entries(sizes)) {
-      const huge = basic(at.device.username, 'x'.repeat(Number(size)))
-      assert.equal((await at.ask(huge)).status, status, size)
-    }
-    assert.equal(at.runs.length, 0)
-  })
+it('credentials that are right count for their request alone, also among pipelined ones', async (t) => {
+  const at = await serveGuarded(t)
+  const client = await RawClient.connect(at.port)
+  t.after(() => client.close())
+  const right = formatGet(basic(at.device.username, at.password))
+  client.send(right + formatGet() + right + formatGet(basic(at.device.username, 'wrong')) + right)
+  const statuses = []
+  for (let answer = 0; answer < 5; answer++) statuses.push((await client.read()).status)
+  assert.deepEqual(statuses, [200, 401, 200, 401, 200])
 })
 
-describe('a known device', () => {
-  it('is judged at each request: after a wrong password, a rotation, a revocation', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const device = await daemon.pair('Phone')
-    const other = await daemon.pair('Phone')
-    const client = await connectTo(daemon)
-    t.after(() => client.close())
-    const ask = async (...fields: readonly string[]): Promise<number> =>
-      (await client.send(formatGet(...fields)).read()).status
-    const right = basic(device.username, device.password)
-    const wrong = basic(device.username, 'wrong')
+it('credentials of an absurd size are refused without hashing them', async (t) => {
+  const at = await serveGuarded(t)
+  const sizes = { 1_000: 401, 12_000: 401, 1_000_000: 431 }
+  for (const [size, status] of Object.entries(sizes)) {
+    const huge = basic(at.device.username, 'x'.repeat(Number(size)))
+    assert.equal((await at.ask(huge)).status, status, size)
+  }
+  assert.equal(at.runs.length, 0)
+})
 
-    const statuses: number[] = []
-    // Another device on the same connection, as behind a proxy, keeps it open.
-    const others = basic(other.username, other.password)
-    for (const fields of [[right], [], [wrong], [right, right], [others], [right]]) {
-      statuses.push(await ask(...fields))
-    }
-    assert.deepEqual(statuses, [200, 401, 401, 401, 200, 200])
-    const { stdout } = await daemon.run('rotate', '--json', device.id)
-    const rotated: PairedDevice = JSON.parse(stdout)
-    const next = basic(rotated.username, rotated.password)
-    assert.deepEqual([await ask(right), await ask(next)], [401, 200])
-    await daemon.run('revoke', device.id)
-    assert.deepEqual([await ask(right), await ask(next)], [401, 401])
-    assert.equal(await ask(others), 200)
-  })
+it('a known device is judged at each request: after a wrong password, a rotation, a revocation', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const device = await daemon.pair('Phone')
+  const other = await daemon.pair('Phone')
+  const client = await connectTo(daemon)
+  t.after(() => client.close())
+  const ask = async (...fields: readonly string[]): Promise<number> =>
+    (await client.send(formatGet(...fields)).read()).status
+  const right = basic(device.username, device.password)
+  const wrong = basic(device.username, 'wrong')
+
+  const statuses: number[] = []
+  // Another device on the same connection, as behind a proxy, keeps it open.
+  const others = basic(other.username, other.password)
+  for (const fields of [[right], [], [wrong], [right, right], [others], [right]]) {
+    statuses.push(await ask(...fields))
+  }
+  assert.deepEqual(statuses, [200, 401, 401, 401, 200, 200])
+  const { stdout } = await daemon.run('rotate', '--json', device.id)
+  const rotated: PairedDevice = JSON.parse(stdout)
+  const next = basic(rotated.username, rotated.password)
+  assert.deepEqual([await ask(right), await ask(next)], [401, 200])
+  await daemon.run('revoke', device.id)
+  assert.deepEqual([await ask(right), await ask(next)], [401, 401])
+  assert.equal(await ask(others), 200)
 })
 
 /** The most memory that a daemon had since it started, in MiB; 0 where nobody says. */
@@ -204,39 +196,37 @@ function guess(daemon: DaemonProcess, username: string, count: number): Promise<
   })
 }
 
-describe('two hundred wrong passwords at once', () => {
-  it('are refused at little cost, hold up nobody who is known, and lock nobody out', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const { gateway } = daemon.ready
-    const device = await daemon.pair('Phone')
-    const other = await daemon.pair('Other')
-    const third = await daemon.pair('Third')
-    const phone = createPhone(device, gateway)
-    await phone.pushText('hello')
-    const before = peakMemory(daemon)
+it('two hundred wrong passwords at once are refused at little cost, hold up nobody who is known, and lock nobody out', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const { gateway } = daemon.ready
+  const device = await daemon.pair('Phone')
+  const other = await daemon.pair('Other')
+  const third = await daemon.pair('Third')
+  const phone = createPhone(device, gateway)
+  await phone.pushText('hello')
+  const before = peakMemory(daemon)
 
-    let answered = 0
-    const flood = guess(daemon, device.username, 200)
-    for (const answer of flood) void answer.then(() => answered++)
-    // More than can be answered by then: each takes a run of Argon2id.
-    for (let round = 0; round < 20; round++) {
-      assert.equal((await phone.document())['text'], 'hello')
-      assert.equal((await fetch(`${gateway}/healthz`)).status, 204)
-      assert.equal((await fetch(`${gateway}/Sync.json`)).status, 401)
-    }
-    assert.equal(answered < flood.length, true, 'the flood is not over')
-    const statuses = new Set(await Promise.all(flood))
-    assert.deepEqual([...statuses].sort(), [401, 503])
-    // Not from memory: these have never been here.
-    assert.equal((await createPhone(other, gateway).fetch('/')).status, 200)
-    await Promise.all(guess(daemon, 'nobody_1', 32))
-    assert.equal((await createPhone(third, gateway).fetch('/')).status, 200)
+  let answered = 0
+  const flood = guess(daemon, device.username, 200)
+  for (const answer of flood) void answer.then(() => answered++)
+  // More than can be answered by then: each takes a run of Argon2id.
+  for (let round = 0; round < 20; round++) {
+    assert.equal((await phone.document())['text'], 'hello')
+    assert.equal((await fetch(`${gateway}/healthz`)).status, 204)
+    assert.equal((await fetch(`${gateway}/Sync.json`)).status, 401)
+  }
+  assert.equal(answered < flood.length, true, 'the flood is not over')
+  const statuses = new Set(await Promise.all(flood))
+  assert.deepEqual([...statuses].sort(), [401, 503])
+  // Not from memory: these have never been here.
+  assert.equal((await createPhone(other, gateway).fetch('/')).status, 200)
+  await Promise.all(guess(daemon, 'nobody_1', 32))
+  assert.equal((await createPhone(third, gateway).fetch('/')).status, 200)
 
-    // Two hundred runs at once would take 12.5 GiB.
-    const grown = peakMemory(daemon) - before
-    assert.equal(grown < 192, true, `${grown} MiB more`)
-    assert.equal(daemon.stderr(), '')
-  })
+  // Two hundred runs at once would take 12.5 GiB.
+  const grown = peakMemory(daemon) - before
+  assert.equal(grown < 192, true, `${grown} MiB more`)
+  assert.equal(daemon.stderr(), '')
 })
 
 /** Clients that guess passwords at full speed. */
@@ -336,51 +326,61 @@ const PHONE = '127.0.0.2'
 
 const PROXY = '127.0.0.3'
 
-describe('guesses that never end', () => {
-  it('do not lock out a device that is new, not even behind the same address', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const device = await daemon.pair('Phone')
-    const guessing = await keepGuessing(t, daemon, { count: 100, username: () => device.username })
-    await assertSoonIn(t, guessing, () => ask(daemon, device))
-  })
+it('guesses that never end do not lock out a device that is new, not even behind the same address', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const device = await daemon.pair('Phone')
+  const guessing = await keepGuessing(t, daemon, { count: 100, username: () => device.username })
+  await assertSoonIn(t, guessing, () => ask(daemon, device))
+})
 
-  it('do not lock it out either when each guess comes until it is judged', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const device = await daemon.pair('Phone')
-    const guessers = { count: 250, username: madeUp, isPersistent: true }
-    const guessing = await keepGuessing(t, daemon, guessers)
-    await assertSoonIn(t, guessing, () => ask(daemon, device))
-  })
+it('guesses that never end do not lock it out either when each guess comes until it is judged', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const device = await daemon.pair('Phone')
+  const guessers = { count: 250, username: madeUp, isPersistent: true }
+  const guessing = await keepGuessing(t, daemon, guessers)
+  await assertSoonIn(t, guessing, () => ask(daemon, device))
+})
 
-  it('do not lock out a device at another address, for its own name', linuxOnly, async (t) => {
+it(
+  'guesses that never end do not lock out a device at another address, for its own name',
+  linuxOnly,
+  async (t) => {
     const daemon = await startDaemonProcess(t, HEADLESS)
     const device = await daemon.pair('Phone')
     const guessing = await keepGuessing(t, daemon, { count: 100, username: () => device.username })
     await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
-  })
+  },
+)
 
-  it('do not lock out a new device when they come from 250 addresses', linuxOnly, async (t) => {
+it(
+  'guesses that never end do not lock out a new device when they come from 250 addresses',
+  linuxOnly,
+  async (t) => {
     const daemon = await startDaemonProcess(t, HEADLESS)
     const device = await daemon.pair('Phone')
     const guessers = { count: 250, address: anyAddress, username: madeUp, isPersistent: true }
     const guessing = await keepGuessing(t, daemon, guessers)
     await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
-  })
+  },
+)
 
-  it(
-    'do not lock it out behind a trusted proxy that does not tell for whom',
-    linuxOnly,
-    async (t) => {
-      const args = [...HEADLESS.args, '--trusted-proxies', PROXY]
-      const daemon = await startDaemonProcess(t, { args })
-      const device = await daemon.pair('Phone')
-      const guessers = { count: 250, address: () => PROXY, username: madeUp, isPersistent: true }
-      const guessing = await keepGuessing(t, daemon, guessers)
-      await assertSoonIn(t, guessing, () => ask(daemon, device, PROXY))
-    },
-  )
+it(
+  'guesses that never end do not lock it out behind a trusted proxy that does not tell for whom',
+  linuxOnly,
+  async (t) => {
+    const args = [...HEADLESS.args, '--trusted-proxies', PROXY]
+    const daemon = await startDaemonProcess(t, { args })
+    const device = await daemon.pair('Phone')
+    const guessers = { count: 250, address: () => PROXY, username: madeUp, isPersistent: true }
+    const guessing = await keepGuessing(t, daemon, guessers)
+    await assertSoonIn(t, guessing, () => ask(daemon, device, PROXY))
+  },
+)
 
-  it('do not lock a device out where it was seen last, for its own name', linuxOnly, async (t) => {
+it(
+  'guesses that never end do not lock a device out where it was seen last, for its own name',
+  linuxOnly,
+  async (t) => {
     const before = await startDaemonProcess(t, HEADLESS)
     const device = await before.pair('Phone')
     assert.equal(await ask(before, device, PHONE), 200)
@@ -391,5 +391,5 @@ describe('guesses that never end', () => {
     const guessers = { count: 250, address: anyAddress, username, isPersistent: true }
     const guessing = await keepGuessing(t, daemon, guessers)
     await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
-  })
-})
+  },
+)

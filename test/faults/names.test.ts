@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, it, type TestContext } from 'node:test'
 import { startDaemonProcess, type DaemonOptions } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawResponse } from '../support/raw-http.ts'
@@ -223,30 +223,28 @@ function isUntouched({ lookAround, before, daemon }: Victim): void {
   }
 }
 
-describe('a name that is none', () => {
-  it('is refused wherever it is said, and nothing is made, read or removed', async (t) => {
-    const victim = await startAmongOthers(t, { args: ['--headless'] })
-    const { phone, ask, daemon } = victim
-    await phone.pushText('before')
-    // A form says nothing with an empty name, and is given another.
-    const asked = NEVER_NAMES.filter((name) => name !== '')
-    for (const name of asked) {
-      for (const [where, status] of Object.entries(await sayEverywhere(victim, name))) {
-        const what = `${status} to ${JSON.stringify(name.slice(0, 60))} in ${where}`
-        assert.ok([400, 404, 414].includes(status), what)
-      }
+it('a name that is none is refused wherever it is said, and nothing is made, read or removed', async (t) => {
+  const victim = await startAmongOthers(t, { args: ['--headless'] })
+  const { phone, ask, daemon } = victim
+  await phone.pushText('before')
+  // A form says nothing with an empty name, and is given another.
+  const asked = NEVER_NAMES.filter((name) => name !== '')
+  for (const name of asked) {
+    for (const [where, status] of Object.entries(await sayEverywhere(victim, name))) {
+      const what = `${status} to ${JSON.stringify(name.slice(0, 60))} in ${where}`
+      assert.ok([400, 404, 414].includes(status), what)
     }
-    for (const path of RAW_PATHS) {
-      for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH']) {
-        const { status } = await ask(`${method} ${path}`, '', method === 'PUT' ? 'evil' : '')
-        assert.ok([400, 404, 405].includes(status), `${status} to ${method} ${path}`)
-      }
+  }
+  for (const path of RAW_PATHS) {
+    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH']) {
+      const { status } = await ask(`${method} ${path}`, '', method === 'PUT' ? 'evil' : '')
+      assert.ok([400, 404, 405].includes(status), `${status} to ${method} ${path}`)
     }
-    assert.equal((await phone.document())['text'], 'before')
-    isUntouched(victim)
-    assert.deepEqual(readdirSync(join(daemon.folder, 'data', 'blobs')), [])
-    assert.equal(daemon.stderr(), '')
-  })
+  }
+  assert.equal((await phone.document())['text'], 'before')
+  isUntouched(victim)
+  assert.deepEqual(readdirSync(join(daemon.folder, 'data', 'blobs')), [])
+  assert.equal(daemon.stderr(), '')
 })
 
 /** Uploads a file under a strange name, and gets it back. */
@@ -258,20 +256,22 @@ async function goesThrough(phone: Phone, name: string): Promise<void> {
   assert.deepEqual(await phone.download(), bytes)
 }
 
-describe('a name that means something elsewhere', () => {
-  it('means nothing here, and leads nowhere', async (t) => {
-    const victim = await startAmongOthers(t, { args: ['--headless'] })
-    for (const name of STRANGE_NAMES) {
-      await goesThrough(victim.phone, name)
-      for (const [where, status] of Object.entries(await sayEverywhere(victim, name))) {
-        assert.ok([200, 400, 404].includes(status), `${status} to ${name} in ${where}`)
-      }
+it('a name that means something elsewhere means nothing here, and leads nowhere', async (t) => {
+  const victim = await startAmongOthers(t, { args: ['--headless'] })
+  for (const name of STRANGE_NAMES) {
+    await goesThrough(victim.phone, name)
+    for (const [where, status] of Object.entries(await sayEverywhere(victim, name))) {
+      assert.ok([200, 400, 404].includes(status), `${status} to ${name} in ${where}`)
     }
-    isUntouched(victim)
-    assert.equal(victim.daemon.stderr(), '')
-  })
+  }
+  isUntouched(victim)
+  assert.equal(victim.daemon.stderr(), '')
+})
 
-  it('becomes a file in the folder of a desktop, and nothing else', needs('Xvfb'), async (t) => {
+it(
+  'a name that means something elsewhere becomes a file in the folder of a desktop, and nothing else',
+  needs('Xvfb'),
+  async (t) => {
     const xvfb = await Xvfb.start(t)
     const victim = await startAmongOthers(t, { env: { DISPLAY: xvfb.display } })
     const { phone, daemon, lookAround, before } = victim
@@ -285,8 +285,8 @@ describe('a name that means something elsewhere', () => {
     const received = readdirSync(join(daemon.folder, 'received'))
     for (const name of received) assert.doesNotMatch(name, /^\.|[/\\\0-\x1f\u202e]|[. ]$/)
     assert.ok(received.length > 1, 'nothing was received')
-  })
-})
+  },
+)
 
 const NAMES: readonly string[] = [
   'a b.png',
@@ -345,54 +345,52 @@ function nameInHeader(disposition: string): string {
   return /^attachment; filename="([^"]*)"$/.exec(disposition)?.[1] ?? ''
 }
 
-describe('a name of any kind', () => {
-  it('comes back byte for byte, from a path, a document and a form', async (t) => {
-    const { phone, ask } = await startAmongOthers(t, { args: ['--headless'] })
-    for (const name of NAMES) {
-      await goesThrough(phone, name)
-      const got = await ask(`GET /file/${encode(name)}`)
-      assert.equal(nameInHeader(got.headers['content-disposition'] ?? ''), name)
+it('a name of any kind comes back byte for byte, from a path, a document and a form', async (t) => {
+  const { phone, ask } = await startAmongOthers(t, { args: ['--headless'] })
+  for (const name of NAMES) {
+    await goesThrough(phone, name)
+    const got = await ask(`GET /file/${encode(name)}`)
+    assert.equal(nameInHeader(got.headers['content-disposition'] ?? ''), name)
 
-      // Other bytes, or it would be the same push.
-      const fields = { type: 'File', hash: 'ab' }
-      const body = formOf(fields, `filename*=UTF-8''${encode(name)}`)
-      assert.equal((await ask('POST /api/history', FORM, body)).status, 200, name)
-      assert.equal((await phone.document())['dataName'], name)
-      assert.equal(String(await phone.download()), 'evil')
-    }
-  })
+    // Other bytes, or it would be the same push.
+    const fields = { type: 'File', hash: 'ab' }
+    const body = formOf(fields, `filename*=UTF-8''${encode(name)}`)
+    assert.equal((await ask('POST /api/history', FORM, body)).status, 200, name)
+    assert.equal((await phone.document())['dataName'], name)
+    assert.equal(String(await phone.download()), 'evil')
+  }
+})
 
-  it('is not taken for one that only looks like it, nor after a restart', async (t) => {
-    const { phone, daemon } = await startAmongOthers(t, { args: ['--headless'] })
-    const twins = [
-      ['\u00e9', 'e\u0301'],
-      ['\u2126', '\u03a9'],
-      ['a', 'A'],
-      ['ﬁ', 'fi'],
-      ['a ', 'a'],
-      ['%41', 'A'],
-    ] as const
-    for (const pair of twins) {
-      const put = (name: string, path: string, body: string) =>
-        phone
-          .fetch(path, { method: 'PUT', body })
-          .then(({ status }) => assert.equal(status, 200, name))
-      for (const name of pair) await put(name, `/file/${encode(name)}`, `bytes of ${name}`)
-      for (const name of pair) {
-        await put(name, '/Sync.json', JSON.stringify({ type: 'File', dataName: name }))
-        assert.equal(String(await phone.download()), `bytes of ${name}`)
-      }
-      assert.equal((await phone.fetch(`/file/${encode(pair[0])}`)).status, 404)
+it('a name of any kind is not taken for one that only looks like it, nor after a restart', async (t) => {
+  const { phone, daemon } = await startAmongOthers(t, { args: ['--headless'] })
+  const twins = [
+    ['\u00e9', 'e\u0301'],
+    ['\u2126', '\u03a9'],
+    ['a', 'A'],
+    ['ﬁ', 'fi'],
+    ['a ', 'a'],
+    ['%41', 'A'],
+  ] as const
+  for (const pair of twins) {
+    const put = (name: string, path: string, body: string) =>
+      phone
+        .fetch(path, { method: 'PUT', body })
+        .then(({ status }) => assert.equal(status, 200, name))
+    for (const name of pair) await put(name, `/file/${encode(name)}`, `bytes of ${name}`)
+    for (const name of pair) {
+      await put(name, '/Sync.json', JSON.stringify({ type: 'File', dataName: name }))
+      assert.equal(String(await phone.download()), `bytes of ${name}`)
     }
-    const { dataName, hash } = await phone.document()
-    await daemon.stop()
-    const again = await startDaemonProcess(t, {
-      main: program.main,
-      args: ['--headless'],
-      folder: daemon.folder,
-    })
-    const [user = '', password = ''] = atob(phone.authorization.slice(6)).split(':')
-    const document = await createPhone({ username: user, password }, again.ready.gateway).document()
-    assert.deepEqual([document['dataName'], document['hash']], [dataName, hash])
+    assert.equal((await phone.fetch(`/file/${encode(pair[0])}`)).status, 404)
+  }
+  const { dataName, hash } = await phone.document()
+  await daemon.stop()
+  const again = await startDaemonProcess(t, {
+    main: program.main,
+    args: ['--headless'],
+    folder: daemon.folder,
   })
+  const [user = '', password = ''] = atob(phone.authorization.slice(6)).split(':')
+  const document = await createPhone({ username: user, password }, again.ready.gateway).document()
+  assert.deepEqual([document['dataName'], document['hash']], [dataName, hash])
 })

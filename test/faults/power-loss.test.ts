@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL, fileURLToPath } from 'node:url'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, it, type TestContext } from 'node:test'
 import { openClipboard } from '../../src/daemon/open-clipboard.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Pairing } from '../../src/ports/admin.ts'
@@ -420,39 +420,37 @@ async function checkServed(
   assert.equal(daemon.stderr(), '')
 }
 
-describe('a machine whose power is cut', () => {
-  it('has what was acknowledged, nothing torn, and no debris, at each sync of the disk', async (t) => {
-    const recording = await record(t)
-    const disk = await recording.disk()
-    await assertComplete(recording, disk)
-    const folder = await temporaryFolder(t)
-    const cases = casesOf(recording, disk)
-    const failures: string[] = []
-    let count = 0
-    let started = 0
+it('a machine whose power is cut has what was acknowledged, nothing torn, and no debris, at each sync of the disk', async (t) => {
+  const recording = await record(t)
+  const disk = await recording.disk()
+  await assertComplete(recording, disk)
+  const folder = await temporaryFolder(t)
+  const cases = casesOf(recording, disk)
+  const failures: string[] = []
+  let count = 0
+  let started = 0
 
-    async function checkNext(): Promise<void> {
-      for (let next = await cases.next(); next.done !== true; next = await cases.next()) {
-        const root = join(folder, String(count))
-        count += 1
-        await writeState(next.value.state, recording.root, root)
-        try {
-          if (count % START_EVERY === 0) {
-            started += 1
-            await checkServed(t, root, next.value, recording)
-          }
-          await check(join(root, 'data'), next.value, recording)
-        } catch (error) {
-          failures.push(`${next.value.name}: ${error instanceof Error ? error.message : error}`)
+  async function checkNext(): Promise<void> {
+    for (let next = await cases.next(); next.done !== true; next = await cases.next()) {
+      const root = join(folder, String(count))
+      count += 1
+      await writeState(next.value.state, recording.root, root)
+      try {
+        if (count % START_EVERY === 0) {
+          started += 1
+          await checkServed(t, root, next.value, recording)
         }
-        await rm(root, { recursive: true })
+        await check(join(root, 'data'), next.value, recording)
+      } catch (error) {
+        failures.push(`${next.value.name}: ${error instanceof Error ? error.message : error}`)
       }
+      await rm(root, { recursive: true })
     }
+  }
 
-    await Promise.all(Array.from({ length: AT_ONCE }, checkNext))
-    t.diagnostic(`${count} states of ${disk.changes.length} changes, ${started} with a daemon`)
-    assert.deepEqual(failures.slice(0, 10), [], `${failures.length} of ${count}`)
-  })
+  await Promise.all(Array.from({ length: AT_ONCE }, checkNext))
+  t.diagnostic(`${count} states of ${disk.changes.length} changes, ${started} with a daemon`)
+  assert.deepEqual(failures.slice(0, 10), [], `${failures.length} of ${count}`)
 })
 
 /** Nothing was changed that was not written down. */

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import {
@@ -365,40 +365,42 @@ async function startOther(t: TestContext, scene: Scene) {
   }
 }
 
-describe('every request of a device, at every stage', () => {
-  it('is in the table', async (t) => {
-    const at = await serveGateway(t)
-    const routes = deviceRoutes(at, new EventStreams(at), { version: '' })
-    const known = new Set(ROWS.map(({ route }) => route))
-    assert.deepEqual(new Set(routes.map(({ method, pattern }) => `${method} ${pattern}`)), known)
+it('every request of a device, at every stage, is in the table', async (t) => {
+  const at = await serveGateway(t)
+  const routes = deviceRoutes(at, new EventStreams(at), { version: '' })
+  const known = new Set(ROWS.map(({ route }) => route))
+  assert.deepEqual(new Set(routes.map(({ method, pattern }) => `${method} ${pattern}`)), known)
+})
+
+for (const command of ['revoke', 'rotate'] as const) {
+  it(`every request of a device, at every stage, changes nothing once ${command} has returned, and holds nothing`, async (t) => {
+    const scene = await setUp(t, '5m')
+    const { daemon, device, other, begin } = scene
+    const cells = await begin((stage) => stage !== 'all of it')
+    const goOn = await startOther(t, scene)
+    await takeBudgets(scene, device, LONG_DOCUMENT)
+    const expected = await other.document()
+    const { stdout } = await daemon.run(command, '--json', device.id)
+    await assertOnlyItemIsKept(scene)
+    await assertNothingCame(cells)
+    await assertOnlyItemIsKept(scene)
+    assert.deepEqual(await other.document(), expected)
+    await goOn()
+
+    const { gateway } = daemon.ready
+    assert.equal((await createPhone(device, gateway).fetch('/')).status, 401)
+    if (command === 'rotate') {
+      const renewed = createPhone(JSON.parse(stdout), gateway)
+      const body = JSON.stringify({ type: 'File', dataName: 'waits', hasData: true })
+      assert.equal((await renewed.fetch('/Sync.json', { method: 'PUT', body })).status, 404)
+    }
+    assert.equal(daemon.stderr(), '')
   })
 
-  for (const command of ['revoke', 'rotate'] as const) {
-    it(`changes nothing once ${command} has returned, and holds nothing`, async (t) => {
-      const scene = await setUp(t, '5m')
-      const { daemon, device, other, begin } = scene
-      const cells = await begin((stage) => stage !== 'all of it')
-      const goOn = await startOther(t, scene)
-      await takeBudgets(scene, device, LONG_DOCUMENT)
-      const expected = await other.document()
-      const { stdout } = await daemon.run(command, '--json', device.id)
-      await assertOnlyItemIsKept(scene)
-      await assertNothingCame(cells)
-      await assertOnlyItemIsKept(scene)
-      assert.deepEqual(await other.document(), expected)
-      await goOn()
-
-      const { gateway } = daemon.ready
-      assert.equal((await createPhone(device, gateway).fetch('/')).status, 401)
-      if (command === 'rotate') {
-        const renewed = createPhone(JSON.parse(stdout), gateway)
-        const body = JSON.stringify({ type: 'File', dataName: 'waits', hasData: true })
-        assert.equal((await renewed.fetch('/Sync.json', { method: 'PUT', body })).status, 404)
-      }
-      assert.equal(daemon.stderr(), '')
-    })
-
-    it(`changes nothing after ${command} while it waits for its turn`, needsTracing, async (t) => {
+  it(
+    `every request of a device, at every stage, changes nothing after ${command} while it waits for its turn`,
+    needsTracing,
+    async (t) => {
       const scene = await setUp(t, '5m')
       const { daemon, device, other, begin } = scene
       const letGo = await holdPipeline(t, scene)
@@ -415,83 +417,81 @@ describe('every request of a device, at every stage', () => {
       await other.pushText('it comes last')
       assert.equal((await other.document())['text'], 'it comes last')
       await assertOnlyItemIsKept(scene)
-    })
+    },
+  )
 
-    it(
-      `happens before ${command} returns, or never, when it is being written`,
-      needsTracing,
-      async (t) => {
-        const scene = await setUp(t, '5m')
-        const { daemon, device, data } = scene
-        const letGo = await holdPipeline(t, scene)
-        const client = await connectTo(daemon)
-        const body = document('it is being written')
-        client.send(
-          formatHead('PUT /Sync.json', device, `Content-Length: ${body.length}\r\n`) + body,
-        )
-        await hasRead(daemon)
-        let hasReturned = false
-        const changed = daemon.run(command, device.id).then(() => (hasReturned = true))
-        assert.equal(await client.readToEnd(), '')
-        await hasRead(daemon)
-        assert.equal(hasReturned, false)
-        await letGo()
-        await changed
-        const item = await readFile(join(data, 'item.json'), 'utf8')
-        assert.equal(await daemon.stop(), 0)
-        assert.equal(await readFile(join(data, 'item.json'), 'utf8'), item)
-      },
-    )
-  }
-
-  for (const command of ['revoke', 'rotate'] as const) {
-    it(`leaves nothing staged after ${command} without a daemon`, async (t) => {
-      const { daemon, device, data } = await setUp(t, '0')
+  it(
+    `every request of a device, at every stage, happens before ${command} returns, or never, when it is being written`,
+    needsTracing,
+    async (t) => {
+      const scene = await setUp(t, '5m')
+      const { daemon, device, data } = scene
+      const letGo = await holdPipeline(t, scene)
+      const client = await connectTo(daemon)
+      const body = document('it is being written')
+      client.send(formatHead('PUT /Sync.json', device, `Content-Length: ${body.length}\r\n`) + body)
+      await hasRead(daemon)
+      let hasReturned = false
+      const changed = daemon.run(command, device.id).then(() => (hasReturned = true))
+      assert.equal(await client.readToEnd(), '')
+      await hasRead(daemon)
+      assert.equal(hasReturned, false)
+      await letGo()
+      await changed
+      const item = await readFile(join(data, 'item.json'), 'utf8')
       assert.equal(await daemon.stop(), 0)
-      assert.equal((await readdir(join(data, 'staging'))).length, 1)
-      await daemon.run(command, device.id)
-      assert.deepEqual(await readdir(join(data, 'staging')), [])
-      assert.equal((await readdir(join(data, 'blobs'))).length, 1)
-    })
-  }
+      assert.equal(await readFile(join(data, 'item.json'), 'utf8'), item)
+    },
+  )
+}
 
-  it('is cut when its device is revoked while the daemon stops, which waits for others', async (t) => {
-    const scene = await setUp(t, '5m')
-    const { daemon, device } = scene
-    const passing: readonly Stage[] = ['half its head', 'answered', 'all of it']
-    const begun = await scene.begin((stage) => !passing.includes(stage))
-    const second = await (await ownerOf(daemon)).pair(NEW_PHONE)
-    const late = await connectTo(daemon)
-    const headers = 'Content-Length: 4\r\nExpect: 100-continue\r\n'
-    late.send(formatHead('PUT /file/late', second, headers))
-    assert.equal((await late.read()).status, 100)
-    const exit = once(daemon.child, 'exit')
-    daemon.child.kill('SIGTERM')
-    await daemon.run('revoke', device.id)
-    await assertNothingCame(begun)
-    assert.equal((await late.send('late').read()).status, 200)
-    assert.deepEqual(await exit, [0, null])
-    assert.equal(daemon.stderr(), '')
-    assert.equal((await readdir(join(scene.data, 'staging'))).length, 1)
-    assert.equal((await readdir(join(scene.data, 'blobs'))).length, 2)
-  })
-
-  it('leaves nothing when the daemon is stopped', async (t) => {
-    const folder = await temporaryFolder(t)
-    const { daemon, device, begin } = await setUp(t, '0', folder)
-    const cells = await begin((stage) => stage !== 'all of it')
+for (const command of ['revoke', 'rotate'] as const) {
+  it(`every request of a device, at every stage, leaves nothing staged after ${command} without a daemon`, async (t) => {
+    const { daemon, device, data } = await setUp(t, '0')
     assert.equal(await daemon.stop(), 0)
-    for (const { name, client, rest } of cells) {
-      client.send(rest).socket.resume()
-      const answer = await client.readToEnd()
-      assert.ok(answer.length < TEXT.length, name)
-      assert.doesNotMatch(answer, /HTTP\/1\.1 2/, name)
-    }
-    const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
-    const phone = createPhone(device, next.ready.gateway)
-    assert.equal((await phone.document())['type'], 'Text')
-    const { storage } = JSON.parse((await next.run('status', '--json')).stdout)
-    assert.deepEqual([storage.stagedUploads, storage.stagedBytes], [1, 'it waits'.length])
-    assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 2)
+    assert.equal((await readdir(join(data, 'staging'))).length, 1)
+    await daemon.run(command, device.id)
+    assert.deepEqual(await readdir(join(data, 'staging')), [])
+    assert.equal((await readdir(join(data, 'blobs'))).length, 1)
   })
+}
+
+it('every request of a device, at every stage, is cut when its device is revoked while the daemon stops, which waits for others', async (t) => {
+  const scene = await setUp(t, '5m')
+  const { daemon, device } = scene
+  const passing: readonly Stage[] = ['half its head', 'answered', 'all of it']
+  const begun = await scene.begin((stage) => !passing.includes(stage))
+  const second = await (await ownerOf(daemon)).pair(NEW_PHONE)
+  const late = await connectTo(daemon)
+  const headers = 'Content-Length: 4\r\nExpect: 100-continue\r\n'
+  late.send(formatHead('PUT /file/late', second, headers))
+  assert.equal((await late.read()).status, 100)
+  const exit = once(daemon.child, 'exit')
+  daemon.child.kill('SIGTERM')
+  await daemon.run('revoke', device.id)
+  await assertNothingCame(begun)
+  assert.equal((await late.send('late').read()).status, 200)
+  assert.deepEqual(await exit, [0, null])
+  assert.equal(daemon.stderr(), '')
+  assert.equal((await readdir(join(scene.data, 'staging'))).length, 1)
+  assert.equal((await readdir(join(scene.data, 'blobs'))).length, 2)
+})
+
+it('every request of a device, at every stage, leaves nothing when the daemon is stopped', async (t) => {
+  const folder = await temporaryFolder(t)
+  const { daemon, device, begin } = await setUp(t, '0', folder)
+  const cells = await begin((stage) => stage !== 'all of it')
+  assert.equal(await daemon.stop(), 0)
+  for (const { name, client, rest } of cells) {
+    client.send(rest).socket.resume()
+    const answer = await client.readToEnd()
+    assert.ok(answer.length < TEXT.length, name)
+    assert.doesNotMatch(answer, /HTTP\/1\.1 2/, name)
+  }
+  const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
+  const phone = createPhone(device, next.ready.gateway)
+  assert.equal((await phone.document())['type'], 'Text')
+  const { storage } = JSON.parse((await next.run('status', '--json')).stdout)
+  assert.deepEqual([storage.stagedUploads, storage.stagedBytes], [1, 'it waits'.length])
+  assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 2)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, it, type TestContext } from 'node:test'
 import { readLockHolder } from '../../src/storage/lock.ts'
 import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
 import {
@@ -99,62 +99,62 @@ async function untilDraining({ ready }: DaemonProcess): Promise<void> {
   while ((await fetch(`${ready.gateway}/healthz`, { headers })).status !== 503) continue
 }
 
-describe('a daemon under load', () => {
-  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
-    it(`drains at ${signal}, keeps what it was sent, and exits with 0`, async (t) => {
-      const folder = await temporaryFolder(t)
-      const { daemon, device, uploads, downloads, streams, logins } = await startLoaded(t, folder)
-      const exit = once(daemon.child, 'close')
-      daemon.child.kill(signal)
-      await untilDraining(daemon)
-      for (const stream of streams) assert.deepEqual(await stream.rest(), [])
-      for (const status of await logins) assert.ok(status !== 200, `${status}`)
-      for (const [index, upload] of uploads.entries()) {
-        upload.send(String(index).repeat(200_000))
-        assert.equal((await upload.read()).status, 200)
-      }
-      for (const download of downloads) {
-        download.socket.resume()
-        assert.equal((await download.readToEnd()).length, ITEM.length)
-      }
-      assert.deepEqual(await exit, [0, null])
-      assert.equal(daemon.stderr(), '')
-      assert.ok(!(await readdir(join(folder, 'data'))).includes('lock'), 'the folder is free')
-
-      const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
-      const phone = createPhone(device, next.ready.gateway)
-      assert.ok(ITEM.equals(await phone.download()), 'the item')
-      for (let index = 0; index < UPLOADS; index++) {
-        assert.equal(String(await commit(phone, String(index))), String(index).repeat(400_000))
-      }
-      const patient = { daemon: next, device }
-      await assertFit(patient, await examine(patient))
-    })
-  }
-
-  it('ends at the second signal at once, and leaves nothing half', async (t) => {
+for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
+  it(`a daemon under load drains at ${signal}, keeps what it was sent, and exits with 0`, async (t) => {
     const folder = await temporaryFolder(t)
-    const { daemon, device } = await startLoaded(t, folder)
+    const { daemon, device, uploads, downloads, streams, logins } = await startLoaded(t, folder)
     const exit = once(daemon.child, 'close')
-    daemon.child.kill('SIGTERM')
+    daemon.child.kill(signal)
     await untilDraining(daemon)
-    daemon.child.kill('SIGHUP')
-    assert.deepEqual(await exit, [129, null])
+    for (const stream of streams) assert.deepEqual(await stream.rest(), [])
+    for (const status of await logins) assert.ok(status !== 200, `${status}`)
+    for (const [index, upload] of uploads.entries()) {
+      upload.send(String(index).repeat(200_000))
+      assert.equal((await upload.read()).status, 200)
+    }
+    for (const download of downloads) {
+      download.socket.resume()
+      assert.equal((await download.readToEnd()).length, ITEM.length)
+    }
+    assert.deepEqual(await exit, [0, null])
+    assert.equal(daemon.stderr(), '')
+    assert.ok(!(await readdir(join(folder, 'data'))).includes('lock'), 'the folder is free')
 
     const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
     const phone = createPhone(device, next.ready.gateway)
     assert.ok(ITEM.equals(await phone.download()), 'the item')
-    assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 1)
-    assert.deepEqual(await readdir(join(folder, 'data', 'staging')), [])
+    for (let index = 0; index < UPLOADS; index++) {
+      assert.equal(String(await commit(phone, String(index))), String(index).repeat(400_000))
+    }
     const patient = { daemon: next, device }
     await assertFit(patient, await examine(patient))
   })
+}
+
+it('a daemon under load ends at the second signal at once, and leaves nothing half', async (t) => {
+  const folder = await temporaryFolder(t)
+  const { daemon, device } = await startLoaded(t, folder)
+  const exit = once(daemon.child, 'close')
+  daemon.child.kill('SIGTERM')
+  await untilDraining(daemon)
+  daemon.child.kill('SIGHUP')
+  assert.deepEqual(await exit, [129, null])
+
+  const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
+  const phone = createPhone(device, next.ready.gateway)
+  assert.ok(ITEM.equals(await phone.download()), 'the item')
+  assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 1)
+  assert.deepEqual(await readdir(join(folder, 'data', 'staging')), [])
+  const patient = { daemon: next, device }
+  await assertFit(patient, await examine(patient))
 })
 
 const needsBoth = needsMount.skip === false ? needsTracing : needsMount
 
-describe('a daemon that nobody listens to', () => {
-  it('goes on when it has something to say', needsTracing, async (t) => {
+it(
+  'a daemon that nobody listens to goes on when it has something to say',
+  needsTracing,
+  async (t) => {
     const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
     const device = await daemon.pair('Phone')
     const phone = createPhone(device, daemon.ready.gateway)
@@ -168,24 +168,28 @@ describe('a daemon that nobody listens to', () => {
     // Its streams are closed by then.
     await assertFit({ daemon, device }, fitness)
     assert.equal(await daemon.stop(), 0)
-  })
+  },
+)
 
-  it('starts with all its streams closed', async (t) => {
-    const folder = await temporaryFolder(t)
-    const wrapper = ['sh', '-c', 'exec "$@" <&- >&- 2>&-', 'sh']
-    const options = { main: program.main, args: ['--headless'], wrapper }
-    const child = daemonCommand(folder, options).spawn()
-    t.after(() => child.kill('SIGKILL'))
-    const exit = once(child, 'close')
-    const command = daemonCommand(folder, { main: program.main })
-    const lock = async () => readLockHolder(join(folder, 'data'))
-    while ((await lock())?.control === undefined) assert.equal(child.exitCode, null)
-    assert.equal(JSON.parse((await command.run('status', '--json')).stdout).running, true)
-    child.kill('SIGTERM')
-    assert.deepEqual(await exit, [0, null])
-  })
+it('a daemon that nobody listens to starts with all its streams closed', async (t) => {
+  const folder = await temporaryFolder(t)
+  const wrapper = ['sh', '-c', 'exec "$@" <&- >&- 2>&-', 'sh']
+  const options = { main: program.main, args: ['--headless'], wrapper }
+  const child = daemonCommand(folder, options).spawn()
+  t.after(() => child.kill('SIGKILL'))
+  const exit = once(child, 'close')
+  const command = daemonCommand(folder, { main: program.main })
+  const lock = async () => readLockHolder(join(folder, 'data'))
+  while ((await lock())?.control === undefined) assert.equal(child.exitCode, null)
+  assert.equal(JSON.parse((await command.run('status', '--json')).stdout).running, true)
+  child.kill('SIGTERM')
+  assert.deepEqual(await exit, [0, null])
+})
 
-  it('goes on when its log is on a full disk, and logs again later', needsBoth, async (t) => {
+it(
+  'a daemon that nobody listens to goes on when its log is on a full disk, and logs again later',
+  needsBoth,
+  async (t) => {
     const disk = mountSmallDisk(t, 1)
     const log = join(disk, 'log')
     const wrapper = ['sh', '-c', `exec "$@" 2>>${log}`, 'sh']
@@ -214,5 +218,5 @@ describe('a daemon that nobody listens to', () => {
     assert.match((await readFile(log, 'utf8')).slice(full), /error A request failed id=/)
     await assertFit({ daemon, device }, fitness)
     assert.equal(await daemon.stop(), 0)
-  })
-})
+  },
+)

@@ -27,131 +27,123 @@ function nameOf(frame: Frame | undefined): string | undefined {
   return frame !== undefined && 'event' in frame ? frame.event : undefined
 }
 
-describe('a client that opens a stream and does not read it', () => {
-  it('costs one frame, delays nobody, and learns that it missed something', async (t) => {
-    const { url, authorization, addPhone, changes, server, clock } = await serveGateway(t)
-    const connected = once(server, 'connection')
-    const slow = await openEvents(t, url, authorization)
-    // What `once` gave is what the event carries.
-    const [socket] = (await connected) as [Socket]
-    const quick = await openEvents(t, url, (await addPhone()).authorization)
-    for (const reader of [slow, quick]) assert.equal(nameOf(await reader.next()), 'hello')
-    slow.response.pause()
+it('a client that opens a stream and does not read it costs one frame, delays nobody, and learns that it missed something', async (t) => {
+  const { url, authorization, addPhone, changes, server, clock } = await serveGateway(t)
+  const connected = once(server, 'connection')
+  const slow = await openEvents(t, url, authorization)
+  // What `once` gave is what the event carries.
+  const [socket] = (await connected) as [Socket]
+  const quick = await openEvents(t, url, (await addPhone()).authorization)
+  for (const reader of [slow, quick]) assert.equal(nameOf(await reader.next()), 'hello')
+  slow.response.pause()
 
-    const publish = (activatedAt: number) => changes.publish({ contentId: CONTENT_ID, activatedAt })
-    let published = 0
-    let waiting = 0
-    // Until the buffers of the system are full, and for as long again.
-    for (let rest = Number.POSITIVE_INFINITY; rest > 0; rest -= 1) {
-      publish(++published)
-      const frame = await quick.next()
-      assert.equal(
-        frame !== undefined && 'event' in frame && frame.data['server_time_ms'],
-        published,
-      )
-      if (socket.writableLength > 0 && rest === Number.POSITIVE_INFINITY) {
-        rest = published
-        waiting = socket.writableLength
-      }
-    }
-    assert.equal(socket.writableLength, waiting, 'nothing more was queued')
-
-    slow.response.resume()
-    const seen: Frame[] = []
-    for (let frame = await slow.next(); nameOf(frame) !== 'resync'; frame = await slow.next()) {
-      assert.equal(nameOf(frame), 'update')
-      if (frame !== undefined) seen.push(frame)
-    }
-    const newest = seen.at(-1)
-    assert.equal(
-      newest !== undefined && 'event' in newest && newest.data['server_time_ms'],
-      published,
-    )
-    assert.equal(seen.length < published, true, 'some were left out')
+  const publish = (activatedAt: number) => changes.publish({ contentId: CONTENT_ID, activatedAt })
+  let published = 0
+  let waiting = 0
+  // Until the buffers of the system are full, and for as long again.
+  for (let rest = Number.POSITIVE_INFINITY; rest > 0; rest -= 1) {
     publish(++published)
-    assert.equal(nameOf(await slow.next()), 'update')
-    assert.equal(clock.pending, 1)
-  })
-
-  it('does not hold up a revocation, nor the end of the gateway', async (t) => {
-    const { url, authorization, device, devices, changes, server, gateway } = await serveGateway(t)
-    const connected = once(server, 'connection')
-    const reader = await openEvents(t, url, authorization)
-    const [socket] = (await connected) as [Socket]
-    reader.response.pause()
-    for (let at = 0; socket.writableLength === 0; at += 1) {
-      changes.publish({ contentId: CONTENT_ID, activatedAt: at })
-      await tick()
+    const frame = await quick.next()
+    assert.equal(frame !== undefined && 'event' in frame && frame.data['server_time_ms'], published)
+    if (socket.writableLength > 0 && rest === Number.POSITIVE_INFINITY) {
+      rest = published
+      waiting = socket.writableLength
     }
-    const closed = once(socket, 'close')
-    await devices.revoke(device.id)
-    assert.equal(gateway.countStreams(device.id), 0)
-    await closed
-  })
+  }
+  assert.equal(socket.writableLength, waiting, 'nothing more was queued')
+
+  slow.response.resume()
+  const seen: Frame[] = []
+  for (let frame = await slow.next(); nameOf(frame) !== 'resync'; frame = await slow.next()) {
+    assert.equal(nameOf(frame), 'update')
+    if (frame !== undefined) seen.push(frame)
+  }
+  const newest = seen.at(-1)
+  assert.equal(
+    newest !== undefined && 'event' in newest && newest.data['server_time_ms'],
+    published,
+  )
+  assert.equal(seen.length < published, true, 'some were left out')
+  publish(++published)
+  assert.equal(nameOf(await slow.next()), 'update')
+  assert.equal(clock.pending, 1)
 })
 
-describe('a thousand event streams', () => {
-  it('all hear of each push, once and in order; and end when the daemon does', async (t) => {
-    const folder = await temporaryFolder(t)
-    const first = await startDaemonProcess(t, { ...HEADLESS, folder })
-    const phone = await first.pair('Phone')
-    await first.stop()
-    const devices = await addCheapDevices(join(folder, 'data', 'devices.json'), 500)
-    const daemon = await startDaemonProcess(t, { ...HEADLESS, folder })
-    const { gateway } = daemon.ready
-    const readers: EventReader[] = []
-    for (const { authorization } of devices) {
-      for (const stream of [1, 2]) {
-        const reader = await openEvents(t, gateway, authorization)
-        assert.equal(nameOf(await reader.next()), 'hello', `${stream}`)
-        readers.push(reader)
-      }
-    }
+it('a client that opens a stream and does not read it does not hold up a revocation, nor the end of the gateway', async (t) => {
+  const { url, authorization, device, devices, changes, server, gateway } = await serveGateway(t)
+  const connected = once(server, 'connection')
+  const reader = await openEvents(t, url, authorization)
+  const [socket] = (await connected) as [Socket]
+  reader.response.pause()
+  for (let at = 0; socket.writableLength === 0; at += 1) {
+    changes.publish({ contentId: CONTENT_ID, activatedAt: at })
+    await tick()
+  }
+  const closed = once(socket, 'close')
+  await devices.revoke(device.id)
+  assert.equal(gateway.countStreams(device.id), 0)
+  await closed
+})
 
-    const pusher = createPhone(phone, gateway)
-    const contentIds: unknown[] = []
-    for (const text of ['one', 'two', 'three']) {
-      await pusher.pushText(text)
-      contentIds.push((await pusher.document())['contentId'])
+it('a thousand event streams all hear of each push, once and in order; and end when the daemon does', async (t) => {
+  const folder = await temporaryFolder(t)
+  const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+  const phone = await first.pair('Phone')
+  await first.stop()
+  const devices = await addCheapDevices(join(folder, 'data', 'devices.json'), 500)
+  const daemon = await startDaemonProcess(t, { ...HEADLESS, folder })
+  const { gateway } = daemon.ready
+  const readers: EventReader[] = []
+  for (const { authorization } of devices) {
+    for (const stream of [1, 2]) {
+      const reader = await openEvents(t, gateway, authorization)
+      assert.equal(nameOf(await reader.next()), 'hello', `${stream}`)
+      readers.push(reader)
     }
-    for (const reader of readers) {
-      for (const contentId of contentIds) {
-        const frame = await reader.next()
-        assert.equal(frame !== undefined && 'event' in frame && frame.data['content_id'], contentId)
-      }
+  }
+
+  const pusher = createPhone(phone, gateway)
+  const contentIds: unknown[] = []
+  for (const text of ['one', 'two', 'three']) {
+    await pusher.pushText(text)
+    contentIds.push((await pusher.document())['contentId'])
+  }
+  for (const reader of readers) {
+    for (const contentId of contentIds) {
+      const frame = await reader.next()
+      assert.equal(frame !== undefined && 'event' in frame && frame.data['content_id'], contentId)
     }
+  }
 
-    const [victim] = devices
-    await daemon.run('revoke', victim?.username ?? '')
-    for (const reader of readers.slice(0, 2)) assert.deepEqual(await reader.rest(), [])
-    const listed = JSON.parse((await daemon.run('devices', '--json')).stdout)
-    const streams = listed.reduce(
-      (sum: number, device: { streams: number }) => sum + device.streams,
-      0,
-    )
-    assert.equal(streams, 998)
+  const [victim] = devices
+  await daemon.run('revoke', victim?.username ?? '')
+  for (const reader of readers.slice(0, 2)) assert.deepEqual(await reader.rest(), [])
+  const listed = JSON.parse((await daemon.run('devices', '--json')).stdout)
+  const streams = listed.reduce(
+    (sum: number, device: { streams: number }) => sum + device.streams,
+    0,
+  )
+  assert.equal(streams, 998)
 
-    assert.equal(await daemon.stop(), 0)
-    for (const reader of readers.slice(2)) assert.deepEqual(await reader.rest(), [])
-  })
+  assert.equal(await daemon.stop(), 0)
+  for (const reader of readers.slice(2)) assert.deepEqual(await reader.rest(), [])
+})
 
-  it('leave no descriptor behind when their clients hang up at once', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
-    await phone.pushText('warm')
-    const count = async (): Promise<number> =>
-      (await readdir(`/proc/${daemon.ready.pid}/fd`)).length
-    const before = await count()
-    for (let round = 0; round < 150; round++) {
-      const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
-      reader.response.socket.resetAndDestroy()
-    }
-    // Each answer comes after all resets that the daemon was told of before.
-    for (let tries = 0; tries < 1000 && (await count()) > before; tries++) await phone.document()
-    assert.equal(await count(), before)
-    const [listed] = JSON.parse((await daemon.run('devices', '--json')).stdout)
-    assert.equal(listed.streams, 0)
-  })
+it('a thousand event streams leave no descriptor behind when their clients hang up at once', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  await phone.pushText('warm')
+  const count = async (): Promise<number> => (await readdir(`/proc/${daemon.ready.pid}/fd`)).length
+  const before = await count()
+  for (let round = 0; round < 150; round++) {
+    const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
+    reader.response.socket.resetAndDestroy()
+  }
+  // Each answer comes after all resets that the daemon was told of before.
+  for (let tries = 0; tries < 1000 && (await count()) > before; tries++) await phone.document()
+  assert.equal(await count(), before)
+  const [listed] = JSON.parse((await daemon.run('devices', '--json')).stdout)
+  assert.equal(listed.streams, 0)
 })
 
 /** Two hosts: this one, and another in a network namespace of its own. */

@@ -36,49 +36,47 @@ function runsAlready(folder: string, pid: number | undefined): RegExp {
   return new RegExp(`^Cannot lock ${folder}/data/lock: ${problem}\n$`)
 }
 
-describe('two daemons on one data directory', () => {
-  it('are one: the second is told who was first, also when that one is stopped', async (t) => {
-    const first = await startDaemonProcess(t, options)
-    const { folder, ready } = first
-    const device = await first.pair('Phone')
-    await createPhone(device, ready.gateway).pushFile('File', 'a', Buffer.from('mine'))
-    const patient = { daemon: first, device }
-    const before = await examine(patient)
-    for (const signal of ['SIGSTOP', 'SIGCONT'] as const) {
-      first.child.kill(signal)
-      const { code, stderr } = await failToStart(t, folder, options)
-      assert.match(stderr, runsAlready(folder, ready.pid))
-      assert.equal(code, 1)
-    }
-    await assertFit(patient, before)
-  })
+it('two daemons on one data directory are one: the second is told who was first, also when that one is stopped', async (t) => {
+  const first = await startDaemonProcess(t, options)
+  const { folder, ready } = first
+  const device = await first.pair('Phone')
+  await createPhone(device, ready.gateway).pushFile('File', 'a', Buffer.from('mine'))
+  const patient = { daemon: first, device }
+  const before = await examine(patient)
+  for (const signal of ['SIGSTOP', 'SIGCONT'] as const) {
+    first.child.kill(signal)
+    const { code, stderr } = await failToStart(t, folder, options)
+    assert.match(stderr, runsAlready(folder, ready.pid))
+    assert.equal(code, 1)
+  }
+  await assertFit(patient, before)
+})
 
-  it('that start at the same time are one', async (t) => {
-    for (let round = 0; round < 3; round++) {
-      const folder = await temporaryFolder(t)
-      const starters = await Promise.all(
-        Array.from({ length: 4 }, async () => {
-          const child = daemonCommand(folder, options).spawn()
-          t.after(() => child.kill('SIGKILL'))
-          assert.ok(child.stdout !== null && child.stderr !== null, 'it has streams')
-          let stderr = ''
-          child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-          const line = once(createInterface(child.stdout), 'line')
-          const exit = once(child, 'close')
-          await Promise.race([line, exit])
-          return { child, exit, said: () => stderr }
-        }),
-      )
-      const [runs, ...others] = starters.filter(({ child }) => child.exitCode === null)
-      assert.deepEqual(others, [], `${starters.map(({ said }) => said()).join('')}`)
-      for (const { child, said } of starters.filter((starter) => starter !== runs)) {
-        assert.match(said(), runsAlready(folder, runs?.child.pid))
-        assert.equal(child.exitCode, 1)
-      }
-      runs?.child.kill('SIGTERM')
-      assert.deepEqual(await runs?.exit, [0, null])
+it('two daemons on one data directory that start at the same time are one', async (t) => {
+  for (let round = 0; round < 3; round++) {
+    const folder = await temporaryFolder(t)
+    const starters = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const child = daemonCommand(folder, options).spawn()
+        t.after(() => child.kill('SIGKILL'))
+        assert.ok(child.stdout !== null && child.stderr !== null, 'it has streams')
+        let stderr = ''
+        child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+        const line = once(createInterface(child.stdout), 'line')
+        const exit = once(child, 'close')
+        await Promise.race([line, exit])
+        return { child, exit, said: () => stderr }
+      }),
+    )
+    const [runs, ...others] = starters.filter(({ child }) => child.exitCode === null)
+    assert.deepEqual(others, [], `${starters.map(({ said }) => said()).join('')}`)
+    for (const { child, said } of starters.filter((starter) => starter !== runs)) {
+      assert.match(said(), runsAlready(folder, runs?.child.pid))
+      assert.equal(child.exitCode, 1)
     }
-  })
+    runs?.child.kill('SIGTERM')
+    assert.deepEqual(await runs?.exit, [0, null])
+  }
 })
 
 /** Says which machine holds the folder, and what to do should it be gone. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
@@ -13,99 +13,95 @@ async function commit(phone: Phone, dataName: string): Promise<number> {
   return (await phone.fetch('/Sync.json', { method: 'PUT', body })).status
 }
 
-describe('an upload', () => {
-  it('that breaks off leaves nothing, and the earlier one of its name as it was', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ['--headless', '--max-file-bytes', '1MiB'] })
-    const device = await daemon.pair('Phone')
-    const phone = createPhone(device, daemon.ready.gateway)
-    await phone.fetch('/file/a', { method: 'PUT', body: 'the earlier one' })
-    const before = await waitingFiles(daemon)
-    assert.equal(before.length, 2)
+it('an upload that breaks off leaves nothing, and the earlier one of its name as it was', async (t) => {
+  const daemon = await startDaemonProcess(t, { args: ['--headless', '--max-file-bytes', '1MiB'] })
+  const device = await daemon.pair('Phone')
+  const phone = createPhone(device, daemon.ready.gateway)
+  await phone.fetch('/file/a', { method: 'PUT', body: 'the earlier one' })
+  const before = await waitingFiles(daemon)
+  assert.equal(before.length, 2)
 
-    const begin = async (framing: string, part: string) => {
-      const client = await connectTo(daemon)
-      client.send(formatHead('PUT /file/a', device, framing) + part)
-      await until(phone, async () => (await waitingFiles(daemon)).length > before.length)
-      return client
-    }
-    const cleaned = () =>
-      until(phone, async () => (await waitingFiles(daemon)).length === before.length)
-    const bytes = 'x'.repeat(1000)
+  const begin = async (framing: string, part: string) => {
+    const client = await connectTo(daemon)
+    client.send(formatHead('PUT /file/a', device, framing) + part)
+    await until(phone, async () => (await waitingFiles(daemon)).length > before.length)
+    return client
+  }
+  const cleaned = () =>
+    until(phone, async () => (await waitingFiles(daemon)).length === before.length)
+  const bytes = 'x'.repeat(1000)
 
-    const aborted = await begin('Content-Length: 5000\r\n', bytes)
-    aborted.close()
-    await cleaned()
+  const aborted = await begin('Content-Length: 5000\r\n', bytes)
+  aborted.close()
+  await cleaned()
 
-    const halfClosed = await begin('Content-Length: 5000\r\n', bytes)
-    halfClosed.socket.end()
-    assert.equal((await halfClosed.read()).status, 400)
-    await cleaned()
+  const halfClosed = await begin('Content-Length: 5000\r\n', bytes)
+  halfClosed.socket.end()
+  assert.equal((await halfClosed.read()).status, 400)
+  await cleaned()
 
-    const chunked = 'Transfer-Encoding: chunked\r\n'
-    const malformed = await begin(chunked, `3e8\r\n${bytes}\r\n`)
-    malformed.send('no size\r\n')
-    assert.equal((await malformed.read()).status, 400)
-    await cleaned()
+  const chunked = 'Transfer-Encoding: chunked\r\n'
+  const malformed = await begin(chunked, `3e8\r\n${bytes}\r\n`)
+  malformed.send('no size\r\n')
+  assert.equal((await malformed.read()).status, 400)
+  await cleaned()
 
-    const tooLong = await begin(chunked, `3e8\r\n${bytes}\r\n`)
-    tooLong.send(`100000\r\n${'x'.repeat(0x100000)}\r\n`)
-    const refusal = await tooLong.read()
-    assert.deepEqual([refusal.status, refusal.headers['connection']], [413, 'close'])
-    await cleaned()
+  const tooLong = await begin(chunked, `3e8\r\n${bytes}\r\n`)
+  tooLong.send(`100000\r\n${'x'.repeat(0x100000)}\r\n`)
+  const refusal = await tooLong.read()
+  assert.deepEqual([refusal.status, refusal.headers['connection']], [413, 'close'])
+  await cleaned()
 
-    assert.deepEqual(await waitingFiles(daemon), before)
-    assert.equal(await commit(phone, 'a'), 200)
-    assert.equal(String(await phone.download()), 'the earlier one')
-  })
-
-  it('is one whole file when several of one name come at once', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
-    const candidates = ['A', 'B', 'C', 'D', 'E'].map((letter, index) =>
-      Buffer.alloc(300_000 + 100_000 * index, letter),
-    )
-    const hashes = candidates.map((bytes) => sha256(bytes))
-    const upload = async (body: Buffer): Promise<void> => {
-      assert.equal((await phone.fetch('/file/race', { method: 'PUT', body })).status, 200)
-      // Another one may have been committed in between, and then the name is current already.
-      assert.equal(await commit(phone, 'race'), 200)
-      const got = await (await phone.fetch('/file/race')).arrayBuffer()
-      assert.ok(candidates.some((bytes) => bytes.equals(Buffer.from(got))))
-    }
-    for (let round = 0; round < 3; round++) await Promise.all(candidates.map(upload))
-
-    const document = await phone.document()
-    const current = hashes.indexOf(String(document['hash']))
-    assert.deepEqual(await phone.download(), candidates[current])
-    assert.equal(document['size'], candidates[current]?.length)
-    await until(phone, async () => (await waitingFiles(daemon)).length === 1)
-  })
-
-  it('is of no use to another device', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const [mine, theirs] = [await daemon.pair('Mine'), await daemon.pair('Theirs')].map((device) =>
-      createPhone(device, daemon.ready.gateway),
-    )
-    assert.ok(mine !== undefined && theirs !== undefined)
-    await mine.fetch('/file/a', { method: 'PUT', body: 'secret' })
-    assert.equal(await commit(theirs, 'a'), 404)
-    assert.equal((await theirs.fetch('/file/a')).status, 404)
-    assert.equal((await theirs.document())['text'], '')
-    assert.equal(await commit(mine, 'a'), 200)
-  })
+  assert.deepEqual(await waitingFiles(daemon), before)
+  assert.equal(await commit(phone, 'a'), 200)
+  assert.equal(String(await phone.download()), 'the earlier one')
 })
 
-describe('a download', () => {
-  it('ends with the bytes it began with, whatever becomes current meanwhile', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
-    // More than sockets buffer.
-    const bytes = Buffer.alloc(24 * 1024 * 1024, 'the old bytes, ')
-    await phone.pushFile('File', 'a', bytes)
-    const response = await phone.fetch('/file/a')
-    await phone.pushFile('File', 'a', Buffer.from('the new bytes'))
-    assert.equal((await waitingFiles(daemon)).length, 1)
-    assert.ok(bytes.equals(Buffer.from(await response.arrayBuffer())))
-    assert.equal(String(await phone.download()), 'the new bytes')
-  })
+it('an upload is one whole file when several of one name come at once', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  const candidates = ['A', 'B', 'C', 'D', 'E'].map((letter, index) =>
+    Buffer.alloc(300_000 + 100_000 * index, letter),
+  )
+  const hashes = candidates.map((bytes) => sha256(bytes))
+  const upload = async (body: Buffer): Promise<void> => {
+    assert.equal((await phone.fetch('/file/race', { method: 'PUT', body })).status, 200)
+    // Another one may have been committed in between, and then the name is current already.
+    assert.equal(await commit(phone, 'race'), 200)
+    const got = await (await phone.fetch('/file/race')).arrayBuffer()
+    assert.ok(candidates.some((bytes) => bytes.equals(Buffer.from(got))))
+  }
+  for (let round = 0; round < 3; round++) await Promise.all(candidates.map(upload))
+
+  const document = await phone.document()
+  const current = hashes.indexOf(String(document['hash']))
+  assert.deepEqual(await phone.download(), candidates[current])
+  assert.equal(document['size'], candidates[current]?.length)
+  await until(phone, async () => (await waitingFiles(daemon)).length === 1)
+})
+
+it('an upload is of no use to another device', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const [mine, theirs] = [await daemon.pair('Mine'), await daemon.pair('Theirs')].map((device) =>
+    createPhone(device, daemon.ready.gateway),
+  )
+  assert.ok(mine !== undefined && theirs !== undefined)
+  await mine.fetch('/file/a', { method: 'PUT', body: 'secret' })
+  assert.equal(await commit(theirs, 'a'), 404)
+  assert.equal((await theirs.fetch('/file/a')).status, 404)
+  assert.equal((await theirs.document())['text'], '')
+  assert.equal(await commit(mine, 'a'), 200)
+})
+
+it('a download ends with the bytes it began with, whatever becomes current meanwhile', async (t) => {
+  const daemon = await startDaemonProcess(t, HEADLESS)
+  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  // More than sockets buffer.
+  const bytes = Buffer.alloc(24 * 1024 * 1024, 'the old bytes, ')
+  await phone.pushFile('File', 'a', bytes)
+  const response = await phone.fetch('/file/a')
+  await phone.pushFile('File', 'a', Buffer.from('the new bytes'))
+  assert.equal((await waitingFiles(daemon)).length, 1)
+  assert.ok(bytes.equals(Buffer.from(await response.arrayBuffer())))
+  assert.equal(String(await phone.download()), 'the new bytes')
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import {
   arrayOf,
   decodeBoolean,
@@ -17,51 +17,49 @@ const decodePoint = objectOf({
   at: arrayOf(objectOf({ x: decodeNumber, isExact: decodeBoolean })),
 })
 
-describe('a decoder', () => {
-  it('gives back what has the right shape, without what it does not know', () => {
-    const point = { kind: 'far', at: [{ x: 1, isExact: true, y: 2 }], name: null, other: [] }
-    assert.deepEqual(decodePoint(point), {
-      name: undefined,
-      kind: 'far',
-      at: [{ x: 1, isExact: true }],
-    })
+it('a decoder gives back what has the right shape, without what it does not know', () => {
+  const point = { kind: 'far', at: [{ x: 1, isExact: true, y: 2 }], name: null, other: [] }
+  assert.deepEqual(decodePoint(point), {
+    name: undefined,
+    kind: 'far',
+    at: [{ x: 1, isExact: true }],
   })
+})
 
-  it('says where and what is wrong', () => {
-    const wrong: readonly (readonly [unknown, string])[] = [
-      [undefined, '"value" must be an object'],
-      [[], '"value" must be an object'],
-      [{ kind: 'middle', at: [] }, '"kind" must be one of near, far'],
-      [{ kind: 'near', at: {} }, '"at" must be an array'],
-      [{ kind: 'near', at: [{ x: 1, isExact: true }, { x: '1' }] }, '"at[1].x" must be a number'],
-      [{ kind: 'near', at: [{ x: 1, isExact: 1 }] }, '"at[0].isExact" must be a boolean'],
-      [{ kind: 'near', at: [], name: 5 }, '"name" must be a string'],
-    ]
-    for (const [value, message] of wrong)
-      assert.throws(() => decodePoint(value), new TypeError(message))
-  })
+it('a decoder says where and what is wrong', () => {
+  const wrong: readonly (readonly [unknown, string])[] = [
+    [undefined, '"value" must be an object'],
+    [[], '"value" must be an object'],
+    [{ kind: 'middle', at: [] }, '"kind" must be one of near, far'],
+    [{ kind: 'near', at: {} }, '"at" must be an array'],
+    [{ kind: 'near', at: [{ x: 1, isExact: true }, { x: '1' }] }, '"at[1].x" must be a number'],
+    [{ kind: 'near', at: [{ x: 1, isExact: 1 }] }, '"at[0].isExact" must be a boolean'],
+    [{ kind: 'near', at: [], name: 5 }, '"name" must be a string'],
+  ]
+  for (const [value, message] of wrong)
+    assert.throws(() => decodePoint(value), new TypeError(message))
+})
 
-  it('throws nothing but a TypeError, and quotes no string, whatever it is given', () => {
-    fc.assert(
-      fc.property(
-        fc.anything({ withNullPrototype: true }),
-        fc.constantFrom('kind', 'at', 'name'),
-        (value, key) => {
-          const secret = 'sEcReT-value'
-          for (const given of [value, { kind: 'near', at: [], [key]: [value, secret] }]) {
-            try {
-              decodePoint(given)
-            } catch (error) {
-              assert.ok(error instanceof TypeError)
-              assert.ok(!error.message.includes(secret))
-            }
+it('a decoder throws nothing but a TypeError, and quotes no string, whatever it is given', () => {
+  fc.assert(
+    fc.property(
+      fc.anything({ withNullPrototype: true }),
+      fc.constantFrom('kind', 'at', 'name'),
+      (value, key) => {
+        const secret = 'sEcReT-value'
+        for (const given of [value, { kind: 'near', at: [], [key]: [value, secret] }]) {
+          try {
+            decodePoint(given)
+          } catch (error) {
+            assert.ok(error instanceof TypeError)
+            assert.ok(!error.message.includes(secret))
           }
-        },
-      ),
-    )
-  })
+        }
+      },
+    ),
+  )
+})
 
-  it('does not take inherited members for its own', () => {
-    assert.throws(() => decodePoint(Object.create({ kind: 'near', at: [] })), TypeError)
-  })
+it('a decoder does not take inherited members for its own', () => {
+  assert.throws(() => decodePoint(Object.create({ kind: 'near', at: [] })), TypeError)
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { decodeNumber, objectOf } from '../../src/lib/decoder.ts'
 import { defineJsonFile, NewerVersionError } from '../../src/lib/json-file.ts'
 
@@ -9,33 +9,31 @@ const file = defineJsonFile({
   decode: objectOf({ count: decodeNumber }),
 })
 
-describe('a small file of ours', () => {
-  it('is read as it was written, and as an earlier version wrote it', () => {
-    assert.equal(file.format({ count: 3 }), '{"version":2,"count":3}\n')
-    assert.deepEqual(file.parse(file.format({ count: 3 })), { count: 3 })
-    assert.deepEqual(file.parse('{"version":1,"count":3}'), { count: 3 })
-  })
+it('a small file of ours is read as it was written, and as an earlier version wrote it', () => {
+  assert.equal(file.format({ count: 3 }), '{"version":2,"count":3}\n')
+  assert.deepEqual(file.parse(file.format({ count: 3 })), { count: 3 })
+  assert.deepEqual(file.parse('{"version":1,"count":3}'), { count: 3 })
+})
 
-  it('of a later version is refused as such', () => {
-    assert.throws(() => file.parse('{"version":3}'), NewerVersionError)
-  })
+it('a small file of ours of a later version is refused as such', () => {
+  assert.throws(() => file.parse('{"version":3}'), NewerVersionError)
+})
 
-  it('that is damaged is refused, without a word of it', () => {
-    for (const text of [
-      '',
-      'secret',
-      '[]',
-      '{}',
-      '{"version":0}',
-      '{"version":2}',
-      '{"version":"2"}',
-    ])
-      assert.throws(
-        () => file.parse(text),
-        (error) =>
-          error instanceof TypeError &&
-          !(error instanceof NewerVersionError) &&
-          !error.message.includes('secret'),
-      )
-  })
+it('a small file of ours that is damaged is refused, without a word of it', () => {
+  for (const text of [
+    '',
+    'secret',
+    '[]',
+    '{}',
+    '{"version":0}',
+    '{"version":2}',
+    '{"version":"2"}',
+  ])
+    assert.throws(
+      () => file.parse(text),
+      (error) =>
+        error instanceof TypeError &&
+        !(error instanceof NewerVersionError) &&
+        !error.message.includes('secret'),
+    )
 })

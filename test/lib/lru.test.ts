@@ -1,58 +1,56 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { Lru } from '../../src/lib/lru.ts'
 import fc from '../support/property.ts'
 
-describe('Lru', () => {
-  it('drops what was not used for the longest time', () => {
-    const lru = new Lru<string, number>(2)
-    lru.set('a', 1)
-    lru.set('b', 2)
-    lru.get('a')
-    lru.set('c', 3)
-    assert.deepEqual([lru.get('a'), lru.get('b'), lru.get('c')], [1, undefined, 3])
-  })
+it('Lru drops what was not used for the longest time', () => {
+  const lru = new Lru<string, number>(2)
+  lru.set('a', 1)
+  lru.set('b', 2)
+  lru.get('a')
+  lru.set('c', 3)
+  assert.deepEqual([lru.get('a'), lru.get('b'), lru.get('c')], [1, undefined, 3])
+})
 
-  it('replaces a value without dropping another', () => {
-    const lru = new Lru<string, number>(2)
-    lru.set('a', 1)
-    lru.set('b', 2)
-    lru.set('a', 3)
-    assert.deepEqual([lru.get('a'), lru.get('b'), lru.size], [3, 2, 2])
-  })
+it('Lru replaces a value without dropping another', () => {
+  const lru = new Lru<string, number>(2)
+  lru.set('a', 1)
+  lru.set('b', 2)
+  lru.set('a', 3)
+  assert.deepEqual([lru.get('a'), lru.get('b'), lru.size], [3, 2, 2])
+})
 
-  it('forgets everything when it is cleared', () => {
-    const lru = new Lru<string, number>(2)
-    lru.set('a', 1)
-    lru.clear()
-    assert.deepEqual([lru.get('a'), lru.size], [undefined, 0])
-  })
+it('Lru forgets everything when it is cleared', () => {
+  const lru = new Lru<string, number>(2)
+  lru.set('a', 1)
+  lru.clear()
+  assert.deepEqual([lru.get('a'), lru.size], [undefined, 0])
+})
 
-  it('refuses a capacity that holds nothing', () => {
-    for (const capacity of [0, -1, 1.5, NaN]) {
-      assert.throws(() => new Lru(capacity), RangeError, String(capacity))
-    }
-  })
+it('Lru refuses a capacity that holds nothing', () => {
+  for (const capacity of [0, -1, 1.5, NaN]) {
+    assert.throws(() => new Lru(capacity), RangeError, String(capacity))
+  }
+})
 
-  it('does what a list in the order of use does', () => {
-    const value = fc.option(fc.nat(), { nil: undefined })
-    const steps = fc.array(fc.record({ key: fc.nat(6), value }))
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 5 }), steps, (capacity, all) => {
-        const lru = new Lru<number, number>(capacity)
-        let model: (readonly [number, number])[] = []
-        for (const { key, value } of all) {
-          const known = model.find(([other]) => other === key)?.[1]
-          if (value === undefined) assert.equal(lru.get(key), known)
-          else lru.set(key, value)
-          const now = value ?? known
-          if (now === undefined) continue
-          const others = model.filter(([other]) => other !== key)
-          model = [...others, [key, now] as const].slice(-capacity)
-        }
-        assert.equal(lru.size, model.length)
-        for (const [key, value] of model) assert.equal(lru.get(key), value)
-      }),
-    )
-  })
+it('Lru does what a list in the order of use does', () => {
+  const value = fc.option(fc.nat(), { nil: undefined })
+  const steps = fc.array(fc.record({ key: fc.nat(6), value }))
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5 }), steps, (capacity, all) => {
+      const lru = new Lru<number, number>(capacity)
+      let model: (readonly [number, number])[] = []
+      for (const { key, value } of all) {
+        const known = model.find(([other]) => other === key)?.[1]
+        if (value === undefined) assert.equal(lru.get(key), known)
+        else lru.set(key, value)
+        const now = value ?? known
+        if (now === undefined) continue
+        const others = model.filter(([other]) => other !== key)
+        model = [...others, [key, now] as const].slice(-capacity)
+      }
+      assert.equal(lru.size, model.length)
+      for (const [key, value] of model) assert.equal(lru.get(key), value)
+    }),
+  )
 })

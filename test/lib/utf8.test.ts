@@ -1,32 +1,30 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { decodeUtf8, isUtf8, parseJson } from '../../src/lib/utf8.ts'
 import fc from '../support/property.ts'
 
-describe('strict UTF-8', () => {
-  it('decodes what was encoded, a byte order mark included', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        const bytes = new TextEncoder().encode(text)
-        assert.equal(decodeUtf8(bytes), text)
-        assert.ok(isUtf8(bytes))
-      }),
-    )
-    assert.equal(decodeUtf8(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61)), '\ufeffa')
-  })
+it('strict UTF-8 decodes what was encoded, a byte order mark included', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      const bytes = new TextEncoder().encode(text)
+      assert.equal(decodeUtf8(bytes), text)
+      assert.ok(isUtf8(bytes))
+    }),
+  )
+  assert.equal(decodeUtf8(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61)), '\ufeffa')
+})
 
-  it('refuses other bytes, and decodes what comes after them', () => {
-    assert.throws(() => decodeUtf8(Uint8Array.of(0x61, 0xff)), new TypeError('it is not UTF-8'))
-    assert.ok(!isUtf8(Uint8Array.of(0xe2, 0x82)))
-    assert.equal(decodeUtf8(Uint8Array.of(0x61)), 'a')
-  })
+it('strict UTF-8 refuses other bytes, and decodes what comes after them', () => {
+  assert.throws(() => decodeUtf8(Uint8Array.of(0x61, 0xff)), new TypeError('it is not UTF-8'))
+  assert.ok(!isUtf8(Uint8Array.of(0xe2, 0x82)))
+  assert.equal(decodeUtf8(Uint8Array.of(0x61)), 'a')
+})
 
-  it('parses JSON in text and in bytes, and quotes nothing of what it refuses', () => {
-    assert.deepEqual(parseJson('{"a":[1]}'), { a: [1] })
-    assert.deepEqual(parseJson(Buffer.from('{"a":[1]}')), { a: [1] })
-    const told = (error: unknown): boolean =>
-      error instanceof TypeError && !String(error.stack).includes('secret')
-    assert.throws(() => parseJson('secret'), told)
-    assert.throws(() => parseJson(Buffer.from('secret\xff', 'latin1')), told)
-  })
+it('strict UTF-8 parses JSON in text and in bytes, and quotes nothing of what it refuses', () => {
+  assert.deepEqual(parseJson('{"a":[1]}'), { a: [1] })
+  assert.deepEqual(parseJson(Buffer.from('{"a":[1]}')), { a: [1] })
+  const told = (error: unknown): boolean =>
+    error instanceof TypeError && !String(error.stack).includes('secret')
+  assert.throws(() => parseJson('secret'), told)
+  assert.throws(() => parseJson(Buffer.from('secret\xff', 'latin1')), told)
 })

@@ -26,30 +26,28 @@ function assertSilent(answer: RawResponse, log: string, what: string): void {
   assert.deepEqual(search.find(Buffer.from(log)), [], `${what}: the log`)
 }
 
-describe('an answer that tells of a failure repeats nothing of the request line and header', () => {
-  const operations = listOperations(readDescription())
-  // Others than these have requests of their own before them.
-  const failures = allCases(operations).filter(({ code }) => {
-    return code !== undefined && code !== 'TOO_MANY_REQUESTS'
-  })
-  for (const operation of operations) {
-    it(`of ${operation.method} ${operation.path}`, async (t) => {
-      for (const one of failures.filter((failure) => failure.operation === operation.id)) {
-        const at = await openStation(t, one.options)
-        await one.given?.(at)
-        const told = requestOf(one, operation)
-        const mark = secretWord('request header')
-        const names = ['Cookie', 'Referer', 'User-Agent', 'X-Forwarded-For', 'X-Note']
-        const fields = [...(told.fields ?? []), ...names.map((name) => `${name}: ${mark}`)]
-        const note = `${told.target.includes('?') ? '&' : '?'}${secretWord('request line')}`
-        const request = { ...told, target: told.target + note, fields }
-        const answer = await (one.exchange?.(at, request) ?? at.ask(request))
-        assert.equal(answer.status, one.status)
-        assertSilent(answer, at.logger.text, `${one.code} ${one.when}`)
-      }
-    })
-  }
+const operations = listOperations(readDescription())
+// Others than these have requests of their own before them.
+const failures = allCases(operations).filter(({ code }) => {
+  return code !== undefined && code !== 'TOO_MANY_REQUESTS'
 })
+for (const operation of operations) {
+  it(`an answer that tells of a failure repeats nothing of the request line and header of ${operation.method} ${operation.path}`, async (t) => {
+    for (const one of failures.filter((failure) => failure.operation === operation.id)) {
+      const at = await openStation(t, one.options)
+      await one.given?.(at)
+      const told = requestOf(one, operation)
+      const mark = secretWord('request header')
+      const names = ['Cookie', 'Referer', 'User-Agent', 'X-Forwarded-For', 'X-Note']
+      const fields = [...(told.fields ?? []), ...names.map((name) => `${name}: ${mark}`)]
+      const note = `${told.target.includes('?') ? '&' : '?'}${secretWord('request line')}`
+      const request = { ...told, target: told.target + note, fields }
+      const answer = await (one.exchange?.(at, request) ?? at.ask(request))
+      assert.equal(answer.status, one.status)
+      assertSilent(answer, at.logger.text, `${one.code} ${one.when}`)
+    }
+  })
+}
 
 describe('a daemon', () => {
   let program: BuiltProgram
@@ -149,40 +147,38 @@ describe('a daemon', () => {
   })
 })
 
-describe('the control listener', () => {
-  it('repeats nothing to those who have no token, and no password to its owner', async (t) => {
-    const daemon = await startDaemonProcess(t, { args: ['--headless', '--log-level', 'debug'] })
-    const token = (await readFile(join(daemon.folder, 'data', 'control.token'), 'utf8')).trim()
-    const { port, host } = new URL(daemon.ready.control)
-    const mark = secretWord('request header')
-    const owner = `Authorization: Bearer ${token}`
-    const body = secret('request body').replaceAll('é', 'e')
-    const device = { kind: 'phone', password: secret('password').slice(0, 7) }
-    for (const [status, line, content, ...fields] of [
-      [401, `GET /${mark}`, ''],
-      [401, 'GET /devices', '', `Authorization: Bearer ${mark}`],
-      [401, 'GET /devices', '', owner, `Authorization: Bearer ${mark}`],
-      [401, 'GET /devices', '', `Authorization: Basic ${mark}`],
-      [401, 'POST /devices', JSON.stringify({ ...device, label: body })],
-      [403, 'GET /devices', '', owner, `Origin: http://${mark}`],
-      [404, `GET /${mark}`, '', owner],
-      [405, `PUT /devices?${mark}`, '', owner],
-      [400, 'POST /devices', `{"kind":"phone","password":"${body}`, owner],
-      [400, 'POST /devices', JSON.stringify({ kind: body }), owner],
-      [400, 'POST /devices', JSON.stringify({ ...device, label: 5 }), owner],
-      [400, 'POST /devices', JSON.stringify(device), owner],
-      [400, 'POST /devices', JSON.stringify({ kind: 'phone', label: body.repeat(9) }), owner],
-      [400, 'POST /devices', JSON.stringify({ kind: 'phone', username: body }), owner],
-      [400, 'POST /devices', JSON.stringify({ kind: 'phone', url: `ftp://${body}` }), owner],
-    ] as const) {
-      const client = await RawClient.connect(Number(port))
-      t.after(() => client.close())
-      const length = `Content-Length: ${content.length}`
-      const head = [`${line} HTTP/1.1`, `Host: ${host}`, `X-Note: ${mark}`, length, ...fields]
-      const answer = await client.send([...head, '', content].join('\r\n')).read()
-      assert.equal(answer.status, status, `${line} ${content}: ${answer.body}`)
-      assertSilent(answer, daemon.stderr(), `${line} ${content}`)
-    }
-    assert.ok(!daemon.stderr().includes(token))
-  })
+it('the control listener repeats nothing to those who have no token, and no password to its owner', async (t) => {
+  const daemon = await startDaemonProcess(t, { args: ['--headless', '--log-level', 'debug'] })
+  const token = (await readFile(join(daemon.folder, 'data', 'control.token'), 'utf8')).trim()
+  const { port, host } = new URL(daemon.ready.control)
+  const mark = secretWord('request header')
+  const owner = `Authorization: Bearer ${token}`
+  const body = secret('request body').replaceAll('é', 'e')
+  const device = { kind: 'phone', password: secret('password').slice(0, 7) }
+  for (const [status, line, content, ...fields] of [
+    [401, `GET /${mark}`, ''],
+    [401, 'GET /devices', '', `Authorization: Bearer ${mark}`],
+    [401, 'GET /devices', '', owner, `Authorization: Bearer ${mark}`],
+    [401, 'GET /devices', '', `Authorization: Basic ${mark}`],
+    [401, 'POST /devices', JSON.stringify({ ...device, label: body })],
+    [403, 'GET /devices', '', owner, `Origin: http://${mark}`],
+    [404, `GET /${mark}`, '', owner],
+    [405, `PUT /devices?${mark}`, '', owner],
+    [400, 'POST /devices', `{"kind":"phone","password":"${body}`, owner],
+    [400, 'POST /devices', JSON.stringify({ kind: body }), owner],
+    [400, 'POST /devices', JSON.stringify({ ...device, label: 5 }), owner],
+    [400, 'POST /devices', JSON.stringify(device), owner],
+    [400, 'POST /devices', JSON.stringify({ kind: 'phone', label: body.repeat(9) }), owner],
+    [400, 'POST /devices', JSON.stringify({ kind: 'phone', username: body }), owner],
+    [400, 'POST /devices', JSON.stringify({ kind: 'phone', url: `ftp://${body}` }), owner],
+  ] as const) {
+    const client = await RawClient.connect(Number(port))
+    t.after(() => client.close())
+    const length = `Content-Length: ${content.length}`
+    const head = [`${line} HTTP/1.1`, `Host: ${host}`, `X-Note: ${mark}`, length, ...fields]
+    const answer = await client.send([...head, '', content].join('\r\n')).read()
+    assert.equal(answer.status, status, `${line} ${content}: ${answer.body}`)
+    assertSilent(answer, daemon.stderr(), `${line} ${content}`)
+  }
+  assert.ok(!daemon.stderr().includes(token))
 })

@@ -40,63 +40,59 @@ function assertInert({ headers }: Pick<RawResponse, 'headers'>, what: string): v
   assert.equal(headers['content-security-policy'], "sandbox; default-src 'none'", what)
 }
 
-describe('a browser runs nothing of any answer of the gateway', () => {
-  const operations = listOperations(readDescription())
-  // Others than these have requests of their own before them.
-  const cases = allCases(operations).filter(({ code }) => code !== 'TOO_MANY_REQUESTS')
-  for (const operation of operations) {
-    it(`to ${operation.method} ${operation.path}`, async (t) => {
-      for (const one of cases.filter((candidate) => candidate.operation === operation.id)) {
-        const at = await openStation(t, one.options)
-        await one.given?.(at)
-        const request = requestOf(one, operation)
-        const answer = await (one.exchange?.(at, request) ?? at.ask(request))
-        assertInert(answer, `${one.status} ${one.when}`)
-      }
-    })
-  }
-})
+const operations = listOperations(readDescription())
+// Others than these have requests of their own before them.
+const cases = allCases(operations).filter(({ code }) => code !== 'TOO_MANY_REQUESTS')
+for (const operation of operations) {
+  it(`a browser runs nothing of any answer of the gateway to ${operation.method} ${operation.path}`, async (t) => {
+    for (const one of cases.filter((candidate) => candidate.operation === operation.id)) {
+      const at = await openStation(t, one.options)
+      await one.given?.(at)
+      const request = requestOf(one, operation)
+      const answer = await (one.exchange?.(at, request) ?? at.ask(request))
+      assertInert(answer, `${one.status} ${one.when}`)
+    }
+  })
+}
 
 const PAGE = '<script xmlns="http://www.w3.org/1999/xhtml">alert(document.domain)</script>'
 
-describe('a browser runs nothing of a file that somebody pushed', () => {
-  for (const [dataName, type] of [
-    ['page.html', 'text/html'],
-    ['page.html', 'text/html; charset=utf-7'],
-    ['page.xhtml', 'application/xhtml+xml'],
-    ['page.xml', 'text/xml'],
-    ['page.svg', 'image/svg+xml'],
-    ['page.pdf', 'application/pdf'],
-    ['page.js', 'text/javascript'],
-    ['page.html', 'application/octet-stream'],
-    ['page', 'multipart/x-mixed-replace; boundary=a'],
-    ['"; filename=page.html', 'text/html'],
-  ] as const) {
-    it(`as ${type}, called ${dataName}`, async (t) => {
-      const { phone } = await serveGateway(t)
-      const path = `/file/${encodeURIComponent(dataName)}`
-      await phone.fetch(path, { method: 'PUT', body: PAGE, headers: { 'content-type': type } })
-      const document = JSON.stringify({ type: 'File', dataName, hasData: true })
-      assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body: document })).status, 200)
-      const { hash, type: kind } = await phone.document()
-      for (const target of [path, `/api/history/${kind}-${hash}/data`]) {
-        for (const [status, request] of [
-          [200, {}],
-          [200, { method: 'HEAD' }],
-          [206, { headers: { range: 'bytes=0-9' } }],
-          [416, { headers: { range: 'bytes=999-' } }],
-          [304, { headers: { 'if-none-match': '*' } }],
-          [412, { headers: { 'if-match': '"other"' } }],
-        ] as const) {
-          const response = await phone.fetch(target, request)
-          await response.arrayBuffer()
-          assert.equal(response.status, status, target)
-          assertInert({ headers: Object.fromEntries(response.headers) }, `${target} ${status}`)
-        }
+for (const [dataName, type] of [
+  ['page.html', 'text/html'],
+  ['page.html', 'text/html; charset=utf-7'],
+  ['page.xhtml', 'application/xhtml+xml'],
+  ['page.xml', 'text/xml'],
+  ['page.svg', 'image/svg+xml'],
+  ['page.pdf', 'application/pdf'],
+  ['page.js', 'text/javascript'],
+  ['page.html', 'application/octet-stream'],
+  ['page', 'multipart/x-mixed-replace; boundary=a'],
+  ['"; filename=page.html', 'text/html'],
+] as const) {
+  it(`a browser runs nothing of a file that somebody pushed as ${type}, called ${dataName}`, async (t) => {
+    const { phone } = await serveGateway(t)
+    const path = `/file/${encodeURIComponent(dataName)}`
+    await phone.fetch(path, { method: 'PUT', body: PAGE, headers: { 'content-type': type } })
+    const document = JSON.stringify({ type: 'File', dataName, hasData: true })
+    assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body: document })).status, 200)
+    const { hash, type: kind } = await phone.document()
+    for (const target of [path, `/api/history/${kind}-${hash}/data`]) {
+      for (const [status, request] of [
+        [200, {}],
+        [200, { method: 'HEAD' }],
+        [206, { headers: { range: 'bytes=0-9' } }],
+        [416, { headers: { range: 'bytes=999-' } }],
+        [304, { headers: { 'if-none-match': '*' } }],
+        [412, { headers: { 'if-match': '"other"' } }],
+      ] as const) {
+        const response = await phone.fetch(target, request)
+        await response.arrayBuffer()
+        assert.equal(response.status, status, target)
+        assertInert({ headers: Object.fromEntries(response.headers) }, `${target} ${status}`)
       }
-    })
-  }
-})
+    }
+  })
+}
 
 describe('a page of another origin, in a browser that has logged in to the gateway', () => {
   after(closeBrowser)
@@ -179,43 +175,41 @@ async function openControl(t: TestContext) {
   }
 }
 
-describe('a browser runs nothing of any answer of the control listener', () => {
-  const owner = 'Authorization: Bearer token'
-  const device = '{"kind":"phone","username":"my_phone","label":"<script>alert(1)</script>"}'
-  for (const [status, line, body, ...fields] of [
-    [200, 'GET /health', ''],
-    [200, 'HEAD /health', ''],
-    [405, 'POST /health', ''],
-    [401, 'GET /status', ''],
-    [200, 'GET /status', '', owner],
-    [200, 'POST /devices', device, owner],
-    [404, 'POST /devices/<script>/rotate', '', owner],
-    [404, 'DELETE /devices/nobody', '', owner],
-    [400, 'POST /devices', '{', owner],
-    [413, 'POST /devices', ' '.repeat(70_000), owner],
-    [415, 'POST /devices', device, owner, 'Content-Encoding: gzip'],
-    [404, 'GET /<script>alert(1)</script>', '', owner],
-    [405, 'DELETE /devices', '', owner],
-    [403, 'GET /devices', '', owner, 'Origin: http://evil.example'],
-    [400, 'GET /devices', '', owner, 'Host: evil.example'],
-  ] as const) {
-    it(`${status} to ${line} ${fields.join(' ')}`, async (t) => {
-      const ask = await openControl(t)
-      const answer = await ask(line, body, ...fields)
-      assert.equal(answer.status, status, answer.body)
-      assertInert(answer, line)
-    })
-  }
-
-  it('not even of its list of devices', async (t) => {
+const owner = 'Authorization: Bearer token'
+const device = '{"kind":"phone","username":"my_phone","label":"<script>alert(1)</script>"}'
+for (const [status, line, body, ...fields] of [
+  [200, 'GET /health', ''],
+  [200, 'HEAD /health', ''],
+  [405, 'POST /health', ''],
+  [401, 'GET /status', ''],
+  [200, 'GET /status', '', owner],
+  [200, 'POST /devices', device, owner],
+  [404, 'POST /devices/<script>/rotate', '', owner],
+  [404, 'DELETE /devices/nobody', '', owner],
+  [400, 'POST /devices', '{', owner],
+  [413, 'POST /devices', ' '.repeat(70_000), owner],
+  [415, 'POST /devices', device, owner, 'Content-Encoding: gzip'],
+  [404, 'GET /<script>alert(1)</script>', '', owner],
+  [405, 'DELETE /devices', '', owner],
+  [403, 'GET /devices', '', owner, 'Origin: http://evil.example'],
+  [400, 'GET /devices', '', owner, 'Host: evil.example'],
+] as const) {
+  it(`a browser runs nothing of any answer of the control listener ${status} to ${line} ${fields.join(' ')}`, async (t) => {
     const ask = await openControl(t)
-    assert.equal((await ask('POST /devices', device, owner)).status, 200)
-    const rotated = await ask('POST /devices/my_phone/rotate', '', owner)
-    const listed = await ask('GET /devices', '', owner)
-    const revoked = await ask('DELETE /devices/my_phone', '', owner)
-    for (const answer of [rotated, listed, revoked]) {
-      assert.equal(answer.status, 200)
-      assertInert(answer, answer.body)
-    }
+    const answer = await ask(line, body, ...fields)
+    assert.equal(answer.status, status, answer.body)
+    assertInert(answer, line)
   })
+}
+
+it('a browser runs nothing of any answer of the control listener not even of its list of devices', async (t) => {
+  const ask = await openControl(t)
+  assert.equal((await ask('POST /devices', device, owner)).status, 200)
+  const rotated = await ask('POST /devices/my_phone/rotate', '', owner)
+  const listed = await ask('GET /devices', '', owner)
+  const revoked = await ask('DELETE /devices/my_phone', '', owner)
+  for (const answer of [rotated, listed, revoked]) {
+    assert.equal(answer.status, 200)
+    assertInert(answer, answer.body)
+  }
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Enclosure } from './support/enclosure.ts'
 import { secret } from './support/secrets.ts'
@@ -53,24 +53,22 @@ const EXPECTED: Readonly<Record<string, RegExp | undefined>> = {
   behave: undefined,
 }
 
-describe('the enclosure', () => {
-  for (const [way, expected] of Object.entries(EXPECTED)) {
-    it(`notices programs that ${way}`, async (t) => {
-      const main = join(await temporaryFolder(t), 'talkative.mjs')
-      await writeFile(main, TALKATIVE)
-      const places = [{ path: /^data\/kept$/, holds: ['password'] }]
-      const enclosure = await Enclosure.open(t, { main, places })
-      const running = await enclosure.start([way], { stdin: secret('password') })
-      await running.printed(/done/)
-      await enclosure.look('now')
-      running.child.kill()
-      await enclosure.end(running)
-      const isFound = expected === undefined || enclosure.leaks.some((leak) => expected.test(leak))
-      assert.ok(isFound, enclosure.leaks.join('\n'))
-      assert.deepEqual(
-        enclosure.leaks.filter((leak) => expected?.test(leak) !== true),
-        [],
-      )
-    })
-  }
-})
+for (const [way, expected] of Object.entries(EXPECTED)) {
+  it(`the enclosure notices programs that ${way}`, async (t) => {
+    const main = join(await temporaryFolder(t), 'talkative.mjs')
+    await writeFile(main, TALKATIVE)
+    const places = [{ path: /^data\/kept$/, holds: ['password'] }]
+    const enclosure = await Enclosure.open(t, { main, places })
+    const running = await enclosure.start([way], { stdin: secret('password') })
+    await running.printed(/done/)
+    await enclosure.look('now')
+    running.child.kill()
+    await enclosure.end(running)
+    const isFound = expected === undefined || enclosure.leaks.some((leak) => expected.test(leak))
+    assert.ok(isFound, enclosure.leaks.join('\n'))
+    assert.deepEqual(
+      enclosure.leaks.filter((leak) => expected?.test(leak) !== true),
+      [],
+    )
+  })
+}

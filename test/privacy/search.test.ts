@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { inspect } from 'node:util'
 import { basic } from '../support/guarded-gateway.ts'
 import { Search, secret, secretWord } from './support/secrets.ts'
@@ -55,39 +55,37 @@ function messageOf(fail: () => unknown): string {
   throw new Error('It did not fail')
 }
 
-describe('the search for secrets', () => {
-  for (const [how, leak] of Object.entries(LEAKS)) {
-    it(`finds one ${how}`, () => {
-      const bytes = Buffer.from(leak())
-      for (const around of [0, 1, 2, 1000]) {
-        const noise = Buffer.concat([randomBytes(around), bytes, randomBytes(around)])
-        const names = new Search().find(noise).map((finding) => finding.secret)
-        assert.ok(names.includes('password'), `found: ${names.join()}`)
-      }
-    })
+for (const [how, leak] of Object.entries(LEAKS)) {
+  it(`the search for secrets finds one ${how}`, () => {
+    const bytes = Buffer.from(leak())
+    for (const around of [0, 1, 2, 1000]) {
+      const noise = Buffer.concat([randomBytes(around), bytes, randomBytes(around)])
+      const names = new Search().find(noise).map((finding) => finding.secret)
+      assert.ok(names.includes('password'), `found: ${names.join()}`)
+    }
+  })
+}
+
+it('the search for secrets tells one secret from another', () => {
+  const both = Buffer.from(`${secret('text')} ${Buffer.from(secret('label')).toString('base64')}`)
+  const names = new Search().find(both).map((finding) => finding.secret)
+  assert.deepEqual(new Set(names), new Set(['text', 'label']))
+})
+
+it('the search for secrets finds secrets that others have made', () => {
+  const search = new Search()
+  const token = randomBytes(32).toString('base64url')
+  search.learn('token', token)
+  for (const leak of [token, Buffer.from(`Bearer ${token}`).toString('base64')]) {
+    const [finding] = search.find(Buffer.from(`x${leak}`))
+    assert.equal(finding?.secret, 'token')
   }
+})
 
-  it('tells one secret from another', () => {
-    const both = Buffer.from(`${secret('text')} ${Buffer.from(secret('label')).toString('base64')}`)
-    const names = new Search().find(both).map((finding) => finding.secret)
-    assert.deepEqual(new Set(names), new Set(['text', 'label']))
-  })
-
-  it('finds secrets that others have made', () => {
-    const search = new Search()
-    const token = randomBytes(32).toString('base64url')
-    search.learn('token', token)
-    for (const leak of [token, Buffer.from(`Bearer ${token}`).toString('base64')]) {
-      const [finding] = search.find(Buffer.from(`x${leak}`))
-      assert.equal(finding?.secret, 'token')
-    }
-  })
-
-  it('finds nothing where nothing is', () => {
-    const search = new Search()
-    const noise = randomBytes(500_000)
-    for (const spelling of ['latin1', 'base64', 'hex'] as const) {
-      assert.deepEqual(search.find(Buffer.from(noise.toString(spelling), 'latin1')), [])
-    }
-  })
+it('the search for secrets finds nothing where nothing is', () => {
+  const search = new Search()
+  const noise = randomBytes(500_000)
+  for (const spelling of ['latin1', 'base64', 'hex'] as const) {
+    assert.deepEqual(search.find(Buffer.from(noise.toString(spelling), 'latin1')), [])
+  }
 })
