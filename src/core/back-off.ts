@@ -10,7 +10,7 @@ const SHORTEST_MS = 500
 /** No wait is longer, unless the server asks for it. */
 const LONGEST_MS = 30_000
 
-/** What a server may ask for: whoever gets its answer wrong would silence its clients for ever. */
+/** The longest wait that a server may ask for: a wrong answer must not silence clients for ever. */
 const MAX_RETRY_AFTER_MS: number = 5 * 60_000
 
 /**

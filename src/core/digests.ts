@@ -1,5 +1,5 @@
 /**
- * What identifies bytes, whatever they are called.
+ * Names the digests that identify bytes, whatever the bytes are called.
  *
  * @module
  */

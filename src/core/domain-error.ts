@@ -1,5 +1,5 @@
 /**
- * What can go wrong below HTTP. The gateway maps each code to one answer; the commands print the
+ * Names the failures below HTTP. The gateway maps each code to one answer; the commands print the
  * message.
  *
  * @module

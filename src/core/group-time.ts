@@ -23,15 +23,16 @@ export const MAX_AHEAD_MS: number = 10 * 366 * 86_400_000
  */
 export const MAX_APART_MS: number = 30 * 86_400_000
 
-/** No clock that says less is right: this program did not exist. */
+/** A clock that shows an earlier time is wrong: this program did not exist. */
 const EARLIEST = Date.UTC(2026, 0, 1)
 
-/** What a clock says that went mad; stamps end in the year 5138. */
+/** The latest time that a broken clock may show; stamps end in the year 5138. */
 const LATEST = 99_999_999_999_999
 
 /**
- * Whether a stamp may have this time. No member stamps later than its group time, so no honest stamp
- * is further ahead; a clock that is decades behind counts as one that begins with this program.
+ * Whether a stamp may have this time. No member stamps later than its group time, so no honest
+ * stamp is further ahead; a clock that is decades behind counts as one that begins with this
+ * program.
  *
  * @param clock What the clock of this machine says, in Unix milliseconds.
  */

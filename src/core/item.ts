@@ -15,7 +15,7 @@ export interface Item {
   readonly text: string
   /** Wire name of the bytes; empty for a Text. */
   readonly dataName: string
-  /** What the bytes are; `text/plain` for a Text. */
+  /** The media type of the bytes; `text/plain` for a Text. */
   readonly mediaType: string
   /** Bytes; those of the UTF-8 text for a Text. */
   readonly size: number

@@ -8,7 +8,7 @@
  * @module
  */
 
-/** What bytes are when nobody knows better. */
+/** The media type of bytes that nobody knows more about. */
 export const OCTET_STREAM = 'application/octet-stream'
 
 /**

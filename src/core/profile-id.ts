@@ -8,9 +8,10 @@
 
 import { parseItemType, type ItemType } from './item-type.ts'
 
+/** The two parts of a profile id. */
 export interface ProfileId {
   readonly type: ItemType
-  /** As it was written; not empty. */
+  /** The hash as it was written; not empty. */
   readonly hash: string
 }
 
@@ -27,6 +28,7 @@ export function parseProfileId(text: string): ProfileId | undefined {
   return type === undefined || hash === '' ? undefined : { type, hash }
 }
 
+/** Writes a profile id: `Text-2cf2…`. */
 export function formatProfileId({ type, hash }: ProfileId): string {
   return `${type}-${hash}`
 }

@@ -16,7 +16,7 @@ function rowsOf(file: string, ratios: Partial<Record<BudgetId, number>> = {}): r
   })
 }
 
-/** What each run of these files gives, in turn; counts the runs. */
+/** Answers each run of these files with the next result, and counts the runs. */
 function runs(...rounds: readonly (readonly Row[])[]) {
   const asked: (readonly string[])[] = []
   const measure = async (files: readonly string[]): Promise<readonly Row[]> => {

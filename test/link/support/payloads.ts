@@ -13,7 +13,7 @@ export const PAYLOAD: ConnectPayload = {
   pwd: 'pa"ss\\w€rd',
 }
 
-/** What a link for `payload` carries. */
+/** The JSON that a link for `payload` carries. */
 export function jsonOf({ url, user, pwd }: ConnectPayload): string {
   return JSON.stringify({ v: 1, url, user, pwd })
 }
