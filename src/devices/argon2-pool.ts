@@ -37,6 +37,7 @@ interface KernelTrouble {
   readonly trouble: string
 }
 
+/** How an {@link Argon2Pool} runs. */
 export interface Argon2PoolOptions {
   readonly clock: Clock
   /** Is told once when the kernel is damaged, and `hash-wasm` does its work. */
@@ -62,6 +63,7 @@ interface Thread {
 
 const nothing = (): void => undefined
 
+/** A bounded number of worker threads that derive Argon2id. */
 export class Argon2Pool {
   readonly #clock: Clock
   #logger: Logger | undefined

@@ -21,7 +21,7 @@ const NICENESS = 5
 
 const LOWEST_PRIORITY = 19
 
-/** Before it stepped back: the program may have been started with `nice`. @type {number | undefined} */
+/** The priority to go back to: `nice` may have set it. @type {number | undefined} */
 let ownPriority
 
 /** The smallest module with an instruction of SIMD. */
@@ -75,7 +75,7 @@ const { WebAssembly } = globalThis
 
 /**
  * @typedef {(job: Argon2Job) => Uint8Array | Promise<Uint8Array>} Derive
- * @typedef {{ readonly isPatient: boolean }} Patience Many wait: whoever answers requests goes first.
+ * @typedef {{ readonly isPatient: boolean }} Patience Whether many wait, so that requests go first.
  */
 
 /** @type {Derive} */
@@ -116,7 +116,7 @@ function createNativeDerive(argon2) {
     })
 }
 
-/** @returns {Derive | undefined} nothing where WebAssembly has no SIMD, or the kernel is damaged. */
+/** @returns {Derive | undefined} None where WebAssembly has no SIMD, or the kernel is damaged. */
 function createCheckedDerive() {
   if (!WebAssembly.validate(SIMD_MODULE)) return undefined
   try {
@@ -132,7 +132,7 @@ function createCheckedDerive() {
 
 /** @returns {(job: Argon2Job) => Uint8Array} */
 function createKernelDerive() {
-  // What it exports stands in `argon2-kernel.as`.
+  // `argon2-kernel.as` says what the kernel exports.
   const code = readFileSync(new URL('./argon2-kernel.wasm', import.meta.url))
   const module = new WebAssembly.Module(code)
   let memoryKib = 0

@@ -1,5 +1,5 @@
 /**
- * What people may choose for a device: its user name, password and label.
+ * Judges the user name, password and label that people choose for a device.
  *
  * @module
  */
@@ -15,6 +15,7 @@ const USERNAME = /^[A-Za-z][A-Za-z0-9_]{5,31}$/
 // are made visible where they are printed.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
 
+/** Whether `username` may be the user name of a device. */
 export function isUsername(username: string): boolean {
   return USERNAME.test(username)
 }

@@ -32,6 +32,7 @@ export interface DeviceSaverOptions {
   readonly onUnsaved: () => void
 }
 
+/** Writes the devices file, and again until that succeeds. */
 export class DeviceSaver {
   readonly #options: DeviceSaverOptions
   #unsaved: string | undefined
@@ -119,7 +120,7 @@ export class DeviceSaver {
     try {
       await this.#options.onDue()
     } catch (error) {
-      // What is owed was logged when it began to be.
+      // A credential that is not saved was logged when that began.
       if (this.#unsaved !== undefined) return
       this.#options.logger.warn('Cannot save when devices were seen', { reason: String(error) })
     }

@@ -29,6 +29,7 @@ import { chooseNames, choosePassword, mintDeviceId } from './mint.ts'
 import type { PasswordHasher } from './password-hasher.ts'
 import { Sightings } from './sightings.ts'
 
+/** Where a {@link JsonDeviceRegistry} keeps its devices, and what it needs. */
 export interface JsonDeviceRegistryOptions {
   /** The file, in a folder that exists and that is ours alone. */
   readonly path: string
@@ -44,6 +45,7 @@ export interface JsonDeviceRegistryOptions {
   readonly isBrief?: boolean | undefined
 }
 
+/** The registry in one JSON file. See {@link DeviceRegistry}. */
 export class JsonDeviceRegistry implements DeviceRegistry {
   readonly #options: JsonDeviceRegistryOptions
   readonly #changes = new SerialQueue()

@@ -12,7 +12,7 @@ import { checkPassword, checkUsername, parseLabel } from './credential-rules.ts'
 const USERNAME_PREFIX: Readonly<Record<DeviceKind, string>> = { phone: 'mobile_', peer: 'peer_' }
 const LABEL: Readonly<Record<DeviceKind, string>> = { phone: 'Phone', peer: 'Peer' }
 
-/** What names a device. */
+/** The names of a device. */
 export interface DeviceNames {
   readonly label: string
   readonly username: string

@@ -17,6 +17,7 @@ export const ARGON2_PARAMETERS: Argon2Parameters = { memoryKib: 65_536, passes: 
 const SALT_BYTES = 16
 const TAG_BYTES = 32
 
+/** Hashes and verifies passwords. */
 export interface PasswordHasher {
   /** The PHC string of a new password. Goes before all verifications, and never finds them busy. */
   hashPassword(password: string): Promise<string>
@@ -33,6 +34,7 @@ export interface PasswordHasher {
   close(): Promise<void>
 }
 
+/** How a {@link PasswordHasher} runs. */
 export interface PasswordHasherOptions {
   readonly clock: Clock
   /** Is told once when the kernel for Argon2id is damaged. */
@@ -47,6 +49,7 @@ export interface PasswordHasherOptions {
   readonly parameters?: Argon2Parameters | undefined
 }
 
+/** Makes a hasher over worker threads of its own, which are started when they are needed. */
 export function createPasswordHasher(options: PasswordHasherOptions): PasswordHasher {
   const { parameters = ARGON2_PARAMETERS } = options
   const pool = new Argon2Pool(options)

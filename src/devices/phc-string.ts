@@ -7,7 +7,7 @@
  * @module
  */
 
-/** What one run costs. */
+/** The cost of one run. */
 export interface Argon2Parameters {
   /** Memory in KiB. */
   readonly memoryKib: number
@@ -52,6 +52,7 @@ export function parsePhcString(text: string): HashRecord | undefined {
   return isWithinBounds(record) && formatPhcString(record) === text ? record : undefined
 }
 
+/** Writes a hash as a PHC string. */
 export function formatPhcString(record: HashRecord): string {
   const { memoryKib, passes, parallelism, salt, tag } = record
   const parameters = `m=${memoryKib},t=${passes},p=${parallelism}`

@@ -19,6 +19,7 @@ interface LastSighting {
   usesOldKeys: boolean | undefined
 }
 
+/** When and where each device was seen last. */
 export class Sightings {
   readonly #byId = new Map<string, LastSighting>()
 

@@ -26,6 +26,7 @@ export interface Place {
   readonly reservation?: Reservation | undefined
 }
 
+/** The place of a user name that exists. */
 export interface Reservation {
   readonly username: string
   /** The client asks from the network where the device was seen last. */
@@ -39,6 +40,7 @@ interface Row<Item> {
   delete(item: Item): boolean
 }
 
+/** A queue of four rows, served in turn. */
 export class VerificationQueue<Item extends NonNullable<unknown>> {
   readonly #usual = new ReservedPlaces<Item>()
   readonly #elsewhere = new ReservedPlaces<Item>()

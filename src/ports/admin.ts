@@ -66,7 +66,7 @@ export interface Pause {
   readonly untilMs: number | undefined
 }
 
-/** What `clipgate status` tells. Never content, never a name of anything copied. */
+/** The status of a daemon for its owner. Never content, never a name of anything copied. */
 export interface DaemonStatus {
   readonly running: boolean
   readonly pid: number | undefined
@@ -74,7 +74,7 @@ export interface DaemonStatus {
   readonly startedAt: string | undefined
   readonly mode: 'desktop' | 'headless' | undefined
   readonly clipboard: string
-  /** What is wrong with the system clipboard, if anything is. */
+  /** Says why the system clipboard cannot be used; `undefined` while it can. */
   readonly clipboardError: string | undefined
   /** `undefined` while the clipboard is shared, and while no daemon runs. */
   readonly paused: Pause | undefined
@@ -102,6 +102,7 @@ export interface DaemonStatus {
   readonly bus: BusStatus | undefined
 }
 
+/** The owner's view of a daemon, and what the owner may change. */
 export interface Admin {
   status(): Promise<DaemonStatus>
   devices(): Promise<readonly DeviceSummary[]>

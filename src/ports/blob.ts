@@ -41,7 +41,7 @@ export interface HashedBlob extends Blob {
   discard(): Promise<void>
 }
 
-/** What is known about bytes before they come. */
+/** The facts known about bytes before they come. */
 export interface BytesToReceive {
   /** As declared by the sender. */
   readonly declaredSize?: number | undefined

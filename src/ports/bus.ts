@@ -12,12 +12,12 @@ export type BusState =
   /** There is no connection; it is tried again. The gateway works all the same. */
   | 'waiting'
 
-/** What `clipgate status` tells of the bus; no key and no credential. */
+/** The status of the bus for the owner; no key and no credential. */
 export interface BusStatus {
   /** The brokers, one of which is used at a time. */
   readonly urls: readonly string[]
   readonly state: BusState
-  /** What went wrong last, while it is not well again. */
+  /** The last failure, until the bus has recovered. */
   readonly error: string | undefined
   /** Fingerprint of the group key: the same for all members. */
   readonly group: string

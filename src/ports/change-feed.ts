@@ -6,12 +6,14 @@
 
 import type { ContentId } from '../core/content-id.ts'
 
+/** One activation of an item. */
 export interface Change {
   readonly contentId: ContentId
   /** Unix milliseconds. */
   readonly activatedAt: number
 }
 
+/** Tells of each activation. */
 export interface ChangeFeed {
   /**
    * Calls `listener` for every change from now on, in order. Listeners do not throw and return at

@@ -17,10 +17,11 @@ export interface Turn {
   readonly isDeferred: boolean
 }
 
+/** Finds the device of a user name and password. */
 export interface CredentialVerifier {
   /**
-   * What earlier verifications tell of these credentials: the device that they belong to *now*, or
-   * that they are wrong. `undefined` when they tell nothing. Costs next to nothing.
+   * Returns what earlier verifications say about these credentials: the device that they belong to
+   * *now*, or that they are wrong; `undefined` when they say nothing. Costs next to nothing.
    */
   recall(username: string, password: string): Device | 'wrong' | undefined
 

@@ -40,7 +40,7 @@ export interface Login {
   readonly passwordHash?: string | undefined
 }
 
-/** What a request tells about its device. */
+/** The time, address and client of a request, noted for its device. */
 export interface Sighting {
   /** Unix milliseconds. */
   readonly at: number
@@ -78,6 +78,7 @@ export interface Revocation {
   readonly unsaved: string | undefined
 }
 
+/** The paired devices. */
 export interface DeviceRegistry {
   /**
    * Grows with every change of a credential. Whatever was concluded from an earlier value may be
@@ -98,8 +99,8 @@ export interface DeviceRegistry {
   /**
    * Pairs a device, durably.
    *
-   * @throws {DomainError} `USERNAME_INVALID`, `USERNAME_TAKEN`, `PASSWORD_INVALID`, `LABEL_INVALID`,
-   *   `NO_SPACE`.
+   * @throws {DomainError} `USERNAME_INVALID`, `USERNAME_TAKEN`, `PASSWORD_INVALID`,
+   *   `LABEL_INVALID`, `NO_SPACE`.
    */
   add(device: NewDevice): Promise<MintedDevice>
 

@@ -37,11 +37,11 @@ export interface InboundItem {
   /** The hash that the sender gave; becomes an alias. Empty when there was none. */
   readonly hash: string
   readonly bytes: InboundBytes
-  /** What another member says that the bytes are; counts where they are here already. */
+  /** The media type that another member states; counts where the bytes are here already. */
   readonly mediaType?: string | undefined
 }
 
-/** What applying an item led to. */
+/** The outcome of applying an item. */
 export interface AppliedItem {
   readonly contentId: ContentId
   /** The current item now; `undefined` when an empty Text was acknowledged and there is none. */
@@ -49,8 +49,8 @@ export interface AppliedItem {
 }
 
 /**
- * Applies the items of one sender one at a time, in the order in which `apply` was called, and those
- * of different senders in turn: nobody waits while the bytes of somebody else are read.
+ * Applies the items of one sender one at a time, in the order in which `apply` was called, and
+ * those of different senders in turn: nobody waits while the bytes of somebody else are read.
  */
 export interface InboundPipeline {
   /**

@@ -18,6 +18,7 @@ export interface PanelAddress {
   readonly kind: 'lan' | 'overlay' | 'public' | 'loopback'
 }
 
+/** The items, addresses and pauses of a daemon, for its panel; only a running daemon has it. */
 export interface Panel {
   /** The current item. */
   readonly item: StoredItem | undefined
@@ -43,8 +44,8 @@ export interface Panel {
   resume(): Promise<void>
 
   /**
-   * Calls `listener` whenever anything may have changed that `Admin.status`, `Admin.devices` or this
-   * port tell, except the free space. Listeners return at once and do not throw. Costs nothing
+   * Calls `listener` whenever anything may have changed that `Admin.status`, `Admin.devices` or
+   * this port tell, except the free space. Listeners return at once and do not throw. Costs nothing
    * while nobody listens.
    *
    * @returns Ends the subscription.

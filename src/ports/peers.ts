@@ -6,7 +6,7 @@
 
 /** A daemon that was joined, and how to get in. Holds a password: never log one. */
 export interface PeerRecord {
-  /** What the owner calls it; unique. */
+  /** The owner's name for the other daemon; unique. */
   readonly name: string
   /** Base URL of its gateway, without a trailing slash. */
   readonly url: string
@@ -49,11 +49,11 @@ export interface PeerSummary {
   readonly username: string
   readonly tlsFingerprint: string | undefined
   readonly state: PeerState
-  /** What went wrong last, while it is not well again. */
+  /** The last failure, until the link has recovered. */
   readonly error: string | undefined
 }
 
-/** What to join. */
+/** The daemon to join. */
 export interface JoinRequest {
   readonly link: string
   /** Taken from the URL when absent. */
@@ -61,7 +61,7 @@ export interface JoinRequest {
   readonly tlsFingerprint: string | undefined
 }
 
-/** What the owner may do about joined daemons. */
+/** Joins and leaves other daemons, and lists them. */
 export interface Peers {
   list(): readonly PeerSummary[]
   /**

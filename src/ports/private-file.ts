@@ -4,6 +4,7 @@
  * @module
  */
 
+/** A small file in the data directory that only the user can read. */
 export interface PrivateFile {
   /**
    * Its text; `undefined` when there is none.

@@ -24,11 +24,11 @@ export interface UploadSource extends Login {
   readonly dataName?: string
 }
 
-/** What to file an upload under. */
+/** The name under which an upload waits. */
 export interface UploadName {
   /** A valid data name. */
   readonly dataName: string
-  /** What the bytes are: the classified media type, or the declared one. */
+  /** The classified media type of the bytes, or the declared one. */
   readonly mediaType: string
 }
 

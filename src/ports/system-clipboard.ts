@@ -10,14 +10,14 @@
 
 import type { Blob } from './blob.ts'
 
-/** What a person copied. */
+/** Content that a person copied. */
 export type CopiedContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly mediaType: string; readonly bytes: Uint8Array }
   /** Absolute paths, at least one. */
   | { readonly kind: 'files'; readonly paths: readonly string[] }
 
-/** What is put on the clipboard for other programs to paste. */
+/** Content that is put on the clipboard for other programs to paste. */
 export type OfferedContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly mediaType: string; readonly blob: Blob }
@@ -34,10 +34,11 @@ export interface ClipboardEvents {
    */
   isWanted(): boolean
   onCopy(content: CopiedContent): void
-  /** The clipboard could not be reached or read; `undefined` when it is well again. */
+  /** The clipboard could not be reached or read; `undefined` when it has recovered. */
   onTrouble(message: string | undefined): void
 }
 
+/** The clipboard of a desktop. */
 export interface SystemClipboard {
   readonly kind: ClipboardKind
 

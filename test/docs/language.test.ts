@@ -11,6 +11,7 @@ const ROOMS: readonly string[] = [
   'src/core',
   'src/lib',
   'src/link',
+  'src/ports',
   'test/bench',
   'test/core',
   'test/inbound',
