@@ -1,5 +1,5 @@
 /**
- * Tells an image that was copied from the converted form of an image that we wrote: see decision 039.
+ * Recognises an image that was copied as a converted form of the one that we wrote: decision 039.
  *
  * Knows sizes and media types, and decodes no pixel.
  *
@@ -14,7 +14,7 @@ export interface PictureSize {
   readonly height: number
 }
 
-/** What is known of an image file. */
+/** An image file, as far as it is known. */
 export interface ImageTraits {
   readonly mediaType: string
   /** `undefined` when the size cannot be read. */
@@ -23,7 +23,7 @@ export interface ImageTraits {
 
 type ImageFile = Openable & { readonly size: number }
 
-/** Programs that take over what was written do so at once; converting a large image takes a moment. */
+/** Programs take over at once what was written; converting a large image takes a moment. */
 const CONVERSION_MS = 5000
 
 /** The beginning of a file that is looked at: the metadata in front of a size are smaller. */
@@ -41,8 +41,8 @@ const OS2_HEADER_BYTES = 12
 
 /**
  * Whether a copied image probably is the written image in another format: both pictures have the
- * same size, and the copy came soon after the write. A picture that is turned by a quarter counts as
- * the same size: photos say which way is up, and not every program listens.
+ * same size, and the copy came soon after the write. A picture that is turned by a quarter counts
+ * as equally large: photos say which way is up, and not every program listens.
  *
  * @param afterMs Milliseconds from the write to the copy; 0 while the write is under way.
  */
@@ -125,7 +125,7 @@ function webpSize(head: Buffer): PictureSize | undefined {
   }
 }
 
-/** In HEIC and AVIF, tiles and thumbnails have sizes too, and are smaller (ISO/IEC 23008-12, 6.5.3). */
+/** In HEIC and AVIF, tiles and thumbnails have smaller sizes too (ISO/IEC 23008-12, 6.5.3). */
 function largestSize(head: Buffer): PictureSize | undefined {
   let largest: PictureSize | undefined
   for (let found = head.indexOf('ispe'); found !== -1; found = head.indexOf('ispe', found + 4)) {

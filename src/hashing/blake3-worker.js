@@ -44,7 +44,7 @@ const SIMD_MODULE = new Uint8Array([
   253, 98, 11,
 ])
 
-/** The longest of the official test vectors: more than a batch, and made of whole and half trees. */
+/** The longest official test vector: more than a batch, and made of whole and half trees. */
 const KNOWN_BYTES = Buffer.alloc(
   102_400,
   Uint8Array.from({ length: 251 }, (_, index) => index),

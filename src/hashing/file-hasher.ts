@@ -107,8 +107,8 @@ export class FileHasher {
 }
 
 /**
- * The digests of one file that is being written or read, from its beginning to its end. The file must
- * stay open until one of the two endings, `finish` and `abort`, has settled.
+ * The digests of one file that is being written or read, from its beginning to its end. The file
+ * must stay open until one of the two endings, `finish` and `abort`, has settled.
  */
 export class FileHash {
   readonly #file: FileHandle

@@ -34,7 +34,7 @@ import { StampOrder, type Member } from './stamp-order.ts'
 /** Work that is done after the sender has been answered; a failure is logged. */
 export type Effect = (stored: StoredItem, origin: Origin) => Promise<void>
 
-/** What a {@link ClipboardPipeline} works with. */
+/** The parts that a {@link ClipboardPipeline} works with. */
 export interface PipelineDeps {
   readonly staging: Pick<StagingArea, 'take'>
   readonly latest: LatestItem

@@ -11,7 +11,11 @@ import type { InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { NamedBytes } from './resolve-content.ts'
 
-/** Describes new content as an item: its hashes, ids and names. `activatedAt` is in Unix milliseconds. */
+/**
+ * Describes new content as an item: its hashes, ids and names.
+ *
+ * @param activatedAt Unix milliseconds.
+ */
 export async function describeItem(
   inbound: InboundItem,
   content: NamedBytes | { readonly text: string },

@@ -150,7 +150,7 @@ export type Meant =
   | {
       readonly kind: 'known'
       readonly stored: StoredItem
-      /** The name that another member has for the same bytes; without it the item is what it was. */
+      /** How another member names the same bytes; without it the item is what it was. */
       readonly as?: NamedBytes
     }
   | { readonly kind: 'undecided'; readonly blob: Blob }
@@ -188,8 +188,8 @@ export function findMeant(
 }
 
 /**
- * The bytes that another member has too, under its name. Members tell the SHA-256 of the content, so
- * that none of the other hashes of an item counts, which clients made up.
+ * The bytes that another member has too, under its name. Members send the SHA-256 of the content,
+ * so that none of the other hashes of an item counts, which clients made up.
  */
 function findRenamed(
   { type, dataName, hash, mediaType: told }: InboundItem,

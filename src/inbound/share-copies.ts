@@ -17,7 +17,7 @@ import type { InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { CopiedContent } from '../ports/system-clipboard.ts'
 
-/** What the sharing of copies works with. */
+/** The parts that the sharing of copies works with. */
 export interface ShareCopiesDeps {
   readonly blobs: BlobStore
   readonly inbound: InboundPipeline
@@ -76,7 +76,7 @@ async function shareCopy(
   await applyBlob({ type: 'File', dataName, blob, mediaType }, signal, deps)
 }
 
-/** Whether a folder was copied; a link to a folder does not count, as its content was not copied. */
+/** Whether a folder was copied. Of a link to a folder, the content was not copied. */
 async function isFolder(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined)
   // Reading it will fail with the reason.
@@ -125,7 +125,7 @@ async function applyBlob(
   }
 }
 
-/** The data name of a Group. A folder gives its name, unless that is too long with `.zip` behind it. */
+/** The data name of a Group: that of a folder, unless it is too long with `.zip` behind it. */
 function groupName(paths: readonly string[], now: number): string {
   const [path = '', ...others] = paths
   const name = toDataName(`${basename(path)}.zip`)

@@ -15,7 +15,7 @@ export interface Member extends GroupTime {
   readonly id: string
 }
 
-/** What a {@link StampOrder} works with. */
+/** The parts that a {@link StampOrder} works with. */
 export interface StampOrderDeps {
   readonly latest: Pick<LatestItem, 'current'>
   readonly member?: Member | undefined

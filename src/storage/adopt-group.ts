@@ -2,7 +2,7 @@
  * Makes one blob of files and folders of the user: walks, has the archive made once in a worker to
  * hash it, and keeps a list. The worker is there for one group, and ends with it.
  *
- * The package `yazl` is optional and CommonJS, and has no types of its own. Only the worker loads it.
+ * The package `yazl` is optional and CommonJS, and has no types. Only the worker loads it.
  *
  * @module
  */
@@ -62,7 +62,7 @@ export interface ZippedArchive {
   readonly digests: Digests
 }
 
-/** What the worker posts: the archive or a failure, or neither when there was nothing to put in. */
+/** The answer of the worker: an archive, a failure, or neither when nothing was there to put in. */
 export interface ZipAnswer {
   readonly archive?: ZippedArchive
   readonly failure?: { readonly code: 'BLOB_GONE' | 'GROUP_TOO_LARGE'; readonly message: string }

@@ -28,8 +28,8 @@ const MAX_WRITES = 2
 const MAX_HELD_BYTES: number = 2 * MIB
 
 /**
- * After this many bytes the disk is told to begin. It costs nothing while the hashing is slower, and
- * the document that makes a large upload the item then waits for 10 ms instead of half a second.
+ * After this many bytes the disk is told to begin. It costs nothing while hashing is slower, and the
+ * document that makes a large upload the item then waits for 10 ms instead of half a second.
  */
 const WRITE_BACK_BYTES: number = 32 * MIB
 
@@ -46,7 +46,7 @@ export interface WritableFile {
 export interface WriterPool {
   /** The number of bytes in memory. */
   held: number
-  /** Writers with bytes that are not on their way yet; who has gathered for the longest comes first. */
+  /** Writers that hold bytes; the one that has gathered for the longest time comes first. */
   readonly gathering: Set<Pick<BlobWriter, 'writeOut'>>
   /** Whether one of them waits for the disk: more would leave no thread for other files. */
   isSyncing: boolean
@@ -54,7 +54,7 @@ export interface WriterPool {
   readonly writes: Semaphore
 }
 
-/** What a {@link BlobWriter} works with. */
+/** The parts that a {@link BlobWriter} works with. */
 export interface BlobWriterOptions {
   readonly file: WritableFile
   readonly hash: Pick<FileHash, 'add' | 'reached' | 'finish' | 'abort'>

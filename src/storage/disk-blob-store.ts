@@ -35,13 +35,13 @@ import { decodeGroupList } from './group-list.ts'
 import { openOwnFile } from './own-files.ts'
 import { BLOB_NAME } from './record-fields.ts'
 
-/** Writes of all uploads together: more are not faster, and would leave no thread for other files. */
+/** Writes at a time, of all uploads: more are not faster, and leave no thread for other files. */
 const MAX_WRITES = 2
 
 /** The bytes that are read of a file at once. */
 const READ_BYTES: number = MIB / 4
 
-/** What a {@link DiskBlobStore} works with. */
+/** The parts that a {@link DiskBlobStore} works with. */
 export interface DiskBlobStoreOptions {
   readonly folder: string
   readonly space: DiskSpace

@@ -7,7 +7,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { FULL_DISK_CODES, hasCode, codeOf } from '../lib/system-error.ts'
 
-/** The disk takes nothing, until somebody mends it: read-only, taken away from this user, or broken. */
+/** The disk takes nothing until it is mended: read-only, taken from this user, or broken. */
 const UNWRITABLE_CODES: readonly string[] = ['EROFS', 'EACCES', 'EPERM', 'EIO']
 
 /** Whether an error is `NO_SPACE` because the disk said so; a refusal of our own has no cause. */

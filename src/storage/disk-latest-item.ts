@@ -28,7 +28,7 @@ import {
 } from './item-file.ts'
 import { readOwnFile } from './own-files.ts'
 
-/** What a {@link DiskLatestItem} works with. */
+/** The parts that a {@link DiskLatestItem} works with. */
 export interface DiskLatestItemOptions {
   /** The file, in a folder that exists and that is ours alone. */
   readonly path: string
@@ -172,7 +172,7 @@ function toStoredBlob(blob: Blob): StoredBlob {
   throw new Error('Cannot store a blob of another store')
 }
 
-/** Says what is safe to do: once the file is gone, nothing refers to the bytes, and they are swept. */
+/** Says what is safe to do: without the file nothing refers to the bytes, and they are swept. */
 function remedyOf(error: TypeError): string {
   if (error instanceof NewerVersionError) return 'run that version'
   return (

@@ -13,7 +13,7 @@ import { DomainError } from '../core/domain-error.ts'
 import { KIB, MIB } from '../core/limits.ts'
 import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
 
-/** How many bytes an upload may bring, from before its first byte until it is stored or has failed. */
+/** The bytes that an upload may bring, from before its first one until it is stored or failed. */
 export interface Allowance extends DiskRoom {
   /** The number of bytes that are allowed now. */
   readonly bytes: number
@@ -71,7 +71,7 @@ export class DiskSpace {
     return bavail * bsize
   }
 
-  /** The number of bytes that may still be promised; negative where the disk is too full already. */
+  /** The number of bytes that may still be promised; negative where the disk is too full. */
   async available(): Promise<number> {
     return this.#minFreeBytes === 0 ? Infinity : this.#leftOf(await this.free())
   }
@@ -158,8 +158,8 @@ export class DiskSpace {
 }
 
 /**
- * Makes a function that sets room aside for files outside of the data directory, by the same rule as
- * for uploads.
+ * Makes a function that sets room aside for files outside of the data directory, by the rule for
+ * uploads.
  *
  * @param folder The folder that `space` is of: what goes to the same file system counts together.
  * @param openSpace Opens the space of a folder on another file system.

@@ -26,7 +26,7 @@ import { credentialOf, StagingRecords, type FoundRecord } from './staging-record
 import { StagingRoom, type UploadUnderWay } from './staging-room.ts'
 import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
 
-/** What a {@link DiskStagingArea} works with. */
+/** The parts that a {@link DiskStagingArea} works with. */
 export interface DiskStagingAreaOptions {
   /** The folder of the records, which exists and is ours alone. */
   readonly folder: string
@@ -230,8 +230,8 @@ export class DiskStagingArea implements StagingArea {
 
   /**
    * Whether an upload from before the start still counts: its bytes did not become the item just
-   * before a crash, and its device is paired, with the password that it had. Where there is no device
-   * at all, somebody has put the file of devices aside, and may bring it back.
+   * before a crash, and its device is paired, with the password that it had. Where there is no
+   * device at all, somebody has put the file of devices aside, and may bring it back.
    */
   #counts({ name, record: { deviceId, credential } }: FoundRecord): boolean {
     const { takenBlob, devices } = this.#options

@@ -23,7 +23,7 @@ import { decodeGroupList, type GroupFile, type GroupList } from './group-list.ts
 /** Files that are looked at side by side; more are not faster. */
 const LOOKS_AT_ONCE = 4
 
-/** What a {@link GroupBlob} is made of. */
+/** The parts of a {@link GroupBlob}. */
 export interface GroupBlobOptions {
   /** The list, as a blob of ours. */
   readonly list: DiskBlob

@@ -40,7 +40,8 @@ export class JsonPeerStore implements PeerStore {
   /**
    * Reads the file; without one nobody was joined.
    *
-   * @throws {DomainError} `DATA_CORRUPT`, naming the file and the remedy; `DATA_DIRECTORY_UNUSABLE`.
+   * @throws {DomainError} `DATA_CORRUPT`, naming the file and the remedy;
+   *   `DATA_DIRECTORY_UNUSABLE`.
    */
   static async open(path: string): Promise<JsonPeerStore> {
     try {

@@ -36,7 +36,7 @@ export interface StorageLimits {
   readonly minFreeBytes: number
 }
 
-/** What the storage works with. */
+/** The parts that the storage works with. */
 export interface StorageOptions {
   readonly directory: DataDirectory
   readonly clock: Clock

@@ -1,14 +1,14 @@
 /**
- * Shares out the room that staged uploads together may take, of the quota and of the disk: those that
- * are complete, and those under way.
+ * Shares out the room that staged uploads may take, of the quota and of the disk: uploads that are
+ * complete, and those under way.
  *
  * Any device may use all of it. When there is not enough of the quota, those give way who have more
  * than the device that brings more bytes would have, the one with most first; when there is nobody,
- * that device gives up what it has waiting itself. So no device has more than its share while others
- * need it.
+ * that device gives up what it has waiting itself. So no device has more than its share while
+ * others need it.
  *
- * When it is the disk that is full, whoever has filled it may have nothing here. So uploads of others
- * that are complete stay then; those under way give way as above.
+ * When it is the disk that is full, whoever has filled it may have nothing here. So uploads of
+ * others that are complete stay then; those under way give way as above.
  *
  * @module
  */
@@ -21,12 +21,12 @@ import type { DiskBlob } from './disk-blob.ts'
 import { nextStep, type Allowance, type DiskSpace } from './disk-space.ts'
 import { sizeOf, type WaitingUpload, type WaitingUploads } from './waiting-uploads.ts'
 
-/** What a {@link StagingRoom} works with. */
+/** The parts that a {@link StagingRoom} works with. */
 export interface StagingRoomOptions {
   readonly quotaBytes: number
   readonly space: DiskSpace
   readonly waiting: Pick<WaitingUploads, 'of'>
-  /** Removes an upload that waits, and its bytes from those that are {@link StagingRoom.add counted}. */
+  /** Removes an upload that waits; its bytes are not {@link StagingRoom.add counted} then. */
   readonly drop: (upload: WaitingUpload) => Promise<void>
 }
 

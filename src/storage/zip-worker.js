@@ -20,7 +20,8 @@ import { parentPort, workerData } from 'node:worker_threads'
  * @typedef {import('./adopt-group.ts').ZippedFile} ZippedFile
  * @typedef {Pick<ZippedFile, 'size' | 'ino' | 'dev' | 'mtimeNs'>} Identity
  * @typedef {{ identity: Identity, modifiedAt: number, mode: number }} State
- * @typedef {State & { path: Buffer, name: string, index: number, start: number, seen: number }} Source
+ * @typedef {{ path: Buffer, name: string, index: number, start: number, seen: number }} Place
+ * @typedef {State & Place} Source
  */
 
 /** Larger ones are not faster. */
