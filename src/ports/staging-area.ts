@@ -16,7 +16,7 @@
 import type { HashedBlob } from './blob.ts'
 import type { Login } from './device-registry.ts'
 
-/** What is known about an upload before its bytes have arrived. */
+/** An upload whose bytes have not arrived yet. */
 export interface UploadSource extends Login {
   /** Bytes, as declared by the sender. */
   readonly declaredSize: number | undefined
@@ -24,11 +24,11 @@ export interface UploadSource extends Login {
   readonly dataName?: string
 }
 
-/** The name under which an upload waits. */
+/** The name and type that an upload is filed under. */
 export interface UploadName {
   /** A valid data name. */
   readonly dataName: string
-  /** The classified media type of the bytes, or the declared one. */
+  /** The classified media type, or the declared one. */
   readonly mediaType: string
 }
 

@@ -28,8 +28,8 @@ const MAX_WRITES = 2
 const MAX_HELD_BYTES: number = 2 * MIB
 
 /**
- * After this many bytes the disk is told to begin. It costs nothing while hashing is slower, and the
- * document that makes a large upload the item then waits for 10 ms instead of half a second.
+ * After this many bytes the disk is told to begin. It costs nothing while hashing is slower, and
+ * the document that makes a large upload the item then waits for 10 ms instead of half a second.
  */
 const WRITE_BACK_BYTES: number = 32 * MIB
 
