@@ -6,7 +6,7 @@
  * @module
  */
 
-import { blocksOf, readStart, type Openable } from '../lib/read-bytes.ts'
+import type { Openable } from '../lib/read-bytes.ts'
 
 /** The size of a picture in pixels. */
 export interface PictureSize {
@@ -21,13 +21,20 @@ export interface ImageTraits {
   readonly size: PictureSize | undefined
 }
 
-type ImageFile = Openable & { readonly size: number }
+/** Reads bytes of a file; fewer than `length` only at its end. */
+type Read = (position: number, length: number) => Promise<Buffer>
 
 /** Programs take over at once what was written; converting a large image takes a moment. */
 const CONVERSION_MS = 5000
 
-/** The beginning of a file that is looked at: the metadata in front of a size are smaller. */
-const HEAD_BYTES: number = 1024 * 1024
+/** The beginning of a file, in which most formats have the size. */
+const START_BYTES = 32
+
+/** The beginning of a HEIC or AVIF file, in which the sizes are. */
+const BOXES_BYTES: number = 256 * 1024
+
+/** The segments of a JPEG in front of its size: programs write about 10, of up to 64 KiB each. */
+const MAX_JPEG_SEGMENTS = 1000
 
 /** The directory of a TIFF: programs write about 20 entries of 12 bytes behind their count. */
 const TIFF_ENTRY_BYTES = 12
@@ -65,26 +72,33 @@ export function isLikelyConversion(
  * @returns `undefined` when the file is in another format, or damaged.
  * @throws What reading the file throws.
  */
-export async function readImageSize(image: ImageFile): Promise<PictureSize | undefined> {
-  const head = Buffer.from(await readStart(image, Math.min(HEAD_BYTES, image.size)))
+export async function readImageSize(image: Openable): Promise<PictureSize | undefined> {
+  const opened = await image.open()
   try {
-    const size = isTiff(head) ? await tiffSize(image, head) : sizeIn(head)
+    const size = await sizeIn(async (position, length) => {
+      const bytes = Buffer.alloc(length)
+      return bytes.subarray(0, await opened.read(bytes, position))
+    })
     return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined
   } catch (error) {
     // Reading behind the end of a buffer: the file ends in front of its size.
     if (error instanceof RangeError) return undefined
     throw error
+  } finally {
+    await opened.close()
   }
 }
 
-function sizeIn(head: Buffer): PictureSize | undefined {
+async function sizeIn(read: Read): Promise<PictureSize | undefined> {
+  const head = await read(0, START_BYTES)
   const start = head.toString('latin1', 0, 16)
   if (start.startsWith('\x89PNG\r\n\x1a\n')) return pair(head, 16, 'readUInt32BE', 4)
   if (start.startsWith('BM')) return bmpSize(head)
+  if (/^(II\*\0|MM\0\*)/.test(start)) return tiffSize(read, head)
   if (/^GIF8[79]a/.test(start)) return pair(head, 6, 'readUInt16LE', 2)
-  if (start.startsWith('\xff\xd8')) return jpegSize(head)
+  if (start.startsWith('\xff\xd8')) return jpegSize(read)
   if (start.startsWith('RIFF') && start.startsWith('WEBP', 8)) return webpSize(head)
-  return start.startsWith('ftyp', 4) ? largestSize(head) : undefined
+  return start.startsWith('ftyp', 4) ? largestSize(await read(0, BOXES_BYTES)) : undefined
 }
 
 /** A BMP that is stored from its top row on has a negative height. */
@@ -94,16 +108,16 @@ function bmpSize(head: Buffer): PictureSize {
 }
 
 /** Goes from segment to segment up to the one that describes the frame (ITU T.81, B.2.2). */
-function jpegSize(head: Buffer): PictureSize | undefined {
+async function jpegSize(read: Read): Promise<PictureSize | undefined> {
   let position = 2
-  while (head.readUInt8(position) === 0xff) {
-    const marker = head.readUInt8(position + 1)
+  for (let count = 0; count < MAX_JPEG_SEGMENTS; count += 1) {
+    const segment = await read(position, 9)
+    if (segment.readUInt8(0) !== 0xff) return undefined
+    const marker = segment.readUInt8(1)
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
-    if (isFrame) {
-      return { width: head.readUInt16BE(position + 7), height: head.readUInt16BE(position + 5) }
-    }
+    if (isFrame) return { width: segment.readUInt16BE(7), height: segment.readUInt16BE(5) }
     // Any number of bytes 0xff may stand in front of a marker.
-    position += marker === 0xff ? 1 : 2 + head.readUInt16BE(position + 2)
+    position += marker === 0xff ? 1 : 2 + segment.readUInt16BE(2)
   }
   return undefined
 }
@@ -136,31 +150,24 @@ function largestSize(head: Buffer): PictureSize | undefined {
   return largest
 }
 
-function isTiff(head: Buffer): boolean {
-  return /^(II\*\0|MM\0\*)/.test(head.toString('latin1', 0, 4))
-}
-
 /** The directory of a TIFF may be anywhere; many programs write it behind the pixels (TIFF 6.0). */
-async function tiffSize(image: ImageFile, head: Buffer): Promise<PictureSize | undefined> {
+async function tiffSize(read: Read, head: Buffer): Promise<PictureSize | undefined> {
   const isLittleEndian = head[0] === 0x49
   const start = isLittleEndian ? head.readUInt32LE(4) : head.readUInt32BE(4)
-  for await (const block of blocksOf(image, { start, blockSize: TIFF_DIRECTORY_BYTES })) {
-    const directory = Buffer.from(block)
-    const short = (at: number): number =>
-      isLittleEndian ? directory.readUInt16LE(at) : directory.readUInt16BE(at)
-    const long = (at: number): number =>
-      isLittleEndian ? directory.readUInt32LE(at) : directory.readUInt32BE(at)
-    const found = new Map<number, number>()
-    for (let n = 0; n < short(0); n += 1) {
-      const at = 2 + n * TIFF_ENTRY_BYTES
-      if (at + TIFF_ENTRY_BYTES > directory.length) break
-      const isShort = short(at + 2) === TIFF_SHORT
-      found.set(short(at), isShort ? short(at + 8) : long(at + 8))
-    }
-    const [width, height] = [found.get(TIFF_WIDTH), found.get(TIFF_HEIGHT)]
-    return width === undefined || height === undefined ? undefined : { width, height }
+  const directory = await read(start, TIFF_DIRECTORY_BYTES)
+  const short = (at: number): number =>
+    isLittleEndian ? directory.readUInt16LE(at) : directory.readUInt16BE(at)
+  const long = (at: number): number =>
+    isLittleEndian ? directory.readUInt32LE(at) : directory.readUInt32BE(at)
+  const found = new Map<number, number>()
+  for (let n = 0; n < short(0); n += 1) {
+    const at = 2 + n * TIFF_ENTRY_BYTES
+    if (at + TIFF_ENTRY_BYTES > directory.length) break
+    const isShort = short(at + 2) === TIFF_SHORT
+    found.set(short(at), isShort ? short(at + 8) : long(at + 8))
   }
-  return undefined
+  const [width, height] = [found.get(TIFF_WIDTH), found.get(TIFF_HEIGHT)]
+  return width === undefined || height === undefined ? undefined : { width, height }
 }
 
 function pair(

@@ -47,6 +47,16 @@ describe('readImageSize()', () => {
     assert.deepEqual(await sizeOf(bmp), SIZE)
   })
 
+  it('reads the size of a JPEG behind megabytes of metadata', async () => {
+    const jpeg = samples[names.indexOf('rgb.jpg')] ?? Buffer.alloc(0)
+    const segment = Buffer.alloc(2 + 65_535)
+    segment.writeUInt16BE(0xffe1)
+    segment.writeUInt16BE(65_535, 2)
+    const metadata = Array.from({ length: 40 }, () => segment)
+    const bytes = Buffer.concat([jpeg.subarray(0, 2), ...metadata, jpeg.subarray(2)])
+    assert.deepEqual(await sizeOf(bytes), SIZE)
+  })
+
   it('knows no size of what is cut off in front of it, empty or no image', async () => {
     const png = samples[names.indexOf('rgb.png')] ?? Buffer.alloc(0)
     const tiff = samples[names.indexOf('rgb-none.tif')] ?? Buffer.alloc(0)
