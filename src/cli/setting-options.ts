@@ -16,7 +16,10 @@ export const SETTING_OPTIONS: Readonly<Record<string, OptionSpec>> = Object.from
   ...SETTING_NAMES.map((name): [string, OptionSpec] => {
     const { kind, meaning, byDefault } = SETTINGS[name]
     const text = `${meaning} (${byDefault})`
-    return [optionName(name), { placeholder: kind.placeholder, isList: kind.isList, meaning: text }]
+    return [
+      optionName(name),
+      { placeholder: kind.placeholder, isList: kind.isList === true, meaning: text },
+    ]
   }),
   [
     'config',

@@ -18,14 +18,15 @@ import { formatHostPort, isLoopbackHost, parseHostPort, type HostPort } from './
 export interface SettingKind<Value> {
   /** Stands for the value in the help; `undefined` for a flag, which takes none. */
   readonly placeholder: string | undefined
-  readonly isList: boolean
+  /** Whether it takes several values. */
+  readonly isList?: true
   /**
    * @param folder What relative paths are relative to.
    * @throws {TypeError}
    */
   decode(raw: unknown, folder: string): Value
-  /** Writes a value so that {@link decode} reads the same from it. */
-  format(value: Value): string
+  /** Writes a value so that {@link decode} reads the same from it; a string by default. */
+  readonly format?: (value: Value) => string
 }
 
 /** One row of the table of settings. */
@@ -43,7 +44,7 @@ export function setting<Value extends NonNullable<unknown>>(
   value: Value,
   meaning: string,
 ): Setting<Value> {
-  return { kind, meaning, fallback: () => value, byDefault: kind.format(value) }
+  return { kind, meaning, fallback: () => value, byDefault: formatValue(kind, value) }
 }
 
 /** Writes a row whose default depends on the machine, or is clearer in words. */
@@ -82,7 +83,6 @@ const UNITS_BYTES: Readonly<Record<string, number>> = {
 
 export const FLAG: SettingKind<boolean> = {
   placeholder: undefined,
-  isList: false,
   decode(raw) {
     if (typeof raw === 'boolean') return raw
     if (raw === 'true' || raw === '1') return true
@@ -94,19 +94,16 @@ export const FLAG: SettingKind<boolean> = {
 
 export const PATH: SettingKind<string> = {
   placeholder: 'DIR',
-  isList: false,
   decode(raw, folder) {
     if (typeof raw !== 'string' || raw === '' || raw.includes('\0')) {
       throw new TypeError('must be a path')
     }
     return isAbsolute(raw) ? raw : resolve(folder, raw)
   },
-  format: (value) => value,
 }
 
 export const HOST_PORT: SettingKind<HostPort> = {
   placeholder: 'HOST:PORT',
-  isList: false,
   decode(raw) {
     const parsed = typeof raw === 'string' ? parseHostPort(raw) : undefined
     if (parsed === undefined) {
@@ -133,7 +130,6 @@ export const LOOPBACK_HOST_PORT: SettingKind<HostPort> = {
 /** An address, or a subnet in CIDR notation. */
 export const ADDRESS: SettingKind<string> = {
   placeholder: 'ADDRESS',
-  isList: false,
   decode(raw) {
     const [address = '', prefix, ...rest] = typeof raw === 'string' ? raw.split('/') : []
     const bits = isIP(address) === 4 ? 32 : 128
@@ -145,23 +141,19 @@ export const ADDRESS: SettingKind<string> = {
     }
     return String(raw)
   },
-  format: (value) => value,
 }
 
 export const BASE_URL: SettingKind<string> = {
   placeholder: 'URL',
-  isList: false,
   decode(raw) {
     const url = readPlainUrl(raw, /^https?:$/)
     if (url !== undefined) return withoutTrailing(url.origin + url.pathname, '/')
     throw new TypeError('must be an http or https URL without user, query and fragment')
   },
-  format: (value) => value,
 }
 
 export const BUS_URL: SettingKind<string> = {
   placeholder: 'URL',
-  isList: false,
   decode(raw) {
     const url = readPlainUrl(raw, /^(?:nats|tls):$/)
     const isBroker = url !== undefined && url.host !== '' && /^\/?$/.test(url.pathname)
@@ -171,7 +163,6 @@ export const BUS_URL: SettingKind<string> = {
       'must be nats://HOST:PORT or tls://HOST:PORT; a password belongs in --bus-credentials',
     )
   },
-  format: (value) => value,
 }
 
 /** Milliseconds; written as `500ms`, `8s`, `1h`, or a plain number of seconds. */
@@ -195,13 +186,11 @@ export function count(min: number, max: number): SettingKind<number> {
 export function choice<const Name extends string>(names: readonly Name[]): SettingKind<Name> {
   return {
     placeholder: names.join('|'),
-    isList: false,
     decode(raw) {
       const name = names.find((candidate) => candidate === raw)
       if (name === undefined) throw new TypeError(`must be ${anyOf(names)}, not ${quote(raw)}`)
       return name
     },
-    format: (name) => name,
   }
 }
 
@@ -220,7 +209,7 @@ export function list<Value>(
         .flatMap((entry) => (typeof entry === 'string' ? entry.split(',') : [entry]))
         .map((entry) => kind.decode(typeof entry === 'string' ? entry.trim() : entry, folder))
     },
-    format: (values) => values.map(kind.format).join(', ') || 'none',
+    format: (values) => values.map((value) => formatValue(kind, value)).join(', ') || 'none',
   }
 }
 
@@ -238,7 +227,6 @@ function measure(
 ): SettingKind<number> {
   return {
     placeholder,
-    isList: false,
     decode(raw) {
       const text = typeof raw === 'number' ? String(raw) : raw
       const [, digits, unit = ''] =
@@ -268,6 +256,10 @@ function readPlainUrl(raw: unknown, protocol: RegExp): URL | undefined {
   const url = typeof raw === 'string' && URL.canParse(raw) ? new URL(raw) : undefined
   const isPlain = url !== undefined && url.username + url.password + url.search + url.hash === ''
   return isPlain && protocol.test(url.protocol) ? url : undefined
+}
+
+function formatValue<Value>({ format = String }: SettingKind<Value>, value: Value): string {
+  return format(value)
 }
 
 function anyOf(names: readonly string[]): string {

@@ -1,14 +1,20 @@
 // @ts-check
 /**
- * What the page asks of the daemon.
+ * What the page asks of the daemon, in the name of its tab.
+ *
+ * The token with which the tab is signed in comes in the fragment of the address, which no server
+ * is sent, and the tab keeps it; it is good for as long as the daemon that made it runs.
  *
  * @module
  */
 
 import { strings } from './strings.js'
-import { currentToken } from './token.js'
 
 /** @import { Pairing } from './state.js' */
+
+const KEY = 'clipgate.token'
+
+const FRAGMENT = /^#([\w-]{43})$/
 
 /** The daemon said no, with its reason as the message; or it did not answer. */
 export class ApiError extends Error {
@@ -110,4 +116,20 @@ export async function ask(path, init = {}) {
 /** @returns {never} */
 function away() {
   throw new ApiError(strings.errors.away, 0)
+}
+
+/** Takes the token out of the address, where it would be seen and kept. */
+export function takeToken() {
+  const { hash, pathname } = location
+  history.replaceState(null, '', pathname)
+  const token = FRAGMENT.exec(hash)?.[1]
+  if (token !== undefined) sessionStorage.setItem(KEY, token)
+}
+
+function currentToken() {
+  return sessionStorage.getItem(KEY) ?? undefined
+}
+
+export function forgetToken() {
+  sessionStorage.removeItem(KEY)
 }

@@ -6,11 +6,10 @@
  */
 
 import { actionButton, errorLine, plainButton } from './actions.js'
-import { chooseAddress } from './addresses.js'
-import { announce } from './announce.js'
+import { chooseAddress } from './add-device.js'
 import { revokeDevice, rotateDevice, signOutAll } from './api.js'
 import { openDialog } from './dialog.js'
-import { h } from './dom.js'
+import { announce, h } from './dom.js'
 import { showPairing } from './pairing.js'
 import { currentState } from './store.js'
 import { strings } from './strings.js'

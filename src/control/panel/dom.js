@@ -100,6 +100,22 @@ export function newId() {
   return `e${ids}`
 }
 
+const region = h('p', { class: 'unseen', role: 'status' })
+
+/** Where {@link announce} says things. */
+export function announcer() {
+  return region
+}
+
+/**
+ * Says a change to screen readers, when they have a moment. Eyes see it anyway.
+ *
+ * @param {string} text
+ */
+export function announce(text) {
+  setText(region, text)
+}
+
 /**
  * @param {readonly Child[]} children
  * @returns {(Node | string)[]}

@@ -6,9 +6,8 @@
  */
 
 import { plainButton } from './actions.js'
-import { announce } from './announce.js'
 import { ApiError, readPreview } from './api.js'
-import { h, newId, setAttribute, setText } from './dom.js'
+import { announce, h, newId, setAttribute, setText } from './dom.js'
 import { formatBytes } from './format.js'
 import { icon } from './icons.js'
 import { strings } from './strings.js'

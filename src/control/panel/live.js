@@ -6,10 +6,9 @@
  * @module
  */
 
-import { ApiError, ask } from './api.js'
+import { ApiError, ask, forgetToken } from './api.js'
 import { parseState } from './state.js'
 import { strings } from './strings.js'
-import { forgetToken } from './token.js'
 
 /** @import { PanelState } from './state.js' */
 

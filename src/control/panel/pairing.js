@@ -7,16 +7,31 @@
  * @module
  */
 
-import { plainButton } from './actions.js'
-import { createCopyLink } from './copy-link.js'
-import { createConnectionTest } from './connection-test.js'
-import { h, newId, setText } from './dom.js'
+import { actionButton, errorLine, plainButton } from './actions.js'
+import { pauseSharing } from './api.js'
+import { announce, h, newId, setAttribute, setText } from './dom.js'
+import { formatClient } from './format.js'
+import { icon } from './icons.js'
 import { drawQr } from './qr.js'
+import { currentState, onState } from './store.js'
 import { strings } from './strings.js'
+import { now, onTick } from './time.js'
 
 /** @import { Pairing } from './state.js' */
 
 const words = strings.pairing
+
+/** Whoever scans has long been through by then. */
+const PATIENCE_MS = 30_000
+
+/** Long enough to paste the link somewhere. */
+const PAUSE_MS = 60_000
+
+const HINTS = {
+  on: words.copyHint,
+  paused: words.copyHintPaused,
+  none: words.copyHintHeadless,
+}
 
 /** As many as any password: how long it is does not show. */
 const CONCEALED = '•'.repeat(12)
@@ -82,4 +97,115 @@ function concealed(password) {
  */
 function row(term, value) {
   return h('div', {}, h('dt', {}, term), value)
+}
+
+/**
+ * Waits for the first request of a device, and says what to check when none comes.
+ *
+ * @param {object} options
+ * @param {string} options.id
+ * @param {string} options.label
+ * @param {string} options.url
+ * @param {string | undefined} options.seenBefore
+ */
+function createConnectionTest({ id, label, url, seenBefore }) {
+  const headingId = newId()
+  const sign = h('span', { class: 'sign' }, h('span', { class: 'spinner' }))
+  const title = h('p', { class: 'test-title' }, words.waiting(label))
+  const text = h('p', { class: 'note' }, words.waitingHint)
+  const state = h('div', { class: 'test-state' }, sign, h('div', {}, title, text))
+  const way = h('span', { class: 'mono break' }, `${url.replace(/\/$/, '')}/healthz`)
+  const checks = h(
+    'div',
+    { class: 'checks', hidden: true },
+    h('p', { class: 'label' }, words.slow),
+    h('ul', {}, h('li', {}, words.probe, way), ...words.checks.map((check) => h('li', {}, check))),
+  )
+  const heading = h('h3', { id: headingId }, words.test)
+  const attributes = { class: 'test', 'aria-labelledby': headingId }
+  const element = h('section', attributes, heading, state, checks)
+  const startedAt = now()
+
+  function look() {
+    if (!hasBeenPublished()) return
+    const device = currentState().devices.find((one) => one.id === id)
+    const at = device?.lastSeenAt ?? undefined
+    if (at === undefined || at === seenBefore) return
+    stop()
+    const client = device?.lastClient ?? ''
+    const address = device?.lastSeenAddress ?? ''
+    sign.replaceChildren(icon('check'))
+    setAttribute(element, 'data-state', 'done')
+    setText(title, words.seen(label))
+    const isKnown = client !== '' && address !== ''
+    setText(text, isKnown ? words.seenBy(formatClient(client), address) : words.seenPlain)
+    checks.hidden = true
+    announce(words.seen(label))
+  }
+
+  /** The state may be older than the device. */
+  function hasBeenPublished() {
+    return currentState().devices.some((one) => one.id === id)
+  }
+
+  function wait() {
+    if (now() - startedAt >= PATIENCE_MS) checks.hidden = false
+  }
+
+  const stops = [onState(look), onTick(wait)]
+  function stop() {
+    for (const end of stops.splice(0)) end()
+  }
+  look()
+  return { element, stop }
+}
+
+/**
+ * Copies a connect link without handing it to every paired device: the daemon shares what is on
+ * the clipboard of this computer, so it is paused before the link gets there.
+ *
+ * @param {string} link
+ */
+function createCopyLink(link) {
+  const errors = errorLine()
+  const done = h('p', { class: 'note', role: 'status' })
+  const hint = h('p', { id: newId(), class: 'note' })
+  const byHand = h('div')
+  const button = actionButton({ label: words.copy, errors, run: copy })
+  button.setAttribute('aria-describedby', hint.id)
+
+  async function copy() {
+    const mustPause = sharing() === 'on'
+    if (mustPause) await pauseSharing(PAUSE_MS)
+    try {
+      await navigator.clipboard.writeText(link)
+      setText(done, mustPause ? words.copiedPaused : words.copied)
+    } catch {
+      // Not allowed, or not there: whatever the reason, a person can still copy it.
+      select()
+    }
+  }
+
+  function select() {
+    const attributes = { type: 'text', class: 'mono', readonly: true, 'aria-label': words.link }
+    const field = h('input', attributes)
+    field.value = link
+    byHand.replaceChildren(field)
+    field.select()
+    setText(done, words.select)
+  }
+
+  const element = h('div', { class: 'copy' }, button, hint, done, byHand, errors)
+  const renderHint = () => setText(hint, HINTS[sharing()])
+  renderHint()
+  const stop = onState(() => (element.isConnected ? renderHint() : stop()))
+  return element
+}
+
+/** Whether what gets on the clipboard of this computer is shared, for the next minute at least. */
+function sharing() {
+  const { mode, clipboard, paused } = currentState().status
+  if (mode === 'headless' || clipboard === 'none') return 'none'
+  const isPaused = paused != null && (paused.untilMs === null || paused.untilMs >= now() + PAUSE_MS)
+  return isPaused ? 'paused' : 'on'
 }

@@ -6,10 +6,10 @@
  */
 
 import { setUsable } from './actions.js'
-import { announce, announcer } from './announce.js'
+import { takeToken } from './api.js'
 import { createDaemonView } from './daemon.js'
 import { createDevicesView } from './devices.js'
-import { h, newId, setAttribute, setText } from './dom.js'
+import { announce, announcer, h, newId, setAttribute, setText } from './dom.js'
 import { icon, logo } from './icons.js'
 import { createItemView } from './item.js'
 import { followDaemon } from './live.js'
@@ -18,7 +18,6 @@ import { createProblemsView } from './problems.js'
 import { currentState, hasState, onState, publishState } from './store.js'
 import { strings } from './strings.js'
 import { setServerTime, startTicking } from './time.js'
-import { takeToken } from './token.js'
 
 /** @import { LinkState } from './live.js' */
 

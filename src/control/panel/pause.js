@@ -6,9 +6,8 @@
  */
 
 import { actionButton, errorLine } from './actions.js'
-import { announce } from './announce.js'
 import { pauseSharing, resumeSharing } from './api.js'
-import { h, newId, setAttribute, setText } from './dom.js'
+import { announce, h, newId, setAttribute, setText } from './dom.js'
 import { formatClock, formatLeft } from './format.js'
 import { strings } from './strings.js'
 import { now, onTick } from './time.js'

@@ -20,14 +20,11 @@ export const strings = {
 
   time: {
     now: 'just now',
-    /** @type {(n: number, unit: Unit) => string} */
-    ago: (n, unit) => `${count(n, unit)} ago`,
-    /** @type {(n: number, unit: Unit) => string} */
-    left: (n, unit) => `${count(n, unit)} left`,
+    ago: (/** @type {number} */ n, /** @type {Unit} */ unit) => `${count(n, unit)} ago`,
+    left: (/** @type {number} */ n, /** @type {Unit} */ unit) => `${count(n, unit)} left`,
   },
   size: {
-    /** @type {(n: number) => string} */
-    bytes: (n) => count(n, 'byte'),
+    bytes: (/** @type {number} */ n) => count(n, 'byte'),
     units: ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'],
   },
 
@@ -51,12 +48,10 @@ export const strings = {
     away: 'What you see is from before. Once the daemon runs again, “clipgate panel” opens a new page. To start it: ',
     awayCommand: 'clipgate serve',
     clipboard: 'The system clipboard cannot be used',
-    /** @type {(name: string) => string} */
-    listener: (name) =>
+    listener: (/** @type {string} */ name) =>
       name === 'gateway' ? 'Phones cannot reach the daemon' : 'The control listener has a problem',
     devices: 'A password that has ended is not saved as such yet',
-    /** @type {(reason: string) => string} */
-    devicesText: (reason) =>
+    devicesText: (/** @type {string} */ reason) =>
       `${reason}. It counts until a restart of the daemon, which saves it as soon as it can.`,
     loopback: 'Phones cannot reach this computer',
     loopbackFix:
@@ -90,8 +85,7 @@ export const strings = {
     heading: 'Sharing',
     on: 'What you copy on this computer is shared with your devices, and what they push is put on its clipboard.',
     off: 'This daemon leaves the clipboard of this computer alone. Devices share with each other through it.',
-    /** @type {(clock: string) => string} */
-    until: (clock) =>
+    until: (/** @type {string} */ clock) =>
       `Paused until ${clock}. What you copy stays on this computer; what devices push waits.`,
     open: 'Paused until you resume. What you copy stays on this computer; what devices push waits.',
     group: 'Pause sharing',
@@ -120,15 +114,11 @@ export const strings = {
     inactive: 'has no valid password',
     connected: 'listening now',
     rotate: 'New password',
-    /** @type {(label: string) => string} */
-    rotateName: (label) => `New password for ${label}`,
+    rotateName: (/** @type {string} */ label) => `New password for ${label}`,
     revoke: 'Remove',
-    /** @type {(label: string) => string} */
-    revokeName: (label) => `Remove ${label}`,
-    /** @type {(label: string) => string} */
-    announceAdded: (label) => `${label} was added`,
-    /** @type {(label: string) => string} */
-    announceRemoved: (label) => `${label} was removed`,
+    revokeName: (/** @type {string} */ label) => `Remove ${label}`,
+    announceAdded: (/** @type {string} */ label) => `${label} was added`,
+    announceRemoved: (/** @type {string} */ label) => `${label} was removed`,
   },
 
   daemon: {
@@ -190,13 +180,11 @@ export const strings = {
   },
 
   pairing: {
-    /** @type {(label: string) => string} */
-    title: (label) => `Connect ${label}`,
+    title: (/** @type {string} */ label) => `Connect ${label}`,
     scan: 'Scan it inside the app,',
     caption:
       'one that opens clip:// connect links. Not with the camera app of the phone: it makes a web search of the link, and the password is in there.',
-    /** @type {(label: string) => string} */
-    qr: (label) => `QR code with the connect link for ${label}`,
+    qr: (/** @type {string} */ label) => `QR code with the connect link for ${label}`,
     hand: 'Or enter by hand',
     handHint: 'In other apps that speak the SyncClipboard protocol.',
     url: 'URL',
@@ -217,11 +205,9 @@ export const strings = {
     link: 'Connect link',
     done: 'Done',
     test: 'Test from the phone',
-    /** @type {(label: string) => string} */
-    waiting: (label) => `Waiting for the first request of ${label}…`,
+    waiting: (/** @type {string} */ label) => `Waiting for the first request of ${label}…`,
     waitingHint: 'Let the app connect or refresh once.',
-    /** @type {(label: string) => string} */
-    seen: (label) => `${label} is connected`,
+    seen: (/** @type {string} */ label) => `${label} is connected`,
     /** @type {(client: string, address: string) => string} */
     seenBy: (client, address) => `${client} asked from ${address}.`,
     seenPlain: 'Its first request has come.',
@@ -236,20 +222,16 @@ export const strings = {
   },
 
   rotate: {
-    /** @type {(label: string) => string} */
-    title: (label) => `New password for ${label}?`,
-    /** @type {(label: string) => string[]} */
-    effects: (label) => [
+    title: (/** @type {string} */ label) => `New password for ${label}?`,
+    effects: (/** @type {string} */ label) => [
       `The password that ${label} has now stops working at once.`,
       'You get a new QR code. Until it is scanned, the device can neither read nor write the clipboard.',
     ],
     submit: 'Make new password',
   },
   revoke: {
-    /** @type {(label: string) => string} */
-    title: (label) => `Remove ${label}?`,
-    /** @type {(label: string) => string[]} */
-    effects: (label) => [
+    title: (/** @type {string} */ label) => `Remove ${label}?`,
+    effects: (/** @type {string} */ label) => [
       `The password of ${label} stops working at once.`,
       'What it has received already stays on it. To come back it must be added again.',
     ],
@@ -263,8 +245,7 @@ export const strings = {
     ],
     submit: 'Sign out',
   },
-  /** @type {(n: number) => string} */
-  openConnections: (n) =>
+  openConnections: (/** @type {number} */ n) =>
     n === 0
       ? 'Its open connections end.'
       : `Its open connections end (${count(n, 'event stream')} now).`,
