@@ -5,16 +5,8 @@ import { describe, it } from 'node:test'
 import { createControlToken, readControlToken } from '../../src/control/control-token.ts'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
 import type { PairRequest } from '../../src/ports/admin.ts'
-import { createFakeAdmin } from '../support/fake-admin.ts'
+import { createFakeAdmin, PHONE } from '../support/fake-admin.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-const PHONE: PairRequest = {
-  kind: 'phone',
-  label: undefined,
-  username: undefined,
-  password: undefined,
-  url: undefined,
-}
 
 describe('the token of the control listener', () => {
   it('is new at each start, and in a private file', async (t) => {

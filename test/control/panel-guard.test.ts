@@ -10,7 +10,7 @@ import { CaptureLogger } from '../support/capture-logger.ts'
 import { createFakeAdmin } from '../support/fake-admin.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakePanel } from '../support/fake-panel.ts'
-import { openControl, OWNER, type Headers } from './support/open-control.ts'
+import { openControl, OWNER, TOKEN, type Headers } from './support/open-control.ts'
 import { PRIVATE } from './support/private-routes.ts'
 
 const PUBLIC = ['/health', ...createPanelFileRoutes().map(({ pattern }) => pattern)].map(
@@ -56,7 +56,12 @@ describe('every route of the control listener', () => {
   it('refuses another host, as a rebound name would send it', async (t) => {
     const { ask, page, port, assertUntouched } = await setUp(t)
     for (const [method, path, body] of [...PRIVATE, ...PUBLIC]) {
-      for (const Host of ['evil.example', `evil.example:${port}`, '127.0.0.1', '127.0.0.1:1']) {
+      for (const Host of [
+        'evil.example',
+        `evil.example:${port}`,
+        '127.0.0.1',
+        `127.0.0.2:${port}`,
+      ]) {
         const headers = { ...page, Host, 'Content-Type': 'application/json' }
         const { status } = await ask(path, { method, headers, body })
         assert.equal(status, 403, `${method} ${path} ${Host}`)
@@ -71,6 +76,7 @@ describe('every route of the control listener', () => {
       'null',
       'http://evil.example',
       'http://127.0.0.1:1',
+      'chrome-extension://x',
       url.replace('http', 'https'),
     ]
     for (const [method, path, body] of [...PRIVATE, ...PUBLIC]) {
@@ -90,6 +96,11 @@ describe('every route of the control listener', () => {
       { 'Sec-Fetch-Site': 'same-origin' },
       { Cookie: String(page['Authorization']) },
       { Authorization: 'Bearer x' },
+      { Authorization: 'Bearer' },
+      { Authorization: TOKEN },
+      { Authorization: `Bearer ${TOKEN}x` },
+      { Authorization: `Bearer ${TOKEN.slice(0, -1)}` },
+      { Authorization: `Basic ${Buffer.from(`x:${TOKEN}`).toString('base64')}` },
       { Authorization: [String(page['Authorization']), 'Bearer x'] },
     ]
     for (const [method, path, body] of PRIVATE) {
@@ -97,6 +108,8 @@ describe('every route of the control listener', () => {
         const answer = await ask(path, { method, headers, body })
         assert.equal(answer.status, 401, `${method} ${path} ${JSON.stringify(headers)}`)
         assert.match(String(answer.headers['content-type']), /^application\/problem\+json/)
+        assert.match(String(answer.headers['www-authenticate']), /^Bearer/)
+        assert.ok(!answer.body.includes(TOKEN))
       }
     }
     await assertUntouched('strangers')

@@ -6,15 +6,22 @@
 
 import type { Settings } from '../../src/daemon/settings.ts'
 
+type Sample<Value> = readonly [json: unknown, shell: string, meaning: Value]
+
+const of = <Value>(...samples: readonly Sample<Value>[]): readonly Sample<Value>[] => samples
+
+/** Values that are the same in JSON, in a shell, and in the settings. */
+const same = <const Value extends string>(...values: readonly Value[]): readonly Sample<Value>[] =>
+  values.map((value) => [value, value, value])
+
+const flags = of([true, 'true', true], [false, '0', false])
+
+const counts = of([10, '10', 10], ['20', '20', 20])
+
 /** Two good values for each setting: as JSON, as a shell spells them, and what they mean. */
-export const GOOD: {
-  readonly [Name in keyof Settings]: readonly (readonly [unknown, string, Settings[Name]])[]
-} = {
-  dataDir: [
-    ['/a', '/a', '/a'],
-    ['/b', '/b', '/b'],
-  ],
-  listen: [
+export const GOOD: { readonly [Name in keyof Settings]: readonly Sample<Settings[Name]>[] } = {
+  dataDir: same('/a', '/b'),
+  listen: of(
     [
       ['127.0.0.1:0', '[::1]:5'],
       '127.0.0.1:0,[::1]:5',
@@ -24,115 +31,49 @@ export const GOOD: {
       ],
     ],
     ['10.0.0.1:1', '10.0.0.1:1', [{ host: '10.0.0.1', port: 1 }]],
-  ],
-  control: [
+  ),
+  control: of(
     ['127.0.0.1:0', '127.0.0.1:0', { host: '127.0.0.1', port: 0 }],
     ['[::1]:9', '[::1]:9', { host: '::1', port: 9 }],
-  ],
-  headless: [
-    [true, 'true', true],
-    [false, '0', false],
-  ],
-  clipboard: [
-    ['x11', 'x11', 'x11'],
-    ['none', 'none', 'none'],
-  ],
-  publicUrl: [
+  ),
+  headless: flags,
+  clipboard: same('x11', 'none'),
+  publicUrl: of(
     ['https://a.example/', 'https://a.example/', 'https://a.example'],
     ['http://b:8080/c//', 'http://b:8080/c//', 'http://b:8080/c'],
-  ],
-  allowPublic: [
-    [true, '1', true],
-    [false, 'false', false],
-  ],
-  trustedProxies: [
+  ),
+  allowPublic: of([true, '1', true], [false, 'false', false]),
+  trustedProxies: of(
     [['10.0.0.1'], '10.0.0.1', ['10.0.0.1']],
     [['fd00::/8', '10.0.0.0/8'], 'fd00::/8, 10.0.0.0/8', ['fd00::/8', '10.0.0.0/8']],
-  ],
-  maxConnections: [
-    [10, '10', 10],
-    ['20', '20', 20],
-  ],
-  maxConnectionsPerAddress: [
-    [10, '10', 10],
-    ['20', '20', 20],
-  ],
-  grace: [
-    [8, '8', 8000],
-    ['500ms', '500ms', 500],
-  ],
-  maxFileBytes: [
-    [1024, '1024', 1024],
-    ['2GiB', '2GiB', 2 ** 31],
-  ],
-  maxMetadataBytes: [
-    [1024, '1024', 1024],
-    ['1MiB', '1MiB', 2 ** 20],
-  ],
-  stagingTtl: [
-    [0.5, '0.5', 500],
-    ['1h', '1h', 3_600_000],
-  ],
-  stagingQuotaBytes: [
-    [5, '5', 5],
-    ['1.5KiB', '1.5KiB', 1536],
-  ],
-  minFreeBytes: [
-    [0, '0', 0],
-    ['1KiB', '1KiB', 1024],
-  ],
-  verifyWorkers: [
-    [1, '1', 1],
-    [2, '2', 2],
-  ],
-  verifyQueue: [
-    [1, '1', 1],
-    [64, '64', 64],
-  ],
-  heartbeat: [
-    [20, '20', 20_000],
-    ['1s', '1s', 1000],
-  ],
-  receivedDir: [
-    ['/a', '/a', '/a'],
-    ['/b', '/b', '/b'],
-  ],
-  shareTypes: [
+  ),
+  maxConnections: counts,
+  maxConnectionsPerAddress: counts,
+  grace: of([8, '8', 8000], ['500ms', '500ms', 500]),
+  maxFileBytes: of([1024, '1024', 1024], ['2GiB', '2GiB', 2 ** 31]),
+  maxMetadataBytes: of([1024, '1024', 1024], ['1MiB', '1MiB', 2 ** 20]),
+  stagingTtl: of([0.5, '0.5', 500], ['1h', '1h', 3_600_000]),
+  stagingQuotaBytes: of([5, '5', 5], ['1.5KiB', '1.5KiB', 1536]),
+  minFreeBytes: of([0, '0', 0], ['1KiB', '1KiB', 1024]),
+  verifyWorkers: of([1, '1', 1], [2, '2', 2]),
+  verifyQueue: of([1, '1', 1], [64, '64', 64]),
+  heartbeat: of([20, '20', 20_000], ['1s', '1s', 1000]),
+  receivedDir: same('/a', '/b'),
+  shareTypes: of(
     [['text'], 'text', ['text']],
     [['image', 'files'], 'image, files', ['image', 'files']],
-  ],
-  maxCopiedTextBytes: [
-    [1024, '1024', 1024],
-    ['1MiB', '1MiB', 2 ** 20],
-  ],
-  maxCopiedImageBytes: [
-    [1, '1', 1],
-    ['64MiB', '64MiB', 2 ** 26],
-  ],
-  bus: [
+  ),
+  maxCopiedTextBytes: of([1024, '1024', 1024], ['1MiB', '1MiB', 2 ** 20]),
+  maxCopiedImageBytes: of([1, '1', 1], ['64MiB', '64MiB', 2 ** 26]),
+  bus: of(
     ['nats://broker:4222', 'nats://broker:4222', ['nats://broker:4222']],
     [['tls://a/', 'nats://[::1]:5'], 'tls://a/, nats://[::1]:5', ['tls://a', 'nats://[::1]:5']],
-  ],
-  busCredentials: [
-    ['/a.creds', '/a.creds', '/a.creds'],
-    ['/b', '/b', '/b'],
-  ],
-  busCa: [
-    ['/ca.pem', '/ca.pem', '/ca.pem'],
-    ['/b', '/b', '/b'],
-  ],
-  notify: [
-    [true, 'true', true],
-    [false, '0', false],
-  ],
-  logLevel: [
-    ['debug', 'debug', 'debug'],
-    ['error', 'error', 'error'],
-  ],
-  pairFirst: [
-    [true, 'true', true],
-    [false, 'false', false],
-  ],
+  ),
+  busCredentials: same('/a.creds', '/b'),
+  busCa: same('/ca.pem', '/b'),
+  notify: flags,
+  logLevel: same('debug', 'error'),
+  pairFirst: of([true, 'true', true], [false, 'false', false]),
 }
 
 export const BAD: { readonly [Name in keyof Settings]: readonly unknown[] } = {

@@ -13,6 +13,7 @@ import {
   toVariable,
 } from '../../src/daemon/load-settings.ts'
 import { defaultListen, SETTING_NAMES, SETTINGS, type Settings } from '../../src/daemon/settings.ts'
+import { startDaemon } from '../../src/daemon/start-daemon.ts'
 import fc from '../support/property.ts'
 import { BAD, GOOD } from './setting-samples.ts'
 
@@ -99,6 +100,14 @@ describe('loadSettings()', () => {
       defaultListen('desktop').map(({ host }) => host),
       ['0.0.0.0', '::'],
     )
+  })
+
+  it('says a default as somebody would set it', () => {
+    for (const name of ['control', 'grace', 'heartbeat', 'minFreeBytes', 'verifyQueue'] as const) {
+      const { kind, fallback, byDefault } = SETTINGS[name]
+      assert.deepEqual(kind.decode(byDefault, '/'), fallback(linux()), byDefault)
+    }
+    assert.deepEqual([SETTINGS.grace.byDefault, SETTINGS.minFreeBytes.byDefault], ['8s', '256MiB'])
   })
 
   it('derives the spellings of a name mechanically', () => {
@@ -235,5 +244,15 @@ describe('loadSettings()', () => {
     assert.equal(load({ file: { dataDir: 'd' } }).dataDir, join(root, 'd'))
     assert.equal(load({ options: { dataDir: 'd' } }).dataDir, '/some/here/d')
     assert.equal(load({ environment: { CLIPGATE_DATA_DIR: '../d' } }).dataDir, '/some/d')
+  })
+})
+
+describe('startDaemon()', () => {
+  it('needs no more than the settings that are not as usual', async () => {
+    const anywhere = { host: '127.0.0.1', port: 0 }
+    const settings = { dataDir: join(root, 'data'), headless: true, listen: [anywhere] }
+    const daemon = await startDaemon({ ...settings, control: anywhere })
+    assert.equal(daemon.ready.mode, 'headless')
+    await daemon.stop()
   })
 })

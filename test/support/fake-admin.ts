@@ -4,12 +4,20 @@
  * @module
  */
 
-import { createDeviceAdmin } from '../../src/control/device-admin.ts'
-import type { LinkBase } from '../../src/control/device-admin.ts'
+import { createDeviceAdmin, type LinkBase } from '../../src/control/device-admin.ts'
 import { createIdlePeers } from '../../src/peers/peer-links.ts'
-import type { Admin, DaemonStatus } from '../../src/ports/admin.ts'
+import type { Admin, DaemonStatus, PairRequest } from '../../src/ports/admin.ts'
 import { MemoryDeviceRegistry } from './memory-device-registry.ts'
 import { MemoryPeerStore } from './memory-peer-store.ts'
+
+/** A phone about which nobody chose anything. */
+export const PHONE: PairRequest = {
+  kind: 'phone',
+  label: undefined,
+  username: undefined,
+  password: undefined,
+  url: undefined,
+}
 
 export const STATUS: DaemonStatus = {
   running: true,

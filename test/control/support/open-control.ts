@@ -38,6 +38,8 @@ export interface OpenControlOptions {
   /** The port of an earlier one, as after a restart. */
   readonly port?: number
   readonly admin?: FakeAdmin
+  /** By default 127.0.0.1. */
+  readonly host?: string
 }
 
 export interface OpenControl {
@@ -66,7 +68,7 @@ export async function openControl(
   t: TestContext,
   options: OpenControlOptions = {},
 ): Promise<OpenControl> {
-  const { clock = new FakeClock(), admin = createFakeAdmin() } = options
+  const { clock = new FakeClock(), admin = createFakeAdmin(), host = '127.0.0.1' } = options
   const logger = new CaptureLogger()
   const panel = new FakePanel(() => clock.now())
   const control = createControl({ admin, panel, token: TOKEN, clock, logger })
@@ -76,10 +78,10 @@ export async function openControl(
     if (server.listening) await once(server.close(), 'close')
   }
   t.after(close)
-  await once(server.listen(options.port ?? 0, '127.0.0.1'), 'listening')
+  await once(server.listen(options.port ?? 0, host), 'listening')
   // `listen` was given an address, so this is one.
   const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
   const ask: OpenControl['ask'] = async (
     path,
