@@ -1,5 +1,7 @@
 /**
- * What goes over the control listener, as JSON: the values of the port `Admin`.
+ * Decoders of the values of the port `Admin`, which go over the control listener as JSON. The types
+ * of the port are the one definition of these values: the compiler holds each decoder to its type,
+ * and the page of the panel takes its types from there.
  *
  * @module
  */
@@ -41,7 +43,7 @@ export const decodePairing: Decoder<Pairing> = objectOf({
   warning: optional(decodeString),
 })
 
-/** What a rotation may be told. */
+/** Decodes a request for a new password. */
 export const decodeRotateRequest: Decoder<{ readonly url: string | undefined }> = objectOf({
   url: optional(decodeString),
 })

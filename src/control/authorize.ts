@@ -17,7 +17,7 @@ const CHALLENGE = ['WWW-Authenticate', 'Bearer realm="clipgate control"']
 /** The person whose daemon it is: everybody who is let in. */
 export type Owner = 'owner'
 
-/** What is known of a request before anybody knows whose it is. */
+/** The members of a call that are known before its authentication. */
 export type UnknownCall = Pick<Call, 'request' | 'host'>
 
 /**

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { DomainError } from '../core/domain-error.ts'
 import { MIB } from '../core/limits.ts'
@@ -28,6 +29,7 @@ const CUT: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE'])
 /** Thousands of devices fit. */
 const MAX_ANSWER_BYTES: number = 16 * MIB
 
+/** Where a running daemon can be asked. */
 export interface ControlAddress {
   /** Base URL of the control listener. */
   readonly url: string
@@ -75,60 +77,56 @@ export async function callControl<Value>(
 
 async function ask<Value>(
   address: ControlAddress,
-  { method, path, decode, body }: ControlQuestion<Value>,
+  question: ControlQuestion<Value>,
 ): Promise<Value> {
-  const answer = await sendAgain({ ...address, method, path, body })
+  const answer = await sendAgain(address, question)
   const value = parse(answer.text)
-  if (answer.status === 200) return decode(value)
+  if (answer.status === 200) return question.decode(value)
   if (answer.status === 401) throw new ControlUnreachableError('it does not accept control.token')
   const { title, code = '', detail } = decodeProblem(value)
   const message = detail ?? title ?? `The daemon answered ${answer.status}`
   throw isOwnerErrorCode(code) ? new DomainError(code, message) : new Error(message)
 }
 
-interface Question extends ControlAddress {
-  readonly method: string
-  readonly path: string
-  readonly body: unknown
-}
+type Question = Omit<ControlQuestion<unknown>, 'decode'>
 
 interface Answer {
   readonly status: number
   readonly text: string
 }
 
-async function sendAgain(question: Question): Promise<Answer> {
+async function sendAgain(address: ControlAddress, question: Question): Promise<Answer> {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   for (let attempt = 1; ; attempt++) {
-    try {
-      return await send(question, signal)
-    } catch (cause) {
-      if (cause instanceof ControlUnreachableError) throw cause
-      if (attempt < MAX_ATTEMPTS && CUT.has(codeOf(cause))) continue
-      throw new ControlUnreachableError(reasonOf(cause), { cause })
-    }
+    const response = await send(address, question, signal).catch((cause: unknown) => {
+      if (attempt < MAX_ATTEMPTS && CUT.has(codeOf(cause))) return undefined
+      throw unreachable(cause)
+    })
+    if (response === undefined) continue
+    const text = await readAll(response).catch((cause: unknown) => {
+      throw unreachable(cause)
+    })
+    return { status: response.statusCode ?? 0, text }
   }
 }
 
-function send({ url, token, method, path, body }: Question, signal: AbortSignal): Promise<Answer> {
+async function send(
+  { url, token }: ControlAddress,
+  { method, path, body }: Question,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const text = body === undefined ? '' : JSON.stringify(body)
   const headers = {
     Authorization: `Bearer ${token}`,
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
   }
-  return new Promise((resolve, reject) => {
-    // Without an agent the connection ends with the answer, and the command with it.
-    const outgoing = httpRequest(new URL(path, url), { method, headers, signal, agent: false })
-    outgoing.on('error', reject)
-    outgoing.on('response', (response) => {
-      readAll(response).then(
-        (answer) => resolve({ status: response.statusCode ?? 0, text: answer }),
-        (error: Error) => reject(new ControlUnreachableError(reasonOf(error), { cause: error })),
-      )
-    })
-    outgoing.end(text)
-  })
+  // Without an agent the connection ends with the answer, and the command with it.
+  const outgoing = httpRequest(new URL(path, url), { method, headers, signal, agent: false })
+  // Errors behind the header end the body, whose reader hears of them.
+  outgoing.on('error', () => undefined)
+  const [response] = (await once(outgoing.end(text), 'response')) as [IncomingMessage]
+  return response
 }
 
 async function readAll(response: IncomingMessage): Promise<string> {
@@ -150,8 +148,8 @@ function parse(text: string): unknown {
   }
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'it does not answer'
-  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'it does not answer'
-  return codeOf(error) ?? error.message
+function unreachable(cause: unknown): ControlUnreachableError {
+  const isError = cause instanceof Error && !['AbortError', 'TimeoutError'].includes(cause.name)
+  const reason = isError ? (codeOf(cause) ?? cause.message) : 'it does not answer'
+  return new ControlUnreachableError(reason, { cause })
 }

@@ -14,7 +14,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../lib/atomic-file.ts'
 
-/** Its file in the data directory. */
+/** The file of the commands' token, in the data directory. */
 export const CONTROL_TOKEN_FILE = 'control.token'
 
 const TOKEN_BYTES = 32

@@ -23,6 +23,7 @@ import { createPanelFileRoutes } from './panel-files.ts'
 import { createPanelRoutes } from './panel-routes.ts'
 import { readPanelState } from './panel-state.ts'
 
+/** The parts behind a control listener. */
 export interface ControlOptions {
   readonly admin: Admin
   readonly panel: Panel

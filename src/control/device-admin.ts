@@ -24,6 +24,7 @@ const PROTOCOL = 'syncclipboard'
 const LONGEST_USERNAME = 'x'.repeat(32)
 const MINTED_PASSWORD = 'x'.repeat(22)
 
+/** The parts that a device admin puts together. */
 export interface DeviceAdminOptions {
   readonly devices: DeviceRegistry
   readonly status: () => Promise<DaemonStatus>

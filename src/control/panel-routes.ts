@@ -25,6 +25,7 @@ import type { PanelToken } from './control-token.ts'
 import type { PanelEvents } from './panel-events.ts'
 import { essenceOf, previewKind, readPanelState } from './panel-state.ts'
 
+/** The parts behind the routes of the panel. */
 export interface PanelRoutesDeps {
   readonly admin: Admin
   readonly panel: Panel

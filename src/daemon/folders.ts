@@ -8,14 +8,14 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
-/** What the answers depend on. */
+/** The properties of a machine and a user that decide where folders are. */
 export interface Surroundings {
   readonly platform: NodeJS.Platform
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly home: string
 }
 
-/** Those of this process. */
+/** The surroundings of this process. */
 export function ownSurroundings(): Surroundings {
   return { platform: process.platform, environment: process.env, home: homedir() }
 }

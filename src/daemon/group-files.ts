@@ -22,6 +22,7 @@ export interface PlacedKey {
   readonly group: string
 }
 
+/** A key to place, and where. */
 export interface PlaceKeyOptions {
   readonly dataDir: string
   /** The text of a key; a new one without it. */
@@ -81,7 +82,7 @@ async function isThere(file: DiskPrivateFile): Promise<boolean> {
   return (await file.read().catch(onUnreadable)) !== undefined
 }
 
-/** Damaged, it is there all the same. */
+/** Reads a damaged file as an empty one: it is there. */
 function onUnreadable(error: unknown): string {
   if (error instanceof TypeError) return ''
   throw error

@@ -28,13 +28,15 @@ interface Entry {
   readonly server: RunningServer
 }
 
+/** Options of {@link Listeners}. */
 export interface ListenersOptions {
   /** For tests. */
   readonly probeMs?: number
-  /** Told when a socket of that name is lost, and when all of them are back. */
+  /** Called when a socket of that name is lost, and when all of them are back. */
   readonly onTrouble?: (name: ListenerStatus['name'], isTrouble: boolean) => void
 }
 
+/** The open sockets of a daemon. */
 export class Listeners {
   readonly #logger: Logger
   readonly #probeMs: number | undefined
@@ -139,7 +141,7 @@ export class Listeners {
         probeMs: this.#probeMs,
         onTrouble: (reason) => {
           this.#watchers.notify()
-          if (reason === undefined) this.#logger.info('A listener is well again', { name })
+          if (reason === undefined) this.#logger.info('A listener recovered', { name })
           else this.#logger.warn('A listener has a problem', { name, reason })
           const own = this.#entries.filter((entry) => entry.name === name)
           this.#onTrouble(

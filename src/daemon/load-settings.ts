@@ -49,7 +49,7 @@ export class SettingsError extends Error {
 /** One setting in one source. */
 interface Entry {
   readonly name: string
-  /** As it is spelled there. */
+  /** The name as that source spells it. */
   readonly spelling: string
   readonly raw: unknown
   /** What a relative path is relative to. */

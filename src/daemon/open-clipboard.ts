@@ -31,7 +31,7 @@ import { openStorage, type Storage, type StorageLimits } from '../storage/open-s
 import type { Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
 
-/** Told of changes that a person may want to know of. None of them throws. */
+/** Callbacks for changes that a person may want to know of. None of them throws. */
 export interface ClipboardWatch {
   /** An upload found no room on the disk, or there is room for it again. */
   readonly onDiskFull?: ((isFull: boolean) => void) | undefined
@@ -39,6 +39,7 @@ export interface ClipboardWatch {
   readonly onFirstSighting?: ((device: Device) => void) | undefined
 }
 
+/** Which data directory to open, and how. Sizes are bytes. */
 export interface OpenClipboardOptions extends ClipboardWatch {
   /** Created when needed; held by one program at a time. */
   readonly dataDir: string
@@ -141,7 +142,7 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
       member,
       devices,
     })
-    // Whoever shuts a device out hears that it is done when nothing of it can change anything.
+    // Shutting a device out is done once nothing that it sent can change anything.
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
     devices.onCredentialGone((deviceId) => inbound.idle(deviceId))
     const verifier = createCredentialVerifier({ registry, hasher })
@@ -168,7 +169,7 @@ export async function openClipboard(options: OpenClipboardOptions): Promise<Clip
   }
 }
 
-/** Another one at each start: it tells apart what happened in the same millisecond, and no more. */
+/** Makes an identity that is new at each start: it tells apart what happened in one millisecond. */
 function createMember(time: GroupTime): Member {
   return {
     id: `m_${randomBytes(8).toString('hex')}`,

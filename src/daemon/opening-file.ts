@@ -3,7 +3,7 @@
  *
  * The browser is given the file and not the address itself: other users of the machine can read the
  * arguments of programs, and the address opens the panel. The file is as private as the token of
- * the commands beside it, and what it holds ends with the daemon; it is removed all the same once
+ * the commands beside it, and what it holds ends with the daemon; it is removed anyway, once
  * the browser has had the time to read it.
  *
  * @module
@@ -21,7 +21,7 @@ const NAME = 'open-panel.html'
 /** Signed the cookies of the panel in earlier versions; it means nothing any more. */
 const EARLIER_KEY = 'panel.key'
 
-/** As long as it takes a slow machine to start a browser. */
+/** The time that a slow machine takes to start a browser. */
 const KEPT_MS = 60_000
 
 /** Writes the file in the place of an earlier one. @returns Its path. */

@@ -36,6 +36,7 @@ export const NOT_RUNNING: Omit<LiveStatus, 'peers'> = {
   bus: undefined,
 }
 
+/** Reads the status from the data directory, and adds what only a running daemon knows. */
 export async function readStatus(
   { latest, storage, devices, directory }: Clipboard,
   live: LiveStatus,

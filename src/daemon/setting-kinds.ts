@@ -179,10 +179,12 @@ export function bytes(min: number, max: number): SettingKind<number> {
   return measure('BYTES', UNITS_BYTES, 1, { min, max, example: 'bytes, or 16KiB, 16MiB, 10GiB' })
 }
 
+/** A whole number. */
 export function count(min: number, max: number): SettingKind<number> {
   return measure('N', {}, 1, { min, max, example: 'a number' })
 }
 
+/** One of several names. */
 export function choice<const Name extends string>(names: readonly Name[]): SettingKind<Name> {
   return {
     placeholder: names.join('|'),

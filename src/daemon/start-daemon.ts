@@ -56,10 +56,11 @@ export interface Daemon {
   stop(): Promise<void>
 }
 
+/** Options of {@link startDaemon}. */
 export interface StartDaemonOptions {
   /** By default stderr, at the level of the settings. */
   readonly logger?: Logger
-  /** For tests. */
+  /** By default the clock of the system. */
   readonly clock?: Clock
 }
 
@@ -173,7 +174,7 @@ async function run(parts: Parts): Promise<Daemon> {
   const control = await startControl(running, admin)
   await clipboard.directory.announce({ control })
 
-  // A node behind a proxy listens on loopback on purpose; `pair` tells of the address all the same.
+  // A node behind a proxy listens on loopback on purpose; `pair` warns of the address anyway.
   const isOnPurpose = settings.headless && bus === undefined
   const unreachable = isOnPurpose ? undefined : linkBase().warning
   return {

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs'
 /** What `build.js` puts here; the sources, run as they are, do not have it. */
 declare const CLIPGATE_VERSION: string | undefined
 
-/** The one in `package.json`. */
+/** Reads the version in `package.json`. */
 export function readVersion(): string {
   if (typeof CLIPGATE_VERSION === 'string') return CLIPGATE_VERSION
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')

@@ -37,10 +37,10 @@ interface KernelTrouble {
   readonly trouble: string
 }
 
-/** How an {@link Argon2Pool} runs. */
+/** Options of {@link Argon2Pool}. `idleMs` is how long a worker without work lives. */
 export interface Argon2PoolOptions {
   readonly clock: Clock
-  /** Is told once when the kernel is damaged, and `hash-wasm` does its work. */
+  /** Gets one warning when the kernel is damaged, and `hash-wasm` does its work. */
   readonly logger?: Logger | undefined
   readonly workers?: number | undefined
   readonly queue?: number | undefined
@@ -63,7 +63,7 @@ interface Thread {
 
 const nothing = (): void => undefined
 
-/** A bounded number of worker threads that derive Argon2id. */
+/** The worker threads, and the jobs that wait for one. */
 export class Argon2Pool {
   readonly #clock: Clock
   #logger: Logger | undefined

@@ -7,7 +7,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { MAX_LABEL_LENGTH, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../core/limits.ts'
 
-// Rule 7 of the authentication section. Shorter than a device id, so the two cannot be confused.
+// Shorter than a device id, so the two cannot be confused.
 const USERNAME = /^[A-Za-z][A-Za-z0-9_]{5,31}$/
 
 // Controls (which Basic authentication forbids, RFC 7617 section 2), halves of surrogate pairs, and
@@ -15,12 +15,16 @@ const USERNAME = /^[A-Za-z][A-Za-z0-9_]{5,31}$/
 // are made visible where they are printed.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u
 
-/** Whether `username` may be the user name of a device. */
+/** Whether a text may be a user name. */
 export function isUsername(username: string): boolean {
   return USERNAME.test(username)
 }
 
-/** @throws {DomainError} `USERNAME_INVALID`. */
+/**
+ * Checks a user name.
+ *
+ * @throws {DomainError} `USERNAME_INVALID`.
+ */
 export function checkUsername(username: string): void {
   if (isUsername(username)) return
   throw new DomainError(
@@ -29,7 +33,11 @@ export function checkUsername(username: string): void {
   )
 }
 
-/** @throws {DomainError} `PASSWORD_INVALID`, without the password. */
+/**
+ * Checks a password.
+ *
+ * @throws {DomainError} `PASSWORD_INVALID`; its message is without the password.
+ */
 export function checkPassword(password: string): void {
   const length = countCharacters(password)
   const fits = length >= MIN_PASSWORD_LENGTH && length <= MAX_PASSWORD_LENGTH
@@ -64,7 +72,7 @@ export function isLongerThan(text: string, max: number): boolean {
   return text.length > 2 * max || countCharacters(text) > max
 }
 
-/** As people count: an emoji of one code point is one character. */
+/** Counts code points, so that an emoji of one code point is one character. */
 function countCharacters(text: string): number {
   let count = 0
   for (const _ of text) count++

@@ -40,13 +40,13 @@ const MAX_TURNED_AWAY = 4096
 /** Pairs of a network and a device whose password was wrong from there. */
 const MAX_FAILED = 4096
 
-/** The devices to verify, and who verifies their passwords. */
+/** The parts behind a verifier. */
 export interface CredentialVerifierDeps {
   readonly registry: Pick<DeviceRegistry, 'revision' | 'find'>
   readonly hasher: Pick<PasswordHasher, 'verifyPassword'>
 }
 
-/** Makes a verifier that remembers what it has verified, until a credential changes. */
+/** Makes a verifier that remembers what it found. */
 export function createCredentialVerifier(deps: CredentialVerifierDeps): CredentialVerifier {
   return new RememberingVerifier(deps)
 }

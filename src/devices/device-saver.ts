@@ -20,6 +20,10 @@ const SIGHTINGS_DELAY_MS = 30_000
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 60_000
 
+/** The disk, the user's quota, and the size of files that the process may write. */
+const NO_SPACE_CODES = ['ENOSPC', 'EDQUOT', 'EFBIG']
+
+/** What a saver writes, and where. */
 export interface DeviceSaverOptions {
   readonly path: string
   readonly clock: Clock
@@ -28,11 +32,11 @@ export interface DeviceSaverOptions {
   readonly merge: (device: Device) => Device
   /** Saves the devices as they are, in its turn; rejects as {@link DeviceSaver.save}. */
   readonly onDue: () => Promise<void>
-  /** Told when {@link DeviceSaver.unsaved} says something else. */
+  /** Called when {@link DeviceSaver.unsaved} has changed. */
   readonly onUnsaved: () => void
 }
 
-/** Writes the devices file, and again until that succeeds. */
+/** Writes the devices file, and owes what it cannot write. */
 export class DeviceSaver {
   readonly #options: DeviceSaverOptions
   #unsaved: string | undefined
@@ -120,7 +124,7 @@ export class DeviceSaver {
     try {
       await this.#options.onDue()
     } catch (error) {
-      // A credential that is not saved was logged when that began.
+      // A change that is owed was logged when that began.
       if (this.#unsaved !== undefined) return
       this.#options.logger.warn('Cannot save when devices were seen', { reason: String(error) })
     }

@@ -29,14 +29,14 @@ import { chooseNames, choosePassword, mintDeviceId } from './mint.ts'
 import type { PasswordHasher } from './password-hasher.ts'
 import { Sightings } from './sightings.ts'
 
-/** Where a {@link JsonDeviceRegistry} keeps its devices, and what it needs. */
+/** Options of {@link JsonDeviceRegistry}. */
 export interface JsonDeviceRegistryOptions {
   /** The file, in a folder that exists and that is ours alone. */
   readonly path: string
   readonly hasher: Pick<PasswordHasher, 'hashPassword'>
   readonly clock: Clock
   readonly logger: Logger
-  /** Told when a device is seen that never was before. Does not throw. */
+  /** Called when a device is seen that never was before. Does not throw. */
   readonly onFirstSighting?: ((device: Device) => void) | undefined
   /**
    * This program ends right after its change: one that cannot be saved would count nowhere, and is
@@ -45,7 +45,7 @@ export interface JsonDeviceRegistryOptions {
   readonly isBrief?: boolean | undefined
 }
 
-/** The registry in one JSON file. See {@link DeviceRegistry}. */
+/** The registry of the devices in one file. */
 export class JsonDeviceRegistry implements DeviceRegistry {
   readonly #options: JsonDeviceRegistryOptions
   readonly #changes = new SerialQueue()

@@ -38,7 +38,7 @@ export function choosePassword(wanted: string | undefined): string {
  * The names asked for, or minted ones that no other device has.
  *
  * User names that differ only in letter case are refused, since people and phone keyboards confuse
- * them; a login is compared exactly all the same.
+ * them; a login is still compared exactly.
  *
  * @throws {DomainError} `USERNAME_INVALID`, `USERNAME_TAKEN`, `LABEL_INVALID`.
  */

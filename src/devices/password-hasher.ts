@@ -11,7 +11,7 @@ import { Argon2Pool } from './argon2-pool.ts'
 import { type Argon2Parameters, formatPhcString, parsePhcString } from './phc-string.ts'
 import type { Place } from './verification-queue.ts'
 
-/** Rule 3 of the authentication section: 64 MiB, 3 passes, 4 lanes. */
+/** The cost of a login: 64 MiB, 3 passes, 4 lanes. */
 export const ARGON2_PARAMETERS: Argon2Parameters = { memoryKib: 65_536, passes: 3, parallelism: 4 }
 
 const SALT_BYTES = 16
@@ -34,10 +34,10 @@ export interface PasswordHasher {
   close(): Promise<void>
 }
 
-/** How a {@link PasswordHasher} runs. */
+/** Options of {@link createPasswordHasher}. */
 export interface PasswordHasherOptions {
   readonly clock: Clock
-  /** Is told once when the kernel for Argon2id is damaged. */
+  /** Gets one warning when the kernel for Argon2id is damaged. */
   readonly logger?: Logger | undefined
   /** Runs at once, each of 64 MiB. */
   readonly workers?: number | undefined
@@ -49,7 +49,7 @@ export interface PasswordHasherOptions {
   readonly parameters?: Argon2Parameters | undefined
 }
 
-/** Makes a hasher over worker threads of its own, which are started when they are needed. */
+/** Makes a hasher with workers of its own. */
 export function createPasswordHasher(options: PasswordHasherOptions): PasswordHasher {
   const { parameters = ARGON2_PARAMETERS } = options
   const pool = new Argon2Pool(options)

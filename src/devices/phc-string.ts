@@ -52,7 +52,7 @@ export function parsePhcString(text: string): HashRecord | undefined {
   return isWithinBounds(record) && formatPhcString(record) === text ? record : undefined
 }
 
-/** Writes a hash as a PHC string. */
+/** Spells a record. */
 export function formatPhcString(record: HashRecord): string {
   const { memoryKib, passes, parallelism, salt, tag } = record
   const parameters = `m=${memoryKib},t=${passes},p=${parallelism}`

@@ -19,7 +19,7 @@ interface LastSighting {
   usesOldKeys: boolean | undefined
 }
 
-/** When and where each device was seen last. */
+/** The last sighting of each device. */
 export class Sightings {
   readonly #byId = new Map<string, LastSighting>()
 

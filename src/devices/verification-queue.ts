@@ -26,7 +26,7 @@ export interface Place {
   readonly reservation?: Reservation | undefined
 }
 
-/** The place of a user name that exists. */
+/** The place that is kept for a device. */
 export interface Reservation {
   readonly username: string
   /** The client asks from the network where the device was seen last. */
@@ -40,7 +40,7 @@ interface Row<Item> {
   delete(item: Item): boolean
 }
 
-/** A queue of four rows, served in turn. */
+/** The verifications that wait. */
 export class VerificationQueue<Item extends NonNullable<unknown>> {
   readonly #usual = new ReservedPlaces<Item>()
   readonly #elsewhere = new ReservedPlaces<Item>()

@@ -9,7 +9,7 @@ export type BusState =
   | 'connecting'
   /** Signals come and go. */
   | 'connected'
-  /** There is no connection; it is tried again. The gateway works all the same. */
+  /** There is no connection; it is tried again. The gateway works without it. */
   | 'waiting'
 
 /** The status of the bus for the owner; no key and no credential. */

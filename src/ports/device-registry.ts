@@ -108,7 +108,7 @@ export interface DeviceRegistry {
    * Gives a device a new password. The old one fails, and whoever listens to `onCredentialGone` has
    * ended what it began, before this settles.
    *
-   * When the new password cannot be saved there is none, and the old one fails all the same: the
+   * When the new password cannot be saved there is none, and the old one fails too: the
    * device is left without a valid credential until it is rotated again.
    *
    * @throws {DomainError} `NO_SUCH_DEVICE`; `PASSWORD_INVALID`; `NO_SPACE`.

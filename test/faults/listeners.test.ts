@@ -166,7 +166,7 @@ describe('a listener that the system takes away', needs('ss'), () => {
       [
         ['warn', 'A listener has a problem', 'the socket was closed'],
         ['warn', 'A listener has a problem', taken],
-        ['info', 'A listener is well again', undefined],
+        ['info', 'A listener recovered', undefined],
       ],
     )
     assert.deepEqual(told, [

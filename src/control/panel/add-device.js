@@ -17,7 +17,7 @@ import { strings } from './strings.js'
 
 const words = strings.add
 
-/** Of a label, in characters. */
+/** The most characters that a label may have. */
 const MAX_LABEL_LENGTH = 64
 
 /** @param {{ fallback: HTMLElement }} options */

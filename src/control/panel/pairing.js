@@ -21,7 +21,7 @@ import { now, onTick } from './time.js'
 
 const words = strings.pairing
 
-/** Whoever scans has long been through by then. */
+/** Somebody who scans the code has connected long before. */
 const PATIENCE_MS = 30_000
 
 /** Long enough to paste the link somewhere. */
@@ -33,7 +33,7 @@ const HINTS = {
   none: words.copyHintHeadless,
 }
 
-/** As many as any password: how long it is does not show. */
+/** Shown in place of every password, so that its length is not shown. */
 const CONCEALED = '•'.repeat(12)
 
 /**
