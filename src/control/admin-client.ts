@@ -8,7 +8,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { decodeString, objectOf, type Decoder } from '../lib/decoder.ts'
 import type { Admin } from '../ports/admin.ts'
-import type { PanelClient } from '../ports/panel.ts'
+import type { RunningDaemon } from '../ports/panel.ts'
 import {
   decodeDevices,
   decodeLeft,
@@ -62,7 +62,7 @@ export function createAdminClient(address: ControlAddress): Admin {
 }
 
 /** What only a running daemon can do. */
-export function createPanelClient(address: ControlAddress): PanelClient {
+export function createDaemonClient(address: ControlAddress): RunningDaemon {
   return {
     panelUrl: async () => {
       const question = { method: 'GET', path: '/panel', decode: decodeAddress }

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { createPanelClient } from '../control/admin-client.ts'
-import type { PanelClient } from '../ports/panel.ts'
+import { createDaemonClient } from '../control/admin-client.ts'
+import type { RunningDaemon } from '../ports/panel.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { PATIENCE_MS, reachDaemon, retryWhileHeld, unreachable } from './reach-daemon.ts'
 
@@ -14,12 +14,12 @@ import { PATIENCE_MS, reachDaemon, retryWhileHeld, unreachable } from './reach-d
  *
  * @throws {DomainError} `DATA_DIRECTORY_BUSY` when it cannot be asked; `DATA_CORRUPT`.
  */
-export async function openRunning(dataDir: string): Promise<PanelClient | undefined> {
+export async function openRunning(dataDir: string): Promise<RunningDaemon | undefined> {
   const found = await retryWhileHeld(PATIENCE_MS, async () => {
     const holder = await readLockHolder(dataDir)
     if (holder === undefined) return 'none'
     if (holder.control === undefined) return undefined
-    return createPanelClient(await reachDaemon(dataDir, holder, holder.control))
+    return createDaemonClient(await reachDaemon(dataDir, holder, holder.control))
   })
   if (found === undefined) throw unreachable(await readLockHolder(dataDir))
   return found === 'none' ? undefined : found

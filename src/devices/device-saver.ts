@@ -20,9 +20,6 @@ const SIGHTINGS_DELAY_MS = 30_000
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 60_000
 
-/** The disk, the user's quota, and the size of files that the process may write. */
-const NO_SPACE_CODES = ['ENOSPC', 'EDQUOT', 'EFBIG']
-
 /** What a saver writes, and where. */
 export interface DeviceSaverOptions {
   readonly path: string

@@ -30,7 +30,7 @@ import { defaultListen } from '../daemon/settings.ts'
 import { codeOf, hasCode, isAddressMissing } from '../lib/system-error.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
 import { readSystemFile, type Machine } from './machine.ts'
-import type { RunningDaemon, Situation } from './situation.ts'
+import type { AnsweringDaemon, Situation } from './situation.ts'
 
 /** Milliseconds for an answer of this machine to itself. */
 const PATIENCE_MS = 3000
@@ -64,7 +64,7 @@ export function checkListening(situation: Situation): Verdict | Promise<Verdict>
   return fine('not looked at: who holds the data directory may listen')
 }
 
-async function checkAnswers(situation: Situation, { status }: RunningDaemon): Promise<Verdict> {
+async function checkAnswers(situation: Situation, { status }: AnsweringDaemon): Promise<Verdict> {
   const lost = status.listeners.find(({ error }) => error !== undefined)
   if (lost !== undefined) {
     const fix = 'end what took its place; the daemon comes back by itself, or start it again'

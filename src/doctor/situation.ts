@@ -17,7 +17,7 @@ import { problem, type Verdict } from './finding.ts'
 import type { Machine } from './machine.ts'
 
 /** A daemon that answers. */
-export interface RunningDaemon {
+export interface AnsweringDaemon {
   readonly admin: Admin
   readonly holder: LockHolder
   readonly status: DaemonStatus
@@ -28,7 +28,7 @@ export interface Situation {
   readonly settings: Settings
   readonly machine: Machine
   /** `undefined` also when there is one that cannot be asked; {@link trouble} says so then. */
-  readonly daemon: RunningDaemon | undefined
+  readonly daemon: AnsweringDaemon | undefined
   /** Why it cannot be told whether a daemon runs, or what it does. */
   readonly trouble: Verdict | undefined
 }
@@ -49,7 +49,10 @@ export async function readSituation(
   }
 }
 
-async function findDaemon(settings: Settings, logger: Logger): Promise<RunningDaemon | undefined> {
+async function findDaemon(
+  settings: Settings,
+  logger: Logger,
+): Promise<AnsweringDaemon | undefined> {
   const holder = await readLockHolder(settings.dataDir)
   if (holder === undefined) return undefined
   if (holder.control === undefined) {

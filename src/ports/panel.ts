@@ -54,7 +54,7 @@ export interface Panel {
 }
 
 /** What commands ask of a running daemon, and of nobody else. */
-export interface PanelClient extends Pick<Panel, 'pause' | 'resume'> {
+export interface RunningDaemon extends Pick<Panel, 'pause' | 'resume'> {
   /** The URL that opens the panel in a browser, for as long as this daemon runs. */
   panelUrl(): Promise<string>
 }
