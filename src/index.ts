@@ -9,10 +9,10 @@ export type { ContentId } from './core/content-id.ts'
 export type { Item } from './core/item.ts'
 export type { ItemType } from './core/item-type.ts'
 export {
-  openClipboard,
-  type Clipboard,
-  type OpenClipboardOptions,
-} from './daemon/open-clipboard.ts'
+  openStation,
+  type Station,
+  type OpenStationOptions,
+} from './daemon/open-station.ts'
 export type { Surroundings } from './daemon/folders.ts'
 export { loadSettings, SettingsError, type SettingSources } from './daemon/load-settings.ts'
 export type { Settings } from './daemon/settings.ts'

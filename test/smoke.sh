@@ -112,14 +112,14 @@ mkdir node_modules
 ln -s "$work/server/node_modules/clipgate" node_modules/clipgate
 ln -s "$root/node_modules/@types" node_modules/@types
 cat >daemon.mts <<'END'
-import { startDaemon, loadSettings, openClipboard, createGateway, type ContentId } from 'clipgate'
+import { startDaemon, loadSettings, openStation, createGateway, type ContentId } from 'clipgate'
 import { connect, type ContentId as ClientContentId } from 'clipgate/client'
 export const id: (id: ContentId) => ClientContentId = (id) => id
 export const pid: number = (await startDaemon(loadSettings({
   options: {}, where: { platform: 'linux', environment: {}, home: '/' }, cwd: '/',
 }))).ready.pid
 // @ts-expect-error A directory is needed.
-await openClipboard({})
+await openStation({})
 export { connect, createGateway }
 END
 cat >neutral.mts <<'END'

@@ -12,7 +12,7 @@ import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { chooseBaseUrl, readInterfaces } from './addresses.ts'
-import { openConfigured } from './open-clipboard.ts'
+import { openConfigured } from './open-station.ts'
 import { isBusy, PATIENCE_MS, reachDaemon, retryWhileHeld, unreachable } from './reach-daemon.ts'
 import { NOT_RUNNING, readStatus } from './read-status.ts'
 import { defaultListen, type Settings } from './settings.ts'
@@ -41,15 +41,15 @@ export async function openAdmin(settings: Settings, logger: Logger): Promise<Adm
 
 /** Opens the data directory. What is changed holds from the next start on. */
 async function openLocal(settings: Settings, logger: Logger): Promise<Admin> {
-  const clipboard = await openConfigured(settings, logger, { isBrief: true })
-  const peers = createIdlePeers(clipboard.peerStore)
+  const station = await openConfigured(settings, logger, { isBrief: true })
+  const peers = createIdlePeers(station.peerStore)
   return createDeviceAdmin({
-    devices: clipboard.devices,
-    status: () => readStatus(clipboard, { ...NOT_RUNNING, peers: peers.list() }),
+    devices: station.devices,
+    status: () => readStatus(station, { ...NOT_RUNNING, peers: peers.list() }),
     linkBase: () => expectedBase(settings),
     countStreams: () => 0,
     peers,
-    close: () => clipboard.close(),
+    close: () => station.close(),
   })
 }
 

@@ -6,7 +6,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import type { Desktop, DesktopSettings } from './desktop.ts'
-import type { Clipboard } from './open-clipboard.ts'
+import type { Station } from './open-station.ts'
 
 export type { Desktop, DesktopSettings } from './desktop.ts'
 
@@ -17,7 +17,7 @@ export type { Desktop, DesktopSettings } from './desktop.ts'
  * @param onTrouble Told when the clipboard has a problem, and when it is well again.
  */
 export async function openDesktop(
-  clipboard: Clipboard,
+  station: Station,
   settings: DesktopSettings,
   onTrouble: (isTrouble: boolean) => void = () => {},
 ): Promise<Desktop> {
@@ -26,7 +26,7 @@ export async function openDesktop(
   if (choice === 'none') return without('desktop')
   // A tenth of all code, which servers should not wait for.
   const { shareDesktop } = await import('./share-desktop.ts')
-  const shared = await shareDesktop(clipboard, { ...settings, clipboard: choice }, onTrouble)
+  const shared = await shareDesktop(station, { ...settings, clipboard: choice }, onTrouble)
   if (typeof shared !== 'string') return shared
   return without(
     'headless',

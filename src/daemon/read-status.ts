@@ -5,7 +5,7 @@
  */
 
 import type { DaemonStatus } from '../ports/admin.ts'
-import type { Clipboard } from './open-clipboard.ts'
+import type { Station } from './open-station.ts'
 import { readVersion } from './version.ts'
 
 /** What only a running daemon knows. */
@@ -38,7 +38,7 @@ export const NOT_RUNNING: Omit<LiveStatus, 'peers'> = {
 
 /** Reads the status from the data directory, and adds what only a running daemon knows. */
 export async function readStatus(
-  { latest, storage, devices, directory }: Clipboard,
+  { latest, storage, devices, directory }: Station,
   live: LiveStatus,
 ): Promise<DaemonStatus> {
   const item = latest.current?.item

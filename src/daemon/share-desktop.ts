@@ -17,7 +17,7 @@ import { Subscribers } from '../lib/subscribers.ts'
 import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
 import { DiskPrivateFile } from '../storage/disk-private-file.ts'
 import type { Desktop, DesktopSettings } from './desktop.ts'
-import type { Clipboard } from './open-clipboard.ts'
+import type { Station } from './open-station.ts'
 import { openSystemClipboard } from './open-system-clipboard.ts'
 
 export interface SharingSettings extends DesktopSettings {
@@ -27,17 +27,17 @@ export interface SharingSettings extends DesktopSettings {
 
 /** @returns Why there is no clipboard, for people, where there is none. */
 export async function shareDesktop(
-  clipboard: Clipboard,
+  station: Station,
   settings: SharingSettings,
   onTrouble: (isTrouble: boolean) => void,
 ): Promise<Desktop | string> {
   let trouble: string | undefined
-  const { clock, logger, directory } = clipboard
+  const { clock, logger, directory } = station
   const file = new DiskPrivateFile(join(directory.path, PAUSE_FILE))
   const gate = await ClipboardGate.open({ file, clock, logger })
   const watchers = new Subscribers()
   gate.onChange(() => watchers.notify())
-  const share = createCopySharing(clipboard)
+  const share = createCopySharing(station)
   const events: ClipboardEvents = {
     isWanted: () => gate.noteCopy(),
     onCopy: (copied) => {
@@ -78,10 +78,10 @@ export async function shareDesktop(
     await gate.close()
     return messageOf(error)
   }
-  const received = new ReceivedFolder(settings.receivedDir, clipboard.storage.reserve)
+  const received = new ReceivedFolder(settings.receivedDir, station.storage.reserve)
   gate.connect(system)
   const write = createClipboardWriter({ clipboard: gate, received })
-  clipboard.inbound.addEffect((stored, origin) => {
+  station.inbound.addEffect((stored, origin) => {
     if (origin.kind !== 'clipboard') gate.notePush()
     return write(stored, origin)
   })

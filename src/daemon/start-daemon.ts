@@ -24,7 +24,7 @@ import { toUnusable } from '../storage/own-files.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './addresses.ts'
 import type { HostPort } from './host-port.ts'
 import { Listeners } from './listeners.ts'
-import { openConfigured, type Clipboard } from './open-clipboard.ts'
+import { openConfigured, type Station } from './open-station.ts'
 import { openDesktop, type Desktop } from './open-desktop.ts'
 import { OpeningFile } from './opening-file.ts'
 import { isBusy, retryWhileHeld } from './reach-daemon.ts'
@@ -81,19 +81,19 @@ export async function startDaemon(
   try {
     const notifier = settings.notify ? await openNotifier({ clock, logger }) : undefined
     cleanup.add(async () => notifier?.close())
-    const clipboard = await openWhenFree(settings, logger, {
+    const station = await openWhenFree(settings, logger, {
       clock,
       onDiskFull: (isFull) => notifier?.report('disk', isFull),
       onFirstSighting: ({ label }) => notifier?.greet(label),
     })
-    cleanup.add(() => clipboard.close())
-    const desktop = await openDesktop(clipboard, settings, (isTrouble) => {
+    cleanup.add(() => station.close())
+    const desktop = await openDesktop(station, settings, (isTrouble) => {
       notifier?.report('clipboard', isTrouble)
     })
     cleanup.add(() => desktop.close())
     // It was wanted, and will be missing for as long as this daemon runs.
     if (desktop.warning !== undefined) notifier?.report('clipboard', true)
-    return await run({ settings, clipboard, desktop, notifier, cleanup })
+    return await run({ settings, station, desktop, notifier, cleanup })
   } catch (error) {
     await cleanup.run()
     throw error
@@ -108,7 +108,7 @@ async function openWhenFree(
   settings: Settings,
   logger: Logger,
   more: Parameters<typeof openConfigured>[2],
-): Promise<Clipboard> {
+): Promise<Station> {
   let busy: unknown
   const opened = await retryWhileHeld(START_PATIENCE_MS, async () => {
     try {
@@ -126,7 +126,7 @@ async function openWhenFree(
 }
 
 /** Opens what shows things on the desktop; nobody else needs to load it. */
-async function openNotifier(deps: Pick<Clipboard, 'clock' | 'logger'>): Promise<Notifier> {
+async function openNotifier(deps: Pick<Station, 'clock' | 'logger'>): Promise<Notifier> {
   const { createNotifier } = await import('../desktop/notifications/notifier.ts')
   return createNotifier(deps)
 }
@@ -134,7 +134,7 @@ async function openNotifier(deps: Pick<Clipboard, 'clock' | 'logger'>): Promise<
 /** What a daemon is made of before it listens. */
 interface Parts {
   readonly settings: Settings
-  readonly clipboard: Clipboard
+  readonly station: Station
   readonly desktop: Desktop
   readonly notifier: Notifier | undefined
   readonly cleanup: AsyncCleanup
@@ -151,28 +151,28 @@ interface Running extends Parts {
 }
 
 async function run(parts: Parts): Promise<Daemon> {
-  const { settings, clipboard, desktop, notifier, cleanup } = parts
-  const listeners = new Listeners(clipboard.logger, {
+  const { settings, station, desktop, notifier, cleanup } = parts
+  const listeners = new Listeners(station.logger, {
     onTrouble: (name, isTrouble) => notifier?.report(name, isTrouble),
   })
   const { gateway, bound } = await startGateway(parts, listeners)
   const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
 
   const peers = new PeerLinks({
-    ...clipboard,
-    store: clipboard.peerStore,
-    memberId: clipboard.member.id,
+    ...station,
+    store: station.peerStore,
+    memberId: station.member.id,
     maxFileBytes: settings.maxFileBytes,
   })
   cleanup.add(() => peers.close())
   peers.start()
-  const bus = await openBus(settings, clipboard, () => linkBase().url)
+  const bus = await openBus(settings, station, () => linkBase().url)
   cleanup.add(() => bus?.close())
 
   const running: Running = { ...parts, listeners, gateway, bound, peers, bus }
   const admin = createAdmin(running, linkBase)
   const control = await startControl(running, admin)
-  await clipboard.directory.announce({ control })
+  await station.directory.announce({ control })
 
   // A node behind a proxy listens on loopback on purpose; `pair` warns of the address anyway.
   const isOnPurpose = settings.headless && bus === undefined
@@ -193,10 +193,10 @@ async function run(parts: Parts): Promise<Daemon> {
 
 /** Starts the listener of the phones. */
 async function startGateway(
-  { settings, clipboard, desktop, cleanup }: Parts,
+  { settings, station, desktop, cleanup }: Parts,
   listeners: Listeners,
 ): Promise<Pick<Running, 'gateway' | 'bound'>> {
-  const gateway = createGateway(clipboard, {
+  const gateway = createGateway(station, {
     version: readVersion(),
     publicUrl: settings.publicUrl,
     trustedProxies: settings.trustedProxies,
@@ -223,7 +223,7 @@ async function startGateway(
  */
 async function openBus(
   { bus: servers, busCredentials, busCa, maxFileBytes }: Settings,
-  clipboard: Clipboard,
+  station: Station,
   url: () => string,
 ): Promise<GroupBus | undefined> {
   if (servers === undefined) return undefined
@@ -231,15 +231,15 @@ async function openBus(
     '../peers/bus/open-group-bus.ts'
   )
   const fileOf = (name: string): DiskPrivateFile =>
-    new DiskPrivateFile(join(clipboard.directory.path, name))
+    new DiskPrivateFile(join(station.directory.path, name))
   return openGroupBus({
-    ...clipboard,
+    ...station,
     servers,
     credentialsFile: busCredentials,
     caFile: busCa,
     keyFile: fileOf(GROUP_KEY_FILE),
     recordFile: fileOf(GROUP_RECORD_FILE),
-    now: clipboard.clock.now(),
+    now: station.clock.now(),
     timing: systemTiming,
     maxFileBytes,
     url,
@@ -248,12 +248,12 @@ async function openBus(
 
 /** Makes what the owner may ask. */
 function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
-  const { clipboard, desktop, listeners, gateway, peers, bus } = running
-  const startedAt = new Date(clipboard.clock.now()).toISOString()
+  const { station, desktop, listeners, gateway, peers, bus } = running
+  const startedAt = new Date(station.clock.now()).toISOString()
   return createDeviceAdmin({
-    devices: clipboard.devices,
+    devices: station.devices,
     status: () =>
-      readStatus(clipboard, {
+      readStatus(station, {
         running: true,
         pid: process.pid,
         startedAt,
@@ -274,12 +274,12 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
 
 /** Starts the listener of the owner. @returns Its base URL. */
 async function startControl(running: Running, admin: Admin): Promise<string> {
-  const { settings, clipboard, listeners, cleanup } = running
-  const { clock, logger, directory } = clipboard
+  const { settings, station, listeners, cleanup } = running
+  const { clock, logger, directory } = station
   const token = await createControlToken(directory.path).catch((error: unknown) => {
     throw toUnusable(join(directory.path, CONTROL_TOKEN_FILE), error)
   })
-  const openingFile = new OpeningFile(directory.path, clipboard)
+  const openingFile = new OpeningFile(directory.path, station)
   cleanup.add(() => openingFile.remove())
   await openingFile.remove()
   const control = createControl({
@@ -296,8 +296,8 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
 
 /** Makes what only a running daemon can be asked. */
 function createPanel(running: Running): Panel {
-  const { settings, clipboard, desktop, gateway, bound, listeners, peers, bus } = running
-  const { latest, changes, devices, storage } = clipboard
+  const { settings, station, desktop, gateway, bound, listeners, peers, bus } = running
+  const { latest, changes, devices, storage } = station
   return {
     get item() {
       return latest.current

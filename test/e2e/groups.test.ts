@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { openClipboard } from '../../src/daemon/open-clipboard.ts'
+import { openStation } from '../../src/daemon/open-station.ts'
 import { createGateway } from '../../src/gateway/create-gateway.ts'
 import { createCopySharing } from '../../src/inbound/share-copies.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
@@ -20,7 +20,7 @@ import { sha256 } from '../support/hashes.ts'
 /** A gateway over a data directory, the way in for copies, and a phone. */
 async function setUp(t: TestContext) {
   const logger = new CaptureLogger()
-  const clipboard = await openClipboard({ dataDir: await temporaryFolder(t), logger })
+  const clipboard = await openStation({ dataDir: await temporaryFolder(t), logger })
   t.after(() => clipboard.close())
   const gateway = createGateway(clipboard, { version: '1.2.3' })
   const server = createServer(gateway).on('checkContinue', gateway)

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL, fileURLToPath } from 'node:url'
-import { after, before, it, type TestContext } from 'node:test'
-import { openClipboard } from '../../src/daemon/open-clipboard.ts'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { openStation } from '../../src/daemon/open-station.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Pairing } from '../../src/ports/admin.ts'
 import type { Blob } from '../../src/ports/blob.ts'
@@ -347,7 +347,7 @@ const KNOWN_NAMES = [
 /** Opens what is there as a daemon does, and compares it with what may be there. */
 async function check(data: string, { allowed }: Case, recording: Recording): Promise<void> {
   const logger = new CaptureLogger()
-  const clipboard = await openClipboard({
+  const clipboard = await openStation({
     dataDir: data,
     clock: systemClock,
     logger,

@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from '../../../src/http/server.ts'
-import { createGateway, openClipboard } from '../../../src/index.ts'
+import { createGateway, openStation } from '../../../src/index.ts'
 import { AsyncCleanup } from '../../../src/lib/async-cleanup.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -40,7 +40,7 @@ async function serve(cleanup: AsyncCleanup): Promise<ServedClipboard> {
   const clock = new FakeClock()
   const logger = new CaptureLogger()
   const devices = new MemoryDeviceRegistry(() => clock.now())
-  const clipboard = await openClipboard({ dataDir, clock, logger, devices })
+  const clipboard = await openStation({ dataDir, clock, logger, devices })
   cleanup.add(() => clipboard.close())
 
   const verifier = new FakeVerifier(devices)

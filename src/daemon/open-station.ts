@@ -32,7 +32,7 @@ import type { Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
 
 /** Callbacks for changes that a person may want to know of. None of them throws. */
-export interface ClipboardWatch {
+export interface StationWatch {
   /** An upload found no room on the disk, or there is room for it again. */
   readonly onDiskFull?: ((isFull: boolean) => void) | undefined
   /** A device has logged in that never did before. */
@@ -40,7 +40,7 @@ export interface ClipboardWatch {
 }
 
 /** Which data directory to open, and how. Sizes are bytes. */
-export interface OpenClipboardOptions extends ClipboardWatch {
+export interface OpenStationOptions extends StationWatch {
   /** Created when needed; held by one program at a time. */
   readonly dataDir: string
   readonly limits?: Partial<StorageLimits> | undefined
@@ -61,8 +61,8 @@ export interface OpenClipboardOptions extends ClipboardWatch {
   readonly logger?: Logger | undefined
 }
 
-/** An open data directory, as ports. */
-export interface Clipboard extends GatewayPorts {
+/** Everything that one data directory holds, opened, as ports. */
+export interface Station extends GatewayPorts {
   readonly directory: DataDirectory
   readonly blobs: BlobStore
   readonly storage: Storage
@@ -75,12 +75,12 @@ export interface Clipboard extends GatewayPorts {
   close(): Promise<void>
 }
 
-/** Opens the data directory of these settings, as {@link openClipboard}. */
+/** Opens the data directory of these settings, as {@link openStation}. */
 export function openConfigured(
   settings: Settings,
   logger: Logger,
-  more: ClipboardWatch & Pick<OpenClipboardOptions, 'clock' | 'isBrief'> = {},
-): Promise<Clipboard> {
+  more: StationWatch & Pick<OpenStationOptions, 'clock' | 'isBrief'> = {},
+): Promise<Station> {
   const { dataDir, maxMetadataBytes, verifyWorkers, verifyQueue } = settings
   const limits = {
     maxFileBytes: settings.maxFileBytes,
@@ -89,7 +89,7 @@ export function openConfigured(
     minFreeBytes: settings.minFreeBytes,
   }
   const own = { dataDir, maxMetadataBytes, verifyWorkers, verifyQueue, limits, logger }
-  return openClipboard({ ...own, ...more })
+  return openStation({ ...own, ...more })
 }
 
 /**
@@ -97,7 +97,7 @@ export function openConfigured(
  *
  * @throws {DomainError} `DATA_DIRECTORY_BUSY`, `DATA_DIRECTORY_UNUSABLE`, `DATA_CORRUPT`.
  */
-export async function openClipboard(options: OpenClipboardOptions): Promise<Clipboard> {
+export async function openStation(options: OpenStationOptions): Promise<Station> {
   const { clock = systemClock, logger = createStreamLogger(process.stderr, 'warn') } = options
   const cleanup = new AsyncCleanup()
   try {
