@@ -108,7 +108,6 @@ function withStreams({ streams }, [first = '', ...rest]) {
   return [first, strings.openConnections(streams), ...rest]
 }
 
-/** @param {string} id */
-function find(id) {
+function find(/** @type {string} */ id) {
   return currentState().devices.find((device) => device.id === id)
 }

@@ -56,8 +56,7 @@ export function createDaemonView() {
     h('footer', {}, signOut),
   )
 
-  /** @param {Status} status */
-  function render(status) {
+  function render(/** @type {Status} */ status) {
     const { storage } = status
     setText(mode, status.mode == null ? '' : words.modes[status.mode])
     setText(version, status.version)
@@ -108,8 +107,7 @@ function updateListener(element, { urls, error }) {
   )
 }
 
-/** @param {string} term */
-function stateRow(term) {
+function stateRow(/** @type {string} */ term) {
   return row(term, h('dd', {}, h('span', { class: 'break' }), h('p', { class: 'trouble' })))
 }
 
@@ -124,10 +122,6 @@ function setState(element, text, trouble) {
   if (why !== undefined) setText(why, trouble)
 }
 
-/**
- * @param {string} term
- * @param {Node} value
- */
-function row(term, value) {
+function row(/** @type {string} */ term, /** @type {Node} */ value) {
   return h('div', {}, h('dt', {}, term), value)
 }

@@ -41,8 +41,7 @@ export function createDevicesView() {
   )
   const section = h('section', { class: 'card', 'aria-labelledby': id }, header, list, empty)
 
-  /** @param {readonly Device[]} devices */
-  function render(devices) {
+  function render(/** @type {readonly Device[]} */ devices) {
     list.hidden = devices.length === 0
     empty.hidden = devices.length > 0
     setText(number, devices.length === 0 ? '' : String(devices.length))

@@ -43,8 +43,7 @@ export function createItemView() {
   let shown
   let shownPreview = ''
 
-  /** @param {Item | null} item */
-  function render(item) {
+  function render(/** @type {Item | null} */ item) {
     const isNew = shown !== undefined && keyOf(item) !== keyOf(shown)
     if (item?.type !== shown?.type || shown === undefined) {
       sign.replaceChildren(icon(item?.type ?? 'empty'))
@@ -76,11 +75,7 @@ export function createItemView() {
     else void show(shown, () => wanted === shownPreview)
   }
 
-  /**
-   * @param {Item} item
-   * @param {() => boolean} isStillWanted
-   */
-  async function show(item, isStillWanted) {
+  async function show(/** @type {Item} */ item, /** @type {() => boolean} */ isStillWanted) {
     const content = await readPreview(item.contentId).catch((error) => {
       // That the daemon is away is said elsewhere, and it brings another state with it.
       if (error instanceof ApiError) return undefined
@@ -102,24 +97,18 @@ export function createItemView() {
   return { section, render }
 }
 
-/** @param {Item | null} item */
-function keyOf(item) {
+function keyOf(/** @type {Item | null} */ item) {
   return item === null ? '' : `${item.contentId} ${item.activatedAtMs}`
 }
 
-/**
- * @param {string} text
- * @param {Item} item
- */
-function textOf(text, item) {
+function textOf(/** @type {string} */ text, /** @type {Item} */ item) {
   const name = words.previewText
   const block = h('pre', { dir: 'auto', tabindex: 0, role: 'region', 'aria-label': name }, text)
   const isCut = new TextEncoder().encode(text).length < item.size
   return [block, ...(isCut ? [note(words.cut)] : [])]
 }
 
-/** @param {Blob} content */
-function pictureOf(content) {
+function pictureOf(/** @type {Blob} */ content) {
   const src = URL.createObjectURL(content)
   const image = h('img', { alt: words.previewOf, src })
   image.addEventListener('load', () => URL.revokeObjectURL(src))
@@ -130,8 +119,7 @@ function pictureOf(content) {
   return image
 }
 
-/** @param {string} text */
-function note(text) {
+function note(/** @type {string} */ text) {
   return h('p', { class: 'note' }, text)
 }
 
@@ -139,8 +127,7 @@ function isHidden() {
   return localStorage.getItem(HIDDEN_KEY) === 'hidden'
 }
 
-/** @param {boolean} value */
-function setHidden(value) {
+function setHidden(/** @type {boolean} */ value) {
   if (value) localStorage.setItem(HIDDEN_KEY, 'hidden')
   else localStorage.removeItem(HIDDEN_KEY)
 }

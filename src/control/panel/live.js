@@ -114,8 +114,7 @@ async function* readStates(signal) {
   }
 }
 
-/** @param {string} data */
-function readState(data) {
+function readState(/** @type {string} */ data) {
   try {
     return parseState(data)
   } catch {

@@ -80,8 +80,7 @@ export function showPairing(dialog, pairing, { seenBefore }) {
   dialog.show(words.title(label), ...problem, columns, buttons)
 }
 
-/** @param {string} password */
-function concealed(password) {
+function concealed(/** @type {string} */ password) {
   const text = h('span', { class: 'mono break' }, CONCEALED)
   const button = plainButton(words.reveal, () => {
     const isShown = text.textContent === password
@@ -91,11 +90,7 @@ function concealed(password) {
   return h('dd', { class: 'secret' }, text, button)
 }
 
-/**
- * @param {string} term
- * @param {Node} value
- */
-function row(term, value) {
+function row(/** @type {string} */ term, /** @type {Node} */ value) {
   return h('div', {}, h('dt', {}, term), value)
 }
 

@@ -57,8 +57,7 @@ export function createPauseView() {
     text.focus()
   }
 
-  /** @param {Status} status */
-  function render(status) {
+  function render(/** @type {Status} */ status) {
     const wasPaused = paused != null
     paused = status.paused ?? null
     const isPaused = paused !== null

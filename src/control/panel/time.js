@@ -65,8 +65,7 @@ export function startTicking() {
   }, TICK_MS)
 }
 
-/** @param {HTMLTimeElement} time */
-function tick(time) {
+function tick(/** @type {HTMLTimeElement} */ time) {
   const at = times.get(time)
   if (at === undefined || time.firstElementChild === null) return
   setText(time.firstElementChild, formatAgo(at, now()))
