@@ -7,7 +7,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
-import { codeOf, FULL_DISK_CODES, isShortage } from '../lib/system-error.ts'
+import { codeOf, FULL_DISK_CODES, hasCode, isShortage } from '../lib/system-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -135,12 +135,11 @@ export class DeviceSaver {
 }
 
 function saveError(path: string, cause: unknown): DomainError {
-  const code = codeOf(cause) ?? 'an unknown error'
-  if (FULL_DISK_CODES.includes(code)) {
+  if (hasCode(cause, ...FULL_DISK_CODES)) {
     return new DomainError('NO_SPACE', `Cannot save ${path}: there is no space left`, { cause })
   }
   const reason = isShortage(cause)
     ? 'too many files are open; try again'
-    : `the system says ${code}; check the folder and its disk`
+    : `the system says ${codeOf(cause) ?? 'an unknown error'}; check the folder and its disk`
   return new DomainError('DATA_DIRECTORY_UNUSABLE', `Cannot save ${path}: ${reason}`, { cause })
 }
