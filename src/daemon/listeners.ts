@@ -8,7 +8,7 @@ import type { RequestListener } from 'node:http'
 import { createAddressTest } from '../http/client-address.ts'
 import { startServer, type RunningServer } from '../http/server.ts'
 import { Subscribers } from '../lib/subscribers.ts'
-import { hasCode } from '../lib/system-error.ts'
+import { isAddressMissing } from '../lib/system-error.ts'
 import type { ListenerStatus } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { isLocalAddress, readInterfaces } from './addresses.ts'
@@ -159,8 +159,4 @@ export class Listeners {
       return undefined
     }
   }
-}
-
-function isFamilyMissing(error: unknown): boolean {
-  return error instanceof Error && hasCode(error.cause, 'EAFNOSUPPORT', 'EADDRNOTAVAIL')
 }

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
-import { serveGateway } from '../support/gateway.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { serveGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
 /** A gateway, a folder to work in, and a link in a file. */
@@ -223,17 +222,8 @@ async function serveDocument(t: TestContext, document: object, bytes: string): P
   const server = createServer((request, response) => {
     response.end(request.url === '/Sync.json' ? JSON.stringify(document) : bytes)
   })
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  return formatConnectLink({
-    url: `http://127.0.0.1:${port}`,
-    user: 'somebody',
-    pwd: 'secret-password',
-  })
+  const url = `http://127.0.0.1:${await listen(t, server)}`
+  return formatConnectLink({ url, user: 'somebody', pwd: 'secret-password' })
 }
 
 describe('clipgate pull, from another server,', () => {

@@ -7,29 +7,8 @@ import { visible, visibleJson, visibleLines } from '../../src/cli/visible.ts'
 import fc from '../support/property.ts'
 
 const OBEYED = [
-  '\0',
-  '\n',
-  '\r',
-  '\t',
-  '\u001b',
-  '\u007f',
-  '\u0085',
-  '\u009b',
-  '\u00ad',
-  '\u061c',
-  '\u200b',
-  '\u200e',
-  '\u200f',
-  '\u2028',
-  '\u2029',
-  '\u202a',
-  '\u202e',
-  '\u2060',
-  '\u2066',
-  '\u2069',
-  '\ufeff',
-  '\u{e0041}',
-  '\ud800',
+  ...'\0\n\r\t\u001b\u007f\u0085\u009b\u00ad\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202e',
+  ...'\u2060\u2066\u2069\ufeff\u{e0041}\ud800',
   '\udfff',
 ]
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -17,6 +16,7 @@ import { CaptureLogger } from '../support/capture-logger.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
+import { listen } from '../support/listen.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -176,16 +176,12 @@ describe('clipgate doctor, before a start', () => {
   })
 
   it('finds a port that somebody has, and says how to see who', async (t) => {
-    const server = createServer()
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => server.close())
-    // `listen` was given an address, so this is one.
-    const { port } = server.address() as AddressInfo
-    const listen = await check(t, {
+    const port = await listen(t, createServer())
+    const ofGateway = await check(t, {
       options: { listen: [`127.0.0.1:${port}`], headless: true },
     })
     const taken = new RegExp(`:${port} is taken by another program$`)
-    listen.expectOnly('listening', taken, new RegExp(`ss -ltnp sport = :${port}\\).*--listen$`))
+    ofGateway.expectOnly('listening', taken, new RegExp(`ss -ltnp sport = :${port}\\).*--listen$`))
     const control = await check(t, { options: { control: `127.0.0.1:${port}` } })
     control.expectOnly('listening', taken, /--control/)
   })
@@ -439,10 +435,7 @@ describe('clipgate doctor, beside a daemon', () => {
     const server = createServer((socket) =>
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),
     )
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => server.close())
-    // `listen` was given an address, so this is one.
-    const { port } = server.address() as AddressInfo
+    const port = await listen(t, server)
     const urls = [`http://127.0.0.1:${port}`]
     const status = { listeners: [{ name: 'gateway', urls, error: undefined }] } as const
     const { dataDir } = await besideDaemon(t, status)

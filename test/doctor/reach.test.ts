@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
-import { createServer, type AddressInfo, type LookupFunction, type Socket } from 'node:net'
-import { join } from 'node:path'
+import { createServer, type AddressInfo, type LookupFunction } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import type { ExamineOptions } from '../../src/doctor/through/examine.ts'
 import { defer } from '../support/defer.ts'
+import { listen } from '../support/listen.ts'
 import { needs } from '../support/requirements.ts'
+import { SITE } from '../proxies/support/certificate.ts'
+import { makeCertificate, type CertificateOptions } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { examineHere, lookupHere, problemsOf, show } from './support/examine-site.ts'
 import { serveQuickGateway } from './support/quick-gateway.ts'
 import { startStandIn, type Fault } from './support/stand-in.ts'
-
-const SITE = 'clip.example.com'
 
 /** A lookup that finds these, in this order. */
 function lookupOf(...addresses: readonly string[]): LookupFunction {
@@ -25,52 +22,15 @@ function lookupOf(...addresses: readonly string[]): LookupFunction {
   }
 }
 
-/** What openssl is to make. */
-interface Wanted {
+interface Served extends CertificateOptions {
   readonly name: string
-  /** How long it is good; -1 for one that is over. */
-  readonly days: number
 }
 
-async function serveTls(t: TestContext, { name, days }: Wanted) {
+async function serveTls(t: TestContext, { name, ...options }: Served) {
+  const altName = `DNS:${name}`
   const folder = await temporaryFolder(t)
-  const path = (file: string): string => join(folder, file)
-  const [key, cert, request, extensions] = ['key', 'cert', 'request', 'extensions'].map(path)
-  const openssl = (...args: readonly (string | undefined)[]) =>
-    promisify(execFile)('openssl', args.map(String))
-  await writeFile(String(extensions), `subjectAltName=DNS:${name}`)
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
-  await openssl(
-    'req',
-    '-new',
-    ...curve,
-    '-noenc',
-    '-subj',
-    `/CN=${name}`,
-    '-keyout',
-    key,
-    '-out',
-    request,
-  )
-  const sign = [
-    'x509',
-    '-req',
-    '-in',
-    request,
-    '-signkey',
-    key,
-    '-extfile',
-    extensions,
-    '-out',
-    cert,
-  ]
-  const past = ['-not_before', '20200101000000Z', '-not_after', '20200201000000Z']
-  // Versions after 3.3 take no negative days, and have these options instead.
-  await openssl(...sign, '-days', String(days)).catch(() => openssl(...sign, ...past))
-  const tls = {
-    key: await readFile(String(key), 'utf8'),
-    cert: await readFile(String(cert), 'utf8'),
-  }
+  const { key, cert } = await makeCertificate(folder, name, { altName, ...options })
+  const tls = { key, cert }
   const gateway = await serveQuickGateway(t)
   const site = await startStandIn(t, { upstream: gateway.url, tls })
   const check = (options: Partial<ExamineOptions> = {}) =>
@@ -78,7 +38,7 @@ async function serveTls(t: TestContext, { name, days }: Wanted) {
       { url: `https://${SITE}:${site.port}`, credentials: undefined },
       { admin: gateway.admin, lookup: lookupHere, ...options },
     )
-  return { check, site, ca: tls.cert }
+  return { check, site, ca: cert }
 }
 
 describe('the certificate of an address', needs('openssl'), () => {
@@ -105,10 +65,10 @@ describe('the certificate of an address', needs('openssl'), () => {
   })
 
   it('is a problem otherwise, and no password is sent', async (t) => {
-    const cases: readonly (readonly [Wanted, boolean, RegExp])[] = [
+    const cases: readonly (readonly [Served, boolean, RegExp])[] = [
       [{ name: SITE, days: 100 }, false, /authority that phones know/],
       [{ name: 'other.example.com', days: 100 }, true, /get one for this name/],
-      [{ name: SITE, days: -1 }, true, /renew it/],
+      [{ name: SITE, isExpired: true }, true, /renew it/],
     ]
     for (const [wanted, isTrusted, fix] of cases) {
       const { check, site, ca } = await serveTls(t, wanted)
@@ -205,15 +165,8 @@ describe('the way to an address', () => {
   })
 
   it('ends in time, and at once when it is told to', async (t) => {
-    const sockets: Socket[] = []
-    const hole = createServer((socket) => sockets.push(socket))
-    await once(hole.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => {
-      hole.close()
-      for (const socket of sockets) socket.destroy()
-    })
-    // `listen` was given an address, so this is one.
-    const { port } = hole.address() as AddressInfo
+    const hole = createServer((socket) => t.after(() => socket.destroy()))
+    const port = await listen(t, hole)
     const address = { url: `http://127.0.0.1:${port}`, credentials: undefined }
 
     const late = await examineHere(address, { patience: { totalMs: 100 } })

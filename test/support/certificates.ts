@@ -31,13 +31,15 @@ export interface CertificateOptions {
   readonly authority?: TestCertificate
   /** Made so long ago that it is not valid any more. */
   readonly isExpired?: true
+  /** How long it is good; two days unless given. */
+  readonly days?: number
 }
 
 /** @param name Its files are called so. */
 export async function makeCertificate(
   folder: string,
   name: string,
-  { altName = 'IP:127.0.0.1', authority, isExpired }: CertificateOptions = {},
+  { altName = 'IP:127.0.0.1', authority, isExpired, days = 2 }: CertificateOptions = {},
 ): Promise<TestCertificate> {
   const certPath = join(folder, `${name}.pem`)
   const keyPath = join(folder, `${name}.key`)
@@ -48,7 +50,7 @@ export async function makeCertificate(
     'req',
     '-x509',
     '-days',
-    '2',
+    `${days}`,
     '-subj',
     `/CN=${name}`,
     ...signing,

@@ -7,9 +7,7 @@
 
 import { createIdlePeers } from '../../../src/peers/peer-links.ts'
 import { MemoryPeerStore } from '../../support/memory-peer-store.ts'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createDeviceAdmin } from '../../../src/control/device-admin.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -19,6 +17,7 @@ import { ClipboardPipeline } from '../../../src/inbound/clipboard-pipeline.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { STATUS } from '../../support/fake-admin.ts'
 import { FakeVerifier } from '../../support/fake-verifier.ts'
+import { listen } from '../../support/listen.ts'
 import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
 import { MemoryDeviceRegistry } from '../../support/memory-device-registry.ts'
 import { MemoryLatestItem } from '../../support/memory-latest-item.ts'
@@ -46,15 +45,8 @@ export async function serveQuickGateway(t: TestContext) {
     trustedProxies: ['127.0.0.1'],
   })
   const server = createServer(gateway).on('checkContinue', gateway)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    gateway.closeStreams()
-    server.close()
-    server.closeAllConnections()
-  })
-  // `listen` was given an address, so this is one.
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
+  t.after(() => gateway.closeStreams())
+  const url = `http://127.0.0.1:${await listen(t, server)}`
   const admin = createDeviceAdmin({
     devices,
     status: async () => STATUS,

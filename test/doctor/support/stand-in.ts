@@ -4,7 +4,6 @@
  * @module
  */
 
-import { once } from 'node:events'
 import {
   createServer,
   request as httpRequest,
@@ -16,8 +15,8 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { listen } from '../../support/listen.ts'
 
 export interface Fault {
   /** Answers in place of the gateway; returns whether it did. */
@@ -66,13 +65,7 @@ export async function startStandIn(
   }
   const server: Server = tls === undefined ? createServer() : createSecureServer(tls)
   server.on('request', listener).on('checkContinue', listener)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  // `listen` was given an address, so this is one.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(t, server)
   const scheme = tls === undefined ? 'http' : 'https'
   return { port, url: `${scheme}://127.0.0.1:${port}`, logins }
 }
