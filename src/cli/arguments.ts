@@ -9,12 +9,12 @@
 
 import { parseArgs } from 'node:util'
 
-/** What an option takes. */
+/** How an option is written, and what the help says of it. */
 export interface OptionSpec {
-  /** Stands for its value in the help; `undefined` for a flag, which takes none. */
+  /** The word for its value in the help; `undefined` for a flag, which takes none. */
   readonly placeholder: string | undefined
   readonly meaning: string
-  /** May be given several times. */
+  /** Whether it may be given several times. */
   readonly isList?: boolean
 }
 
@@ -24,7 +24,7 @@ type OptionValue = string | boolean | readonly string[]
 export class Arguments {
   readonly operands: readonly string[]
   readonly problems: readonly string[]
-  /** By option name. */
+  /** The values of options, by option name. */
   readonly values: Readonly<Record<string, OptionValue>>
 
   constructor(
@@ -43,7 +43,7 @@ export class Arguments {
     return typeof value === 'string' ? value : undefined
   }
 
-  /** These, with more that is wrong. */
+  /** The same arguments with further problems. */
   withProblems(problems: readonly string[]): Arguments {
     return new Arguments(this.operands, this.values, [...this.problems, ...problems])
   }
@@ -92,12 +92,12 @@ export function parseArguments(
   return new Arguments(operands, values, [...problems])
 }
 
-/** What is no name may be anything in the wrong place. */
+/** Quotes an option by its name; other text may be a secret in the wrong place. */
 function nameOf(option: string): string {
   return /^--?[a-z][a-z-]{0,30}$/i.test(option) ? option : 'an option'
 }
 
-/** `--no-headless` is `--headless`, off. */
+/** Reads `--no-headless` as the flag `--headless`, switched off. */
 function resolveName(
   name: string,
   specs: Readonly<Record<string, OptionSpec>>,
@@ -127,7 +127,7 @@ function store(
     values[name] = !isOff
     return undefined
   }
-  // What looks like an option is one: its predecessor lacks its value.
+  // An argument that looks like an option is one: the option before it lacks its value.
   const isMissing = value === undefined || (!isInline && value.length > 1 && value.startsWith('-'))
   if (isMissing) return `Cannot use --${name}: it needs a value, ${placeholder}`
   const earlier = values[name]

@@ -20,6 +20,13 @@ import { CommandError, type Invocation } from './command.ts'
 import type { Input } from './input.ts'
 import type { Shell } from './shell.ts'
 
+/** The address and the login that a client connects with. */
+export interface Server {
+  readonly url: string
+  readonly user: string
+  readonly pwd: string
+}
+
 const LINK = /^clip:\/\//i
 
 /**
@@ -34,7 +41,7 @@ export async function chooseServer(
   const file = args.text('link-file')
   if (file !== undefined && file !== '-')
     return parseLink(await readLinkFile(resolve(shell.cwd, file)))
-  // What is saved already need not be saved again: with --save there is a new link.
+  // With --save there is a new link, since the saved server is saved already.
   const saved = file === undefined && !args.flag('save') ? await readSavedServer(shell) : undefined
   return saved ?? parseLink(await input.readLine('connect link'))
 }
@@ -66,7 +73,7 @@ export async function readLink({ shell, args }: Invocation, input: Input): Promi
   return (await readLinkFile(resolve(shell.cwd, file))).trim()
 }
 
-/** What `pair` has printed is a link file as well: the link is a line of its own in it. */
+/** Reads a file with a link, or one with the output of `pair`, where the link has its own line. */
 async function readLinkFile(path: string): Promise<string> {
   try {
     const text = await readFile(path, 'utf8')

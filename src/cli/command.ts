@@ -34,8 +34,8 @@ export interface CommandText {
   readonly details?: string
   /** The options of its own, without those of settings. */
   readonly options: Readonly<Record<string, OptionSpec>>
-  /** How many arguments it takes besides options. */
-  readonly operands: readonly [min: number, max: number]
+  /** How many arguments it takes besides options; none, unless given. */
+  readonly operands?: readonly [min: number, max: number]
 }
 
 /** All settings of the daemon are options of the command, which is given their values. */

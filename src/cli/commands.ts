@@ -35,7 +35,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'On a terminal, with no device yet, it pairs a first one and shows its QR code. SIGTERM, ' +
       'SIGINT and SIGHUP stop it, once uploads have finished (--grace); a second signal at once.',
     options: JSON_FLAG,
-    operands: [0, 0],
     settings: 'given',
     run: runServe,
   },
@@ -53,7 +52,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       url: { placeholder: 'URL', meaning: 'base URL of the link (found out)' },
       ...JSON_FLAG,
     },
-    operands: [0, 0],
     settings: 'given',
     run: async (call) => (await import('./pair.ts')).runPair(call),
   },
@@ -61,7 +59,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'devices',
     summary: 'list the paired devices',
     options: JSON_FLAG,
-    operands: [0, 0],
     settings: 'given',
     run: async (call) => (await import('./devices.ts')).runDevices(call),
   },
@@ -87,7 +84,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'status',
     summary: 'tell how the daemon is; never what was copied',
     options: JSON_FLAG,
-    operands: [0, 0],
     settings: 'given',
     run: async (call) => (await import('./status.ts')).runStatus(call),
   },
@@ -95,13 +91,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'panel',
     summary: 'open the panel of the running daemon in a browser',
     details:
-      'Where there is no desktop, and over SSH, it prints the URL instead. Whoever has the URL can ' +
-      'use the panel until the daemon stops, or all browsers were signed out.',
+      'Where there is no desktop, and over SSH, it prints the URL instead. Whoever has the URL ' +
+      'can use the panel until the daemon stops, or all browsers were signed out.',
     options: {
       print: { placeholder: undefined, meaning: 'print the URL, and open nothing' },
       ...JSON_FLAG,
     },
-    operands: [0, 0],
     settings: 'given',
     run: async (call) => (await import('./panel.ts')).runPanel(call),
   },
@@ -109,15 +104,15 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'doctor',
     summary: 'find what would stop a phone, and say what to do about it',
     details:
-      'It looks at the daemon, or at what a start would meet, and at this machine. --through goes ' +
-      'through a proxy or another address as a phone would, with a device of its own that is ' +
-      'removed again; --link-file looks at an address alone. Exit code 0 when there is no problem, else 1.',
+      'It looks at the daemon, or at what a start would meet, and at this machine. --through ' +
+      'goes through a proxy or another address as a phone would, with a device of its own that ' +
+      'is removed again; --link-file looks at an address alone. Exit code 0 when there is no ' +
+      'problem, else 1.',
     options: {
       through: { placeholder: 'URL', meaning: 'check this address too, of a proxy or on the LAN' },
       'link-file': { placeholder: 'FILE', meaning: 'log in with this connect link, "-" is stdin' },
       ...JSON_FLAG,
     },
-    operands: [0, 0],
     settings: 'unread',
     run: async (call) => (await import('./doctor.ts')).runDoctor(call),
   },
@@ -125,9 +120,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'pause [DURATION]',
     summary: 'leave the clipboard of this desktop alone: nothing is read, shared or written',
     details:
-      'Until "clipgate resume", or for DURATION: seconds, or 10m, 1h, 1d. What is copied meanwhile ' +
-      'is never shared. Devices still read the last item, and what they push is kept; the newest of ' +
-      'it is put on the clipboard afterwards, unless something was copied since it came.',
+      'Until "clipgate resume", or for DURATION: seconds, or 10m, 1h, 1d. What is copied ' +
+      'meanwhile is never shared. Devices still read the last item, and what they push is kept; ' +
+      'the newest of it is put on the clipboard afterwards, unless something was copied since ' +
+      'it came.',
     options: JSON_FLAG,
     operands: [0, 1],
     settings: 'given',
@@ -137,7 +133,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'resume',
     summary: 'end a pause',
     options: JSON_FLAG,
-    operands: [0, 0],
     settings: 'given',
     run: async (call) => (await import('./panel.ts')).runResume(call),
   },
@@ -160,7 +155,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       },
       ...JSON_FLAG,
     },
-    operands: [0, 0],
     settings: 'given',
     run: async (call) => (await import('./peers.ts')).runJoin(call),
   },
@@ -176,7 +170,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'peers',
     summary: 'list the joined daemons, and how the links to them are doing',
     options: JSON_FLAG,
-    operands: [0, 0],
     settings: 'given',
     run: async (call) => (await import('./peers.ts')).runPeers(call),
   },
@@ -184,8 +177,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'group new|import|leave',
     summary: 'make the key of a group that uses a bus, bring that of another member, or leave',
     details:
-      '"new" makes it once, and says where it is; "import" reads a copy from stdin. It is never shown. ' +
-      'It counts from the next start of the daemon with --bus.',
+      '"new" makes it once, and says where it is; "import" reads a copy from stdin. It is never ' +
+      'shown. It counts from the next start of the daemon with --bus.',
     options: {
       force: { placeholder: undefined, meaning: 'replace the key that is there' },
       ...JSON_FLAG,
@@ -215,7 +208,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       dir: { placeholder: 'DIR', meaning: 'the folder for a name of their own (this one)' },
       ...JSON_FLAG,
     },
-    operands: [0, 0],
     settings: 'none',
     run: async (call) => (await import('./pull.ts')).runPull(call),
   },
@@ -235,7 +227,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       `${LINK_DETAILS} A connection that breaks is made again, for as long as it takes. SIGTERM ` +
       'and SIGINT end it, and so does a reader of its output that goes away.',
     options: { ...LINK_OPTIONS, ...JSON_FLAG },
-    operands: [0, 0],
     settings: 'none',
     run: async (call) => (await import('./watch.ts')).runWatch(call),
   },
@@ -251,7 +242,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'version',
     summary: 'print the version',
     options: {},
-    operands: [0, 0],
     settings: 'none',
     run: async (call) => (await import('./help.ts')).runVersion(call),
   },

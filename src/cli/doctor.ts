@@ -52,7 +52,7 @@ export async function runDoctor(call: Invocation): Promise<number> {
   return findings.every(({ ok }) => ok) ? 0 : 1
 }
 
-/** What there is to look at; `undefined` when, without settings, nobody knows where it is. */
+/** Reads what the checks look at; `undefined` when bad settings hide where that is. */
 async function look(
   call: Invocation,
   tell: (findings: readonly Finding[]) => void,
@@ -81,7 +81,7 @@ function loggerOf({ shell }: Invocation): ReturnType<typeof createStreamLogger> 
   return createStreamLogger(shell.stderr, 'warn')
 }
 
-/** What to go through; a link alone says it too. */
+/** The address to go through: that of `--through`, or that of the link. */
 async function readAddress({ args, shell }: Invocation): Promise<Address | undefined> {
   const text = args.text('through')
   const through =
@@ -96,7 +96,7 @@ async function readAddress({ args, shell }: Invocation): Promise<Address | undef
   return { url: through ?? baseOf(url), credentials: { user, pwd } }
 }
 
-/** What a stranger wrote into a link may hold more than an address. */
+/** The base URL of a link; a stranger may have written more than an address into it. */
 function baseOf(url: string): string {
   try {
     return decodeAs(BASE_URL, url, 'Cannot use the URL of the link: it')
@@ -110,7 +110,7 @@ const NAME_WIDTH = 17
 
 const MARKS = { fine: 'ok     ', hint: 'hint   ', problem: 'PROBLEM' } as const
 
-/** In the order of the checks, which is the same each time. */
+/** Prints findings in the order of the checks, which is the same each time. */
 function showFindings(shell: Shell, findings: readonly Finding[]): void {
   for (const finding of findings) {
     const { check, detail, fix } = finding

@@ -63,7 +63,7 @@ async function leave(call: SettingsInvocation): Promise<number> {
   return tellUnsaved(call.shell, unsaved)
 }
 
-/** It is there once the daemon was started with a bus. */
+/** Revokes the device of the group, which exists once the daemon was started with a bus. */
 async function revoke(admin: Admin, username: string): Promise<string | undefined> {
   try {
     return (await admin.revoke(username)).unsaved

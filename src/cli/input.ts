@@ -9,7 +9,7 @@ import { decodeUtf8 } from '../lib/utf8.ts'
 import { CommandError } from './command.ts'
 import { complain, type Shell } from './shell.ts'
 
-/** Neither a link nor a password is longer. */
+/** Links and passwords are shorter. */
 const MAX_LINE_BYTES: number = 64 * KIB
 
 const NEWLINE = 0x0a
@@ -27,7 +27,7 @@ export async function withInput<Result>(
   }
 }
 
-/** What is on stdin, read once. */
+/** Reads stdin, from its beginning to its end. */
 export class Input {
   readonly #shell: Shell
   readonly #chunks: AsyncIterator<unknown>

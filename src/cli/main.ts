@@ -11,12 +11,12 @@ import { runCli } from './run-cli.ts'
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', () => {
-    // Whether what was printed was taken over is for `runCli`; what cannot be logged is lost.
+    // `runCli` finds out whether stdout took everything; lines that cannot be logged are lost.
   })
 }
 
 process.on('uncaughtException', (thrown) => {
-  // A daemon has its own way.
+  // A daemon handles its failures itself.
   if (process.listenerCount('uncaughtException') > 1) return
   // What Node would print quotes values, and ours are secrets.
   process.stderr.write(`${explainFailure(thrown)}\n`, () => process.exit(1))

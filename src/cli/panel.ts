@@ -44,7 +44,7 @@ export async function runPanel(call: SettingsInvocation): Promise<number> {
   return 0
 }
 
-/** Loopback of another machine can be reached through the connection that is there already. */
+/** Says how the SSH connection that is there reaches the loopback address of this machine. */
 function forwardingHint(url: string): string {
   const { host } = new URL(url)
   return `On another machine, forward the port first: ssh -L ${host}:${host} USER@THIS-MACHINE`

@@ -8,7 +8,7 @@
 import { CommandError } from './command.ts'
 import type { Shell } from './shell.ts'
 
-/** Listens to stdout from its making on. Close it. */
+/** Watches stdout from the moment it is made until it is closed. */
 export class Printing {
   readonly #stdout: Shell['stdout']
   #failure: NodeJS.ErrnoException | undefined

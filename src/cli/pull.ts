@@ -80,7 +80,7 @@ async function saveText(text: string, { shell, args }: Invocation): Promise<stri
   return saveFile(bytes(), exactTarget(shell.cwd, file), () => undefined)
 }
 
-/** Some servers of the protocol keep long texts as files, and put a preview into the document. */
+/** Downloads a long text, which some servers keep as a file with a preview in the document. */
 async function downloadText(client: Client, document: LatestDocument): Promise<string> {
   const { body } = await client.download(document)
   const received = new GrowingBuffer()
@@ -157,7 +157,7 @@ function printItem({ shell }: Invocation, document: LatestDocument, savedTo?: st
   printJson(shell, savedTo === undefined ? item : { ...item, savedTo })
 }
 
-/** What a document tells of its bytes. */
+/** The members of a document that describe its bytes. */
 export interface Described {
   readonly hash: string
   readonly dataName: string

@@ -16,7 +16,7 @@ import { CommandError, printResult, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
 import { visible } from './visible.ts'
 
-/** What was pushed, without its content. */
+/** Describes what was pushed, without its content. */
 interface Pushed {
   readonly type: 'Text' | 'File'
   readonly size: number

@@ -20,7 +20,7 @@ const RESET = '\u001b[0m'
 /** A drawn code. */
 export interface DrawnQr {
   readonly lines: readonly string[]
-  /** Cells of a terminal that it takes. */
+  /** The width of the code, in cells of a terminal. */
   readonly columns: number
 }
 
@@ -36,7 +36,7 @@ export async function drawQr(text: string): Promise<DrawnQr> {
   return { lines, columns: modules.length }
 }
 
-/** Two rows as one line. An odd last row stands above more quiet zone. */
+/** Draws two rows as one line. An odd last row stands above more quiet zone. */
 function drawLine(upper: readonly boolean[], lower: readonly boolean[]): string {
   let line = ''
   let colours = ''

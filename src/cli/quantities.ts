@@ -15,7 +15,7 @@ const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['second', SECOND_MS],
 ]
 
-/** `2 minutes ago`. The future, which clocks that disagree produce, is now. */
+/** Formats a time as `2 minutes ago`. The future, which clocks that disagree produce, is now. */
 export function formatAgo(iso: string, now: number): string {
   const elapsed = now - Date.parse(iso)
   const [name, ms] = UNITS.find(([, unit]) => elapsed >= unit) ?? ['second', SECOND_MS]
@@ -24,13 +24,13 @@ export function formatAgo(iso: string, now: number): string {
   return `${count} ${name}${count === 1 ? '' : 's'} ago`
 }
 
-/** `2026-01-31 12:34:56`, where the reader is. */
+/** Formats a time as `2026-01-31 12:34:56`, in the zone of the reader. */
 export function formatTime(at: Date): string {
   const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000)
   return local.toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** `until 2026-01-31 12:34:56`, or that somebody has to end it. */
+/** Says when a pause ends: `until 2026-01-31 12:34:56`, or when somebody ends it. */
 export function describePause({ untilMs }: { readonly untilMs: number | undefined }): string {
   return untilMs === undefined ? 'until it is ended' : `until ${formatTime(new Date(untilMs))}`
 }

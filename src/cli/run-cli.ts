@@ -81,7 +81,7 @@ async function run(
 
 function countProblems(
   name: string,
-  { usage, operands: [min, max] }: Command,
+  { usage, operands: [min, max] = [0, 0] }: Command,
   count: number,
 ): readonly string[] {
   if (count >= min && count <= max) return []

@@ -15,7 +15,7 @@ import { CommandError } from './command.ts'
 /** A person with more files of one name has another problem. */
 const MAX_NUMBER = 1000
 
-/** Where a file goes: a name that was asked for, or one like that of the item. */
+/** The place of a file: a name that was asked for, or one like that of the item. */
 export interface Target {
   readonly folder: string
   readonly name: string
@@ -41,7 +41,7 @@ export function likeItem(folder: string, dataName: string): Target {
 export async function refuseTaken(target: Target): Promise<void> {
   const isTaken = await lstat(join(target.folder, target.name)).then(
     () => true,
-    // Whatever it is, writing will tell.
+    // Writing will fail for the same reason, and say it.
     () => false,
   )
   if (isTaken) throw taken(target)

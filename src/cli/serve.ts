@@ -12,7 +12,7 @@ import { messageOf } from '../lib/describe-failure.ts'
 import type { Invocation, SettingsInvocation } from './command.ts'
 import { complain, print, printJson } from './shell.ts'
 
-// The window was closed (SIGHUP) like asked to stop: an upload in flight does not care which.
+// Closing the window (SIGHUP) stops the daemon like a request to stop: uploads in flight finish.
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /** Runs `clipgate serve`. */
@@ -21,7 +21,7 @@ export async function runServe({ shell, args, settings }: SettingsInvocation): P
   const signalled = listenForSignals()
   const logger = createStreamLogger(shell.stderr, settings.logLevel)
   const daemon = await startDaemon(settings, { logger })
-  // Not before: half a daemon that lives on is worse than none.
+  // Not before: a start that fails must end the program.
   surviveFailures(logger)
 
   const { gateway, control, mode, clipboard, pid } = daemon.ready
@@ -47,7 +47,7 @@ async function pairFirst({ admin, warnings }: Daemon, call: Invocation): Promise
   try {
     await pairAndShow(withoutSaid(admin, warnings), { kind: 'phone', ...nothing }, call)
   } catch (error) {
-    // The daemon runs all the same, and "clipgate pair" can be tried again.
+    // The daemon runs nevertheless, and "clipgate pair" can be tried again.
     complain(call.shell, `Warning: cannot pair a first device: ${messageOf(error)}`)
   }
 }

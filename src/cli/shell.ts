@@ -1,5 +1,5 @@
 /**
- * What a command reaches of the world around it; tests bring their own.
+ * The world around a command, as far as commands reach it; tests bring their own.
  *
  * @module
  */
@@ -14,6 +14,7 @@ export interface Screen extends Writable {
   readonly columns?: number
 }
 
+/** The streams, the surroundings and the folder of one call. */
 export interface Shell {
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stdout: Screen
@@ -40,7 +41,7 @@ export function printJson(shell: Shell, value: unknown): void {
   print(shell, visibleJson(json))
 }
 
-/** Also as part of a path, where slashes are one. How every link begins is no secret. */
+/** A link, also as part of a path, where two slashes are one. Its beginning alone is no secret. */
 const LINK = /clip:\/+connect\?*[^\s"?][^\s"]*/gi
 
 /**

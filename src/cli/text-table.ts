@@ -6,7 +6,7 @@
 
 import { visible } from './visible.ts'
 
-/** Between two columns. */
+/** Stands between two columns. */
 const GAP = '  '
 
 /** A column never shrinks below this: less of a name is no help. */
@@ -41,7 +41,7 @@ export function formatTable(
   )
 }
 
-/** How many cells of a terminal `text` takes. */
+/** The width of `text`, in cells of a terminal. */
 export function displayWidth(text: string): number {
   let width = 0
   for (const character of text) {
@@ -50,7 +50,7 @@ export function displayWidth(text: string): number {
   return width
 }
 
-/** `text` as wide as may be; what is cut off is an ellipsis. */
+/** Cuts `text` to `width` cells, with an ellipsis where something is missing. */
 export function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text
   let kept = ''
@@ -80,7 +80,7 @@ export function formatPairs(rows: readonly (readonly [string, string])[]): reado
   })
 }
 
-/** `text` in lines that break between words, at most `width` cells wide where words allow it. */
+/** Breaks `text` between words into lines of at most `width` cells, where words allow it. */
 export function wrap(text: string, width: number = HELP_WIDTH): readonly string[] {
   const lines: string[] = []
   let line = ''
@@ -99,7 +99,7 @@ function widths(cells: readonly (readonly string[])[]): readonly number[] {
   return heading.map((_, index) => Math.max(...cells.map((row) => displayWidth(row[index] ?? ''))))
 }
 
-/** Takes what is too much from the widest column, again and again. */
+/** Narrows the widest column again and again until the table fits. */
 function fit(natural: readonly number[], columns: number): readonly number[] {
   const fitted = [...natural]
   const gaps = GAP.length * (fitted.length - 1)

@@ -9,29 +9,29 @@ const OBEYED: RegExp = new RegExp(
   [
     // Controls, with which escape sequences begin, and halves of surrogate pairs.
     '[\\p{Cc}\\p{Cs}',
-    // What changes the direction of text, and what ends a line.
+    // Characters that change the direction of text, or end a line.
     '\\p{Bidi_Control}\\p{Zl}\\p{Zp}',
-    // What nobody sees. Joiners stay: scripts and emoji need them.
+    // Characters that nobody sees. Joiners stay: scripts and emoji need them.
     '\\u00ad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b\\u2060-\\u2064\\u206a-\\u206f\\u3164',
     '\\ufeff\\uffa0\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]',
   ].join(''),
   'gu',
 )
 
-/** `text` with every such character spelled as `\u{…}`; everything else unchanged. */
+/** Spells every such character of `text` as `\u{…}`, and leaves everything else unchanged. */
 export function visible(text: string): string {
   return text.replace(OBEYED, (character) => {
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
   })
 }
 
-/** The same for a text of several lines, whose line ends and tabs stay. */
+/** Makes a text of several lines visible; its line ends and tabs stay. */
 export function visibleLines(text: string): string {
   const parts = text.split(/(\r?\n|\t)/)
   return parts.map((part, index) => (index % 2 === 0 ? visible(part) : part)).join('')
 }
 
-/** The same for a JSON text, which stays JSON of the same value. */
+/** Makes a JSON text visible, which stays JSON of the same value. */
 export function visibleJson(json: string): string {
   return json.replace(OBEYED, (character) => {
     // JSON escapes UTF-16 code units, of which a character has one or two.

@@ -1,7 +1,7 @@
 /**
  * `clipgate watch`: prints each change of the clipboard of a server, until it is told to stop.
  *
- * Connections that break are no failure: it goes on, and says so on stderr.
+ * Connections that break are no failure: the command goes on, and says so on stderr.
  *
  * @module
  */
@@ -24,10 +24,10 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 /** The reason to end that is no failure. */
 const STOPPED: unique symbol = Symbol('stopped')
 
-/** Of a text, in cells, where there is no terminal to be as wide as. */
+/** The cells of a text that are printed where there is no terminal to fit. */
 const PREVIEW_WIDTH = 60
 
-/** Of a text, in UTF-16 code units: as much as any terminal shows. */
+/** The UTF-16 code units of a text that are looked at: more than any terminal shows in a line. */
 const PREVIEW_LENGTH = 1000
 
 /** Runs `clipgate watch`. */

@@ -16,6 +16,8 @@ import type { Situation } from './situation.ts'
 
 const ANSWER_MS = 3000
 
+const FROM_DESKTOP = 'start it from a terminal of the desktop'
+
 const HEADLESS =
   'or say that none is wanted: --headless, or --clipboard none to serve phones all the same'
 
@@ -47,8 +49,8 @@ export async function checkClipboard(situation: Situation): Promise<Verdict> {
 }
 
 /**
- * Whether a daemon was told to be headless, instead of having found no clipboard: the settings of its
- * call are not in those that we have read. `undefined` where the system does not say.
+ * Whether a daemon was told to be headless, instead of having found no clipboard: the settings of
+ * its call are not in those that we have read. `undefined` where the system does not say.
  */
 async function wasToldHeadless(pid: number, machine: Machine): Promise<boolean | undefined> {
   const call = await readSystemFile(machine, `proc/${pid}/cmdline`)
@@ -88,7 +90,7 @@ async function findUsable({ settings, machine }: Situation): Promise<Usable> {
   }
   const fix = reasons.some((reason) => reason.includes('"x11"'))
     ? 'install it beside clipgate: npm install x11'
-    : `start it from a terminal of the desktop, for DISPLAY, XAUTHORITY and WAYLAND_DISPLAY, ${HEADLESS}`
+    : `${FROM_DESKTOP}, for DISPLAY, XAUTHORITY and WAYLAND_DISPLAY, ${HEADLESS}`
   return { usable: '', trouble: problem(reasons.join('; '), fix) }
 }
 

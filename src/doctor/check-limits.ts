@@ -21,7 +21,7 @@ export const TOLERANCE_MS = 60_000
 /** With fewer connections, a few phones with a browser each are turned away. */
 const FEW_CONNECTIONS = 64
 
-/** What Argon2id takes to verify a password. */
+/** The memory that Argon2id takes to verify a password. */
 const VERIFY_BYTES: number = 64 * MIB
 
 /**

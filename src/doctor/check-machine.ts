@@ -33,7 +33,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   memory: checkMemory,
 }
 
-/** Checks that read the data directory: of one that cannot be used they would say the same again. */
+/** Checks that read the data directory, and would only repeat that it cannot be used. */
 const IN_DATA_DIRECTORY: readonly string[] = ['daemon', 'devices', 'disk']
 
 /** Runs the checks one after the other. */

@@ -2,8 +2,8 @@
  * Whether phones can reach the gateway: where it listens, which address links name, and which
  * firewall may be in the way.
  *
- * Seen from this machine only. Rules of firewalls can only be read by root, and those of routers not
- * at all: the firewall that is on is named, and the command that lets phones in.
+ * Seen from this machine only. Rules of firewalls can only be read by root, and those of routers
+ * not at all: the firewall that is on is named, and the command that lets phones in.
  *
  * @module
  */
@@ -83,7 +83,7 @@ async function checkAnswers(situation: Situation, { status }: AnsweringDaemon): 
   return problem(`no answer of the gateway: ${silent.join('; ')}`, fix)
 }
 
-/** What a link may name: of a host that stands for all addresses, the useful ones and loopback. */
+/** The hosts that a link may name; all useful ones and loopback where every address is bound. */
 function namesOf(host: string, machine: Machine): readonly string[] {
   if (!isWildcardHost(host)) return [host]
   const useful = usefulAddresses(machine.interfaces())

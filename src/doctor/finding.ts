@@ -1,10 +1,10 @@
 /**
- * What a check found out, and what to do about it.
+ * A check's verdict on one thing, and what to do about it.
  *
  * @module
  */
 
-/** What a check says of the one thing that it looks at. */
+/** The judgement of one check. */
 export interface Verdict {
   /** Whether a phone can live with it. */
   readonly ok: boolean
@@ -24,7 +24,7 @@ export function fine(detail: string): Verdict {
   return { ok: true, detail, fix: undefined }
 }
 
-/** It works, or cannot be seen from here; some people will want to do something all the same. */
+/** It works, or cannot be seen from here; some people will want to do something nevertheless. */
 export function hint(detail: string, fix: string): Verdict {
   return { ok: true, detail, fix }
 }

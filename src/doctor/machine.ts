@@ -1,5 +1,5 @@
 /**
- * What the checks read of the machine that they run on; tests bring their own.
+ * The machine that the checks run on, as far as they read it; tests bring their own.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { NetworkInterfaces } from '../daemon/addresses.ts'
 import type { Surroundings } from '../daemon/folders.ts'
 import { readInterfaces } from '../daemon/addresses.ts'
 
-/** What `statfs` says, in blocks and files. */
+/** The room of a file system as `statfs` tells it, in blocks and files. */
 export interface DiskNumbers {
   readonly bsize: number
   readonly bavail: number
@@ -62,7 +62,7 @@ function findSourceAddress(): Promise<string | undefined> {
   return found.finally(() => socket.close())
 }
 
-/** Text of a file of the system; `undefined` when there is none, or none that we may read. */
+/** The text of a file of the system; `undefined` when it is missing, or hidden from this user. */
 export async function readSystemFile({ root }: Machine, path: string): Promise<string | undefined> {
   try {
     return await readFile(join(root, path), 'latin1')

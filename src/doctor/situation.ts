@@ -1,5 +1,5 @@
 /**
- * What the checks look at: the settings, the machine, and the daemon if one runs.
+ * The situation that the checks look at: the settings, the machine, and the daemon if one runs.
  *
  * Settings are those that a start with the same options would have. A daemon that runs may have
  * been started with others; where it can be asked, it is.
@@ -24,6 +24,7 @@ export interface AnsweringDaemon {
   readonly devices: readonly DeviceSummary[]
 }
 
+/** Everything that the checks of this machine are given. */
 export interface Situation {
   readonly settings: Settings
   readonly machine: Machine

@@ -31,7 +31,7 @@ export interface WantedName {
  * Lets `write` fill a new file, and then gives it the first name that is free.
  *
  * @returns The path of the file; `undefined` when every name is taken.
- * @throws What `write` throws, or the error of the failing system call. Nothing is left behind.
+ * @throws What `write` throws, or the error of the failing system call; nothing is left then.
  */
 export async function saveUnderFreeName(
   { folder, name, from = 1, to }: WantedName,

@@ -67,7 +67,7 @@ for (const [name, page, least] of PAGES) {
         const options = { ...settings, ...command.options }
         const { problems, operands } = parseArguments(rest, options)
         assert.deepEqual(problems, [], `${name} ${rest.join(' ')}`)
-        assert.ok(operands.length <= command.operands[1], `${name} ${rest.join(' ')}`)
+        assert.ok(operands.length <= (command.operands?.[1] ?? 0), `${name} ${rest.join(' ')}`)
       }
     })
 

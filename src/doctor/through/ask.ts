@@ -25,7 +25,7 @@ export interface Question {
   readonly method?: string
   /** Sent as it is, behind the path of the base URL. */
   readonly path: string
-  /** Who asks: the login of the visit, unless said otherwise. */
+  /** The one who asks: the login of the visit, unless it is one of these. */
   readonly as?: 'nobody' | 'wrong password'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array
@@ -37,7 +37,7 @@ export interface Question {
   readonly answerMs?: number
 }
 
-/** What a server says to a {@link Question}. */
+/** The answer of a server to a {@link Question}. */
 export interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -120,7 +120,7 @@ export async function exchange<Result>(
 }
 
 /**
- * What came; `undefined` when there was no answer.
+ * Waits for an answer; `undefined` when none came.
  *
  * @param options.isLate Whether only silence counts as none: a server that hangs up throws then.
  * @throws What `came` rejects with, but for that.
@@ -179,7 +179,7 @@ export function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
-/** Who answered, as far as a stranger may be quoted. */
+/** Names whoever answered, as far as a stranger may be quoted. */
 export function describeAnswer({ status, headers }: Pick<Answer, 'status' | 'headers'>): string {
   const { server } = headers
   return server === undefined ? `${status}` : `${status} by "${server.slice(0, 40)}"`

@@ -2,7 +2,7 @@
  * The probes of bodies: parts of files, uploads and event streams.
  *
  * Nothing is stored: the gateway refuses these uploads for what they are, and never for their size.
- * It looks at the name of a file before it takes a byte, and at a document as a whole.
+ * The gateway looks at the name of a file before it takes a byte, and at a document as a whole.
  *
  * @module
  */
@@ -76,7 +76,8 @@ export const UPLOADS: Probe = {
     const question = { ...ANNOUNCED, answerMs: visit.patience.refusalMs }
     const announced = await unlessSilent(ask(visit, question), { isLate: true })
     if (announced !== undefined && isTheirs(announced)) {
-      const detail = `the proxy refuses ${formatBytes(MAX_FILE_BYTES)}: ${describeAnswer(announced)}`
+      const who = describeAnswer(announced)
+      const detail = `the proxy refuses ${formatBytes(MAX_FILE_BYTES)}: ${who}`
       return [findingOf('body-limit', problem(detail, LIFT))]
     }
     const limit = findingOf('body-limit', await sendCounted(visit))
@@ -104,7 +105,7 @@ async function sendCounted(visit: Visit): Promise<Verdict> {
   }
 }
 
-/** Whether a refusal is none of the gateway's: its own have a code, or at least their status. */
+/** Whether a proxy refused: refusals of the gateway have a code, or at least their status. */
 function isTheirs(answer: Answer): boolean {
   return problemCode(answer) === undefined && answer.status !== 400
 }
@@ -164,8 +165,8 @@ const STREAM =
   'have the proxy pass answers on as they come: proxy_buffering off, flush_interval -1, or the like'
 
 function heldBack(ms: number): Verdict {
-  const detail = `no event in ${seconds(ms)}, where one is sent at once: the proxy holds events back`
-  return problem(detail, STREAM)
+  const silence = `no event in ${seconds(ms)}, where one is sent at once`
+  return problem(`${silence}: the proxy holds events back`, STREAM)
 }
 
 function seconds(ms: number): string {
@@ -178,7 +179,7 @@ const MAX_TEXT = 4096
 const HELLO = /^event: ?hello$/m
 const PING = /^: ?ping$/m
 
-/** What a stream showed, and when: in milliseconds since its header. */
+/** The milliseconds from the header of a stream to what came of it. */
 interface Stream {
   readonly helloMs?: number
   readonly pingMs?: number

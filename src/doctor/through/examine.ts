@@ -32,7 +32,7 @@ export interface Address {
   readonly credentials: { readonly user: string; readonly pwd: string } | undefined
 }
 
-/** What there is to check an address with, and for tests what stands for the network. */
+/** The means to check an address; for tests also what stands for the network. */
 export interface ExamineOptions
   extends Pick<Visit, 'machine' | 'signal' | 'ca' | 'plainPort' | 'lookup'> {
   /** The daemon that runs here, if one does; a borrowed device is given back whatever happens. */

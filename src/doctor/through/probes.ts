@@ -50,7 +50,7 @@ const SPOOFED = '203.0.113.7'
 
 const HTTP_PORT = 80
 
-/** What the name says to plain HTTP, where TLS is meant. No login is ever sent there. */
+/** Asks the name over plain HTTP, where TLS is meant. No login is ever sent there. */
 export const PLAIN_HTTP: Probe = {
   check: 'plain-http',
   async look(visit) {
@@ -105,7 +105,7 @@ export const REACHES_GATEWAY: Probe = probe(
     const body = text === '' ? '' : ', with a body'
     return problem(
       `${who}${body}, and not 204: this is not the gateway, or not as it answers`,
-      'check that the proxy passes all paths of this address to the gateway, and changes no answers',
+      'check that the proxy passes all paths of the address to the gateway, and changes no answers',
     )
   },
 )
@@ -120,7 +120,7 @@ function redirectTarget(location: string | undefined, base: URL): string {
 const NO_CACHE =
   'keep the proxy from caching: proxy_cache off, or a rule that bypasses the cache for this site'
 
-/** What caches say of themselves. */
+/** The fields in which caches tell of themselves. */
 const CACHE_FIELDS = ['x-cache', 'cf-cache-status', 'x-proxy-cache', 'x-cache-status'] as const
 
 /** Looks for the marks of a cache. One that leaves no trace cannot be told from the gateway. */
@@ -174,10 +174,10 @@ export const CHALLENGE: Probe = probe(
       return problem(`a request without a login gets ${describeAnswer(answer)}, and not 401`, fix)
     }
     if (challenge === undefined) {
-      return problem(
-        'the proxy takes WWW-Authenticate away from 401: some clients never send their password then',
-        'have the proxy pass that header on: no proxy_hide_header, no error page of its own for 401',
-      )
+      const fix =
+        'have the proxy pass that header on: no proxy_hide_header, no error page of its own for 401'
+      const effect = 'some clients never send their password then'
+      return problem(`the proxy takes WWW-Authenticate away from 401: ${effect}`, fix)
     }
     if (/^Basic realm="clipgate"/i.test(challenge)) {
       return fine('a request without a login is asked for one')
@@ -226,7 +226,7 @@ export const AUTHORIZATION: Probe = probe(
   },
 )
 
-/** What one login gets must not be given to another. */
+/** The answer to one login must not be given to another. */
 export const ANSWER_CACHE: Probe = probe(
   'answer-cache',
   {
@@ -254,9 +254,10 @@ const ERRORS: Probe = probe(
     if (problemCode(refused) === 'UNAUTHORIZED' && problemCode(missing) === 'NOT_FOUND') {
       return fine('refusals arrive as the gateway words them')
     }
+    const rules = 'proxy_intercept_errors off, no error_page, no handle_errors'
     return problem(
       `the proxy replaces refusals by its own: ${describeAnswer(missing)}`,
-      'no error pages of the proxy here: proxy_intercept_errors off, no error_page, no handle_errors',
+      `no error pages of the proxy here: ${rules}`,
     )
   },
 )
@@ -276,9 +277,10 @@ const PATHS: Probe = probe(
       ...(dots.status === 404 ? [] : ['/../']),
     ]
     if (changed.length === 0) return fine('paths arrive as they were sent')
+    const apache = 'in Apache AllowEncodedSlashes NoDecode, nocanon'
     return problem(
       `the proxy changes or refuses paths with ${changed.join(', ')}`,
-      'proxy_pass without a path behind the address; in Apache AllowEncodedSlashes NoDecode, nocanon',
+      `proxy_pass without a path behind the address; ${apache}`,
     )
   },
 )
@@ -320,10 +322,9 @@ const SERVER_CLOCK: Probe = probe(
     if (offMs <= TOLERANCE_MS) {
       return fine(offMs < 1000 ? 'agrees with the clock here' : `${seconds} off the clock here`)
     }
-    return problem(
-      `${seconds} off the clock here: clients that synchronise histories drop what they take for old`,
-      'set both clocks by the network: sudo timedatectl set-ntp true',
-    )
+    const effect = 'clients that synchronise histories drop what they take for old'
+    const fix = 'set both clocks by the network: sudo timedatectl set-ntp true'
+    return problem(`${seconds} off the clock here: ${effect}`, fix)
   },
 )
 
@@ -349,7 +350,7 @@ const ORIGIN: Probe = {
   },
 }
 
-/** Whom the gateway believes to talk to. Only the daemon can tell, so this needs a local one. */
+/** A client must not choose its address. Only the daemon sees it, so this needs a local one. */
 const CLIENT_ADDRESS: Probe = probe(
   'client-address',
   {

@@ -34,7 +34,7 @@ const UNTRUSTED: Trouble = [
   'get one from an authority that phones know; yours would have to be on each phone',
 ]
 
-/** What is wrong with a certificate, by the code of OpenSSL, and what to do. */
+/** The trouble with a certificate, by the code of OpenSSL. */
 const CERTIFICATE_TROUBLES: Readonly<Record<string, Trouble>> = {
   CERT_HAS_EXPIRED: ['the certificate has expired', 'renew it, and reload the proxy'],
   CERT_NOT_YET_VALID: ['the certificate is not valid yet', 'check the clocks of both machines'],
@@ -77,7 +77,7 @@ export async function checkReach(visit: Visit): Promise<readonly Finding[]> {
 interface Attempt {
   readonly address: string
   readonly tookMs: number
-  /** What went wrong; `undefined` when a connection came about. */
+  /** The reason for which there is no connection; `undefined` when there is one. */
   readonly trouble: string | undefined
 }
 

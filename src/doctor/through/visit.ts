@@ -1,6 +1,5 @@
 /**
- * What the checks through an address are given: where it is, who they log in as, and how long they
- * wait.
+ * A visit to an address: where it is, who logs in there, and how long answers are waited for.
  *
  * @module
  */
