@@ -177,9 +177,7 @@ describe('clipgate doctor, before a start', () => {
 
   it('finds a port that somebody has, and says how to see who', async (t) => {
     const port = await listen(t, createServer())
-    const ofGateway = await check(t, {
-      options: { listen: [`127.0.0.1:${port}`], headless: true },
-    })
+    const ofGateway = await check(t, { options: { listen: [`127.0.0.1:${port}`], headless: true } })
     const taken = new RegExp(`:${port} is taken by another program$`)
     ofGateway.expectOnly('listening', taken, new RegExp(`ss -ltnp sport = :${port}\\).*--listen$`))
     const control = await check(t, { options: { control: `127.0.0.1:${port}` } })
