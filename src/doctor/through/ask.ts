@@ -20,6 +20,9 @@ import { parseJson } from '../../lib/utf8.ts'
 import { withoutTrailing } from '../../lib/without-trailing.ts'
 import { hostOf, portOf, type Visit } from './visit.ts'
 
+/** A path that has no route, and is not one of the proxy either. */
+export const NOWHERE = '/clipgate-doctor/nowhere'
+
 /** A request to send. */
 export interface Question {
   readonly method?: string

@@ -19,6 +19,7 @@ import {
   exchange,
   jsonOf,
   memberOf,
+  NOWHERE,
   NoAnswerError,
   problemCode,
   unlessSilent,
@@ -73,6 +74,10 @@ const ANNOUNCED: Question = {
 export const UPLOADS: Probe = {
   check: 'body-limit',
   async look(visit) {
+    // A refusal of the gateway has a code, unless the proxy puts pages of its own in its place.
+    const areCodesKept = problemCode(await ask(visit, { path: NOWHERE })) !== undefined
+    const isTheirs = (answer: Answer): boolean =>
+      problemCode(answer) === undefined && (areCodesKept || answer.status !== 400)
     const question = { ...ANNOUNCED, answerMs: visit.patience.refusalMs }
     const announced = await unlessSilent(ask(visit, question), { isLate: true })
     if (announced !== undefined && isTheirs(announced)) {
@@ -80,13 +85,13 @@ export const UPLOADS: Probe = {
       const detail = `the proxy refuses ${formatBytes(MAX_FILE_BYTES)}: ${who}`
       return [findingOf('body-limit', problem(detail, LIFT))]
     }
-    const limit = findingOf('body-limit', await sendCounted(visit))
+    const limit = findingOf('body-limit', await sendCounted(visit, isTheirs))
     return [limit, findingOf('upload-buffering', judgeBuffering(announced))]
   },
 }
 
 /** Sends a document that is no JSON, in chunks, so that the proxy has to count. */
-async function sendCounted(visit: Visit): Promise<Verdict> {
+async function sendCounted(visit: Visit, isTheirs: (answer: Answer) => boolean): Promise<Verdict> {
   const size = formatBytes(BODY_BYTES)
   const headers = { 'Transfer-Encoding': 'chunked' }
   const body = Buffer.alloc(BODY_BYTES, 'x')
@@ -103,11 +108,6 @@ async function sendCounted(visit: Visit): Promise<Verdict> {
     if (!(error instanceof NoAnswerError)) throw error
     return problem(`a body of ${size} breaks the connection: the proxy ${error.message}`, LIFT)
   }
-}
-
-/** Whether a proxy refused: refusals of the gateway have a code, or at least their status. */
-function isTheirs(answer: Answer): boolean {
-  return problemCode(answer) === undefined && answer.status !== 400
 }
 
 /** Silence means that the gateway has not seen the request: it would have refused it. */

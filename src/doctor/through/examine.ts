@@ -65,8 +65,7 @@ export async function examine(
 }
 
 async function visitAll(visit: Visit): Promise<readonly Finding[]> {
-  const reach: Probe = { check: 'reach', look: checkReach }
-  const way = await lookUntilProblem([reach], visit)
+  const way = await look({ check: 'reach', look: checkReach }, visit)
   if (hasProblem(way)) return way
   const plain = await look(PLAIN_HTTP, visit)
   const health = await look(REACHES_GATEWAY, visit)
@@ -77,34 +76,17 @@ async function visitAll(visit: Visit): Promise<readonly Finding[]> {
 }
 
 async function visitGateway(visit: Visit): Promise<readonly Finding[]> {
-  if (visit.login === undefined) {
-    const challenge = await look(CHALLENGE, visit)
-    if (hasProblem(challenge)) return challenge
-    const detail = 'not checked: no daemon runs here that could make a password for it'
-    const fix =
-      'start the daemon here and check again, or give the link of a device: --link-file FILE'
-    return [...challenge, findingOf('authorization', problem(detail, fix))]
-  }
-  const login = await lookUntilProblem([CHALLENGE, AUTHORIZATION, ANSWER_CACHE], visit)
-  if (hasProblem(login)) return login
-  // The stream takes half a minute, in which all the rest is done.
-  const [events, others] = await Promise.all([look(EVENTS, visit), lookAtAll(WITH_LOGIN, visit)])
-  return [...login, ...others, ...events]
-}
-
-async function lookUntilProblem(
-  probes: readonly Probe[],
-  visit: Visit,
-): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  for (const probe of probes) {
+  for (const probe of [CHALLENGE, AUTHORIZATION, ANSWER_CACHE]) {
     findings.push(...(await look(probe, visit)))
-    if (hasProblem(findings)) break
+    if (hasProblem(findings)) return findings
   }
-  return findings
+  // The stream takes half a minute, in which all the rest is done.
+  const [events, others] = await Promise.all([look(EVENTS, visit), lookInTurn(WITH_LOGIN, visit)])
+  return [...findings, ...others, ...events]
 }
 
-async function lookAtAll(probes: readonly Probe[], visit: Visit): Promise<readonly Finding[]> {
+async function lookInTurn(probes: readonly Probe[], visit: Visit): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for (const probe of probes) findings.push(...(await look(probe, visit)))
   return findings

@@ -13,6 +13,7 @@ import {
   ask,
   describeAnswer,
   jsonOf,
+  NOWHERE,
   problemCode,
   unlessSilent,
   type Answer,
@@ -41,9 +42,6 @@ function probe<Name extends string>(
 const HEALTH: Question = { path: '/healthz', as: 'nobody' }
 const VERSION: Question = { path: '/api/version' }
 const DOCUMENT = '/Sync.json'
-
-/** No route, and not one of the proxy either. */
-const NOWHERE = '/clipgate-doctor/nowhere'
 
 /** One of the addresses that are kept for documentation (RFC 5737): nobody's. */
 const SPOOFED = '203.0.113.7'
@@ -189,8 +187,7 @@ export const CHALLENGE: Probe = probe(
   },
 )
 
-/** The right password must be accepted, by a clipgate. */
-export const AUTHORIZATION: Probe = probe(
+const PASSWORD: Probe = probe(
   'authorization',
   // Verifying passwords is slow on purpose: who is told to come again goes first when it does.
   { answer: { ...VERSION, comesAgain: true } },
@@ -225,6 +222,18 @@ export const AUTHORIZATION: Probe = probe(
     )
   },
 )
+
+/** The right password must be accepted, by a clipgate. */
+export const AUTHORIZATION: Probe = {
+  check: 'authorization',
+  async look(visit) {
+    if (visit.login !== undefined) return PASSWORD.look(visit)
+    const detail = 'not checked: no daemon runs here that could make a password for it'
+    const fix =
+      'start the daemon here and check again, or give the link of a device: --link-file FILE'
+    return [findingOf('authorization', problem(detail, fix))]
+  },
+}
 
 /** The answer to one login must not be given to another. */
 export const ANSWER_CACHE: Probe = probe(
