@@ -4,20 +4,20 @@
  * @module
  */
 
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createGateway } from '../../src/gateway/create-gateway.ts'
 import type { GatewayOptions } from '../../src/gateway/gateway-ports.ts'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
 import type { Member } from '../../src/inbound/stamp-order.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 import type { GroupTime } from '../../src/ports/group-time.ts'
 import type { StagingArea } from '../../src/ports/staging-area.ts'
 import { CaptureLogger } from './capture-logger.ts'
 import { FakeClock } from './fake-clock.ts'
 import { FakeVerifier } from './fake-verifier.ts'
+import { listen } from './listen.ts'
 import { MemoryBlobStore } from './memory-blob-store.ts'
 import { MemoryDeviceRegistry } from './memory-device-registry.ts'
 import { MemoryLatestItem } from './memory-latest-item.ts'
@@ -30,11 +30,14 @@ export interface ServeGatewayOptions extends Partial<GatewayOptions> {
   /** Makes it a member of a group. */
   readonly member?: Member
   readonly groupTime?: GroupTime
+  /** The time of the ports, instead of the fake clock that is returned. */
+  readonly realTime?: Clock
 }
 
 /** Serves the gateway on a free port until the test ends, with one phone paired. */
 export async function serveGateway(t: TestContext, options: ServeGatewayOptions = {}) {
-  const clock = new FakeClock()
+  const fakeClock = new FakeClock()
+  const clock = options.realTime ?? fakeClock
   const logger = new CaptureLogger()
   const blobs = new MemoryBlobStore()
   const memory = new MemoryStagingArea(blobs, options.maxFileBytes)
@@ -65,18 +68,13 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const ports = { devices, verifier, latest, staging, inbound, changes, clock, logger, groupTime }
   const gateway = createGateway(ports, { version: '1.2.3', ...options })
   const server = createServer(gateway).on('checkContinue', gateway)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  // `listen` was given an address, so this is one.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(t, server)
 
   const { device, password } = await devices.add({ kind: 'phone', label: 'Phone' })
   const url = `http://127.0.0.1:${port}`
   return {
     ...ports,
+    clock: fakeClock,
     server,
     gateway,
     blobs,
