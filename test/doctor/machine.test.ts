@@ -20,7 +20,7 @@ import { listen } from '../support/listen.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { problemsOf, show } from './support/examine-site.ts'
+import { MACHINE, problemsOf, show } from './support/examine-site.ts'
 
 const GIB = 1024 ** 3
 
@@ -182,6 +182,9 @@ describe('clipgate doctor, before a start', () => {
     ofGateway.expectOnly('listening', taken, new RegExp(`ss -ltnp sport = :${port}\\).*--listen$`))
     const control = await check(t, { options: { control: `127.0.0.1:${port}` } })
     control.expectOnly('listening', taken, /--control/)
+    const options = { control: `127.0.0.1:${port}` }
+    const onMac = await check(t, { options, platform: 'darwin' })
+    assert.match(onMac.of('listening').fix ?? '', new RegExp(`lsof .* -iTCP:${port}\\)`))
   })
 
   it('finds an address that is not here', async (t) => {
@@ -237,6 +240,12 @@ describe('clipgate doctor, before a start', () => {
     const ipv6 = { eth0: [{ address: 'fd00::2', internal: false, cidr: null }] }
     const only = await check(t, { interfaces: () => ipv6, options: { listen: ['[::]:0'] } })
     only.expectHint('addresses', /no IPv4 address/, /IPv4/)
+  })
+
+  it('knows from which address of this machine packets leave, if from any', async () => {
+    const source = await MACHINE.sourceAddress()
+    const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+    assert.ok(source === undefined || own.some(({ address }) => address === source), source)
   })
 
   it('names the firewall, and the command that lets phones in', async (t) => {
