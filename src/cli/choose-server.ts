@@ -20,13 +20,6 @@ import { CommandError, type Invocation } from './command.ts'
 import type { Input } from './input.ts'
 import type { Shell } from './shell.ts'
 
-/** The address and the login that a client connects with. */
-export interface Server {
-  readonly url: string
-  readonly user: string
-  readonly pwd: string
-}
-
 const LINK = /^clip:\/\//i
 
 /**

@@ -15,13 +15,13 @@ import type { Watchdog } from './watchdog.ts'
  */
 const BLOCK_BYTES: number = 16 * KIB
 
-/** An answer whose body nobody has read yet. Whoever reads it closes the watchdog. */
+/** An answer whose body nobody has read yet. The reader closes the watchdog. */
 export interface Answer {
   readonly response: FetchedResponse
   readonly watchdog: Watchdog
 }
 
-/** An answer has a dozen values; others would take more memory than their bytes. */
+/** An answer has a dozen values; thousands would take more memory than their bytes. */
 const MAX_JSON_VALUES = 1000
 
 /** JSON may spell a byte of text with six. */
@@ -41,7 +41,8 @@ const OPEN_BRACE = 0x7b
  * Reads the body as JSON.
  *
  * @param limit The most bytes that it may have, with each escape as the character that it spells.
- * @throws {ClientError} `BAD_ANSWER` when it is longer, see {@link isTooLong}, or not JSON in UTF-8;
+ * @throws {ClientError} `BAD_ANSWER` when it is longer, see {@link isTooLong}, or not JSON in
+ * UTF-8;
  *   `TIMEOUT` when it comes too slowly, see {@link isTooSlow}.
  */
 export async function readJson(answer: Answer, limit: number): Promise<unknown> {
@@ -54,7 +55,7 @@ export async function readJson(answer: Answer, limit: number): Promise<unknown> 
   }
 }
 
-/** What is wrong with an answer that is longer than it may be: asked for again, it would be so again. */
+/** The error for an answer that is longer than allowed. Asking again would not help. */
 export function tooLong(): ClientError {
   return new ClientError('BAD_ANSWER', { reason: TOO_LONG })
 }
@@ -64,10 +65,10 @@ export function isTooLong(error: unknown): error is ClientError {
   return error instanceof ClientError && error.code === 'BAD_ANSWER' && error.reason === TOO_LONG
 }
 
-/** Lets go of a body that nobody wants, and with it of the connection. */
+/** Cancels the body, which nobody wants, and so frees the connection. */
 export async function discard({ response, watchdog }: Answer): Promise<void> {
   watchdog.close()
-  // A body that fails now is one that nobody misses.
+  // The body is not needed any more, so its failure does not matter.
   await response.body?.cancel().catch(() => undefined)
 }
 
@@ -91,7 +92,7 @@ async function readText({ response, watchdog }: Answer, limit: number): Promise<
       text.append(chunk)
     }
   } finally {
-    // At the end of the body, this does nothing; before it, nobody misses what fails now.
+    // At the end of the body, this does nothing; before it, the body is not needed any more.
     await reader.cancel().catch(() => undefined)
   }
 }
@@ -150,7 +151,7 @@ export class JsonMeter {
   #isEscape = false
   /** Hex digits of an escape that are still to come. */
   #digits = 0
-  /** What the digits say so far. */
+  /** The value of the digits so far. */
   #unit = 0
 
   add(bytes: Uint8Array): void {

@@ -31,13 +31,13 @@ const MESSAGES: Readonly<Record<ClientErrorCode, string>> = {
   BAD_ANSWER: 'The answer of the server cannot be understood',
 }
 
-/** What is known besides the code. */
+/** Everything that is known besides the code. */
 export interface ClientErrorDetails {
   /** The HTTP status, when the server answered. */
   readonly status?: number | undefined
   /** The server's own code, such as `NOTHING_STAGED`, when it told one. */
   readonly problem?: string | undefined
-  /** What exactly failed: a system error code, or a few words of ours. */
+  /** The exact failure: a system error code, or a few words of ours. */
   readonly reason?: string | undefined
   /** How long the server asks to leave it alone, in milliseconds. */
   readonly retryAfterMs?: number | undefined

@@ -1,5 +1,5 @@
 /**
- * What one daemon asks of another: a client that sees stamps, and sends documents of its own.
+ * The client that one daemon has of another: it sees stamps, and sends documents of its own.
  *
  * @module
  */

@@ -23,7 +23,7 @@ export interface ConnectOptions {
    * get a second for each 16 KiB besides.
    */
   readonly timeoutMs?: number
-  /** What sends requests, instead of the `fetch` of the runtime. */
+  /** Sends the requests, in place of the `fetch` of the runtime. */
   readonly fetch?: Fetch
 }
 
@@ -50,7 +50,7 @@ export interface Client {
   /**
    * The current item, and each one that becomes current from then on, also when it is the same one
    * again. It stays connected, reconnects for ever, and polls servers that cannot tell changes.
-   * Who reads slowly gets the newest document, and not those in between.
+   * A slow reader gets the newest document, and not those in between.
    *
    * Nothing is sent before the first one is asked for. Leaving the loop ends everything.
    *

@@ -33,10 +33,10 @@ export interface ClipboardDocument {
   readonly contentId: ContentId | undefined
 }
 
-/** What a server tells another daemon besides. A phone hears nothing of it. */
+/** A document as other daemons get it. Phones do not get these fields. */
 export interface StampedDocument extends ClipboardDocument {
   readonly stamp?: Stamp | undefined
-  /** What the bytes are; absent for a Text. */
+  /** The media type of the bytes; absent for a Text. */
   readonly mediaType?: string | undefined
 }
 

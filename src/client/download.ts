@@ -18,10 +18,13 @@ export interface DownloadRange {
   readonly offset: number
   /** To the end, when it is absent. */
   readonly length?: number | undefined
-  /** Of the download to be continued: when the bytes are others by now, all of them come. */
+  /**
+   * The `etag` of the download to continue: when the bytes have changed since, all of them come.
+   */
   readonly etag?: string | undefined
 }
 
+/** Options of `download`. */
 export interface DownloadOptions {
   readonly range?: DownloadRange | undefined
   readonly signal?: AbortSignal | undefined
@@ -41,7 +44,11 @@ export interface Download {
   readonly etag: string | undefined
 }
 
-/** @throws {ClientError} */
+/**
+ * Requests the bytes of a document.
+ *
+ * @throws {ClientError}
+ */
 export async function download(
   server: Server,
   { dataName, hasData }: Pick<ClipboardDocument, 'dataName' | 'hasData'>,
@@ -113,7 +120,7 @@ function guard({ response, watchdog }: Answer, size: number | undefined): Downlo
 
   async function close(reason?: unknown): Promise<void> {
     watchdog.close()
-    // A body that fails now is one that nobody misses.
+    // The body is not needed any more, so its failure does not matter.
     await reader.cancel(reason).catch(() => undefined)
   }
 

@@ -13,7 +13,7 @@ import { ClientError } from './client-error.ts'
 /** In characters. What the protocol sends is shorter by far; the bound is on hostile servers. */
 export const MAX_LINE_LENGTH: number = 64 * KIB
 
-/** Of the data of one event, in characters. */
+/** The longest data of one event, in characters. */
 export const MAX_DATA_LENGTH: number = 64 * KIB
 
 /** An event, as soon as it was complete. */

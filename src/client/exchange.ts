@@ -18,7 +18,7 @@ const MAX_PROBLEM_BYTES: number = 64 * KIB
 
 const PROBLEM_CODE = /^[A-Z][A-Z0-9_]{0,63}$/
 
-/** What to send. */
+/** A request to send. */
 export interface Outgoing {
   readonly method: 'GET' | 'PUT'
   /** Below the URL of the server, with a slash in front. */

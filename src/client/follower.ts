@@ -44,6 +44,7 @@ export type WatchState =
       readonly retryInMs: number
     }
 
+/** Who hears of documents and states. */
 export interface FollowerOptions {
   /** Gets each document that differs from the one before, if there is an item. */
   readonly deliver: (document: LatestStamped) => void
@@ -64,6 +65,7 @@ interface End {
   readonly wasHeard: boolean
 }
 
+/** Follows one server. */
 export class Follower {
   readonly #server: Server
   readonly #options: FollowerOptions

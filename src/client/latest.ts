@@ -24,7 +24,7 @@ export interface LatestDocument extends ClipboardDocument {
   readonly etag: string | undefined
 }
 
-/** The same for another daemon. */
+/** A {@link LatestDocument} with what only daemons are told. */
 export interface LatestStamped extends StampedDocument, LatestDocument {}
 
 /** Options of {@link getLatest}. */
@@ -79,7 +79,11 @@ export function isSameDocument(a: LatestDocument, b: LatestDocument): boolean {
   return isSame && a.hash === b.hash && a.dataName === b.dataName
 }
 
-/** @throws {ClientError} `ARGUMENT_INVALID` when it cannot stand in a header. */
+/**
+ * Checks that an entity tag can be sent.
+ *
+ * @throws {ClientError} `ARGUMENT_INVALID` when it cannot stand in a header.
+ */
 export function checkEntityTag(etag: string | undefined): void {
   if (etag === undefined || ENTITY_TAG.test(etag)) return
   throw new ClientError('ARGUMENT_INVALID', { reason: 'the etag is not an entity tag' })

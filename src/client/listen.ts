@@ -47,7 +47,7 @@ export async function listen(
       for (const { type } of parser.push(bytes)) if (SIGNALS.includes(type)) onSignal()
     }
   } finally {
-    // What fails now is a stream that nobody misses.
+    // The stream is not needed any more, so its failure does not matter.
     await reader?.cancel().catch(() => undefined)
     await discard(answer)
   }

@@ -17,7 +17,7 @@ import type { ByteSource, Server } from './server.ts'
 /** A longer document might be over the 16 MiB that the server takes; its text goes as a file. */
 const MAX_INLINE_BYTES: number = 15 * MIB
 
-/** Of a text that goes as a file; nobody but people looking at logs of other servers reads it. */
+/** Characters of the preview of a text that goes as a file; only other servers show it, in logs. */
 const PREVIEW_LENGTH = 256
 
 const MAX_RESULT_BYTES: number = 64 * KIB
@@ -25,24 +25,30 @@ const MAX_RESULT_BYTES: number = 64 * KIB
 // Printable ASCII, so that it can stand in a header, and a slash.
 const MEDIA_TYPE = /^[!-~]+\/[ -~]+$/
 
+/** Options of every push. */
 export interface PushOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Options of `pushFile`. */
 export interface PushFileOptions extends PushOptions {
-  /** What the bytes are called on the wire: a file name, without a path. */
+  /** The name of the bytes on the wire: a file name, without a path. */
   readonly dataName: string
   /** The type of the blob, when absent. The server looks at the bytes when that says nothing. */
   readonly mediaType?: string | undefined
 }
 
-/** @throws {ClientError} */
+/**
+ * Makes a text the current item.
+ *
+ * @throws {ClientError}
+ */
 export async function pushText(
   server: Server,
   text: string,
   { signal }: PushOptions,
 ): Promise<ContentId> {
-  // Lone surrogates cannot be sent; everybody on the web replaces them so.
+  // Lone surrogates cannot be sent; the web replaces them in the same way.
   const whole = text.toWellFormed()
   const document = encode({ type: 'Text', text: whole, hasData: false })
   if (document.byteLength <= MAX_INLINE_BYTES) return pushDocument(server, document, signal)
@@ -55,7 +61,11 @@ export async function pushText(
   return pushDocument(server, encode(fields), signal)
 }
 
-/** @throws {ClientError} */
+/**
+ * Makes a file the current item.
+ *
+ * @throws {ClientError}
+ */
 export async function pushFile(
   server: Server,
   blob: Blob,
@@ -67,6 +77,7 @@ export async function pushFile(
   return pushDocument(server, encode(fields), signal)
 }
 
+/** The name and type of an upload. */
 export interface Upload extends PushOptions {
   readonly dataName: string
   readonly mediaType: string
@@ -100,7 +111,7 @@ export interface OutgoingDocument {
   readonly hash: string
   readonly stampedAt: number
   readonly stampedBy: string
-  /** What the bytes are, for a server that has them already. */
+  /** The type of the bytes, for a server that has them already. */
   readonly mediaType?: string | undefined
 }
 

@@ -27,10 +27,10 @@ export interface Server {
   readonly send: Send
 }
 
-/** What sends requests: the `fetch` of the runtime, or a function that does the same. */
+/** Sends requests: the `fetch` of the runtime, or a function that does the same. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>
 
-/** What {@link Fetch} gets besides the URL. */
+/** The request that {@link Fetch} gets with the URL. */
 export interface FetchInit extends Omit<RequestInit, 'body'> {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -41,7 +41,7 @@ export interface FetchInit extends Omit<RequestInit, 'body'> {
 /** Sends a request, whose body may be streamed from anywhere. */
 export type Send = (url: string, init: SendInit) => Promise<FetchedResponse>
 
-/** What {@link Send} gets besides the URL. */
+/** The request that {@link Send} gets with the URL. */
 export interface SendInit extends Omit<FetchInit, 'body'> {
   readonly body?: Uint8Array<ArrayBuffer> | ByteSource
 }
@@ -69,7 +69,7 @@ export interface ByteSource extends Pick<Blob, 'size' | 'type'> {
   stream(): ReadableStream<Uint8Array<ArrayBuffer>> | AsyncIterable<Uint8Array>
 }
 
-/** What the caller may choose. */
+/** Options of {@link openServer}. */
 export interface ServerOptions {
   readonly timeoutMs?: number | undefined
   readonly timing?: Timing | undefined

@@ -7,6 +7,7 @@
 /** Longer timers fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
+/** The clock and the dice of a client. */
 export interface Timing {
   /** Milliseconds since some moment; never jumps. */
   monotonic(): number
@@ -20,6 +21,7 @@ export interface Timing {
   random(): number
 }
 
+/** The time of this machine. */
 export const systemTiming: Timing = {
   monotonic: () => performance.now(),
   after(delayMs, run) {

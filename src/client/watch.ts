@@ -8,14 +8,17 @@ import { Follower, type WatchState } from './follower.ts'
 import type { LatestStamped } from './latest.ts'
 import type { Server } from './server.ts'
 
+/** Options of `watch`. */
 export interface WatchOptions {
   /** Ends the watch at once; the iteration throws its reason. */
   readonly signal?: AbortSignal | undefined
-  /** Told whenever the connection is made, lost, or tried again. The same state may come twice. */
+  /**
+   * Called when the connection is made, lost, or tried again; perhaps with the same state twice.
+   */
   readonly onState?: ((state: WatchState) => void) | undefined
 }
 
-/** What {@link Client.watch} says. */
+/** See `Client.watch`. */
 export function watch(
   server: Server,
   options: WatchOptions,
@@ -68,7 +71,7 @@ async function* follow(
   }
 }
 
-/** Holds the newest value until somebody takes it: a reader who is late misses those before. */
+/** Holds the newest value until it is taken: a slow reader misses the values before. */
 class Slot<T extends object> {
   #value: T | undefined
   #failure: { readonly reason: unknown } | undefined

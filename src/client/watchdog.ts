@@ -12,7 +12,7 @@ import { KIB } from '../core/limits.ts'
 import { ClientError, translateFailure } from './client-error.ts'
 import type { Timing } from './timing.ts'
 
-/** What moves slower than this does not move. The server allows bodies the same time. */
+/** A body that moves slower than this has stopped. The server allows bodies the same time. */
 export const SLOWEST_BYTES_PER_MS: number = (16 * KIB) / 1000
 
 const TOO_SLOW = 'the answer does not come to its end'

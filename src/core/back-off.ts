@@ -10,7 +10,9 @@ const SHORTEST_MS = 500
 /** No wait is longer, unless the server asks for it. */
 const LONGEST_MS = 30_000
 
-/** The longest wait that a server may ask for: a wrong answer must not silence clients for ever. */
+/**
+ * The longest pause that a server may ask for: a mistake there must not silence clients for ever.
+ */
 const MAX_RETRY_AFTER_MS: number = 5 * 60_000
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The limit of the usual file systems, so that a pushed file can keep its name. */
+/** The longest name of the usual file systems, so that a pushed file can keep its name. */
 export const MAX_DATA_NAME_BYTES = 255
 
 // The C0 and C1 controls, separators of every platform, and line separators that terminals obey.

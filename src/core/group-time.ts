@@ -26,13 +26,13 @@ export const MAX_APART_MS: number = 30 * 86_400_000
 /** A clock that shows an earlier time is wrong: this program did not exist. */
 const EARLIEST = Date.UTC(2026, 0, 1)
 
-/** The latest time that a broken clock may show; stamps end in the year 5138. */
+/** A later time is that of a broken clock; stamps end in the year 5138. */
 const LATEST = 99_999_999_999_999
 
 /**
  * Whether a stamp may have this time. No member stamps later than its group time, so no honest
- * stamp is further ahead; a clock that is decades behind counts as one that begins with this
- * program.
+ * stamp
+ * is further ahead; a clock that is decades behind counts as one that begins with this program.
  *
  * @param clock What the clock of this machine says, in Unix milliseconds.
  */
@@ -43,7 +43,7 @@ export function isBelievable(at: number, clock: number): boolean {
 /** 14 digits end in the year 5138. */
 const TIME = /^(?:0|[1-9][0-9]{0,13})$/
 
-/** The time in a header field; `undefined` when it is none. */
+/** The time in a header field; `undefined` when the field holds none. */
 export function parseGroupTime(text: unknown): number | undefined {
   return typeof text === 'string' && TIME.test(text) ? Number(text) : undefined
 }

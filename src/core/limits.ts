@@ -38,7 +38,7 @@ export const BODY_IDLE_MS = 60_000
 /** The same content from the same device within this time is one push, sent twice. */
 export const REPEAT_PUSH_MS = 200
 
-/** A record that is older than the current item by more is history that a client synchronises. */
+/** A record that is older than the current item by more is no push, but a client's history. */
 export const OLD_RECORD_MS = 60_000
 
 /** Longest password that is verified; longer ones are refused unread. */

@@ -8,7 +8,7 @@
  * @module
  */
 
-/** The media type of bytes that nobody knows more about. */
+/** The type of bytes that nothing is known about. */
 export const OCTET_STREAM = 'application/octet-stream'
 
 /**

@@ -40,13 +40,16 @@ export function compareStamps(a: Stamp, b: Stamp): number {
   return a.member < b.member ? -1 : Number(a.member > b.member)
 }
 
-/** The same where there may be no item: nothing is older than anything. */
+/** Compares stamps of items that may be absent: an absent one is older than any other. */
 export function compareOptional(a: Stamp | undefined, b: Stamp | undefined): number {
   if (a !== undefined && b !== undefined) return compareStamps(a, b)
   return Number(a !== undefined) - Number(b !== undefined)
 }
 
-/** Returns `stamp`, or in place of one that is not believed a stamp older than all others. */
+/**
+ * The stamp that counts instead of one that is not believed: older than all, and the same
+ * everywhere.
+ */
 export function believedStamp(stamp: Stamp, believes: Believes): Stamp {
   return believes(stamp.at) ? stamp : { at: 0, member: stamp.member }
 }

@@ -30,7 +30,7 @@ const ENVELOPE = /^clip:\/\/connect(?:\/[^?#]*)?(?:\?([^#]*))?(?:#|$)/i
 
 const USERNAME = /^[A-Za-z][A-Za-z0-9_]{5,31}$/
 
-/** Texts that JSON writes as they are. The test costs half of `JSON.stringify`. */
+/** Text that needs no escape in JSON; this test costs half of `JSON.stringify`. */
 const UNESCAPED = /^[ !#-[\]-~]*$/
 
 /** The query of a link. A parameter that occurs twice is empty here, and so is refused. */
@@ -133,7 +133,7 @@ function parseEnvelope(text: unknown): Envelope {
   return envelope
 }
 
-/** Decodes percent-encoding. Malformed text stays as it is, and equals no expected value. */
+/** Invalid percent-encoding stays as it is, and then equals no expected value. */
 function percentDecode(text: string): string {
   if (!text.includes('%')) return text
   try {

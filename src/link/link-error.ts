@@ -1,5 +1,5 @@
 /**
- * The error for a malformed connect link.
+ * The error of connect links.
  *
  * A link holds a password, so no message quotes one and no error has a `cause`: the messages of
  * `JSON.parse` repeat the text that it could not parse.

@@ -1,5 +1,5 @@
 /**
- * Makes the view of a connect link that people and logs may see.
+ * The view of a connect link for people and logs.
  *
  * @module
  */

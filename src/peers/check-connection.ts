@@ -1,5 +1,6 @@
 /**
- * Opens the connections of a link, and hands one over only when it leads to where it should: nothing
+ * Opens the connections of a link, and hands one over only when it leads to where it should:
+ * nothing
  * of a request is written before.
  *
  * A connection that is given up or takes too long before then leaves no socket behind. An agent of
@@ -15,18 +16,21 @@ import type { TLSSocket } from 'node:tls'
 import type { Timing } from '../client/timing.ts'
 import { KIB } from '../core/limits.ts'
 
-/** For the handshakes of TCP and TLS together. A request may take hours, when it has a large body. */
+/**
+ * For the handshakes of TCP and TLS together. A request may take hours, when it has a large body.
+ */
 const CONNECT_MS = 30_000
 
 /** With less, Node stops reading after each chunk, and begins again with a call of the system. */
 const READ_AHEAD_BYTES: number = 256 * KIB
 
-/** What a request says to the agent that gets its connection. */
+/** The options of a request that its agent gets. */
 export interface CheckedRequest extends ClientRequestArgs {
   /** Aborts when nobody waits for the connection any more. */
   readonly givenUp?: AbortSignal
 }
 
+/** What every connection has to pass. */
 export interface ConnectionChecks {
   /** Why no connection to an address may be used, if so. */
   readonly refuse?: ((address: string) => Error | undefined) | undefined
@@ -39,7 +43,7 @@ export interface Dial {
   readonly open: (options: ClientRequestArgs) => Socket
   /** The event after which {@link check} is asked. */
   readonly readyEvent: 'connect' | 'secureConnect'
-  /** What is wrong with a connection that is ready. */
+  /** Returns the reason to refuse a connection that is ready. */
   readonly check?: (socket: Socket) => Error | undefined
 }
 
@@ -55,7 +59,7 @@ export function checkConnections(agent: Agent, dial: Dial, checks: ConnectionChe
       cancel()
       options.givenUp?.removeEventListener('abort', onGivenUp)
       if (error === undefined) return callback?.(null, socket)
-      // It may have been refused by us, and then it is still open.
+      // A connection that we have refused is still open.
       socket.destroy()
       // With an error, the socket is not looked at.
       callback?.(error, socket)
@@ -64,7 +68,7 @@ export function checkConnections(agent: Agent, dial: Dial, checks: ConnectionChe
     const onLate = (): void => settle(withCode('ETIMEDOUT', 'the connection takes too long'))
     const cancel = checks.timing.after(CONNECT_MS, onLate)
     options.givenUp?.addEventListener('abort', onGivenUp)
-    // What fails after it was handed over, whoever has it hears of too.
+    // After the connection was handed over, its new owner hears of errors as well.
     socket.on('error', settle)
     socket.once('close', () => settle(withCode('ECONNRESET', 'the other side hung up')))
     socket.once('connect', () => {
@@ -93,7 +97,7 @@ export function isPinned(fingerprint: string): (socket: Socket) => Error | undef
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8)
 loopback.addAddress('::1', 'ipv6')
-// Who connects to these gets to the machine itself.
+// A connection to these addresses ends at the machine itself.
 loopback.addAddress('0.0.0.0')
 loopback.addAddress('::', 'ipv6')
 

@@ -1,8 +1,8 @@
 /**
  * The time of the group on this daemon: the own clock, and by how much the group is ahead of it.
  *
- * What was learnt is kept over a restart: a member that is away by then still stamps what happens
- * as the others would.
+ * The difference is kept over a restart, so that a member stamps its items like the others even
+ * while it is alone.
  *
  * @module
  */
@@ -26,17 +26,19 @@ const WORTH_KEEPING_MS = 1000
 /** From here on the owner may want to set a clock. */
 const WORTH_TELLING_MS = 60_000
 
+/** The clock of this machine, and where the difference is kept. */
 export interface GroupClockDeps {
   readonly file: PrivateFile
   readonly clock: Pick<Clock, 'now'>
   readonly logger: Logger
 }
 
+/** The time of the group. */
 export class GroupClock implements GroupTime {
   readonly #deps: GroupClockDeps
   #aheadMs: number
   #keptMs: number
-  /** The last step that the log has told of. */
+  /** The difference in the last log line. */
   #toldMs: number
   readonly #writing: Coalesced
 
@@ -54,7 +56,10 @@ export class GroupClock implements GroupTime {
     )
   }
 
-  /** A file that cannot be read is one that the next member replaces; the log says so. */
+  /**
+   * Reads the difference. A file that cannot be read is replaced by the next write; the log says
+   * so.
+   */
   static async open(deps: GroupClockDeps): Promise<GroupClock> {
     return new GroupClock(deps, await readAhead(deps))
   }

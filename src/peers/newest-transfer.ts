@@ -8,12 +8,13 @@
 import { Coalesced } from '../core/coalesced.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 
-/** What is moved, and who hears of it. */
+/** The decisions of a user of {@link NewestTransfer}. */
 export interface NewestTransferDeps<Job> {
   /** The transfer that is due; `undefined` when there is nothing to do. */
   readonly next: () => Job | undefined
-  /** Whether nobody needs this transfer any more. */
+  /** Whether a transfer that is under way has become useless. */
   readonly isOutdated: (job: Job) => boolean
+  /** Moves an item, and rejects when the signal aborts. */
   readonly move: (job: Job, signal: AbortSignal) => Promise<void>
   readonly onSuccess: () => void
   /** A transfer failed that nobody had given up. */

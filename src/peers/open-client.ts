@@ -17,7 +17,7 @@ export interface DaemonAddress extends Credentials {
   readonly tlsFingerprint?: string | undefined
 }
 
-/** What the caller may choose. */
+/** Options of {@link openClient}. */
 export interface OpenClientOptions extends Omit<PeerFetchOptions, 'timing'> {
   /** Told to the other daemon with each request, and learnt from its answers. */
   readonly groupTime?: GroupTime | undefined

@@ -1,5 +1,5 @@
 /**
- * Who was joined, and under which names: the part of joining that needs no connection.
+ * The daemons that were joined, and their names: the part of joining that needs no connection.
  *
  * @module
  */
@@ -17,6 +17,7 @@ const NAME = /^[^\p{C}\p{Z}/\\]{1,64}$/u
 
 const FINGERPRINT = /^[0-9a-f]{64}$/
 
+/** The records in a store. */
 export class PeerBook {
   readonly #store: PeerStore
   readonly #queue = new SerialQueue()
@@ -66,7 +67,11 @@ export class PeerBook {
     })
   }
 
-  /** @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`. */
+  /**
+   * Removes a record.
+   *
+   * @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`.
+   */
   remove(name: string): Promise<void> {
     return this.#queue.run(async () => {
       const others = this.records.filter((record) => record.name !== name)
@@ -80,7 +85,9 @@ export class PeerBook {
     })
   }
 
-  /** That of the same URL, so that joining anew replaces it; else its host, or that and a number. */
+  /**
+   * The name of the same URL, so that joining again replaces it; else the host, perhaps numbered.
+   */
   #freeName(url: string): string {
     const known = this.records.find((record) => record.url === url)
     if (known !== undefined) return known.name

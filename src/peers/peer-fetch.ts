@@ -1,5 +1,6 @@
 /**
- * Sends the requests of one link to another daemon: what `fetch` does, with streamed bodies of known
+ * Sends the requests of one link to another daemon: what `fetch` does, with streamed bodies of
+ * known
  * length and certificates that are pinned.
  *
  * Follows no redirection, keeps no cookie, and sends nothing before it knows whom it talks to.
@@ -40,12 +41,14 @@ const MAX_IDLE_SOCKETS = 2
 /** Answers that have no body, whatever their headers say (RFC 9110, 15). */
 const BODILESS: readonly number[] = [204, 205, 304]
 
+/** Sends requests over connections of its own. */
 export interface PeerFetch {
   readonly fetch: Send
   /** Ends all connections. */
   close(): void
 }
 
+/** Checks of connections, and the time that they may take. */
 export interface PeerFetchOptions {
   /** Why no connection to an address may be used, if so: asked before anything is sent. */
   readonly refuse?: ConnectionChecks['refuse']
@@ -106,7 +109,7 @@ function loadSecure(
     return { agent, request, endOpening: checkConnections(agent, dial, checks) }
   }
   const { connect }: typeof TlsModule = require('node:tls')
-  // What an agent asks for is what `tls.connect` takes.
+  // An agent passes the options that `tls.connect` takes.
   const openAny = (given: ClientRequestArgs): Socket =>
     connect({ ...(given as ConnectionOptions), rejectUnauthorized: false })
   const dial = { open: openAny, readyEvent, check: isPinned(fingerprint) } as const

@@ -31,6 +31,7 @@ import { isTooLarge, pullItem } from './pull-item.ts'
 import { pushItem } from './push-item.ts'
 import { mayPass } from './resumed-download.ts'
 
+/** The client of the other daemon, and the ports of this one. */
 export interface PeerLinkDeps {
   readonly client: Pick<DaemonClient, 'watch' | 'download' | 'upload' | 'apply'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
@@ -47,16 +48,17 @@ export interface PeerLinkDeps {
   readonly onChange: () => void
 }
 
+/** How a link is doing. */
 export interface LinkStatus {
   readonly state: PeerState
-  /** What went wrong last, while it is not well again. */
+  /** The last failure, until the link is well again. */
   readonly error: string | undefined
 }
 
 /** After its credentials were refused, a link asks again as rarely as this. */
 const REFUSED_RETRY_MS = 60_000
 
-/** What goes from one daemon to the other. */
+/** An item on its way from one daemon to the other. */
 type Move =
   | { readonly kind: 'pull'; readonly document: LatestStamped }
   | { readonly kind: 'push'; readonly stored: StoredItem }
@@ -70,7 +72,7 @@ export class PeerLink {
   #linkError: string | undefined
   /** Why the item of the other daemon is not even looked at. */
   #refusal: string | undefined
-  /** What the other daemon told last; `undefined` when it has no item, or nothing is known. */
+  /** The last known document of the other daemon; `undefined` without an item, or when unknown. */
   #remote: LatestStamped | undefined
   #isConnected = false
   readonly #transfer: NewestTransfer<Move>
@@ -133,7 +135,7 @@ export class PeerLink {
   #onState(state: WatchState): void {
     this.#isConnected = state.name !== 'waiting'
     const refused = 'refused' in state ? state.refused : undefined
-    // Nobody knows what is there; it takes what is newer.
+    // The item there is unknown; that daemon decides by itself what is newer.
     if (refused !== undefined) this.#remote = undefined
     this.#setRefusal(refused?.message)
     this.#enter(state.name, 'reason' in state && state.reason ? messageOf(state.reason) : undefined)
@@ -223,12 +225,12 @@ export class PeerLink {
 const AHEAD_THERE =
   'The item there has a time that is too far ahead, and stays; update that daemon, or set the clocks'
 
-/** What nobody asks of a document that we sent ourselves. */
+/** Fields that nobody reads of a document that we sent ourselves. */
 const SENT = { hasData: false, size: 0, hash: '', etag: undefined } as const
 
 type Plan = 'pull' | 'push' | 'nothing'
 
-/** What is compared of the document of another daemon. */
+/** The fields of another daemon's document that are compared. */
 type RemoteItem = Pick<
   LatestStamped,
   'type' | 'text' | 'dataName' | 'mediaType' | 'contentId' | 'stamp'
@@ -252,7 +254,7 @@ function planMove(
   return isSameDocument(item, remote) || order === 0 ? 'nothing' : 'push'
 }
 
-/** Whether nobody who reads one of them would see a difference. */
+/** Whether readers of the two documents would see the same. */
 function isSameDocument(item: Item, remote: RemoteItem): boolean {
   if (item.contentId !== remote.contentId || item.type !== remote.type) return false
   // The content of a Text is all there is of it.

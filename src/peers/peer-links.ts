@@ -15,6 +15,7 @@ import { openClient, type OpenClient } from './open-client.ts'
 import { PeerBook } from './peer-book.ts'
 import { PeerLink, type PeerLinkDeps } from './peer-link.ts'
 
+/** The ports of all links, and where they are kept. */
 export interface PeerLinksDeps extends Omit<PeerLinkDeps, 'client' | 'timing' | 'onChange'> {
   readonly store: PeerStore
   readonly groupTime: GroupTime
@@ -25,6 +26,7 @@ interface OpenLink {
   readonly client: OpenClient
 }
 
+/** The joined daemons of a running daemon. */
 export class PeerLinks implements Peers {
   readonly #deps: PeerLinksDeps
   readonly #book: PeerBook

@@ -18,6 +18,7 @@ import type { InboundBytes, InboundPipeline } from '../ports/inbound-pipeline.ts
 import type { LatestItem } from '../ports/latest-item.ts'
 import { openDownload } from './resumed-download.ts'
 
+/** Where an item comes from and goes to. */
 export interface PullItemDeps {
   readonly client: Pick<DaemonClient, 'download'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
@@ -30,6 +31,8 @@ export interface PullItemDeps {
 }
 
 /**
+ * Pulls an item: its document, and its bytes when they are not here already.
+ *
  * @throws {ClientError}; {DomainError} as `BlobStore.receive` and `InboundPipeline.apply`; the
  *   reason of the signal.
  */
@@ -41,7 +44,8 @@ export async function pullItem(document: LatestStamped, deps: PullItemDeps): Pro
   }
   const stamp = believedStamp(document.stamp, groupTime.believes)
   const origin = { kind: 'peer', stamp, deviceId: undefined } as const
-  // Under whatever name and type: the pipeline gives the bytes those of the document.
+  // The bytes may be here under another name and type: the pipeline gives them those of the
+  // document.
   const isHere = [latest.current, latest.binary].some((stored) => {
     return stored?.blob !== undefined && stored.item.contentHash === hash
   })
@@ -78,7 +82,7 @@ async function receive(
   }
   const { mediaType, bytes, cancel } = await openDownload(document, deps)
   const limits = { declaredSize: size, maxBytes }
-  // Refused at once, nobody has begun to read.
+  // When the blob is refused at once, nobody has begun to read.
   const blob = await deps.blobs.receive(bytes, limits).finally(cancel)
   if (blob.digests.sha256 !== document.hash) await refuse(blob)
   return { kind: 'received', blob, mediaType }

@@ -15,19 +15,22 @@ import { blocksOf } from '../lib/read-bytes.ts'
 import type { Blob as StoredBlob } from '../ports/blob.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 
-/** A longer one goes as a file: as JSON it might be longer than any document may be. */
+/** A longer text goes as a file: as JSON it might be longer than any document may be. */
 const MAX_INLINE_BYTES: number = 2 * MIB
 
 const PREVIEW_LENGTH = 256
 
 const PIECE_BYTES: number = 256 * KIB
 
+/** Where an item goes. */
 export interface PushItemDeps {
   readonly client: Pick<DaemonClient, 'upload' | 'apply'>
   readonly signal: AbortSignal
 }
 
 /**
+ * Pushes an item with its stamp.
+ *
  * @returns The content id of what is current there now: something newer may be.
  * @throws {ClientError}, or the reason of the signal.
  */

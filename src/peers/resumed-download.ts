@@ -14,21 +14,27 @@ import { sleep, type Timing } from '../client/timing.ts'
 /** About ten minutes without a byte: a server that was updated is back by then. */
 const MAX_FAILURES = 24
 
+/** Where the bytes come from, and for how long they are wanted. */
 export interface ResumedDownloadOptions {
   readonly client: Pick<DaemonClient, 'download'>
   readonly timing: Timing
   readonly signal: AbortSignal
 }
 
+/** Bytes on their way. */
 export interface ResumedDownload {
   readonly mediaType: string
   /** May be read once. */
   readonly bytes: AsyncIterable<Uint8Array>
-  /** Lets go of the connection, when nothing was read. */
+  /** Closes the connection when nothing was read. */
   cancel(): Promise<void>
 }
 
-/** @throws {ClientError}, or the reason of the signal; so does reading the bytes. */
+/**
+ * Opens a download that is resumed when its connection breaks.
+ *
+ * @throws {ClientError}, or the reason of the signal; so does reading the bytes.
+ */
 export async function openDownload(
   document: ClipboardDocument,
   { client, timing, signal }: ResumedDownloadOptions,

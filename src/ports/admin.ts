@@ -102,7 +102,7 @@ export interface DaemonStatus {
   readonly bus: BusStatus | undefined
 }
 
-/** The owner's view of a daemon, and what the owner may change. */
+/** The owner's hold on a daemon. */
 export interface Admin {
   status(): Promise<DaemonStatus>
   devices(): Promise<readonly DeviceSummary[]>

@@ -17,7 +17,11 @@ export interface Blob {
   /** When the bytes were completed, in Unix milliseconds. */
   readonly modifiedAt: number
 
-  /** @throws {DomainError} `BLOB_GONE` when the bytes were discarded, or changed under our feet. */
+  /**
+   * Opens the bytes.
+   *
+   * @throws {DomainError} `BLOB_GONE` when the bytes were discarded, or changed on the disk.
+   */
   open(): Promise<OpenBlob>
 }
 
@@ -91,7 +95,7 @@ export interface CopiedGroup {
 
 /** Counts of files and folders. */
 export interface LeftOut {
-  /** They could not be read, or vanished meanwhile. */
+  /** Files and folders that could not be read, or vanished meanwhile. */
   readonly unreadable: number
   /** Links, pipes, sockets and devices. */
   readonly special: number

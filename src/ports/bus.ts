@@ -17,7 +17,7 @@ export interface BusStatus {
   /** The brokers, one of which is used at a time. */
   readonly urls: readonly string[]
   readonly state: BusState
-  /** The last failure, until the bus has recovered. */
+  /** The last failure, until the bus is well again. */
   readonly error: string | undefined
   /** Fingerprint of the group key: the same for all members. */
   readonly group: string
@@ -36,7 +36,7 @@ export interface BusListener {
 }
 
 /**
- * What a group needs of a message bus: to everybody who listens, at most once, and nothing more.
+ * A message bus that delivers to every listener, at most once, and does nothing more.
  */
 export interface SignalBus {
   /** Connects, and connects again for ever, until {@link close}. */

@@ -6,14 +6,14 @@
 
 import type { ContentId } from '../core/content-id.ts'
 
-/** One activation of an item. */
+/** An item became current. */
 export interface Change {
   readonly contentId: ContentId
   /** Unix milliseconds. */
   readonly activatedAt: number
 }
 
-/** Tells of each activation. */
+/** Tells of changes. */
 export interface ChangeFeed {
   /**
    * Calls `listener` for every change from now on, in order. Listeners do not throw and return at

@@ -100,7 +100,8 @@ export interface DeviceRegistry {
    * Pairs a device, durably.
    *
    * @throws {DomainError} `USERNAME_INVALID`, `USERNAME_TAKEN`, `PASSWORD_INVALID`,
-   *   `LABEL_INVALID`, `NO_SPACE`.
+   * `LABEL_INVALID`,
+   *   `NO_SPACE`.
    */
   add(device: NewDevice): Promise<MintedDevice>
 

@@ -13,7 +13,7 @@ export interface DiskRoom {
 }
 
 /**
- * Sets the given number of bytes aside on the disk that `folder` is on.
+ * Sets bytes aside on the disk that `folder` is on.
  *
  * @param folder Exists.
  * @throws {DomainError} `NO_SPACE` when less would stay free than has to.

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The time that all members of a group agree on. */
+/** The time that members share. */
 export interface GroupTime {
   /** Unix milliseconds; never behind the own clock. */
   now(): number

@@ -50,7 +50,8 @@ export interface AppliedItem {
 
 /**
  * Applies the items of one sender one at a time, in the order in which `apply` was called, and
- * those of different senders in turn: nobody waits while the bytes of somebody else are read.
+ * those
+ * of different senders in turn: nobody waits while the bytes of somebody else are read.
  */
 export interface InboundPipeline {
   /**

@@ -16,7 +16,7 @@ export interface StoredItem {
   readonly blob: HashedBlob | undefined
 }
 
-/** The current item and the latest binary item, durable. */
+/** The current item, kept durably. */
 export interface LatestItem {
   /** The current item; `undefined` when there was none yet. */
   readonly current: StoredItem | undefined

@@ -7,7 +7,7 @@
 /** Values worth naming in a log line: `{ port: 42720 }`. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** Takes log lines. No line holds content, a password or a link. */
+/** Writes log lines. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void

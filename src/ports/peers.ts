@@ -6,7 +6,7 @@
 
 /** A daemon that was joined, and how to get in. Holds a password: never log one. */
 export interface PeerRecord {
-  /** The owner's name for the other daemon; unique. */
+  /** The owner's name for it; unique. */
   readonly name: string
   /** Base URL of its gateway, without a trailing slash. */
   readonly url: string
@@ -49,7 +49,7 @@ export interface PeerSummary {
   readonly username: string
   readonly tlsFingerprint: string | undefined
   readonly state: PeerState
-  /** The last failure, until the link has recovered. */
+  /** The last failure, until the daemon is well again. */
   readonly error: string | undefined
 }
 
@@ -61,7 +61,7 @@ export interface JoinRequest {
   readonly tlsFingerprint: string | undefined
 }
 
-/** Joins and leaves other daemons, and lists them. */
+/** The joined daemons, for their owner. */
 export interface Peers {
   list(): readonly PeerSummary[]
   /**
@@ -71,6 +71,10 @@ export interface Peers {
    *   `NO_SPACE`.
    */
   join(request: JoinRequest): Promise<PeerSummary>
-  /** @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`. */
+  /**
+   * Forgets a daemon that was joined, and ends the link.
+   *
+   * @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`.
+   */
   leave(name: string): Promise<{ readonly name: string }>
 }

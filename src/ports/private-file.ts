@@ -4,10 +4,10 @@
  * @module
  */
 
-/** A small file in the data directory that only the user can read. */
+/** One file in the data directory. */
 export interface PrivateFile {
   /**
-   * Its text; `undefined` when there is none.
+   * The text of the file; `undefined` when there is no file.
    *
    * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE` when it cannot be read, or is not ours.
    * @throws {TypeError} when it is not UTF-8.

@@ -1,8 +1,9 @@
 /**
  * Port: where uploaded bytes wait for the document that names them.
  *
- * `PUT /file/{dataName}` receives and stages; the inbound pipeline takes when the document comes. A
- * form may name its bytes behind them: they are staged then, or handed to the pipeline.
+ * `PUT /file/{dataName}` stages; the inbound pipeline takes when the document comes. A form may
+ * name
+ * its bytes behind them: they are received first, and staged then, or handed to the pipeline.
  * Uploads are kept per device and name, so that one device never gets what another one sent. The
  * document may never come: implementations own expiry, the number of names per device, and the
  * quota. When there is no more room, whoever has most gives an upload up, also a complete one.

@@ -10,14 +10,14 @@
 
 import type { Blob } from './blob.ts'
 
-/** Content that a person copied. */
+/** The content that a person copied. */
 export type CopiedContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly mediaType: string; readonly bytes: Uint8Array }
   /** Absolute paths, at least one. */
   | { readonly kind: 'files'; readonly paths: readonly string[] }
 
-/** Content that is put on the clipboard for other programs to paste. */
+/** The content that other programs can paste. */
 export type OfferedContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly mediaType: string; readonly blob: Blob }

@@ -6,6 +6,7 @@
 
 import type { Timing } from '../../client/timing.ts'
 
+/** Tasks, each planned once at most. */
 export class DueTimes<Name extends string> {
   readonly #timing: Timing
   readonly #run: (name: Name) => void
@@ -17,6 +18,7 @@ export class DueTimes<Name extends string> {
     this.#run = run
   }
 
+  /** Whether a task is planned. */
   has(name: Name): boolean {
     return this.#dues.has(name)
   }
@@ -27,10 +29,12 @@ export class DueTimes<Name extends string> {
     this.#arm()
   }
 
+  /** Forgets a task. */
   cancel(name: Name): void {
     if (this.#dues.delete(name)) this.#arm()
   }
 
+  /** Forgets all tasks. */
   clear(): void {
     this.#dues.clear()
     this.#cancelTimer()
@@ -48,7 +52,7 @@ export class DueTimes<Name extends string> {
     const now = this.#timing.monotonic()
     const due = [...this.#dues].filter(([, at]) => at <= now).map(([name]) => name)
     for (const name of due) {
-      // One may have taken another one back.
+      // A task that ran before may have cancelled this one.
       if (this.#dues.delete(name)) this.#run(name)
     }
     this.#arm()

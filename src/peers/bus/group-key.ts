@@ -2,7 +2,8 @@
  * The one secret of a group, and what is derived from it.
  *
  * Everything that members have in common comes from the key by HKDF: the name of their subject, the
- * credential by which they read from each other, and the key that seals their signals. None of these
+ * credential by which they read from each other, and the key that seals their signals. None of
+ * these
  * tells anything about another one, or about the key.
  *
  * @module
@@ -17,12 +18,12 @@ const PREFIX = 'clipgate-group-key-1:'
 
 const KEY_BYTES = 32
 
-/** Of the id of a group: enough that no two groups of one broker meet. */
+/** Length of the id of a group: enough that no two groups of one broker meet. */
 const ID_BYTES = 8
 
 const GROUP_USERNAME = /^group_[0-9a-f]{16}$/
 
-/** What members of one group have in common. Holds secrets: never log one. */
+/** The names and secrets that the members of one group share. Holds secrets: never log one. */
 export interface GroupSecrets {
   /** 16 hex digits; no secret. */
   readonly id: string
@@ -31,7 +32,7 @@ export interface GroupSecrets {
   /** The credential by which members read from each other. */
   readonly username: string
   readonly password: string
-  /** What the keys of signals are derived from. */
+  /** The key that the keys of signals are derived from. */
   readonly signalKey: Uint8Array
 }
 
@@ -40,13 +41,17 @@ export function mintGroupKey(): string {
   return `${PREFIX}${randomBytes(KEY_BYTES).toString('base64url')}\n`
 }
 
-/** @throws {TypeError} saying what is wrong, without quoting it. */
+/**
+ * Reads the text of a key.
+ *
+ * @throws {TypeError} saying what is wrong, without quoting the text.
+ */
 export function parseGroupKey(text: string): Uint8Array {
   const line = text.trim()
   if (!line.startsWith(PREFIX)) throw new TypeError('it is not a group key of this version')
   const encoded = line.slice(PREFIX.length)
   const key = Buffer.from(encoded, 'base64url')
-  // Decoding skips what is no base64: only the one spelling is taken.
+  // The decoder skips characters that are not base64, so only the one spelling is accepted.
   if (key.length !== KEY_BYTES || key.toString('base64url') !== encoded) {
     throw new TypeError('it is damaged')
   }
@@ -58,6 +63,7 @@ export function formatGroupKey(key: Uint8Array): string {
   return `${PREFIX}${Buffer.from(key).toString('base64url')}\n`
 }
 
+/** Derives everything that members share from the key of their group. */
 export function deriveSecrets(key: Uint8Array): GroupSecrets {
   const id = derive(key, 'id', ID_BYTES).toString('hex')
   return {

@@ -3,7 +3,8 @@
  * later.
  *
  * Signals may be lost, and nobody repeats them. So everybody who shows that they are behind, or who
- * asks after an outage, is answered by one who is not; and now and then somebody says what they have
+ * asks after an outage, is answered by one who is not; and now and then somebody says what they
+ * have
  * although nothing happened. All that is kept is bounded, whatever comes.
  *
  * @module
@@ -27,10 +28,10 @@ import { MAX_ORIGINS, ReplayGuard } from './replay-guard.ts'
 import type { Sealer } from './sealer.ts'
 import { encodeSignal, openSignal, type Signal } from './signal.ts'
 
-/** Nothing is said twice within this. */
+/** The shortest time between two signals of this member. */
 const PAUSE_MS = 1000
 
-/** Who answers first is left to chance, so that the others hear it and keep quiet. */
+/** The longest random wait before an answer: the others hear the first one, and keep quiet. */
 const ANSWER_SPREAD_MS = 500
 
 /** Between two beacons, with as much again left to chance. */
@@ -51,7 +52,7 @@ const AHEAD =
   'A member tells of an item whose time is too far ahead of the clock, which is ignored; update it, ' +
   'or set the clocks'
 
-/** What a member is made of. */
+/** The parts and ports of a member. */
 export interface GroupMemberDeps {
   readonly bus: SignalBus
   readonly brokers: readonly string[]
@@ -155,7 +156,7 @@ export class GroupMember {
 
   #onItem(): void {
     this.#puller.onItem()
-    // Who got it over the bus too need not hear of it.
+    // An item that came over the bus is known to the others already.
     if (!this.#puller.hasPulled(this.#stamp)) this.#publish('have')
   }
 
@@ -202,7 +203,7 @@ export class GroupMember {
   #compare({ kind, origin, item, url }: Signal): void {
     const isAhead = item !== undefined && !this.#deps.groupTime.believes(item.stamp.at)
     this.#troubles.onStamp(origin, isAhead)
-    // It is not answered, since whoever believes it would answer that for ever.
+    // An answer would be answered in turn by a member that believes the stamp, for ever.
     if (isAhead) return kind === 'ask' ? this.#plan('answer') : undefined
     const order = compareOptional(item?.stamp, this.#stamp)
     if (order < 0 || kind === 'ask') this.#plan('answer')
@@ -218,7 +219,7 @@ export class GroupMember {
     this.#deps.onChange()
   }
 
-  /** Whoever answers has it, or something later. */
+  /** Asks again: a member that answers has the item, or a later one. */
   #askLater(failures: number): void {
     this.#dues.set('ask', Math.max(PAUSE_MS, backOff(failures, this.#deps.timing.random())))
   }
@@ -254,7 +255,7 @@ export class GroupMember {
   }
 }
 
-/** What is wrong with other members, as far as their signals give it away; for the owner. */
+/** Troubles with other members that their signals show; for the owner. */
 class MemberTroubles {
   readonly #deps: Pick<GroupMemberDeps, 'logger' | 'onChange'>
   #isTwin = false

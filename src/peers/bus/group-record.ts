@@ -1,6 +1,7 @@
 /**
- * What a member remembers of its group over restarts: who it is itself, how often it was started, and
- * which start of each other member it has heard of.
+ * The file in which a member remembers its group over restarts: its own id, how often it was
+ * started,
+ * and which start of each other member it has heard of.
  *
  * @module
  */
@@ -16,6 +17,7 @@ import { isEpoch, isOrigin } from './signal.ts'
 /** Its name in the data directory. */
 export const GROUP_RECORD_FILE = 'group.json'
 
+/** The content of the file. */
 export interface GroupState {
   /** Id of this member on the bus. */
   readonly member: string
@@ -39,6 +41,7 @@ const groupFile = defineJsonFile<GroupState>({
   }),
 })
 
+/** The file of this member, read and counted at start. */
 export class GroupRecord {
   readonly #file: PrivateFile
   readonly #state: GroupState
@@ -51,7 +54,8 @@ export class GroupRecord {
   /**
    * Reads it, and counts this start, durably.
    *
-   * @param nowMs The clock: should an old copy of the file be restored, members still count further.
+   * @param nowMs The clock: should an old copy of the file be restored, members still count
+   * further.
    * @throws {DomainError} `DATA_CORRUPT`, `DATA_DIRECTORY_UNUSABLE`.
    */
   static async open(file: PrivateFile, group: string, nowMs: number): Promise<GroupRecord> {
@@ -70,7 +74,11 @@ export class GroupRecord {
     return this.#state
   }
 
-  /** @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
+  /**
+   * Writes the starts of other members, durably.
+   *
+   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
+   */
   async save(known: readonly KnownEpoch[]): Promise<void> {
     await this.#file.write(groupFile.format({ ...this.#state, known }))
   }

@@ -1,5 +1,6 @@
 /**
- * A broker of NATS core as the bus of a group. Nothing is stored there, and nothing is acknowledged.
+ * A broker of NATS core as the bus of a group. Nothing is stored there, and nothing is
+ * acknowledged.
  *
  * The connection is made anew here, and not by the client: its own attempts cannot be ended while a
  * broker was never reached, and what is published meanwhile would be kept, without bound.
@@ -19,13 +20,14 @@ import type { BusListener, SignalBus } from '../../ports/bus.ts'
 
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** A connection that answers two of these in a row with silence is dead. */
+/** Time between two pings; a connection is dead after {@link MAX_PINGS} without an answer. */
 const PING_MS = 20_000
 const MAX_PINGS = 2
 
-/** Whoever stayed connected for so long is not about to fail in the same way again. */
+/** A connection that lived for this long does not count as a failed attempt. */
 const WELL_MS = 60_000
 
+/** Where the brokers are, and how to get in. */
 export interface NatsBusOptions {
   /** `nats://` or `tls://`, one or more; tried in turn. */
   readonly servers: readonly string[]
@@ -59,6 +61,7 @@ export function loadNats(): NatsClient {
   }
 }
 
+/** One broker at a time, connected to again for ever. */
 export class NatsBus implements SignalBus {
   readonly #client: NatsClient
   readonly #options: NatsBusOptions
@@ -72,7 +75,11 @@ export class NatsBus implements SignalBus {
     this.#options = options
   }
 
-  /** @throws {DomainError} `BUS_UNUSABLE` when a file cannot be read. */
+  /**
+   * Reads the files of the options once, to find mistakes at start.
+   *
+   * @throws {DomainError} `BUS_UNUSABLE` when a file cannot be read.
+   */
   async check(): Promise<void> {
     await this.#connectionOptions()
   }
@@ -120,7 +127,8 @@ export class NatsBus implements SignalBus {
     connection.subscribe(subject, {
       callback: (error, { data }) => (error === null ? onMessage(data) : fail(error)),
     })
-    // Answered, the broker has the subscription; a connection that ends leaves it without an answer.
+    // Answered, the broker has the subscription; a connection that ends leaves it without an
+    // answer.
     await Promise.race([connection.flush(), connection.closed()])
     const since = timing.monotonic()
     if (!connection.isClosed()) onState('connected', undefined)
@@ -130,7 +138,7 @@ export class NatsBus implements SignalBus {
     return failure ?? reason ?? new Error('the connection was closed')
   }
 
-  /** What a broker says is wrong, such as a subject that is not allowed, does not end a connection. */
+  /** Ends the connection when the broker reports an error, which by itself does not end it. */
   async #watchErrors(
     connection: Nats.NatsConnection,
     fail: (error: unknown) => void,

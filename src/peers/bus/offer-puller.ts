@@ -12,11 +12,12 @@ import type { SignalItem } from './signal.ts'
 
 export type PullOptions = Pick<PullOfferDeps, 'signal' | 'onStamp' | 'onTrouble'>
 
+/** How items are pulled, and who hears of it. */
 export interface OfferPullerDeps {
   readonly pull: (offer: Offer, options: PullOptions) => Promise<void>
   /** The stamp of the current item. */
   readonly stamp: () => Stamp | undefined
-  /** An item could not be had, so many times in a row. */
+  /** Called when an item could not be had, with the number of failures in a row. */
   readonly onFailure: (failures: number) => void
   /** A source broke off. */
   readonly onTrouble: () => void
@@ -87,7 +88,7 @@ export class OfferPuller {
   }
 
   #isOutdated(offer: Offer): boolean {
-    // What is on its way may have the same bytes as the newest.
+    // An older offer with the same content gives the same bytes as the newest.
     if (this.#newest !== undefined && this.#newest.contentId !== offer.contentId) return true
     const current = this.#deps.stamp()
     return !this.hasPulled(current) && compareOptional(offer.stamp, current) <= 0

@@ -27,6 +27,7 @@ import { Sealer } from './sealer.ts'
 
 export { GROUP_KEY_FILE, GROUP_RECORD_FILE }
 
+/** The ports and settings of a bus. */
 export interface GroupBusOptions
   extends Pick<GroupMemberDeps, 'changes' | 'groupTime' | 'logger' | 'url'>,
     Pick<PullOfferDeps, 'latest' | 'inbound' | 'blobs' | 'maxFileBytes'>,

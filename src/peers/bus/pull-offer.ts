@@ -16,7 +16,7 @@ import { openClient, type OpenClient } from '../open-client.ts'
 import { pullItem, type PullItemDeps } from '../pull-item.ts'
 import type { GroupSecrets } from './group-key.ts'
 
-/** More are of no use: one is needed. */
+/** Sources that are remembered: one is needed, and the others are spare. */
 const MAX_SOURCES = 4
 
 /** An item that members of the group have, and this one does not: what it is, and where it is. */
@@ -41,7 +41,7 @@ export class Offer {
     if (this.#sources.length < MAX_SOURCES && !this.#sources.includes(url)) this.#sources.push(url)
   }
 
-  /** A source that was not given yet; `undefined` when there is none left. */
+  /** The next source; `undefined` once every source was given. */
   next(): string | undefined {
     const url = this.#sources[this.#tried]
     if (url !== undefined) this.#tried += 1
@@ -55,7 +55,7 @@ export class Offer {
   }
 }
 
-/** What a pull needs. */
+/** What a pull needs besides the offer. */
 export interface PullOfferDeps extends Omit<PullItemDeps, 'client' | 'groupTime'> {
   /** Base URL of our own gateway. */
   readonly ownUrl: () => string
@@ -69,7 +69,11 @@ export interface PullOfferDeps extends Omit<PullItemDeps, 'client' | 'groupTime'
 
 const AT_LOOPBACK = 'a member has told a loopback address; set --public-url there'
 
-/** @throws What the last source failed with, when all have; the reason of the signal. */
+/**
+ * Gets the item of an offer from one source after the other.
+ *
+ * @throws The failure of the last source, when all have failed; the reason of the signal.
+ */
 export async function pullOffer(offer: Offer, deps: PullOfferDeps): Promise<void> {
   let failure: unknown = new Error('Nobody has the item any more')
   for (let url = offer.next(); url !== undefined; url = offer.next()) {
@@ -104,7 +108,7 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
     if (!isLater || stamp === undefined) throw new Error('A member does not have the item any more')
     onStamp(stamp)
 
-    /** What broke off is gone on with elsewhere: the same bytes have the same entity tag. */
+    /** Continues a broken download at another source: the same bytes have the same entity tag. */
     const download = async (
       what: Parameters<OpenClient['download']>[0],
       options: DownloadOptions = {},

@@ -1,8 +1,9 @@
 /**
  * Tells signals that are new from those that were seen, or came too late.
  *
- * Each member counts its signals, and its starts. What is not after the last one of that member is
- * refused: a broker can drop signals, which shows as a gap, but not repeat or reorder them.
+ * Each member counts its signals, and its starts. A signal that is not after the last one of its
+ * member is refused: a broker can drop signals, which shows as a gap, but not repeat or reorder
+ * them.
  *
  * @module
  */
@@ -26,6 +27,7 @@ interface Last {
   readonly counter: number
 }
 
+/** The last signal of each member. See docs/decisions/044-signals-are-guarded.md. */
 export class ReplayGuard {
   readonly #last = new Lru<string, Last>(MAX_ORIGINS)
 
@@ -40,12 +42,12 @@ export class ReplayGuard {
     if (last !== undefined && epoch < last.epoch) return 'seen'
     if (last?.epoch === epoch && counter <= last.counter) return 'seen'
     this.#last.set(origin, { epoch, counter })
-    // Of a member that was not heard before nothing was missed that it does not tell now.
+    // The first signal of a member says all that earlier ones could have said.
     if (last?.epoch !== epoch) return 'start'
     return last.counter === 0 || counter === last.counter + 1 ? 'new' : 'gap'
   }
 
-  /** Those to remember over a restart of our own, the longest silent first. */
+  /** The starts to remember over a restart of our own, the longest silent member first. */
   get epochs(): readonly KnownEpoch[] {
     return [...this.#last.entries()].map(([origin, { epoch }]) => ({ origin, epoch }))
   }

@@ -1,8 +1,10 @@
 /**
- * Seals and opens what goes over a broker that is not trusted: AES-256-GCM, with a key for each start
+ * Seals and opens what goes over a broker that is not trusted: AES-256-GCM, with a key for each
+ * start
  * of a member and a counter as the nonce.
  *
- * A sealed signal is `version (1) | salt (16) | counter (8) | ciphertext | tag (16)`; version, salt,
+ * A sealed signal is `version (1) | salt (16) | counter (8) | ciphertext | tag (16)`; version,
+ * salt,
  * counter and the subject are authenticated with it.
  *
  * @module
@@ -13,7 +15,7 @@ import { KIB } from '../../core/limits.ts'
 import { Lru } from '../../lib/lru.ts'
 import type { GroupSecrets } from './group-key.ts'
 
-/** Signals have a few hundred bytes; what is longer is none of ours. */
+/** Signals have a few hundred bytes; longer messages are not ours. */
 export const MAX_SEALED_BYTES: number = 4 * KIB
 
 const VERSION = 1
@@ -26,15 +28,17 @@ const NONCE_BYTES = 12
 
 const ALGORITHM = 'aes-256-gcm'
 
-/** Members whose keys are remembered. Of the others they are derived again, which costs microseconds. */
+/** Members whose keys are remembered. The keys of others are derived again, in microseconds. */
 const MAX_KEYS = 256
 
+/** A signal that was sealed with our key. */
 export interface Opened {
   readonly payload: Uint8Array
   /** Grows with each signal of one start of a member. */
   readonly counter: number
 }
 
+/** Seals signals of this start of the daemon, and opens those of others. */
 export class Sealer {
   readonly #secrets: Pick<GroupSecrets, 'subject' | 'signalKey'>
   readonly #salt = randomBytes(SALT_BYTES)
@@ -66,7 +70,7 @@ export class Sealer {
     return sealed
   }
 
-  /** What was sealed with the key of this group for its subject; `undefined` of anything else. */
+  /** Opens what was sealed with the key of this group for its subject; else `undefined`. */
   open(sealed: Uint8Array): Opened | undefined {
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
     if (bytes.length < HEADER_BYTES + TAG_BYTES || bytes.length > MAX_SEALED_BYTES) return undefined
@@ -86,7 +90,7 @@ export class Sealer {
       if (known === undefined) this.#keys.set(name, key)
       return { payload, counter }
     } catch {
-      // That it is not authentic is all there is to know.
+      // The message is not authentic; the error says no more.
       return undefined
     }
   }

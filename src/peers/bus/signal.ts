@@ -1,6 +1,7 @@
 /**
- * What members tell each other over the bus: which item each has, and where to get it. Never content,
- * and no name of anything.
+ * The signals that members send over the bus: which item each has, and where to get it. They hold
+ * no
+ * content, and no name of anything.
  *
  * @module
  */
@@ -12,7 +13,7 @@ import { parseJson } from '../../lib/utf8.ts'
 import { withoutTrailing } from '../../lib/without-trailing.ts'
 import type { Sealer } from './sealer.ts'
 
-/** Longer ones are no base URLs. */
+/** The longest base URL, in characters. */
 const MAX_URL_LENGTH = 1024
 
 /** `ask` is a `have` and a question: who has something later says so. */
@@ -30,6 +31,7 @@ export interface Signal {
   readonly item: SignalItem | undefined
 }
 
+/** The item in a signal. */
 export interface SignalItem {
   readonly contentId: ContentId
   readonly stamp: Stamp
@@ -66,7 +68,7 @@ export function decodeSignal(bytes: Uint8Array): Signal {
   return { kind, origin, epoch, time, url, item: itemOf(fields) }
 }
 
-/** What came over the bus, once it is known to be of the group. */
+/** A signal that a member of the group has sealed. */
 export interface OpenedSignal {
   readonly signal: Signal
   readonly counter: number
