@@ -8,7 +8,7 @@
 
 import { parseItemType, type ItemType } from './item-type.ts'
 
-/** The two parts of a profile id. */
+/** A type, and the hash of an item of it. */
 export interface ProfileId {
   readonly type: ItemType
   /** The hash as it was written; not empty. */
@@ -26,9 +26,4 @@ export function parseProfileId(text: string): ProfileId | undefined {
   const type = parseItemType(text.slice(0, dash))
   const hash = text.slice(dash + 1)
   return type === undefined || hash === '' ? undefined : { type, hash }
-}
-
-/** Writes a profile id: `Text-2cf2…`. */
-export function formatProfileId({ type, hash }: ProfileId): string {
-  return `${type}-${hash}`
 }
