@@ -51,7 +51,7 @@ export type {
   Revocation,
   Sighting,
 } from './ports/device-registry.ts'
-export type { GroupTime } from './ports/group-time.ts'
+export type { CircleTime } from './ports/circle-time.ts'
 export type {
   AppliedItem,
   InboundBytes,

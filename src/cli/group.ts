@@ -5,7 +5,7 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
-import { placeGroupKey, removeGroupKey } from '../daemon/group-files.ts'
+import { placeCircleKey, removeCircleKey } from '../daemon/circle-files.ts'
 import type { Admin } from '../ports/admin.ts'
 import { printResult, UsageError, type SettingsInvocation } from './command.ts'
 import { tellUnsaved } from './devices.ts'
@@ -32,7 +32,7 @@ async function place(call: SettingsInvocation, text: string | undefined): Promis
   const { path, group, running } = await withAdmin(call, async (admin) => {
     const { running, storage } = await admin.status()
     const own = text === undefined ? {} : { text }
-    return { running, ...(await placeGroupKey({ dataDir: storage.dataDir, replace, ...own })) }
+    return { running, ...(await placeCircleKey({ dataDir: storage.dataDir, replace, ...own })) }
   })
   const bring = [
     'Bring it to every other member, over a way that nobody else reads:',
@@ -49,7 +49,7 @@ async function place(call: SettingsInvocation, text: string | undefined): Promis
 async function leave(call: SettingsInvocation): Promise<number> {
   const { running, unsaved } = await withAdmin(call, async (admin) => {
     const { running, storage } = await admin.status()
-    const username = await removeGroupKey(storage.dataDir)
+    const username = await removeCircleKey(storage.dataDir)
     const unsaved = username === undefined ? undefined : await revoke(admin, username)
     return { running, unsaved }
   })

@@ -28,7 +28,7 @@ export interface Item {
   readonly aliases: readonly string[]
   /** When it last became the current item, in Unix milliseconds. */
   readonly activatedAt: number
-  /** Its place among the items of a group; absent in what earlier versions kept. */
+  /** Its place among the items of a circle; absent in what earlier versions kept. */
   readonly stamp?: Stamp | undefined
 }
 

@@ -1,5 +1,5 @@
 /**
- * When an item was copied or pushed, in an order that all members of a group agree on.
+ * When an item was copied or pushed, in an order that all members of a circle agree on.
  *
  * The member where it happened gives the stamp, once; it travels with the item. Times are of the
  * clock of that member, but never before the stamp of the item that was current there: whatever

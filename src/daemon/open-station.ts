@@ -17,11 +17,11 @@ import { ChangeHub } from '../inbound/change-hub.ts'
 import { ClipboardPipeline } from '../inbound/clipboard-pipeline.ts'
 import type { Member } from '../inbound/stamp-order.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
-import { GroupClock, MEMBER_FILE } from '../peers/group-clock.ts'
+import { CircleClock, MEMBER_FILE } from '../peers/circle-clock.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
-import type { GroupTime } from '../ports/group-time.ts'
+import type { CircleTime } from '../ports/circle-time.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PeerStore } from '../ports/peers.ts'
 import { openDataDirectory, type DataDirectory } from '../storage/data-directory.ts'
@@ -69,7 +69,7 @@ export interface Station extends GatewayPorts {
   readonly devices: JsonDeviceRegistry
   readonly inbound: ClipboardPipeline
   readonly member: Member
-  readonly groupTime: GroupClock
+  readonly circleTime: CircleClock
   readonly peerStore: PeerStore
   /** Writes what is pending, ends workers and timers, and gives the directory back. */
   close(): Promise<void>
@@ -129,9 +129,9 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     const maxTextBytes = options.maxMetadataBytes
     const peerStore = await JsonPeerStore.open(join(directory.path, PEERS_FILE))
     const file = new DiskPrivateFile(join(directory.path, MEMBER_FILE))
-    const groupTime = await GroupClock.open({ file, clock, logger })
-    cleanup.add(() => groupTime.close())
-    const member = createMember(groupTime)
+    const circleTime = await CircleClock.open({ file, clock, logger })
+    cleanup.add(() => circleTime.close())
+    const member = createMember(circleTime)
     const inbound = new ClipboardPipeline({
       staging,
       latest,
@@ -159,7 +159,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
       clock,
       logger,
       member,
-      groupTime,
+      circleTime,
       peerStore,
       close: () => cleanup.run(),
     }
@@ -170,7 +170,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
 }
 
 /** Makes an identity that is new at each start: it tells apart what happened in one millisecond. */
-function createMember(time: GroupTime): Member {
+function createMember(time: CircleTime): Member {
   return {
     id: `m_${randomBytes(8).toString('hex')}`,
     now: () => time.now(),

@@ -12,7 +12,7 @@ import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
-import type { GroupBus } from '../peers/bus/open-group-bus.ts'
+import type { CircleBus } from '../peers/bus/open-circle-bus.ts'
 import { PeerLinks } from '../peers/peer-links.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Admin } from '../ports/admin.ts'
@@ -147,7 +147,7 @@ interface Running extends Parts {
   /** Where the gateway is bound. */
   readonly bound: readonly HostPort[]
   readonly peers: PeerLinks
-  readonly bus: GroupBus | undefined
+  readonly bus: CircleBus | undefined
 }
 
 async function run(parts: Parts): Promise<Daemon> {
@@ -219,26 +219,26 @@ async function startGateway(
  * Opens the bus, and loads nothing of it where none is wanted.
  *
  * @param url Where others reach the gateway, as it is now.
- * @throws {DomainError} as `openGroupBus`.
+ * @throws {DomainError} as `openCircleBus`.
  */
 async function openBus(
   { bus: servers, busCredentials, busCa, maxFileBytes }: Settings,
   station: Station,
   url: () => string,
-): Promise<GroupBus | undefined> {
+): Promise<CircleBus | undefined> {
   if (servers === undefined) return undefined
-  const { openGroupBus, GROUP_KEY_FILE, GROUP_RECORD_FILE } = await import(
-    '../peers/bus/open-group-bus.ts'
+  const { openCircleBus, CIRCLE_KEY_FILE, CIRCLE_RECORD_FILE } = await import(
+    '../peers/bus/open-circle-bus.ts'
   )
   const fileOf = (name: string): DiskPrivateFile =>
     new DiskPrivateFile(join(station.directory.path, name))
-  return openGroupBus({
+  return openCircleBus({
     ...station,
     servers,
     credentialsFile: busCredentials,
     caFile: busCa,
-    keyFile: fileOf(GROUP_KEY_FILE),
-    recordFile: fileOf(GROUP_RECORD_FILE),
+    keyFile: fileOf(CIRCLE_KEY_FILE),
+    recordFile: fileOf(CIRCLE_RECORD_FILE),
     now: station.clock.now(),
     timing: systemTiming,
     maxFileBytes,

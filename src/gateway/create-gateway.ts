@@ -12,7 +12,7 @@ import { createAuthenticate, unauthorized } from './authenticate.ts'
 import { toHttpError } from './domain-errors.ts'
 import { EventStreams } from './event-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
-import { tellGroupTime } from './group-time.ts'
+import { tellCircleTime } from './circle-time.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
 
 /** The listener of the gateway, and a hold on the event streams that it has opened. */
@@ -34,9 +34,9 @@ export interface Gateway extends RequestListener {
 export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gateway {
   const { isDraining = () => false, trustedProxies = [], publicUrl, heartbeatMs } = options
   const streams = new EventStreams({ ...ports, heartbeatMs })
-  const { devices, groupTime } = ports
+  const { devices, circleTime } = ports
   const routes = deviceRoutes(ports, streams, options).map((route) =>
-    groupTime === undefined ? route : tellGroupTime(route, groupTime),
+    circleTime === undefined ? route : tellCircleTime(route, circleTime),
   )
   const listener = createListener<Device>({
     publicRoutes: publicRoutes(options),

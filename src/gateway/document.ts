@@ -26,7 +26,7 @@ import {
 export interface GetDocumentDeps {
   readonly latest: Pick<LatestItem, 'current'>
   readonly devices: Pick<DeviceRegistry, 'find'>
-  readonly groupTime?: { readonly believes: Believes } | undefined
+  readonly circleTime?: { readonly believes: Believes } | undefined
 }
 
 /**
@@ -35,12 +35,12 @@ export interface GetDocumentDeps {
  * Phones poll this: the reply is made once for each item and then only sent.
  */
 export function getDocument(
-  { latest, devices, groupTime }: GetDocumentDeps,
+  { latest, devices, circleTime }: GetDocumentDeps,
   dialect: Dialect,
 ): Handler<Device> {
   const present = remember((item) => makeReply(encodeDocument(item, dialect), tagOf(item)))
   if (dialect === 'sync') {
-    const believes = groupTime?.believes ?? (() => true)
+    const believes = circleTime?.believes ?? (() => true)
     const forPeers = remember((item) =>
       makeReply(encodePeerDocument(item, believes), peerTagOf(item)),
     )

@@ -8,7 +8,7 @@ import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CredentialVerifier } from '../ports/credential-verifier.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
-import type { GroupTime } from '../ports/group-time.ts'
+import type { CircleTime } from '../ports/circle-time.ts'
 import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -24,8 +24,8 @@ export interface GatewayPorts {
   readonly changes: ChangeFeed
   readonly clock: Clock
   readonly logger: Logger
-  /** Needed where there is a group. */
-  readonly groupTime?: GroupTime | undefined
+  /** Needed where there is a circle. */
+  readonly circleTime?: CircleTime | undefined
 }
 
 export interface GatewayOptions {

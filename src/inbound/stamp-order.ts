@@ -1,17 +1,17 @@
 /**
- * Puts what members of a group push into one order, by its stamps.
+ * Puts what members of a circle push into one order, by its stamps.
  *
  * @module
  */
 
 import { DomainError } from '../core/domain-error.ts'
 import { compareStamps, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
-import type { GroupTime } from '../ports/group-time.ts'
+import type { CircleTime } from '../ports/circle-time.ts'
 import type { Origin } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 
-/** This daemon as a member of its group. */
-export interface Member extends GroupTime {
+/** This daemon as a member of its circle. */
+export interface Member extends CircleTime {
   readonly id: string
 }
 
@@ -47,7 +47,7 @@ export class StampOrder {
     return compareStamps(origin.stamp, stampOf(current, this.#believes)) <= 0
   }
 
-  /** The stamp of what becomes current now; `undefined` where there is no group. */
+  /** The stamp of what becomes current now; `undefined` where there is no circle. */
   stampFor(origin: Origin): Stamp | undefined {
     const { latest, member } = this.#deps
     if (origin.kind === 'peer') {

@@ -7,8 +7,8 @@
 import { connectDaemon, type DaemonClient } from '../client/connect-daemon.ts'
 import type { Credentials, Send } from '../client/server.ts'
 import type { Timing } from '../client/timing.ts'
-import { formatGroupTime, GROUP_TIME_HEADER, parseGroupTime } from '../core/group-time.ts'
-import type { GroupTime } from '../ports/group-time.ts'
+import { formatCircleTime, CIRCLE_TIME_HEADER, parseCircleTime } from '../core/circle-time.ts'
+import type { CircleTime } from '../ports/circle-time.ts'
 import { createPeerFetch, type PeerFetchOptions } from './peer-fetch.ts'
 
 /** Where the other daemon is, and how to get in. A `PeerRecord` is one. */
@@ -20,7 +20,7 @@ export interface DaemonAddress extends Credentials {
 /** Options of {@link openClient}. */
 export interface OpenClientOptions extends Omit<PeerFetchOptions, 'timing'> {
   /** Told to the other daemon with each request, and learnt from its answers. */
-  readonly groupTime?: GroupTime | undefined
+  readonly circleTime?: CircleTime | undefined
   readonly timeoutMs?: number | undefined
   readonly timing?: Timing | undefined
 }
@@ -38,19 +38,19 @@ export interface OpenClient extends DaemonClient {
  */
 export function openClient(
   address: DaemonAddress,
-  { groupTime, timeoutMs, refuse, timing }: OpenClientOptions = {},
+  { circleTime, timeoutMs, refuse, timing }: OpenClientOptions = {},
 ): OpenClient {
   const { fetch, close } = createPeerFetch(address.tlsFingerprint, { refuse, timing })
-  const send = groupTime === undefined ? fetch : withGroupTime(fetch, groupTime)
+  const send = circleTime === undefined ? fetch : withCircleTime(fetch, circleTime)
   return { ...connectDaemon(address, { send, timeoutMs, timing }), close }
 }
 
 /** Tells the time with each request. Refusals teach nothing: they may come from a proxy. */
-export function withGroupTime(send: Send, time: GroupTime): Send {
+export function withCircleTime(send: Send, time: CircleTime): Send {
   return async (url, init) => {
-    const headers = { ...init.headers, [GROUP_TIME_HEADER]: formatGroupTime(time.now()) }
+    const headers = { ...init.headers, [CIRCLE_TIME_HEADER]: formatCircleTime(time.now()) }
     const response = await send(url, { ...init, headers })
-    const at = parseGroupTime(response.headers.get(GROUP_TIME_HEADER))
+    const at = parseCircleTime(response.headers.get(CIRCLE_TIME_HEADER))
     if (at !== undefined && (response.ok || response.status === 304)) time.learn(at)
     return response
   }

@@ -10,7 +10,7 @@ import { withoutTrailing } from '../lib/without-trailing.ts'
 import { parseConnectLink } from '../link/connect-link.ts'
 import type { JoinRequest, PeerRecord, PeerStore } from '../ports/peers.ts'
 
-/** A mesh of more is no group of one person any more. */
+/** A mesh of more is no circle of one person any more. */
 const MAX_PEERS = 64
 
 const NAME = /^[^\p{C}\p{Z}/\\]{1,64}$/u

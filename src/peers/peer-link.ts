@@ -21,7 +21,7 @@ import { believedStamp, compareStamps, stampOf, type Believes } from '../core/st
 import { messageOf } from '../lib/describe-failure.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
-import type { GroupTime } from '../ports/group-time.ts'
+import type { CircleTime } from '../ports/circle-time.ts'
 import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -38,7 +38,7 @@ export interface PeerLinkDeps {
   readonly inbound: InboundPipeline
   readonly blobs: Pick<BlobStore, 'receive'>
   readonly changes: ChangeFeed
-  readonly groupTime: Pick<GroupTime, 'believes'>
+  readonly circleTime: Pick<CircleTime, 'believes'>
   readonly timing: Timing
   readonly logger: Logger
   /** Id of this member, for items that have no stamp. */
@@ -161,7 +161,7 @@ export class PeerLink {
     if (!this.#isConnected) return undefined
     const { current } = this.#deps.latest
     const document = this.#remote
-    const plan = planMove(current, document, this.#deps.groupTime.believes)
+    const plan = planMove(current, document, this.#deps.circleTime.believes)
     if (plan === 'pull' && document !== undefined) return { kind: 'pull', document }
     return plan === 'push' && current !== undefined ? { kind: 'push', stored: current } : undefined
   }
@@ -179,9 +179,9 @@ export class PeerLink {
 
   async #push(stored: StoredItem, signal: AbortSignal): Promise<void> {
     const { item } = stored
-    const { memberId, groupTime } = this.#deps
+    const { memberId, circleTime } = this.#deps
     const own = item.stamp ?? { at: item.activatedAt, member: memberId }
-    const stamp = believedStamp(own, groupTime.believes)
+    const stamp = believedStamp(own, circleTime.believes)
     const before = this.#remote
     const contentId = await pushItem({ stored, stamp }, { ...this.#deps, signal })
     if (contentId === item.contentId) {
@@ -190,7 +190,7 @@ export class PeerLink {
       if (this.#remote === before) {
         this.#remote = { ...SENT, type, text, dataName, mediaType, contentId, stamp }
       }
-    } else if (before?.stamp !== undefined && !groupTime.believes(before.stamp.at)) {
+    } else if (before?.stamp !== undefined && !circleTime.believes(before.stamp.at)) {
       throw new DomainError('STAMP_AHEAD', AHEAD_THERE)
     }
     // Otherwise something newer is there, of which the watch will tell.

@@ -9,7 +9,7 @@ import { systemTiming, type Timing } from '../client/timing.ts'
 import { isTooSlow } from '../client/watchdog.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { Subscribers } from '../lib/subscribers.ts'
-import type { GroupTime } from '../ports/group-time.ts'
+import type { CircleTime } from '../ports/circle-time.ts'
 import type { JoinRequest, PeerRecord, Peers, PeerStore, PeerSummary } from '../ports/peers.ts'
 import { openClient, type OpenClient } from './open-client.ts'
 import { PeerBook } from './peer-book.ts'
@@ -18,7 +18,7 @@ import { PeerLink, type PeerLinkDeps } from './peer-link.ts'
 /** The ports of all links, and where they are kept. */
 export interface PeerLinksDeps extends Omit<PeerLinkDeps, 'client' | 'timing' | 'onChange'> {
   readonly store: PeerStore
-  readonly groupTime: GroupTime
+  readonly circleTime: CircleTime
 }
 
 interface OpenLink {
@@ -74,7 +74,7 @@ export class PeerLinks implements Peers {
   }
 
   #connect(record: PeerRecord): void {
-    const client = openClient(record, { groupTime: this.#deps.groupTime })
+    const client = openClient(record, { circleTime: this.#deps.circleTime })
     const link = new PeerLink(record.name, {
       ...this.#deps,
       client,

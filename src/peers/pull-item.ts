@@ -13,7 +13,7 @@ import { DomainError } from '../core/domain-error.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { believedStamp } from '../core/stamp.ts'
 import type { BlobStore, HashedBlob } from '../ports/blob.ts'
-import type { GroupTime } from '../ports/group-time.ts'
+import type { CircleTime } from '../ports/circle-time.ts'
 import type { InboundBytes, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import { openDownload } from './resumed-download.ts'
@@ -25,7 +25,7 @@ export interface PullItemDeps {
   readonly inbound: InboundPipeline
   readonly blobs: Pick<BlobStore, 'receive'>
   readonly timing: Timing
-  readonly groupTime: Pick<GroupTime, 'believes'>
+  readonly circleTime: Pick<CircleTime, 'believes'>
   readonly maxFileBytes: number
   readonly signal: AbortSignal
 }
@@ -37,12 +37,12 @@ export interface PullItemDeps {
  *   reason of the signal.
  */
 export async function pullItem(document: LatestStamped, deps: PullItemDeps): Promise<void> {
-  const { latest, inbound, groupTime } = deps
+  const { latest, inbound, circleTime } = deps
   const { type, text, dataName, hash, mediaType } = document
   if (document.stamp === undefined) {
     throw new ClientError('BAD_ANSWER', { reason: 'the item has no stamp' })
   }
-  const stamp = believedStamp(document.stamp, groupTime.believes)
+  const stamp = believedStamp(document.stamp, circleTime.believes)
   const origin = { kind: 'peer', stamp, deviceId: undefined } as const
   // The bytes may be here under another name and type: the pipeline gives them those of the
   // document.

@@ -1,5 +1,5 @@
 /**
- * Port: the message bus of a group, and what its owner sees of it.
+ * Port: the message bus of a circle, and what its owner sees of it.
  *
  * @module
  */
@@ -19,11 +19,11 @@ export interface BusStatus {
   readonly state: BusState
   /** The last failure, until the bus is well again. */
   readonly error: string | undefined
-  /** Fingerprint of the group key: the same for all members. */
+  /** Fingerprint of the circle key: the same for all members. */
   readonly group: string
   /** Other members that were heard of in the last ten minutes. */
   readonly members: number
-  /** Signals that the group key did not open, since the start. */
+  /** Signals that the circle key did not open, since the start. */
   readonly refused: number
 }
 

@@ -15,7 +15,7 @@ import type { Login } from './device-registry.ts'
 export type Origin =
   | ({ readonly kind: 'device' } & Login)
   | { readonly kind: 'clipboard' }
-  /** Another member of the group; with `deviceId` it pushed the item, else we pulled it. */
+  /** Another member of the circle; with `deviceId` it pushed the item, else we pulled it. */
   | ({ readonly kind: 'peer'; readonly stamp: Stamp } & (Login | { readonly deviceId: undefined }))
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../../src/core/group-time.ts'
+import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../../src/core/circle-time.ts'
 import {
   believedStamp,
   compareStamps,

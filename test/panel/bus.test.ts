@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { mintGroupKey } from '../../src/peers/bus/group-key.ts'
+import { mintCircleKey } from '../../src/peers/bus/circle-key.ts'
 import { startBroker } from '../peers/bus/support/nats-broker.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -12,7 +12,7 @@ describe('the bus in the panel', needs('chromium', 'nats-server'), () => {
     const broker = await startBroker(t)
     const folder = await temporaryFolder(t)
     await mkdir(join(folder, 'data'), { mode: 0o700 })
-    await writeFile(join(folder, 'data', 'group.key'), mintGroupKey(), { mode: 0o600 })
+    await writeFile(join(folder, 'data', 'group.key'), mintCircleKey(), { mode: 0o600 })
     const args = ['--clipboard', 'none', '--bus', broker.url]
     const panel = await openPanel(t, { folder, args })
     const daemon = panel.page.getByRole('region', { name: 'This daemon' })

@@ -1,5 +1,5 @@
 import { before, describe, it } from 'node:test'
-import { GroupModel } from './support/group-model.ts'
+import { CircleModel } from './support/circle-model.ts'
 import { useProgram } from './support/topology.ts'
 
 /** `make model RUNS=200`; one run again with `make model RUNS=1 MODEL_SEED=n`. */
@@ -9,7 +9,7 @@ const first = Number(process.env['MODEL_SEED'] ?? 1 + Math.floor(Math.random() *
 const program = useProgram()
 
 /** By seed. */
-const underWay = new Map<number, GroupModel>()
+const underWay = new Map<number, CircleModel>()
 
 before(() => {
   console.log(`MODEL_SEED=${first} RUNS=${runs}`)
@@ -23,7 +23,7 @@ before(() => {
 describe('a group to which anything happens', { concurrency: 2 }, () => {
   for (let seed = first; seed < first + runs; seed += 1) {
     it(`has one item, and lost none that was acknowledged (MODEL_SEED=${seed})`, async (t) => {
-      const model = new GroupModel(t, program(), seed)
+      const model = new CircleModel(t, program(), seed)
       underWay.set(seed, model)
       await model.run().catch((error: unknown) => {
         throw new Error(`MODEL_SEED=${seed}\n${model.story}`, { cause: error })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { SendInit } from '../../src/client/server.ts'
-import { withGroupTime } from '../../src/peers/open-client.ts'
-import type { GroupTime } from '../../src/ports/group-time.ts'
+import { withCircleTime } from '../../src/peers/open-client.ts'
+import type { CircleTime } from '../../src/ports/circle-time.ts'
 
 function watchTime() {
   const learnt: number[] = []
-  const time: GroupTime = {
+  const time: CircleTime = {
     now: () => 1_700_000_000_000,
     learn: (at) => void learnt.push(at),
     believes: () => true,
@@ -20,7 +20,7 @@ const INIT: SendInit = { method: 'GET', headers: { accept: 'a/b' }, signal }
 describe('requests to another member', () => {
   it('say the time of the group, and everything else as before', async () => {
     const sent: unknown[] = []
-    const send = withGroupTime(async (url, { method, headers }) => {
+    const send = withCircleTime(async (url, { method, headers }) => {
       sent.push([url, method, headers])
       return new Response()
     }, watchTime().time)
@@ -46,7 +46,7 @@ describe('requests to another member', () => {
       [503, '13'],
     ] as const) {
       const headers = { 'X-Clipgate-Time': value }
-      const send = withGroupTime(async () => new Response(null, { status, headers }), time)
+      const send = withCircleTime(async () => new Response(null, { status, headers }), time)
       assert.equal((await send('http://node/', INIT)).status, status)
     }
     assert.deepEqual(learnt, [1, 2, 3])

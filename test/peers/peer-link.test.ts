@@ -7,7 +7,7 @@ import { systemTiming } from '../../src/client/timing.ts'
 import { openClient } from '../../src/peers/open-client.ts'
 import { PeerLink } from '../../src/peers/peer-link.ts'
 import { defer } from '../support/defer.ts'
-import { startMember } from './support/group.ts'
+import { startMember } from './support/circle.ts'
 
 const DOCUMENT = {
   type: 'File',

@@ -11,7 +11,7 @@ import { Offer, pullOffer } from '../../src/peers/bus/pull-offer.ts'
 import { openClient } from '../../src/peers/open-client.ts'
 import { PeerLink } from '../../src/peers/peer-link.ts'
 import { Mailbox } from '../support/mailbox.ts'
-import { startMember, type TestMember } from './support/group.ts'
+import { startMember, type TestMember } from './support/circle.ts'
 
 type Document = Readonly<Record<string, unknown>>
 
@@ -178,7 +178,7 @@ describe('an announced item that is too large', () => {
           ...options,
           timing: systemTiming,
           secrets: { username: 'group_0123456789abcdef', password: 'a password of the group' },
-          groupTime: { now: () => 0, learn: () => undefined, believes: () => true },
+          circleTime: { now: () => 0, learn: () => undefined, believes: () => true },
           maxFileBytes: 1024 * MIB,
           ownUrl: () => member.url,
         }),

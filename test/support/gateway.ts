@@ -12,7 +12,7 @@ import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
 import type { Member } from '../../src/inbound/stamp-order.ts'
 import type { Clock } from '../../src/lib/clock.ts'
-import type { GroupTime } from '../../src/ports/group-time.ts'
+import type { CircleTime } from '../../src/ports/circle-time.ts'
 import type { StagingArea } from '../../src/ports/staging-area.ts'
 import { CaptureLogger } from './capture-logger.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -29,7 +29,7 @@ export interface ServeGatewayOptions extends Partial<GatewayOptions> {
   readonly staging?: Partial<StagingArea>
   /** Makes it a member of a group. */
   readonly member?: Member
-  readonly groupTime?: GroupTime
+  readonly circleTime?: CircleTime
   /** The time of the ports, instead of the fake clock that is returned. */
   readonly realTime?: Clock
 }
@@ -51,7 +51,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const latest = new MemoryLatestItem()
   const changes = new ChangeHub()
   const maxTextBytes = options.maxMetadataBytes
-  const { member, groupTime } = options
+  const { member, circleTime } = options
   const devices = new MemoryDeviceRegistry(() => clock.now())
   const inbound = new ClipboardPipeline({
     staging,
@@ -65,7 +65,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   })
   const verifier = new FakeVerifier(devices)
 
-  const ports = { devices, verifier, latest, staging, inbound, changes, clock, logger, groupTime }
+  const ports = { devices, verifier, latest, staging, inbound, changes, clock, logger, circleTime }
   const gateway = createGateway(ports, { version: '1.2.3', ...options })
   const server = createServer(gateway).on('checkContinue', gateway)
   const port = await listen(t, server)

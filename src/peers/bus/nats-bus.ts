@@ -1,5 +1,5 @@
 /**
- * A broker of NATS core as the bus of a group. Nothing is stored there, and nothing is
+ * A broker of NATS core as the bus of a circle. Nothing is stored there, and nothing is
  * acknowledged.
  *
  * The connection is made anew here, and not by the client: its own attempts cannot be ended while a

@@ -1,6 +1,6 @@
 /**
  * Gets an item that was announced on the bus: over HTTP, from one of the members that have it, with
- * the credential of the group.
+ * the credential of the circle.
  *
  * @module
  */
@@ -10,16 +10,16 @@ import { ClientError } from '../../client/client-error.ts'
 import type { Download, DownloadOptions } from '../../client/download.ts'
 import type { ContentId } from '../../core/content-id.ts'
 import { believedStamp, compareStamps, stampOf, type Stamp } from '../../core/stamp.ts'
-import type { GroupTime } from '../../ports/group-time.ts'
+import type { CircleTime } from '../../ports/circle-time.ts'
 import { isLoopbackAddress } from '../check-connection.ts'
 import { openClient, type OpenClient } from '../open-client.ts'
 import { pullItem, type PullItemDeps } from '../pull-item.ts'
-import type { GroupSecrets } from './group-key.ts'
+import type { CircleSecrets } from './circle-key.ts'
 
 /** Sources that are remembered: one is needed, and the others are spare. */
 const MAX_SOURCES = 4
 
-/** An item that members of the group have, and this one does not: what it is, and where it is. */
+/** An item that members of the circle have, and this one does not: what it is, and where it is. */
 export class Offer {
   readonly stamp: Stamp
   readonly contentId: ContentId
@@ -56,11 +56,11 @@ export class Offer {
 }
 
 /** What a pull needs besides the offer. */
-export interface PullOfferDeps extends Omit<PullItemDeps, 'client' | 'groupTime'> {
+export interface PullOfferDeps extends Omit<PullItemDeps, 'client' | 'circleTime'> {
   /** Base URL of our own gateway. */
   readonly ownUrl: () => string
-  readonly secrets: Pick<GroupSecrets, 'username' | 'password'>
-  readonly groupTime: GroupTime
+  readonly secrets: Pick<CircleSecrets, 'username' | 'password'>
+  readonly circleTime: CircleTime
   /** Told of the stamp of what is about to become current. */
   readonly onStamp: (stamp: Stamp) => void
   /** A source broke off: others would be of use. */
@@ -88,23 +88,23 @@ export async function pullOffer(offer: Offer, deps: PullOfferDeps): Promise<void
 }
 
 async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise<void> {
-  const { secrets, signal, latest, onStamp, groupTime } = deps
-  // There our own programs listen, and none of them gets the credential of the group.
+  const { secrets, signal, latest, onStamp, circleTime } = deps
+  // There our own programs listen, and none of them gets the credential of the circle.
   const isAllowed = isLoopback(deps.ownUrl())
   if (!isAllowed && isLoopback(url)) throw atLoopback()
   // A name may lead there as well, and so may another source.
   const refuse = (address: string): Error | undefined =>
     !isAllowed && isLoopbackAddress(address) ? atLoopback() : undefined
   const open = (base: string): OpenClient =>
-    openClient({ ...secrets, url: base }, { refuse, groupTime })
+    openClient({ ...secrets, url: base }, { refuse, circleTime })
   let client = open(url)
   try {
     const document = await client.latest({ signal })
     const current = latest.current?.item
-    const stamp = document.stamp && believedStamp(document.stamp, groupTime.believes)
+    const stamp = document.stamp && believedStamp(document.stamp, circleTime.believes)
     const isLater =
       current === undefined ||
-      (stamp !== undefined && compareStamps(stamp, stampOf(current, groupTime.believes)) > 0)
+      (stamp !== undefined && compareStamps(stamp, stampOf(current, circleTime.believes)) > 0)
     if (!isLater || stamp === undefined) throw new Error('A member does not have the item any more')
     onStamp(stamp)
 

@@ -13,7 +13,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { KIB } from '../../core/limits.ts'
 import { Lru } from '../../lib/lru.ts'
-import type { GroupSecrets } from './group-key.ts'
+import type { CircleSecrets } from './circle-key.ts'
 
 /** Signals have a few hundred bytes; longer messages are not ours. */
 export const MAX_SEALED_BYTES: number = 4 * KIB
@@ -40,14 +40,14 @@ export interface Opened {
 
 /** Seals signals of this start of the daemon, and opens those of others. */
 export class Sealer {
-  readonly #secrets: Pick<GroupSecrets, 'subject' | 'signalKey'>
+  readonly #secrets: Pick<CircleSecrets, 'subject' | 'signalKey'>
   readonly #salt = randomBytes(SALT_BYTES)
   readonly #key: Uint8Array
   /** By salt; only of those that have sealed something that could be opened. */
   readonly #keys = new Lru<string, Uint8Array>(MAX_KEYS)
   #counter = 0
 
-  constructor(secrets: Pick<GroupSecrets, 'subject' | 'signalKey'>) {
+  constructor(secrets: Pick<CircleSecrets, 'subject' | 'signalKey'>) {
     this.#secrets = secrets
     this.#key = this.#deriveKey(this.#salt)
   }
@@ -70,7 +70,7 @@ export class Sealer {
     return sealed
   }
 
-  /** Opens what was sealed with the key of this group for its subject; else `undefined`. */
+  /** Opens what was sealed with the key of this circle for its subject; else `undefined`. */
   open(sealed: Uint8Array): Opened | undefined {
     const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
     if (bytes.length < HEADER_BYTES + TAG_BYTES || bytes.length > MAX_SEALED_BYTES) return undefined

@@ -23,7 +23,7 @@ export interface Signal {
   readonly origin: string
   /** Grows with each start of that member. */
   readonly epoch: number
-  /** The time of the group as that member knows it, in Unix milliseconds. */
+  /** The time of the circle as that member knows it, in Unix milliseconds. */
   readonly time: number
   /** Base URL of its gateway, without a slash at its end. */
   readonly url: string
@@ -68,7 +68,7 @@ export function decodeSignal(bytes: Uint8Array): Signal {
   return { kind, origin, epoch, time, url, item: itemOf(fields) }
 }
 
-/** A signal that a member of the group has sealed. */
+/** A signal that a member of the circle has sealed. */
 export interface OpenedSignal {
   readonly signal: Signal
   readonly counter: number

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { deriveSecrets, parseGroupKey } from '../../../src/peers/bus/group-key.ts'
+import { deriveSecrets, parseCircleKey } from '../../../src/peers/bus/circle-key.ts'
 import { makeCertificate } from '../../support/certificates.ts'
 import { needs } from '../../support/requirements.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -57,7 +57,7 @@ describe('a broker that wants credentials', needs('nats-server'), () => {
   it('lets those in that have a credentials file, also a new one, and nobody else', async (t) => {
     const folder = await temporaryFolder(t)
     const key = newKey()
-    const { subject } = deriveSecrets(parseGroupKey(key))
+    const { subject } = deriveSecrets(parseCircleKey(key))
     const accounts = createAccounts()
     const { url } = await startBroker(t, { config: accounts.config })
     const [good, bad] = [join(folder, 'good.creds'), join(folder, 'bad.creds')]

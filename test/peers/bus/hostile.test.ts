@@ -10,9 +10,9 @@ import { describe, it, type TestContext } from 'node:test'
 import type { NatsConnection } from '@nats-io/transport-node'
 import {
   deriveSecrets,
-  parseGroupKey,
-  type GroupSecrets,
-} from '../../../src/peers/bus/group-key.ts'
+  parseCircleKey,
+  type CircleSecrets,
+} from '../../../src/peers/bus/circle-key.ts'
 import { Sealer } from '../../../src/peers/bus/sealer.ts'
 import { encodeSignal } from '../../../src/peers/bus/signal.ts'
 import { MIB } from '../../../src/core/limits.ts'
@@ -34,7 +34,7 @@ function tap(connection: NatsConnection, subject: string): Uint8Array[] {
 async function openPair(t: TestContext) {
   const broker = await startBroker(t)
   const key = newKey()
-  const { subject } = deriveSecrets(parseGroupKey(key))
+  const { subject } = deriveSecrets(parseCircleKey(key))
   const tester = await connectTester(t, broker)
   const signals = tap(tester, subject)
   await tester.flush()
@@ -116,7 +116,7 @@ describe('a broker that is not to be trusted', needs('nats-server'), () => {
       config: 'write_deadline: "200ms"\nmax_payload: 8192\nmax_pending: 16777216\n',
     })
     const key = newKey()
-    const { subject } = deriveSecrets(parseGroupKey(key))
+    const { subject } = deriveSecrets(parseCircleKey(key))
     const [a, b] = [
       await startOnBus(t, { key, url: broker.url }),
       await startOnBus(t, { key, url: broker.url }),
@@ -140,7 +140,7 @@ describe('a broker that is not to be trusted', needs('nats-server'), () => {
   it('cannot make a member grow with a flood, of its own group or not', async (t) => {
     const broker = await startBroker(t)
     const key = newKey()
-    const secrets = deriveSecrets(parseGroupKey(key))
+    const secrets = deriveSecrets(parseCircleKey(key))
     const a = await startOnBus(t, { key, url: broker.url })
     await a.phone.pushText('x')
     const tester = await connectTester(t, broker)
@@ -179,7 +179,7 @@ const FLOODS = 6
 const BOUND: number = 64 * MIB
 
 /** As long as one may be, of one of many members, about an item that is older than any. */
-function validSignal(index: number, secrets: GroupSecrets): Uint8Array {
+function validSignal(index: number, secrets: CircleSecrets): Uint8Array {
   const origin = `m_${(index % 3000).toString(16).padStart(16, '0')}`
   const stamp = { at: 1, member: origin }
   return new Sealer(secrets).seal(

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { systemTiming } from '../../../src/client/timing.ts'
 import { Offer, pullOffer } from '../../../src/peers/bus/pull-offer.ts'
-import { startMember, type TestMember } from '../support/group.ts'
+import { startMember, type TestMember } from '../support/circle.ts'
 
 const SECRETS = { username: 'group_0123456789abcdef', password: 'a password of the group' }
 
@@ -22,7 +22,7 @@ function pull(into: TestMember, offer: Offer, ownUrl: string = into.url): Promis
     ...into,
     timing: systemTiming,
     secrets: SECRETS,
-    groupTime: { now: () => 0, learn: () => undefined, believes: () => true },
+    circleTime: { now: () => 0, learn: () => undefined, believes: () => true },
     maxFileBytes: 1000,
     signal: new AbortController().signal,
     ownUrl: () => ownUrl,

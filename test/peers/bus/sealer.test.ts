@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { deriveSecrets } from '../../../src/peers/bus/group-key.ts'
+import { deriveSecrets } from '../../../src/peers/bus/circle-key.ts'
 import { MAX_SEALED_BYTES, Sealer } from '../../../src/peers/bus/sealer.ts'
 import fc from '../../support/property.ts'
 

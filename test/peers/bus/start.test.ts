@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { loadSettings } from '../../../src/daemon/load-settings.ts'
 import { startDaemon } from '../../../src/daemon/start-daemon.ts'
-import { deriveSecrets, mintGroupKey, parseGroupKey } from '../../../src/peers/bus/group-key.ts'
+import { deriveSecrets, mintCircleKey, parseCircleKey } from '../../../src/peers/bus/circle-key.ts'
 import { loadNats } from '../../../src/peers/bus/nats-bus.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { daemonCommand, startDaemonProcess } from '../../support/daemon-process.ts'
@@ -36,7 +36,7 @@ describe('clipgate group', () => {
     const { stdout } = await run('group', 'new')
     const path = join(folder, 'data', 'group.key')
     const text = await readFile(path, 'utf8')
-    const { id } = deriveSecrets(parseGroupKey(text))
+    const { id } = deriveSecrets(parseCircleKey(text))
     assert.equal((await stat(path)).mode & 0o777, 0o600)
     assert.ok(stdout.includes(path) && stdout.includes(id), stdout)
     assert.ok(!stdout.includes(text.trim().slice(-43)), 'the key is shown')
@@ -52,7 +52,7 @@ describe('clipgate group', () => {
 
   it('takes the key of another member from stdin, and nothing else', async (t) => {
     const folder = await temporaryFolder(t)
-    const key = mintGroupKey()
+    const key = mintCircleKey()
     const { run } = daemonCommand(folder)
     const give = (text: string) => {
       const running = run('group', 'import', '--json')
@@ -64,17 +64,17 @@ describe('clipgate group', () => {
     await assert.rejects(give('no key at all\n'), /group key/)
     await assert.rejects(stat(join(folder, 'data', 'group.key')), /ENOENT/)
     const { group } = JSON.parse((await give(key)).stdout)
-    assert.equal(group, deriveSecrets(parseGroupKey(key)).id)
+    assert.equal(group, deriveSecrets(parseCircleKey(key)).id)
     assert.equal(await readFile(join(folder, 'data', 'group.key'), 'utf8'), key)
   })
 
   it('leaves: the key is gone, and nobody of the group can read any more', async (t) => {
     const folder = await temporaryFolder(t)
     await mkdir(join(folder, 'data'), { mode: 0o700 })
-    const key = mintGroupKey()
+    const key = mintCircleKey()
     await writeFile(join(folder, 'data', 'group.key'), key, { mode: 0o600 })
     const daemon = await startDaemonProcess(t, { folder, args: ['--headless', '--bus', NOWHERE] })
-    const { username, password } = deriveSecrets(parseGroupKey(key))
+    const { username, password } = deriveSecrets(parseCircleKey(key))
     const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
     const read = () => fetch(`${daemon.ready.gateway}/Sync.json`, { headers: { authorization } })
     assert.equal((await read()).status, 200)
@@ -114,7 +114,7 @@ describe('a start with a bus', () => {
     await writeFile(path, 'clipgate-group-key-1:AAAA\n', { mode: 0o600 })
     const damaged = await fails(folder, ...serve)
     assert.match(damaged.stderr, /group\.key: it is damaged; copy it again/)
-    await writeFile(path, mintGroupKey(), { mode: 0o600 })
+    await writeFile(path, mintCircleKey(), { mode: 0o600 })
     for (const option of ['--bus-credentials', '--bus-ca']) {
       const { code, stderr } = await fails(folder, ...serve, option, join(folder, 'nothing'))
       assert.equal(code, 1)
@@ -143,7 +143,7 @@ describe('a start with a bus', () => {
   it('warns of nothing secret, also at the most talkative level', async (t) => {
     const folder = await temporaryFolder(t)
     await daemonCommand(folder).run('group', 'new')
-    const key = parseGroupKey(await readFile(join(folder, 'data', 'group.key'), 'utf8'))
+    const key = parseCircleKey(await readFile(join(folder, 'data', 'group.key'), 'utf8'))
     const daemon = await startDaemonProcess(t, {
       folder,
       args: ['--headless', '--bus', NOWHERE, '--log-level', 'debug'],

@@ -36,7 +36,7 @@ const pulling = pullOffer(offer, {
   maxFileBytes: 1000,
   signal: new AbortController().signal,
   secrets: { username: 'group_0123456789abcdef', password: 'a password of the group' },
-  groupTime: { now: () => 0, learn: () => undefined, believes: () => true },
+  circleTime: { now: () => 0, learn: () => undefined, believes: () => true },
   ownUrl: () => ownUrl,
   onStamp: () => undefined,
   onTrouble: () => undefined,

@@ -7,13 +7,13 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { mintGroupKey } from '../../../../src/peers/bus/group-key.ts'
+import { mintCircleKey } from '../../../../src/peers/bus/circle-key.ts'
 import type { DaemonOptions, DaemonProcess } from '../../../support/daemon-process.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 import { startMemberDaemon, type MemberDaemon } from '../../support/daemons.ts'
 import { ItemLog } from '../../support/item-log.ts'
 
-export const newKey = mintGroupKey
+export const newKey = mintCircleKey
 
 export interface BusDaemonOptions extends DaemonOptions {
   readonly key: string

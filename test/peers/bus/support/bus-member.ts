@@ -9,11 +9,11 @@ import type { ContentId } from '../../../../src/core/content-id.ts'
 import type { Item } from '../../../../src/core/item.ts'
 import { stampAfter, stampOf, type Stamp } from '../../../../src/core/stamp.ts'
 import { ChangeHub } from '../../../../src/inbound/change-hub.ts'
-import { deriveSecrets, type GroupSecrets } from '../../../../src/peers/bus/group-key.ts'
-import { GroupMember, type GroupMemberDeps } from '../../../../src/peers/bus/group-member.ts'
-import { GroupRecord } from '../../../../src/peers/bus/group-record.ts'
+import { deriveSecrets, type CircleSecrets } from '../../../../src/peers/bus/circle-key.ts'
+import { CircleMember, type CircleMemberDeps } from '../../../../src/peers/bus/circle-member.ts'
+import { CircleRecord } from '../../../../src/peers/bus/circle-record.ts'
 import { Sealer } from '../../../../src/peers/bus/sealer.ts'
-import { GroupClock } from '../../../../src/peers/group-clock.ts'
+import { CircleClock } from '../../../../src/peers/circle-clock.ts'
 import type { StoredItem } from '../../../../src/ports/latest-item.ts'
 import { CaptureLogger } from '../../../support/capture-logger.ts'
 import type { FakeClock } from '../../../support/fake-clock.ts'
@@ -21,10 +21,10 @@ import { sha256 } from '../../../support/hashes.ts'
 import { MemoryPrivateFile } from '../../../support/memory-private-file.ts'
 import { FakeBroker } from './fake-bus.ts'
 
-export class TestGroup {
+export class TestCircle {
   readonly broker = new FakeBroker()
   readonly clock: FakeClock
-  readonly secrets: GroupSecrets
+  readonly secrets: CircleSecrets
   /** By URL. */
   readonly members = new Map<string, BusMember>()
 
@@ -38,10 +38,10 @@ export class TestGroup {
     name: string,
     { file = new MemoryPrivateFile(), ...more }: StartOptions = {},
   ): Promise<BusMember> {
-    const record = await GroupRecord.open(file, this.secrets.id, 0)
+    const record = await CircleRecord.open(file, this.secrets.id, 0)
     const clock = { now: () => this.clock.now() + (more.aheadMs ?? 0) }
     const logger = new CaptureLogger()
-    const time = await GroupClock.open({ file: new MemoryPrivateFile(), clock, logger })
+    const time = await CircleClock.open({ file: new MemoryPrivateFile(), clock, logger })
     const member = new BusMember(this, name, file, { record, time }, more)
     this.members.set(member.url, member)
     member.group.start()
@@ -51,8 +51,8 @@ export class TestGroup {
 
 export interface StartOptions {
   readonly file?: MemoryPrivateFile
-  readonly pull?: GroupMemberDeps['pull']
-  readonly sealer?: GroupMemberDeps['sealer']
+  readonly pull?: CircleMemberDeps['pull']
+  readonly sealer?: CircleMemberDeps['sealer']
   /** By how much its clock is ahead. */
   readonly aheadMs?: number
   /** What chance decides; 0 unless said. */
@@ -60,25 +60,25 @@ export interface StartOptions {
 }
 
 interface Kept {
-  readonly record: GroupRecord
-  readonly time: GroupClock
+  readonly record: CircleRecord
+  readonly time: CircleClock
 }
 
 export class BusMember {
   readonly url: string
   readonly file: MemoryPrivateFile
   readonly bus
-  readonly group: GroupMember
+  readonly group: CircleMember
   readonly logger = new CaptureLogger()
   /** What was pulled, and from where. */
   readonly pulls: string[] = []
   readonly #changes = new ChangeHub()
-  readonly #record: GroupRecord
-  readonly time: GroupClock
+  readonly #record: CircleRecord
+  readonly time: CircleClock
   current: StoredItem | undefined
 
   constructor(
-    group: TestGroup,
+    group: TestCircle,
     name: string,
     file: MemoryPrivateFile,
     { record, time }: Kept,
@@ -90,14 +90,14 @@ export class BusMember {
     this.#record = record
     this.bus = group.broker.connect()
     const { clock } = group
-    this.group = new GroupMember({
+    this.group = new CircleMember({
       bus: this.bus,
       brokers: ['nats://fake'],
       secrets: group.secrets,
       sealer: more.sealer ?? new Sealer(group.secrets),
       record,
       latest: this,
-      groupTime: this.time,
+      circleTime: this.time,
       changes: this.#changes,
       timing: {
         monotonic: () => clock.monotonic(),

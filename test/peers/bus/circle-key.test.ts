@@ -2,25 +2,25 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
   deriveSecrets,
-  formatGroupKey,
-  isGroupUsername,
-  mintGroupKey,
-  parseGroupKey,
-} from '../../../src/peers/bus/group-key.ts'
+  formatCircleKey,
+  isCircleUsername,
+  mintCircleKey,
+  parseCircleKey,
+} from '../../../src/peers/bus/circle-key.ts'
 import { isUsername } from '../../../src/devices/credential-rules.ts'
 import fc from '../../support/property.ts'
 
 describe('a group key', () => {
   it('is one line of text, another one each time, and comes back as it was', () => {
-    const [a, b] = [mintGroupKey(), mintGroupKey()]
+    const [a, b] = [mintCircleKey(), mintCircleKey()]
     assert.notEqual(a, b)
     assert.match(a, /^clipgate-group-key-1:[A-Za-z0-9_-]{43}\n$/)
-    assert.equal(formatGroupKey(parseGroupKey(a)), a)
-    assert.equal(formatGroupKey(parseGroupKey(`${a.trim()}\r\n`)), a)
+    assert.equal(formatCircleKey(parseCircleKey(a)), a)
+    assert.equal(formatCircleKey(parseCircleKey(`${a.trim()}\r\n`)), a)
   })
 
   it('is taken in its one spelling, and refused with a TypeError otherwise, unquoted', () => {
-    const key = mintGroupKey().trim()
+    const key = mintCircleKey().trim()
     const bad = [
       '',
       key.slice(0, -1),
@@ -32,7 +32,7 @@ describe('a group key', () => {
     ]
     for (const text of bad) {
       assert.throws(
-        () => parseGroupKey(text),
+        () => parseCircleKey(text),
         (error) => {
           return error instanceof TypeError && !error.message.includes(key.slice(-20))
         },
@@ -43,7 +43,7 @@ describe('a group key', () => {
       fc.property(fc.string(), (text) => {
         try {
           assert.equal(
-            formatGroupKey(parseGroupKey(`clipgate-group-key-1:${text}`)).trim(),
+            formatCircleKey(parseCircleKey(`clipgate-group-key-1:${text}`)).trim(),
             `clipgate-group-key-1:${text}`.trim(),
           )
         } catch (error) {
@@ -54,14 +54,14 @@ describe('a group key', () => {
   })
 
   it('gives everybody who has it the same credential and subject, and others none of them', () => {
-    const key = parseGroupKey(mintGroupKey())
+    const key = parseCircleKey(mintCircleKey())
     const [a, same, other] = [
       deriveSecrets(key),
       deriveSecrets(Buffer.from(key)),
-      deriveSecrets(parseGroupKey(mintGroupKey())),
+      deriveSecrets(parseCircleKey(mintCircleKey())),
     ]
     assert.deepEqual(a, same)
-    assert.ok(isUsername(a.username) && isGroupUsername(a.username), a.username)
+    assert.ok(isUsername(a.username) && isCircleUsername(a.username), a.username)
     assert.match(a.subject, /^clipgate\.[0-9a-f]{16}$/)
     for (const name of ['id', 'subject', 'username', 'password', 'signalKey'] as const) {
       assert.notDeepEqual(a[name], other[name], name)

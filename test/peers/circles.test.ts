@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { join, startMember, type TestMember } from './support/group.ts'
+import { join, startMember, type TestMember } from './support/circle.ts'
 
 /** Who joins whom, by index. */
 const TOPOLOGIES = {

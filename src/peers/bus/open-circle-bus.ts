@@ -1,5 +1,5 @@
 /**
- * Makes this daemon a member of its group on a bus: key, credential, record, broker.
+ * Makes this daemon a member of its circle on a bus: key, credential, record, broker.
  *
  * Loaded only where a bus is wanted.
  *
@@ -14,22 +14,22 @@ import type { DeviceRegistry } from '../../ports/device-registry.ts'
 import type { PrivateFile } from '../../ports/private-file.ts'
 import {
   deriveSecrets,
-  GROUP_KEY_FILE,
-  isGroupUsername,
-  parseGroupKey,
-  type GroupSecrets,
-} from './group-key.ts'
-import { GroupMember, type GroupMemberDeps } from './group-member.ts'
-import { GROUP_RECORD_FILE, GroupRecord } from './group-record.ts'
+  CIRCLE_KEY_FILE,
+  isCircleUsername,
+  parseCircleKey,
+  type CircleSecrets,
+} from './circle-key.ts'
+import { CircleMember, type CircleMemberDeps } from './circle-member.ts'
+import { CIRCLE_RECORD_FILE, CircleRecord } from './circle-record.ts'
 import { loadNats, NatsBus, type NatsBusOptions } from './nats-bus.ts'
 import { pullOffer, type PullOfferDeps } from './pull-offer.ts'
 import { Sealer } from './sealer.ts'
 
-export { GROUP_KEY_FILE, GROUP_RECORD_FILE }
+export { CIRCLE_KEY_FILE, CIRCLE_RECORD_FILE }
 
 /** The ports and settings of a bus. */
-export interface GroupBusOptions
-  extends Pick<GroupMemberDeps, 'changes' | 'groupTime' | 'logger' | 'url'>,
+export interface CircleBusOptions
+  extends Pick<CircleMemberDeps, 'changes' | 'circleTime' | 'logger' | 'url'>,
     Pick<PullOfferDeps, 'latest' | 'inbound' | 'blobs' | 'maxFileBytes'>,
     Omit<NatsBusOptions, 'subject'> {
   readonly keyFile: PrivateFile
@@ -41,7 +41,7 @@ export interface GroupBusOptions
 }
 
 /** The bus of a running daemon. */
-export interface GroupBus {
+export interface CircleBus {
   status(): BusStatus
   /** @returns Ends the subscription. */
   onChange(listener: () => void): () => void
@@ -54,15 +54,15 @@ export interface GroupBus {
  * @throws {DomainError} `PACKAGE_MISSING`, `GROUP_KEY_INVALID`, `BUS_UNUSABLE`, and as the registry
  *   and the private files.
  */
-export async function openGroupBus(options: GroupBusOptions): Promise<GroupBus> {
+export async function openCircleBus(options: CircleBusOptions): Promise<CircleBus> {
   const client = loadNats()
   const secrets = deriveSecrets(await readKey(options.keyFile))
   const bus = new NatsBus(client, { ...options, subject: secrets.subject })
   await bus.check()
-  const record = await GroupRecord.open(options.recordFile, secrets.id, options.now)
-  await admitGroup(options.devices, secrets)
+  const record = await CircleRecord.open(options.recordFile, secrets.id, options.now)
+  await admitCircle(options.devices, secrets)
   const watchers = new Subscribers()
-  const member = new GroupMember({
+  const member = new CircleMember({
     ...options,
     bus,
     brokers: options.servers,
@@ -83,13 +83,13 @@ export async function openGroupBus(options: GroupBusOptions): Promise<GroupBus> 
 async function readKey(file: PrivateFile): Promise<Uint8Array> {
   try {
     const text = await file.read()
-    if (text !== undefined) return parseGroupKey(text)
+    if (text !== undefined) return parseCircleKey(text)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const remedy = 'copy it again from another member'
     throw new DomainError(
       'GROUP_KEY_INVALID',
-      `Cannot use ${GROUP_KEY_FILE}: ${error.message}; ${remedy}`,
+      `Cannot use ${CIRCLE_KEY_FILE}: ${error.message}; ${remedy}`,
     )
   }
   throw new DomainError(
@@ -99,13 +99,13 @@ async function readKey(file: PrivateFile): Promise<Uint8Array> {
   )
 }
 
-/** Lets the members of this group in, and those of an earlier one no more. */
-async function admitGroup(
+/** Lets the members of this circle in, and those of an earlier one no more. */
+async function admitCircle(
   devices: DeviceRegistry,
-  { id, username, password }: GroupSecrets,
+  { id, username, password }: CircleSecrets,
 ): Promise<void> {
   for (const device of devices.list()) {
-    const isOld = isGroupUsername(device.username) && device.username !== username
+    const isOld = isCircleUsername(device.username) && device.username !== username
     if (device.kind === 'peer' && isOld) await devices.revoke(device.id)
   }
   const known = devices.find(username)

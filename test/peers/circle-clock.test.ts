@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { MAX_AHEAD_MS, MAX_APART_MS } from '../../src/core/group-time.ts'
+import { MAX_AHEAD_MS, MAX_APART_MS } from '../../src/core/circle-time.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
-import { GroupClock, parseMemberFile } from '../../src/peers/group-clock.ts'
+import { CircleClock, parseMemberFile } from '../../src/peers/circle-clock.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryPrivateFile } from '../support/memory-private-file.ts'
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
 async function openClock(text?: string) {
   const file = new MemoryPrivateFile(text)
   const deps = { file, clock: new FakeClock(), logger: new CaptureLogger() }
-  return { ...deps, group: await GroupClock.open(deps) }
+  return { ...deps, group: await CircleClock.open(deps) }
 }
 
 describe('the time of the group', () => {

@@ -60,7 +60,7 @@ interface Push {
   readonly stamp: Stamp | undefined
 }
 
-export class GroupModel {
+export class CircleModel {
   readonly #t: TestContext
   readonly #main: string
   readonly #random: Random

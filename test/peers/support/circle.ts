@@ -26,8 +26,8 @@ export async function startMember(
 ) {
   const id = `m_${index.toString(16).padStart(16, '0')}`
   let ticks = 1_700_000_000_000 + aheadMs
-  const groupTime = { now: () => (ticks += 1), learn: () => undefined, believes: () => true }
-  const at = await serveGateway(t, { member: { id, ...groupTime } })
+  const circleTime = { now: () => (ticks += 1), learn: () => undefined, believes: () => true }
+  const at = await serveGateway(t, { member: { id, ...circleTime } })
   const changes: string[] = []
   at.changes.subscribe(({ contentId }) => changes.push(contentId))
   const waiting = new Set<() => void>()
@@ -38,7 +38,7 @@ export async function startMember(
   return {
     ...at,
     id,
-    groupTime,
+    circleTime,
     changes: changes as readonly string[],
     feed: at.changes,
     /** Somebody copies a text there. */
@@ -79,7 +79,7 @@ export async function join(t: TestContext, from: TestMember, to: TestMember): Pr
     inbound: from.inbound,
     blobs: from.blobs,
     changes: from.feed,
-    groupTime: from.groupTime,
+    circleTime: from.circleTime,
     timing: systemTiming,
     logger: from.logger,
     memberId: from.id,

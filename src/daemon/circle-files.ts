@@ -1,5 +1,5 @@
 /**
- * The key of a group in a data directory: made, brought, taken away.
+ * The key of a circle in a data directory: made, brought, taken away.
  *
  * @module
  */
@@ -8,17 +8,17 @@ import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import {
   deriveSecrets,
-  formatGroupKey,
-  GROUP_KEY_FILE,
-  mintGroupKey,
-  parseGroupKey,
-} from '../peers/bus/group-key.ts'
+  formatCircleKey,
+  CIRCLE_KEY_FILE,
+  mintCircleKey,
+  parseCircleKey,
+} from '../peers/bus/circle-key.ts'
 import { DiskPrivateFile } from '../storage/disk-private-file.ts'
 
 /** A key that is in place; no secret. */
 export interface PlacedKey {
   readonly path: string
-  /** Fingerprint of the group. */
+  /** Fingerprint of the circle. */
   readonly group: string
 }
 
@@ -32,32 +32,32 @@ export interface PlaceKeyOptions {
 }
 
 /** @throws {DomainError} `GROUP_KEY_EXISTS`, `GROUP_KEY_INVALID`, `DATA_DIRECTORY_UNUSABLE`. */
-export async function placeGroupKey({
+export async function placeCircleKey({
   dataDir,
   text,
   replace,
 }: PlaceKeyOptions): Promise<PlacedKey> {
-  const path = join(dataDir, GROUP_KEY_FILE)
+  const path = join(dataDir, CIRCLE_KEY_FILE)
   const file = new DiskPrivateFile(path)
-  const key = parse(text ?? mintGroupKey())
+  const key = parse(text ?? mintCircleKey())
   if (!replace && (await isThere(file))) {
     throw new DomainError(
       'GROUP_KEY_EXISTS',
       `Cannot replace the group key ${path}; add --force to do so`,
     )
   }
-  await file.write(formatGroupKey(key))
+  await file.write(formatCircleKey(key))
   return { path, group: deriveSecrets(key).id }
 }
 
-/** Takes the key away. @returns The user name of the credential of the group, if one can be told. */
-export async function removeGroupKey(dataDir: string): Promise<string | undefined> {
-  const file = new DiskPrivateFile(join(dataDir, GROUP_KEY_FILE))
+/** Takes the key away. @returns The user name of the credential of the circle, if one can be told. */
+export async function removeCircleKey(dataDir: string): Promise<string | undefined> {
+  const file = new DiskPrivateFile(join(dataDir, CIRCLE_KEY_FILE))
   const text = await file.read().catch(onUnreadable)
   if (text === undefined) {
     throw new DomainError(
       'GROUP_KEY_INVALID',
-      `Cannot leave the group: there is no ${GROUP_KEY_FILE} in ${dataDir}`,
+      `Cannot leave the group: there is no ${CIRCLE_KEY_FILE} in ${dataDir}`,
     )
   }
   await file.remove()
@@ -71,7 +71,7 @@ export async function removeGroupKey(dataDir: string): Promise<string | undefine
 
 function parse(text: string): Uint8Array {
   try {
-    return parseGroupKey(text)
+    return parseCircleKey(text)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     throw new DomainError('GROUP_KEY_INVALID', `Cannot use the group key: ${error.message}`)

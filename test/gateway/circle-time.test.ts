@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { GroupTime } from '../../src/ports/group-time.ts'
+import type { CircleTime } from '../../src/ports/circle-time.ts'
 import { createPhone } from '../support/phone.ts'
 import { serveGateway } from '../support/gateway.ts'
 
@@ -10,18 +10,18 @@ const FIELD = 'X-Clipgate-Time'
 
 function watchTime() {
   const learnt: number[] = []
-  const groupTime: GroupTime = {
+  const circleTime: CircleTime = {
     now: () => 1_700_000_000_000,
     learn: (at) => void learnt.push(at),
     believes: () => true,
   }
-  return { learnt, groupTime }
+  return { learnt, circleTime }
 }
 
 describe('the time of the group', () => {
   it('is told to a peer with each answer, and learnt from its requests', async (t) => {
-    const { learnt, groupTime } = watchTime()
-    const at = await serveGateway(t, { groupTime })
+    const { learnt, circleTime } = watchTime()
+    const at = await serveGateway(t, { circleTime })
     const {
       device: { username },
       password,
@@ -53,8 +53,8 @@ describe('the time of the group', () => {
   })
 
   it('is not learnt from garbage', async (t) => {
-    const { learnt, groupTime } = watchTime()
-    const at = await serveGateway(t, { groupTime })
+    const { learnt, circleTime } = watchTime()
+    const at = await serveGateway(t, { circleTime })
     const {
       device: { username },
       password,
@@ -67,8 +67,8 @@ describe('the time of the group', () => {
   })
 
   it('is neither told to a phone nor to a stranger, nor learnt from them', async (t) => {
-    const { learnt, groupTime } = watchTime()
-    const at = await serveGateway(t, { groupTime })
+    const { learnt, circleTime } = watchTime()
+    const at = await serveGateway(t, { circleTime })
     const headers = { [FIELD]: '1700000000123' }
     for (const path of ['/Sync.json', '/', '/api/time', '/file', '/api/version', '/nowhere']) {
       const answer = await at.phone.fetch(path, { headers })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DomainError } from '../../../src/core/domain-error.ts'
-import { GroupRecord, parseGroupState } from '../../../src/peers/bus/group-record.ts'
+import { CircleRecord, parseCircleState } from '../../../src/peers/bus/circle-record.ts'
 import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
 import fc from '../../support/property.ts'
 
@@ -12,33 +12,33 @@ const PLAIN = { noNullPrototype: true } as const
 describe('the record of a group', () => {
   it('keeps who this member is, and counts its starts', async () => {
     const file = new MemoryPrivateFile()
-    const first = await GroupRecord.open(file, 'g', 0)
-    const second = await GroupRecord.open(file, 'g', 0)
+    const first = await CircleRecord.open(file, 'g', 0)
+    const second = await CircleRecord.open(file, 'g', 0)
     assert.equal(second.state.member, first.state.member)
     assert.deepEqual([first.state.epoch, second.state.epoch], [1, 2])
-    const later = await GroupRecord.open(file, 'g', 1_700_000_000_000)
+    const later = await CircleRecord.open(file, 'g', 1_700_000_000_000)
     assert.equal(later.state.epoch, 1_700_000_000)
-    assert.equal((await GroupRecord.open(file, 'g', 5)).state.epoch, 1_700_000_001)
+    assert.equal((await CircleRecord.open(file, 'g', 5)).state.epoch, 1_700_000_001)
   })
 
   it('goes on counting when an old copy of it was restored', async () => {
     const file = new MemoryPrivateFile()
-    await GroupRecord.open(file, 'g', 1_700_000_000_000)
+    await CircleRecord.open(file, 'g', 1_700_000_000_000)
     const backup = file.text
-    const last = await GroupRecord.open(file, 'g', 1_700_000_100_000)
+    const last = await CircleRecord.open(file, 'g', 1_700_000_100_000)
     file.text = backup
-    const restored = await GroupRecord.open(file, 'g', 1_700_000_200_000)
+    const restored = await CircleRecord.open(file, 'g', 1_700_000_200_000)
     assert.ok(restored.state.epoch > last.state.epoch, String(restored.state.epoch))
   })
 
   it('remembers the members of its group, and forgets those of another one', async () => {
     const file = new MemoryPrivateFile()
-    const record = await GroupRecord.open(file, 'g', 0)
+    const record = await CircleRecord.open(file, 'g', 0)
     await record.save([{ origin: MEMBER, epoch: 9 }])
-    assert.deepEqual((await GroupRecord.open(file, 'g', 0)).state.known, [
+    assert.deepEqual((await CircleRecord.open(file, 'g', 0)).state.known, [
       { origin: MEMBER, epoch: 9 },
     ])
-    assert.deepEqual((await GroupRecord.open(file, 'other', 0)).state.known, [])
+    assert.deepEqual((await CircleRecord.open(file, 'other', 0)).state.known, [])
   })
 
   it('that is damaged stops the start, and is left alone', async () => {
@@ -52,7 +52,7 @@ describe('the record of a group', () => {
     ]) {
       const file = new MemoryPrivateFile(text)
       await assert.rejects(
-        GroupRecord.open(file, 'g', 0),
+        CircleRecord.open(file, 'g', 0),
         (error) => error instanceof DomainError && error.code === 'DATA_CORRUPT',
       )
       assert.equal(file.text, text)
@@ -67,12 +67,12 @@ describe('the record of a group', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1 }), known, fc.string(), (epoch, members, group) => {
         const state = { member: MEMBER, epoch, group, known: members }
-        assert.deepEqual(parseGroupState(JSON.stringify({ version: 1, ...state })), state)
+        assert.deepEqual(parseCircleState(JSON.stringify({ version: 1, ...state })), state)
       }),
     )
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-        assert.throws(() => parseGroupState(text), TypeError)
+        assert.throws(() => parseCircleState(text), TypeError)
       }),
     )
   })

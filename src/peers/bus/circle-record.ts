@@ -1,5 +1,5 @@
 /**
- * The file in which a member remembers its group over restarts: its own id, how often it was
+ * The file in which a member remembers its circle over restarts: its own id, how often it was
  * started,
  * and which start of each other member it has heard of.
  *
@@ -15,15 +15,15 @@ import { MAX_ORIGINS, type KnownEpoch } from './replay-guard.ts'
 import { isEpoch, isOrigin } from './signal.ts'
 
 /** Its name in the data directory. */
-export const GROUP_RECORD_FILE = 'group.json'
+export const CIRCLE_RECORD_FILE = 'group.json'
 
 /** The content of the file. */
-export interface GroupState {
+export interface CircleState {
   /** Id of this member on the bus. */
   readonly member: string
   /** Grows with each start. */
   readonly epoch: number
-  /** The group whose members are known. */
+  /** The circle whose members are known. */
   readonly group: string
   readonly known: readonly KnownEpoch[]
 }
@@ -31,7 +31,7 @@ export interface GroupState {
 const decodeOrigin = matching(decodeString, isOrigin, 'the id of a member')
 const decodeEpoch = matching(decodeNumber, isEpoch, 'a positive integer')
 
-const groupFile = defineJsonFile<GroupState>({
+const groupFile = defineJsonFile<CircleState>({
   version: 1,
   decode: objectOf({
     member: decodeOrigin,
@@ -42,11 +42,11 @@ const groupFile = defineJsonFile<GroupState>({
 })
 
 /** The file of this member, read and counted at start. */
-export class GroupRecord {
+export class CircleRecord {
   readonly #file: PrivateFile
-  readonly #state: GroupState
+  readonly #state: CircleState
 
-  private constructor(file: PrivateFile, state: GroupState) {
+  private constructor(file: PrivateFile, state: CircleState) {
     this.#file = file
     this.#state = state
   }
@@ -58,9 +58,9 @@ export class GroupRecord {
    * further.
    * @throws {DomainError} `DATA_CORRUPT`, `DATA_DIRECTORY_UNUSABLE`.
    */
-  static async open(file: PrivateFile, group: string, nowMs: number): Promise<GroupRecord> {
+  static async open(file: PrivateFile, group: string, nowMs: number): Promise<CircleRecord> {
     const earlier = await readState(file)
-    const record = new GroupRecord(file, {
+    const record = new CircleRecord(file, {
       member: earlier?.member ?? `m_${randomBytes(8).toString('hex')}`,
       epoch: Math.max((earlier?.epoch ?? 0) + 1, Math.floor(nowMs / 1000)),
       group,
@@ -70,7 +70,7 @@ export class GroupRecord {
     return record
   }
 
-  get state(): GroupState {
+  get state(): CircleState {
     return this.#state
   }
 
@@ -85,21 +85,21 @@ export class GroupRecord {
 }
 
 /** Parses the text of the file. @throws {TypeError} saying what is wrong, without quoting it. */
-export function parseGroupState(text: string): GroupState {
+export function parseCircleState(text: string): CircleState {
   const state = groupFile.parse(text)
   return { ...state, known: state.known.slice(-MAX_ORIGINS) }
 }
 
-async function readState(file: PrivateFile): Promise<GroupState | undefined> {
+async function readState(file: PrivateFile): Promise<CircleState | undefined> {
   try {
     const text = await file.read()
-    return text === undefined ? undefined : parseGroupState(text)
+    return text === undefined ? undefined : parseCircleState(text)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const remedy = 'restore it, or move it away and start again'
     throw new DomainError(
       'DATA_CORRUPT',
-      `Cannot read ${GROUP_RECORD_FILE}: ${error.message}; ${remedy}`,
+      `Cannot read ${CIRCLE_RECORD_FILE}: ${error.message}; ${remedy}`,
     )
   }
 }

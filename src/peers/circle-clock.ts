@@ -1,5 +1,5 @@
 /**
- * The time of the group on this daemon: the own clock, and by how much the group is ahead of it.
+ * The time of the circle on this daemon: the own clock, and by how much the circle is ahead of it.
  *
  * The difference is kept over a restart, so that a member stamps its items like the others even
  * while it is alone.
@@ -8,12 +8,12 @@
  */
 
 import { Coalesced } from '../core/coalesced.ts'
-import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../core/group-time.ts'
+import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../core/circle-time.ts'
 import { decodeNumber, matching, objectOf } from '../lib/decoder.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import type { Clock } from '../lib/clock.ts'
 import { parseJson } from '../lib/utf8.ts'
-import type { GroupTime } from '../ports/group-time.ts'
+import type { CircleTime } from '../ports/circle-time.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PrivateFile } from '../ports/private-file.ts'
 
@@ -27,22 +27,22 @@ const WORTH_KEEPING_MS = 1000
 const WORTH_TELLING_MS = 60_000
 
 /** The clock of this machine, and where the difference is kept. */
-export interface GroupClockDeps {
+export interface CircleClockDeps {
   readonly file: PrivateFile
   readonly clock: Pick<Clock, 'now'>
   readonly logger: Logger
 }
 
-/** The time of the group. */
-export class GroupClock implements GroupTime {
-  readonly #deps: GroupClockDeps
+/** The time of the circle. */
+export class CircleClock implements CircleTime {
+  readonly #deps: CircleClockDeps
   #aheadMs: number
   #keptMs: number
   /** The difference in the last log line. */
   #toldMs: number
   readonly #writing: Coalesced
 
-  private constructor(deps: GroupClockDeps, aheadMs: number) {
+  private constructor(deps: CircleClockDeps, aheadMs: number) {
     this.#deps = deps
     this.#aheadMs = aheadMs
     this.#keptMs = aheadMs
@@ -60,11 +60,11 @@ export class GroupClock implements GroupTime {
    * Reads the difference. A file that cannot be read is replaced by the next write; the log says
    * so.
    */
-  static async open(deps: GroupClockDeps): Promise<GroupClock> {
-    return new GroupClock(deps, await readAhead(deps))
+  static async open(deps: CircleClockDeps): Promise<CircleClock> {
+    return new CircleClock(deps, await readAhead(deps))
   }
 
-  /** By how much the group is ahead of the clock of this machine. */
+  /** By how much the circle is ahead of the clock of this machine. */
   get aheadMs(): number {
     return this.#aheadMs
   }
@@ -103,7 +103,7 @@ export class GroupClock implements GroupTime {
   }
 }
 
-async function readAhead({ file, logger }: GroupClockDeps): Promise<number> {
+async function readAhead({ file, logger }: CircleClockDeps): Promise<number> {
   try {
     const text = await file.read()
     return text === undefined ? 0 : parseMemberFile(text)
@@ -126,7 +126,7 @@ function formatMemberFile(aheadMs: number): string {
 }
 
 /**
- * By how many milliseconds the group is ahead.
+ * By how many milliseconds the circle is ahead.
  *
  * @throws {TypeError} when the text is not that of such a file, without quoting it.
  */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { formatGroupTime, parseGroupTime } from '../../src/core/group-time.ts'
+import { formatCircleTime, parseCircleTime } from '../../src/core/circle-time.ts'
 import { isStamp } from '../../src/core/stamp.ts'
 import fc from '../support/property.ts'
 
@@ -9,7 +9,7 @@ const TEXTS = fc.oneof(fc.string(), fc.bigInt().map(String), fc.double().map(Str
 it('the time of a group, in a header field, is read as it was written', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 99_999_999_999_999 }), (at) => {
-      assert.equal(parseGroupTime(formatGroupTime(at)), at)
+      assert.equal(parseCircleTime(formatCircleTime(at)), at)
     }),
   )
 })
@@ -36,15 +36,15 @@ it('the time of a group, in a header field, is digits, and nothing else', () => 
     17,
     ['1'],
   ]) {
-    assert.equal(parseGroupTime(text), undefined, String(text).slice(0, 20))
+    assert.equal(parseCircleTime(text), undefined, String(text).slice(0, 20))
   }
-  assert.equal(parseGroupTime('0'), 0)
+  assert.equal(parseCircleTime('0'), 0)
 })
 
 it('the time of a group, in a header field, is one that a stamp can have, whatever was sent', () => {
   fc.assert(
     fc.property(TEXTS, (text) => {
-      const at = parseGroupTime(text)
+      const at = parseCircleTime(text)
       assert.ok(at === undefined || isStamp({ at, member: 'm_0123456789abcdef' }), text)
     }),
   )

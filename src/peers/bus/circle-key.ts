@@ -1,5 +1,5 @@
 /**
- * The one secret of a group, and what is derived from it.
+ * The one secret of a circle, and what is derived from it.
  *
  * Everything that members have in common comes from the key by HKDF: the name of their subject, the
  * credential by which they read from each other, and the key that seals their signals. None of
@@ -12,19 +12,19 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
 
 /** Its name in the data directory. */
-export const GROUP_KEY_FILE = 'group.key'
+export const CIRCLE_KEY_FILE = 'group.key'
 
 const PREFIX = 'clipgate-group-key-1:'
 
 const KEY_BYTES = 32
 
-/** Length of the id of a group: enough that no two groups of one broker meet. */
+/** Length of the id of a circle: enough that no two circles of one broker meet. */
 const ID_BYTES = 8
 
-const GROUP_USERNAME = /^group_[0-9a-f]{16}$/
+const CIRCLE_USERNAME = /^group_[0-9a-f]{16}$/
 
-/** The names and secrets that the members of one group share. Holds secrets: never log one. */
-export interface GroupSecrets {
+/** The names and secrets that the members of one circle share. Holds secrets: never log one. */
+export interface CircleSecrets {
   /** 16 hex digits; no secret. */
   readonly id: string
   /** Where signals are published. */
@@ -37,7 +37,7 @@ export interface GroupSecrets {
 }
 
 /** A new key, as one line of text. */
-export function mintGroupKey(): string {
+export function mintCircleKey(): string {
   return `${PREFIX}${randomBytes(KEY_BYTES).toString('base64url')}\n`
 }
 
@@ -46,7 +46,7 @@ export function mintGroupKey(): string {
  *
  * @throws {TypeError} saying what is wrong, without quoting the text.
  */
-export function parseGroupKey(text: string): Uint8Array {
+export function parseCircleKey(text: string): Uint8Array {
   const line = text.trim()
   if (!line.startsWith(PREFIX)) throw new TypeError('it is not a group key of this version')
   const encoded = line.slice(PREFIX.length)
@@ -58,13 +58,13 @@ export function parseGroupKey(text: string): Uint8Array {
   return key
 }
 
-/** The text of a key, as {@link mintGroupKey} gives it. */
-export function formatGroupKey(key: Uint8Array): string {
+/** The text of a key, as {@link mintCircleKey} gives it. */
+export function formatCircleKey(key: Uint8Array): string {
   return `${PREFIX}${Buffer.from(key).toString('base64url')}\n`
 }
 
-/** Derives everything that members share from the key of their group. */
-export function deriveSecrets(key: Uint8Array): GroupSecrets {
+/** Derives everything that members share from the key of their circle. */
+export function deriveSecrets(key: Uint8Array): CircleSecrets {
   const id = derive(key, 'id', ID_BYTES).toString('hex')
   return {
     id,
@@ -75,9 +75,9 @@ export function deriveSecrets(key: Uint8Array): GroupSecrets {
   }
 }
 
-/** Whether a device of this user name is the credential of a group. */
-export function isGroupUsername(username: string): boolean {
-  return GROUP_USERNAME.test(username)
+/** Whether a device of this user name is the credential of a circle. */
+export function isCircleUsername(username: string): boolean {
+  return CIRCLE_USERNAME.test(username)
 }
 
 function derive(key: Uint8Array, purpose: string, length: number): Buffer {

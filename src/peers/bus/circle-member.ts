@@ -1,5 +1,5 @@
 /**
- * This daemon as a member of a group on a bus: tells what it has, and gets what others have that is
+ * This daemon as a member of a circle on a bus: tells what it has, and gets what others have that is
  * later.
  *
  * Signals may be lost, and nobody repeats them. So everybody who shows that they are behind, or who
@@ -17,12 +17,12 @@ import { Lru } from '../../lib/lru.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
 import type { BusState, BusStatus, SignalBus } from '../../ports/bus.ts'
 import type { ChangeFeed } from '../../ports/change-feed.ts'
-import type { GroupTime } from '../../ports/group-time.ts'
+import type { CircleTime } from '../../ports/circle-time.ts'
 import type { LatestItem } from '../../ports/latest-item.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { DueTimes } from './due-times.ts'
-import type { GroupSecrets } from './group-key.ts'
-import type { GroupRecord } from './group-record.ts'
+import type { CircleSecrets } from './circle-key.ts'
+import type { CircleRecord } from './circle-record.ts'
 import { OfferPuller, type OfferPullerDeps } from './offer-puller.ts'
 import { MAX_ORIGINS, ReplayGuard } from './replay-guard.ts'
 import type { Sealer } from './sealer.ts'
@@ -53,15 +53,15 @@ const AHEAD =
   'or set the clocks'
 
 /** The parts and ports of a member. */
-export interface GroupMemberDeps {
+export interface CircleMemberDeps {
   readonly bus: SignalBus
   readonly brokers: readonly string[]
-  readonly secrets: Pick<GroupSecrets, 'id'>
+  readonly secrets: Pick<CircleSecrets, 'id'>
   readonly sealer: Pick<Sealer, 'seal' | 'open'>
-  readonly record: Pick<GroupRecord, 'state' | 'save'>
+  readonly record: Pick<CircleRecord, 'state' | 'save'>
   readonly latest: Pick<LatestItem, 'current'>
   readonly changes: ChangeFeed
-  readonly groupTime: GroupTime
+  readonly circleTime: CircleTime
   readonly timing: Timing
   readonly logger: Logger
   /** Where others reach this gateway, as it is now. */
@@ -74,8 +74,8 @@ export interface GroupMemberDeps {
 type Task = 'beacon' | 'answer' | 'ask' | 'save'
 
 /** This daemon on the bus, until it is closed. */
-export class GroupMember {
-  readonly #deps: GroupMemberDeps
+export class CircleMember {
+  readonly #deps: CircleMemberDeps
   readonly #guard: ReplayGuard
   readonly #dues: DueTimes<Task>
   /** When each of the others was heard last. */
@@ -92,7 +92,7 @@ export class GroupMember {
   #isSaidByOthers = false
   #saving: Promise<void> = Promise.resolve()
 
-  constructor(deps: GroupMemberDeps) {
+  constructor(deps: CircleMemberDeps) {
     this.#deps = deps
     this.#guard = new ReplayGuard(deps.record.state.known)
     this.#dues = new DueTimes(deps.timing, (task) => this.#do(task))
@@ -139,7 +139,7 @@ export class GroupMember {
 
   get #stamp(): Stamp | undefined {
     const stamp = this.#deps.latest.current?.item.stamp
-    return stamp && believedStamp(stamp, this.#deps.groupTime.believes)
+    return stamp && believedStamp(stamp, this.#deps.circleTime.believes)
   }
 
   #onState(state: BusState, error: string | undefined): void {
@@ -162,11 +162,11 @@ export class GroupMember {
 
   #publish(kind: Signal['kind']): void {
     if (this.#state !== 'connected' || this.#isClosed) return
-    const { record, bus, sealer, latest, url, groupTime } = this.#deps
+    const { record, bus, sealer, latest, url, circleTime } = this.#deps
     const { member: origin, epoch } = record.state
     const current = latest.current?.item
     const item = current && this.#stamp && { contentId: current.contentId, stamp: this.#stamp }
-    const signal = { kind, origin, epoch, time: groupTime.now(), url: url(), item }
+    const signal = { kind, origin, epoch, time: circleTime.now(), url: url(), item }
     bus.publish(sealer.seal(encodeSignal(signal)))
     this.#saidAt = this.#deps.timing.monotonic()
     this.#silence = 0
@@ -185,7 +185,7 @@ export class GroupMember {
     if (verdict === 'seen') return
     if (verdict === 'gap') this.#plan('ask')
     if (verdict === 'start' && !this.#dues.has('save')) this.#dues.set('save', SAVE_MS)
-    this.#deps.groupTime.learn(signal.time)
+    this.#deps.circleTime.learn(signal.time)
     const isNew = this.#heard.get(origin) === undefined
     this.#heard.set(origin, this.#deps.timing.monotonic())
     if (isNew) this.#deps.onChange()
@@ -201,7 +201,7 @@ export class GroupMember {
 
   /** Brings the one who is behind to the later item: us, or them. */
   #compare({ kind, origin, item, url }: Signal): void {
-    const isAhead = item !== undefined && !this.#deps.groupTime.believes(item.stamp.at)
+    const isAhead = item !== undefined && !this.#deps.circleTime.believes(item.stamp.at)
     this.#troubles.onStamp(origin, isAhead)
     // An answer would be answered in turn by a member that believes the stamp, for ever.
     if (isAhead) return kind === 'ask' ? this.#plan('answer') : undefined
@@ -257,12 +257,12 @@ export class GroupMember {
 
 /** Troubles with other members that their signals show; for the owner. */
 class MemberTroubles {
-  readonly #deps: Pick<GroupMemberDeps, 'logger' | 'onChange'>
+  readonly #deps: Pick<CircleMemberDeps, 'logger' | 'onChange'>
   #isTwin = false
   /** The member that told such a time last, and nothing else since. */
   #ahead: string | undefined
 
-  constructor(deps: Pick<GroupMemberDeps, 'logger' | 'onChange'>) {
+  constructor(deps: Pick<CircleMemberDeps, 'logger' | 'onChange'>) {
     this.#deps = deps
   }
 

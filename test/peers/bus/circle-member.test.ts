@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { deriveSecrets } from '../../../src/peers/bus/group-key.ts'
+import { deriveSecrets } from '../../../src/peers/bus/circle-key.ts'
 import { Sealer } from '../../../src/peers/bus/sealer.ts'
 import { encodeSignal, type Signal } from '../../../src/peers/bus/signal.ts'
 import { defer } from '../../support/defer.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
-import { settle, TestGroup, type BusMember } from './support/bus-member.ts'
+import { settle, TestCircle, type BusMember } from './support/bus-member.ts'
 
 const texts = (members: readonly BusMember[]) => members.map(({ text }) => text)
 
@@ -17,7 +17,7 @@ const SOON_MS = 5000
 const RARELY_MS = 400_000
 
 async function startThree(clock = new FakeClock()) {
-  const group = new TestGroup(clock)
+  const group = new TestCircle(clock)
   const [a, b, c] = [await group.start('a'), await group.start('b'), await group.start('c')]
   clock.advance(SOON_MS)
   await settle()
@@ -83,7 +83,7 @@ describe('a member of a group on a bus', () => {
 
   it('learns from signals by how much its clock is behind, and wins with what it copies apart later', async () => {
     const clock = new FakeClock()
-    const group = new TestGroup(clock)
+    const group = new TestCircle(clock)
     const ahead = await group.start('a', { aheadMs: 86_400_000 })
     const behind = await group.start('b')
     clock.advance(SOON_MS)
@@ -145,7 +145,7 @@ describe('a member of a group on a bus', () => {
 
   it('speaks rarely while nothing happens, however many there are', async () => {
     const clock = new FakeClock()
-    const group = new TestGroup(clock)
+    const group = new TestCircle(clock)
     for (let index = 0; index < 30; index += 1) {
       await group.start(`m${index}`, { random: () => index / 30 })
       clock.advance(SOON_MS)

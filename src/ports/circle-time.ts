@@ -1,11 +1,11 @@
 /**
- * Port: the time that the members of a group agree on.
+ * Port: the time that the members of a circle agree on.
  *
  * @module
  */
 
 /** The time that members share. */
-export interface GroupTime {
+export interface CircleTime {
   /** Unix milliseconds; never behind the own clock. */
   now(): number
   /**

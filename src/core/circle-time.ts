@@ -1,5 +1,8 @@
 /**
- * The time of a group: that of the clock among its members that is furthest ahead.
+ * The time of a circle: that of the clock among its members that is furthest ahead.
+ *
+ * A circle is the daemons that share one clipboard, because they have joined each other or have the
+ * same key. People call it a group; in the code a group is an item of several files.
  *
  * Members tell it to each other with each request and answer, and nobody corrects it downwards: it
  * serves to put what happened apart in order, and is never shown as a time of day.
@@ -8,17 +11,17 @@
  */
 
 /** The header field in which members tell it, in Unix milliseconds. */
-export const GROUP_TIME_HEADER = 'X-Clipgate-Time'
+export const CIRCLE_TIME_HEADER = 'X-Clipgate-Time'
 
 /**
  * How far ahead of the own clock a member may be and be believed: further than any battery that
- * ran out sets a clock back, and near enough that nobody can put the group out of the range of
+ * ran out sets a clock back, and near enough that nobody can put the circle out of the range of
  * stamps. A board that begins in 1970 until it is online is left as it is.
  */
 export const MAX_AHEAD_MS: number = 10 * 366 * 86_400_000
 
 /**
- * Members whose clocks differ by this much still take each other's stamps, when the group is as far
+ * Members whose clocks differ by this much still take each other's stamps, when the circle is as far
  * ahead as it can be: each of them is that far ahead of its own clock.
  */
 export const MAX_APART_MS: number = 30 * 86_400_000
@@ -30,7 +33,7 @@ const EARLIEST = Date.UTC(2026, 0, 1)
 const LATEST = 99_999_999_999_999
 
 /**
- * Whether a stamp may have this time. No member stamps later than its group time, so no honest
+ * Whether a stamp may have this time. No member stamps later than its circle time, so no honest
  * stamp
  * is further ahead; a clock that is decades behind counts as one that begins with this program.
  *
@@ -44,11 +47,11 @@ export function isBelievable(at: number, clock: number): boolean {
 const TIME = /^(?:0|[1-9][0-9]{0,13})$/
 
 /** The time in a header field; `undefined` when the field holds none. */
-export function parseGroupTime(text: unknown): number | undefined {
+export function parseCircleTime(text: unknown): number | undefined {
   return typeof text === 'string' && TIME.test(text) ? Number(text) : undefined
 }
 
 /** @param at Unix milliseconds. */
-export function formatGroupTime(at: number): string {
+export function formatCircleTime(at: number): string {
   return String(Math.max(0, Math.floor(at)))
 }
