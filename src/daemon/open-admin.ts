@@ -7,7 +7,7 @@
 
 import { createAdminClient } from '../control/admin-client.ts'
 import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
-import { createIdlePeers } from '../peers/peer-links.ts'
+import { createIdlePeers } from '../peers/peer-connections.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder } from '../storage/lock.ts'

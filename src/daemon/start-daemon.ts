@@ -13,7 +13,7 @@ import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import type { CircleBus } from '../peers/bus/open-circle-bus.ts'
-import { PeerLinks } from '../peers/peer-links.ts'
+import { PeerConnections } from '../peers/peer-connections.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -146,7 +146,7 @@ interface Running extends Parts {
   readonly gateway: Gateway
   /** Where the gateway is bound. */
   readonly bound: readonly HostPort[]
-  readonly peers: PeerLinks
+  readonly peers: PeerConnections
   readonly bus: CircleBus | undefined
 }
 
@@ -158,7 +158,7 @@ async function run(parts: Parts): Promise<Daemon> {
   const { gateway, bound } = await startGateway(parts, listeners)
   const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
 
-  const peers = new PeerLinks({
+  const peers = new PeerConnections({
     ...station,
     store: station.peerStore,
     memberId: station.member.id,

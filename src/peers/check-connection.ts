@@ -1,5 +1,5 @@
 /**
- * Opens the connections of a link, and hands one over only when it leads to where it should:
+ * Opens connections to another daemon, and hands one over only when it leads to where it should:
  * nothing
  * of a request is written before.
  *

@@ -1,5 +1,5 @@
 /**
- * Sends the requests of one link to another daemon: what `fetch` does, with streamed bodies of
+ * Sends requests to one other daemon: what `fetch` does, with streamed bodies of
  * known
  * length and certificates that are pinned.
  *
@@ -56,7 +56,7 @@ export interface PeerFetchOptions {
 }
 
 /**
- * Makes what a link sends its requests with.
+ * Makes a sender of requests.
  *
  * @param fingerprint SHA-256 of the one certificate that is accepted, as 64 hex digits; without it
  *   certificates are checked as browsers do.
@@ -92,7 +92,7 @@ interface Secure {
   endOpening(): void
 }
 
-/** TLS costs megabytes, which links on a network of one's own do without. */
+/** TLS costs megabytes, which daemons on a network of one's own do without. */
 function loadSecure(
   fingerprint: string | undefined,
   options: AgentOptions,

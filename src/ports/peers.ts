@@ -28,9 +28,9 @@ export interface PeerStore {
   save(records: readonly PeerRecord[]): Promise<void>
 }
 
-/** How a link to another daemon is doing. */
+/** How the connection to another daemon is doing. */
 export type PeerState =
-  /** No daemon runs here that could be linked. */
+  /** No daemon runs here that could be connected. */
   | 'stopped'
   | 'connecting'
   /** Changes are heard of at once. */
@@ -72,7 +72,7 @@ export interface Peers {
    */
   join(request: JoinRequest): Promise<PeerSummary>
   /**
-   * Forgets a daemon that was joined, and ends the link.
+   * Forgets a daemon that was joined, and ends the connection.
    *
    * @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`.
    */

@@ -9,7 +9,7 @@ import { MIB } from '../../src/core/limits.ts'
 import { OfferPuller } from '../../src/peers/bus/offer-puller.ts'
 import { Offer, pullOffer } from '../../src/peers/bus/pull-offer.ts'
 import { openClient } from '../../src/peers/open-client.ts'
-import { PeerLink } from '../../src/peers/peer-link.ts'
+import { PeerConnection } from '../../src/peers/peer-connection.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { startMember, type TestMember } from './support/circle.ts'
 
@@ -77,8 +77,8 @@ class HostileMember {
 
 async function follow(t: TestContext, member: TestMember, hostile: HostileMember) {
   const client = openClient({ url: hostile.url, username: 'peer_1', password: 'password' })
-  const states = new Mailbox<PeerLink['status']>()
-  const link: PeerLink = new PeerLink('hostile', {
+  const states = new Mailbox<PeerConnection['status']>()
+  const link: PeerConnection = new PeerConnection('hostile', {
     ...member,
     client,
     timing: systemTiming,
@@ -93,7 +93,7 @@ async function follow(t: TestContext, member: TestMember, hostile: HostileMember
     client.close()
   })
   /** Resolves once the link says so. */
-  const says = async (fits: (status: PeerLink['status']) => boolean): Promise<void> => {
+  const says = async (fits: (status: PeerConnection['status']) => boolean): Promise<void> => {
     while (!fits(await states.next()));
   }
   return { says }

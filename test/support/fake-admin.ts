@@ -5,7 +5,7 @@
  */
 
 import { createDeviceAdmin, type LinkBase } from '../../src/control/device-admin.ts'
-import { createIdlePeers } from '../../src/peers/peer-links.ts'
+import { createIdlePeers } from '../../src/peers/peer-connections.ts'
 import type { Admin, DaemonStatus, PairRequest } from '../../src/ports/admin.ts'
 import { MemoryDeviceRegistry } from './memory-device-registry.ts'
 import { MemoryPeerStore } from './memory-peer-store.ts'

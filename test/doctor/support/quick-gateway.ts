@@ -8,7 +8,7 @@
 import type { TestContext } from 'node:test'
 import { createDeviceAdmin } from '../../../src/control/device-admin.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { createIdlePeers } from '../../../src/peers/peer-links.ts'
+import { createIdlePeers } from '../../../src/peers/peer-connections.ts'
 import { STATUS } from '../../support/fake-admin.ts'
 import { serveGateway } from '../../support/gateway.ts'
 import { MemoryPeerStore } from '../../support/memory-peer-store.ts'

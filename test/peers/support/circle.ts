@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test'
 import { systemTiming } from '../../../src/client/timing.ts'
 import type { InboundItem } from '../../../src/ports/inbound-pipeline.ts'
 import { openClient } from '../../../src/peers/open-client.ts'
-import { PeerLink } from '../../../src/peers/peer-link.ts'
+import { PeerConnection } from '../../../src/peers/peer-connection.ts'
 import { serveGateway } from '../../support/gateway.ts'
 
 export interface MemberOptions {
@@ -70,10 +70,14 @@ const COPY = {
 } as const satisfies Partial<InboundItem>
 
 /** Makes `from` a member beside `to`, and connects. */
-export async function join(t: TestContext, from: TestMember, to: TestMember): Promise<PeerLink> {
+export async function join(
+  t: TestContext,
+  from: TestMember,
+  to: TestMember,
+): Promise<PeerConnection> {
   const { device, password } = await to.devices.add({ kind: 'peer' })
   const client = openClient({ url: to.url, username: device.username, password })
-  const link = new PeerLink(`to ${to.id}`, {
+  const link = new PeerConnection(`to ${to.id}`, {
     client,
     latest: from.latest,
     inbound: from.inbound,

@@ -1,9 +1,9 @@
 /**
- * The link to one other daemon: hears of its changes, pulls what happened after what is current
+ * The connection to one other daemon: hears of its changes, pulls what happened after what is current
  * here, and pushes what happened here after what is current there.
  *
  * It compares and moves the newest item only, whatever came before. So nothing is queued, nothing
- * has to be replayed after an outage, and in whatever way daemons are linked, an item comes to each
+ * has to be replayed after an outage, and in whatever way daemons are connected, an item comes to each
  * of them once: there it is known already, and the stamps say who is late.
  *
  * @module
@@ -32,7 +32,7 @@ import { pushItem } from './push-item.ts'
 import { mayPass } from './resumed-download.ts'
 
 /** The client of the other daemon, and the ports of this one. */
-export interface PeerLinkDeps {
+export interface PeerConnectionDeps {
   readonly client: Pick<DaemonClient, 'watch' | 'download' | 'upload' | 'apply'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
   readonly inbound: InboundPipeline
@@ -48,14 +48,14 @@ export interface PeerLinkDeps {
   readonly onChange: () => void
 }
 
-/** How a link is doing. */
-export interface LinkStatus {
+/** How a connection is doing. */
+export interface ConnectionStatus {
   readonly state: PeerState
-  /** The last failure, until the link is well again. */
+  /** The last failure, until the connection is well again. */
   readonly error: string | undefined
 }
 
-/** After its credentials were refused, a link asks again as rarely as this. */
+/** After its credentials were refused, a connection asks again as rarely as this. */
 const REFUSED_RETRY_MS = 60_000
 
 /** An item on its way from one daemon to the other. */
@@ -63,13 +63,13 @@ type Move =
   | { readonly kind: 'pull'; readonly document: LatestStamped }
   | { readonly kind: 'push'; readonly stored: StoredItem }
 
-/** The link to one other daemon, until it is closed. */
-export class PeerLink {
+/** The connection to one other daemon, until it is closed. */
+export class PeerConnection {
   readonly #name: string
-  readonly #deps: PeerLinkDeps
+  readonly #deps: PeerConnectionDeps
   readonly #ending = new AbortController()
   #state: PeerState = 'connecting'
-  #linkError: string | undefined
+  #connectionError: string | undefined
   /** Why the item of the other daemon is not even looked at. */
   #refusal: string | undefined
   /** The last known document of the other daemon; `undefined` without an item, or when unknown. */
@@ -80,7 +80,7 @@ export class PeerLink {
   #cancelRetry: () => void = () => undefined
   #done: Promise<void> = Promise.resolve()
 
-  constructor(name: string, deps: PeerLinkDeps) {
+  constructor(name: string, deps: PeerConnectionDeps) {
     this.#name = name
     this.#deps = deps
     this.#transfer = new NewestTransfer({
@@ -93,8 +93,11 @@ export class PeerLink {
     })
   }
 
-  get status(): LinkStatus {
-    return { state: this.#state, error: this.#linkError ?? this.#refusal ?? this.#transfer.error }
+  get status(): ConnectionStatus {
+    return {
+      state: this.#state,
+      error: this.#connectionError ?? this.#refusal ?? this.#transfer.error,
+    }
   }
 
   /** Connects, and stays connected until {@link close}. */
@@ -104,7 +107,7 @@ export class PeerLink {
   }
 
   async close(): Promise<void> {
-    const reason = new Error('The link was closed')
+    const reason = new Error('The connection was closed')
     this.#ending.abort(reason)
     this.#cancelRetry()
     await Promise.all([this.#done, this.#transfer.close(reason)])
@@ -147,7 +150,7 @@ export class PeerLink {
   #enter(state: PeerState, error: string | undefined): void {
     const wasWell = this.#state === 'connected'
     this.#state = state
-    this.#linkError = state === 'connected' ? undefined : error
+    this.#connectionError = state === 'connected' ? undefined : error
     if (state === 'connected' || wasWell) {
       const message = state === 'connected' ? 'Joined another daemon' : 'Lost another daemon'
       this.#deps.logger.info(message, { peer: this.#name, reason: error })

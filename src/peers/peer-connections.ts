@@ -1,5 +1,5 @@
 /**
- * The links to all joined daemons: made at start, and when one is joined; ended when it is left.
+ * The connections to all joined daemons: made at start, and when one is joined; ended when it is left.
  *
  * @module
  */
@@ -13,27 +13,28 @@ import type { CircleTime } from '../ports/circle-time.ts'
 import type { JoinRequest, PeerRecord, Peers, PeerStore, PeerSummary } from '../ports/peers.ts'
 import { openClient, type OpenClient } from './open-client.ts'
 import { PeerBook } from './peer-book.ts'
-import { PeerLink, type PeerLinkDeps } from './peer-link.ts'
+import { PeerConnection, type PeerConnectionDeps } from './peer-connection.ts'
 
-/** The ports of all links, and where they are kept. */
-export interface PeerLinksDeps extends Omit<PeerLinkDeps, 'client' | 'timing' | 'onChange'> {
+/** The ports of all connections, and where they are kept. */
+export interface PeerConnectionsDeps
+  extends Omit<PeerConnectionDeps, 'client' | 'timing' | 'onChange'> {
   readonly store: PeerStore
   readonly circleTime: CircleTime
 }
 
-interface OpenLink {
-  readonly link: PeerLink
+interface OpenConnection {
+  readonly connection: PeerConnection
   readonly client: OpenClient
 }
 
 /** The joined daemons of a running daemon. */
-export class PeerLinks implements Peers {
-  readonly #deps: PeerLinksDeps
+export class PeerConnections implements Peers {
+  readonly #deps: PeerConnectionsDeps
   readonly #book: PeerBook
-  readonly #open = new Map<string, OpenLink>()
+  readonly #open = new Map<string, OpenConnection>()
   readonly #watchers = new Subscribers()
 
-  constructor(deps: PeerLinksDeps) {
+  constructor(deps: PeerConnectionsDeps) {
     this.#deps = deps
     this.#book = new PeerBook(deps.store)
   }
@@ -43,7 +44,7 @@ export class PeerLinks implements Peers {
     for (const record of this.#book.records) this.#connect(record)
   }
 
-  /** Calls `listener` when a daemon was joined or left, or a link changed. @returns Ends it. */
+  /** Calls `listener` when a daemon was joined or left, or a connection changed. @returns Ends it. */
   onChange(listener: () => void): () => void {
     return this.#watchers.add(listener)
   }
@@ -75,26 +76,26 @@ export class PeerLinks implements Peers {
 
   #connect(record: PeerRecord): void {
     const client = openClient(record, { circleTime: this.#deps.circleTime })
-    const link = new PeerLink(record.name, {
+    const connection = new PeerConnection(record.name, {
       ...this.#deps,
       client,
       timing: systemTiming,
       onChange: () => this.#watchers.notify(),
     })
-    this.#open.set(record.name, { link, client })
-    link.start()
+    this.#open.set(record.name, { connection, client })
+    connection.start()
   }
 
   async #disconnect(name: string): Promise<void> {
     const open = this.#open.get(name)
     if (open === undefined) return
     this.#open.delete(name)
-    await open.link.close()
+    await open.connection.close()
     open.client.close()
   }
 
   #summarise(record: PeerRecord): PeerSummary {
-    const { state, error } = this.#open.get(record.name)?.link.status ?? STOPPED
+    const { state, error } = this.#open.get(record.name)?.connection.status ?? STOPPED
     return summarisePeer(record, state, error)
   }
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { systemTiming } from '../../src/client/timing.ts'
 import { openClient } from '../../src/peers/open-client.ts'
-import { PeerLink } from '../../src/peers/peer-link.ts'
+import { PeerConnection } from '../../src/peers/peer-connection.ts'
 import { defer } from '../support/defer.ts'
 import { startMember } from './support/circle.ts'
 
@@ -58,7 +58,7 @@ describe('a link', () => {
     const url = `http://127.0.0.1:${port}`
     const client = openClient({ url, username: 'peer_1', password: 'password' })
     t.after(() => client.close())
-    const link = new PeerLink('stuck', {
+    const link = new PeerConnection('stuck', {
       ...member,
       blobs,
       client,
