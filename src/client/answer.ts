@@ -9,11 +9,8 @@ import { ClientError } from './client-error.ts'
 import type { FetchedResponse } from './server.ts'
 import type { Watchdog } from './watchdog.ts'
 
-/**
- * Bytes that are decoded at once. Smaller chunks are put together first: a list of chunks of one
- * byte, as a hostile server sends them, would take hundreds of times the limit.
- */
-const BLOCK_BYTES: number = 16 * KIB
+/** The first room for an answer. A list of chunks, each of one byte, would take much more. */
+const LEAST_BYTES: number = 16 * KIB
 
 /** An answer whose body nobody has read yet. The reader closes the watchdog. */
 export interface Answer {
@@ -73,7 +70,7 @@ export async function discard({ response, watchdog }: Answer): Promise<void> {
 }
 
 async function readText({ response, watchdog }: Answer, limit: number): Promise<string> {
-  const text = new Utf8Text()
+  const collected = new Collected()
   const meter = new JsonMeter()
   const reader = response.body?.getReader()
   if (reader === undefined) return ''
@@ -81,7 +78,7 @@ async function readText({ response, watchdog }: Answer, limit: number): Promise<
   try {
     for (;;) {
       const { value: chunk } = await watchdog.waitForPart(reader.read(), size)
-      if (chunk === undefined) return text.end()
+      if (chunk === undefined) return collected.toText()
       size += chunk.byteLength
       if (size > MAX_ESCAPED * limit) throw tooLong()
       meter.add(chunk)
@@ -89,7 +86,7 @@ async function readText({ response, watchdog }: Answer, limit: number): Promise<
       if (meter.values > MAX_JSON_VALUES) {
         throw new ClientError('BAD_ANSWER', { reason: `more than ${MAX_JSON_VALUES} values` })
       }
-      text.append(chunk)
+      collected.append(chunk)
     }
   } finally {
     // At the end of the body, this does nothing; before it, the body is not needed any more.
@@ -97,36 +94,29 @@ async function readText({ response, watchdog }: Answer, limit: number): Promise<
   }
 }
 
-/** Text that comes in chunks of bytes, which may be cut anywhere. None of them is kept. */
-class Utf8Text {
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true })
-  #block: Uint8Array | undefined
-  #filled = 0
-  #text = ''
+/** Bytes that come in chunks, put together. */
+class Collected {
+  #bytes = new Uint8Array(LEAST_BYTES)
+  #length = 0
 
   append(chunk: Uint8Array): void {
-    this.#block ??= new Uint8Array(BLOCK_BYTES)
-    const block = this.#block
-    if (this.#filled + chunk.byteLength > block.length) {
-      this.#decode(block.subarray(0, this.#filled))
-      this.#filled = 0
+    const length = this.#length + chunk.byteLength
+    if (length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * this.#bytes.length))
+      larger.set(this.#bytes)
+      this.#bytes = larger
     }
-    if (chunk.byteLength > block.length) return this.#decode(chunk)
-    block.set(chunk, this.#filled)
-    this.#filled += chunk.byteLength
+    this.#bytes.set(chunk, this.#length)
+    this.#length = length
   }
 
-  end(): string {
-    if (this.#block !== undefined) this.#decode(this.#block.subarray(0, this.#filled))
-    this.#decode(undefined)
-    return this.#text
-  }
-
-  #decode(bytes: Uint8Array | undefined): void {
+  /** @throws {ClientError} `BAD_ANSWER` when the bytes are not UTF-8. */
+  toText(): string {
     try {
-      this.#text += this.#decoder.decode(bytes, { stream: bytes !== undefined })
+      const decoder = new TextDecoder('utf-8', { fatal: true })
+      return decoder.decode(this.#bytes.subarray(0, this.#length))
     } catch {
-      // A TypeError that knows nothing but this.
+      // The TypeError says no more than that.
       throw notJson()
     }
   }
