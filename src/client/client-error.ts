@@ -1,5 +1,5 @@
 /**
- * What can go wrong between a client and its server.
+ * The failures between a client and its server.
  *
  * No message quotes a password, a text or what the server wrote, and no error has a `cause`: those
  * of `fetch` may hold the bytes that it could not parse. What they may tell is in `reason`.

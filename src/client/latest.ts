@@ -37,17 +37,18 @@ export interface LatestOptions {
 /**
  * Reads the current document.
  *
- * @returns `undefined` when it still is the one with `etag`.
  * @throws {ClientError}
  */
 export function getLatest(
   server: Server,
   options: Omit<LatestOptions, 'etag'>,
 ): Promise<LatestStamped>
+/** Reads the current document; `undefined` when it still is the one with `etag`. */
 export function getLatest(
   server: Server,
   options: LatestOptions,
 ): Promise<LatestStamped | undefined>
+/** Serves both. */
 export async function getLatest(
   server: Server,
   { etag, signal }: LatestOptions,

@@ -21,8 +21,8 @@ export const CIRCLE_TIME_HEADER = 'X-Clipgate-Time'
 export const MAX_AHEAD_MS: number = 10 * 366 * 86_400_000
 
 /**
- * Members whose clocks differ by this much still take each other's stamps, when the circle is as far
- * ahead as it can be: each of them is that far ahead of its own clock.
+ * Members whose clocks differ by this much still take each other's stamps, when the circle is as
+ * far ahead as it can be: each of them is that far ahead of its own clock.
  */
 export const MAX_APART_MS: number = 30 * 86_400_000
 
@@ -34,8 +34,8 @@ const LATEST = 99_999_999_999_999
 
 /**
  * Whether a stamp may have this time. No member stamps later than its circle time, so no honest
- * stamp
- * is further ahead; a clock that is decades behind counts as one that begins with this program.
+ * stamp is further ahead; a clock that is decades behind counts as one that begins with this
+ * program.
  *
  * @param clock What the clock of this machine says, in Unix milliseconds.
  */

@@ -1,5 +1,5 @@
 /**
- * Names the digests that identify bytes, whatever the bytes are called.
+ * The hashes that identify bytes, under any name.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Names the failures below HTTP. The gateway maps each code to one answer; the commands print the
+ * The failures below HTTP. The gateway maps each code to one answer; the commands print the
  * message.
  *
  * @module

@@ -1,7 +1,6 @@
 /**
  * Opens connections to another daemon, and hands one over only when it leads to where it should:
- * nothing
- * of a request is written before.
+ * nothing of a request is written before.
  *
  * A connection that is given up or takes too long before then leaves no socket behind. An agent of
  * Node would not see to that: it does not know of a socket before it is handed over.
@@ -30,7 +29,7 @@ export interface CheckedRequest extends ClientRequestArgs {
   readonly givenUp?: AbortSignal
 }
 
-/** What every connection has to pass. */
+/** The checks that every connection has to pass. */
 export interface ConnectionChecks {
   /** Why no connection to an address may be used, if so. */
   readonly refuse?: ((address: string) => Error | undefined) | undefined

@@ -1,10 +1,10 @@
 /**
- * The connection to one other daemon: hears of its changes, pulls what happened after what is current
- * here, and pushes what happened here after what is current there.
+ * The connection to one other daemon: hears of its changes, pulls what happened after what is
+ * current here, and pushes what happened here after what is current there.
  *
  * It compares and moves the newest item only, whatever came before. So nothing is queued, nothing
- * has to be replayed after an outage, and in whatever way daemons are connected, an item comes to each
- * of them once: there it is known already, and the stamps say who is late.
+ * has to be replayed after an outage, and in whatever way daemons are connected, an item comes to
+ * each of them once: there it is known already, and the stamps say who is late.
  *
  * @module
  */
@@ -51,7 +51,7 @@ export interface PeerConnectionDeps {
 /** How a connection is doing. */
 export interface ConnectionStatus {
   readonly state: PeerState
-  /** The last failure, until the connection is well again. */
+  /** The last failure, until the connection works. */
   readonly error: string | undefined
 }
 
@@ -87,7 +87,9 @@ export class PeerConnection {
       next: () => this.#next(),
       isOutdated: (move) => this.#isOutdated(move),
       move: (move, signal) => this.#run(move, signal),
-      onSuccess: () => (this.#failures = 0),
+      onSuccess: () => {
+        this.#failures = 0
+      },
       onFailure: (error) => this.#onFailure(error),
       onError: (error) => this.#tellTrouble(error),
     })

@@ -1,5 +1,6 @@
 /**
- * The connections to all joined daemons: made at start, and when one is joined; ended when it is left.
+ * The connections to all joined daemons: made at start, and when one is joined; ended when it is
+ * left.
  *
  * @module
  */
@@ -44,7 +45,9 @@ export class PeerConnections implements Peers {
     for (const record of this.#book.records) this.#connect(record)
   }
 
-  /** Calls `listener` when a daemon was joined or left, or a connection changed. @returns Ends it. */
+  /**
+   * Calls `listener` when a daemon was joined or left, or a connection changed. @returns Ends it.
+   */
   onChange(listener: () => void): () => void {
     return this.#watchers.add(listener)
   }

@@ -1,7 +1,6 @@
 /**
- * Sends requests to one other daemon: what `fetch` does, with streamed bodies of
- * known
- * length and certificates that are pinned.
+ * Sends requests to one other daemon: what `fetch` does, with streamed bodies of known length and
+ * certificates that are pinned.
  *
  * Follows no redirection, keeps no cookie, and sends nothing before it knows whom it talks to.
  *
@@ -138,7 +137,7 @@ async function send(url: string, init: SendInit, request: Request): Promise<Fetc
     outgoing.end(body)
   } else {
     const source = Readable.from(body.stream() as AsyncIterable<Uint8Array>)
-    // What goes wrong on the way ends the request, whose error is the one that counts; and an early
+    // A failure on the way ends the request, whose error is the one that counts; and an early
     // answer ends the sending.
     pipeline(source, outgoing, { signal }).catch((error: Error) => outgoing.destroy(error))
     answered.then(

@@ -66,7 +66,7 @@ export interface Pause {
   readonly untilMs: number | undefined
 }
 
-/** The status of a daemon for its owner. Never content, never a name of anything copied. */
+/** The answer of `clipgate status`. Never content, never a name of anything copied. */
 export interface DaemonStatus {
   readonly running: boolean
   readonly pid: number | undefined
@@ -74,7 +74,7 @@ export interface DaemonStatus {
   readonly startedAt: string | undefined
   readonly mode: 'desktop' | 'headless' | undefined
   readonly clipboard: string
-  /** Says why the system clipboard cannot be used; `undefined` while it can. */
+  /** The trouble with the system clipboard, if there is one. */
   readonly clipboardError: string | undefined
   /** `undefined` while the clipboard is shared, and while no daemon runs. */
   readonly paused: Pause | undefined

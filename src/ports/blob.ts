@@ -45,7 +45,7 @@ export interface HashedBlob extends Blob {
   discard(): Promise<void>
 }
 
-/** The facts known about bytes before they come. */
+/** The size and limit of bytes, known before they come. */
 export interface BytesToReceive {
   /** As declared by the sender. */
   readonly declaredSize?: number | undefined

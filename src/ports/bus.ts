@@ -12,12 +12,12 @@ export type BusState =
   /** There is no connection; it is tried again. The gateway works without it. */
   | 'waiting'
 
-/** The status of the bus for the owner; no key and no credential. */
+/** The bus in the answer of `clipgate status`; no key and no credential. */
 export interface BusStatus {
   /** The brokers, one of which is used at a time. */
   readonly urls: readonly string[]
   readonly state: BusState
-  /** The last failure, until the bus is well again. */
+  /** The last failure, until the bus works. */
   readonly error: string | undefined
   /** Fingerprint of the circle key: the same for all members. */
   readonly group: string

@@ -17,11 +17,11 @@ export interface Turn {
   readonly isDeferred: boolean
 }
 
-/** Finds the device of a user name and password. */
+/** Checks user names and passwords. */
 export interface CredentialVerifier {
   /**
-   * Returns what earlier verifications say about these credentials: the device that they belong to
-   * *now*, or that they are wrong; `undefined` when they say nothing. Costs next to nothing.
+   * Recalls earlier verifications of these credentials: the device that they belong to *now*, or that
+   * they are wrong. `undefined` when nothing is remembered. Costs next to nothing.
    */
   recall(username: string, password: string): Device | 'wrong' | undefined
 

@@ -40,7 +40,7 @@ export interface Login {
   readonly passwordHash?: string | undefined
 }
 
-/** The time, address and client of a request, noted for its device. */
+/** The traces of a device in a request. */
 export interface Sighting {
   /** Unix milliseconds. */
   readonly at: number
@@ -78,7 +78,7 @@ export interface Revocation {
   readonly unsaved: string | undefined
 }
 
-/** The paired devices. */
+/** The devices that may log in. */
 export interface DeviceRegistry {
   /**
    * Grows with every change of a credential. Whatever was concluded from an earlier value may be

@@ -37,11 +37,11 @@ export interface InboundItem {
   /** The hash that the sender gave; becomes an alias. Empty when there was none. */
   readonly hash: string
   readonly bytes: InboundBytes
-  /** The media type that another member states; counts where the bytes are here already. */
+  /** The media type of the bytes, as another member says; counts where they are here already. */
   readonly mediaType?: string | undefined
 }
 
-/** The outcome of applying an item. */
+/** The result of applying an item. */
 export interface AppliedItem {
   readonly contentId: ContentId
   /** The current item now; `undefined` when an empty Text was acknowledged and there is none. */
@@ -50,8 +50,7 @@ export interface AppliedItem {
 
 /**
  * Applies the items of one sender one at a time, in the order in which `apply` was called, and
- * those
- * of different senders in turn: nobody waits while the bytes of somebody else are read.
+ * those of different senders in turn: nobody waits while the bytes of somebody else are read.
  */
 export interface InboundPipeline {
   /**

@@ -18,7 +18,7 @@ export interface PanelAddress {
   readonly kind: 'lan' | 'overlay' | 'public' | 'loopback'
 }
 
-/** What the panel asks of the running daemon. */
+/** The running daemon, for its panel. */
 export interface Panel {
   /** The current item. */
   readonly item: StoredItem | undefined
@@ -45,8 +45,7 @@ export interface Panel {
 
   /**
    * Calls `listener` whenever anything may have changed that `Admin.status`, `Admin.devices` or
-   * this
-   * port tell, except the free space. Listeners return at once and do not throw. Costs nothing
+   * this port tell, except the free space. Listeners return at once and do not throw. Costs nothing
    * while nobody listens.
    *
    * @returns Ends the subscription.

@@ -49,7 +49,7 @@ export interface PeerSummary {
   readonly username: string
   readonly tlsFingerprint: string | undefined
   readonly state: PeerState
-  /** The last failure, until the daemon is well again. */
+  /** The last failure, until the daemon works. */
   readonly error: string | undefined
 }
 

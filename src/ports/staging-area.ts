@@ -2,8 +2,7 @@
  * Port: where uploaded bytes wait for the document that names them.
  *
  * `PUT /file/{dataName}` stages; the inbound pipeline takes when the document comes. A form may
- * name
- * its bytes behind them: they are received first, and staged then, or handed to the pipeline.
+ * name its bytes behind them: they are received first, and staged then, or handed to the pipeline.
  * Uploads are kept per device and name, so that one device never gets what another one sent. The
  * document may never come: implementations own expiry, the number of names per device, and the
  * quota. When there is no more room, whoever has most gives an upload up, also a complete one.
@@ -17,7 +16,7 @@
 import type { HashedBlob } from './blob.ts'
 import type { Login } from './device-registry.ts'
 
-/** An upload whose bytes have not arrived yet. */
+/** The facts about any upload before its bytes have arrived. */
 export interface UploadSource extends Login {
   /** Bytes, as declared by the sender. */
   readonly declaredSize: number | undefined
@@ -25,11 +24,11 @@ export interface UploadSource extends Login {
   readonly dataName?: string
 }
 
-/** The name and type that an upload is filed under. */
+/** The name that an upload is filed under. */
 export interface UploadName {
   /** A valid data name. */
   readonly dataName: string
-  /** The classified media type, or the declared one. */
+  /** The media type of the bytes: the classified media type, or the declared one. */
   readonly mediaType: string
 }
 
@@ -80,7 +79,7 @@ export interface TakenUpload extends StagedUpload, UploadInHand {
   giveBack(): void
 }
 
-/** Where uploads wait. */
+/** Uploads that wait for their document. */
 export interface StagingArea {
   /**
    * Checks whether an upload of the declared size would find room, before its first byte is read.

@@ -34,7 +34,7 @@ export interface ClipboardEvents {
    */
   isWanted(): boolean
   onCopy(content: CopiedContent): void
-  /** The clipboard could not be reached or read; `undefined` when it has recovered. */
+  /** The clipboard could not be reached or read; `undefined` when it works. */
   onTrouble(message: string | undefined): void
 }
 

@@ -199,7 +199,9 @@ describe('every request', () => {
     let isOver = false
     const given = assert
       .rejects(getLatest(server, {}), (error) => isTooSlow(error))
-      .finally(() => (isOver = true))
+      .finally(() => {
+        isOver = true
+      })
     while (!isOver) {
       // The first timer is that of the request; each of the others waits for one part.
       await Promise.race([given, timing.set.next()])

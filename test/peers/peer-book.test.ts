@@ -39,7 +39,9 @@ describe('joining with a link', () => {
         createIdlePeers(store, timing).join({ link, name: undefined, tlsFingerprint: undefined }),
         { code: 'PEER_REFUSED' },
       )
-      .finally(() => (isOver = true))
+      .finally(() => {
+        isOver = true
+      })
     while (!isOver) {
       await Promise.race([refused, timing.set.next()])
       timing.advance(1000)

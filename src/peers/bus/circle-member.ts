@@ -1,11 +1,10 @@
 /**
- * This daemon as a member of a circle on a bus: tells what it has, and gets what others have that is
- * later.
+ * This daemon as a member of a circle on a bus: tells what it has, and gets what others have that
+ * is later.
  *
  * Signals may be lost, and nobody repeats them. So everybody who shows that they are behind, or who
  * asks after an outage, is answered by one who is not; and now and then somebody says what they
- * have
- * although nothing happened. All that is kept is bounded, whatever comes.
+ * have although nothing happened. All that is kept is bounded, whatever comes.
  *
  * @module
  */

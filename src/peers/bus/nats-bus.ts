@@ -2,8 +2,8 @@
  * A broker of NATS core as the bus of a circle. Nothing is stored there, and nothing is
  * acknowledged.
  *
- * The connection is made anew here, and not by the client: its own attempts cannot be ended while a
- * broker was never reached, and what is published meanwhile would be kept, without bound.
+ * A lost connection is replaced here, and not by the client: its own attempts cannot be ended while
+ * a broker was never reached, and what is published meanwhile would be kept, without bound.
  *
  * @module
  */

@@ -40,7 +40,9 @@ export class OfferPuller {
   constructor(deps: OfferPullerDeps) {
     this.#deps = deps
     const { onTrouble, onError } = deps
-    const onStamp = (stamp: Stamp): void => void (this.#pulled = stamp)
+    const onStamp = (stamp: Stamp): void => {
+      this.#pulled = stamp
+    }
     this.#transfer = new NewestTransfer({
       next: () => this.#next(),
       isOutdated: (offer) => this.#isOutdated(offer),

@@ -55,13 +55,13 @@ export class Offer {
   }
 }
 
-/** What a pull needs besides the offer. */
+/** The ports and secrets of a pull. */
 export interface PullOfferDeps extends Omit<PullItemDeps, 'client' | 'circleTime'> {
   /** Base URL of our own gateway. */
   readonly ownUrl: () => string
   readonly secrets: Pick<CircleSecrets, 'username' | 'password'>
   readonly circleTime: CircleTime
-  /** Told of the stamp of what is about to become current. */
+  /** Called with the stamp of the item that is about to become current. */
   readonly onStamp: (stamp: Stamp) => void
   /** A source broke off: others would be of use. */
   readonly onTrouble: () => void

@@ -1,11 +1,9 @@
 /**
  * Seals and opens what goes over a broker that is not trusted: AES-256-GCM, with a key for each
- * start
- * of a member and a counter as the nonce.
+ * start of a member and a counter as the nonce.
  *
  * A sealed signal is `version (1) | salt (16) | counter (8) | ciphertext | tag (16)`; version,
- * salt,
- * counter and the subject are authenticated with it.
+ * salt, counter and the subject are authenticated with it.
  *
  * @module
  */
