@@ -48,7 +48,7 @@ export function getLatest(
   server: Server,
   options: LatestOptions,
 ): Promise<LatestStamped | undefined>
-/** Serves both. */
+/** Implements both overloads. */
 export async function getLatest(
   server: Server,
   { etag, signal }: LatestOptions,

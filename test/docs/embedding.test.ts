@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { CREDENTIALS, startEventServer } from '../support/event-server.ts'
+import { openEvents } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
 import { installPackage, type Host } from './support/packed.ts'
 
@@ -94,9 +95,13 @@ describe('the package, installed in a folder of its own', () => {
     const server = start(t, 'createGateway(', { args: [join(host.folder, 'data')] })
     const [line] = await once(server.lines, 'line')
     const { address, user, password } = JSON.parse(String(line))
-    const phone = createPhone({ username: user, password }, `http://127.0.0.1:${address.port}`)
+    const url = `http://127.0.0.1:${address.port}`
+    const phone = createPhone({ username: user, password }, url)
     await phone.pushText('hello')
     assert.equal((await phone.document())['text'], 'hello')
+    // A stream that is open does not keep the server.
+    const events = await openEvents(t, url, phone.authorization)
+    await events.next()
     await ends(server)
   })
 
