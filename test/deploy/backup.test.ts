@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { buildProgram } from '../faults/support/built-program.ts'
 import { failToStart } from '../faults/support/start-failure.ts'
 import {
   arrives,
@@ -22,13 +22,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const tar = (...args: readonly string[]) => promisify(execFile)('tar', args)
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 const startMember = (t: TestContext): Promise<MemberDaemon> =>
   startMemberDaemon(t, { main: program.main })

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { X509Certificate, randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { pasteUntil, xclipCopy } from '../desktop/x11/support/xclip.ts'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { buildProgram } from '../faults/support/built-program.ts'
 import { SITE } from '../proxies/support/certificate.ts'
 import { daemonCommand, startDaemonProcess } from '../support/daemon-process.ts'
 import { readFrames, type Frame } from '../support/event-reader.ts'
@@ -24,13 +24,7 @@ import {
 
 const URL_THERE = `https://${SITE}`
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 /** How a desktop at home comes to trust a certificate that no known authority vouches for. */
 type Trust = 'authority' | 'fingerprint'

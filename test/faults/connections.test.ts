@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import {
   startDaemonProcess,
   type DaemonOptions,
@@ -10,17 +10,11 @@ import {
 import { createPhone } from '../support/phone.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { needsProc, vitalsOf } from './support/vitals.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 /** A daemon with a file of a few blocks, after its first login. */
 async function start(t: TestContext, { args = [], ...options }: DaemonOptions = {}) {

@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import { after, before, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { readFrames } from '../support/event-reader.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { gather } from './support/crowd.ts'
 
 /** As many as the control listener serves at a time. */
 const PLACES = 64
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 const HOST = 'Host: 127.0.0.1'
 const BODY = 'Content-Length: 60000\r\n\r\n{'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import {
   startDaemonProcess,
@@ -13,19 +13,13 @@ import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawClient, RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
 import { ownerOf } from './support/owner.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { inject, needsTracing } from './support/trace.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 interface Subject {
   readonly daemon: DaemonProcess

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { chmod, chown, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import {
   daemonCommand,
   startDaemonProcess,
@@ -15,7 +15,7 @@ import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from '../storage/support/small-disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
@@ -27,13 +27,7 @@ const MIB = 1024 * 1024
 
 const PAGE = 4096
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 interface Subject {
   readonly daemon: DaemonProcess

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import {
   startDaemonProcess,
   type DaemonProcess,
@@ -10,7 +10,7 @@ import {
 import { openEvents, type EventReader } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { CHEAP_HOLDS, formatRequest, HOLD_ARGS, type GreedyDevice } from './support/cheap-holds.ts'
 import { OPERATIONS, useOnce, type OperationTimes } from './support/other-device.ts'
 import { needsDisk } from './support/vitals.ts'
@@ -19,13 +19,7 @@ const MIB = 2 ** 20
 
 const FILE_PART = '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\n'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 /** A daemon, a device that will take what it can, and another one. */
 async function setUp(t: TestContext) {

@@ -26,7 +26,7 @@ import {
 } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { readTree } from './support/read-tree.ts'
 import { failToStart } from './support/start-failure.ts'
 
@@ -34,19 +34,17 @@ const NOBODY = 65_534
 
 const asRoot = { skip: process.geteuid?.() === 0 ? false : 'skipped: needs root' }
 
-let program: BuiltProgram
+const program = await buildProgram()
 /** A folder that a daemon has worked in. */
 let worn = ''
 /** The one device that is paired there. */
 let device: PairedDevice | undefined
 
 before(async () => {
-  program = await buildProgram()
   worn = await mkdtemp(join(tmpdir(), 'clipgate-worn-'))
 })
 
 after(async () => {
-  await program.remove()
   await rm(worn, { recursive: true })
 })
 

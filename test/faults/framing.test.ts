@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import type { Route } from '../../src/http/call.ts'
@@ -8,17 +8,11 @@ import { startDaemonProcess } from '../support/daemon-process.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { createPhone } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { authorizationOf, connectTo, formatHead } from './support/raw-device.ts'
 import { needsProc, vitalsOf } from './support/vitals.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 const GIB = 2 ** 30
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import * as crypto from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { contentIdOf, digestsOf } from '../../src/hashing/content-id.ts'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 
 const HEADLESS = { args: ['--headless'] }
 
@@ -35,13 +35,9 @@ function warningsAbout(kernel: Kernel, daemon: DaemonProcess): readonly string[]
     .filter((line) => line.includes(`Cannot use ${kernel}`))
 }
 
-describe('a program whose kernel is damaged', () => {
-  let program: BuiltProgram
-  before(async () => {
-    program = await buildProgram()
-  })
-  after(() => program.remove())
+const program = await buildProgram()
 
+describe('a program whose kernel is damaged', () => {
   /** Damages the kernel of the program until the test ends. */
   async function damage(t: TestContext, kernel: Kernel, name: string): Promise<void> {
     const path = join(dirname(program.main), kernel)

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { watch, type FSWatcher } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { ControlUnreachableError } from '../../src/control/call-control.ts'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
 import { addCheapDevices, type CheapDevice } from '../support/many-devices.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import {
   commit,
   pair,
@@ -44,13 +44,7 @@ const MAX_DEVICE_EVENTS = 8
 /** One round in so many is about a change of the owner, with a phone beside it. */
 const OWNER_ROUNDS = 8
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 /** A data directory that outlives its daemons, and what is known about it. */
 interface Subject {
@@ -175,76 +169,76 @@ function idsOfOthers({ ledger, device }: Subject): readonly string[] {
     .map(([id]) => id)
 }
 
-describe('a daemon that is killed', () => {
-  it(`has what it acknowledged, nothing torn, and no debris (${KILLS} times)`, async (t) => {
-    const subject = await prepare(t)
-    const data = join(subject.folder, 'data')
-    let onEvent = (_name: string | null): void => {}
-    const watchers: FSWatcher[] = []
-    t.after(() => {
-      for (const watcher of watchers) watcher.close()
-    })
-    for (const folder of ['', 'blobs', 'staging']) {
-      watchers.push(watch(join(data, folder), (_event, name) => onEvent(name)))
-    }
-
-    const reasons = { bytes: 0, event: 0, device: 0, answer: 0, end: 0 }
-    for (let kill = 0; kill < KILLS; kill++) {
-      const daemon = await subject.start()
-      const exit = once(daemon.child, 'exit')
-      const watched = await aim(subject, daemon)
-      const isOwnerThere = kill % OWNER_ROUNDS === OWNER_ROUNDS - 1
-      const ofPhone = pick(['bytes', 'event', 'event', 'answer'] as const)
-      const trigger = isOwnerThere ? 'device' : ofPhone
-      let left =
-        Math.random() *
-        {
-          bytes: pick(SIZES),
-          event: MAX_EVENTS,
-          device: MAX_DEVICE_EVENTS,
-          answer: 4,
-        }[trigger]
-      watched.onProgress = (kind, count) => {
-        if (kind !== trigger || daemon.child.killed) return
-        left -= count
-        if (left > 0) return
-        reasons[kind] += 1
-        daemon.child.kill('SIGKILL')
-      }
-      onEvent = (name) => {
-        watched.onProgress(name?.startsWith('devices.json') === true ? 'device' : 'event', 1)
-      }
-      const changes = Array.from({ length: 4 }, randomChange)
-      await Promise.all([
-        makeChanges(watched, changes),
-        makeChanges(watched, isOwnerThere ? [randomOwnerChange(subject)] : []),
-      ])
-      if (!daemon.child.killed) reasons.end += 1
-      daemon.child.kill('SIGKILL')
-      await exit
-    }
-    const daemon = await subject.start()
-    t.diagnostic(`killed after ${JSON.stringify(reasons)}`)
-    const patient = { daemon, device: { ...subject.device, url: '', link: '' } }
-    await assertFit(patient, await examine(patient))
-    assert.equal(await daemon.stop(), 0)
-  })
-
-  /** All that changes files, but for writes of small ones: what follows those shows them. */
-  const CALLS = 'openat,fchmod,pwritev,pwrite64,fsync,fdatasync,rename,link,unlink'
-
-  const CHANGES: Readonly<Record<string, (subject: Subject) => readonly Change[]>> = {
-    'an upload': () => [putFile('a', 600_000)],
-    'an upload in the place of another': () => [putFile('a', 10), putFile('a', 20)],
-    'a commit': () => [putText, putFile('b', 10), commit('b', 10)],
-    'a text': () => [putText],
-    'a form': () => [postForm(10)],
-    pairing: () => [pair],
-    rotating: (subject) => [rotate(pick(idsOfOthers(subject)))],
-    revoking: (subject) => [revoke(pick(idsOfOthers(subject)))],
+it(`a daemon that is killed has what it acknowledged, nothing torn, and no debris (${KILLS} times)`, async (t) => {
+  const subject = await prepare(t)
+  const data = join(subject.folder, 'data')
+  let onEvent = (_name: string | null): void => {}
+  const watchers: FSWatcher[] = []
+  t.after(() => watchers.forEach((watcher) => watcher.close()))
+  for (const folder of ['', 'blobs', 'staging']) {
+    watchers.push(watch(join(data, folder), (_event, name) => onEvent(name)))
   }
 
-  it('has it also when it is killed at each step on the disk', needsTracing, async (t) => {
+  const reasons = { bytes: 0, event: 0, device: 0, answer: 0, end: 0 }
+  for (let kill = 0; kill < KILLS; kill++) {
+    const daemon = await subject.start()
+    const exit = once(daemon.child, 'exit')
+    const watched = await aim(subject, daemon)
+    const isOwnerThere = kill % OWNER_ROUNDS === OWNER_ROUNDS - 1
+    const ofPhone = pick(['bytes', 'event', 'event', 'answer'] as const)
+    const trigger = isOwnerThere ? 'device' : ofPhone
+    let left =
+      Math.random() *
+      {
+        bytes: pick(SIZES),
+        event: MAX_EVENTS,
+        device: MAX_DEVICE_EVENTS,
+        answer: 4,
+      }[trigger]
+    watched.onProgress = (kind, count) => {
+      if (kind !== trigger || daemon.child.killed) return
+      left -= count
+      if (left > 0) return
+      reasons[kind] += 1
+      daemon.child.kill('SIGKILL')
+    }
+    onEvent = (name) => {
+      watched.onProgress(name?.startsWith('devices.json') === true ? 'device' : 'event', 1)
+    }
+    const changes = Array.from({ length: 4 }, randomChange)
+    await Promise.all([
+      makeChanges(watched, changes),
+      makeChanges(watched, isOwnerThere ? [randomOwnerChange(subject)] : []),
+    ])
+    if (!daemon.child.killed) reasons.end += 1
+    daemon.child.kill('SIGKILL')
+    await exit
+  }
+  const daemon = await subject.start()
+  t.diagnostic(`killed after ${JSON.stringify(reasons)}`)
+  const patient = { daemon, device: { ...subject.device, url: '', link: '' } }
+  await assertFit(patient, await examine(patient))
+  assert.equal(await daemon.stop(), 0)
+})
+
+/** All that changes files, but for writes of small ones: what follows those shows them. */
+const CALLS = 'openat,fchmod,pwritev,pwrite64,fsync,fdatasync,rename,link,unlink'
+
+const CHANGES: Readonly<Record<string, (subject: Subject) => readonly Change[]>> = {
+  'an upload': () => [putFile('a', 600_000)],
+  'an upload in the place of another': () => [putFile('a', 10), putFile('a', 20)],
+  'a commit': () => [putText, putFile('b', 10), commit('b', 10)],
+  'a text': () => [putText],
+  'a form': () => [postForm(10)],
+  pairing: () => [pair],
+  rotating: (subject) => [rotate(pick(idsOfOthers(subject)))],
+  revoking: (subject) => [revoke(pick(idsOfOthers(subject)))],
+}
+
+it(
+  'a daemon that is killed has it also when it is killed at each step on the disk',
+  needsTracing,
+  async (t) => {
     const subject = await prepare(t)
     // One thread for all files: strace counts the calls of each thread by itself.
     const env = { UV_THREADPOOL_SIZE: '1' }
@@ -290,5 +284,5 @@ describe('a daemon that is killed', () => {
     await subject.start()
     t.diagnostic(`killed at ${JSON.stringify(killed)}`)
     for (const [what, count] of Object.entries(killed)) assert.ok(count >= 5, `${what}: ${count}`)
-  })
-})
+  },
+)

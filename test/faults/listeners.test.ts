@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as tick } from 'node:timers/promises'
 import { Listeners } from '../../src/daemon/listeners.ts'
 import { startServer, type RunningServer, type ServerOptions } from '../../src/http/server.ts'
@@ -14,19 +14,13 @@ import type { Machine } from '../support/machines.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { makeNetwork, needsNetwork } from './support/network.ts'
 import { failToStart } from './support/start-failure.ts'
 import { readTree } from './support/read-tree.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 it('a port that is taken ends the start, is named, and leaves both daemons as they were', async (t) => {
   const options = { main: program.main, args: ['--headless'] }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { mutate } from './support/mutate.ts'
 import { createRandom, type Random } from './support/random.ts'
 import { authorizationOf } from './support/raw-device.ts'
@@ -28,13 +28,7 @@ const CONNECTIONS = 200
 /** What the heap and the workers may take more than after the first few hundred requests. */
 const MAX_GROWTH_MIB = 96
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 /** Everything that the gateway serves, and something that it does not. */
 async function allEndpoints(t: TestContext): Promise<readonly Endpoint[]> {

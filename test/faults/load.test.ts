@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { startDaemonProcess, type PairedDevice } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import type { RawClient } from '../support/raw-http.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { needsDisk, needsProc, vitalsOf } from './support/vitals.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 const MIB = 2 ** 20
 

@@ -2,24 +2,18 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { startDaemonProcess, type DaemonOptions } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { isOwnPath, takeSnapshot } from './support/snapshot.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 /** In every name that is attacked with, so that what comes of one is found wherever it is. */
 const MARK = `attack-${process.pid}`

@@ -11,21 +11,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { takeSnapshot } from './support/snapshot.ts'
 import { needsProc, vitalsOf } from './support/vitals.ts'
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 const HEADLESS = { args: ['--headless'] }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL, fileURLToPath } from 'node:url'
-import { after, before, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { openStation } from '../../src/daemon/open-station.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Pairing } from '../../src/ports/admin.ts'
@@ -18,7 +18,7 @@ import {
 import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import {
   FATES,
@@ -62,13 +62,7 @@ interface Step {
   readonly kept: Kept
 }
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 /** A daemon whose changes of files are written down, and what it was asked. */
 class Recording {

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import {
@@ -20,7 +20,7 @@ import { serveGateway } from '../support/gateway.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { inject, needsTracing, STANDSTILL } from './support/trace.ts'
@@ -169,13 +169,7 @@ interface Cell {
   readonly rest: string
 }
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 interface Scene {
   readonly daemon: DaemonProcess

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { readLockHolder } from '../../src/storage/lock.ts'
 import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
 import {
@@ -15,7 +15,7 @@ import { openEvents, type EventReader } from '../support/event-reader.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { inject, needsTracing } from './support/trace.ts'
@@ -24,13 +24,7 @@ const UPLOADS = 8
 
 const ITEM = Buffer.alloc(8_000_000, 'the item')
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 interface Load {
   readonly daemon: DaemonProcess

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, it, type TestContext } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { route } from '../../src/http/call.ts'
 import { readBytes, streamBody } from '../../src/http/read-body.ts'
@@ -16,7 +16,7 @@ import { openEvents, type EventReader, type Frame } from '../support/event-reade
 import { head, serveKernel } from '../support/http-kernel.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 
@@ -24,13 +24,7 @@ const DAY_MS = 86_400_000
 
 const CLOCK = fileURLToPath(new URL('./support/wall-clock.js', import.meta.url))
 
-let program: BuiltProgram
-
-before(async () => {
-  program = await buildProgram()
-})
-
-after(() => program.remove())
+const program = await buildProgram()
 
 interface Subject {
   readonly daemon: DaemonProcess

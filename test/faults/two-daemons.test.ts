@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   daemonCommand,
   startDaemonProcess,
@@ -15,19 +15,12 @@ import {
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram, type BuiltProgram } from './support/built-program.ts'
+import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { failToStart } from './support/start-failure.ts'
 
-let program: BuiltProgram
-let options: DaemonOptions
-
-before(async () => {
-  program = await buildProgram()
-  options = { main: program.main, args: ['--headless'] }
-})
-
-after(() => program.remove())
+const program = await buildProgram()
+const options: DaemonOptions = { main: program.main, args: ['--headless'] }
 
 /** What a second one says. */
 function runsAlready(folder: string, pid: number | undefined): RegExp {

@@ -12,14 +12,15 @@ import { arrives, isText, joinWith, peerOf } from './support/daemons.ts'
 import { largestIn } from './support/large-file.ts'
 import { MemberProcess } from './support/member-process.ts'
 import { startTlsFront } from './support/tls-server.ts'
-import { sha256, useProgram } from './support/topology.ts'
+import { sha256 } from './support/topology.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { buildProgram } from '../faults/support/built-program.ts'
 
-const program = useProgram()
+const program = await buildProgram()
 
 /** A node, and a member that is yet to join. */
 async function startTwo(t: TestContext): Promise<readonly [MemberProcess, MemberProcess]> {
-  const main = program()
+  const main = program.main
   const node = await MemberProcess.start(t, 'node', { main })
   return [node, await MemberProcess.start(t, 'a', { main })]
 }
@@ -27,7 +28,7 @@ async function startTwo(t: TestContext): Promise<readonly [MemberProcess, Member
 describe('daemons that joined a node', () => {
   it('share texts and files with it and with each other', async (t) => {
     const [node, a] = await startTwo(t)
-    const b = await MemberProcess.start(t, 'b', { main: program() })
+    const b = await MemberProcess.start(t, 'b', { main: program.main })
     await a.join(node)
     await b.join(node)
     await a.phone.pushText('from a')

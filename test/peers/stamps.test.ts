@@ -9,16 +9,16 @@ import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { readObject } from '../support/phone.ts'
 import { arrives, joinWith, peerOf } from './support/daemons.ts'
 import { MemberProcess } from './support/member-process.ts'
-import { useProgram } from './support/topology.ts'
+import { buildProgram } from '../faults/support/built-program.ts'
 
-const program = useProgram()
+const program = await buildProgram()
 
 const LAST = 100_000_000_000_000
 const HIGHEST = 'm_ffffffffffffffff'
 
 /** A chain: the one in the middle has joined both others. */
 async function startChain(t: TestContext): Promise<readonly MemberProcess[]> {
-  const start = (name: string) => MemberProcess.start(t, name, { main: program() })
+  const start = (name: string) => MemberProcess.start(t, name, { main: program.main })
   const [a, b, c] = await Promise.all([start('a'), start('b'), start('c')])
   await b.join(a)
   await b.join(c)
@@ -106,7 +106,7 @@ describe('a group', () => {
   })
 
   it('says in `peers` that a daemon that was not updated keeps an item of the year 5138', async (t) => {
-    const a = await MemberProcess.start(t, 'a', { main: program() })
+    const a = await MemberProcess.start(t, 'a', { main: program.main })
     const old = await startFrozen(t)
     const contentId = await a.client.pushText('ours')
     await joinWith(a, formatConnectLink({ url: old.url, user: 'peer_1', pwd: 'a long password' }))

@@ -13,9 +13,10 @@ import type { CountingProxy } from './support/counting-proxy.ts'
 import { arrives } from './support/daemons.ts'
 import { hashOnlyFile, makeLargeFile } from './support/large-file.ts'
 import { MemberProcess } from './support/member-process.ts'
-import { joinByProxy, makePng, sha256, TALK_BYTES, useProgram } from './support/topology.ts'
+import { joinByProxy, makePng, sha256, TALK_BYTES } from './support/topology.ts'
+import { buildProgram } from '../faults/support/built-program.ts'
 
-const program = useProgram()
+const program = await buildProgram()
 
 async function joinAll(
   t: TestContext,
@@ -29,7 +30,7 @@ async function joinAll(
 async function startStar(t: TestContext) {
   const [screen, untouched] = await Promise.all([Xvfb.start(), Xvfb.start()])
   t.after(() => Promise.all([screen.stop(), untouched.stop()]))
-  const main = program()
+  const main = program.main
   const desktop = { main, args: [], env: { DISPLAY: screen.display } }
   const [node, desk, b, c] = await Promise.all([
     // It could write a clipboard, if it wanted to.
@@ -138,7 +139,7 @@ describe('a node and three members, one of them a desktop', needs('Xvfb', 'xclip
 describe('a node and three members', () => {
   it('have a file of 1 GiB, which goes over each link once', async (t) => {
     const names = ['node', 'a', 'b', 'c']
-    const all = names.map((name) => MemberProcess.start(t, name, { main: program() }))
+    const all = names.map((name) => MemberProcess.start(t, name, { main: program.main }))
     const [node, a, b, c] = await Promise.all(all)
     assert.ok(node && a && b && c, 'all are there')
     const links = await joinAll(t, node, [a, b, c])

@@ -3,16 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
 import type { MemberProcess } from './support/member-process.ts'
-import {
-  makePng,
-  sha256,
-  startTopology,
-  TALK_BYTES,
-  useProgram,
-  type Pairs,
-} from './support/topology.ts'
+import { makePng, sha256, startTopology, TALK_BYTES, type Pairs } from './support/topology.ts'
+import { buildProgram } from '../faults/support/built-program.ts'
 
-const program = useProgram()
+const program = await buildProgram()
 
 /** Who joins whom, by index. */
 const TOPOLOGIES: Readonly<Record<string, Pairs>> = {
@@ -48,7 +42,7 @@ const RENAMED_IN: Readonly<Record<string, Pairs>> = {
 describe('daemons in processes of their own', () => {
   for (const [name, pairs] of Object.entries(TOPOLOGIES)) {
     it(`have each text, image and file once, in ${name}`, async (t) => {
-      const { members, links } = await startTopology(t, program(), pairs)
+      const { members, links } = await startTopology(t, program.main, pairs)
       const everybody = (contentId: string): Promise<unknown> =>
         Promise.all(members.map(({ log }) => log.has(contentId)))
       const pushed: string[] = []
@@ -124,7 +118,7 @@ async function push(
 describe('the same bytes under another name, type or media type', () => {
   for (const [name, pairs] of Object.entries(RENAMED_IN)) {
     it(`are called the same by all members, told to each once, and never sent again: ${name}`, async (t) => {
-      const { members, links } = await startTopology(t, program(), pairs)
+      const { members, links } = await startTopology(t, program.main, pairs)
       const bytes = randomBytes(MIB)
       const octets = 'application/octet-stream'
       const names = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { describe, it, type TestContext } from 'node:test'
+import { buildProgram } from '../faults/support/built-program.ts'
 import { listOperations, readDescription } from '../docs/support/api-description.ts'
 import { allCases } from '../docs/support/all-cases.ts'
 import { requestOf } from '../docs/support/case.ts'
@@ -49,13 +49,9 @@ for (const operation of operations) {
   })
 }
 
-describe('a daemon', () => {
-  let program: BuiltProgram
-  before(async () => {
-    program = await buildProgram()
-  })
-  after(() => program.remove())
+const program = await buildProgram()
 
+describe('a daemon', () => {
   async function start(t: TestContext, options: DaemonOptions = {}) {
     const args = ['--headless', '--log-level', 'debug', ...TELLING_LIMITS, ...(options.args ?? [])]
     const daemon = await startDaemonProcess(t, { main: program.main, ...options, args })

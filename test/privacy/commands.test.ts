@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { buildProgram } from '../faults/support/built-program.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { Enclosure, type RunOptions, type Shown } from './support/enclosure.ts'
 import { secret, secretWord } from './support/secrets.ts'
@@ -28,13 +28,9 @@ const BROKEN_LINKS: Readonly<Record<string, string>> = {
   INVALID_URL: linkOf({ ...GOOD, url: `ftp://${MARK}` }),
 }
 
-describe('a command that fails', () => {
-  let program: BuiltProgram
-  before(async () => {
-    program = await buildProgram()
-  })
-  after(() => program.remove())
+const program = await buildProgram()
 
+describe('a command that fails', () => {
   async function open(t: TestContext) {
     const { main } = program
     const places = [{ path: /^config\/clipgate\/server\.json$/, holds: ['damaged file'] }]

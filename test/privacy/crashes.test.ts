@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { describe, it, type TestContext } from 'node:test'
+import { buildProgram } from '../faults/support/built-program.ts'
 import type { PairedDevice, ReadyEvent } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { Enclosure } from './support/enclosure.ts'
@@ -28,13 +28,9 @@ process.on('SIGURG', () => setImmediate(bugs.shift()))
 
 const BUG_COUNT = 8
 
-describe('a daemon that crashes', () => {
-  let program: BuiltProgram
-  before(async () => {
-    program = await buildProgram()
-  })
-  after(() => program.remove())
+const program = await buildProgram()
 
+describe('a daemon that crashes', () => {
   /** A daemon whose memory is full of secrets. */
   async function open(t: TestContext, nodeOptions: (given: string) => readonly string[]) {
     const enclosure = await Enclosure.open(t, { main: program.main, places: PLACES })

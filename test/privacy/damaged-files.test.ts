@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { describe, it, type TestContext } from 'node:test'
+import { buildProgram } from '../faults/support/built-program.ts'
 import type { PairedDevice, ReadyEvent } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { Enclosure } from './support/enclosure.ts'
@@ -26,13 +26,9 @@ const DAMAGES: readonly ((text: string) => string)[] = [
   () => `\xff${DAMAGED}`,
 ]
 
-describe('a damaged file of the data directory', () => {
-  let program: BuiltProgram
-  before(async () => {
-    program = await buildProgram()
-  })
-  after(() => program.remove())
+const program = await buildProgram()
 
+describe('a damaged file of the data directory', () => {
   /** A data directory with everything in it, each thing called after the damage to come. */
   async function open(t: TestContext) {
     const { main } = program

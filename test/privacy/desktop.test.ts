@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { XClient } from '../desktop/x11/support/x-client.ts'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { buildProgram } from '../faults/support/built-program.ts'
 import type { PairedDevice, ReadyEvent } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
@@ -30,13 +30,9 @@ const PLACES: readonly Place[] = [
 /** How password managers mark what they copy. */
 const HINT = 'x-kde-passwordManagerHint'
 
-describe('on a desktop', needs('Xvfb'), () => {
-  let program: BuiltProgram
-  before(async () => {
-    program = await buildProgram()
-  })
-  after(() => program.remove())
+const program = await buildProgram()
 
+describe('on a desktop', needs('Xvfb'), () => {
   async function open(t: TestContext) {
     const xvfb = await Xvfb.start(t)
     const enclosure = await Enclosure.open(t, { main: program.main, places: PLACES })

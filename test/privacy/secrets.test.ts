@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { relative } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { buildProgram, type BuiltProgram } from '../faults/support/built-program.ts'
+import { describe, it } from 'node:test'
+import { buildProgram } from '../faults/support/built-program.ts'
 import { needsTracing } from '../faults/support/trace.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Enclosure } from './support/enclosure.ts'
@@ -19,13 +19,9 @@ function judgeCall(enclosure: Enclosure, { name, descriptor, target, bytes }: Tr
   enclosure.judge(`${name} ${target}`, bytes, allowed)
 }
 
-describe('secrets', () => {
-  let program: BuiltProgram
-  before(async () => {
-    program = await buildProgram()
-  })
-  after(() => program.remove())
+const program = await buildProgram()
 
+describe('secrets', () => {
   it('stay where they belong, whatever is done with them', async (t) => {
     const enclosure = await Enclosure.open(t, { main: program.main, places: PLACES })
     await playDay(enclosure)

@@ -7,6 +7,7 @@
 import { chmod, copyFile, cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -22,9 +23,9 @@ const WORKERS = [
 export interface BuiltProgram {
   /** For `DaemonOptions.main`. */
   readonly main: string
-  remove(): Promise<void>
 }
 
+/** Builds the program for the tests of a file; it is removed after them. */
 export async function buildProgram(): Promise<BuiltProgram> {
   const folder = await mkdtemp(join(tmpdir(), 'clipgate-program-'))
   const main = join(folder, 'main.mjs')
@@ -44,5 +45,6 @@ export async function buildProgram(): Promise<BuiltProgram> {
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   // Also for a daemon of another user.
   await chmod(folder, 0o755)
-  return { main, remove: () => rm(folder, { recursive: true }) }
+  after(() => rm(folder, { recursive: true }))
+  return { main }
 }

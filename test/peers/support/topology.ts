@@ -6,10 +6,9 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { after, before, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { PNG } from 'pngjs'
 import { KIB } from '../../../src/core/limits.ts'
-import { buildProgram, type BuiltProgram } from '../../faults/support/built-program.ts'
 import { startProxy, type CountingProxy } from './counting-proxy.ts'
 import { MemberProcess } from './member-process.ts'
 
@@ -23,19 +22,6 @@ export type Pairs = readonly (readonly [number, number])[]
 export interface Topology {
   readonly members: readonly MemberProcess[]
   readonly links: readonly CountingProxy[]
-}
-
-/** Builds the program before the tests of a file. @returns Where it is then. */
-export function useProgram(): () => string {
-  let program: BuiltProgram | undefined
-  before(async () => {
-    program = await buildProgram()
-  })
-  after(() => program?.remove())
-  return () => {
-    assert.ok(program !== undefined, 'it was built before the tests')
-    return program.main
-  }
 }
 
 /** Starts as many members as the pairs name, and joins them. */
