@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, it } from 'node:test'
+import { listen } from '../support/listen.ts'
 import { RawClient } from '../support/raw-http.ts'
 import { serveCarelessly, type Care } from './support/careless-server.ts'
 import {
@@ -135,10 +136,9 @@ describe('deliverInPieces()', () => {
   it('sends every byte, in several pieces', async (t) => {
     const pieces: Buffer[] = []
     const server = createServer()
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => server.close())
+    const port = await listen(t, server)
     const connected = once(server, 'connection')
-    const client = await RawClient.connect(Object(server.address()).port)
+    const client = await RawClient.connect(port)
     const [socket] = await connected
     socket.on('data', (piece: Buffer) => pieces.push(piece))
     await deliverInPieces([3, 25, 1])(client, Buffer.from('0123456789'))

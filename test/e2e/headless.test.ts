@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
+import { listen } from '../support/listen.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -106,10 +107,7 @@ it('a headless daemon says who holds the data directory when there is a second o
 
 it('a headless daemon names the address when a port is taken, and leaves no lock behind', async (t) => {
   const taken = createServer()
-  await once(taken.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => taken.close())
-  // `listen` was given an address, so this is one.
-  const { port } = taken.address() as AddressInfo
+  const port = await listen(t, taken)
   const folder = await temporaryFolder(t)
   for (const option of ['--listen', '--control']) {
     const args = ['--headless', option, `127.0.0.1:${port}`]

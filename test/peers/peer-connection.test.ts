@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { systemTiming } from '../../src/client/timing.ts'
 import { openClient } from '../../src/peers/open-client.ts'
 import { PeerConnection } from '../../src/peers/peer-connection.ts'
 import { defer } from '../support/defer.ts'
 import { startMember } from './support/circle.ts'
+import { listen } from '../support/listen.ts'
 
 const DOCUMENT = {
   type: 'File',
@@ -36,12 +35,7 @@ describe('a link', () => {
         asked.resolve()
       }
     })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => {
-      server.close()
-      server.closeAllConnections()
-    })
-    const { port } = server.address() as AddressInfo
+    const port = await listen(t, server)
     const member = await startMember(t, 1)
     const [begun, aborted, cleanedUp] = [defer<void>(), defer<void>(), defer<void>()]
     const blobs = {

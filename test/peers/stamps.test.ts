@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
@@ -10,6 +9,7 @@ import { readObject } from '../support/phone.ts'
 import { arrives, joinWith, peerOf } from './support/daemons.ts'
 import { MemberProcess } from './support/member-process.ts'
 import { buildProgram } from '../faults/support/built-program.ts'
+import { listen } from '../support/listen.ts'
 
 const program = await buildProgram()
 
@@ -145,12 +145,6 @@ async function startFrozen(t: TestContext) {
       })
     } else response.end(JSON.stringify(document))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  // `listen` was given an address, so this is one.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(t, server)
   return { url: `http://127.0.0.1:${port}`, offered: () => once(offers, 'offer') }
 }

@@ -4,13 +4,12 @@
  * @module
  */
 
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { sha256 } from '../../support/hashes.ts'
+import { listen } from '../../support/listen.ts'
 import { createPhone } from '../../support/phone.ts'
 import type { Stage } from './client.ts'
 
@@ -50,13 +49,7 @@ export async function serveCarelessly(t: TestContext, care: Care): Promise<Stage
     if (request.url === '/careless') text = afterRead(text)
     response.end(JSON.stringify(document))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  // `listen` was given an address, so this is one.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(t, server)
   const phone = createPhone({ username: 'other_1', password: 'secret' }, `http://127.0.0.1:${port}`)
   return { port, phone, clock: new FakeClock(), credentials: '' }
 }

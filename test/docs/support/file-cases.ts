@@ -6,9 +6,8 @@
 
 import { DomainError } from '../../../src/core/domain-error.ts'
 import { A_PART, failure, GROUP_TIME, success, withHead, type Case, type CaseOf } from './case.ts'
+import { PNG } from './conversation.ts'
 import type { Station } from './station.ts'
-
-export const PNG: Buffer = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 
 const NAME = { dataName: 'a.png' }
 

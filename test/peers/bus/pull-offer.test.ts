@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { systemTiming } from '../../../src/client/timing.ts'
 import { Offer, pullOffer } from '../../../src/peers/bus/pull-offer.ts'
 import { startMember, type TestMember } from '../support/circle.ts'
+import { listen } from '../../support/listen.ts'
 
 const SECRETS = { username: 'group_0123456789abcdef', password: 'a password of the group' }
 
@@ -42,9 +41,7 @@ async function startStranger(
     asked.push(request.headers.authorization)
     response.writeHead(status, headers).end('{}')
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo
+  const port = await listen(t, server)
   return { url: `http://127.0.0.1:${port}`, port, asked }
 }
 

@@ -11,6 +11,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import type { TestCertificate } from '../../support/certificates.ts'
+import { listen } from '../../support/listen.ts'
 import { joinSockets } from './join-sockets.ts'
 
 export interface TlsServer {
@@ -42,12 +43,7 @@ export async function startTlsServer(
   })
   // Clients that do not like the certificate hang up.
   server.on('tlsClientError', () => undefined)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listen(t, server)
   return {
     url: `https://127.0.0.1:${port}`,
     requests,
