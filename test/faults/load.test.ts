@@ -32,7 +32,10 @@ async function start(t: TestContext) {
     phone,
     vitals,
     before,
-    /** Checks how many MiB it took at most, over what it had. */
+    /**
+     * Checks how many MiB it took at most, over what it had. `most` is half of what it would take if it
+     * kept what it is sent or has to send: no collection of garbage comes near that.
+     */
     hasGrownBy: (most: number): void => {
       const grown = vitals.peak() - before.memory
       t.diagnostic(`${grown} MiB over ${before.memory} MiB`)
@@ -63,7 +66,7 @@ describe('twelve uploads at once', needsDisk(2), () => {
         client.close()
       }),
     )
-    hasGrownBy(64)
+    hasGrownBy(192)
     const { storage } = JSON.parse((await daemon.run('status', '--json')).stdout)
     assert.deepEqual([storage.stagedUploads, storage.stagedBytes], [12, 12 * size])
   })
@@ -92,7 +95,7 @@ describe('2 GiB that are cut off in the end', needsDisk(6), () => {
       }),
     )
     await vitals.settled(before)
-    hasGrownBy(64)
+    hasGrownBy(1024)
     assert.equal((await phone.document())['dataName'], 'before')
     assert.equal((await phone.download()).length, 64 * MIB)
     assert.equal(daemon.stderr(), '')
@@ -118,17 +121,14 @@ describe('downloads that nobody reads', needsProc, () => {
     return clients
   }
 
-  for (const [count, most] of [
-    [6, 32],
-    [500, 192],
-  ] as const) {
+  for (const count of [6, 500]) {
     it(`take little memory, and keep nobody waiting: ${count} of them`, async (t) => {
       const { daemon, device, phone, vitals, before, hasGrownBy } = await start(t)
       const clients = await beginReading(daemon, device, count)
       assert.equal((await phone.download()).length, 64 * MIB)
       await phone.pushText('after')
       assert.equal((await phone.document())['text'], 'after')
-      hasGrownBy(most)
+      hasGrownBy(192)
       for (const client of clients) client.close()
       await vitals.settled({ descriptors: before.descriptors })
       assert.equal(daemon.stderr(), '')
@@ -194,7 +194,7 @@ describe('long documents at once', needsProc, () => {
     }
     await phone.pushText('short')
     assert.equal((await phone.document())['text'], 'short')
-    hasGrownBy(64)
+    hasGrownBy(160)
     for (const client of clients) client.close()
     await vitals.settled({ descriptors: before.descriptors })
   })
