@@ -66,6 +66,7 @@ export interface Exchange {
 /** Puts the bytes of a request on the wire. */
 export type Deliver = (client: RawClient, bytes: Buffer) => Promise<void>
 
+/** Delivers all bytes at once. */
 export const deliverWhole: Deliver = async (client, bytes) => {
   client.socket.write(bytes)
 }
@@ -105,6 +106,7 @@ export async function play(
   return client.answers
 }
 
+/** A client that talks over one connection at a time, and what another phone sees meanwhile. */
 export class Client {
   readonly answers: Answer[] = []
   readonly #stage: Stage
@@ -174,6 +176,7 @@ export class Client {
     return answer
   }
 
+  /** Ends the connection; the next request opens another one. */
   hangUp(): void {
     this.#connection?.close()
     this.#connection = undefined
@@ -281,6 +284,7 @@ function inChunks(body: Buffer, sizes: readonly number[]): Buffer {
   return Buffer.concat([...pieces, Buffer.from('0\r\n\r\n')])
 }
 
+/** Lines of a head that many clients send in this spelling. */
 export const HOST = 'Host: {{host}}'
 export const LOGIN = 'Authorization: Basic {{credentials}}'
 export const LENGTH = 'Content-Length: {{length}}'
@@ -306,6 +310,7 @@ export function crlf(text: string): string {
   return text.replaceAll('\n', '\r\n')
 }
 
+/** One part of a multipart form: what its header says, and its value. */
 export type Part = readonly [head: string | readonly string[], value: string | number | Buffer]
 
 /**
