@@ -73,7 +73,7 @@ async function firstProcessor(): Promise<string> {
   return number
 }
 
-/** Arguments of the native side; `undefined` when there is none to be had. */
+/** Arguments of the native side; `undefined` when this machine has none. */
 async function findNative(folder: string): Promise<readonly string[] | undefined> {
   if ('argon2Sync' in crypto) return []
   const installed = join(folder, 'native')

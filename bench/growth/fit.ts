@@ -7,7 +7,7 @@
 import type { CurvePoint } from '../support/findings.ts'
 
 export interface Growth {
-  /** Of the line through all points with the smallest squares of relative distances. */
+  /** The slope of the line through all points with the smallest squares of relative distances. */
   readonly perUnit: number
   /** Where this line begins. */
   readonly base: number

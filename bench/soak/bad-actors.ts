@@ -36,7 +36,7 @@ export function guesser({ tally }: World, phone: SoakPhone): Actor {
   }
 }
 
-/** A phone that was never told of the new password. */
+/** A phone that never gets the new password. */
 export function stalePoller({ tally }: World, phone: SoakPhone): Actor {
   const pair = Buffer.from(`${phone.username}:old`).toString('base64')
   const headers = { Authorization: `Basic ${pair}` }

@@ -34,7 +34,7 @@ export function bytesOf(name: string): Buffer | undefined {
   return bytes
 }
 
-/** A text of so many characters, not all of them ASCII. */
+/** A text of `length` characters, not all of them ASCII. */
 export function textOf(number: number, length: number): string {
   return `${number} äöü 漢字 🙂 `.padEnd(length, 'The quick brown fox jumps. ')
 }

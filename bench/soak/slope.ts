@@ -20,7 +20,7 @@ export interface Slope {
   readonly high: number
 }
 
-/** Of the normal distribution: 95 % lie within so many standard deviations. */
+/** 95 % of a normal distribution lie within this many standard deviations. */
 const Z = 1.96
 
 /** @returns `undefined` for fewer than ten points, from which nothing follows. */

@@ -22,7 +22,7 @@ interface Rest extends Usage {
 export interface SoakFindings {
   readonly minutes: number
   readonly seed: number
-  /** Of the machine; figures of a busy one say less. */
+  /** The load of the machine; figures of a busy machine say less. */
   readonly load: number
   readonly before: Rest
   readonly after: Rest

@@ -19,7 +19,7 @@ export interface Axis {
   readonly ticks: readonly Tick[]
 }
 
-/** A linear axis has about so many steps. */
+/** A linear axis has about this many steps. */
 const STEPS = 6
 
 /** A logarithmic axis of fewer decades has ticks in between as well. */

@@ -20,7 +20,7 @@ export interface Cgroup {
   readonly version: 1 | 2
   /** A process joins by writing its id, or 0 for itself, to each of these. */
   readonly joinFiles: readonly string[]
-  /** Bytes now, at most so far, and how often a process was killed for want of memory. */
+  /** Bytes now, at most so far, and how often a process was killed because memory ran out. */
   read(): { readonly usage: number; readonly peak: number | undefined; readonly killed: number }
   /** How long it was kept from running, in seconds. */
   throttledSeconds(): number

@@ -25,7 +25,7 @@ export interface LoadTool {
 
 const CONNECTIONS = '32'
 
-/** @param wanted `LOAD_TOOL`, to have autocannon all the same. */
+/** @param wanted `LOAD_TOOL`, to have autocannon nevertheless. */
 export function findLoadTool(wanted: string | undefined = process.env['LOAD_TOOL']): LoadTool {
   const wrk = wanted === 'autocannon' ? undefined : findProgram('wrk')
   if (wrk !== undefined) return { name: 'wrk', measure: (options) => runWrk(wrk, options) }

@@ -15,7 +15,7 @@ import { readChildren } from './process-usage.ts'
 import { findProgram } from './processes.ts'
 
 export interface Nginx {
-  /** Of the worker, which does the work. */
+  /** The process id of the worker, which does the work. */
   readonly pid: number
   readonly port: number
   /** Where it asks for the password. */

@@ -9,7 +9,7 @@ import { contender, type Contender } from './rounds.ts'
 /** Long enough for the clock, short enough that other programs seldom come in between. */
 const ROUND_NS = 5_000_000
 
-/** A contender of so many calls a second. Give it work whose result is used. */
+/** A contender measured in calls a second. Give it work whose result is used. */
 export function operations(run: () => unknown): Contender<number> {
   const count = calibrate(run)
   return contender(async () => (1e9 * count) / timeCalls(run, count))

@@ -59,7 +59,7 @@ export async function timed(run: () => Promise<unknown>): Promise<number> {
   return (performance.now() - start) / 1000
 }
 
-/** Megabytes a second, for a body that took so many seconds. */
+/** Megabytes a second, for a body that took `seconds`. */
 export function toRates(seconds: readonly number[]): readonly number[] {
   return seconds.map((each) => BODY_BYTES / 1e6 / each)
 }

@@ -73,7 +73,7 @@ describe('a daemon on a desktop', needs('Xvfb'), () => {
     await answering
     assert.match(String(problem), /nothing is put on it for/)
     assert.match(daemon.stderr(), /reason="Another program changes whatever is put on/)
-    // Phones are served all the same.
+    // Phones are served nevertheless.
     await phone.pushText('served')
     await phone.reads({ text: 'served' })
   })

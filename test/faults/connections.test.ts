@@ -156,7 +156,7 @@ describe('a daemon that may have 256 descriptors', needs('prlimit'), () => {
 
   it('turns away who comes while all are busy, and recovers by itself', async (t) => {
     const { daemon, device, phone, vitals, before, ask } = await start(t, FEW_FILES)
-    // None of them has so many that it has to give one up.
+    // No device has enough uploads to have to give one up.
     const devices = [device, await daemon.pair('Second'), await daemon.pair('Third')]
     const uploads: RawClient[] = []
     const headers = 'Content-Length: 5\r\nExpect: 100-continue\r\n'

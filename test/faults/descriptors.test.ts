@@ -55,7 +55,7 @@ const FORM_BODY = [
   '--b--\r\n',
 ].join('\r\n')
 
-/** What needs a file, and what becomes of it when there is none to be had. */
+/** What needs a file, and what becomes of it when the system gives none. */
 async function refusesFiles(
   ask: (line: string, body?: string, headers?: string) => Promise<RawResponse>,
 ): Promise<void> {

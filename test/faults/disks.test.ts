@@ -50,7 +50,7 @@ async function startUsed(t: TestContext, options: DaemonOptions): Promise<Subjec
   return { daemon, device, phone, files, fitness: await examine({ daemon, device }) }
 }
 
-/** Takes all the room that a disk has, but for so many bytes. */
+/** Takes all the room that a disk has, but for `left` bytes. */
 async function fill(disk: string, left = 0): Promise<() => Promise<void>> {
   const path = join(disk, 'filler')
   await assert.rejects(writeFile(path, Buffer.alloc(64 * MIB)), { code: 'ENOSPC' })

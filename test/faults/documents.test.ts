@@ -6,7 +6,7 @@ import { connectTo, formatHead } from './support/raw-device.ts'
 
 const MIB = 1024 * 1024
 
-/** A document of exactly so many bytes. */
+/** A document of exactly this many bytes. */
 function documentOf(bytes: number): string {
   const [before, after] = ['{"type":"Text","text":"', '"}']
   return before + 'a'.repeat(bytes - before.length - after.length) + after

@@ -41,7 +41,7 @@ async function start(t: TestContext, options: DaemonOptions = {}): Promise<Subje
   return { daemon, device, phone, fitness: await examine({ daemon, device }) }
 }
 
-/** The lines of the log, once there are so many. */
+/** The lines of the log, once there are `count` of them. */
 async function linesOf({ daemon }: Subject, count: number): Promise<readonly string[]> {
   for (;;) {
     const lines = daemon.stderr().split('\n').slice(0, -1)

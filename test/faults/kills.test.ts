@@ -32,7 +32,7 @@ const KILLS = Number(process.env['CLIPGATE_TEST_KILLS'] ?? 200)
 
 const HEADLESS = ['--headless', '--min-free-bytes', '0']
 
-/** Of uploads: small ones, and some that take many writes. */
+/** Sizes of uploads: small ones, and some that take many writes. */
 const SIZES = [10, 5000, 300_000, 4_000_000]
 
 const NAMES = ['a', 'b', 'c']
@@ -41,7 +41,7 @@ const NAMES = ['a', 'b', 'c']
 const MAX_EVENTS = 24
 const MAX_DEVICE_EVENTS = 8
 
-/** One round in so many is about a change of the owner, with a phone beside it. */
+/** One round in this many is about a change of the owner, with a phone beside it. */
 const OWNER_ROUNDS = 8
 
 const program = await buildProgram()
@@ -148,13 +148,13 @@ function pick<T>(values: readonly T[]): T {
   return value
 }
 
-/** Of a phone. */
+/** The changes that a phone makes. */
 function randomChange(): Change {
   const [name, size] = [pick(NAMES), pick(SIZES)]
   return pick([putFile(name, size), commit(name, size), putText, postForm(size)])
 }
 
-/** Of the owner; those that mint a password take long. */
+/** The changes that the owner makes; those that mint a password take long. */
 function randomOwnerChange(subject: Subject): Change {
   const others = idsOfOthers(subject)
   if (others.length === 0) return pair

@@ -126,7 +126,7 @@ interface Campaign {
   readonly login: (random: Random, endpoint: Endpoint) => string
 }
 
-/** Delivers so many cases over several connections at a time, and counts the first answers. */
+/** Delivers cases over several connections at a time, and counts the first answers. */
 async function deliverAll({ gateway, seed, runs, endpoints, login }: Campaign) {
   const counts = new Map<string, number>()
   const underWay = new Map<number, string>()

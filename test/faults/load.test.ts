@@ -44,7 +44,7 @@ async function start(t: TestContext) {
   }
 }
 
-/** Sends so many bytes, at the pace of the daemon. */
+/** Sends `bytes` bytes, at the pace of the daemon. */
 async function pour({ socket }: RawClient, bytes: number): Promise<void> {
   for (let sent = 0; sent < bytes; sent += BLOCK.length) {
     const piece = BLOCK.subarray(0, bytes - sent)
@@ -103,7 +103,7 @@ describe('2 GiB that are cut off in the end', needsDisk(6), () => {
 })
 
 describe('downloads that nobody reads', needsProc, () => {
-  /** Asks so many times, on connections of their own, and waits until all answers have begun. */
+  /** Asks `count` times, on connections of their own, and waits until all answers have begun. */
   async function beginReading(
     daemon: Awaited<ReturnType<typeof start>>['daemon'],
     device: PairedDevice,

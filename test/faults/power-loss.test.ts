@@ -315,7 +315,7 @@ function allowedAfter(cut: number, steps: readonly Step[]): readonly Kept[] {
   return [done.at(-1)?.kept ?? empty, ...begun.slice(0, 1).map(({ kept }) => kept)]
 }
 
-/** After a power cut the machine has booted anew. */
+/** After a power cut the machine has booted again. */
 async function asAfterBoot({ folders, files }: DiskState): Promise<DiskState> {
   const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'latin1')).trim()
   const other = bootId.replaceAll(/[0-9a-f]/g, (digit) => (digit === '0' ? '1' : '0'))

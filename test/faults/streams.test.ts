@@ -139,7 +139,7 @@ it('a thousand event streams leave no descriptor behind when their clients hang 
     const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
     reader.response.socket.resetAndDestroy()
   }
-  // Each answer comes after all resets that the daemon was told of before.
+  // Each answer comes after all resets that reached the daemon before.
   for (let tries = 0; tries < 1000 && (await count()) > before; tries++) await phone.document()
   assert.equal(await count(), before)
   const [listed] = JSON.parse((await daemon.run('devices', '--json')).stdout)

@@ -66,7 +66,7 @@ export class ScriptedPull extends ScriptedAnswer {
     this.#server = server
   }
 
-  /** Of the condition; `undefined` when there is none. */
+  /** The value of the condition; `undefined` when the request has no condition. */
   get etag(): string | undefined {
     return this.headers['if-none-match']
   }

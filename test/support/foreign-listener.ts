@@ -21,7 +21,7 @@ export interface ForeignListener {
   close(): Promise<void>
 }
 
-/** Connection and framing, which belong to each connection anew. */
+/** Connection and framing, which belong to each connection. */
 const OF_CONNECTION: ReadonlySet<string> = new Set(['host', 'connection', 'content-length'])
 
 /** Listens on the address of `url`. @param answer Sees requests that were read to their end. */

@@ -1,7 +1,7 @@
 /**
  * A real Wayland compositor without a screen, in a folder of its own.
  *
- * It refuses to run as root: then it runs as nobody, and root uses its socket all the same.
+ * It refuses to run as root: then it runs as nobody, and root uses its socket anyway.
  *
  * @module
  */

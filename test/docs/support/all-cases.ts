@@ -27,7 +27,7 @@ export function allCases(operations: readonly Operation[]): readonly Case[] {
 interface NotProvocable {
   /** As `documentedAnswers` names it. */
   readonly answer: string
-  /** Of these operations; of all when it is absent. */
+  /** The operations that answer so; every operation when absent. */
   readonly operations?: readonly string[]
   readonly reason: string
 }

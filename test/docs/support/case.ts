@@ -14,7 +14,7 @@ export interface Case {
   /** Completes "answers `status` …". */
   readonly when: string
   readonly status: number
-  /** Of a problem. */
+  /** The code of the problem; `undefined` for a success. */
   readonly code?: HttpErrorCode
   readonly options?: StationOptions
   /** What comes before the request. */

@@ -109,7 +109,7 @@ function countAliases(): number {
 
 const PARSER = 'http/multipart.ts'
 
-/** Of forms; `POST /api/history` shows that they hold. */
+/** The limits of forms; `POST /api/history` shows that they hold. */
 export const FORM_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   'one file': says(limits.MAX_FILE_BYTES),
   'all fields together; an urlencoded form': says(limits.MAX_METADATA_BYTES),

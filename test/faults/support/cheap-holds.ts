@@ -166,7 +166,7 @@ export const CHEAP_HOLDS: readonly CheapHold[] = [
   },
 ]
 
-/** The beginning of a request, of a body of so many bytes or with other headers. */
+/** The beginning of a request, with a body of this length or with other headers. */
 export function formatRequest(
   { authorization }: Pick<GreedyDevice, 'authorization'>,
   line: string,

@@ -50,7 +50,7 @@ export class Ledger {
   readonly binary = new Cell()
   /** SHA-256 of what waits, by name. */
   readonly staged = new Map<string, Cell>()
-  /** Of each device, its password hash; `undefined` when it is not there. */
+  /** The password hash of each device; `undefined` when the device is gone. */
   readonly devices = new Map<string, Cell>()
   /** How many devices may be there that nobody has heard of. */
   pairing = 0

@@ -8,7 +8,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256 } from '../../support/hashes.ts'
 
-/** Paths in a folder, with all that can be told of each. */
+/** Paths in a folder, with all that can be seen of each. */
 export type Snapshot = Readonly<Record<string, string>>
 
 /** Looks at a folder and everything below it; links are not followed. */

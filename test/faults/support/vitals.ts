@@ -15,7 +15,7 @@ export const needsProc: { readonly skip: string | false } = {
   skip: existsSync('/proc/self/clear_refs') ? false : 'skipped: needs Linux',
 }
 
-/** Options for tests that write so many GiB. */
+/** Options for tests that write `gibibytes` GiB. */
 export function needsDisk(gibibytes: number): { readonly skip: string | false } {
   const { bavail, bsize } = statfsSync(tmpdir())
   if (bavail * bsize > gibibytes * 2 ** 30) return needsProc
