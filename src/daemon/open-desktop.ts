@@ -5,16 +5,14 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
-import type { Desktop, DesktopSettings } from './desktop.ts'
 import type { Station } from './open-station.ts'
-
-export type { Desktop, DesktopSettings } from './desktop.ts'
+import type { Desktop, DesktopSettings } from './share-desktop.ts'
 
 /**
- * Shares what is copied from now on, and offers for pasting what devices push. Never fails for want
- * of a clipboard: the daemon goes on headless.
+ * Shares what is copied from now on, and offers for pasting what devices push. A missing clipboard
+ * is no failure: the daemon goes on headless.
  *
- * @param onTrouble Told when the clipboard has a problem, and when it is well again.
+ * @param onTrouble Called when the clipboard has a problem, and when it has recovered.
  */
 export async function openDesktop(
   station: Station,

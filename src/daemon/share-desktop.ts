@@ -5,20 +5,49 @@
  */
 
 import { join } from 'node:path'
-import { ClipboardGate } from '../desktop/clipboard-gate.ts'
-import { createClipboardWriter } from '../desktop/clipboard-writer.ts'
-import { PAUSE_FILE } from '../desktop/pause-file.ts'
-import { openProtected } from '../desktop/open-protected.ts'
+import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'
+import { ClipboardReconciler } from '../desktop/clipboard-reconciler.ts'
 import type { CopyLimits } from '../desktop/read-copy.ts'
 import { ReceivedFolder } from '../desktop/received-folder.ts'
 import { createCopySharing } from '../inbound/share-copies.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import { Subscribers } from '../lib/subscribers.ts'
-import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
+import type { Pause } from '../ports/admin.ts'
+import type { StoredItem } from '../ports/latest-item.ts'
+import type { Panel } from '../ports/panel.ts'
+import type { ClipboardKind, OfferedContent } from '../ports/system-clipboard.ts'
 import { DiskPrivateFile } from '../storage/disk-private-file.ts'
-import type { Desktop, DesktopSettings } from './desktop.ts'
 import type { Station } from './open-station.ts'
 import { openSystemClipboard } from './open-system-clipboard.ts'
+import type { Settings } from './settings.ts'
+
+/** A desktop, or the lack of one. */
+export interface Desktop {
+  readonly mode: 'desktop' | 'headless'
+  readonly clipboard: ClipboardKind | 'none'
+  /** Why a daemon that was not told to be headless is. */
+  readonly warning: string | undefined
+  /** What is wrong with the clipboard right now. */
+  trouble(): string | undefined
+  paused(): Pause | undefined
+  /** As in the port `Panel`. */
+  readonly pause: Panel['pause']
+  /** As in the port `Panel`. */
+  readonly resume: Panel['resume']
+  /** Calls `listener` when trouble or a pause came or went. @returns Ends the subscription. */
+  onChange(listener: () => void): () => void
+  close(): Promise<void>
+}
+
+export type DesktopSettings = Pick<
+  Settings,
+  | 'headless'
+  | 'clipboard'
+  | 'receivedDir'
+  | 'shareTypes'
+  | 'maxCopiedTextBytes'
+  | 'maxCopiedImageBytes'
+>
 
 export interface SharingSettings extends DesktopSettings {
   /** `undefined` for the best one that there is. */
@@ -34,24 +63,10 @@ export async function shareDesktop(
   let trouble: string | undefined
   const { clock, logger, directory } = station
   const file = new DiskPrivateFile(join(directory.path, PAUSE_FILE))
-  const gate = await ClipboardGate.open({ file, clock, logger })
+  const pause = await ClipboardPause.open({ file, clock, logger })
   const watchers = new Subscribers()
-  gate.onChange(() => watchers.notify())
+  pause.onChange(() => watchers.notify())
   const share = createCopySharing(station)
-  const events: ClipboardEvents = {
-    isWanted: () => gate.noteCopy(),
-    onCopy: (copied) => {
-      // It may have been asked for before the pause.
-      if (gate.isOpen) void share(copied)
-    },
-    onTrouble: (message) => {
-      trouble = message
-      watchers.notify()
-      onTrouble(message !== undefined)
-      if (message === undefined) logger.info('The clipboard is well again')
-      else logger.warn('The clipboard has a problem', { reason: message })
-    },
-  }
   const limits: CopyLimits = {
     types: settings.shareTypes,
     maxTextBytes: settings.maxCopiedTextBytes,
@@ -59,44 +74,60 @@ export async function shareDesktop(
     onLeftOut: (leftOut) =>
       logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
   }
-  let system: SystemClipboard
+  // What was copied while no daemon ran is shared, or known already; what was during a pause is not.
+  const readAtStart = !pause.wasOn
+  let reconciler: ClipboardReconciler
   try {
-    // Whatever is there was copied while no daemon ran, or is known already and changes nothing.
-    const readAtStart = !gate.wasPaused
-    system = await openProtected(
-      (guarded) =>
-        openSystemClipboard(settings.clipboard, {
-          events: guarded,
-          clock,
-          logger,
-          limits,
-          readAtStart,
-        }),
-      { events, clock, logger, limits },
+    reconciler = await ClipboardReconciler.open(
+      (events) =>
+        openSystemClipboard(settings.clipboard, { events, clock, logger, limits, readAtStart }),
+      {
+        pause,
+        limits,
+        clock,
+        logger,
+        onCopy: (copied) => void share(copied),
+        onTrouble: (message) => {
+          trouble = message
+          watchers.notify()
+          onTrouble(message !== undefined)
+          if (message === undefined) logger.info('The clipboard has recovered')
+          else logger.warn('The clipboard has a problem', { reason: message })
+        },
+      },
     )
   } catch (error) {
-    await gate.close()
+    await pause.close()
     return messageOf(error)
   }
   const received = new ReceivedFolder(settings.receivedDir, station.storage.reserve)
-  gate.connect(system)
-  const write = createClipboardWriter({ clipboard: gate, received })
-  station.inbound.addEffect((stored, origin) => {
-    if (origin.kind !== 'clipboard') gate.notePush()
-    return write(stored, origin)
+  station.inbound.addEffect(async (stored, origin) => {
+    if (origin.kind === 'clipboard') reconciler.dropWaiting()
+    else await reconciler.offer(contentOf(stored, received))
   })
   return {
     mode: 'desktop',
-    clipboard: system.kind,
+    clipboard: await reconciler.kind(),
     warning: undefined,
     trouble: () => trouble,
-    paused: () => gate.pause,
-    pause: (durationMs) => gate.begin(durationMs),
-    resume: () => gate.end(),
+    paused: () => pause.current,
+    pause: (durationMs) => pause.begin(durationMs),
+    resume: () => pause.end(),
     onChange: (listener) => watchers.add(listener),
     close: async () => {
-      await gate.close()
-      await system.close()
+      await pause.close()
+      await reconciler.close()
     },
   }
+}
+
+/** What other programs can paste. Files are saved in the received folder first. */
+async function contentOf(
+  { item, blob }: StoredItem,
+  received: ReceivedFolder,
+): Promise<OfferedContent> {
+  if (blob === undefined) return { kind: 'text', text: item.text }
+  if (item.type === 'Image') return { kind: 'image', mediaType: item.mediaType, blob }
+  const path = await received.save(blob, item.dataName, { sha256: item.contentHash })
+  return { kind: 'files', paths: [path] }
 }

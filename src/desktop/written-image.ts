@@ -41,8 +41,9 @@ export class WrittenImage {
     this.#writtenAt = this.#clock.monotonic()
   }
 
-  isSame(): boolean {
-    return false
+  /** In bytes. */
+  get size(): number {
+    return this.#blob.size
   }
 
   /** @throws What reading the image throws; `signal.reason` when aborted. */

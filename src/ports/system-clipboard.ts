@@ -1,9 +1,12 @@
 /**
- * Port: the clipboard of the desktop.
+ * Port: the clipboard of the desktop, as one system has it.
  *
- * Implementations react to events and do not poll; survive the loss of the display server and come
- * back by themselves; and never report as a copy what they wrote, as long as it is theirs. What
- * other programs take over and hand back they do report: `src/desktop/echo-guard.ts` knows it.
+ * An adapter watches, reads and writes, and remembers no content. Opening one begins to watch.
+ * What should be on the clipboard, whether it may be written now, and what counts as a copy is
+ * decided in one place for all of them: `src/desktop/clipboard-reconciler.ts`.
+ *
+ * Implementations react to events and do not poll. They survive the loss of the display server,
+ * and come back by themselves.
  *
  * @module
  */
@@ -24,33 +27,61 @@ export type OfferedContent =
   /** Absolute paths, at least one. */
   | { readonly kind: 'files'; readonly paths: readonly string[] }
 
+/** The systems whose clipboard can be shared. */
 export type ClipboardKind = 'x11' | 'wayland' | 'macos' | 'windows'
 
-/** Told, and asked, about the outside by a clipboard. None of them throws. */
+/** Who changed the clipboard; `nobody` when it was emptied. */
+export type ClipboardOwner = 'us' | 'another' | 'nobody'
+
+/** What an adapter reports, from the moment it opens until it is closed. No listener throws. */
 export interface ClipboardEvents {
   /**
-   * Somebody copied; called once for each copy, before anything of it is read. When it returns
-   * `false`, nothing of it is read or reported, also not later.
+   * The clipboard changed. `another` may be ourselves where the system does not tell; a reading
+   * that began before the change is of no use any more.
    */
-  isWanted(): boolean
-  onCopy(content: CopiedContent): void
-  /** The clipboard could not be reached or read; `undefined` when it works. */
+  onChange(owner: ClipboardOwner): void
+  /** The clipboard is out of reach; `reason` is for people. */
+  onLost(reason: string): void
+  /**
+   * The clipboard can be written again, and no other program has copied meanwhile.
+   *
+   * @param isOursLost Whether what was written last cannot be pasted any more.
+   */
+  onBack(isOursLost: boolean): void
+  /** The adapter has a problem, for people; `undefined` when it is over. */
   onTrouble(message: string | undefined): void
 }
 
-/** The clipboard of a desktop. */
+/** The clipboard of one system. */
 export interface SystemClipboard {
   readonly kind: ClipboardKind
+
+  /**
+   * Reads what is on the clipboard.
+   *
+   * @returns `undefined` when nothing of it can be shared: it is empty, secret, or in no format
+   *   that is known here; `overtaken` when another change is announced, or the clipboard is empty.
+   * @throws {CopyTooLarge} When it is larger than what is shared.
+   * @throws {OutOfReach} When the clipboard is out of reach: the change is announced again.
+   * @throws {Error} With a message for people; `signal.reason` when aborted.
+   */
+  read(signal: AbortSignal): Promise<CopiedContent | 'overtaken' | undefined>
 
   /**
    * Offers `content` until somebody copies something else, replacing what was offered before.
    * Resolves when other programs can paste it. The bytes of an image may be read until then and
    * as long as it is offered.
    *
-   * @throws {Error} When somebody copied at the same moment; or while the clipboard is out of
-   *   reach: then `content` is offered once that is over, unless somebody copied meanwhile.
+   * @throws {OutOfReach} When the clipboard is out of reach; `onBack` follows.
+   * @throws {Error} When somebody copied at the same moment.
    */
-  offer(content: OfferedContent): Promise<void>
+  write(content: OfferedContent): Promise<void>
+
+  /**
+   * Says whose content was read while `write` was under way: for a system that does not tell when
+   * other programs can paste.
+   */
+  confirm?(seen: 'ours' | 'foreign'): void
 
   /** Lets go of the clipboard. Nothing is called back afterwards. */
   close(): Promise<void>

@@ -4,6 +4,7 @@ import { findClipboards, openSystemClipboard } from '../../src/daemon/open-syste
 import { COPY_LIMITS } from '../../src/desktop/read-copy.ts'
 import type { ClipboardKind, SystemClipboard } from '../../src/ports/system-clipboard.ts'
 import { FakeWayland } from '../desktop/wayland/support/fake-wayland.ts'
+import { SILENT } from '../desktop/support/open-reconciler.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { needs } from '../support/requirements.ts'
@@ -18,7 +19,7 @@ interface Opened {
 
 function open(t: TestContext, env: NodeJS.ProcessEnv, choice?: ClipboardKind): Opened {
   const logger = new CaptureLogger()
-  const events = { isWanted: () => true, onCopy: () => undefined, onTrouble: () => undefined }
+  const events = SILENT
   const deps = { events, clock: new FakeClock(), logger, limits: COPY_LIMITS, readAtStart: true }
   const opening = openSystemClipboard(choice, deps, { platform: 'linux', env: { PATH, ...env } })
   t.after(() =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { CopyTooLarge } from '../../src/desktop/copy-too-large.ts'
+import { CopyTooLarge } from '../../src/desktop/clipboard-errors.ts'
 import {
   COPY_LIMITS,
   readCopy,

@@ -4,16 +4,20 @@
  * @module
  */
 
-import { withoutTrailingNuls } from '../../src/desktop/trailing-nuls.ts'
+import { OutOfReach } from '../../src/desktop/clipboard-errors.ts'
+import { withoutTrailing } from '../../src/lib/without-trailing.ts'
 import type {
   ClipboardEvents,
   CopiedContent,
   OfferedContent,
   SystemClipboard,
 } from '../../src/ports/system-clipboard.ts'
+import { Mailbox } from './mailbox.ts'
 
 export class FakeSystemClipboard implements SystemClipboard {
   readonly kind = 'x11'
+  /** Everything that was written, in order. */
+  readonly writes = new Mailbox<OfferedContent>()
   readonly #events: ClipboardEvents
   #isClosed = false
   #trouble: string | undefined
@@ -29,11 +33,19 @@ export class FakeSystemClipboard implements SystemClipboard {
     return this.#trouble === undefined ? this.#offered : undefined
   }
 
-  async offer(content: OfferedContent): Promise<void> {
+  async read(): Promise<CopiedContent | undefined> {
+    const copied = this.#copied
+    if (copied?.kind !== 'text') return copied
+    const text = withoutTrailing(copied.text, '\0')
+    return text === '' ? undefined : { kind: 'text', text }
+  }
+
+  async write(content: OfferedContent): Promise<void> {
     if (this.#isClosed) throw new Error('The clipboard is closed')
+    if (this.#trouble !== undefined) throw new OutOfReach(this.#trouble)
+    this.writes.put(content)
     this.#offered = content
     this.#copied = undefined
-    if (this.#trouble !== undefined) throw new Error(this.#trouble)
   }
 
   async close(): Promise<void> {
@@ -45,10 +57,7 @@ export class FakeSystemClipboard implements SystemClipboard {
   copy(content: CopiedContent): void {
     this.#offered = undefined
     this.#copied = content
-    if (this.#isClosed || !this.#events.isWanted()) return
-    if (content.kind !== 'text') return this.#events.onCopy(content)
-    const text = withoutTrailingNuls(content.text)
-    if (text !== '') this.#events.onCopy({ kind: 'text', text })
+    this.#events.onChange('another')
   }
 
   /** A person pastes in another program. */
@@ -69,6 +78,7 @@ export class FakeSystemClipboard implements SystemClipboard {
   /** The clipboard goes away; `undefined`: it is back. */
   setTrouble(message: string | undefined): void {
     this.#trouble = message
-    if (!this.#isClosed) this.#events.onTrouble(message)
+    this.#events.onTrouble(message)
+    if (message === undefined) this.#events.onBack(false)
   }
 }

@@ -8,26 +8,34 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
-import type {
-  ClipboardEvents,
-  CopiedContent,
-  SystemClipboard,
-} from '../../src/ports/system-clipboard.ts'
-import { Mailbox } from './mailbox.ts'
-import { blobOf } from './memory-blob-store.ts'
+import type { ClipboardReconciler } from '../../src/desktop/clipboard-reconciler.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import type { CopiedContent, SystemClipboard } from '../../src/ports/system-clipboard.ts'
+import {
+  NO_PAUSE,
+  openReconciler,
+  watchedPause,
+  type SystemDeps,
+} from '../desktop/support/open-reconciler.ts'
+import type { Mailbox } from './mailbox.ts'
 import { temporaryFile } from './temporary-folder.ts'
+import { blobOf } from './memory-blob-store.ts'
 
-/** A clipboard, and another program on the same desktop. */
-export interface DesktopUnderTest {
-  readonly clipboard: SystemClipboard
+/** Another program on the same desktop. */
+interface Elsewhere {
   /** The other program copies; resolves when it owns the clipboard. */
   copyElsewhere(content: CopiedContent): Promise<void>
   /** The other program pastes; `undefined` when there is nothing of this kind. */
   pasteElsewhere(kind: CopiedContent['kind']): Promise<CopiedContent | undefined>
 }
 
+/** A clipboard, and another program on the same desktop. */
+export interface DesktopUnderTest extends Elsewhere {
+  readonly system: SystemClipboard
+}
+
 /** Opens a clipboard; whatever it needs is cleaned up through `t.after`. */
-export type OpenDesktop = (t: TestContext, events: ClipboardEvents) => Promise<DesktopUnderTest>
+export type OpenDesktop = (t: TestContext, deps: SystemDeps) => Promise<DesktopUnderTest>
 
 /** Images are PNGs; adapters that look inside get the signature. */
 const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
@@ -48,14 +56,22 @@ export function describeSystemClipboard(
   openDesktop: OpenDesktop,
 ): void {
   describe(`${name}, as every system clipboard`, { ...requirement, timeout: 240_000 }, () => {
-    type Opened = DesktopUnderTest & { readonly copies: Mailbox<CopiedContent> }
+    interface Opened extends Elsewhere {
+      readonly clipboard: ClipboardReconciler
+      readonly copies: Mailbox<CopiedContent>
+    }
 
-    async function open(t: TestContext, isWanted = (): boolean => true): Promise<Opened> {
-      const copies = new Mailbox<CopiedContent>()
-      const onCopy = (content: CopiedContent): void => copies.put(content)
-      const desktop = await openDesktop(t, { isWanted, onCopy, onTrouble: () => undefined })
-      t.after(() => desktop.clipboard.close())
-      return { ...desktop, copies }
+    async function open(t: TestContext, pause = NO_PAUSE): Promise<Opened> {
+      let elsewhere: Elsewhere | undefined
+      const openSystem = async (deps: SystemDeps): Promise<SystemClipboard> => {
+        const { system, ...rest } = await openDesktop(t, deps)
+        elsewhere = rest
+        return system
+      }
+      const { clipboard, copies } = await openReconciler(systemClock, openSystem, { pause })
+      t.after(() => clipboard.close())
+      assert.ok(elsewhere !== undefined, 'it is open')
+      return { clipboard, copies, ...elsewhere }
     }
 
     it('reports text that is copied elsewhere', async (t) => {
@@ -89,33 +105,26 @@ export function describeSystemClipboard(
       }
     })
 
-    it('reports no copy that is not wanted, and not later either', async (t) => {
-      const asked = new Mailbox<'asked'>()
-      let isWanted = false
-      const { copyElsewhere, pasteElsewhere, copies } = await open(t, () => {
-        asked.put('asked')
-        return isWanted
-      })
+    it('reports no copy that is made during a pause, and not later either', async (t) => {
+      const { asked, state, pause } = watchedPause(true)
+      const { copyElsewhere, pasteElsewhere, copies } = await open(t, pause)
       await copyElsewhere({ kind: 'text', text: 'private' })
       await asked.next()
       assert.deepEqual(await pasteElsewhere('text'), { kind: 'text', text: 'private' })
-      isWanted = true
+      state.isOn = false
       await copyElsewhere({ kind: 'text', text: 'for all' })
       assert.deepEqual(await copies.next(), { kind: 'text', text: 'for all' })
       assert.equal(copies.size, 0)
     })
 
     it('reports a copy of what it offered once, when other copies came in between', async (t) => {
-      const asked = new Mailbox<'asked'>()
-      let isWanted = false
-      const { clipboard, copyElsewhere, copies } = await open(t, () => {
-        asked.put('asked')
-        return isWanted
-      })
+      const { asked, state, pause } = watchedPause(false)
+      const { clipboard, copyElsewhere, copies } = await open(t, pause)
       await clipboard.offer({ kind: 'text', text: 'ours' })
+      state.isOn = true
       await copyElsewhere({ kind: 'text', text: 'private' })
       await asked.next()
-      isWanted = true
+      state.isOn = false
       await copyElsewhere({ kind: 'text', text: 'ours' })
       assert.deepEqual(await copies.next(), { kind: 'text', text: 'ours' })
     })

@@ -16,16 +16,17 @@ import type { Logger } from '../../ports/logger.ts'
 import type {
   ClipboardEvents,
   ClipboardKind,
+  CopiedContent,
   OfferedContent,
   SystemClipboard,
 } from '../../ports/system-clipboard.ts'
+import { OutOfReach } from '../clipboard-errors.ts'
 import { COPY_LIMITS, type CopyLimits } from '../read-copy.ts'
 import type { ClipboardDialect } from './clipboard-dialect.ts'
 import { decodeClipboardState, type ClipboardState } from './clipboard-messages.ts'
 import type { HelperCommand } from './helper-child.ts'
 import type { HelperEvent } from './helper-message.ts'
 import { HelperProcess } from './helper-process.ts'
-import { isSameContent } from './is-same-content.ts'
 import { readHelperCopy, type AskHelper, type HelperCopyDeps } from './read-helper-copy.ts'
 import { writeOffer } from './write-offer.ts'
 
@@ -53,24 +54,16 @@ export class HelperClipboard implements SystemClipboard {
   readonly kind: ClipboardKind
   readonly #options: HelperClipboardOptions
   readonly #deps: HelperCopyDeps
-  readonly #offers = new SerialQueue()
-  readonly #reads = new SerialQueue()
+  readonly #writes = new SerialQueue()
   #helper: HelperProcess | undefined
-  /** It ended, and is not ready again. */
-  #isAway = false
-  #reading = new AbortController()
-  /** What the system counted last, as far as we were told. */
-  #change: number | undefined
-  /** Grows whenever we are told of a change. */
+  /** What the system counted last, as far as we know; `undefined` when it is to be read again. */
+  #state: ClipboardState | undefined
+  /** Grows whenever the helper tells of a change. */
   #news = 0
   /** The change that put our content there. */
   #ownChange: number | undefined
-  /** What we wrote last, or tried to, as long as nothing else was copied. */
-  #written: OfferedContent | undefined
-  /** What to offer when the helper is back. */
-  #waiting: OfferedContent | undefined
-  #trouble: string | undefined
-  #isOffering = false
+  /** The helper ended, and is not ready again. */
+  #isAway = false
   #isClosed = false
 
   /** @throws {Error} When the helper does not start. The message is for people. */
@@ -86,9 +79,11 @@ export class HelperClipboard implements SystemClipboard {
       clock: options.clock,
       logger: options.logger,
       onEvent: (event) => clipboard.#onEvent(event),
-      onTrouble: (message) => clipboard.#onHelperTrouble(message),
+      onTrouble: (message) => clipboard.#onTrouble(message),
     })
-    await clipboard.#lookFirst()
+    const state = await clipboard.#look()
+    if (state !== undefined && options.readAtStart) clipboard.#onChanged(state)
+    else clipboard.#state = state ?? clipboard.#state
     return clipboard
   }
 
@@ -102,45 +97,49 @@ export class HelperClipboard implements SystemClipboard {
     this.#deps = { ask, dialect, limits: { ...COPY_LIMITS, ...options.limits } }
   }
 
-  offer(content: OfferedContent): Promise<void> {
-    return this.#offers.run(() => this.#offer(content))
+  async read(signal: AbortSignal): Promise<CopiedContent | 'overtaken' | undefined> {
+    const state = this.#state
+    if (state === undefined) return 'overtaken'
+    try {
+      const copy = await readHelperCopy(state, signal, this.#deps)
+      if (copy === undefined || state !== this.#state) return 'overtaken'
+      this.#state = { ...state, change: copy.change }
+      return copy.content
+    } catch (error) {
+      if (!this.#isOutOfReach()) throw error
+      // The change is announced again when the helper is back.
+      this.#state = undefined
+      throw new OutOfReach(messageOf(error))
+    }
+  }
+
+  write(content: OfferedContent): Promise<void> {
+    return this.#writes.run(async () => {
+      if (this.#isClosed) throw new Error('The clipboard is closed')
+      try {
+        const { outcome, change } = await writeOffer(content, this.#deps)
+        // The number in an event that came right behind the reply is greater.
+        if (outcome === 'overtaken' || change < (this.#state?.change ?? 0)) {
+          throw new Error('Another program copied at the same moment')
+        }
+        this.#state = { change, types: [], denied: [] }
+        this.#ownChange = change
+      } catch (error) {
+        throw this.#isOutOfReach() ? new OutOfReach(messageOf(error)) : error
+      }
+    })
   }
 
   /** Empties the clipboard if what is on it is ours. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#reading.abort()
-    await this.#offers.run(() => this.#release())
+    await this.#writes.run(() => this.#release())
     await this.#helper?.close()
-    await this.#reads.idle()
-  }
-
-  async #offer(content: OfferedContent): Promise<void> {
-    if (this.#isClosed) throw new Error('The clipboard is closed')
-    this.#waiting = undefined
-    this.#written = content
-    this.#isOffering = true
-    try {
-      const { outcome, change } = await writeOffer(content, this.#deps)
-      // The number in an event that came right behind the reply is greater.
-      if (outcome === 'overtaken' || change < (this.#change ?? 0)) {
-        throw new Error('Another program copied at the same moment')
-      }
-      this.#reading.abort()
-      this.#change = change
-      this.#ownChange = change
-    } catch (error) {
-      if (this.#isOutOfReach()) this.#waiting = content
-      throw error
-    } finally {
-      this.#isOffering = false
-    }
-    this.#report(undefined)
   }
 
   async #release(): Promise<void> {
     const change = this.#ownChange
-    if (change === undefined || change !== this.#change) return
+    if (change === undefined || change !== this.#state?.change) return
     try {
       await this.#deps.ask('release', { change })
     } catch (error) {
@@ -148,38 +147,28 @@ export class HelperClipboard implements SystemClipboard {
     }
   }
 
-  async #lookFirst(): Promise<void> {
-    const state = await this.#look()
-    if (state === undefined) return
-    if (this.#options.readAtStart) this.#onChanged(state)
-    else this.#change = state.change
-  }
-
   /** Learns what happened while no helper ran: a copy counts for more than what waits. */
   async #catchUp(): Promise<void> {
     const state = await this.#look()
-    if (state === undefined) return
-    if (state.change !== this.#change) return this.#onChanged(state)
-    await this.#offers.run(async () => {
-      // What fails is told by the trouble that it is.
-      if (this.#waiting !== undefined) await this.#offer(this.#waiting).catch(() => undefined)
-    })
+    if (state === undefined || this.#isClosed) return
+    if (state.change === this.#state?.change) this.#options.events.onBack(false)
+    else this.#onChanged(state)
   }
 
-  /** `undefined` when we were told of something newer, or cannot know. */
+  /** `undefined` when the helper told of something newer, or cannot know. */
   async #look(): Promise<ClipboardState | undefined> {
     const news = this.#news
     try {
       const state = decodeClipboardState(await this.#deps.ask('look'))
       return news === this.#news ? state : undefined
     } catch (error) {
-      if (!this.#isOutOfReach()) this.#report(messageOf(error))
+      if (!this.#isOutOfReach()) this.#options.events.onTrouble(messageOf(error))
       return undefined
     }
   }
 
   #onEvent(event: HelperEvent): void {
-    // What happens before we looked first is seen then.
+    // The first look sees what happens before it.
     if (this.#isClosed || this.#helper === undefined) return
     if (event.event === 'ready') {
       this.#isAway = false
@@ -190,61 +179,23 @@ export class HelperClipboard implements SystemClipboard {
       this.#onChanged(decodeClipboardState(event))
     } catch (error) {
       const reason = messageOf(error)
-      this.#options.logger.debug('A clipboard helper told of a change wrongly', { reason })
+      this.#options.logger.debug('A clipboard helper reported a malformed change', { reason })
     }
   }
 
-  #onHelperTrouble(message: string | undefined): void {
+  #onTrouble(message: string | undefined): void {
     if (message !== undefined && this.#helper?.pid === undefined) this.#isAway = true
-    this.#report(message)
+    this.#options.events.onTrouble(message)
   }
 
   #onChanged(state: ClipboardState): void {
     this.#news += 1
-    if (state.change === this.#change) return
-    this.#change = state.change
-    this.#waiting = undefined
-    this.#reading.abort()
-    // While something of ours is being written, only its content tells whose the change is.
-    const isUnasked = this.#isOffering
-    if (!isUnasked && !this.#options.events.isWanted()) {
-      this.#written = undefined
-      return
-    }
-    this.#reading = new AbortController()
-    const { signal } = this.#reading
-    void this.#reads.run(() => this.#read(state, isUnasked, signal))
-  }
-
-  async #read(state: ClipboardState, isUnasked: boolean, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return
-    try {
-      const copy = await readHelperCopy(state, signal, this.#deps)
-      if (signal.aborted || copy === undefined) return
-      this.#change = copy.change
-      this.#report(undefined)
-      const { content } = copy
-      // Some programs that keep a history take over whatever is on the clipboard.
-      if (content === undefined || isSameContent(this.#written, content)) return
-      this.#written = undefined
-      if (!isUnasked || this.#options.events.isWanted()) this.#options.events.onCopy(content)
-    } catch (error) {
-      if (signal.aborted) return
-      const reason = messageOf(error)
-      this.#options.logger.debug('Cannot read what was copied', { reason })
-      // It is read when the helper is back.
-      if (this.#isOutOfReach()) this.#change = undefined
-      else this.#report(reason)
-    }
+    if (state.change === this.#state?.change) return
+    this.#state = state
+    this.#options.events.onChange('another')
   }
 
   #isOutOfReach(): boolean {
     return this.#isAway || this.#helper?.pid === undefined
-  }
-
-  #report(trouble: string | undefined): void {
-    if (this.#isClosed || trouble === this.#trouble) return
-    this.#trouble = trouble
-    this.#options.events.onTrouble(trouble)
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import type { CopiedContent } from '../../ports/system-clipboard.ts'
-import { CopyTooLarge } from '../copy-too-large.ts'
+import { CopyTooLarge } from '../clipboard-errors.ts'
 import type { CopyLimits } from '../read-copy.ts'
 import { planFormats, type ClipboardDialect, type FormatToRead } from './clipboard-dialect.ts'
 import { decodeReadReply, type ClipboardState } from './clipboard-messages.ts'

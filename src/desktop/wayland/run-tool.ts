@@ -11,7 +11,7 @@ import { spawn } from 'node:child_process'
 import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { CopyTooLarge } from '../copy-too-large.ts'
+import { CopyTooLarge } from '../clipboard-errors.ts'
 import { TransferPace } from '../transfer-pace.ts'
 
 export interface ToolOptions {

@@ -12,19 +12,19 @@
  */
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile, readlink, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Writable } from 'node:stream'
 import { KIB } from '../../core/limits.ts'
+import { blocksOf } from '../../lib/read-bytes.ts'
+import { withoutTrailing } from '../../lib/without-trailing.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
-import type { OfferedBytes } from '../offered-formats.ts'
+import { offeredFormats, type OfferedBytes, type OfferedFormat } from '../offered-formats.ts'
 import { killGroup, runTool } from './run-tool.ts'
-import { writableContent, type WrittenContent } from './written-content.ts'
 
 export interface WlCopyOptions {
   readonly content: OfferedContent
@@ -50,7 +50,9 @@ export class WlCopy {
   readonly #confirmed: Promise<void>
   #settle: (failure?: Error) => void = () => undefined
   #cancelTimeout: () => void = () => undefined
-  #sha256: string | undefined
+  /** It has everything, and offers it from now on. */
+  #isSent = false
+  #isConfirmed = false
   #aborting: Promise<void> | undefined
   #hasComplained = false
   /** Resolves when it is gone. */
@@ -59,7 +61,7 @@ export class WlCopy {
   /** Starts it, and sends it what it offers. */
   constructor(options: WlCopyOptions) {
     this.#options = options
-    const { type, bytes } = writableContent(options.content)
+    const { type, bytes } = writableFormat(options.content)
     this.#confirmed = new Promise((resolve, reject) => {
       this.#settle = (failure) => (failure === undefined ? resolve() : reject(failure))
     })
@@ -86,12 +88,6 @@ export class WlCopy {
     void this.#send(child.stdin, bytes)
   }
 
-  /** Once everything was sent; until then nothing is offered yet. */
-  get written(): WrittenContent | undefined {
-    const { content } = this.#options
-    return this.#sha256 === undefined ? undefined : { content, sha256: this.#sha256 }
-  }
-
   /** It did not end because somebody else copied. */
   get isLost(): boolean {
     return this.#hasComplained || this.#child.signalCode !== null
@@ -99,6 +95,7 @@ export class WlCopy {
 
   /** To be told when others were seen to be able to paste it. */
   confirm(): void {
+    this.#isConfirmed = true
     this.#cancelTimeout()
     this.#settle()
   }
@@ -114,7 +111,7 @@ export class WlCopy {
 
   /** Somebody copied: what is not offered yet never will be. */
   overtake(): void {
-    if (this.#sha256 === undefined) void this.abort(OVERTAKEN)
+    if (!this.#isSent) void this.abort(OVERTAKEN)
   }
 
   /** Kills it, and removes what it leaves. */
@@ -127,7 +124,7 @@ export class WlCopy {
   async release(): Promise<void> {
     const { env, clock } = this.#options
     if (this.#isGone) return
-    if (this.#sha256 === undefined) return await this.abort(CLOSED)
+    if (!this.#isSent) return await this.abort(CLOSED)
     const late = new AbortController()
     late.signal.addEventListener('abort', () => void this.abort(CLOSED))
     const cancel = clock.after(END_MS, () => late.abort())
@@ -152,13 +149,14 @@ export class WlCopy {
   }
 
   async #send(stdin: Writable, bytes: OfferedBytes): Promise<void> {
-    const hash = createHash('sha256')
+    let sent = 0
     try {
-      for await (const block of blocksOf(bytes)) {
-        hash.update(block)
+      for await (const block of blocksOf(bytes, { blockSize: BLOCK_BYTES })) {
+        sent += block.length
         if (stdin.destroyed) return
         if (!stdin.write(block)) await Promise.race([once(stdin, 'drain'), this.ended])
       }
+      if (sent < bytes.size) throw new Error('Cannot offer the item: bytes are missing')
     } catch (error) {
       // It ended first, and that is the reason.
       if (stdin.destroyed) return
@@ -166,8 +164,9 @@ export class WlCopy {
       await this.abort(messageOf(error))
       return
     }
-    this.#sha256 = hash.digest('hex')
+    this.#isSent = true
     stdin.end()
+    if (this.#isConfirmed) return
     this.#cancelTimeout = this.#options.clock.after(CONFIRM_MS, () => {
       void this.abort('wl-copy does not become ready')
     })
@@ -184,19 +183,26 @@ export async function clearClipboard(
   if (!isSuccess) throw new Error('Cannot clear the clipboard')
 }
 
-async function* blocksOf(bytes: OfferedBytes): AsyncGenerator<Uint8Array> {
-  const opened = await bytes.open()
-  try {
-    for (let position = 0; position < bytes.size; ) {
-      const block = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, bytes.size - position))
-      const count = await opened.read(block, position)
-      if (count === 0) throw new Error('Cannot offer the item: bytes are missing')
-      yield block.subarray(0, count)
-      position += count
-    }
-  } finally {
-    await opened.close()
-  }
+/**
+ * The one format that suits most programs: wl-copy offers one, and the usual names of plain text
+ * beside it when it is a kind of text. Files are `text/uri-list`, which all programs paste:
+ * `x-special/gnome-copied-files` is known to the file managers of GNOME and its like only, and
+ * those read the list as well.
+ */
+function writableFormat(content: OfferedContent): OfferedFormat {
+  const format = offeredFormats(content).find(({ target }) => target === typeOf(content))
+  if (format === undefined) throw new Error(`Cannot offer content of the kind "${content.kind}"`)
+  return format
+}
+
+function typeOf(content: OfferedContent): string {
+  if (content.kind === 'image') return content.mediaType
+  return content.kind === 'text' ? 'text/plain;charset=utf-8' : 'text/uri-list'
+}
+
+/** Whether there is nothing to paste; such a text cannot be told from an empty clipboard. */
+export function isEmpty(content: OfferedContent): boolean {
+  return content.kind === 'text' && withoutTrailing(content.text, '\0') === ''
 }
 
 /** The folder of a wl-copy that is still taking its input: there is a `cat` that writes the file. */

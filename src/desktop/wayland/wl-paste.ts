@@ -34,34 +34,30 @@ export async function listTypes(
     .filter((type) => type !== '')
 }
 
-/** What was read. */
-export interface Pasted {
-  /** There is nothing on the clipboard, or something newer, which is announced. */
-  readonly isGone: boolean
-  /** `undefined` when it is nothing that can be shared. */
-  readonly content: CopiedContent | undefined
-}
-
 /**
  * Reads what is on the clipboard.
  *
  * Each step is another process and may see another copy: what was marked as secret in between
  * would be taken for the copy before it. So it counts only if the formats are the same at the end.
  *
- * @throws {CopyTooLarge} Past the limits.
+ * @returns As `SystemClipboard.read`.
+ * @throws {CopyTooLarge} When the copy is larger than `limits` allow.
  * @throws {Error} When the program that it was copied from does not answer.
  * @throws `signal.reason` when aborted.
  */
-export async function pasteCopy({ limits, ...options }: PasteOptions): Promise<Pasted> {
+export async function pasteCopy({
+  limits,
+  ...options
+}: PasteOptions): Promise<CopiedContent | 'overtaken' | undefined> {
   const types = await listTypes(options)
-  if (types.length === 0) return { isGone: true, content: undefined }
+  if (types.length === 0) return 'overtaken'
   const read = async (type: string, maxBytes: number): Promise<Uint8Array | undefined> => {
     const args = ['--no-newline', '--type', type]
     const { isSuccess, output } = await runTool('wl-paste', args, { ...options, maxBytes })
     return isSuccess ? output : undefined
   }
   const content = await readCopy({ targets: async () => types, read }, limits)
-  if (content === undefined) return { isGone: false, content }
-  const isGone = (await listTypes(options)).join('\n') !== types.join('\n')
-  return { isGone, content: isGone ? undefined : content }
+  if (content === undefined) return undefined
+  const isSame = (await listTypes(options)).join('\n') === types.join('\n')
+  return isSame ? content : 'overtaken'
 }

@@ -11,7 +11,7 @@
 import { MIB } from '../../core/limits.ts'
 import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { CopyTooLarge } from '../copy-too-large.ts'
+import { CopyTooLarge } from '../clipboard-errors.ts'
 import { TransferPace } from '../transfer-pace.ts'
 import type { Atoms } from './atoms.ts'
 import type { XConnection } from './x-connection.ts'

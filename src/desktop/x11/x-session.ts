@@ -7,7 +7,7 @@
 import { KIB } from '../../core/limits.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import type { CopiedContent, OfferedContent } from '../../ports/system-clipboard.ts'
+import type { ClipboardOwner, CopiedContent, OfferedContent } from '../../ports/system-clipboard.ts'
 import { internAtoms, type Atoms } from './atoms.ts'
 import { OutgoingTransfers } from './outgoing-transfers.ts'
 import { readCopy, type CopyLimits } from '../read-copy.ts'
@@ -26,12 +26,10 @@ export interface XTimings {
 
 export interface OwnerChange {
   /** `nobody` when the clipboard was cleared, or its owner is gone. */
-  readonly owner: Owner
+  readonly owner: ClipboardOwner
   /** Server time. */
   readonly time: number
 }
-
-export type Owner = 'us' | 'another' | 'nobody'
 
 export interface XSessionOptions {
   readonly display: string
@@ -40,7 +38,7 @@ export interface XSessionOptions {
   readonly timings: XTimings
   readonly limits: CopyLimits
   /** Somebody took the clipboard; may be called before `open` has resolved. */
-  readonly onOwnerChanged: (session: XSession, change: OwnerChange) => void
+  readonly onOwnerChanged: (change: OwnerChange) => void
   /** The connection is lost, after it was open. */
   readonly onClosed: (reason: Error) => void
 }
@@ -118,7 +116,7 @@ export class XSession {
   }
 
   /** Who owned the clipboard when the watching began. */
-  get firstOwner(): Owner {
+  get firstOwner(): ClipboardOwner {
     return this.#nameOwner(this.#firstOwner)
   }
 
@@ -182,7 +180,7 @@ export class XSession {
     this.#transfers.handle(event)
     if (event.kind === 'ownerChanged') {
       const owner = this.#nameOwner(event.owner)
-      this.#options.onOwnerChanged(this, { owner, time: event.time })
+      this.#options.onOwnerChanged({ owner, time: event.time })
     }
     if (event.kind !== 'property' || event.isDeleted) return
     if (event.window === this.#window && event.property === this.#atoms.of('CLIPGATE_TIME')) {
@@ -190,7 +188,7 @@ export class XSession {
     }
   }
 
-  #nameOwner(window: number): Owner {
+  #nameOwner(window: number): ClipboardOwner {
     if (window === 0) return 'nobody'
     return window === this.#window ? 'us' : 'another'
   }

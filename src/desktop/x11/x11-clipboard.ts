@@ -3,21 +3,23 @@
  * every word that is marked.
  *
  * Events of the XFIXES extension tell about copies; nothing is polled and no tool is run. When the
- * X server is lost, it comes back by itself as soon as the server does.
+ * X server is lost, the clipboard comes back by itself as soon as the server does.
  *
  * @module
  */
 
 import { messageOf } from '../../lib/describe-failure.ts'
-import { SerialQueue } from '../../lib/serial-queue.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type {
   ClipboardEvents,
+  CopiedContent,
   OfferedContent,
   SystemClipboard,
 } from '../../ports/system-clipboard.ts'
+import { OutOfReach } from '../clipboard-errors.ts'
 import { COPY_LIMITS, type CopyLimits } from '../read-copy.ts'
+import { nextRetry } from '../retry.ts'
 import { XSession, type OwnerChange, type XTimings } from './x-session.ts'
 
 export interface X11ClipboardOptions {
@@ -33,26 +35,21 @@ export interface X11ClipboardOptions {
 
 const TIMINGS: XTimings = { answerMs: 2000, stallMs: 10_000 }
 
-/** First and longest pause before another attempt to reach a lost server. */
-const FIRST_RETRY_MS = 300
-const LAST_RETRY_MS = 30_000
+const AWAY = 'The X server is away'
 
 export class X11Clipboard implements SystemClipboard {
   readonly kind = 'x11'
   readonly #options: X11ClipboardOptions
   readonly #display: string
-  readonly #offers = new SerialQueue()
   /** `undefined` while the server is away. */
   #session: XSession | undefined
-  #reading = new AbortController()
-  /** What others should be able to paste, as far as we know. */
-  #offered: OfferedContent | undefined
-  #trouble: string | undefined
+  /** The last change of the owner, in server time. */
+  #changedAt = 0
+  /** Grows with every change of the owner. */
+  #changes = 0
   #cancelRetry: () => void = () => undefined
   /** An attempt to reach the server again. */
   #attempt: Promise<void> = Promise.resolve()
-  /** Grows with every change of the owner. */
-  #changes = 0
   #isClosed = false
 
   /**
@@ -73,34 +70,30 @@ export class X11Clipboard implements SystemClipboard {
     this.#display = display
   }
 
-  /**
-   * @throws {Error} When another program copied at the same moment, or the server is away; in the
-   *   second case `content` is offered when it is back, if the clipboard is empty then.
-   */
-  offer(content: OfferedContent): Promise<void> {
-    return this.#offers.run(() => this.#offer(content))
+  read(signal: AbortSignal): Promise<CopiedContent | undefined> {
+    return this.#inReach((session) => session.read(this.#changedAt, signal))
+  }
+
+  write(content: OfferedContent): Promise<void> {
+    return this.#inReach((session) => session.offer(content))
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancelRetry()
-    this.#reading.abort()
     await this.#session?.close()
     await this.#attempt
   }
 
-  async #offer(content: OfferedContent): Promise<void> {
+  /** @throws {OutOfReach} When the server was away, or went away meanwhile. */
+  async #inReach<T>(use: (session: XSession) => Promise<T>): Promise<T> {
     const session = this.#session
+    if (session === undefined) throw new OutOfReach(AWAY)
     try {
-      if (session === undefined) throw new Error('The X server is away')
-      await session.offer(content)
+      return await use(session)
     } catch (error) {
-      const isAway = session === undefined || session !== this.#session
-      this.#offered = isAway ? content : undefined
-      throw error
+      throw session === this.#session ? error : new OutOfReach(messageOf(error))
     }
-    this.#offered = content
-    this.#report(undefined)
   }
 
   async #connect(): Promise<XSession> {
@@ -111,48 +104,30 @@ export class X11Clipboard implements SystemClipboard {
       logger,
       timings: TIMINGS,
       limits: { ...COPY_LIMITS, ...limits },
-      onOwnerChanged: (session, change) => this.#onOwnerChanged(session, change),
+      onOwnerChanged: (change) => this.#onOwnerChanged(change),
       onClosed: (reason) => this.#onLost(reason),
     })
     this.#session = session
     return session
   }
 
-  #onOwnerChanged(session: XSession, { owner, time }: OwnerChange): void {
+  #onOwnerChanged({ owner, time }: OwnerChange): void {
     if (this.#isClosed) return
     this.#changes += 1
-    this.#reading.abort()
-    this.#offered = undefined
-    if (owner !== 'another') return
-    if (this.#options.events.isWanted()) void this.#read(session, time)
-  }
-
-  async #read(session: XSession, time: number): Promise<void> {
-    this.#reading = new AbortController()
-    const { signal } = this.#reading
-    try {
-      const copied = await session.read(time, signal)
-      if (signal.aborted) return
-      this.#report(undefined)
-      if (copied !== undefined) this.#options.events.onCopy(copied)
-    } catch (error) {
-      if (signal.aborted) return
-      const reason = messageOf(error)
-      this.#options.logger.debug('Cannot read what was copied', { reason })
-      this.#report(reason)
-    }
+    this.#changedAt = time
+    this.#options.events.onChange(owner)
   }
 
   #onLost(reason: Error): void {
     if (this.#isClosed) return
     this.#session = undefined
-    this.#reading.abort()
     this.#options.logger.debug('Lost the X server', { reason: reason.message })
-    this.#report('The X server is away')
-    this.#retryIn(FIRST_RETRY_MS)
+    this.#options.events.onLost(AWAY)
+    this.#retryAfter(undefined)
   }
 
-  #retryIn(delayMs: number): void {
+  #retryAfter(lastMs: number | undefined): void {
+    const delayMs = nextRetry(lastMs)
     this.#cancelRetry = this.#options.clock.after(delayMs, () => {
       this.#attempt = this.#retry(delayMs)
     })
@@ -164,12 +139,12 @@ export class X11Clipboard implements SystemClipboard {
       const session = await this.#connect()
       if (this.#isClosed) return await session.close()
       this.#options.logger.debug('The X server is back')
-      this.#report(undefined)
+      this.#options.events.onTrouble(undefined)
       await this.#catchUp(session, changes)
     } catch (error) {
       if (this.#isClosed) return
       this.#options.logger.debug('The X server is still away', { reason: messageOf(error) })
-      this.#retryIn(Math.min(2 * delayMs, LAST_RETRY_MS))
+      this.#retryAfter(delayMs)
     }
   }
 
@@ -179,23 +154,12 @@ export class X11Clipboard implements SystemClipboard {
    * @param changes How many changes were known then: later ones are dealt with already.
    */
   async #catchUp(session: XSession, changes: number): Promise<void> {
+    if (session.firstOwner !== 'another') return this.#options.events.onBack(true)
     try {
-      if (session.firstOwner === 'another') {
-        const time = await session.serverTime()
-        if (changes === this.#changes) this.#onOwnerChanged(session, { owner: 'another', time })
-        return
-      }
-      await this.#offers.run(async () => {
-        if (this.#offered !== undefined) await this.#offer(this.#offered)
-      })
+      const time = await session.serverTime()
+      if (changes === this.#changes) this.#onOwnerChanged({ owner: 'another', time })
     } catch (error) {
       this.#options.logger.debug('Cannot catch up with the clipboard', { reason: messageOf(error) })
     }
-  }
-
-  #report(trouble: string | undefined): void {
-    if (this.#isClosed || trouble === this.#trouble) return
-    this.#trouble = trouble
-    this.#options.events.onTrouble(trouble)
   }
 }

@@ -7,13 +7,16 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { ClipboardReconciler } from '../../../src/desktop/clipboard-reconciler.ts'
+import { COPY_LIMITS } from '../../../src/desktop/read-copy.ts'
 import { openMacosClipboard } from '../../../src/desktop/macos/macos-clipboard.ts'
 import { openWindowsClipboard } from '../../../src/desktop/windows/windows-clipboard.ts'
 import type { CopiedContent, OfferedContent } from '../../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { Mailbox } from '../../support/mailbox.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { NO_PAUSE } from '../support/open-reconciler.ts'
 import fc from '../../support/property.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const FOLDER = fileURLToPath(new URL('../../../fixtures/helpers/', import.meta.url))
 const REPLAY = fileURLToPath(new URL('./support/replay.js', import.meta.url))
@@ -38,23 +41,30 @@ async function open(t: TestContext, path: string) {
   const ended = new Promise<never>((_, reject) => (end = reject))
   // Most helpers agree to the end.
   ended.catch(() => undefined)
-  const events = {
-    isWanted: () => true,
-    onCopy: (content: CopiedContent) => copies.put(content),
-    onTrouble: (message: string | undefined) => {
-      if (message?.includes('ended with') === true) end(new Error('The helper disagrees'))
-      else troubles.put(message ?? null)
-    },
-  }
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => server.close())
   const connected = once(server, 'connection')
   const { port } = server.address() as AddressInfo
   const openClipboard = path.includes('windows-') ? openWindowsClipboard : openMacosClipboard
-  const clipboard = await openClipboard(
-    { events, logger, clock: systemClock, env: process.env, readAtStart: false },
-    { command: process.execPath, args: [REPLAY, path, String(port)] },
+  const clock = systemClock
+  const clipboard = await ClipboardReconciler.open(
+    (events) =>
+      openClipboard(
+        { events, logger, clock, env: process.env, readAtStart: false },
+        { command: process.execPath, args: [REPLAY, path, String(port)] },
+      ),
+    {
+      pause: NO_PAUSE,
+      limits: COPY_LIMITS,
+      clock,
+      logger,
+      onCopy: (content) => copies.put(content),
+      onTrouble: (message) => {
+        if (message?.includes('ended with') === true) end(new Error('The helper disagrees'))
+        else troubles.put(message ?? null)
+      },
+    },
   )
   t.after(() => clipboard.close())
   const [helper]: Socket[] = await connected

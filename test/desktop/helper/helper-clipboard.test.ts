@@ -48,7 +48,7 @@ for (const platform of HELPER_PLATFORMS) {
         'What was copied is larger than 10 bytes: not shared (text, at least 11 bytes)',
       )
       copy(system, 'ten bytes.')
-      assert.equal(await troubles.next(), 'well')
+      assert.deepEqual(await troubles.next(), { isOver: true })
       assert.deepEqual(await copies.next(), textOf('ten bytes.'))
       const bytes = new Uint8Array(21)
       copyElsewhere(platform, system, { kind: 'image', mediaType: 'image/png', bytes })
@@ -98,7 +98,7 @@ for (const platform of HELPER_PLATFORMS) {
       const { system, copies, troubles, clock } = await open(t)
       await kill(system, troubles)
       await clock.pass(RETRY_MS)
-      assert.equal(await troubles.next(), 'well')
+      assert.deepEqual(await troubles.next(), { isOver: true })
       copy(system, 'after')
       assert.deepEqual(await copies.next(), textOf('after'))
     })
@@ -117,13 +117,13 @@ for (const platform of HELPER_PLATFORMS) {
       await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
       await kill(system, troubles)
       await clock.pass(RETRY_MS)
-      assert.equal(await troubles.next(), 'well')
+      assert.deepEqual(await troubles.next(), { isOver: true })
       copy(system, 'theirs')
       assert.deepEqual(await copies.next(), textOf('theirs'))
       await clipboard.offer(textOf('ours'))
       await kill(system, troubles)
       await clock.pass(2 * RETRY_MS)
-      assert.equal(await troubles.next(), 'well')
+      assert.deepEqual(await troubles.next(), { isOver: true })
       await clipboard.close()
       assert.equal(paste(system), undefined)
       assert.equal(copies.size, 0)
@@ -135,7 +135,7 @@ for (const platform of HELPER_PLATFORMS) {
       await assert.rejects(clipboard.offer(textOf('older')), /does not run/)
       await assert.rejects(clipboard.offer(textOf('pushed')), /does not run/)
       await clock.pass(RETRY_MS)
-      assert.equal(await troubles.next(), 'well')
+      assert.deepEqual(await troubles.next(), { isOver: true })
       await until(system, () => paste(system) !== undefined)
       assert.deepEqual(paste(system), textOf('pushed'))
       assert.equal(copies.size, 0)
@@ -172,7 +172,7 @@ async function kill(
   troubles: OpenedHelperClipboard['troubles'],
 ): Promise<void> {
   process.kill(system.pid, 'SIGKILL')
-  assert.match(await troubles.next(), /ended with SIGKILL$/)
+  assert.match(String(await troubles.next()), /ended with SIGKILL$/)
 }
 
 async function until(system: ClipboardFile, isSo: () => boolean): Promise<void> {

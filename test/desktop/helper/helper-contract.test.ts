@@ -9,10 +9,10 @@ import {
 
 for (const platform of HELPER_PLATFORMS) {
   const name = `The ${platform} clipboard, over a stand-in of its helper`
-  describeSystemClipboard(name, { skip: false }, async (t, events) => {
+  describeSystemClipboard(name, { skip: false }, async (t, deps) => {
     const system = await makeSystem(t)
     return {
-      clipboard: await openOn(platform, system, { events }),
+      system: await openOn(platform, system, deps),
       copyElsewhere: async (content) => copyElsewhere(platform, system, content),
       pasteElsewhere: async (kind) => pasteElsewhere(platform, system, kind),
     }

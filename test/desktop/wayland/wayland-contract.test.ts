@@ -1,10 +1,8 @@
 import { after } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { systemClock } from '../../../src/lib/clock.ts'
 import { parseUriList } from '../../../src/desktop/uri-list.ts'
 import { WaylandClipboard } from '../../../src/desktop/wayland/wayland-clipboard.ts'
 import type { CopiedContent } from '../../../src/ports/system-clipboard.ts'
-import { CaptureLogger } from '../../support/capture-logger.ts'
 import { needs } from '../../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
 import { describeSystemClipboard } from '../../support/system-clipboard-contract.ts'
@@ -14,18 +12,14 @@ let shared: Promise<Sway> | undefined
 
 after(async () => (await shared)?.stop())
 
-describeSystemClipboard('WaylandClipboard', needs(...SWAY_TOOLS), async (t, events) => {
-  shared ??= Sway.start()
-  const { env } = await shared
-  const clipboard = await WaylandClipboard.open({
-    env: { ...process.env, ...env },
-    events,
-    logger: new CaptureLogger(),
-    clock: systemClock,
-    readAtStart: false,
-  })
+describeSystemClipboard('WaylandClipboard', needs(...SWAY_TOOLS), async (t, deps) => {
+  const { env } = await (shared ??= Sway.start())
   return {
-    clipboard,
+    system: await WaylandClipboard.open({
+      ...deps,
+      env: { ...process.env, ...env },
+      readAtStart: false,
+    }),
     copyElsewhere: (content) => wlCopy(t, env, ...toWrite(content)),
     pasteElsewhere: (kind) => paste(env, kind),
   }

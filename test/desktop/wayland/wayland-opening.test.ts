@@ -19,8 +19,9 @@ async function open(t: TestContext, env: NodeJS.ProcessEnv, wlPaste = 'exit 1') 
   const opening = WaylandClipboard.open({
     env: { PATH: `${folder}:${process.env['PATH']}`, ...env },
     events: {
-      isWanted: () => assert.fail('asked'),
-      onCopy: () => assert.fail('told'),
+      onChange: () => assert.fail('told'),
+      onLost: () => assert.fail('told'),
+      onBack: () => assert.fail('told'),
       onTrouble: () => assert.fail('told'),
     },
     clock,

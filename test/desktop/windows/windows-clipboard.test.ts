@@ -4,6 +4,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { openWindowsClipboard } from '../../../src/desktop/windows/windows-clipboard.ts'
+import { SILENT } from '../support/open-reconciler.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { WatchedClock } from '../x11/support/watched-clock.ts'
@@ -20,7 +21,7 @@ async function open(t: TestContext, script: string) {
   await writeFile(path, `#!${process.execPath}\n${script}`)
   await chmod(path, 0o700)
   const clock = new WatchedClock()
-  const events = { isWanted: () => true, onCopy: () => undefined, onTrouble: () => undefined }
+  const events = SILENT
   const env = { ...process.env, SystemRoot: root }
   const options = { events, clock, env, logger: new CaptureLogger(), readAtStart: false }
   return { clock, opening: openWindowsClipboard(options) }

@@ -1,8 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import { X11Clipboard } from '../../../src/desktop/x11/x11-clipboard.ts'
 import type { CopiedContent } from '../../../src/ports/system-clipboard.ts'
-import { systemClock } from '../../../src/lib/clock.ts'
-import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeSystemClipboard } from '../../support/fake-system-clipboard.ts'
 import { needs } from '../../support/requirements.ts'
 import { describeSystemClipboard } from '../../support/system-clipboard-contract.ts'
@@ -10,10 +8,10 @@ import { parseUriList } from '../../../src/desktop/uri-list.ts'
 import { sharedXvfb } from './support/open-x11.ts'
 import { xclipCopy, xclipPaste } from './support/xclip.ts'
 
-describeSystemClipboard('FakeSystemClipboard', { skip: false }, async (_t, events) => {
+describeSystemClipboard('FakeSystemClipboard', { skip: false }, async (_t, { events }) => {
   const clipboard = new FakeSystemClipboard(events)
   return {
-    clipboard,
+    system: clipboard,
     copyElsewhere: async (content) => clipboard.copy(content),
     pasteElsewhere: async (kind) => {
       const pasted = await clipboard.paste()
@@ -22,18 +20,10 @@ describeSystemClipboard('FakeSystemClipboard', { skip: false }, async (_t, event
   }
 })
 
-describeSystemClipboard('X11Clipboard', needs('Xvfb', 'xclip'), async (t, events) => {
+describeSystemClipboard('X11Clipboard', needs('Xvfb', 'xclip'), async (t, deps) => {
   const { display } = await sharedXvfb()
-  const logger = new CaptureLogger()
-  const clipboard = await X11Clipboard.open({
-    display,
-    events,
-    logger,
-    clock: systemClock,
-    readAtStart: false,
-  })
   return {
-    clipboard,
+    system: await X11Clipboard.open({ ...deps, display, readAtStart: false }),
     copyElsewhere: (content) => xclipCopy(t, display, ...xclipArguments(content)),
     pasteElsewhere: (kind) => paste(display, kind),
   }

@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url'
 import { X11Clipboard } from '../../../src/desktop/x11/x11-clipboard.ts'
 import { loadX11 } from '../../../src/desktop/x11/x11-library.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
+import { SILENT } from '../support/open-reconciler.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { Mailbox } from '../../support/mailbox.ts'
@@ -95,9 +96,9 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
       import { systemClock as clock } from '${url('lib/clock.ts')}'
       import { X11Clipboard } from '${url('desktop/x11/x11-clipboard.ts')}'
       const logger = { debug() {}, info() {}, warn() {}, error() {} }
-      const events = { isWanted: () => true, onCopy() {}, onTrouble() {} }
+      const events = { onChange() {}, onLost() {}, onBack() {}, onTrouble() {} }
       const clipboard = await X11Clipboard.open({ events, logger, clock, readAtStart: true })
-      await clipboard.offer({ kind: 'text', text: 'x' })
+      await clipboard.write({ kind: 'text', text: 'x' })
       await clipboard.close()`
     const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
     const env = { ...process.env, DISPLAY: server.display }
@@ -107,7 +108,7 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
 })
 
 function open(options: { display?: string; clock?: Clock }): Promise<X11Clipboard> {
-  const events = { isWanted: () => true, onCopy: () => undefined, onTrouble: () => undefined }
+  const events = SILENT
   const logger = new CaptureLogger()
   return X11Clipboard.open({ events, logger, clock: systemClock, readAtStart: false, ...options })
 }

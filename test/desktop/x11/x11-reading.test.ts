@@ -9,13 +9,12 @@ import { pathToFileURL } from 'node:url'
 import { KIB, MIB } from '../../../src/core/limits.ts'
 import { PROPERTY_CHANGE } from '../../../src/desktop/x11/x-connection.ts'
 import type { SelectionRequest } from '../../../src/desktop/x11/x-events.ts'
-import type { ClipboardEvents, CopiedContent } from '../../../src/ports/system-clipboard.ts'
-import { Mailbox } from '../../support/mailbox.ts'
 import { needs } from '../../support/requirements.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { watchedPause } from '../support/open-reconciler.ts'
 import { openBoth, openX11, sharedXvfb } from './support/open-x11.ts'
 import { XClient } from './support/x-client.ts'
 import { xclipCopy } from './support/xclip.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const IS_OVER = { isOver: true } as const
 
@@ -44,22 +43,12 @@ describe('X11Clipboard, when another program copies', NEEDS, () => {
     assert.ok(bytes.equals(copied.bytes))
   })
 
-  it('asks for nothing of a copy that is not wanted, not even for its formats', async (t) => {
-    const asked = new Mailbox<'asked'>()
-    const copies = new Mailbox<CopiedContent>()
-    let isWanted = false
-    const events: ClipboardEvents = {
-      isWanted: () => {
-        asked.put('asked')
-        return isWanted
-      },
-      onCopy: (content) => copies.put(content),
-      onTrouble: () => undefined,
-    }
-    const { other } = await openBoth(t, { events })
+  it('asks for nothing of a copy that is made in a pause, not even for its formats', async (t) => {
+    const { asked, state, pause } = watchedPause(true)
+    const { other, copies } = await openBoth(t, { pause })
     await other.own()
     await asked.next()
-    isWanted = true
+    state.isOn = false
     // Fails when it is asked for anything before the formats of this one.
     await other.copyUntilRead('UTF8_STRING', 'wanted')
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'wanted' })

@@ -6,19 +6,19 @@
 
 import type { TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { systemClock } from '../../../../src/lib/clock.ts'
+import { systemClock, type Clock } from '../../../../src/lib/clock.ts'
 import type { HelperClipboardOptions } from '../../../../src/desktop/helper/helper-clipboard.ts'
 import { openMacosClipboard } from '../../../../src/desktop/macos/macos-clipboard.ts'
 import { openWindowsClipboard } from '../../../../src/desktop/windows/windows-clipboard.ts'
-import type {
-  ClipboardEvents,
-  CopiedContent,
-  SystemClipboard,
-} from '../../../../src/ports/system-clipboard.ts'
-import { CaptureLogger } from '../../../support/capture-logger.ts'
-import { Mailbox } from '../../../support/mailbox.ts'
-import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import type { CopiedContent, SystemClipboard } from '../../../../src/ports/system-clipboard.ts'
+import {
+  openReconciler,
+  type Opened,
+  type OpenOptions,
+  type SystemDeps,
+} from '../../support/open-reconciler.ts'
 import { ClipboardFile } from './clipboard-file.js'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 export type HelperPlatform = 'macos' | 'windows'
 
@@ -37,13 +37,9 @@ export const OSASCRIPT = pathOf('../../macos/support/osascript.js')
 export const SCRIPT = pathOf('../../../../src/desktop/macos/macos-helper.js')
 const POWERSHELL = pathOf('../../windows/support/powershell.js')
 
-export interface OpenedHelperClipboard {
-  readonly clipboard: SystemClipboard
+export interface OpenedHelperClipboard extends Opened<Clock> {
   /** The clipboard of the system, for other programs. */
   readonly system: ClipboardFile
-  readonly copies: Mailbox<CopiedContent>
-  readonly troubles: Mailbox<string | 'well'>
-  readonly logger: CaptureLogger
 }
 
 /** A system without a daemon. */
@@ -56,34 +52,37 @@ export async function makeSystem(t: TestContext): Promise<ClipboardFile> {
 export function openOn(
   platform: HelperPlatform,
   { folder }: ClipboardFile,
-  options: Pick<HelperClipboardOptions, 'events'> & Partial<HelperClipboardOptions>,
+  options: SystemDeps & Partial<HelperClipboardOptions>,
 ): Promise<SystemClipboard> {
   const args = {
     macos: [OSASCRIPT, '-l', 'JavaScript', SCRIPT, folder],
     windows: [POWERSHELL, folder],
   }[platform]
   const { env } = process
-  const defaults = { clock: systemClock, logger: new CaptureLogger(), env, readAtStart: false }
+  const defaults = { env, readAtStart: false }
   return OPEN[platform]({ ...defaults, ...options }, { command: process.execPath, args })
 }
 
+interface Options extends OpenOptions {
+  readonly system?: ClipboardFile
+  readonly clock?: Clock
+  readonly readAtStart?: boolean
+}
+
+/** Opens a clipboard, closed with the test. */
 export async function openHelperClipboard(
   t: TestContext,
   platform: HelperPlatform,
-  options: Partial<HelperClipboardOptions> & { readonly system?: ClipboardFile } = {},
+  options: Options = {},
 ): Promise<OpenedHelperClipboard> {
-  const { system = await makeSystem(t), ...rest } = options
-  const copies = new Mailbox<CopiedContent>()
-  const troubles = new Mailbox<string | 'well'>()
-  const logger = new CaptureLogger()
-  const events: ClipboardEvents = {
-    isWanted: () => true,
-    onCopy: (content) => copies.put(content),
-    onTrouble: (message) => troubles.put(message ?? 'well'),
-  }
-  const clipboard = await openOn(platform, system, { events, logger, ...rest })
-  t.after(() => clipboard.close())
-  return { clipboard, system, copies, troubles, logger }
+  const { system = await makeSystem(t), clock = systemClock, readAtStart = false } = options
+  const opened = await openReconciler(
+    clock,
+    (deps) => openOn(platform, system, { ...deps, readAtStart }),
+    options,
+  )
+  t.after(() => opened.clipboard.close())
+  return { ...opened, system }
 }
 
 /** Another program copies. */

@@ -5,14 +5,9 @@
  */
 
 import { after, type TestContext } from 'node:test'
-import {
-  WaylandClipboard,
-  type WaylandClipboardOptions,
-} from '../../../../src/desktop/wayland/wayland-clipboard.ts'
-import type { CopiedContent } from '../../../../src/ports/system-clipboard.ts'
-import { CaptureLogger } from '../../../support/capture-logger.ts'
-import { Mailbox } from '../../../support/mailbox.ts'
+import { WaylandClipboard } from '../../../../src/desktop/wayland/wayland-clipboard.ts'
 import { Sway } from '../../../support/sway.ts'
+import { openReconciler, type Opened, type OpenOptions } from '../../support/open-reconciler.ts'
 import { WatchedClock } from '../../x11/support/watched-clock.ts'
 
 let shared: Promise<Sway> | undefined
@@ -26,37 +21,25 @@ export function sharedSway(): Promise<Sway> {
   return shared
 }
 
-export interface OpenWayland {
+export interface OpenWayland extends Opened<WatchedClock> {
   readonly env: Sway['env']
-  readonly clipboard: WaylandClipboard
-  readonly copies: Mailbox<CopiedContent>
-  readonly troubles: Mailbox<string | { readonly isOver: true }>
-  readonly clock: WatchedClock
-  readonly logger: CaptureLogger
+}
+
+interface Options extends OpenOptions {
+  readonly readAtStart?: boolean
 }
 
 /** Opens a clipboard, closed with the test. */
 export async function openWayland(
   t: TestContext,
-  sway: Pick<Sway, 'env'>,
-  options: Partial<WaylandClipboardOptions> = {},
+  { env }: Pick<Sway, 'env'>,
+  { readAtStart = false, ...options }: Options = {},
 ): Promise<OpenWayland> {
-  const copies: OpenWayland['copies'] = new Mailbox()
-  const troubles: OpenWayland['troubles'] = new Mailbox()
-  const clock = new WatchedClock()
-  const logger = new CaptureLogger()
-  const clipboard = await WaylandClipboard.open({
-    env: { ...process.env, ...sway.env },
-    events: {
-      isWanted: () => true,
-      onCopy: (content) => copies.put(content),
-      onTrouble: (message) => troubles.put(message ?? { isOver: true }),
-    },
-    clock,
-    logger,
-    readAtStart: false,
-    ...options,
-  })
-  t.after(() => clipboard.close())
-  return { env: sway.env, clipboard, copies, troubles, clock, logger }
+  const opened = await openReconciler(
+    new WatchedClock(),
+    (deps) => WaylandClipboard.open({ ...deps, env: { ...process.env, ...env }, readAtStart }),
+    options,
+  )
+  t.after(() => opened.clipboard.close())
+  return { ...opened, env }
 }

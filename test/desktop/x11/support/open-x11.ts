@@ -5,14 +5,9 @@
  */
 
 import { after, type TestContext } from 'node:test'
-import {
-  X11Clipboard,
-  type X11ClipboardOptions,
-} from '../../../../src/desktop/x11/x11-clipboard.ts'
-import type { CopiedContent } from '../../../../src/ports/system-clipboard.ts'
-import { CaptureLogger } from '../../../support/capture-logger.ts'
-import { Mailbox } from '../../../support/mailbox.ts'
+import { X11Clipboard } from '../../../../src/desktop/x11/x11-clipboard.ts'
 import { Xvfb } from '../../../support/xvfb.ts'
+import { openReconciler, type Opened, type OpenOptions } from '../../support/open-reconciler.ts'
 import { WatchedClock } from './watched-clock.ts'
 import { XClient } from './x-client.ts'
 
@@ -27,45 +22,33 @@ export function sharedXvfb(): Promise<Xvfb> {
   return shared
 }
 
-export interface OpenX11 {
+export interface OpenX11 extends Opened<WatchedClock> {
   readonly display: string
-  readonly clipboard: X11Clipboard
-  readonly copies: Mailbox<CopiedContent>
-  readonly troubles: Mailbox<string | { readonly isOver: true }>
-  readonly clock: WatchedClock
-  readonly logger: CaptureLogger
+}
+
+interface Options extends OpenOptions {
+  readonly readAtStart?: boolean
 }
 
 /** Opens a clipboard, closed with the test. */
 export async function openX11(
   t: TestContext,
   display: string,
-  options: Partial<X11ClipboardOptions> = {},
+  { readAtStart = false, ...options }: Options = {},
 ): Promise<OpenX11> {
-  const copies: OpenX11['copies'] = new Mailbox()
-  const troubles: OpenX11['troubles'] = new Mailbox()
-  const clock = new WatchedClock()
-  const logger = new CaptureLogger()
-  const clipboard = await X11Clipboard.open({
-    display,
-    events: {
-      isWanted: () => true,
-      onCopy: (content) => copies.put(content),
-      onTrouble: (message) => troubles.put(message ?? { isOver: true }),
-    },
-    clock,
-    logger,
-    readAtStart: false,
-    ...options,
-  })
-  t.after(() => clipboard.close())
-  return { display, clipboard, copies, troubles, clock, logger }
+  const opened = await openReconciler(
+    new WatchedClock(),
+    (deps) => X11Clipboard.open({ ...deps, display, readAtStart }),
+    options,
+  )
+  t.after(() => opened.clipboard.close())
+  return { ...opened, display }
 }
 
 /** A clipboard, and another program on the same display. */
 export async function openBoth(
   t: TestContext,
-  options: Partial<X11ClipboardOptions> = {},
+  options: Options = {},
 ): Promise<OpenX11 & { readonly other: XClient }> {
   const { display } = await sharedXvfb()
   const other = await XClient.open(t, display)

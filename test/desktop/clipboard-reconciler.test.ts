@@ -2,46 +2,37 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import type { Blob } from '../../src/ports/blob.ts'
-import { openProtected } from '../../src/desktop/open-protected.ts'
-import { COPY_LIMITS, type CopyLimits, type LeftOut } from '../../src/desktop/read-copy.ts'
+import type { CopyLimits, LeftOut } from '../../src/desktop/read-copy.ts'
 import type { CopiedContent, OfferedContent } from '../../src/ports/system-clipboard.ts'
-import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeSystemClipboard } from '../support/fake-system-clipboard.ts'
-import { Mailbox } from '../support/mailbox.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 import fc from '../support/property.ts'
+import { openReconciler } from './support/open-reconciler.ts'
 import { watched } from './x11/support/watched-blob.ts'
 
 /** The clipboard of a system, and of the daemon over it. */
 async function open(limits: Partial<CopyLimits> = {}) {
-  const copies = new Mailbox<CopiedContent>()
-  const troubles: (string | undefined)[] = []
   const leftOut: LeftOut[] = []
-  const clock = new FakeClock()
-  const logger = new CaptureLogger()
   const opened: FakeSystemClipboard[] = []
-  const clipboard = await openProtected(
-    async (events) => {
+  const kept = await openReconciler(
+    new FakeClock(),
+    async ({ events }) => {
       const system = new FakeSystemClipboard(events)
       opened.push(system)
       return system
     },
-    {
-      events: {
-        isWanted: () => true,
-        onCopy: (copied) => copies.put(copied),
-        onTrouble: (message) => void troubles.push(message),
-      },
-      limits: { ...COPY_LIMITS, onLeftOut: (left) => void leftOut.push(left), ...limits },
-      clock,
-      logger,
-    },
+    { limits: { onLeftOut: (left) => void leftOut.push(left), ...limits } },
   )
   const [system] = opened
   assert.ok(system !== undefined, 'it was opened')
-  return { clipboard, system, copies, troubles, leftOut, clock, logger }
+  return { ...kept, system, leftOut }
 }
+
+/** Everything that was asked for in memory is done then. */
+const done = () => new Promise((resolve) => setImmediate(resolve))
+
+const IS_OVER = { isOver: true }
 
 const text = (value: string) => ({ kind: 'text', text: value }) as const
 
@@ -83,7 +74,7 @@ async function isEcho(offer: OfferedContent, copy: CopiedContent, laterMs = 0): 
   return hasEcho()
 }
 
-describe('a protected clipboard', () => {
+describe('what comes back to the clipboard', () => {
   it('recognises a text whatever its line ends and the NULs behind it', async () => {
     for (const [written, read] of [
       ['a\nb\n', 'a\r\nb\r\n'],
@@ -176,9 +167,11 @@ describe('a protected clipboard', () => {
   it('takes what was pushed for a copy again once anything else was copied', async () => {
     const { clipboard, system, copies } = await open()
     await clipboard.offer(text('pushed'))
-    for (const value of ['pushed', 'other', 'pushed']) system.copy(text(value))
-    assert.deepEqual(await copies.next(), text('other'))
-    assert.deepEqual(await copies.next(), text('pushed'))
+    system.copy(text('pushed'))
+    for (const value of ['other', 'pushed']) {
+      system.copy(text(value))
+      assert.deepEqual(await copies.next(), text(value))
+    }
   })
 
   it('recognises what it wrote before as long as the next write is under way, and then no more', async () => {
@@ -208,60 +201,59 @@ describe('a protected clipboard', () => {
   })
 })
 
-describe('a protected clipboard, with limits', () => {
+describe('the limits of what is shared', () => {
   it('says that a copy is too large, until the next one that is not', async () => {
     const { system, copies, troubles } = await open({ maxTextBytes: 3, maxImageBytes: 2048 })
     system.copy(text('\u00e9\u00e9'))
     assert.match(
-      troubles.at(-1) ?? '',
+      String(await troubles.next()),
       /larger than 3 bytes: not shared \(text, at least 4 bytes\)/,
     )
     system.copy({ kind: 'image', mediaType: 'image/png', bytes: new Uint8Array(3000) })
-    assert.match(troubles.at(-1) ?? '', /larger than 2 KiB: not shared \(image, at least 2.9 KiB\)/)
+    await troubles.next()
+    assert.match(
+      String(await troubles.next()),
+      /larger than 2 KiB: not shared \(image, at least 2.9 KiB\)/,
+    )
     system.copy(text('abc'))
     assert.deepEqual(await copies.next(), text('abc'))
-    assert.equal(troubles.length, 3)
-    assert.equal(troubles.at(-1), undefined)
+    assert.deepEqual([await troubles.next(), troubles.size], [IS_OVER, 0])
   })
 
   it('says so until something is pushed', async () => {
     const { clipboard, system, troubles } = await open({ maxTextBytes: 3 })
     system.copy(text('long'))
+    assert.match(String(await troubles.next()), /larger/)
     await clipboard.offer(text('pushed'))
-    assert.deepEqual([troubles.length, troubles.at(-1)], [2, undefined])
+    assert.deepEqual([await troubles.next(), troubles.size], [IS_OVER, 0])
   })
 
   it('shares only the kinds that it is told to, and says which ones it left out', async () => {
     const { system, copies, troubles, leftOut } = await open({ types: ['image'] })
-    system.copy(text('four'))
-    system.copy(files('/a'))
-    system.copy(await copied('rgb.png'))
+    for (const copy of [text('four'), files('/a'), await copied('rgb.png')]) {
+      system.copy(copy)
+      await done()
+    }
     assert.equal((await copies.next()).kind, 'image')
     assert.deepEqual(leftOut, [
       { kind: 'text', size: 4 },
       { kind: 'files', size: undefined },
     ])
-    assert.deepEqual(troubles, [])
-  })
-
-  it('passes on what is wrong with the clipboard itself before all else', async () => {
-    const { system, troubles } = await open({ maxTextBytes: 1 })
-    system.setTrouble('away')
-    system.copy(text('long'))
-    assert.deepEqual(troubles, ['away'])
-    system.setTrouble(undefined)
-    assert.match(troubles.at(-1) ?? '', /larger/)
+    assert.equal(troubles.size, 0)
   })
 })
 
-describe('a protected clipboard, in a loop', () => {
+describe('a loop on the clipboard', () => {
   type Opened = Awaited<ReturnType<typeof open>>
 
-  async function loop({ clipboard, system, copies, troubles }: Opened): Promise<number> {
-    const before = troubles.length
+  /** @returns What is wrong when it ends. */
+  async function loop({ clipboard, system, copies, troubles }: Opened): Promise<string> {
     for (let round = 1; round < 20; round += 1) {
       await clipboard.offer(text(`${round}`))
-      if (troubles.length > before) return round
+      if (troubles.size > 0) {
+        assert.equal(round, 4)
+        return String(await troubles.next())
+      }
       system.copy(text(`${round}+`))
       assert.deepEqual(await copies.next(), text(`${round}+`))
     }
@@ -272,17 +264,15 @@ describe('a protected clipboard, in a loop', () => {
     const opened = await open()
     const { clock, troubles } = opened
     for (const seconds of [30, 60, 120, 240, 480, 600, 600]) {
-      assert.equal(await loop(opened), 4)
-      assert.match(troubles.at(-1) ?? '', new RegExp(`for ${seconds} s$`))
+      assert.match(await loop(opened), new RegExp(`for ${seconds} s$`))
+      opened.clipboard.dropWaiting()
       clock.advance(1000 * seconds - 1)
-      assert.notEqual(troubles.at(-1), undefined)
+      assert.equal(troubles.size, 0)
       clock.advance(1)
-      assert.equal(troubles.at(-1), undefined)
+      assert.deepEqual(await troubles.next(), IS_OVER)
     }
-    assert.equal(troubles.length, 14)
     clock.advance(600_001)
-    await loop(opened)
-    assert.match(troubles.at(-1) ?? '', /for 30 s$/)
+    assert.match(await loop(opened), /for 30 s$/)
   })
 
   it('writes the newest push afterwards', async () => {
@@ -292,6 +282,7 @@ describe('a protected clipboard, in a loop', () => {
     for (const value of ['one', 'two']) await clipboard.offer(text(value))
     assert.equal(system.offered, undefined)
     clock.advance(30_000)
+    await done()
     assert.deepEqual(system.offered, text('two'))
   })
 
@@ -302,24 +293,23 @@ describe('a protected clipboard, in a loop', () => {
       await loop(opened)
       await clipboard.offer(text('pushed'))
       system.copy(copy)
+      await done()
       clock.advance(30_000)
+      await done()
       assert.equal(system.offered, undefined)
       assert.equal(copies.size, copy.kind === 'text' ? 1 : 0)
     }
   })
 
-  it('logs that what was held back cannot be written', async () => {
+  it('logs that what had to wait cannot be written', async () => {
     const opened = await open()
     const { clipboard, system, clock, logger } = opened
     await loop(opened)
     await clipboard.offer(text('pushed'))
     system.setTrouble('away')
     clock.advance(30_000)
-    await new Promise((resolve) => setImmediate(resolve))
-    assert.ok(
-      logger.lines.some(({ level }) => level === 'error'),
-      'an error is logged',
-    )
+    await done()
+    assert.match(logger.text, /Cannot put on the clipboard what had to wait/)
   })
 
   it('ends quietly when it is closed meanwhile', async () => {
@@ -329,8 +319,52 @@ describe('a protected clipboard, in a loop', () => {
     await clipboard.offer(text('pushed'))
     await clipboard.close()
     clock.advance(30_000)
-    assert.equal(troubles.length, 1)
+    assert.equal(troubles.size, 0)
     assert.equal(clock.pending, 0)
+  })
+})
+
+describe('what a device pushed', () => {
+  it('is not offered any more when something newer came while its file was saved', async () => {
+    const { clipboard, system } = await open()
+    let save: (content: OfferedContent) => void = () => undefined
+    const file = clipboard.offer(new Promise((resolve) => (save = resolve)))
+    await clipboard.offer(text('newer'))
+    save(files('/received/a'))
+    await file
+    assert.deepEqual([await system.writes.next(), system.writes.size], [text('newer'), 0])
+  })
+
+  it('is not offered over what was copied on the desktop while its file was saved', async () => {
+    for (const isShared of [true, false]) {
+      const { clipboard, system } = await open({ types: isShared ? ['text'] : [] })
+      let save: (content: OfferedContent) => void = () => undefined
+      const file = clipboard.offer(new Promise((resolve) => (save = resolve)))
+      system.copy(text('mine'))
+      await done()
+      save(files('/received/a'))
+      await file
+      assert.equal(system.writes.size, 0)
+    }
+  })
+
+  it('is not offered once something that was copied before is the newest item', async () => {
+    const { clipboard, system } = await open()
+    system.setTrouble('away')
+    await assert.rejects(clipboard.offer(text('pushed')), /away/)
+    clipboard.dropWaiting()
+    system.setTrouble(undefined)
+    await done()
+    assert.equal(system.writes.size, 0)
+  })
+
+  it('is offered when the clipboard is back, and not twice', async () => {
+    const { clipboard, system } = await open()
+    system.setTrouble('away')
+    await assert.rejects(clipboard.offer(text('pushed')), /away/)
+    for (const message of [undefined, 'away', undefined]) system.setTrouble(message)
+    await done()
+    assert.deepEqual([await system.writes.next(), system.writes.size], [text('pushed'), 0])
   })
 })
 

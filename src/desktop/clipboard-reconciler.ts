@@ -1,0 +1,325 @@
+/**
+ * Keeps the clipboard of a system as it should be, and reports what people copy. It asks three
+ * questions, whatever the system:
+ *
+ * 1. What should be there? The newest push, until somebody copies: `#desired`.
+ * 2. May it be written now? Not during a pause, and not in a loop; when the system is out of reach,
+ *    its adapter says so. A push that has to wait is written as soon as the reason is gone.
+ * 3. Is what was read an echo? What was written last may come back: see `echoes.ts`.
+ *
+ * @module
+ */
+
+import { describeFailure } from '../lib/describe-failure.ts'
+import { messageOf } from '../lib/describe-failure.ts'
+import { SerialQueue } from '../lib/serial-queue.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../ports/logger.ts'
+import type {
+  ClipboardEvents,
+  ClipboardKind,
+  ClipboardOwner,
+  CopiedContent,
+  OfferedContent,
+  SystemClipboard,
+} from '../ports/system-clipboard.ts'
+import { CopyTooLarge, OutOfReach } from './clipboard-errors.ts'
+import { Echoes, type Written } from './echoes.ts'
+import { LoopGuard } from './loop-guard.ts'
+import { sizeOf, type CopyLimits } from './read-copy.ts'
+
+/** A pause of the person in front of the desktop: nothing is read, nothing is written. */
+export interface SharingPause {
+  readonly isOn: boolean
+  /** Calls `listener` when a pause began or ended. @returns Ends the subscription. */
+  onChange(listener: () => void): () => void
+}
+
+export interface ReconcilerOptions {
+  readonly pause: SharingPause
+  readonly limits: CopyLimits
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Gets what people copy, never an echo. */
+  readonly onCopy: (copied: CopiedContent) => void
+  /** Gets the worst problem, for people, whenever that changes; `undefined` when all are over. */
+  readonly onTrouble: (message: string | undefined) => void
+}
+
+/** What should be on the clipboard. */
+interface Desired {
+  /** `undefined` while a file is being saved. */
+  content: OfferedContent | undefined
+  isWritten: boolean
+}
+
+export class ClipboardReconciler {
+  readonly #options: ReconcilerOptions
+  readonly #echoes: Echoes
+  readonly #loop: LoopGuard
+  readonly #reads = new SerialQueue()
+  readonly #writes = new SerialQueue()
+  readonly #system: Promise<SystemClipboard>
+  readonly #stopListening: () => void
+  /** `undefined` once somebody copied: then what they copied should stay. */
+  #desired: Desired | undefined
+  /** The write that is under way. */
+  #writing: Written | undefined
+  /** Ends when what is being read is of no interest any more; `undefined` when nothing is read. */
+  #reading: AbortController | undefined
+  #systemTrouble: string | undefined
+  #loopTrouble: string | undefined
+  #reported: string | undefined
+  #isClosed = false
+
+  /**
+   * Opens the clipboard of a system with `openSystem`, and keeps it.
+   *
+   * @throws What `openSystem` throws.
+   */
+  static async open(
+    openSystem: (events: ClipboardEvents) => Promise<SystemClipboard>,
+    options: ReconcilerOptions,
+  ): Promise<ClipboardReconciler> {
+    const reconciler = new ClipboardReconciler(openSystem, options)
+    try {
+      await reconciler.#system
+      return reconciler
+    } catch (error) {
+      reconciler.#end()
+      throw error
+    }
+  }
+
+  private constructor(
+    openSystem: (events: ClipboardEvents) => Promise<SystemClipboard>,
+    options: ReconcilerOptions,
+  ) {
+    const { clock, logger, pause } = options
+    this.#options = options
+    this.#echoes = new Echoes({ clock, logger })
+    this.#loop = new LoopGuard(clock, (message) => {
+      this.#loopTrouble = message
+      this.#report()
+      if (message === undefined) this.#writeWaiting()
+    })
+    this.#stopListening = pause.onChange(() => pause.isOn || this.#writeWaiting())
+    this.#system = openSystem({
+      onChange: (owner) => this.#onChange(owner),
+      onLost: (reason) => {
+        this.#stopReading()
+        this.#setSystemTrouble(reason)
+      },
+      onBack: (isOursLost) => {
+        if (isOursLost && this.#desired !== undefined) this.#desired.isWritten = false
+        this.#writeWaiting()
+      },
+      onTrouble: (message) => this.#setSystemTrouble(message),
+    })
+  }
+
+  /** The system whose clipboard it is. */
+  async kind(): Promise<ClipboardKind> {
+    return (await this.#system).kind
+  }
+
+  /**
+   * Says what should be on the clipboard from now on. Until a promise of it resolves, what was
+   * offered before is not written any more.
+   *
+   * Resolves when other programs can paste it, or when it has to wait.
+   *
+   * @throws {Error} When it cannot be written, or not yet, because the clipboard is out of reach.
+   */
+  async offer(content: OfferedContent | Promise<OfferedContent>): Promise<void> {
+    const desired: Desired = { content: undefined, isWritten: false }
+    this.#desired = desired
+    desired.content = await content
+    if (this.#isClosed) throw new Error('The clipboard is closed')
+    await this.#write(desired)
+  }
+
+  /** Something else is the newest item: what has not been written yet is not to be any more. */
+  dropWaiting(): void {
+    if (this.#desired?.isWritten === false) this.#desired = undefined
+  }
+
+  /** Lets go of the clipboard. Nothing is called back afterwards. */
+  async close(): Promise<void> {
+    this.#end()
+    const system = await this.#system
+    await system.close()
+    await Promise.all([this.#reads.idle(), this.#writes.idle()])
+  }
+
+  #end(): void {
+    this.#isClosed = true
+    this.#desired = undefined
+    this.#stopReading()
+    this.#loop.close()
+    this.#stopListening()
+  }
+
+  #onChange(owner: ClipboardOwner): void {
+    if (this.#isClosed) return
+    this.#stopReading()
+    if (owner === 'nobody') {
+      if (this.#desired?.isWritten === true) this.#desired = undefined
+      this.#writeWaiting()
+    }
+    if (owner !== 'another') return
+    const reading = new AbortController()
+    this.#reading = reading
+    // While something is being written, only its content tells whose the change is.
+    if (!this.#options.pause.isOn || this.#writing !== undefined) {
+      void this.#reads.run(() => this.#read(reading))
+      return
+    }
+    this.#stopReading()
+    this.#onForeign()
+  }
+
+  #stopReading(): void {
+    this.#reading?.abort()
+    this.#reading = undefined
+  }
+
+  async #read(reading: AbortController): Promise<void> {
+    const { signal } = reading
+    if (signal.aborted) return
+    try {
+      const system = await this.#system
+      const copied = await system.read(signal)
+      if (signal.aborted) return
+      this.#setSystemTrouble(undefined)
+      if (copied !== 'overtaken') await this.#judge(copied, signal)
+    } catch (error) {
+      if (!signal.aborted) this.#onUnreadable(error)
+    }
+    if (signal.aborted) return
+    this.#reading = undefined
+    this.#writeWaiting()
+  }
+
+  /** @throws {CopyTooLarge} When it is larger than what is shared. */
+  async #judge(copied: CopiedContent | undefined, signal: AbortSignal): Promise<void> {
+    if (copied === undefined || this.#isLeftOut(copied)) return this.#onNotShared()
+    const echo = await this.#echoes.find(copied, signal)
+    if (signal.aborted) return
+    if (echo === undefined) this.#onCopied(copied)
+    else this.#onEcho(echo)
+  }
+
+  #onUnreadable(error: unknown): void {
+    // The adapter says so, and announces the change again.
+    if (error instanceof OutOfReach) return
+    if (error instanceof CopyTooLarge) {
+      const echo = this.#echoes.largeImage(this.#options.limits.maxImageBytes)
+      if (echo !== undefined) return this.#onEcho(echo)
+    }
+    this.#onNotShared()
+    const reason = messageOf(error)
+    this.#options.logger.debug('Cannot read what was copied', { reason })
+    this.#setSystemTrouble(reason)
+  }
+
+  /** What was written came back. */
+  #onEcho(echo: Written): void {
+    this.#options.logger.debug('What was written came back', { kind: echo.kind })
+    if (echo === this.#writing) this.#confirm('ours')
+  }
+
+  #onCopied(copied: CopiedContent): void {
+    this.#onForeign()
+    if (this.#options.pause.isOn) return
+    this.#loop.noteCopy()
+    this.#options.onCopy(copied)
+  }
+
+  /** Somebody copied, and what was written last is no echo any more. */
+  #onForeign(): void {
+    this.#echoes.forget()
+    this.#onNotShared()
+  }
+
+  /** Somebody copied something that is not shared, which must not be written over either. */
+  #onNotShared(): void {
+    this.#desired = undefined
+    if (this.#writing !== undefined) this.#confirm('foreign')
+  }
+
+  #confirm(seen: 'ours' | 'foreign'): void {
+    void this.#system.then((system) => system.confirm?.(seen))
+  }
+
+  /**
+   * Whether a copy is of a kind that is not shared. Adapters that can do without reading such
+   * copies have done so: see `read-copy.ts`.
+   *
+   * @throws {CopyTooLarge} When it is larger than what is shared.
+   */
+  #isLeftOut(copied: CopiedContent): boolean {
+    const { types, maxImageBytes, maxTextBytes, onLeftOut } = this.#options.limits
+    const { kind } = copied
+    const size = sizeOf(copied)
+    if (!types.includes(kind)) {
+      onLeftOut?.({ kind, size })
+      return true
+    }
+    const maxBytes = kind === 'image' ? maxImageBytes : maxTextBytes
+    if (size !== undefined && size > maxBytes) throw new CopyTooLarge({ maxBytes, size, kind })
+    return false
+  }
+
+  #write(desired: Desired): Promise<void> {
+    return this.#writes.run(async () => {
+      const { content } = desired
+      if (content === undefined || desired.isWritten || desired !== this.#desired) return
+      if (this.#options.pause.isOn || !this.#loop.mayWrite()) return
+      await this.#writeNow(desired, content)
+    })
+  }
+
+  async #writeNow(desired: Desired, content: OfferedContent): Promise<void> {
+    const before = this.#reading
+    const written = this.#echoes.add(content)
+    this.#writing = written
+    try {
+      const system = await this.#system
+      await system.write(content)
+    } catch (error) {
+      const isWaiting = error instanceof OutOfReach
+      if (!isWaiting && desired === this.#desired) this.#desired = undefined
+      throw error
+    } finally {
+      this.#writing = undefined
+    }
+    desired.isWritten = true
+    before?.abort()
+    if (before === this.#reading) this.#reading = undefined
+    this.#echoes.confirm(written)
+    this.#setSystemTrouble(undefined)
+  }
+
+  /** Writes the push that had to wait, if there is one, unless somebody seems to have copied. */
+  #writeWaiting(): void {
+    const desired = this.#desired
+    if (desired === undefined || this.#reading !== undefined) return
+    this.#write(desired).catch((error: unknown) => {
+      const failure = describeFailure(error)
+      this.#options.logger.warn('Cannot put on the clipboard what had to wait', { ...failure })
+    })
+  }
+
+  #setSystemTrouble(message: string | undefined): void {
+    this.#systemTrouble = message
+    this.#report()
+  }
+
+  #report(): void {
+    const worst = this.#systemTrouble ?? this.#loopTrouble
+    if (this.#isClosed || worst === this.#reported) return
+    this.#reported = worst
+    this.#options.onTrouble(worst)
+  }
+}

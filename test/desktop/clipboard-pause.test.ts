@@ -1,0 +1,306 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { MAX_PAUSE_MS } from '../../src/core/limits.ts'
+import { ClipboardPause } from '../../src/desktop/clipboard-pause.ts'
+import type { OfferedContent } from '../../src/ports/system-clipboard.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { FakeSystemClipboard } from '../support/fake-system-clipboard.ts'
+import { MemoryPrivateFile } from '../support/memory-private-file.ts'
+import fc from '../support/property.ts'
+import { openReconciler } from './support/open-reconciler.ts'
+
+const MINUTE = 60_000
+
+interface Parts {
+  readonly file?: MemoryPrivateFile
+  readonly clock?: FakeClock
+}
+
+/** A pause, and a clipboard that it keeps, as the daemon has them. */
+async function open({ file = new MemoryPrivateFile(), clock = new FakeClock() }: Parts = {}) {
+  const logger = new CaptureLogger()
+  const pause = await ClipboardPause.open({ file, clock, logger })
+  const opened: FakeSystemClipboard[] = []
+  const { clipboard, copies } = await openReconciler(
+    clock,
+    async ({ events }) => {
+      const system = new FakeSystemClipboard(events)
+      opened.push(system)
+      return system
+    },
+    { pause },
+  )
+  const [system] = opened
+  assert.ok(system !== undefined, 'it was opened')
+  const push = (text: string) => clipboard.offer({ kind: 'text', text })
+  const copy = (text: string): void => system.copy({ kind: 'text', text })
+  return { pause, clipboard, file, clock, logger, system, copies, push, copy }
+}
+
+const text = (value: string) => ({ kind: 'text', text: value }) as const
+
+/** Everything that was asked for in memory is done then. */
+const done = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('a pause', () => {
+  it('keeps copies unread, and does not share them afterwards', async () => {
+    const { pause, copy, copies } = await open()
+    copy('before')
+    assert.deepEqual(await copies.next(), text('before'))
+    await pause.begin(undefined)
+    copy('private')
+    await pause.end()
+    copy('after')
+    assert.deepEqual(await copies.next(), text('after'))
+  })
+
+  it('drops a copy whose reading it overtook', async () => {
+    const { pause, copy, copies } = await open()
+    await pause.begin(undefined)
+    await pause.end()
+    copy('private')
+    await pause.begin(undefined)
+    await done()
+    assert.equal(copies.size, 0)
+  })
+
+  it('leaves the clipboard alone, and offers the newest push when it ends', async () => {
+    const { pause, system, push } = await open()
+    await push('before')
+    await pause.begin(undefined)
+    await push('first')
+    await push('second')
+    assert.deepEqual(system.offered, text('before'))
+    await pause.end()
+    await done()
+    assert.deepEqual(system.offered, { kind: 'text', text: 'second' })
+  })
+
+  it('does not offer a push since which somebody copied', async () => {
+    const { pause, system, push, copy } = await open()
+    await pause.begin(undefined)
+    await push('pushed')
+    copy('private')
+    await pause.end()
+    await done()
+    assert.equal(system.offered, undefined)
+    assert.deepEqual(await system.paste(), { kind: 'text', text: 'private' })
+  })
+
+  it('offers a push that came after the last copy', async () => {
+    const { pause, system, push, copy } = await open()
+    await pause.begin(undefined)
+    copy('private')
+    await push('pushed')
+    await pause.end()
+    await done()
+    assert.deepEqual(system.offered, { kind: 'text', text: 'pushed' })
+  })
+
+  it('does not offer a file that was being saved while somebody copied', async () => {
+    const { pause, clipboard, system, copy } = await open()
+    await pause.begin(undefined)
+    let save: (content: OfferedContent) => void = () => undefined
+    const offered = clipboard.offer(new Promise((resolve) => (save = resolve)))
+    copy('private')
+    await pause.end()
+    save({ kind: 'files', paths: ['/received/a.bin'] })
+    await offered
+    assert.equal(system.offered, undefined)
+  })
+
+  it('offers nothing older when the newest push could not be saved', async () => {
+    const { pause, clipboard, system, push } = await open()
+    await pause.begin(undefined)
+    await push('older')
+    const failure = new Error('the disk is full')
+    await assert.rejects(clipboard.offer(Promise.reject(failure)), failure)
+    await pause.end()
+    await done()
+    assert.equal(system.offered, undefined)
+  })
+
+  it('ends by itself when its time has come', async () => {
+    const { pause, clock, file, system, push } = await open()
+    const { untilMs } = await pause.begin(10 * MINUTE)
+    assert.equal(untilMs, clock.now() + 10 * MINUTE)
+    assert.deepEqual(pause.current, { untilMs })
+    await push('pushed')
+    clock.advance(10 * MINUTE - 1)
+    assert.deepEqual([pause.isOn, system.writes.size], [true, 0])
+    clock.advance(1)
+    assert.deepEqual(await system.writes.next(), text('pushed'))
+    assert.deepEqual([pause.current, clock.pending], [undefined, 0])
+    await pause.close()
+    assert.equal(file.text, undefined)
+  })
+
+  it('ends at its wall-clock time, also after a sleep', async () => {
+    const { pause, clock, copy, copies, system, push } = await open()
+    await pause.begin(60 * MINUTE)
+    await push('pushed')
+    clock.jump(60 * MINUTE)
+    // Within the half minute after which it looks again.
+    clock.advance(30_000)
+    assert.deepEqual(await system.writes.next(), text('pushed'))
+    await pause.begin(60 * MINUTE)
+    clock.jump(60 * MINUTE)
+    copy('after')
+    assert.deepEqual(await copies.next(), text('after'))
+  })
+
+  it('goes on longer when the clock is set back', async () => {
+    const { pause, clock } = await open()
+    await pause.begin(MINUTE)
+    clock.jump(-60 * MINUTE)
+    clock.advance(60 * MINUTE)
+    assert.equal(pause.isOn, true)
+    clock.advance(MINUTE)
+    assert.equal(pause.isOn, false)
+  })
+
+  it('is replaced by a longer, a shorter or an endless one', async () => {
+    const { pause, clock, push, system } = await open()
+    await pause.begin(MINUTE)
+    await push('pushed')
+    await pause.begin(undefined)
+    clock.advance(MAX_PAUSE_MS)
+    assert.deepEqual(pause.current, { untilMs: undefined })
+    await pause.begin(MINUTE)
+    clock.advance(MINUTE)
+    assert.equal(pause.isOn, false)
+    await done()
+    assert.deepEqual(system.offered, text('pushed'))
+  })
+
+  it('survives a restart, and so does its end', async () => {
+    const first = await open()
+    await first.pause.begin(10 * MINUTE)
+    await first.pause.close()
+    const { pause, copy, copies, clock } = await open(first)
+    assert.equal(pause.isOn, true)
+    copy('private')
+    clock.advance(10 * MINUTE)
+    copy('after')
+    assert.deepEqual(await copies.next(), text('after'))
+    await pause.close()
+    assert.equal((await open(first)).pause.wasOn, false)
+  })
+
+  it('that ended while no daemon ran is over, but what was copied is not looked at', async () => {
+    const first = await open()
+    await first.pause.begin(MINUTE)
+    await first.pause.close()
+    first.clock.jump(MINUTE)
+    const { pause, file } = await open(first)
+    assert.deepEqual([pause.isOn, pause.wasOn], [false, true])
+    await pause.close()
+    assert.equal(file.text, undefined)
+  })
+
+  it('goes on when its file is damaged or cannot be read, and says so', async () => {
+    const unreadable = new MemoryPrivateFile()
+    unreadable.failure = new Error('on fire')
+    const files = ['', '{', '[]', '{"untilMs":"x"}', '{"untilMs":1e300}', 'null'].map(
+      (text) => new MemoryPrivateFile(text),
+    )
+    for (const file of [...files, unreadable]) {
+      const { pause, logger } = await open({ file })
+      assert.deepEqual(pause.current, { untilMs: undefined }, file.text ?? 'unreadable')
+      assert.match(logger.text, /Cannot read paused\.json.*clipgate resume/)
+      if (file === unreadable) continue
+      await pause.end()
+      assert.deepEqual([pause.isOn, file.text], [false, undefined])
+    }
+  })
+
+  it('neither begins nor ends where that cannot be kept', async () => {
+    const { pause, file } = await open()
+    file.failure = new Error('the disk is full')
+    await assert.rejects(pause.begin(undefined), file.failure)
+    assert.equal(pause.isOn, false)
+    file.failure = undefined
+    await pause.begin(undefined)
+    file.failure = new Error('on fire')
+    await assert.rejects(pause.end(), file.failure)
+    assert.equal(pause.isOn, true)
+  })
+
+  it('that ends by itself ends also where its file cannot be removed', async () => {
+    const { pause, file, clock, logger } = await open()
+    await pause.begin(MINUTE)
+    file.failure = new Error('on fire')
+    clock.advance(MINUTE)
+    assert.equal(pause.isOn, false)
+    await pause.close()
+    assert.match(logger.text, /Cannot remove paused\.json/)
+  })
+
+  it('that begins as another one ends is kept', async () => {
+    const { pause, file, clock } = await open()
+    await pause.begin(MINUTE)
+    const next = pause.begin(undefined)
+    clock.advance(MINUTE)
+    await next
+    await pause.close()
+    assert.equal(pause.isOn, true)
+    assert.equal(file.text, '{"untilMs":null}\n')
+  })
+
+  it('tells those who listen when it begins and ends', async () => {
+    const { pause, clock } = await open()
+    const heard: (boolean | 'again')[] = []
+    const stop = pause.onChange(() => heard.push(pause.isOn))
+    await pause.begin(MINUTE)
+    clock.advance(MINUTE)
+    await pause.begin(undefined)
+    await pause.end()
+    await pause.end()
+    stop()
+    await pause.begin(undefined)
+    assert.deepEqual(heard, [true, false, true, false])
+  })
+
+  it('takes no time of the processor without an end', async () => {
+    const { pause, clock } = await open()
+    await pause.begin(undefined)
+    assert.equal(clock.pending, 0)
+    await pause.begin(MINUTE)
+    await pause.close()
+    assert.equal(clock.pending, 0)
+  })
+})
+
+describe('paused.json', () => {
+  it('is read as it was written', async () => {
+    const times = fc.option(fc.integer({ min: 1, max: 8.64e15 }), { nil: undefined })
+    await fc.assert(
+      fc.asyncProperty(times, async (untilMs) => {
+        const file = new MemoryPrivateFile()
+        const first = await open({ file })
+        await first.pause.begin(untilMs === undefined ? untilMs : untilMs - first.clock.now())
+        await first.pause.close()
+        const { pause } = await open({ file, clock: first.clock })
+        assert.deepEqual(pause.current, first.pause.current)
+        await pause.close()
+      }),
+    )
+  })
+
+  it('makes a pause of whatever is in it, and quotes nothing of it', async () => {
+    const texts = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.json().map((json) => `{"untilMs":${json}}`),
+    )
+    await fc.assert(
+      fc.asyncProperty(texts, async (content) => {
+        const { pause, logger } = await open({ file: new MemoryPrivateFile(content) })
+        assert.equal(pause.wasOn, true)
+        if (content.length > 20) assert.ok(!logger.text.includes(content), 'it is not quoted')
+        await pause.close()
+      }),
+    )
+  })
+})

@@ -1,0 +1,89 @@
+/**
+ * A clipboard as the daemon has it, over any system, and everything that it reports.
+ *
+ * @module
+ */
+
+import {
+  ClipboardReconciler,
+  type SharingPause,
+} from '../../../src/desktop/clipboard-reconciler.ts'
+import { COPY_LIMITS, type CopyLimits } from '../../../src/desktop/read-copy.ts'
+import type { Clock } from '../../../src/lib/clock.ts'
+import type {
+  ClipboardEvents,
+  CopiedContent,
+  SystemClipboard,
+} from '../../../src/ports/system-clipboard.ts'
+import { CaptureLogger } from '../../support/capture-logger.ts'
+import type { FakeClock } from '../../support/fake-clock.ts'
+import { Mailbox } from '../../support/mailbox.ts'
+
+export const NO_PAUSE: SharingPause = { isOn: false, onChange: () => () => undefined }
+
+/** A pause that the test begins and ends, and that tells when it kept something from happening. */
+export function watchedPause(isOn: boolean) {
+  const asked = new Mailbox<'asked'>()
+  const state = { isOn }
+  const pause: SharingPause = {
+    get isOn() {
+      if (state.isOn) asked.put('asked')
+      return state.isOn
+    },
+    onChange: () => () => undefined,
+  }
+  return { asked, state, pause }
+}
+
+/** For adapters that are opened without anybody who listens. */
+export const SILENT: ClipboardEvents = {
+  onChange: () => undefined,
+  onLost: () => undefined,
+  onBack: () => undefined,
+  onTrouble: () => undefined,
+}
+
+/** What an adapter gets. */
+export interface SystemDeps<AnyClock extends Clock = Clock> {
+  readonly events: ClipboardEvents
+  readonly clock: AnyClock
+  readonly logger: CaptureLogger
+  readonly limits: CopyLimits
+}
+
+export interface Opened<AnyClock extends Clock = FakeClock> {
+  readonly clipboard: ClipboardReconciler
+  readonly copies: Mailbox<CopiedContent>
+  readonly troubles: Mailbox<string | { readonly isOver: true }>
+  readonly clock: AnyClock
+  readonly logger: CaptureLogger
+}
+
+export interface OpenOptions {
+  readonly limits?: Partial<CopyLimits> | undefined
+  readonly pause?: SharingPause | undefined
+}
+
+/** Opens a system with `open`; the caller closes the clipboard. */
+export async function openReconciler<AnyClock extends Clock>(
+  clock: AnyClock,
+  open: (deps: SystemDeps<AnyClock>) => Promise<SystemClipboard>,
+  { limits: some, pause = NO_PAUSE }: OpenOptions = {},
+): Promise<Opened<AnyClock>> {
+  const copies: Opened['copies'] = new Mailbox()
+  const troubles: Opened['troubles'] = new Mailbox()
+  const logger = new CaptureLogger()
+  const limits = { ...COPY_LIMITS, ...some }
+  const clipboard = await ClipboardReconciler.open(
+    (events) => open({ events, clock, logger, limits }),
+    {
+      pause,
+      limits,
+      clock,
+      logger,
+      onCopy: (copied) => copies.put(copied),
+      onTrouble: (message) => troubles.put(message ?? { isOver: true }),
+    },
+  )
+  return { clipboard, copies, troubles, clock, logger }
+}
