@@ -1,7 +1,15 @@
 /**
  * Reads what a person copied, in the format that suits best.
  *
- * Copies that a password manager marks as secret are not read.
+ * 1. Files, when the copy lists any that exist here: file managers offer their paths as text as
+ *    well, but the person meant the files.
+ * 2. Plain text. Programs that copy text often offer a picture of it too (a spreadsheet its
+ *    cells), while those that copy a picture offer HTML beside it (a browser an `<img>`), but no
+ *    plain text. So plain text means that text was copied.
+ * 3. An image: PNG because it is lossless and everybody reads it, then JPEG, then the others.
+ *
+ * HTML source is never read. A step that yields nothing gives way to the next one. Copies that a
+ * password manager marks as secret are not read.
  *
  * @module
  */
@@ -9,11 +17,11 @@
 import { access } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { KIB, MAX_CLIPBOARD_IMAGE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
+import { decodeUtf8, isUtf8 } from '../lib/utf8.ts'
+import { withoutTrailing } from '../lib/without-trailing.ts'
 import type { CopiedContent } from '../ports/system-clipboard.ts'
 import { CopyTooLarge } from './clipboard-errors.ts'
 import { decodeLatin1 } from './latin-1.ts'
-import { planReading, type Charset, type ReadingStep } from './reading-plan.ts'
-import { withoutTrailingNuls } from './trailing-nuls.ts'
 import { parseUriList } from './uri-list.ts'
 
 export type CopyKind = CopiedContent['kind']
@@ -52,6 +60,39 @@ export interface CopySource {
    * @throws {Error} When the owner does not answer.
    */
   read(target: string, maxBytes: number): Promise<Uint8Array | undefined>
+}
+
+/** `unknown` is UTF-8 if it can be, else Latin-1. */
+type Charset = 'utf-8' | 'unknown' | 'latin-1'
+
+export type ReadingStep =
+  | { readonly kind: 'files'; readonly target: string }
+  | { readonly kind: 'text'; readonly target: string; readonly charset: Charset }
+  | { readonly kind: 'image'; readonly target: string }
+
+/** In the order of preference. */
+const STEPS: readonly ReadingStep[] = [
+  { kind: 'files', target: 'text/uri-list' },
+  { kind: 'files', target: 'x-special/gnome-copied-files' },
+  { kind: 'text', target: 'UTF8_STRING', charset: 'utf-8' },
+  { kind: 'text', target: 'text/plain;charset=utf-8', charset: 'utf-8' },
+  { kind: 'text', target: 'text/plain;charset=UTF-8', charset: 'utf-8' },
+  { kind: 'text', target: 'text/plain', charset: 'unknown' },
+  { kind: 'text', target: 'STRING', charset: 'latin-1' },
+  { kind: 'image', target: 'image/png' },
+  { kind: 'image', target: 'image/jpeg' },
+  { kind: 'image', target: 'image/webp' },
+  { kind: 'image', target: 'image/gif' },
+  { kind: 'image', target: 'image/tiff' },
+  { kind: 'image', target: 'image/bmp' },
+  { kind: 'image', target: 'image/avif' },
+  { kind: 'image', target: 'image/heic' },
+  { kind: 'image', target: 'image/heif' },
+]
+
+/** What to try, best first, when `targets` are offered. */
+export function planReading(targets: readonly string[]): readonly ReadingStep[] {
+  return STEPS.filter(({ target }) => targets.includes(target))
 }
 
 /** How password managers mark what they copy: the value is `secret`. */
@@ -128,12 +169,12 @@ async function contentOf(step: ReadingStep, bytes: Uint8Array): Promise<CopiedCo
     return bytes.length === 0 ? undefined : { kind: 'image', mediaType: step.target, bytes }
   }
   if (step.kind === 'files') {
-    const paths = parseUriList(decodeUtf8(bytes) ?? '', hostname())
+    const paths = parseUriList(isUtf8(bytes) ? decodeUtf8(bytes) : '', hostname())
     const there = await Promise.all(paths.map(exists))
     const existing = paths.filter((_, index) => there[index])
     return existing.length === 0 ? undefined : { kind: 'files', paths: existing }
   }
-  const text = withoutTrailingNuls(decodeText(bytes, step.charset) ?? '')
+  const text = withoutTrailing(decodeText(bytes, step.charset) ?? '', '\0')
   return text === '' ? undefined : { kind: 'text', text }
 }
 
@@ -145,16 +186,6 @@ async function exists(path: string): Promise<boolean> {
 }
 
 function decodeText(bytes: Uint8Array, charset: Charset): string | undefined {
-  if (charset === 'latin-1') return decodeLatin1(bytes)
-  return decodeUtf8(bytes) ?? (charset === 'unknown' ? decodeLatin1(bytes) : undefined)
-}
-
-/** `undefined` when it is not UTF-8: another format of the same copy may be better. */
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    // A TypeError, the only way in which the decoder says so.
-    return undefined
-  }
+  if (charset !== 'latin-1' && isUtf8(bytes)) return decodeUtf8(bytes)
+  return charset === 'utf-8' ? undefined : decodeLatin1(bytes)
 }

@@ -4,9 +4,10 @@
  * @module
  */
 
-/** First and longest wait. There is one program that waits, so that there is nothing to spread. */
-export const FIRST_RETRY_MS = 300
+/** The longest wait. One program waits for another here, so that there is nothing to spread. */
 export const LAST_RETRY_MS = 30_000
+
+const FIRST_RETRY_MS = 300
 
 /**
  * Doubles the wait.

@@ -22,13 +22,17 @@ import type {
 } from '../../ports/system-clipboard.ts'
 import { OutOfReach } from '../clipboard-errors.ts'
 import { COPY_LIMITS, type CopyLimits } from '../read-copy.ts'
-import type { ClipboardDialect } from './clipboard-dialect.ts'
 import { decodeClipboardState, type ClipboardState } from './clipboard-messages.ts'
 import type { HelperCommand } from './helper-child.ts'
 import type { HelperEvent } from './helper-message.ts'
 import { HelperProcess } from './helper-process.ts'
-import { readHelperCopy, type AskHelper, type HelperCopyDeps } from './read-helper-copy.ts'
-import { writeOffer } from './write-offer.ts'
+import {
+  readHelperCopy,
+  writeHelperOffer,
+  type AskHelper,
+  type ClipboardDialect,
+  type HelperRequestDeps,
+} from './helper-requests.ts'
 
 export interface HelperClipboardOptions {
   readonly events: ClipboardEvents
@@ -53,7 +57,7 @@ const MAX_LINE_BYTES: number = 256 * KIB
 export class HelperClipboard implements SystemClipboard {
   readonly kind: ClipboardKind
   readonly #options: HelperClipboardOptions
-  readonly #deps: HelperCopyDeps
+  readonly #deps: HelperRequestDeps
   readonly #writes = new SerialQueue()
   #helper: HelperProcess | undefined
   /** What the system counted last, as far as we know; `undefined` when it is to be read again. */
@@ -117,7 +121,7 @@ export class HelperClipboard implements SystemClipboard {
     return this.#writes.run(async () => {
       if (this.#isClosed) throw new Error('The clipboard is closed')
       try {
-        const { outcome, change } = await writeOffer(content, this.#deps)
+        const { outcome, change } = await writeHelperOffer(content, this.#deps)
         // The number in an event that came right behind the reply is greater.
         if (outcome === 'overtaken' || change < (this.#state?.change ?? 0)) {
           throw new Error('Another program copied at the same moment')

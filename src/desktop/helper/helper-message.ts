@@ -33,10 +33,13 @@ const decodeKnown = objectOf({
   error: optional(decodeString),
 })
 
+/** Not `decodeUtf8` of the library: PowerShell may begin its output with a byte order mark. */
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
 /** What a line says; `undefined` when it is not of the protocol. */
 export function parseHelperMessage(line: Uint8Array): HelperMessage | undefined {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(line))
+    const value: unknown = JSON.parse(decoder.decode(line))
     const { event, message, reply, error } = decodeKnown(value)
     const fields = { ...Object(value) }
     if (event === 'trouble') return { kind: 'trouble', message }
@@ -45,7 +48,7 @@ export function parseHelperMessage(line: Uint8Array): HelperMessage | undefined 
     if (error !== undefined) return { kind: 'refusal', id: reply, error }
     return { kind: 'reply', id: reply, fields }
   } catch {
-    // Not UTF-8, not JSON, or of another shape. The errors may quote what was copied.
+    // The line is not UTF-8, not JSON, or of another shape.
     return undefined
   }
 }

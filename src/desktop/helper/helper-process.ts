@@ -11,6 +11,7 @@
 import { describeFailure, messageOf } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { LAST_RETRY_MS, nextRetry } from '../retry.ts'
 import { HelperChild, type HelperCommand } from './helper-child.ts'
 import {
   formatHelperRequest,
@@ -44,12 +45,8 @@ interface Pending {
 const READY_MS = 10_000
 const REPLY_MS = 10_000
 
-/** First and longest pause before another start. */
-const FIRST_RETRY_MS = 300
-const LAST_RETRY_MS = 30_000
-
-/** A helper that was ready for so long was well: the next pause is the first one again. */
-const WELL_MS = LAST_RETRY_MS
+/** A helper that was ready for this time was well: the next wait is the first one again. */
+const WELL_MS: number = LAST_RETRY_MS
 
 /** Requests without a reply; an adapter asks a few at a time. */
 const MAX_PENDING = 64
@@ -64,7 +61,8 @@ export class HelperProcess {
   #trouble: string | undefined
   #lastId = 0
   #malformed = 0
-  #pauseMs = FIRST_RETRY_MS
+  /** The wait before the last start; `undefined` when that was the first one, or went well. */
+  #waitedMs: number | undefined
   #cancelTimer: () => void = () => undefined
   #isClosed = false
 
@@ -225,9 +223,8 @@ export class HelperProcess {
     // The first reason tells most: later ones are those of starts that fail.
     this.#report(this.#trouble ?? reason)
     const wasWell = readySince !== undefined && clock.monotonic() - readySince >= WELL_MS
-    if (wasWell) this.#pauseMs = FIRST_RETRY_MS
-    this.#cancelTimer = clock.after(this.#pauseMs, () => this.#start())
-    this.#pauseMs = Math.min(2 * this.#pauseMs, LAST_RETRY_MS)
+    this.#waitedMs = nextRetry(wasWell ? undefined : this.#waitedMs)
+    this.#cancelTimer = clock.after(this.#waitedMs, () => this.#start())
   }
 
   #stopRun(why: string): void {

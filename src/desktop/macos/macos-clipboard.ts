@@ -10,7 +10,7 @@
 
 import { fileURLToPath } from 'node:url'
 import type { OfferedContent, SystemClipboard } from '../../ports/system-clipboard.ts'
-import type { ClipboardDialect } from '../helper/clipboard-dialect.ts'
+import type { ClipboardDialect } from '../helper/helper-requests.ts'
 import {
   HelperClipboard,
   type HelperClipboardOptions,

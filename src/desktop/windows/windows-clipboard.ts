@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { OfferedContent, SystemClipboard } from '../../ports/system-clipboard.ts'
 import type { ClipboardState } from '../helper/clipboard-messages.ts'
-import type { ClipboardDialect } from '../helper/clipboard-dialect.ts'
+import type { ClipboardDialect } from '../helper/helper-requests.ts'
 import {
   HelperClipboard,
   type HelperClipboardOptions,

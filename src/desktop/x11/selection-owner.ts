@@ -4,6 +4,7 @@
  * @module
  */
 
+import { readWhole } from '../../lib/read-bytes.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
 import type { Atoms } from './atoms.ts'
@@ -150,7 +151,8 @@ export class SelectionOwner {
     if (bytes.size > blockBytes) {
       await transfers.start({ requestor: window, property, type }, bytes)
     } else {
-      const data = await readWhole(bytes)
+      const data = Buffer.from(await readWhole(bytes))
+      if (data.length < bytes.size) throw new Error('The bytes are shorter than they were')
       await connection.changeProperty({ window, property, type, format: 8, data })
     }
     return true
@@ -172,18 +174,6 @@ export class SelectionOwner {
     const type = atoms.of('ATOM_PAIR')
     await connection.changeProperty({ window, property, type, format: 32, data: pairs })
     return true
-  }
-}
-
-async function readWhole(bytes: OfferedBytes): Promise<Buffer> {
-  const whole = Buffer.alloc(bytes.size)
-  const source = await bytes.open()
-  try {
-    const count = await source.read(whole, 0)
-    if (count < whole.length) throw new Error('The bytes are shorter than they were')
-    return whole
-  } finally {
-    await source.close()
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { contentOfCopy } from '../../../src/desktop/helper/content-of-copy.ts'
+import { contentOf } from '../../../src/desktop/helper/helper-requests.ts'
 import fc from '../../support/property.ts'
 
 const TEXT = { kind: 'text', type: 'CF_UNICODETEXT' } as const
@@ -9,20 +9,20 @@ const IMAGE = { kind: 'image', type: 'PNG', mediaType: 'image/png' } as const
 
 describe('What a clipboard helper read', () => {
   it('is text, without the NULs at its end', async () => {
-    const content = await contentOfCopy(TEXT, Buffer.from('\ufeffGrüße\n\0\0'))
+    const content = await contentOf(TEXT, Buffer.from('\ufeffGrüße\n\0\0'))
     assert.deepEqual(content, { kind: 'text', text: '\ufeffGrüße\n' })
   })
 
   it('is nothing when it is empty', async () => {
-    assert.equal(await contentOfCopy(TEXT, Buffer.alloc(0)), undefined)
-    assert.equal(await contentOfCopy(TEXT, Buffer.alloc(2)), undefined)
-    assert.equal(await contentOfCopy(IMAGE, Buffer.alloc(0)), undefined)
-    assert.equal(await contentOfCopy(FILES, Buffer.from('[]')), undefined)
+    assert.equal(await contentOf(TEXT, Buffer.alloc(0)), undefined)
+    assert.equal(await contentOf(TEXT, Buffer.alloc(2)), undefined)
+    assert.equal(await contentOf(IMAGE, Buffer.alloc(0)), undefined)
+    assert.equal(await contentOf(FILES, Buffer.from('[]')), undefined)
   })
 
   it('is an image as it is', async () => {
     const bytes = Buffer.from([1, 2, 3])
-    assert.deepEqual(await contentOfCopy(IMAGE, bytes), {
+    assert.deepEqual(await contentOf(IMAGE, bytes), {
       kind: 'image',
       mediaType: 'image/png',
       bytes,
@@ -31,7 +31,7 @@ describe('What a clipboard helper read', () => {
 
   it('is a list of the files that are there, with absolute paths only', async () => {
     const json = JSON.stringify(['/', 'package.json', '/no/such/file', '', '/tmp'])
-    assert.deepEqual(await contentOfCopy(FILES, Buffer.from(json)), {
+    assert.deepEqual(await contentOf(FILES, Buffer.from(json)), {
       kind: 'files',
       paths: ['/', '/tmp'],
     })
@@ -46,7 +46,7 @@ describe('What a clipboard helper read', () => {
     await fc.assert(
       fc.asyncProperty(bad, async (text) => {
         try {
-          const content = await contentOfCopy(FILES, Buffer.from(text))
+          const content = await contentOf(FILES, Buffer.from(text))
           assert.ok(content === undefined || content.kind === 'files', 'files or nothing')
         } catch (error) {
           assert.ok(error instanceof Error, 'an Error')

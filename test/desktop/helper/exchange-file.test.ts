@@ -4,17 +4,17 @@ import { appendFile, readFile, stat, symlink, unlink, writeFile } from 'node:fs/
 import { dirname } from 'node:path'
 import { describe, it } from 'node:test'
 import {
-  fillPrivateFile,
-  readPrivateFile,
-  withPrivateFile,
-} from '../../../src/desktop/helper/private-file.ts'
+  fillExchangeFile,
+  readExchangeFile,
+  withExchangeFile,
+} from '../../../src/desktop/helper/exchange-file.ts'
 import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
 
 const INCOMPLETE = /^Error: The clipboard helper did not hand over what was copied$/
 
 describe('The file for one request to a clipboard helper', () => {
   it('is for nobody else, in a folder for nobody else, and gone afterwards', async () => {
-    const path = await withPrivateFile(async (file) => {
+    const path = await withExchangeFile(async (file) => {
       assert.equal((await stat(file)).mode & 0o777, 0o600)
       assert.equal((await stat(dirname(file))).mode & 0o777, 0o700)
       assert.equal((await stat(file)).size, 0)
@@ -25,7 +25,7 @@ describe('The file for one request to a clipboard helper', () => {
 
   it('is gone when the request fails, and when the helper left more behind', async () => {
     let path = ''
-    const failing = withPrivateFile(async (file) => {
+    const failing = withExchangeFile(async (file) => {
       path = file
       await writeFile(`${file}-2`, 'more')
       throw new Error('refused')
@@ -35,21 +35,21 @@ describe('The file for one request to a clipboard helper', () => {
   })
 
   it('is read when it has just as many bytes as the helper says', async () => {
-    await withPrivateFile(async (file) => {
+    await withExchangeFile(async (file) => {
       await appendFile(file, 'copied')
-      assert.equal(String(await readPrivateFile(file, 6)), 'copied')
-      await assert.rejects(readPrivateFile(file, 5), INCOMPLETE)
-      await assert.rejects(readPrivateFile(file, 7), INCOMPLETE)
-      await assert.rejects(readPrivateFile(dirname(file), 6), INCOMPLETE)
+      assert.equal(String(await readExchangeFile(file, 6)), 'copied')
+      await assert.rejects(readExchangeFile(file, 5), INCOMPLETE)
+      await assert.rejects(readExchangeFile(file, 7), INCOMPLETE)
+      await assert.rejects(readExchangeFile(dirname(file), 6), INCOMPLETE)
     })
   })
 
   it('is not read through a link', async () => {
-    await withPrivateFile(async (file) => {
+    await withExchangeFile(async (file) => {
       await unlink(file)
       await symlink(import.meta.filename, file)
       const { size } = await stat(file)
-      await assert.rejects(readPrivateFile(file, size), { code: 'ELOOP' })
+      await assert.rejects(readExchangeFile(file, size), { code: 'ELOOP' })
     })
   })
 
@@ -61,12 +61,12 @@ describe('The file for one request to a clipboard helper', () => {
         yield content
       })()
       const blob = await store.receive(chunks, { maxBytes: content.length })
-      await withPrivateFile(async (file) => {
-        await fillPrivateFile(file, blob)
+      await withExchangeFile(async (file) => {
+        await fillExchangeFile(file, blob)
         assert.equal(Buffer.compare(await readFile(file), content), 0)
       })
-      await withPrivateFile(async (file) => {
-        await fillPrivateFile(file, content)
+      await withExchangeFile(async (file) => {
+        await fillExchangeFile(file, content)
         assert.equal(Buffer.compare(await readFile(file), content), 0)
       })
     }
@@ -78,8 +78,8 @@ describe('The file for one request to a clipboard helper', () => {
       modifiedAt: 0,
       open: async () => ({ read: async () => 0, close: async () => undefined }),
     }
-    await withPrivateFile(async (file) => {
-      await assert.rejects(fillPrivateFile(file, blob), /bytes are missing/)
+    await withExchangeFile(async (file) => {
+      await assert.rejects(fillExchangeFile(file, blob), /bytes are missing/)
     })
   })
 })

@@ -1,0 +1,186 @@
+/**
+ * Reads and writes a clipboard through its helper: one request for each format that is tried.
+ *
+ * @module
+ */
+
+import { access } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+import { arrayOf, decodeString } from '../../lib/decoder.ts'
+import { formatBytes } from '../../lib/format-bytes.ts'
+import { parseJson } from '../../lib/utf8.ts'
+import { withoutTrailing } from '../../lib/without-trailing.ts'
+import type { Blob } from '../../ports/blob.ts'
+import type { ClipboardKind, CopiedContent, OfferedContent } from '../../ports/system-clipboard.ts'
+import { CopyTooLarge } from '../clipboard-errors.ts'
+import type { CopyLimits } from '../read-copy.ts'
+import {
+  decodeChangeReply,
+  decodeReadReply,
+  type ChangeReply,
+  type ClipboardState,
+} from './clipboard-messages.ts'
+import { fillExchangeFile, readExchangeFile, withExchangeFile } from './exchange-file.ts'
+
+/** One format to try. */
+export type FormatToRead =
+  | { readonly kind: 'files' | 'text'; readonly type: string }
+  /** `mediaType` is that of the bytes that come. */
+  | { readonly kind: 'image'; readonly type: string; readonly mediaType: string }
+
+/** In what macOS and Windows differ: the names of formats, and how programs mark secrets. */
+export interface ClipboardDialect {
+  readonly kind: ClipboardKind
+  /**
+   * All formats that can be read, in the order of preference of `read-copy.ts`: files, plain text,
+   * images.
+   */
+  readonly formats: readonly FormatToRead[]
+  /** Whether whoever copied does not want it to be shared. */
+  isPrivate(state: ClipboardState): boolean
+  /** The format to offer as. */
+  typeOf(content: OfferedContent): string
+}
+
+/** Asks the helper; resolves to the fields of its reply. */
+export type AskHelper = (
+  action: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => Promise<Readonly<Record<string, unknown>>>
+
+export interface HelperCopy {
+  /** `undefined` when it is private, empty, or in no format that is known here. */
+  readonly content: CopiedContent | undefined
+  /** What a program makes only when it is asked for may count as a change. */
+  readonly change: number
+}
+
+export interface HelperRequestDeps {
+  readonly ask: AskHelper
+  readonly dialect: ClipboardDialect
+  readonly limits: CopyLimits
+}
+
+/**
+ * Reads what was copied, in the format that suits best; nothing at all of what is private.
+ *
+ * @returns `undefined` when another copy has overtaken this one, which the helper announces.
+ * @throws {CopyTooLarge} When the copy is larger than what is shared.
+ * @throws {Error} When the helper does not do it. The message is for people.
+ */
+export async function readHelperCopy(
+  state: ClipboardState,
+  signal: AbortSignal,
+  deps: HelperRequestDeps,
+): Promise<HelperCopy | undefined> {
+  let { change } = state
+  const { formats, isPrivate } = deps.dialect
+  const offered = formats.filter(({ type }) => state.types.includes(type))
+  for (const format of isPrivate(state) ? [] : offered) {
+    const read = await readFormat(format, change, deps)
+    if (read === undefined || signal.aborted) return undefined
+    change = read.change
+    const content = read.bytes === undefined ? undefined : await contentOf(format, read.bytes)
+    if (content !== undefined) return { content, change }
+  }
+  return { content: undefined, change }
+}
+
+/**
+ * Resolves when other programs can paste `content`. The system keeps a copy: the bytes of an image
+ * are not read again.
+ *
+ * @throws {Error} When the image is too long, or the helper does not do it.
+ */
+export async function writeHelperOffer(
+  content: OfferedContent,
+  { ask, dialect, limits }: HelperRequestDeps,
+): Promise<ChangeReply> {
+  // Systems keep it in memory, and so do the programs that paste it.
+  if (content.kind === 'image' && content.blob.size > limits.maxImageBytes) {
+    throw new Error(`The image is larger than ${formatBytes(limits.maxImageBytes)}`)
+  }
+  const type = dialect.typeOf(content)
+  return withExchangeFile(async (file) => {
+    await fillExchangeFile(file, bytesOf(content))
+    return decodeChangeReply(await ask('write', { kind: content.kind, type, file }))
+  })
+}
+
+interface ReadFormat {
+  readonly change: number
+  /** `undefined` when the copy is not there in this format after all. */
+  readonly bytes: Uint8Array | undefined
+}
+
+async function readFormat(
+  { kind, type }: FormatToRead,
+  change: number,
+  { ask, limits }: HelperRequestDeps,
+): Promise<ReadFormat | undefined> {
+  const maxBytes = kind === 'image' ? limits.maxImageBytes : limits.maxTextBytes
+  return withExchangeFile(async (file) => {
+    const reply = decodeReadReply(await ask('read', { change, type, maxBytes, file }))
+    if (reply.outcome === 'overtaken') return undefined
+    if (reply.outcome === 'absent') return { change: reply.change, bytes: undefined }
+    const size = reply.outcome === 'read' ? reply.bytes : maxBytes + 1
+    if (size > maxBytes) throw new CopyTooLarge({ maxBytes, size, kind })
+    return { change: reply.change, bytes: await readExchangeFile(file, size) }
+  })
+}
+
+/**
+ * Makes a copy out of the bytes that a helper read; `undefined` when there is nothing in them:
+ * another format of the same copy may be better.
+ *
+ * @throws {Error} When a list of files cannot be read; its message quotes nothing of it.
+ */
+export async function contentOf(
+  format: FormatToRead,
+  bytes: Uint8Array,
+): Promise<CopiedContent | undefined> {
+  if (format.kind === 'image') {
+    return bytes.length === 0 ? undefined : { kind: 'image', mediaType: format.mediaType, bytes }
+  }
+  const decoded = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  if (format.kind === 'files') {
+    const paths = await existing(parsePaths(decoded))
+    return paths.length === 0 ? undefined : { kind: 'files', paths }
+  }
+  const text = withoutTrailing(decoded, '\0')
+  return text === '' ? undefined : { kind: 'text', text }
+}
+
+const decodePaths = arrayOf(decodeString)
+
+function parsePaths(json: string): readonly string[] {
+  try {
+    return decodePaths(parseJson(json))
+  } catch {
+    throw new Error('The clipboard helper gave a list of files that cannot be read')
+  }
+}
+
+async function existing(paths: readonly string[]): Promise<readonly string[]> {
+  const there = await Promise.all(paths.map(isThere))
+  return paths.filter((_, index) => there[index])
+}
+
+async function isThere(path: string): Promise<boolean> {
+  if (!isAbsolute(path)) return false
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+function bytesOf(content: OfferedContent): Uint8Array | Blob {
+  switch (content.kind) {
+    case 'text':
+      return Buffer.from(content.text)
+    case 'files':
+      return Buffer.from(JSON.stringify(content.paths))
+    case 'image':
+      return content.blob
+  }
+}
