@@ -84,11 +84,11 @@ async function openKind(
     }
     case 'macos': {
       const { openMacosClipboard } = await import('../desktop/macos/macos-clipboard.ts')
-      return openMacosClipboard({ ...deps, env, readAtStart: true })
+      return openMacosClipboard({ ...deps, env })
     }
     case 'windows': {
       const { openWindowsClipboard } = await import('../desktop/windows/windows-clipboard.ts')
-      return openWindowsClipboard({ ...deps, env, readAtStart: true })
+      return openWindowsClipboard({ ...deps, env })
     }
   }
 }
