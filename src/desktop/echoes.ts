@@ -1,6 +1,6 @@
 /**
  * Recognises what we wrote when the system hands it back: clipboard managers take over whatever is
- * on the clipboard and offer it anew, as it was or converted.
+ * on the clipboard and offer it again, as it was or converted.
  *
  * A copy counts as ours as long as it is what we wrote last. Once anything else was copied, a
  * person may copy the very same thing again.

@@ -12,10 +12,10 @@ export type ClipboardChange = 'write' | 'copy'
 /** A program answers at once; a person takes longer. */
 const ANSWER_MS = 1000
 
-/** Answers that are older do not count any more. */
+/** Older answers do not count. */
 const WINDOW_MS = 10_000
 
-/** So many answers in a row are still an accident. */
+/** Up to this number of answers in a row are an accident. */
 const MAX_ANSWERS = 5
 
 /** Programs may set what they copy in two or three steps; more is somebody who is busy. */
@@ -23,16 +23,16 @@ const MAX_RUN = 3
 
 export class LoopDetector {
   #last: { readonly change: ClipboardChange; readonly at: number } | undefined
-  /** How many changes of the same kind the last one ends. */
+  /** The number of changes of the same kind in a row, up to the last one. */
   #run = 0
-  /** When each answer came. */
+  /** The time of each answer. */
   #answers: readonly number[] = []
 
   /**
-   * Takes note of a change.
+   * Notes a change.
    *
    * @param now Of `Clock.monotonic`.
-   * @returns Whether it is one answer too many.
+   * @returns Whether the change is one answer too many.
    */
   note(change: ClipboardChange, now: number): boolean {
     const last = this.#last

@@ -6,10 +6,9 @@ import type { CopyLimits, LeftOut } from '../../src/desktop/read-copy.ts'
 import type { CopiedContent, OfferedContent } from '../../src/ports/system-clipboard.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeSystemClipboard } from '../support/fake-system-clipboard.ts'
-import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 import fc from '../support/property.ts'
 import { openReconciler } from './support/open-reconciler.ts'
-import { watched } from './x11/support/watched-blob.ts'
+import { blobOf, watched } from './x11/support/watched-blob.ts'
 
 /** The clipboard of a system, and of the daemon over it. */
 async function open(limits: Partial<CopyLimits> = {}) {
@@ -48,11 +47,7 @@ async function copied(name: string): Promise<CopiedContent> {
 
 async function offered(name: string): Promise<OfferedContent & { readonly kind: 'image' }> {
   const bytes = await sample(name)
-  const chunks = (async function* () {
-    yield bytes
-  })()
-  const blob = await new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
-  return { kind: 'image', mediaType: mediaTypeOf(name), blob }
+  return { kind: 'image', mediaType: mediaTypeOf(name), blob: await blobOf(bytes) }
 }
 
 function mediaTypeOf(name: string): string {

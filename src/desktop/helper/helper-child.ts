@@ -50,7 +50,7 @@ const DRAIN_MS = 1000
 
 const MAX_STDERR_LINE_BYTES: number = 4 * KIB
 
-/** Of one run; a helper that complains without end fills no log. */
+/** The most lines of one run that are logged: a helper that complains without end fills no log. */
 const MAX_LOGGED_LINES = 20
 
 export class HelperChild {

@@ -159,7 +159,7 @@ export class HelperClipboard implements SystemClipboard {
     else this.#onChanged(state)
   }
 
-  /** `undefined` when the helper told of something newer, or cannot know. */
+  /** `undefined` when the helper has announced something newer, or cannot say. */
   async #look(): Promise<ClipboardState | undefined> {
     const news = this.#news
     try {

@@ -9,7 +9,6 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { LastingState } from './lasting-state.ts'
 import type { Notification } from './notification-command.ts'
 import { NotificationSender } from './notification-sender.ts'
 
@@ -87,5 +86,48 @@ export function createNotifier({ clock, logger, sender }: NotifierOptions): Noti
       for (const state of Object.values(states)) state.close()
       to.close()
     },
+  }
+}
+
+interface LastingStateOptions {
+  readonly clock: Pick<Clock, 'after'>
+  /** Milliseconds that a change must hold before it is reported. */
+  readonly delayMs: number
+  readonly onChange: (isTrouble: boolean) => void
+}
+
+/**
+ * Reports a trouble that lasts, and its end: what comes and goes is reported once at most.
+ *
+ * No timer runs while all is well, or while a trouble goes on.
+ */
+class LastingState {
+  readonly #options: LastingStateOptions
+  #reported = false
+  #cancel: (() => void) | undefined
+
+  constructor(options: LastingStateOptions) {
+    this.#options = options
+  }
+
+  /** Notes whether there is trouble; the same again changes nothing. */
+  report(isTrouble: boolean): void {
+    if (isTrouble === this.#reported) {
+      this.#cancel?.()
+      this.#cancel = undefined
+      return
+    }
+    const { clock, delayMs, onChange } = this.#options
+    this.#cancel ??= clock.after(delayMs, () => {
+      this.#cancel = undefined
+      this.#reported = isTrouble
+      onChange(isTrouble)
+    })
+  }
+
+  /** Ends the timer. */
+  close(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
   }
 }

@@ -75,6 +75,6 @@ async function endsWithUs(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
 /** wl-paste has a few messages, and none of them quotes what was copied. */
 function explain(line: string): string | undefined {
   if (/data-control|watch mode/i.test(line)) return NO_DATA_CONTROL
-  // It also misses the seat when the compositor goes away before it has told of one.
+  // wl-paste also misses the seat when the compositor goes away before it has announced one.
   return /wl_display|wayland server|seat/i.test(line) ? AWAY : undefined
 }

@@ -93,7 +93,7 @@ export class SelectionOwner {
     }
   }
 
-  /** Of an earlier loss we may hear after we took the clipboard again, even in the same tick. */
+  /** The event of an earlier loss may come after we took the clipboard again, in the same tick. */
   #isLostAt(time: number): boolean {
     return this.#offer !== undefined && isEarlier(this.#offer.time, time)
   }

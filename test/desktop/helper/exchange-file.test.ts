@@ -8,7 +8,7 @@ import {
   readExchangeFile,
   withExchangeFile,
 } from '../../../src/desktop/helper/exchange-file.ts'
-import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { blobOf } from '../x11/support/watched-blob.ts'
 
 const INCOMPLETE = /^Error: The clipboard helper did not hand over what was copied$/
 
@@ -55,12 +55,8 @@ describe('The file for one request to a clipboard helper', () => {
 
   it('takes bytes, and a blob in pieces', async () => {
     const long = Buffer.alloc(3_000_000, 'abc')
-    const store = new MemoryBlobStore()
     for (const content of [Buffer.from('text'), Buffer.alloc(0), long]) {
-      const chunks = (async function* () {
-        yield content
-      })()
-      const blob = await store.receive(chunks, { maxBytes: content.length })
+      const blob = await blobOf(content)
       await withExchangeFile(async (file) => {
         await fillExchangeFile(file, blob)
         assert.equal(Buffer.compare(await readFile(file), content), 0)
