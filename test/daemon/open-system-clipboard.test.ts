@@ -8,7 +8,7 @@ import type { ClipboardKind, SystemClipboard } from '../../src/ports/system-clip
 import { FakeWayland } from '../desktop/wayland/support/fake-wayland.ts'
 import { SILENT } from '../desktop/support/open-reconciler.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { temporaryFolder } from '../support/daemon-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { needs } from '../support/requirements.ts'

@@ -8,7 +8,8 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { FakeSystemClipboard } from '../support/fake-system-clipboard.ts'
 import fc from '../support/property.ts'
 import { openReconciler } from './support/open-reconciler.ts'
-import { blobOf, watched } from './x11/support/watched-blob.ts'
+import { blobOf } from '../support/memory-blob-store.ts'
+import { watched } from './x11/support/watched-blob.ts'
 
 /** The clipboard of a system, and of the daemon over it. */
 async function open(limits: Partial<CopyLimits> = {}) {

@@ -8,7 +8,7 @@ import {
   readExchangeFile,
   withExchangeFile,
 } from '../../../src/desktop/helper/exchange-file.ts'
-import { blobOf } from '../x11/support/watched-blob.ts'
+import { blobOf } from '../../support/memory-blob-store.ts'
 
 const INCOMPLETE = /^Error: The clipboard helper did not hand over what was copied$/
 
