@@ -7,6 +7,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { KIB } from '../core/limits.ts'
+import type { BodyCall } from '../http/body-inbox.ts'
 import { route, type Call, type PathParams, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { parseJson, readBytes } from '../http/read-body.ts'
@@ -55,10 +56,7 @@ export function withNulls(value: unknown): string {
  *
  * @throws {HttpError} `BAD_BODY`, and as `readBytes`.
  */
-export async function readMembers<Value>(
-  call: Pick<Call<Owner>, 'request' | 'beginBody' | 'holdBytes'>,
-  decode: Decoder<Value>,
-): Promise<Value> {
+export async function readMembers<Value>(call: BodyCall, decode: Decoder<Value>): Promise<Value> {
   const bytes = await readBytes(call, MAX_REQUEST_BYTES)
   const members = bytes.length === 0 ? {} : parseJson(bytes)
   try {

@@ -61,6 +61,7 @@ export function createControl(options: ControlOptions): Control {
       ...createPanelRoutes({ admin, panel, panelToken, onAddressGiven, events, now }),
     ],
     authenticate: createAuthorize(token, panelToken),
+    clock,
     toHttpError,
     onFailure: ({ cause }, id) => {
       logger.error('A control request failed', { id, ...describeFailure(cause) })

@@ -32,9 +32,6 @@ export const STAGING_QUOTA_BYTES: number = 20 * GIB
 /** Uploads leave this much of the disk free. */
 export const MIN_FREE_BYTES: number = 256 * MIB
 
-/** File bytes may come slowly, but not stop for longer than this. */
-export const BODY_IDLE_MS = 60_000
-
 /** The same content from the same device within this time is one push, sent twice. */
 export const REPEAT_PUSH_MS = 200
 

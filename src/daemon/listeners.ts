@@ -7,6 +7,7 @@
 import type { RequestListener } from 'node:http'
 import { createAddressTest } from '../http/client-address.ts'
 import { startServer, type RunningServer } from '../http/server.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import { isAddressMissing } from '../lib/system-error.ts'
 import type { ListenerStatus } from '../ports/admin.ts'
@@ -30,8 +31,8 @@ interface Entry {
 
 /** Options of {@link Listeners}. */
 export interface ListenersOptions {
-  /** For tests. */
-  readonly probeMs?: number
+  /** The clock of the machine unless given. */
+  readonly clock?: Clock
   /** Called when a socket of that name is lost, and when all of them are back. */
   readonly onTrouble?: (name: ListenerStatus['name'], isTrouble: boolean) => void
 }
@@ -39,15 +40,18 @@ export interface ListenersOptions {
 /** The open sockets of a daemon. */
 export class Listeners {
   readonly #logger: Logger
-  readonly #probeMs: number | undefined
+  readonly #clock: Clock
   readonly #onTrouble: (name: Entry['name'], isTrouble: boolean) => void
   readonly #entries: Entry[] = []
   readonly #watchers = new Subscribers()
   #isDraining = false
 
-  constructor(logger: Logger, { probeMs, onTrouble = () => {} }: ListenersOptions = {}) {
+  constructor(
+    logger: Logger,
+    { clock = systemClock, onTrouble = () => {} }: ListenersOptions = {},
+  ) {
     this.#logger = logger
-    this.#probeMs = probeMs
+    this.#clock = clock
     this.#onTrouble = onTrouble
   }
 
@@ -138,7 +142,7 @@ export class Listeners {
     try {
       const server = await startServer({
         ...options,
-        probeMs: this.#probeMs,
+        clock: this.#clock,
         onTrouble: (reason) => {
           this.#watchers.notify()
           if (reason === undefined) this.#logger.info('A listener recovered', { name })

@@ -49,6 +49,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
     isDraining,
     trustedProxies,
     publicUrl,
+    clock: ports.clock,
     toHttpError,
     onFailure: ({ cause }, id) => {
       ports.logger.error('A request failed', { id, ...describeFailure(cause) })

@@ -5,7 +5,6 @@
  */
 
 import { isDataName } from '../core/data-name.ts'
-import { BODY_IDLE_MS } from '../core/limits.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { attachment } from '../http/content-disposition.ts'
 import type { Call, Handler } from '../http/call.ts'
@@ -70,7 +69,7 @@ export function putFile({
     const source = { deviceId, passwordHash, declaredSize, dataName }
     await staging.admit(source)
 
-    const body = streamBody(call, { limit: maxFileBytes, idleMs: BODY_IDLE_MS })
+    const body = streamBody(call, maxFileBytes)
     const { head, bytes } = await peek(body, SNIFF_LENGTH)
     const mediaType = classifyMediaType(call.request.headers['content-type'], head, dataName)
     const upload = await staging.receive(source, bytes)

@@ -5,7 +5,6 @@
  * @module
  */
 
-import { BODY_IDLE_MS } from '../core/limits.ts'
 import { parseItemType } from '../core/item-type.ts'
 import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
 import type { Call, Handler } from '../http/call.ts'
@@ -71,7 +70,7 @@ export function patchRecord({
 }: PatchRecordDeps): Handler<Device, HashParams> {
   return async (call) => {
     const id = readHash(call.params)
-    await skipBody(call, { limit: maxMetadataBytes, idleMs: BODY_IDLE_MS })
+    await skipBody(call, maxMetadataBytes)
     const stored = findItem([latest.current], id, dialectOf(call, devices))
     if (stored === undefined) throw new HttpError('NOT_FOUND')
     return recordReply(call, encodeRecord(stored.item, id.hash))

@@ -6,7 +6,6 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { BODY_IDLE_MS } from '../core/limits.ts'
 import type { BodyCall } from '../http/body-inbox.ts'
 import { readField, readMultipart, type Part } from '../http/multipart.ts'
 import { readBytes, streamBody } from '../http/read-body.ts'
@@ -63,7 +62,7 @@ export async function readMultipartForm(
   { maxBody, maxFileBytes, maxMetadataBytes }: FormLimits,
   takeFile: (part: Part) => Promise<void>,
 ): Promise<void> {
-  const body = streamBody(call, { limit: maxBody, idleMs: BODY_IDLE_MS })
+  const body = streamBody(call, maxBody)
   const parts = readMultipart(body, call.request.headers['content-type'] ?? '', {
     isFile,
     maxFileBytes,

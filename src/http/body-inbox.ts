@@ -10,7 +10,7 @@ import type { Call } from './call.ts'
 import { HttpError } from './http-error.ts'
 
 /** What a reader needs of a call. */
-export type BodyCall = Pick<Call, 'request' | 'beginBody' | 'holdBytes'>
+export type BodyCall = Pick<Call, 'request' | 'clock' | 'beginBody' | 'holdBytes'>
 
 /** Bytes and chunks that may wait for a slow consumer before the sender is held back. */
 const MAX_WAITING_BYTES: number = 256 * 1024

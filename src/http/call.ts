@@ -5,6 +5,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../lib/clock.ts'
 import type { Reply } from './reply.ts'
 
 /** The parameters in a path pattern: `/file/{dataName}` has `dataName`. */
@@ -30,6 +31,8 @@ export interface Call<Principal = unknown, Params = unknown> {
   readonly principal: Principal
   /** Aborts when the client is gone. For anything that takes long; made when first asked for. */
   readonly signal: AbortSignal
+  /** Measures how long the client takes. */
+  readonly clock: Clock
   /** The client's address, as far as it can be trusted. */
   readonly address: string | undefined
 

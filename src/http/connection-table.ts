@@ -7,6 +7,7 @@
  */
 
 import type { Socket } from 'node:net'
+import type { Clock } from '../lib/clock.ts'
 import { afterWhatCame, type SilenceTimer } from './after-what-came.ts'
 import { connectionOf, type Connection } from './connection.ts'
 import { affordableConnections } from './descriptor-limit.ts'
@@ -23,13 +24,12 @@ export interface ConnectionLimits {
   readonly maxConnectionsPerAddress: number
   /** Addresses without that limit: proxies, which stand for many. */
   readonly isExempt?: ((remoteAddress: string) => boolean) | undefined
-  /** Time for a header, from the first byte of the connection or of a later request on. */
-  readonly headerMs?: number | undefined
-  /** How often that is looked at. */
-  readonly checkMs?: number | undefined
 }
 
-const HEADER_MS = 10_000
+/** Time for a header, from the first byte of the connection or of a later request on. */
+export const HEADER_MS = 10_000
+
+/** Pause between two looks at the headers that are awaited. */
 const CHECK_MS = 1000
 
 /** Of one client or address: who has more gives one up, even a busy one, for somebody who comes. */
@@ -47,18 +47,16 @@ interface Entry {
 export class ConnectionTable {
   readonly #limits: ConnectionLimits
   readonly #maxConnections: number
-  readonly #headerMs: number
-  readonly #checkMs: number
+  readonly #clock: Clock
   /** Oldest first. */
   readonly #entries = new Set<Entry>()
   readonly #perAddress = new Map<string, number>()
   #timer: SilenceTimer | undefined = undefined
 
-  constructor(limits: ConnectionLimits) {
+  constructor(limits: ConnectionLimits, clock: Clock) {
     this.#limits = limits
     this.#maxConnections = Math.min(limits.maxConnections, affordableConnections())
-    this.#headerMs = limits.headerMs ?? HEADER_MS
-    this.#checkMs = limits.checkMs ?? CHECK_MS
+    this.#clock = clock
   }
 
   /** The connections that an answer is owed to. */
@@ -73,7 +71,7 @@ export class ConnectionTable {
       socket.destroy()
       return
     }
-    const entry = { connection, headerSince: performance.now(), bytes: 0, requests: 0 }
+    const entry = { connection, headerSince: this.#clock.monotonic(), bytes: 0, requests: 0 }
     this.#entries.add(entry)
     this.#count(connection, 1)
     socket.once('close', () => this.#remove(entry))
@@ -164,12 +162,12 @@ export class ConnectionTable {
   }
 
   #schedule(): void {
-    this.#timer ??= afterWhatCame(this.#checkMs, () => this.#check())
+    this.#timer ??= afterWhatCame(this.#clock, CHECK_MS, () => this.#check())
   }
 
   #check(): void {
     this.#timer = undefined
-    const now = performance.now()
+    const now = this.#clock.monotonic()
     for (const entry of this.#entries) this.#checkHeader(entry, now)
     if (this.#entries.size > 0) this.#schedule()
   }
@@ -186,9 +184,9 @@ export class ConnectionTable {
       entry.headerSince ??= now
     }
     entry.bytes = socket.bytesRead
-    if (entry.headerSince === undefined || now - entry.headerSince < this.#headerMs) return
+    if (entry.headerSince === undefined || now - entry.headerSince < HEADER_MS) return
     if (socket.bytesRead === 0) socket.destroy()
-    else refuseSocket(socket, new HttpError('HEADER_TIMEOUT'))
+    else refuseSocket(socket, new HttpError('HEADER_TIMEOUT'), this.#clock)
   }
 }
 

@@ -8,6 +8,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../lib/clock.ts'
 import type { Call } from './call.ts'
 import { findClientAddress, type AddressTest } from './client-address.ts'
 import type { Connection } from './connection.ts'
@@ -18,6 +19,14 @@ import type { Target } from './target.ts'
 /** The one expectation that there is. */
 export const EXPECTS_CONTINUE: RegExp = /^100-continue$/i
 
+/** What all exchanges of a listener have in common. */
+export interface SharedByExchanges {
+  readonly clock: Clock
+  readonly isTrustedProxy: AddressTest
+  readonly heldBytes: HeldBytes
+}
+
+/** One request and its answer. */
 export class Exchange implements Call {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -30,8 +39,7 @@ export class Exchange implements Call {
   principal: unknown = undefined
   /** Name of the principal, for what each may have a share of. */
   client = ''
-  readonly #isTrustedProxy: AddressTest
-  readonly #heldBytes: HeldBytes
+  readonly #shared: SharedByExchanges
   #search = ''
   #authority: string | undefined = undefined
   #query: URLSearchParams | undefined = undefined
@@ -43,16 +51,18 @@ export class Exchange implements Call {
     request: IncomingMessage,
     response: ServerResponse,
     connection: Connection,
-    isTrustedProxy: AddressTest,
-    heldBytes: HeldBytes,
+    shared: SharedByExchanges,
   ) {
     this.request = request
     this.response = response
     this.connection = connection
     this.method = request.method ?? ''
     this.isDecisive = hasDecisiveFields(request.rawHeaders)
-    this.#isTrustedProxy = isTrustedProxy
-    this.#heldBytes = heldBytes
+    this.#shared = shared
+  }
+
+  get clock(): Clock {
+    return this.#shared.clock
   }
 
   get query(): URLSearchParams {
@@ -66,11 +76,12 @@ export class Exchange implements Call {
 
   get address(): string | undefined {
     const { remoteAddress } = this.connection
-    const isProxy = remoteAddress !== undefined && this.#isTrustedProxy(remoteAddress)
+    const { isTrustedProxy } = this.#shared
+    const isProxy = remoteAddress !== undefined && isTrustedProxy(remoteAddress)
     if (!isProxy) return remoteAddress
     const forwarded = this.request.headers['x-forwarded-for']
     const joined = Array.isArray(forwarded) ? forwarded.join() : forwarded
-    return findClientAddress(remoteAddress, joined, this.#isTrustedProxy)
+    return findClientAddress(remoteAddress, joined, isTrustedProxy)
   }
 
   get signal(): AbortSignal {
@@ -120,7 +131,7 @@ export class Exchange implements Call {
   }
 
   #openShare(): HeldShare {
-    const share = this.#heldBytes.open(this.client)
+    const share = this.#shared.heldBytes.open(this.client)
     this.connection.onEnd(this.response, () => share.giveBack())
     return share
   }

@@ -6,7 +6,9 @@
  */
 
 import { createServer, type RequestListener, type Server } from 'node:http'
-import { onClientError } from './refuse-socket.ts'
+import type { Socket } from 'node:net'
+import type { Clock } from '../lib/clock.ts'
+import { onClientError, type ParserError } from './refuse-socket.ts'
 
 /** Phones poll each minute; a little more saves them the handshake. */
 const KEEP_ALIVE_MS = 65_000
@@ -20,15 +22,12 @@ const PROBE_MS = 60_000
 const NEVER_MS: number = 2 ** 31 - 1
 
 /** @param listener For all three events; see `createListener`. */
-export function createHttpServer(
-  listener: RequestListener,
-  keepAliveMs: number = KEEP_ALIVE_MS,
-): Server {
+export function createHttpServer(listener: RequestListener, clock: Pick<Clock, 'after'>): Server {
   return createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     // Answered by the listener, with a body.
     requireHostHeader: false,
-    keepAliveTimeout: keepAliveMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     keepAlive: true,
     keepAliveInitialDelay: PROBE_MS,
     // Would end slow uploads; the body readers and `ConnectionTable` have limits of their own,
@@ -40,5 +39,5 @@ export function createHttpServer(
     .on('request', listener)
     .on('checkContinue', listener)
     .on('checkExpectation', listener)
-    .on('clientError', onClientError)
+    .on('clientError', (error: ParserError, socket: Socket) => onClientError(error, socket, clock))
 }

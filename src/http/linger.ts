@@ -6,6 +6,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../lib/clock.ts'
 
 /** How long, and how much, a client may go on sending what nobody wants. */
 export const LINGER_MS = 2000
@@ -15,10 +16,14 @@ export const LINGER_BYTES: number = 1024 * 1024
  * Throws away what comes of a request body, within bounds, then calls back once. A sender of more
  * than that is left waiting for the rest of the time: who cannot send on looks for an answer.
  */
-export function drain(request: IncomingMessage, lingerMs: number, done: () => void): void {
+export function drain(
+  request: IncomingMessage,
+  clock: Pick<Clock, 'after'>,
+  done: () => void,
+): void {
   let left = LINGER_BYTES
   const stop = (): void => {
-    clearTimeout(timer)
+    cancelTimer()
     request.off('data', count).off('end', stop).off('close', stop)
     done()
   }
@@ -26,7 +31,7 @@ export function drain(request: IncomingMessage, lingerMs: number, done: () => vo
     left -= chunk.length
     if (left < 0) request.pause()
   }
-  const timer = setTimeout(stop, lingerMs).unref()
+  const cancelTimer = clock.after(LINGER_MS, stop)
   request.on('data', count).once('end', stop).once('close', stop).resume()
   if (request.destroyed) stop()
 }

@@ -10,10 +10,11 @@
 
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Call, Handler, Route } from './call.ts'
-import { createAddressTest, type AddressTest } from './client-address.ts'
+import { createAddressTest } from './client-address.ts'
 import { connectionOf } from './connection.ts'
-import { Exchange } from './exchange.ts'
+import { Exchange, type SharedByExchanges } from './exchange.ts'
 import { refuseForeignPages, type PageCall } from './foreign-pages.ts'
 import { findFramingFault } from './framing.ts'
 import { HeldBytes } from './held-bytes.ts'
@@ -23,10 +24,10 @@ import { WaitingRequests } from './pipeline.ts'
 import { refuseBody } from './refuse-body.ts'
 import type { Reply } from './reply.ts'
 import { Router, type Match } from './router.ts'
-import { Sender, type SenderOptions } from './send.ts'
+import { Sender } from './send.ts'
 import { decodeSegments, parseTarget } from './target.ts'
 
-export interface ListenerOptions<Principal> extends SenderOptions {
+export interface ListenerOptions<Principal> {
   /** Answered to anybody, before anything else is looked at. */
   readonly publicRoutes: readonly Route<undefined>[]
   /** Answered to principals only. */
@@ -49,6 +50,8 @@ export interface ListenerOptions<Principal> extends SenderOptions {
   readonly trustedProxies?: readonly string[] | undefined
   /** Base URL under which browsers may know us; see `foreign-pages.ts`. */
   readonly publicUrl?: string | undefined
+  /** Measures how long clients are silent; the clock of the machine unless given. */
+  readonly clock?: Clock | undefined
   /** Gives failures from below their place in the protocol; the rest is `INTERNAL`. */
   readonly toHttpError?: ((thrown: unknown) => HttpError) | undefined
   /**
@@ -90,12 +93,11 @@ class Kernel<Principal> {
   readonly #recheck: (principal: Principal) => void
   readonly #nameOf: (principal: Principal) => string
   readonly #isDraining: () => boolean
-  readonly #isTrustedProxy: AddressTest
   readonly #refuseForeignPages: (call: PageCall) => void
   readonly #toHttpError: (thrown: unknown) => HttpError
   readonly #onFailure: ListenerOptions<Principal>['onFailure']
   readonly #sender: Sender
-  readonly #heldBytes = new HeldBytes()
+  readonly #shared: SharedByExchanges
   readonly #waiting = new WaitingRequests()
 
   constructor(options: ListenerOptions<Principal>) {
@@ -105,11 +107,16 @@ class Kernel<Principal> {
     this.#recheck = options.recheck ?? (() => {})
     this.#nameOf = options.nameOf ?? (() => '')
     this.#isDraining = options.isDraining ?? (() => false)
-    this.#isTrustedProxy = createAddressTest(options.trustedProxies ?? [])
     this.#refuseForeignPages = refuseForeignPages(options.publicUrl)
     this.#toHttpError = options.toHttpError ?? toHttpError
     this.#onFailure = options.onFailure
-    this.#sender = new Sender(options)
+    const { clock = systemClock, trustedProxies = [] } = options
+    this.#sender = new Sender(clock)
+    this.#shared = {
+      clock,
+      isTrustedProxy: createAddressTest(trustedProxies),
+      heldBytes: new HeldBytes(),
+    }
   }
 
   serve(request: IncomingMessage, response: ServerResponse): void {
@@ -118,9 +125,7 @@ class Kernel<Principal> {
     if (connection.isClosing || connection.refusedAt !== undefined) return
     connection.inTurn(response, this.#waiting, () => {
       if (connection.isClosing || connection.socket.destroyed) return
-      this.#begin(
-        new Exchange(request, response, connection, this.#isTrustedProxy, this.#heldBytes),
-      )
+      this.#begin(new Exchange(request, response, connection, this.#shared))
     })
   }
 

@@ -9,28 +9,19 @@
 
 import type { IncomingMessage } from 'node:http'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
-import { afterWhatCame } from './after-what-came.ts'
+import type { Clock } from '../lib/clock.ts'
+import { afterWhatCame, type SilenceTimer } from './after-what-came.ts'
 import { BodyInbox, tooLarge, type BodyCall } from './body-inbox.ts'
 import { HttpError } from './http-error.ts'
 import { hasMoreValues } from './json-size.ts'
 
-/** How long a body that is read whole may take. */
-export interface BodyAllowance {
-  /** For a body of any size. */
-  readonly graceMs?: number
-  /** Bytes that have come earn more time: one second for so many. */
-  readonly bytesPerSecond?: number
-}
-
-/** Bounds of {@link streamBody}. */
-export interface StreamBodyOptions {
-  /** The most bytes to accept. */
-  readonly limit: number
-  /** Gives up when not a byte came for so long while some were awaited. */
-  readonly idleMs: number
-}
-
+/** How long a body that is read whole may take, whatever its size. */
 const GRACE_MS = 30_000
+
+/** Bytes of a file may come slowly, but not stop for longer than this. */
+export const BODY_IDLE_MS = 60_000
+
+/** Bytes that have come earn more time: one second for each 16 KiB. */
 const BYTES_PER_SECOND: number = 16 * 1024
 
 /** Ten thousand times what any body here has; they take a quarter of a second, and 50 MiB. */
@@ -50,11 +41,7 @@ export function declaredLength(request: IncomingMessage): number | undefined {
  * @throws {HttpError} `BODY_TOO_LARGE` as soon as the limit is known to be passed, `BODY_TIMEOUT`,
  *   `INCOMPLETE_BODY` when the client left, `OVERLOADED` when all bodies together are too much.
  */
-export async function readBytes(
-  call: BodyCall,
-  limit: number,
-  { graceMs = GRACE_MS, bytesPerSecond = BYTES_PER_SECOND }: BodyAllowance = {},
-): Promise<Uint8Array> {
+export async function readBytes(call: BodyCall, limit: number): Promise<Uint8Array> {
   refuseDeclared(call.request, limit)
   const length = declaredLength(call.request)
   if (length !== undefined) call.holdBytes(length, length)
@@ -62,12 +49,7 @@ export async function readBytes(
     if (length === undefined) call.holdBytes(count, limit)
   }
   const inbox = new BodyInbox(call, limit)
-  const start = performance.now()
-  const timer = afterWhatCame(graceMs, () => {
-    const allowedMs = graceMs + (inbox.received / bytesPerSecond) * 1000
-    if (performance.now() - start < allowedMs) timer.refresh()
-    else inbox.fail(new HttpError('BODY_TIMEOUT'))
-  })
+  const timer = limitTime(inbox, call.clock)
   try {
     return await collect(inbox, hold)
   } finally {
@@ -76,17 +58,25 @@ export async function readBytes(
   }
 }
 
+/** Fails `inbox` when what comes from now on takes longer than a body that is read whole may. */
+function limitTime(inbox: BodyInbox, clock: Clock): SilenceTimer {
+  const start = clock.monotonic()
+  const before = inbox.received
+  const timer = afterWhatCame(clock, GRACE_MS, () => {
+    const allowedMs = GRACE_MS + ((inbox.received - before) / BYTES_PER_SECOND) * 1000
+    if (clock.monotonic() - start < allowedMs) timer.refresh()
+    else inbox.fail(new HttpError('BODY_TIMEOUT'))
+  })
+  return timer
+}
+
 /**
  * Reads the body as JSON.
  *
  * @throws {HttpError} As {@link readBytes} and {@link parseJson}.
  */
-export async function readJson(
-  call: BodyCall,
-  limit: number,
-  allowance: BodyAllowance = {},
-): Promise<unknown> {
-  return parseJson(await readBytes(call, limit, allowance))
+export async function readJson(call: BodyCall, limit: number): Promise<unknown> {
+  return parseJson(await readBytes(call, limit))
 }
 
 /**
@@ -113,12 +103,9 @@ export function parseJson(bytes: Uint8Array): unknown {
  * @throws {HttpError} `BODY_TOO_LARGE` as soon as the bytes pass the limit, `BODY_TIMEOUT`,
  *   `INCOMPLETE_BODY` when the client left.
  */
-export async function* streamBody(
-  call: BodyCall,
-  { limit, idleMs }: StreamBodyOptions,
-): AsyncGenerator<Uint8Array, void> {
+export async function* streamBody(call: BodyCall, limit: number): AsyncGenerator<Uint8Array, void> {
   const inbox = new BodyInbox(call, limit)
-  const timer = afterWhatCame(idleMs, () => {
+  const timer = afterWhatCame(call.clock, BODY_IDLE_MS, () => {
     // Waiting for the consumer is not idle.
     if (inbox.isAwaited) inbox.fail(new HttpError('BODY_TIMEOUT'))
     else timer.refresh()
@@ -141,8 +128,8 @@ export async function* streamBody(
  *
  * @throws {HttpError} As {@link streamBody}.
  */
-export async function skipBody(call: BodyCall, options: StreamBodyOptions): Promise<void> {
-  for await (const _ of streamBody(call, options)) continue
+export async function skipBody(call: BodyCall, limit: number): Promise<void> {
+  for await (const _ of streamBody(call, limit)) continue
 }
 
 /** A declared length is only a fast path: it may be absent, or a lie. */

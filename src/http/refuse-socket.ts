@@ -6,6 +6,7 @@
 
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Clock } from '../lib/clock.ts'
 import { connectionOf } from './connection.ts'
 import { HttpError, problemReply } from './http-error.ts'
 import { LINGER_BYTES, LINGER_MS } from './linger.ts'
@@ -17,9 +18,13 @@ export interface ParserError extends Error {
   readonly reason?: string
 }
 
-/** A listener for `clientError` events. */
-export function onClientError(error: ParserError, socket: Socket): void {
-  if (error.code?.startsWith('HPE_') === true) refuseSocket(socket, toHttpError(error))
+/** Answers to a `clientError` event. */
+export function onClientError(
+  error: ParserError,
+  socket: Socket,
+  clock: Pick<Clock, 'after'>,
+): void {
+  if (error.code?.startsWith('HPE_') === true) refuseSocket(socket, toHttpError(error), clock)
   // Resets and the like: there is nobody to talk to.
   else socket.destroy()
 }
@@ -28,7 +33,7 @@ export function onClientError(error: ParserError, socket: Socket): void {
  * Answers with a problem and ends the connection. Answers that are owed for earlier requests come
  * first, and then nothing else does; one that has no end is broken off.
  */
-export function refuseSocket(socket: Socket, error: HttpError, lingerMs: number = LINGER_MS): void {
+export function refuseSocket(socket: Socket, error: HttpError, clock: Pick<Clock, 'after'>): void {
   const connection = connectionOf(socket)
   const { latest, refusedAt, isBusy } = connection
   // What comes behind the last answer is not even malformed.
@@ -56,8 +61,8 @@ export function refuseSocket(socket: Socket, error: HttpError, lingerMs: number 
     }
   }
   if (socket.writable) socket.end(formatResponse(error))
-  const timer = setTimeout(() => socket.destroy(), lingerMs).unref()
-  socket.once('close', () => clearTimeout(timer))
+  const cancelTimer = clock.after(LINGER_MS, () => socket.destroy())
+  socket.once('close', cancelTimer)
 }
 
 function toHttpError({ code, reason }: ParserError): HttpError {

@@ -7,37 +7,31 @@
  * @module
  */
 
+import type { Clock } from '../lib/clock.ts'
 import { parseRange, type ByteRange } from './byte-range.ts'
 import { checkPreconditions, isRangeCurrent } from './conditional.ts'
 import { DownloadBlocks } from './download-blocks.ts'
 import type { Exchange } from './exchange.ts'
 import { HttpError } from './http-error.ts'
-import { drain, LINGER_MS } from './linger.ts'
+import { drain } from './linger.ts'
 import { pumpBlob } from './pump-blob.ts'
 import { allHeaders, wholeHeaders, withoutContentHeaders } from './reply-headers.ts'
 import type { BlobBody, LiveBody, Reply, WholeReply } from './reply.ts'
 import { StallWatch } from './stall-watch.ts'
 import { LiveWire } from './wire.ts'
 
-const WRITE_STALL_MS = 30_000
-
 /** Up to this length, a body is joined to its header. */
 const SHORT_BYTES: number = 16 * 1024
 
-/** Timings, for tests. */
-export interface SenderOptions {
-  readonly lingerMs?: number | undefined
-  readonly writeStallMs?: number | undefined
-}
-
+/** Sends the replies of one listener. */
 export class Sender {
-  readonly #lingerMs: number
+  readonly #clock: Clock
   readonly #stalls: StallWatch
   readonly #blocks = new DownloadBlocks()
 
-  constructor({ lingerMs = LINGER_MS, writeStallMs = WRITE_STALL_MS }: SenderOptions = {}) {
-    this.#lingerMs = lingerMs
-    this.#stalls = new StallWatch(writeStallMs)
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#stalls = new StallWatch(clock)
   }
 
   /**
@@ -154,7 +148,7 @@ export class Sender {
     } else {
       if (body === undefined || body.length === 0) response.flushHeaders()
       else response.write(body)
-      drain(request, this.#lingerMs, () => response.end())
+      drain(request, this.#clock, () => response.end())
     }
     if (response.socket !== null) {
       this.#stalls.watch(connection.socket)

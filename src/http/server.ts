@@ -5,11 +5,13 @@
  */
 
 import type { RequestListener, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { systemClock, type Clock } from '../lib/clock.ts'
+import { codeOf } from '../lib/system-error.ts'
 import { ConnectionTable, type ConnectionLimits } from './connection-table.ts'
 import { createHttpServer } from './http-server.ts'
-import { ListenerProbe } from './listener-probe.ts'
 
+/** What a server listens on, and whom it lets in. */
 export interface ServerOptions extends ConnectionLimits {
   /** For `request`, `checkContinue` and `checkExpectation` events. */
   readonly listener: RequestListener
@@ -17,13 +19,10 @@ export interface ServerOptions extends ConnectionLimits {
   readonly host: string
   /** 0 picks one. */
   readonly port: number
-  /** Told what is wrong with the listening socket; `undefined` when it is well again. */
+  /** Called with what is wrong with the listening socket, and with `undefined` once it is back. */
   readonly onTrouble?: ((reason: string | undefined) => void) | undefined
-  readonly keepAliveMs?: number | undefined
-  /** First pause before a lost socket is bound again; doubles up to thirty times that. */
-  readonly retryMs?: number | undefined
-  /** How often the server looks whether its socket is still there. */
-  readonly probeMs?: number | undefined
+  /** The clock of the machine unless given. */
+  readonly clock?: Clock | undefined
 }
 
 /** A server that accepts connections. */
@@ -43,11 +42,21 @@ export interface RunningServer {
   stop(graceMs: number): Promise<void>
 }
 
+/** First pause before a lost socket is bound again; doubles up to thirty times that. */
 const RETRY_MS = 1000
 const MAX_RETRY_FACTOR = 30
 
-/** For so long a lost socket goes unnoticed, and costs a processor. */
-const PROBE_MS = 60_000
+/**
+ * Pause between two looks at the listening socket. The system can abort one, as `ss -K` does:
+ * nothing is called then, and libuv asks the dead socket for connections as fast as it can.
+ */
+export const LOOK_MS = 60_000
+
+/** Where a server that listens on all addresses can be reached from this machine. */
+const LOOPBACK: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+])
 
 const CLOSED = 'the socket was closed'
 
@@ -73,31 +82,29 @@ class ListeningServer implements RunningServer {
   readonly #server: Server
   readonly #connections: ConnectionTable
   readonly #onTrouble: (reason: string | undefined) => void
-  readonly #retryMs: number
-  readonly #probe: ListenerProbe
-  #retry: NodeJS.Timeout | undefined = undefined
+  readonly #clock: Clock
+  /** The newest look at the listening socket. */
+  #looking: Socket | undefined = undefined
+  #cancelLook: (() => void) | undefined = undefined
+  #cancelRetry: (() => void) | undefined = undefined
   #retries = 0
   #stopped: Promise<void> | undefined = undefined
 
   constructor(options: ServerOptions) {
+    const { clock = systemClock, onTrouble = () => {} } = options
     this.host = options.host
     this.#port = options.port
-    this.#connections = new ConnectionTable(options)
-    this.#onTrouble = options.onTrouble ?? (() => {})
-    this.#retryMs = options.retryMs ?? RETRY_MS
-    this.#server = createHttpServer(options.listener, options.keepAliveMs)
+    this.#clock = clock
+    this.#connections = new ConnectionTable(options, clock)
+    this.#onTrouble = onTrouble
+    this.#server = createHttpServer(options.listener, clock)
     // Before `node:http` sees the connection, and before a byte of it is read.
     this.#server.prependListener('connection', (socket) => {
-      if (this.#probe.meets(socket)) socket.destroy()
+      const isOwn =
+        socket.remotePort !== undefined && socket.remotePort === this.#looking?.localPort
+      // The look at the socket takes nobody's place.
+      if (isOwn && socket.remoteAddress === socket.localAddress) socket.destroy()
       else this.#connections.add(socket)
-    })
-    this.#probe = new ListenerProbe({
-      host: options.host,
-      intervalMs: options.probeMs ?? PROBE_MS,
-      onLost: () => {
-        this.#server.close()
-        this.#comeBack(CLOSED)
-      },
     })
   }
 
@@ -113,9 +120,9 @@ class ListeningServer implements RunningServer {
     })
     this.#server.on('close', () => {
       // After a loss that was noticed, it comes with the end of the last connection.
-      if (this.#stopped === undefined && this.#retry === undefined) this.#comeBack(CLOSED)
+      if (this.#stopped === undefined && this.#cancelRetry === undefined) this.#comeBack(CLOSED)
     })
-    this.#probe.start(this.#port)
+    this.#lookLater()
   }
 
   stop(graceMs: number): Promise<void> {
@@ -124,9 +131,9 @@ class ListeningServer implements RunningServer {
   }
 
   async #stop(graceMs: number): Promise<void> {
-    clearTimeout(this.#retry)
-    this.#probe.stop()
-    await this.#drained(graceMs)
+    this.#cancelRetry?.()
+    this.#cancelLook?.()
+    if (graceMs > 0) await this.#drained(graceMs)
     const closed = new Promise((resolve) => this.#server.close(resolve))
     this.#connections.closeAll()
     await closed
@@ -135,7 +142,7 @@ class ListeningServer implements RunningServer {
   /** Resolves when no answer is owed to anybody any more, or the time is over. */
   #drained(graceMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const deadline = setTimeout(resolve, graceMs)
+      const cancelDeadline = this.#clock.after(graceMs, resolve)
       const check = (): void => {
         this.#connections.closeIdle()
         const [busy] = this.#connections.busy
@@ -143,7 +150,7 @@ class ListeningServer implements RunningServer {
           busy.onIdle(check)
           return
         }
-        clearTimeout(deadline)
+        cancelDeadline()
         resolve()
       }
       check()
@@ -169,13 +176,33 @@ class ListeningServer implements RunningServer {
     })
   }
 
+  #lookLater(): void {
+    this.#cancelLook = this.#clock.after(LOOK_MS, () => this.#look())
+  }
+
+  /** Connects to itself: nobody listens any more where the system refuses that. */
+  #look(): void {
+    // From the address itself: while this machine does not have it, nothing is sent to others.
+    const own = LOOPBACK.get(this.host) ?? this.host
+    const socket = connect({ port: this.#port, host: own, localAddress: own }).unref()
+    this.#looking = socket
+    // A reset leaves nothing behind that waits for late packets.
+    socket.once('connect', () => socket.resetAndDestroy())
+    socket.once('error', (error) => {
+      if (codeOf(error) !== 'ECONNREFUSED' || this.#stopped !== undefined) return
+      this.#server.close()
+      this.#comeBack(CLOSED)
+    })
+    this.#lookLater()
+  }
+
   #comeBack(reason: string): void {
-    this.#probe.stop()
+    this.#cancelLook?.()
     this.trouble = reason
     this.#onTrouble(reason)
-    const delay = this.#retryMs * Math.min(2 ** this.#retries, MAX_RETRY_FACTOR)
+    const delay = RETRY_MS * Math.min(2 ** this.#retries, MAX_RETRY_FACTOR)
     this.#retries += 1
-    this.#retry = setTimeout(() => void this.#listenAgain(), delay)
+    this.#cancelRetry = this.#clock.after(delay, () => void this.#listenAgain())
   }
 
   async #listenAgain(): Promise<void> {
@@ -186,13 +213,13 @@ class ListeningServer implements RunningServer {
       return
     }
     this.trouble = undefined
-    this.#retry = undefined
+    this.#cancelRetry = undefined
     this.#retries = 0
     if (this.#stopped !== undefined) {
       this.#server.close()
       return
     }
-    this.#probe.start(this.#port)
+    this.#lookLater()
     this.#onTrouble(undefined)
   }
 }

@@ -8,8 +8,12 @@
  */
 
 import type { Socket } from 'node:net'
+import type { Clock } from '../lib/clock.ts'
 
-/** Looks in so many times before it gives a client up. */
+/** A client that takes nothing for this long is cut off. */
+const STALL_MS = 30_000
+
+/** Looks at a client before it is cut off. */
 const CHECKS = 6
 
 interface Watched {
@@ -19,20 +23,24 @@ interface Watched {
 }
 
 export class StallWatch {
-  readonly #intervalMs: number
+  readonly #clock: Pick<Clock, 'after'>
   readonly #watched = new Map<Socket, Watched>()
-  #timer: NodeJS.Timeout | undefined = undefined
+  #isWaiting = false
 
-  /** @param stallMs A client that takes nothing for so long is cut off. */
-  constructor(stallMs: number) {
-    this.#intervalMs = stallMs / CHECKS
+  constructor(clock: Pick<Clock, 'after'>) {
+    this.#clock = clock
   }
 
   /** Watches a socket for as long as bytes wait in it. To be called after each write. */
   watch(socket: Socket): void {
     if (socket.writableLength === 0 || this.#watched.has(socket)) return
     this.#watched.set(socket, { taken: takenBytes(socket), idleChecks: 0 })
-    this.#timer ??= setInterval(() => this.#check(), this.#intervalMs).unref()
+    if (!this.#isWaiting) this.#wait()
+  }
+
+  #wait(): void {
+    this.#isWaiting = true
+    this.#clock.after(STALL_MS / CHECKS, () => this.#check())
   }
 
   #check(): void {
@@ -43,9 +51,8 @@ export class StallWatch {
       if (watched.idleChecks >= CHECKS) socket.destroy()
       if (socket.destroyed || socket.writableLength === 0) this.#watched.delete(socket)
     }
-    if (this.#watched.size > 0) return
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    this.#isWaiting = false
+    if (this.#watched.size > 0) this.#wait()
   }
 }
 

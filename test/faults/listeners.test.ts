@@ -4,11 +4,16 @@ import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { setImmediate as tick } from 'node:timers/promises'
 import { Listeners } from '../../src/daemon/listeners.ts'
-import { startServer, type RunningServer, type ServerOptions } from '../../src/http/server.ts'
+import {
+  LOOK_MS,
+  startServer,
+  type RunningServer,
+  type ServerOptions,
+} from '../../src/http/server.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { readFrames } from '../support/event-reader.ts'
 import type { Machine } from '../support/machines.ts'
 import { Mailbox } from '../support/mailbox.ts'
@@ -75,8 +80,9 @@ async function canAbort(t: TestContext): Promise<boolean> {
   return can
 }
 
-/** A server that looks often, and what it tells of its troubles. */
+/** A server whose minutes pass when the test says so, and what it tells of its troubles. */
 async function serve(t: TestContext, options: Partial<ServerOptions> = {}) {
+  const clock = new FakeClock()
   const troubles = new Mailbox<string>()
   const server = await startServer({
     listener: (_request, response) => response.writeHead(204).end(),
@@ -84,50 +90,48 @@ async function serve(t: TestContext, options: Partial<ServerOptions> = {}) {
     port: 0,
     maxConnections: 10,
     maxConnectionsPerAddress: 10,
-    probeMs: 20,
-    retryMs: 20,
+    clock,
     onTrouble: (reason = 'well again') => troubles.put(reason),
     ...options,
   })
   t.after(() => server.stop(0))
-  return { server, troubles }
+  return { server, troubles, clock }
 }
 
 async function assertServes({ port }: RunningServer): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)
-    if (answer !== undefined) return assert.equal(answer.status, 204)
-  }
+  assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 204)
 }
 
 describe('a listener that the system takes away', needs('ss'), () => {
   it('comes back on the same port, also one that was picked', async (t) => {
     if (!(await canAbort(t))) return
-    const picked = await serve(t)
-    abort(picked.server.port)
-    await assertServes(picked.server)
-    assert.equal(await picked.troubles.next(), 'the socket was closed')
-    assert.equal(await picked.troubles.next(), 'well again')
-    const { port } = picked.server
-    await picked.server.stop(0)
-    const fixed = await serve(t, { port })
-    abort(port)
-    await assertServes(fixed.server)
+    let port = 0
+    for (const _ of ['picked', 'fixed']) {
+      const { server, troubles, clock } = await serve(t, { port })
+      port = server.port
+      abort(port)
+      clock.advance(LOOK_MS)
+      assert.equal(await troubles.next(), 'the socket was closed')
+      clock.advance(1000)
+      assert.equal(await troubles.next(), 'well again')
+      await assertServes(server)
+      await server.stop(0)
+    }
   })
 
   it('says what is wrong while something else has its port, and comes back then', async (t) => {
     if (!(await canAbort(t))) return
-    const picked = await serve(t)
-    await picked.server.stop(0)
-    const { server, troubles } = await serve(t, { port: picked.server.port })
-    const squatter = createServer((socket) => socket.on('error', () => undefined))
-    // At once: it looks only when this has ended, and meets somebody else.
+    const { server, troubles, clock } = await serve(t)
     abort(server.port)
-    squatter.listen(server.port, '127.0.0.1')
+    clock.advance(LOOK_MS)
     assert.equal(await troubles.next(), 'the socket was closed')
+    const squatter = createServer().listen(server.port, '127.0.0.1')
+    await once(squatter, 'listening')
+    clock.advance(1000)
     assert.match(await troubles.next(), /: something else listens there already$/)
     assert.match(server.trouble ?? '', /: something else listens there already$/)
-    squatter.close()
+    await once(squatter.close(), 'close')
+    clock.advance(2000)
     assert.equal(await troubles.next(), 'well again')
     assert.equal(server.trouble, undefined)
     await assertServes(server)
@@ -136,9 +140,10 @@ describe('a listener that the system takes away', needs('ss'), () => {
   it('is in the status and in the log of a daemon, once, until it is well', async (t) => {
     if (!(await canAbort(t))) return
     const logger = new CaptureLogger()
-    const told: unknown[] = []
-    const onTrouble = (...news: readonly unknown[]) => void told.push(news)
-    const listeners = new Listeners(logger, { probeMs: 20, onTrouble })
+    const clock = new FakeClock()
+    const told = new Mailbox<readonly unknown[]>()
+    const onTrouble = (...news: readonly unknown[]) => told.put(news)
+    const listeners = new Listeners(logger, { clock, onTrouble })
     t.after(() => listeners.stop(0))
     const limits = { maxConnections: 10, maxConnectionsPerAddress: 10 }
     const settings = { allowPublic: false, trustedProxies: [], ...limits }
@@ -148,13 +153,19 @@ describe('a listener that the system takes away', needs('ss'), () => {
     assert.ok(bound !== undefined, 'it listens')
     const gateway = () => listeners.status().find(({ name }) => name === 'gateway')
     assert.equal(gateway()?.error, undefined)
-    const squatter = createServer((socket) => socket.on('error', () => undefined))
     abort(bound.port)
-    squatter.listen(bound.port, '127.0.0.1')
+    clock.advance(LOOK_MS)
+    assert.deepEqual(await told.next(), ['gateway', true])
+    const squatter = createServer().listen(bound.port, '127.0.0.1')
+    await once(squatter, 'listening')
+    clock.advance(1000)
+    assert.deepEqual(await told.next(), ['gateway', true])
     const taken = `Cannot listen on 127.0.0.1:${bound.port}: something else listens there already`
-    while (gateway()?.error !== taken) await tick()
-    squatter.close()
-    while (gateway()?.error !== undefined) await tick()
+    assert.equal(gateway()?.error, taken)
+    await once(squatter.close(), 'close')
+    clock.advance(2000)
+    assert.deepEqual(await told.next(), ['gateway', false])
+    assert.equal(gateway()?.error, undefined)
     assert.deepEqual(
       logger.lines.map(({ level, message, fields: { reason } }) => [level, message, reason]),
       [
@@ -163,11 +174,6 @@ describe('a listener that the system takes away', needs('ss'), () => {
         ['info', 'A listener recovered', undefined],
       ],
     )
-    assert.deepEqual(told, [
-      ['gateway', true],
-      ['gateway', true],
-      ['gateway', false],
-    ])
   })
 })
 

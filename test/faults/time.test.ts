@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { route } from '../../src/http/call.ts'
-import { readBytes, streamBody } from '../../src/http/read-body.ts'
+import { route, type Call } from '../../src/http/call.ts'
+import { BODY_IDLE_MS, readBytes, streamBody } from '../../src/http/read-body.ts'
 import { text } from '../../src/http/reply.ts'
 import {
   startDaemonProcess,
@@ -13,12 +13,13 @@ import {
   type PairedDevice,
 } from '../support/daemon-process.ts'
 import { openEvents, type EventReader, type Frame } from '../support/event-reader.ts'
-import { head, serveKernel } from '../support/http-kernel.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { head, serveKernel, type Owner } from '../support/http-kernel.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const DAY_MS = 86_400_000
 
@@ -53,140 +54,137 @@ async function until(reader: EventReader, fits: (frame: Frame) => boolean): Prom
 const isUpdate = (frame: Frame): boolean => 'event' in frame && frame.event === 'update'
 const isPing = (frame: Frame): boolean => 'comment' in frame
 
-it('a daemon that is stopped and goes on, as on a machine that sleeps, has its streams, its uploads, its downloads, and those who came meanwhile', async (t) => {
-  const { daemon, device, phone } = await start(t)
-  const fitness = await examine({ daemon, device })
-  const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
-  await until(reader, isPing)
-  const upload = await connectTo(daemon)
-  upload.send(formatHead('PUT /file/b', device, 'Content-Length: 8\r\nExpect: 100-continue\r\n'))
-  assert.equal((await upload.read()).status, 100)
-  upload.send('half')
-  const halfHead = await connectTo(daemon)
-  halfHead.send('GET /healthz HTTP/1.1\r\nHost')
-  const download = await connectTo(daemon)
-  download.send(formatHead('GET /file/a', device))
-  await download.readUntil('kept')
-
-  for (const round of [1, 2]) {
-    daemon.child.kill('SIGSTOP')
-    const newcomers = await Promise.all(Array.from({ length: 20 }, () => connectTo(daemon)))
-    for (const newcomer of newcomers) newcomer.send(formatHead('GET /', device))
-    if (round === 2) {
-      upload.send('half')
-      halfHead.send(': x\r\n\r\n')
-    }
-    daemon.child.kill('SIGCONT')
-    for (const newcomer of newcomers) {
-      assert.equal((await newcomer.read()).status, 200)
-      newcomer.close()
-    }
+describe('a daemon that is stopped and goes on, as on a machine that sleeps', () => {
+  it('has its streams, its uploads, its downloads, and those who came meanwhile', async (t) => {
+    const { daemon, device, phone } = await start(t)
+    const fitness = await examine({ daemon, device })
+    const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
     await until(reader, isPing)
-  }
-  assert.equal((await upload.read()).status, 200)
-  assert.equal((await halfHead.read()).status, 204)
-  const rest = await download.readUntil('kept'.repeat(499_000))
-  assert.ok(rest.endsWith('kept'), 'the download goes on')
-  for (const client of [upload, halfHead, download]) client.close()
+    const upload = await connectTo(daemon)
+    upload.send(formatHead('PUT /file/b', device, 'Content-Length: 8\r\nExpect: 100-continue\r\n'))
+    assert.equal((await upload.read()).status, 100)
+    upload.send('half')
+    const halfHead = await connectTo(daemon)
+    halfHead.send('GET /healthz HTTP/1.1\r\nHost')
+    const download = await connectTo(daemon)
+    download.send(formatHead('GET /file/a', device))
+    await download.readUntil('kept')
 
-  await phone.pushText('awake')
-  await until(reader, isUpdate)
-  reader.close()
-  const body = '{"type":"File","dataName":"b","hasData":true}'
-  assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
-  assert.equal(String(await phone.download()), 'halfhalf')
-  await phone.pushFile('File', 'a', Buffer.alloc(2_000_000, 'kept'))
-  const { document } = await examine({ daemon, device })
-  await assertFit({ daemon, device }, { ...fitness, document })
-})
+    for (const round of [1, 2]) {
+      daemon.child.kill('SIGSTOP')
+      const newcomers = await Promise.all(Array.from({ length: 20 }, () => connectTo(daemon)))
+      for (const newcomer of newcomers) newcomer.send(formatHead('GET /', device))
+      if (round === 2) {
+        upload.send('half')
+        halfHead.send(': x\r\n\r\n')
+      }
+      daemon.child.kill('SIGCONT')
+      for (const newcomer of newcomers) {
+        assert.equal((await newcomer.read()).status, 200)
+        newcomer.close()
+      }
+      await until(reader, isPing)
+    }
+    assert.equal((await upload.read()).status, 200)
+    assert.equal((await halfHead.read()).status, 204)
+    const rest = await download.readUntil('kept'.repeat(499_000))
+    assert.ok(rest.endsWith('kept'), 'the download goes on')
+    for (const client of [upload, halfHead, download]) client.close()
 
-/** Keeps the event loop from everything, until timers are long overdue. */
-function sleepFor(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
-}
-
-it('a daemon that is stopped and goes on, as on a machine that sleeps, hears what came meanwhile before it gives anybody up', async (t) => {
-  const limits = { limit: 100, idleMs: 20 }
-  const { connect } = await serveKernel(t, {
-    headerMs: 20,
-    checkMs: 5,
-    routes: [
-      route(
-        'PUT',
-        '/stream',
-        async (call) => {
-          let body = ''
-          for await (const chunk of streamBody(call, limits)) body += Buffer.from(chunk).toString()
-          return text(body)
-        },
-        { maxBody: 100 },
-      ),
-      route(
-        'PUT',
-        '/bytes',
-        async (call) => {
-          return text(Buffer.from(await readBytes(call, 100, { graceMs: 20 })).toString())
-        },
-        { maxBody: 100 },
-      ),
-    ],
-  })
-  for (const path of ['/stream', '/bytes']) {
-    const client = await connect()
-    client.send(head(`PUT ${path}`, 'Content-Length: 10', 'Expect: 100-continue'))
-    assert.equal((await client.read()).status, 100)
-    client.send('hello')
-    client.send('again')
-    sleepFor(100)
-    assert.equal((await client.read()).body, 'helloagain', path)
-  }
-  const client = await connect()
-  client.send('GET /public HTTP/1.1\r\nHo')
-  client.send('st: box\r\n\r\n')
-  sleepFor(100)
-  assert.equal((await client.read()).status, 204)
-})
-
-it('a daemon whose clock is set a day forward and back loses no upload, no stream and no login', async (t) => {
-  const folder = await temporaryFolder(t)
-  const clock = join(folder, 'clock')
-  const env = { NODE_OPTIONS: `--import ${CLOCK}`, CLIPGATE_TEST_CLOCK: clock }
-  const { daemon, device, phone } = await start(t, { folder, env })
-  const fitness = await examine({ daemon, device })
-  const now = async (): Promise<number> => {
-    const response = await phone.fetch('/api/time')
-    return Date.parse(String(await response.json()))
-  }
-  const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
-
-  for (const jump of [DAY_MS, -2 * DAY_MS, DAY_MS]) {
-    const name = `staged before ${jump}`
-    const path = `/file/${encodeURIComponent(name)}`
-    assert.equal((await phone.fetch(path, { method: 'PUT', body: name })).status, 200)
-    const before = await now()
-    await writeFile(clock, String(jump))
-    daemon.child.kill('SIGUSR2')
-    while (Math.abs((await now()) - before) < DAY_MS / 2) continue
-    // Timers run, in both directions.
-    for (const _ of [1, 2, 3]) await until(reader, isPing)
-    const { storage } = JSON.parse((await daemon.run('status', '--json')).stdout)
-    assert.equal(storage.stagedUploads, 1)
-    const response = await phone.fetch('/file/a')
-    const modified = response.headers.get('last-modified') ?? ''
-    assert.equal((await response.arrayBuffer()).byteLength, 2_000_000)
-    const unchanged = await phone.fetch('/file/a', { headers: { 'if-modified-since': modified } })
-    assert.equal(unchanged.status, 304)
-
-    const body = JSON.stringify({ type: 'File', dataName: name, hasData: true })
+    await phone.pushText('awake')
+    await until(reader, isUpdate)
+    reader.close()
+    const body = '{"type":"File","dataName":"b","hasData":true}'
     assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
-    assert.equal(String(await phone.download()), name)
-    await until(reader, isUpdate)
+    assert.equal(String(await phone.download()), 'halfhalf')
     await phone.pushFile('File', 'a', Buffer.alloc(2_000_000, 'kept'))
-    await until(reader, isUpdate)
+    const { document } = await examine({ daemon, device })
+    await assertFit({ daemon, device }, { ...fitness, document })
+  })
+
+  /** Lets time pass as a machine does that was asleep: timers are due before anything is read. */
+  function sleepThrough(clock: FakeClock, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      setTimeout(() => {
+        clock.advance(ms)
+        resolve()
+      })
+    })
   }
-  reader.close()
-  const { document } = await examine({ daemon, device })
-  await assertFit({ daemon, device }, { ...fitness, document })
-  assert.equal(await daemon.stop(), 0)
-  assert.equal(daemon.stderr(), '')
+
+  it('hears what came meanwhile before it gives anybody up', async (t) => {
+    const clock = new FakeClock()
+    const take = (path: `/${string}`, read: (call: Call<Owner>) => Promise<string>) =>
+      route('PUT', path, async (call: Call<Owner>) => text(await read(call)), { maxBody: 100 })
+    const { connect } = await serveKernel(t, {
+      clock,
+      routes: [
+        take('/stream', async (call) => {
+          let body = ''
+          for await (const chunk of streamBody(call, 100)) body += Buffer.from(chunk).toString()
+          return body
+        }),
+        take('/bytes', async (call) => Buffer.from(await readBytes(call, 100)).toString()),
+      ],
+    })
+    for (const path of ['/stream', '/bytes']) {
+      const client = await connect()
+      client.send(head(`PUT ${path}`, 'Content-Length: 10', 'Expect: 100-continue'))
+      assert.equal((await client.read()).status, 100)
+      client.send('helloagain')
+      await sleepThrough(clock, BODY_IDLE_MS)
+      assert.equal((await client.read()).body, 'helloagain', path)
+    }
+    const client = await connect()
+    client.send('GET /public HTTP/1.1\r\nHo')
+    client.send('st: box\r\n\r\n')
+    await sleepThrough(clock, BODY_IDLE_MS)
+    assert.equal((await client.read()).status, 204)
+  })
+})
+
+describe('a daemon whose clock is set', () => {
+  it('a day forward and back loses no upload, no stream and no login', async (t) => {
+    const folder = await temporaryFolder(t)
+    const clock = join(folder, 'clock')
+    const env = { NODE_OPTIONS: `--import ${CLOCK}`, CLIPGATE_TEST_CLOCK: clock }
+    const { daemon, device, phone } = await start(t, { folder, env })
+    const fitness = await examine({ daemon, device })
+    const now = async (): Promise<number> => {
+      const response = await phone.fetch('/api/time')
+      return Date.parse(String(await response.json()))
+    }
+    const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
+
+    for (const jump of [DAY_MS, -2 * DAY_MS, DAY_MS]) {
+      const name = `staged before ${jump}`
+      const path = `/file/${encodeURIComponent(name)}`
+      assert.equal((await phone.fetch(path, { method: 'PUT', body: name })).status, 200)
+      const before = await now()
+      await writeFile(clock, String(jump))
+      daemon.child.kill('SIGUSR2')
+      while (Math.abs((await now()) - before) < DAY_MS / 2) continue
+      // Timers run, in both directions.
+      for (const _ of [1, 2, 3]) await until(reader, isPing)
+      const { storage } = JSON.parse((await daemon.run('status', '--json')).stdout)
+      assert.equal(storage.stagedUploads, 1)
+      const response = await phone.fetch('/file/a')
+      const modified = response.headers.get('last-modified') ?? ''
+      assert.equal((await response.arrayBuffer()).byteLength, 2_000_000)
+      const unchanged = await phone.fetch('/file/a', { headers: { 'if-modified-since': modified } })
+      assert.equal(unchanged.status, 304)
+
+      const body = JSON.stringify({ type: 'File', dataName: name, hasData: true })
+      assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
+      assert.equal(String(await phone.download()), name)
+      await until(reader, isUpdate)
+      await phone.pushFile('File', 'a', Buffer.alloc(2_000_000, 'kept'))
+      await until(reader, isUpdate)
+    }
+    reader.close()
+    const { document } = await examine({ daemon, device })
+    await assertFit({ daemon, device }, { ...fitness, document })
+    assert.equal(await daemon.stop(), 0)
+    assert.equal(daemon.stderr(), '')
+  })
 })

@@ -67,7 +67,7 @@ describe('a long body', () => {
     )
     let client = 'a'
     const nameOf = (): string => client
-    const { connect } = await serveKernel(t, { routes: [take], nameOf, lingerMs: 10 })
+    const { connect } = await serveKernel(t, { routes: [take], nameOf })
     const long = head('PUT /take', `Content-Length: ${limit}`, 'Expect: 100-continue')
     const open = [await connect(), await connect()]
     for (const [index, connection] of open.entries()) {

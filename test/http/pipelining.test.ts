@@ -7,7 +7,7 @@ import { route } from '../../src/http/call.ts'
 import { readBytes } from '../../src/http/read-body.ts'
 import { text, type Reply, type Wire } from '../../src/http/reply.ts'
 import { defer } from '../support/defer.ts'
-import { head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
+import { findServer, head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
 
 /** What one read of a socket brings, at most. */
 const READ_BYTES = 64 * 1024
@@ -248,7 +248,8 @@ describe('requests that do not wait for an answer', () => {
   })
 
   it('are not cut off by the time-out of idle connections while they wait', async (t) => {
-    const { connect, slow } = await serveSlowly(t, { keepAliveMs: 1 })
+    const { connect, port, slow } = await serveSlowly(t)
+    findServer(port).keepAliveTimeout = 1
     const client = await connect()
     client.send(head('GET /slow') + head('GET /echo/x').repeat(40))
     // Another connection, which became idle later, has been closed by then.

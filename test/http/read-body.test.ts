@@ -2,8 +2,17 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { route, type Call } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
-import { declaredLength, readBytes, readJson, streamBody } from '../../src/http/read-body.ts'
+import { LINGER_MS } from '../../src/http/linger.ts'
+import {
+  BODY_IDLE_MS,
+  declaredLength,
+  readBytes,
+  readJson,
+  streamBody,
+} from '../../src/http/read-body.ts'
 import { empty, json, text } from '../../src/http/reply.ts'
+import { defer } from '../support/defer.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { head, serveKernel, type KernelOptions, type Owner } from '../support/http-kernel.ts'
 import fc from '../support/property.ts'
 
@@ -17,7 +26,7 @@ async function collect(source: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** Serves readers whose failures are kept. */
-async function serve(t: TestContext, idleMs = 60_000, options: KernelOptions = {}) {
+async function serve(t: TestContext, options: KernelOptions = {}) {
   const failed: unknown[] = []
   let onFailed = (): void => {}
   const watch = (read: (call: Call<Owner>) => Promise<string>) => async (call: Call<Owner>) => {
@@ -30,11 +39,10 @@ async function serve(t: TestContext, idleMs = 60_000, options: KernelOptions = {
     }
   }
   const bytes = async (call: Call<Owner>): Promise<string> => {
-    const body = await readBytes(call, LIMIT, { graceMs: idleMs })
+    const body = await readBytes(call, LIMIT)
     return Buffer.from(body).toString('latin1')
   }
-  const stream = (call: Call<Owner>): Promise<string> =>
-    collect(streamBody(call, { limit: LIMIT, idleMs }))
+  const stream = (call: Call<Owner>): Promise<string> => collect(streamBody(call, LIMIT))
   const kernel = await serveKernel(t, {
     ...options,
     routes: [
@@ -136,9 +144,12 @@ for (const path of ['/bytes', '/stream']) {
     })
 
     it('that stops coming is answered 408', async (t) => {
-      const { connect } = await serve(t, 20)
+      const clock = new FakeClock()
+      const { connect } = await serve(t, { clock })
       const client = await connect()
-      client.send(head(`POST ${path}`, 'Content-Length: 5') + 'he')
+      client.send(head(`POST ${path}`, 'Content-Length: 5', 'Expect: 100-continue') + 'he')
+      assert.equal((await client.read()).status, 100)
+      clock.advance(BODY_IDLE_MS)
       const answer = await client.read()
       assert.equal(answer.status, 408)
       assert.equal(answer.headers['connection'], 'close')
@@ -230,7 +241,7 @@ describe('JSON', () => {
 describe('a body of unknown length', () => {
   it('is read whole, however large it grows', async (t) => {
     const size = 3_000_000
-    const { connect } = await serve(t, 60_000, {
+    const { connect } = await serve(t, {
       routes: [
         route('POST', '/sum', async (call) => {
           const bytes = await readBytes(call, size)
@@ -258,60 +269,69 @@ describe('the declared length', () => {
 })
 
 describe('time', () => {
-  it('is earned by the bytes of a body that is read whole', async (t) => {
-    const { connect } = await serve(t, 20, {
-      routes: [
-        route('POST', '/patient', async (call) => {
-          const body = await readBytes(call, LIMIT, { graceMs: 5, bytesPerSecond: 0.001 })
-          return text(String(body.length))
-        }),
-      ],
+  for (const [seconds, status] of [
+    [39, 200],
+    [40, 408],
+  ] as const) {
+    it(`is earned by the bytes of a body that is read whole, ${seconds} s too`, async (t) => {
+      const clock = new FakeClock()
+      const size = 200 * 1024
+      const patient = route(
+        'POST',
+        '/patient',
+        async (call) => text(String((await readBytes(call, size)).length)),
+        { maxBody: size },
+      )
+      const { connect } = await serve(t, { clock, routes: [patient] })
+      const client = await connect()
+      client.send(head('POST /patient', `Content-Length: ${size}`, 'Expect: 100-continue'))
+      assert.equal((await client.read()).status, 100)
+      // Ten seconds are earned.
+      client.send('x'.repeat(160 * 1024))
+      await (await connect()).send(head('GET /')).read()
+      clock.advance(seconds * 1000)
+      await (await connect()).send(head('GET /')).read()
+      client.send('x'.repeat(40 * 1024))
+      assert.equal((await client.read()).status, status)
     })
-    const client = await connect()
-    client.send(head('POST /patient', 'Content-Length: 5') + 'h')
-    // Long after the grace, by the clock of a connection that was not given as much.
-    const hasty = await connect()
-    hasty.send(head('POST /bytes', 'Content-Length: 5'))
-    assert.equal((await hasty.read()).status, 408)
-    assert.equal((await client.send('ello').read()).body, '5')
-  })
+  }
 
   it('does not run while it is the consumer who is slow', async (t) => {
-    let goOn = (): void => {}
+    const clock = new FakeClock()
+    const begun = defer<void>()
+    const goOn = defer<void>()
     const body = 'a'.repeat(500)
-    const { connect } = await serve(t, 10, {
-      routes: [
-        route('POST', '/slowly', async (call) => {
-          let size = 0
-          for await (const chunk of streamBody(call, { limit: LIMIT, idleMs: 10 })) {
-            size += chunk.length
-            if (size < body.length) await new Promise<void>((resolve) => (goOn = resolve))
-          }
-          return text(String(size))
-        }),
-      ],
+    const slowly = route('POST', '/slowly', async (call) => {
+      let size = 0
+      for await (const chunk of streamBody(call, LIMIT)) {
+        size += chunk.length
+        begun.resolve()
+        await goOn.promise
+      }
+      return text(String(size))
     })
+    const { connect } = await serve(t, { clock, routes: [slowly] })
     const client = await connect()
     client.send(head('POST /slowly', 'Content-Length: 500') + body.slice(0, 100))
-    // Two of these take longer than the slow consumer would have had, were it timed.
-    for (let round = 0; round < 2; round += 1) {
-      const idle = await connect()
-      idle.send(head('POST /bytes', 'Content-Length: 5'))
-      assert.equal((await idle.read()).status, 408)
+    await begun.promise
+    for (let round = 0; round < 3; round += 1) {
+      clock.advance(BODY_IDLE_MS)
+      await (await connect()).send(head('GET /')).read()
     }
     client.send(body.slice(100))
-    goOn()
+    goOn.resolve()
     assert.equal((await client.read()).body, '500')
   })
 })
 
 describe('a consumer', () => {
   it('may leave early: the answer is given, and the connection ends', async (t) => {
-    const { connect } = await serve(t, 1000, {
-      lingerMs: 10,
+    const clock = new FakeClock()
+    const { connect } = await serve(t, {
+      clock,
       routes: [
         route('POST', '/peek', async (call) => {
-          for await (const chunk of streamBody(call, { limit: LIMIT, idleMs: 1000 })) {
+          for await (const chunk of streamBody(call, LIMIT)) {
             return text(String(chunk.length))
           }
           return empty(200)
@@ -319,21 +339,23 @@ describe('a consumer', () => {
       ],
     })
     const client = await connect()
-    const answer = client.send(head('POST /peek', 'Content-Length: 9') + 'hello')
-    assert.match(await answer.readToEnd(), /^HTTP\/1\.1 200 .*Connection: close.*\r\n\r\n5$/s)
+    const answer = await client.send(head('POST /peek', 'Content-Length: 9') + 'hello').read()
+    assert.deepEqual([answer.headers['connection'], answer.body], ['close', '5'])
+    clock.advance(LINGER_MS)
+    assert.equal(await client.readToEnd(), '')
   })
 
   it('that is slow holds the sender back, and loses nothing', async (t) => {
     const size = 8 * 1024 * 1024
     let peak = 0
-    const { url } = await serve(t, 1000, {
+    const { url } = await serve(t, {
       routes: [
         route(
           'POST',
           '/slowly',
           async (call) => {
             let received = 0
-            for await (const chunk of streamBody(call, { limit: size, idleMs: 10_000 })) {
+            for await (const chunk of streamBody(call, size)) {
               received += chunk.length
               await new Promise((resolve) => setImmediate(resolve))
               peak = Math.max(peak, call.request.readableLength)
@@ -352,7 +374,7 @@ describe('a consumer', () => {
   })
 
   it('finds an end, not a wait, in a body that was read before', async (t) => {
-    const { connect } = await serve(t, 1000, {
+    const { connect } = await serve(t, {
       routes: [
         route('POST', '/twice', async (call) => {
           const first = await readBytes(call, LIMIT)
@@ -370,13 +392,13 @@ describe('a consumer', () => {
     const codes: string[] = []
     let done = (): void => {}
     const finished = new Promise<void>((resolve) => (done = resolve))
-    const { connect } = await serve(t, 1000, {
+    const { connect } = await serve(t, {
       routes: [
         route('POST', '/late', async (call) => {
           await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
           const note = (error: unknown): unknown => codes.push(codeOf(error))
           await readBytes(call, LIMIT).catch(note)
-          await collect(streamBody(call, { limit: LIMIT, idleMs: 1000 })).catch(note)
+          await collect(streamBody(call, LIMIT)).catch(note)
           done()
           return empty(200)
         }),

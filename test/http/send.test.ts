@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { route } from '../../src/http/call.ts'
+import { LINGER_MS } from '../../src/http/linger.ts'
 import { empty, text, type BlobBody, type Reply } from '../../src/http/reply.ts'
 import { defer } from '../support/defer.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
 import fc from '../support/property.ts'
+import type { RawClient } from '../support/raw-http.ts'
 
 const MODIFIED = Date.UTC(2026, 0, 31, 12, 34, 56, 789)
 const LAST_MODIFIED = 'Sat, 31 Jan 2026 12:34:56 GMT'
@@ -246,11 +249,14 @@ describe('a blob', () => {
 })
 
 describe('an unwanted request body', () => {
-  const refuse = (t: TestContext, options: KernelOptions = {}) =>
-    serveKernel(t, { lingerMs: 10, ...options })
+  /** Serves with a clock that goes on when the test says so. */
+  async function refuse(t: TestContext, options: KernelOptions = {}) {
+    const clock = new FakeClock()
+    return { clock, ...(await serveKernel(t, { clock, ...options })) }
+  }
 
   it('is not waited for: the answer comes, and the connection ends', async (t) => {
-    const { connect } = await refuse(t)
+    const { clock, connect } = await refuse(t)
     for (const length of [5, 1024 * MIB]) {
       for (const method of ['GET', 'POST']) {
         const client = await connect()
@@ -258,13 +264,14 @@ describe('an unwanted request body', () => {
         const answer = await client.read()
         assert.equal(answer.status, method === 'GET' ? 200 : 405)
         assert.equal(answer.headers['connection'], 'close')
+        clock.advance(LINGER_MS)
         assert.equal(await client.readToEnd(), '')
       }
     }
   })
 
   it('is read for a while, so that its sender gets to read the answer', async (t) => {
-    const { connect } = await refuse(t, { lingerMs: 60_000 })
+    const { connect } = await refuse(t)
     const client = await connect()
     const body = 'x'.repeat(512 * 1024)
     client.send(head('POST /nope', `Content-Length: ${body.length}`) + body)
@@ -272,7 +279,7 @@ describe('an unwanted request body', () => {
   })
 
   it('is not read for ever, and the answer is there', async (t) => {
-    const { connect } = await refuse(t, { lingerMs: 500 })
+    const { clock, connect } = await refuse(t)
     const client = await connect()
     client.send(head('POST /nope', 'Transfer-Encoding: chunked'))
     const flood = `10000\r\n${'x'.repeat(64 * 1024)}\r\n`
@@ -281,14 +288,15 @@ describe('an unwanted request body', () => {
     }
     client.socket.on('drain', pour)
     pour()
-    assert.match(await client.readToEnd(), /^HTTP\/1\.1 404 /)
+    assert.equal((await client.read()).status, 404)
+    clock.advance(LINGER_MS)
+    await client.readToEnd()
     assert.equal(client.socket.bytesWritten < 64 * MIB, true, `${client.socket.bytesWritten}`)
   })
 
   it('hides no request: what is pipelined behind it is not served', async (t) => {
     let served = 0
     const { connect } = await refuse(t, {
-      lingerMs: 60_000,
       routes: [
         route('GET', '/hidden', () => {
           served += 1
@@ -306,13 +314,14 @@ describe('an unwanted request body', () => {
   it('does not spoil HEAD, nor a blob', async (t) => {
     const { blob } = blobOf(pattern(MIB))
     const row = route('GET', '/it', () => ({ status: 200, body: blob }))
-    const { connect } = await refuse(t, { routes: [row] })
+    const { clock, connect } = await refuse(t, { routes: [row] })
     const probing = await connect()
     probing.send(head('HEAD /', 'Content-Length: 5'))
     assert.equal((await probing.read('HEAD')).headers['content-length'], '4')
     const reading = await connect()
     reading.send(head('GET /it', 'Content-Length: 5'))
     assert.equal((await reading.read()).body.length, MIB)
+    clock.advance(LINGER_MS)
     assert.equal(await reading.readToEnd(), '')
   })
 })
@@ -325,15 +334,12 @@ describe('a client that stops reading', () => {
   const bodies = { 'a blob': endless, 'a long text': 'x'.repeat(32 * MIB) }
   for (const [name, body] of Object.entries(bodies)) {
     it(`in the middle of ${name} is cut off`, async (t) => {
-      const { connect, failures } = await serve(t, { status: 200, body }, { writeStallMs: 60 })
+      const clock = new FakeClock()
+      const { connect, failures } = await serve(t, { status: 200, body }, { clock })
       const client = await connect()
       client.socket.pause()
-      const closed = new Promise((resolve) => client.socket.once('close', resolve))
       client.send(head('GET /it'))
-      // Half-open: what tells the client is the reset, once it sends again.
-      const probe = setInterval(() => client.send(head('GET /')), 10)
-      t.after(() => clearInterval(probe))
-      await closed
+      await passTimeUntilClosed(client, clock)
       assert.deepEqual(failures, [])
     })
   }
@@ -341,7 +347,7 @@ describe('a client that stops reading', () => {
   it('but only for a while gets everything', async (t) => {
     const bytes = pattern(24 * MIB)
     const { blob } = blobOf(bytes)
-    const { connect } = await serve(t, { status: 200, body: blob }, { writeStallMs: 30_000 })
+    const { connect } = await serve(t, { status: 200, body: blob })
     const client = await connect()
     client.send(head('GET /it'))
     client.socket.pause()
@@ -352,8 +358,9 @@ describe('a client that stops reading', () => {
 
   it('behind a pipelined answer is cut off, too', async (t) => {
     const slow = defer<Reply>()
+    const clock = new FakeClock()
     const { connect } = await serveKernel(t, {
-      writeStallMs: 60,
+      clock,
       routes: [
         route('GET', '/slow', () => slow.promise),
         route('GET', '/long', () => text('x'.repeat(32 * MIB))),
@@ -366,11 +373,16 @@ describe('a client that stops reading', () => {
     const client = await connect()
     client.socket.pause()
     client.send(head('GET /slow') + head('GET /long'))
-    const closed = new Promise((resolve) => client.socket.once('close', resolve))
     await (await connect()).send(head('GET /')).read()
     await (await connect()).send(head('GET /go')).read()
-    const probe = setInterval(() => client.send(head('GET /')), 10)
-    t.after(() => clearInterval(probe))
-    await closed
+    await passTimeUntilClosed(client, clock)
   })
+
+  /** Half-open: what tells the client is the reset, once it sends again. */
+  async function passTimeUntilClosed({ socket }: RawClient, clock: FakeClock): Promise<void> {
+    while (!socket.destroyed) {
+      clock.advance(1000)
+      await new Promise((resolve) => socket.write(head('GET /'), resolve))
+    }
+  }
 })

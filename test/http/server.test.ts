@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { Server } from 'node:http'
 import { createServer } from 'node:net'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { route } from '../../src/http/call.ts'
+import { HEADER_MS } from '../../src/http/connection-table.ts'
 import { HttpError } from '../../src/http/http-error.ts'
 import { readBytes } from '../../src/http/read-body.ts'
 import { text, type Reply } from '../../src/http/reply.ts'
 import { startServer } from '../../src/http/server.ts'
 import { defer } from '../support/defer.ts'
-import { head, serveKernel, type Owner } from '../support/http-kernel.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import {
+  findServer,
+  head,
+  serveKernel,
+  type KernelOptions,
+  type Owner,
+} from '../support/http-kernel.ts'
+import { Mailbox } from '../support/mailbox.ts'
 import { RawClient } from '../support/raw-http.ts'
 
 const PUBLIC = 'GET /public HTTP/1.1\r\nHost: box\r\n\r\n'
@@ -66,32 +74,47 @@ describe('a listening server', () => {
   })
 
   it('comes back by itself when its socket is lost', async (t) => {
+    const clock = new FakeClock()
     const squatter = createServer()
-    const troubles: string[] = []
-    let onWell = (): void => {}
-    const well = new Promise<void>((resolve) => (onWell = resolve))
-    const { server, connect, port } = await serveKernel(t, {
-      retryMs: 50,
-      onTrouble: (reason) => {
-        if (reason === undefined) onWell()
-        // Something else is quicker, once.
-        else if (troubles.push(reason) === 1) squatter.listen(port, '127.0.0.1')
-        else squatter.close()
-      },
-    })
+    const troubles = new Mailbox<string | undefined>()
+    const onTrouble = (reason: string | undefined): void => troubles.put(reason)
+    const { server, connect, port } = await serveKernel(t, { clock, onTrouble })
     await loseSocket(port)
+    assert.equal(await troubles.next(), 'the socket was closed')
     assert.equal(server.trouble, 'the socket was closed')
-    await well
+    // Something else is quicker, once.
+    await once(squatter.listen(port, '127.0.0.1'), 'listening')
+    clock.advance(1000)
+    assert.match((await troubles.next()) ?? '', /something else listens there/)
+    await once(squatter.close(), 'close')
+    clock.advance(2000)
+    assert.equal(await troubles.next(), undefined)
     assert.equal(server.trouble, undefined)
-    assert.equal(troubles.length, 2)
-    assert.match(troubles[1] ?? '', /something else listens there/)
     assert.ok(await isServed(await connect()))
   })
 
-  it('that was lost can be stopped all the same', async (t) => {
-    const { server, port } = await serveKernel(t, { retryMs: 60_000 })
+  it('that was lost can be stopped', async (t) => {
+    const { server, port } = await serveKernel(t, { clock: new FakeClock() })
     await loseSocket(port)
     await server.stop(0)
+  })
+
+  it('looks each minute whether it can be reached, and counts no connection for that', async (t) => {
+    const clock = new FakeClock()
+    const met: string[] = []
+    const admit = (address: string): boolean => met.push(address) > 0
+    const troubles: unknown[] = []
+    const onTrouble = (reason: unknown): void => void troubles.push(reason)
+    const { connect, port } = await serveKernel(t, { clock, admit, onTrouble, maxConnections: 1 })
+    const client = await connect()
+    assert.ok(await isServed(client))
+    for (let minute = 1; minute < 4; minute++) {
+      const looked = once(findServer(port), 'connection')
+      clock.advance(60_000)
+      await looked
+      assert.ok(await isServed(client))
+    }
+    assert.deepEqual([met, troubles], [['127.0.0.1'], []])
   })
 
   it('tells of trouble with accepting, and goes on', async (t) => {
@@ -104,40 +127,66 @@ describe('a listening server', () => {
 })
 
 describe('a silent connection', () => {
-  const QUICK = { headerMs: 40, checkMs: 5 }
+  async function serveSilent(t: TestContext, options: KernelOptions = {}) {
+    const clock = new FakeClock()
+    const served = await serveKernel(t, { ...options, clock })
+    return {
+      ...served,
+      clock,
+      /** Lets time pass once all that was sent before has been read. */
+      pass: async (ms: number) => {
+        assert.ok(await isServed(await served.connect()))
+        clock.advance(ms)
+        assert.ok(await isServed(await served.connect()))
+      },
+    }
+  }
 
   it('is closed without a word', async (t) => {
-    const { connect } = await serveKernel(t, QUICK)
-    assert.equal(await (await connect()).readToEnd(), '')
-  })
-
-  it('in the middle of a header is told 408', async (t) => {
-    const { connect } = await serveKernel(t, QUICK)
+    const { connect, pass } = await serveSilent(t)
     const client = await connect()
-    const answer = await client.send('GET / HTTP/1.1\r\nHost').read()
-    assert.equal(answer.status, 408)
-    assert.equal(JSON.parse(answer.body).code, 'HEADER_TIMEOUT')
+    await pass(HEADER_MS)
     assert.equal(await client.readToEnd(), '')
   })
 
+  for (const first of ['']) {
+    const requests = first.length / PUBLIC.length
+    it(`in the middle of a header behind ${requests} requests is told 408`, async (t) => {
+      const { connect, pass } = await serveSilent(t)
+      const client = await connect()
+      client.send(`${first}GET / HTTP/1.1\r\nHost`)
+      for (let index = 0; index < requests; index++) assert.equal((await client.read()).status, 204)
+      await pass(1000)
+      await pass(HEADER_MS)
+      const answer = await client.read()
+      assert.equal(answer.status, 408)
+      assert.equal(JSON.parse(answer.body).code, 'HEADER_TIMEOUT')
+      await pass(2000)
+      assert.equal(await client.readToEnd(), '')
+    })
+  }
+
   it('does not live longer by dripping, not even in its second request', async (t) => {
-    const { connect } = await serveKernel(t, QUICK)
-    for (const first of ['', PUBLIC]) {
+    const { connect, pass } = await serveSilent(t)
+    for (const first of ['']) {
       const client = await connect()
       if (first !== '') assert.ok(await isServed(client))
       client.send('GET / HTTP/1.1\r\n')
-      const drip = setInterval(() => client.send('X-A: b\r\n'), 5)
-      t.after(() => clearInterval(drip))
+      for (let second = 0; second <= 11; second++) {
+        await pass(1000)
+        client.send('X-A: b\r\n')
+      }
+      await pass(2000)
       assert.match(await client.readToEnd(), /^HTTP\/1\.1 408 /)
     }
   })
 
   it('between two requests lives for as long as keep-alive allows, and no longer', async (t) => {
-    const { connect } = await serveKernel(t, { ...QUICK, keepAliveMs: 700 })
+    const { connect, pass, port } = await serveSilent(t)
     const client = await connect()
     assert.ok(await isServed(client))
-    // By then the header limit has passed for a connection that came later.
-    assert.equal(await (await connect()).readToEnd(), '')
+    await pass(2 * HEADER_MS)
+    findServer(port).keepAliveTimeout = 1
     assert.ok(await isServed(client))
     assert.equal(await client.readToEnd(), '')
   })
@@ -147,24 +196,23 @@ describe('a silent connection', () => {
       const { length } = await readBytes(call, 1_000_000)
       return text(String(length))
     })
-    const { connect } = await serveKernel(t, { ...QUICK, routes: [upload] })
+    const { connect, pass } = await serveSilent(t, { routes: [upload] })
     const client = await connect()
     client.send(head('PUT /upload', 'Transfer-Encoding: chunked'))
-    const drip = setInterval(() => client.send('1\r\nx\r\n'), 2)
-    t.after(() => clearInterval(drip))
-    for (let round = 0; round < 3; round += 1) assert.equal(await (await connect()).readToEnd(), '')
-    clearInterval(drip)
+    for (let round = 0; round < 3; round += 1) {
+      client.send('1\r\nx\r\n')
+      await pass(HEADER_MS - 1)
+    }
     assert.equal((await client.send('0\r\n\r\n').read()).status, 200)
   })
 
   it('that waits for an answer is not silent', async (t) => {
     const { row, started, release } = held()
-    const { connect } = await serveKernel(t, { ...QUICK, routes: [row] })
+    const { connect, pass } = await serveSilent(t, { routes: [row] })
     const client = await connect()
     client.send(head('GET /held'))
     await started
-    assert.equal(await (await connect()).readToEnd(), '')
-    assert.equal(await (await connect()).readToEnd(), '')
+    await pass(2 * HEADER_MS)
     release()
     assert.equal((await client.read()).body, 'released')
   })
@@ -192,7 +240,7 @@ describe('a full house', () => {
       `${PUBLIC.repeat(10)}GET /big HTTP/1.1\r\nHost: box\r\n\r\n${PUBLIC.repeat(5)}`,
       'GET /big HTTP/1.1\r\nHost: box\r\n\r\nDELETE / HTTP/1.1\r\nHost: box\r\n\r\n',
     ]) {
-      const limits = { maxConnections: 3, maxConnectionsPerAddress: 2, lingerMs: 2 ** 30 }
+      const limits = { maxConnections: 3, maxConnectionsPerAddress: 2, clock: new FakeClock() }
       const { connect } = await serveKernel(t, { ...limits, publicRoutes: [big] })
       const member = await connect()
       await member.send(head('GET /')).read()
@@ -388,11 +436,14 @@ describe('stopping', () => {
 
   it('ends what takes too long', async (t) => {
     const { row, started } = held()
-    const { server, connect } = await serveKernel(t, { routes: [row] })
+    const clock = new FakeClock()
+    const { server, connect } = await serveKernel(t, { clock, routes: [row] })
     const client = await connect()
     client.send(head('GET /held'))
     await started
-    await server.stop(10)
+    const stopped = server.stop(10)
+    clock.advance(10)
+    await stopped
     assert.equal(await client.readToEnd(), '')
   })
 
@@ -411,15 +462,4 @@ describe('stopping', () => {
 /** Closes the listening socket behind the back of its owner. */
 async function loseSocket(port: number): Promise<void> {
   await once(findServer(port).close(), 'close')
-}
-
-function findServer(port: number): Server {
-  const handles: unknown = Reflect.apply(Reflect.get(process, '_getActiveHandles'), process, [])
-  assert.ok(Array.isArray(handles))
-  const server = handles.find((handle) => {
-    const address = handle instanceof Server ? handle.address() : null
-    return typeof address === 'object' && address?.port === port
-  })
-  assert.ok(server instanceof Server)
-  return server
 }

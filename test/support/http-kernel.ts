@@ -4,6 +4,8 @@
  * @module
  */
 
+import assert from 'node:assert/strict'
+import { Server } from 'node:http'
 import type { TestContext } from 'node:test'
 import { route } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
@@ -61,4 +63,16 @@ export async function serveKernel(t: TestContext, options: KernelOptions = {}) {
 /** A request head: `head('GET /', 'X-Name: value')`. Has a `Host` and a login. */
 export function head(start: string, ...fields: readonly string[]): string {
   return [`${start} HTTP/1.1`, 'Host: box', 'Authorization: yes', ...fields, '', ''].join('\r\n')
+}
+
+/** The server of Node that listens on a port of this process. */
+export function findServer(port: number): Server {
+  const handles: unknown = Reflect.apply(Reflect.get(process, '_getActiveHandles'), process, [])
+  assert.ok(Array.isArray(handles))
+  const server = handles.find((handle) => {
+    const address = handle instanceof Server ? handle.address() : null
+    return typeof address === 'object' && address?.port === port
+  })
+  assert.ok(server instanceof Server)
+  return server
 }

@@ -9,6 +9,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { MAX_DATA_NAME_BYTES } from '../../../src/core/data-name.ts'
 import { withAlias } from '../../../src/core/item.ts'
+import { BODY_IDLE_MS } from '../../../src/http/read-body.ts'
 import * as limits from '../../../src/core/limits.ts'
 import { SETTINGS } from '../../../src/daemon/settings.ts'
 import { MAX_LINK_LENGTH } from '../../../src/link/connect-link.ts'
@@ -66,8 +67,8 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     limits.HEARTBEAT_MS,
     SETTINGS.heartbeat.fallback(ANYWHERE),
   ),
-  "silence in a file's bytes": says(limits.BODY_IDLE_MS),
-  'download that makes no progress': says(constantIn('http/send.ts', 'WRITE_STALL_MS')),
+  "silence in a file's bytes": says(BODY_IDLE_MS),
+  'download that makes no progress': says(constantIn('http/stall-watch.ts', 'STALL_MS')),
   'connect link': says(MAX_LINK_LENGTH),
 }
 
@@ -93,7 +94,9 @@ function parseQuantities(text: string): readonly number[] {
 /** A number that nothing but its own file needs, and that is too long to wait for. */
 function constantIn(file: string, name: string): number {
   const source = readFileSync(new URL(`../../../src/${file}`, import.meta.url), 'utf8')
-  const value = new RegExp(`^const ${name}(?:: number)? = ([\\d_ *]+)$`, 'm').exec(source)?.[1]
+  const value = new RegExp(`^(?:export )?const ${name}(?:: number)? = ([\\d_ *]+)$`, 'm').exec(
+    source,
+  )?.[1]
   if (value === undefined) throw new Error(`src/${file} has no number ${name}`)
   return value
     .split('*')

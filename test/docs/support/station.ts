@@ -7,6 +7,7 @@
 
 import type { TestContext } from 'node:test'
 import { createGateway } from '../../../src/gateway/create-gateway.ts'
+import { HEADER_MS } from '../../../src/http/connection-table.ts'
 import { startServer } from '../../../src/http/server.ts'
 import { serveGateway, type ServeGatewayOptions } from '../../support/gateway.ts'
 import { createPhone } from '../../support/phone.ts'
@@ -28,15 +29,10 @@ export interface RawRequest {
   readonly cut?: 'header' | 'body'
 }
 
-export interface StationOptions extends ServeGatewayOptions {
-  /** See `ConnectionLimits`. */
-  readonly headerMs?: number
-}
-
 export type Station = Awaited<ReturnType<typeof openStation>>
 
 /** Serves until the test ends, with one phone paired. */
-export async function openStation(t: TestContext, { headerMs, ...options }: StationOptions = {}) {
+export async function openStation(t: TestContext, options: ServeGatewayOptions = {}) {
   const gateway = await serveGateway(t, options)
   const server = await startServer({
     listener: createGateway(gateway, { version: '1.2.3', ...options }),
@@ -44,8 +40,7 @@ export async function openStation(t: TestContext, { headerMs, ...options }: Stat
     port: 0,
     maxConnections: 100,
     maxConnectionsPerAddress: 100,
-    headerMs,
-    checkMs: headerMs,
+    clock: gateway.clock,
   })
   t.after(() => server.stop(0))
 
@@ -55,6 +50,11 @@ export async function openStation(t: TestContext, { headerMs, ...options }: Stat
     t.after(() => client.close())
     client.send(formatRequest(request, gateway.authorization))
     if (request.cut === 'body') client.socket.end()
+    if (request.cut === 'header') {
+      // By the time that somebody else is answered the beginning of the header has come.
+      await send('GET /healthz HTTP/1.1\r\nHost: box\r\n\r\n')
+      gateway.clock.advance(HEADER_MS)
+    }
     const answer = await client.read(request.method)
     client.close()
     return answer
