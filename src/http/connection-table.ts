@@ -177,7 +177,8 @@ export class ConnectionTable {
     const { socket, requests } = connection
     if (connection.isBusy || connection.isClosing) return
     if (requests !== entry.requests) {
-      entry.headerSince = undefined
+      // A header may have begun in the read that brought the requests before it.
+      entry.headerSince = hasBegunMessage(socket) ? now : undefined
       entry.requests = requests
       connection.forgetAnswers()
     } else if (socket.bytesRead !== entry.bytes) {
@@ -188,6 +189,17 @@ export class ConnectionTable {
     if (socket.bytesRead === 0) socket.destroy()
     else refuseSocket(socket, new HttpError('HEADER_TIMEOUT'), this.#clock)
   }
+}
+
+/**
+ * Whether the parser is within a request. No event tells, and only the parser knows it; Node itself
+ * asks it in the same way for its own time limits.
+ */
+function hasBegunMessage(socket: Socket): boolean {
+  const parser: unknown = Reflect.get(socket, 'parser')
+  if (typeof parser !== 'object' || parser === null || !('duration' in parser)) return false
+  const { duration } = parser
+  return typeof duration === 'function' && Number(duration.call(parser)) > 0
 }
 
 /** Who has to answer for a connection: whoever has logged in, or the address of a stranger. */

@@ -149,7 +149,7 @@ describe('a silent connection', () => {
     assert.equal(await client.readToEnd(), '')
   })
 
-  for (const first of ['']) {
+  for (const first of ['', PUBLIC, PUBLIC + PUBLIC]) {
     const requests = first.length / PUBLIC.length
     it(`in the middle of a header behind ${requests} requests is told 408`, async (t) => {
       const { connect, pass } = await serveSilent(t)
@@ -168,7 +168,7 @@ describe('a silent connection', () => {
 
   it('does not live longer by dripping, not even in its second request', async (t) => {
     const { connect, pass } = await serveSilent(t)
-    for (const first of ['']) {
+    for (const first of ['', PUBLIC]) {
       const client = await connect()
       if (first !== '') assert.ok(await isServed(client))
       client.send('GET / HTTP/1.1\r\n')
