@@ -70,8 +70,12 @@ export async function readMultipartForm(
     maxFieldsBytes: maxMetadataBytes,
   })
   for await (const part of parts) {
-    if (isFile(part)) await takeFile(part)
-    else if (fields.wants(part.name)) {
+    if (isFile(part)) {
+      body.takeTime()
+      await takeFile(part)
+      // What follows holds up the file, which takes room.
+      body.hurry()
+    } else if (fields.wants(part.name)) {
       const field = { ...part, bytes: held(call, part.bytes, maxMetadataBytes) }
       fields.add(part.name, await readField(field, maxMetadataBytes))
     }

@@ -103,23 +103,56 @@ export function parseJson(bytes: Uint8Array): unknown {
  * @throws {HttpError} `BODY_TOO_LARGE` as soon as the bytes pass the limit, `BODY_TIMEOUT`,
  *   `INCOMPLETE_BODY` when the client left.
  */
-export async function* streamBody(call: BodyCall, limit: number): AsyncGenerator<Uint8Array, void> {
-  const inbox = new BodyInbox(call, limit)
-  const timer = afterWhatCame(call.clock, BODY_IDLE_MS, () => {
-    // Waiting for the consumer is not idle.
-    if (inbox.isAwaited) inbox.fail(new HttpError('BODY_TIMEOUT'))
-    else timer.refresh()
-  })
-  inbox.onProgress = () => timer.refresh()
-  try {
-    for (;;) {
-      const chunk = await inbox.next()
-      if (chunk === undefined) return
-      yield chunk
+export function streamBody(call: BodyCall, limit: number): StreamedBody {
+  return new StreamedBody(call, limit)
+}
+
+/** A body that is read as it comes. To be iterated once. */
+export class StreamedBody implements AsyncIterable<Uint8Array> {
+  readonly #call: BodyCall
+  readonly #limit: number
+  #inbox: BodyInbox | undefined
+  #deadline: SilenceTimer | undefined
+
+  constructor(call: BodyCall, limit: number) {
+    this.#call = call
+    this.#limit = limit
+  }
+
+  /**
+   * From now on until {@link takeTime}, the body has as much time as one that is read whole. While
+   * iterating, `BODY_TIMEOUT` is thrown then.
+   */
+  hurry(): void {
+    this.#deadline?.cancel()
+    if (this.#inbox !== undefined) this.#deadline = limitTime(this.#inbox, this.#call.clock)
+  }
+
+  /** From now on the body may come as slowly as it likes, but not stop. */
+  takeTime(): void {
+    this.#deadline?.cancel()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    const inbox = new BodyInbox(this.#call, this.#limit)
+    this.#inbox = inbox
+    const timer = afterWhatCame(this.#call.clock, BODY_IDLE_MS, () => {
+      // Waiting for the consumer is not idle.
+      if (inbox.isAwaited) inbox.fail(new HttpError('BODY_TIMEOUT'))
+      else timer.refresh()
+    })
+    inbox.onProgress = () => timer.refresh()
+    try {
+      for (;;) {
+        const chunk = await inbox.next()
+        if (chunk === undefined) return
+        yield chunk
+      }
+    } finally {
+      timer.cancel()
+      this.#deadline?.cancel()
+      inbox.close()
     }
-  } finally {
-    timer.cancel()
-    inbox.close()
   }
 }
 

@@ -51,6 +51,23 @@ async function serveSlowly(t: TestContext) {
   return { ...at, arrived, begin }
 }
 
+describe('what follows a file in a form', () => {
+  it('has no longer than other bodies, however steadily it drips', async (t) => {
+    const { clock, begin, memory, blobs, phone } = await serveSlowly(t)
+    const client = await begin(UPLOADS[1], 10_000)
+    client.send(`${FIELD_HEAD}"hash"\r\n\r\n`)
+    for (let drips = 0; drips < 4; drips++) {
+      // By the time that somebody else is answered the last drip has come.
+      await phone.fetch('/api/time')
+      clock.advance(BODY_IDLE_MS / 4)
+      client.send('y')
+    }
+    const answer = await client.read()
+    assert.equal(JSON.parse(answer.body).code, 'BODY_TIMEOUT')
+    assert.deepEqual([answer.status, memory.count, blobs.count], [408, 0, 0])
+  })
+})
+
 for (const upload of UPLOADS) {
   const { line, before, after } = upload
   describe(`${line} of which a byte comes now and then`, () => {
