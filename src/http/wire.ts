@@ -15,7 +15,9 @@ export class LiveWire implements Wire {
   readonly #connection: Connection
   #forget: (() => void) | undefined = undefined
 
-  constructor({ response, connection }: Exchange) {
+  constructor({ request, response, connection }: Exchange) {
+    // Nobody reads the fields of the request any more, and the stream may live for days.
+    request.rawHeaders.length = 0
     this.#response = response
     this.#connection = connection
     connection.isLive = true
