@@ -2,8 +2,7 @@
  * Turns endpoint tables into a `node:http` listener: each request gets exactly one answer, and the
  * checks come in the order of the contract.
  *
- * What is public is a table of its own, looked into before anything else; nothing in the other
- * table can be reached without a principal.
+ * Nothing can be reached without a principal but what stands in the table of public routes.
  *
  * @module
  */
@@ -87,8 +86,7 @@ export function createListener<Principal>(options: ListenerOptions<Principal>): 
 
 class Kernel<Principal> {
   readonly logins = new Logins()
-  readonly #public: Router<undefined>
-  readonly #private: Router<Principal>
+  readonly #router: Router
   readonly #authenticate: ListenerOptions<Principal>['authenticate']
   readonly #recheck: (principal: Principal) => void
   readonly #nameOf: (principal: Principal) => string
@@ -101,8 +99,7 @@ class Kernel<Principal> {
   readonly #waiting = new WaitingRequests()
 
   constructor(options: ListenerOptions<Principal>) {
-    this.#public = new Router(options.publicRoutes)
-    this.#private = new Router(options.routes)
+    this.#router = new Router(options.routes, options.publicRoutes)
     this.#authenticate = options.authenticate
     this.#recheck = options.recheck ?? (() => {})
     this.#nameOf = options.nameOf ?? (() => '')
@@ -151,48 +148,42 @@ class Kernel<Principal> {
 
     // Most targets are a literal path as it stands in a table: nothing to take apart.
     const target = request.url ?? ''
-    const probe = this.#public.matchLiteral(target)
-    if (probe !== undefined) {
-      exchange.path = target
-      return this.#handle(exchange, probe)
-    }
-    const literal = this.#private.matchLiteral(target)
-    if (literal !== undefined) {
-      exchange.path = target
-    } else {
+    let match = this.#router.matchLiteral(target)
+    if (match === undefined) {
       exchange.setTarget(parseTarget(exchange.method, target))
-      const open = this.#public.match(exchange.path)
-      if (open !== undefined) return this.#handle(exchange, open)
+      match = this.#router.match(exchange.path)
+    } else {
+      exchange.path = target
     }
+    if (match?.resource.isPublic === true) return this.#handle(exchange, match)
 
     if (this.#isDraining()) throw new HttpError('DRAINING')
     const principal = this.#authenticate(exchange)
     return principal instanceof Promise
       ? exchange.connection.takeInHand(principal).then((found) => {
           this.#recheck(found)
-          return this.#serveTo(found, exchange, literal)
+          return this.#serveTo(found, exchange, match)
         })
-      : this.#serveTo(principal, exchange, literal)
+      : this.#serveTo(principal, exchange, match)
   }
 
   #serveTo(
     principal: Principal,
     exchange: Exchange,
-    literal: Match<Principal> | undefined,
+    match: Match | undefined,
   ): void | Promise<void> {
     exchange.principal = principal
     exchange.client = this.#nameOf(principal)
     exchange.connection.client = exchange.client
     this.logins.note(exchange.client, exchange)
     this.#refuseForeignPages(exchange)
-    const match = literal ?? this.#private.match(exchange.path)
     if (match === undefined) {
       throw new HttpError(decodeSegments(exchange.path) === undefined ? 'BAD_PATH' : 'NOT_FOUND')
     }
     return this.#handle(exchange, match)
   }
 
-  #handle<P>(exchange: Exchange, { resource, params }: Match<P>): void | Promise<void> {
+  #handle(exchange: Exchange, { resource, params }: Match): void | Promise<void> {
     const row = resource.methods.get(exchange.method)
     if (row === undefined) {
       throw new HttpError('METHOD_NOT_ALLOWED', { headers: ['Allow', resource.allow] })
@@ -219,9 +210,19 @@ class Kernel<Principal> {
       // Once headers are on the wire, all that is left is to break the promise visibly.
       if (response.headersSent) response.destroy()
       else void this.#send(exchange, problemReply(error, id))
-    } catch {
-      // Whatever it was, it was on the way to telling somebody about an error before it.
+    } catch (cause) {
+      // It was on the way to telling the client about an error before it.
       response.destroy()
+      this.#reportLast(cause)
+    }
+  }
+
+  /** Reports what failed on the way to telling the client about a failure. */
+  #reportLast(cause: unknown): void {
+    try {
+      this.#onFailure(new HttpError('INTERNAL', { cause }), randomBytes(6).toString('hex'))
+    } catch {
+      // It is the report that fails: nobody is left to be told.
     }
   }
 

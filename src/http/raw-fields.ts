@@ -9,31 +9,17 @@
 export type RawFields = readonly string[]
 
 /** Fields that decide whether there is a body, what it is, and what becomes of the connection. */
-const DECISIVE: ReadonlySet<string> = new Set([
-  'content-encoding',
-  'content-length',
-  'content-range',
-  'expect',
-  'transfer-encoding',
-  'upgrade',
-])
+const DECISIVE = /^(?:content-(?:encoding|length|range)|expect|if-.*|transfer-encoding|upgrade)$/i
 
 /** Whether a request says of itself more than what it asks for: it has such a field, or a condition. */
 export function hasDecisiveFields(fields: RawFields): boolean {
   for (let index = 0; index < fields.length; index += 2) {
-    const name = fields[index] ?? ''
-    // Their first letters: few other names begin so, and need not be put in small letters.
-    const first = name.charCodeAt(0) | 0x20
-    if (first !== C && first !== E && first !== I && first !== T && first !== U) continue
-    const small = name.toLowerCase()
-    if (small.startsWith('if-') || DECISIVE.has(small)) return true
+    if (DECISIVE.test(fields[index] ?? '')) return true
   }
   return false
 }
 
-const [C = 0, E = 0, I = 0, T = 0, U = 0] = Buffer.from('ceitu')
-
-/** The value of the first field of a name, which is given in small letters. */
+/** The value of the first field of a name, which is given in lower case. */
 export function findField(fields: RawFields, name: string): string | undefined {
   for (let index = 0; index < fields.length; index += 2) {
     const other = fields[index]
@@ -42,7 +28,7 @@ export function findField(fields: RawFields, name: string): string | undefined {
   return undefined
 }
 
-/** How many fields have a name, which is given in small letters. */
+/** How many fields have a name, which is given in lower case. */
 export function countFields(fields: RawFields, name: string): number {
   let count = 0
   for (let index = 0; index < fields.length; index += 2) {

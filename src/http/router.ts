@@ -9,34 +9,37 @@
 import type { Route } from './call.ts'
 import { decodeSegments } from './target.ts'
 
-interface Segmented {
-  readonly segments: readonly string[]
-}
-
 /** Everything that stands at one path. */
-export interface Resource<Principal> extends Segmented {
-  readonly methods: ReadonlyMap<string, Route<Principal>>
+export interface Resource {
+  readonly segments: readonly string[]
+  readonly methods: ReadonlyMap<string, Route<never>>
   /** For the `Allow` header. */
   readonly allow: string
+  /** Answered to anybody. */
+  readonly isPublic: boolean
 }
 
 /** What a path led to. */
-export interface Match<Principal> {
-  readonly resource: Resource<Principal>
+export interface Match {
+  readonly resource: Resource
   readonly params: Readonly<Record<string, string>>
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({})
 
 /** An endpoint table, compiled. */
-export class Router<Principal> {
-  readonly #literal = new Map<string, Match<Principal>>()
-  readonly #all: readonly Resource<Principal>[]
+export class Router {
+  readonly #literal = new Map<string, Match>()
+  readonly #all: readonly Resource[]
 
-  constructor(routes: readonly Route<Principal>[]) {
-    const resources = new Map<string, Map<string, Route<Principal>>>()
-    for (const row of routes) {
-      const methods = resources.get(row.pattern) ?? new Map<string, Route<Principal>>()
+  /** @throws {Error} When two rows are about the same thing, or one path is public and private. */
+  constructor(routes: readonly Route<never>[], publicRoutes: readonly Route<never>[] = []) {
+    const open = new Set(publicRoutes.map(({ pattern }) => pattern))
+    const mixed = routes.find(({ pattern }) => open.has(pattern))
+    if (mixed !== undefined) throw new Error(`${mixed.pattern} is public and private`)
+    const resources = new Map<string, Map<string, Route<never>>>()
+    for (const row of [...publicRoutes, ...routes]) {
+      const methods = resources.get(row.pattern) ?? new Map<string, Route<never>>()
       if (methods.has(row.method)) throw new Error(`Two routes for ${row.method} ${row.pattern}`)
       resources.set(row.pattern, methods.set(row.method, row))
     }
@@ -46,10 +49,11 @@ export class Router<Principal> {
     }
     this.#all = [...resources]
       .map(
-        ([pattern, methods]): Resource<Principal> => ({
+        ([pattern, methods]): Resource => ({
           segments: pattern.slice(1).split('/'),
           methods,
           allow: [...methods.keys()].join(', '),
+          isPublic: open.has(pattern),
         }),
       )
       .sort(literalsFirst)
@@ -63,12 +67,12 @@ export class Router<Principal> {
    * The resource at a path that needs neither normalising nor decoding, if it is one; a cheap
    * first question.
    */
-  matchLiteral(path: string): Match<Principal> | undefined {
+  matchLiteral(path: string): Match | undefined {
     return this.#literal.get(path)
   }
 
   /** @param path Normalised, still percent-encoded. */
-  match(path: string): Match<Principal> | undefined {
+  match(path: string): Match | undefined {
     const literal = this.#literal.get(path)
     if (literal !== undefined) return literal
     const segments = decodeSegments(path)
@@ -101,9 +105,10 @@ function readParams(
 }
 
 /** Orders patterns of one length so that the first that fits is the most literal one. */
-function literalsFirst(a: Segmented, b: Segmented): number {
+function literalsFirst(a: Resource, b: Resource): number {
   const differing = a.segments.findIndex(
     (segment, index) => isParameter(segment) !== isParameter(b.segments[index] ?? ''),
   )
-  return differing === -1 ? 0 : Number(isParameter(a.segments[differing] ?? '')) * 2 - 1
+  if (differing === -1) return 0
+  return isParameter(a.segments[differing] ?? '') ? 1 : -1
 }

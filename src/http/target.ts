@@ -25,14 +25,8 @@ const MALFORMED: Target = { path: '/%', search: '', authority: undefined }
 
 /** Whether `text` is `host` or `host:port`: no list, no user, no path. */
 export function isAuthority(text: string): boolean {
-  if (text === lastAuthority) return true
-  if (!AUTHORITY.test(text)) return false
-  lastAuthority = text
-  return true
+  return AUTHORITY.test(text)
 }
-
-/** Clients of one server call it by one name, most of the time. */
-let lastAuthority: string | undefined
 
 /** Takes a request target apart. Never throws. */
 export function parseTarget(method: string, target: string): Target {

@@ -8,7 +8,7 @@ function row(method: string, pattern: string): Route {
   return route(method, pattern, () => empty(200))
 }
 
-function find(router: Router<unknown>, path: string): string | undefined {
+function find(router: Router, path: string): string | undefined {
   const match = router.match(path)
   return match && `/${match.resource.segments.join('/')} ${JSON.stringify(match.params)}`
 }
@@ -69,5 +69,6 @@ describe('an endpoint table', () => {
 
   it('cannot be made with two rows for the same thing', () => {
     assert.throws(() => new Router([row('GET', '/a'), row('GET', '/a')]), /GET \/a/)
+    assert.throws(() => new Router([row('GET', '/a')], [row('PUT', '/a')]), /\/a is public/)
   })
 })
