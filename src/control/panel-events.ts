@@ -7,7 +7,7 @@
  */
 
 import { HEARTBEAT_MS } from '../core/limits.ts'
-import { EventStream } from '../http/event-stream.ts'
+import { EventStreamList } from '../http/event-stream-list.ts'
 import type { Wire } from '../http/reply.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
@@ -23,6 +23,9 @@ const MIN_PAUSE_MS = 250
 /** Windows of one person; one more ends the oldest. */
 const MAX_STREAMS = 8
 
+/** All streams are the owner's. */
+const OWNER = 'owner'
+
 const NOTHING: Uint8Array = new Uint8Array()
 
 export interface PanelEventsDeps {
@@ -36,9 +39,7 @@ export class PanelEvents {
   readonly #deps: PanelEventsDeps
   /** Readings and what is sent of them come in one order. */
   readonly #queue = new SerialQueue()
-  /** Oldest first. */
-  #open: readonly EventStream[] = []
-  #cancelBeat: (() => void) | undefined
+  readonly #streams: EventStreamList
   #unsubscribe: (() => void) | undefined
   #cancelSend: (() => void) | undefined
   /** A reading for all streams waits for its turn; it will find what has changed until then. */
@@ -47,32 +48,29 @@ export class PanelEvents {
   #nextAt = Number.NEGATIVE_INFINITY
   /** What all streams were sent last. */
   #sent: string | undefined
-  #isClosed = false
 
   constructor(deps: PanelEventsDeps) {
     this.#deps = deps
+    this.#streams = new EventStreamList({
+      clock: deps.clock,
+      heartbeatMs: HEARTBEAT_MS,
+      maxPerOwner: MAX_STREAMS,
+      // The frame before it holds everything.
+      resync: () => NOTHING,
+      onCount: () => this.#onCount(),
+      // The free space is nothing that anybody hears of.
+      onBeat: () => this.#sendSoon(),
+    })
   }
 
   /** Opens a stream, and sends the state on it. */
   open(wire: Wire): void {
-    if (this.#isClosed) {
-      wire.end()
-      return
-    }
-    const stream = new EventStream(wire, {
-      // The frame before it holds everything.
-      resync: () => NOTHING,
-      onGone: () => this.#keep((other) => other !== stream),
-    })
-    const all = [...this.#open, stream]
-    this.#open = all.slice(-MAX_STREAMS)
-    for (const oldest of all.slice(0, -MAX_STREAMS)) oldest.end()
-    this.#unsubscribe ??= this.#deps.onChange(() => this.#sendSoon())
-    this.#cancelBeat ??= this.#scheduleBeat()
+    const stream = this.#streams.open(OWNER, wire)
+    if (stream === undefined) return
     this.#run(async () => {
       const { text, frame } = await this.#read()
       // Where this one knows more than the others, all of them are told the next time.
-      if (this.#open.length === 1) this.#sent = text
+      if (this.#streams.count(OWNER) === 1) this.#sent = text
       else if (text !== this.#sent) this.#sent = undefined
       stream.send(frame)
     })
@@ -80,15 +78,12 @@ export class PanelEvents {
 
   /** Ends all streams that are open. */
   endAll(): void {
-    const over = this.#open
-    this.#keep(() => false)
-    for (const stream of over) stream.end()
+    this.#streams.endAll()
   }
 
   /** Ends all streams, and from now on each new one at once. */
   close(): void {
-    this.#isClosed = true
-    this.endAll()
+    this.#streams.close()
   }
 
   #sendSoon(): void {
@@ -106,11 +101,11 @@ export class PanelEvents {
 
   async #sendChanged(): Promise<void> {
     this.#isWaiting = false
-    if (this.#open.length === 0) return
+    if (this.#streams.isEmpty) return
     const { text, frame } = await this.#read()
     if (text === this.#sent) return
     this.#sent = text
-    for (const stream of this.#open) stream.send(frame)
+    this.#streams.send(frame)
   }
 
   async #read(): Promise<{ readonly text: string; readonly frame: Uint8Array }> {
@@ -128,22 +123,16 @@ export class PanelEvents {
     })
   }
 
-  #scheduleBeat(): () => void {
-    return this.#deps.clock.after(HEARTBEAT_MS, () => {
-      this.#cancelBeat = this.#scheduleBeat()
-      for (const stream of this.#open) stream.ping()
-      // The free space is nothing that anybody hears of.
-      this.#sendSoon()
-    })
-  }
-
-  #keep(isKept: (stream: EventStream) => boolean): void {
-    this.#open = this.#open.filter(isKept)
-    if (this.#open.length > 0) return
+  /** Watches while somebody listens, and only then. */
+  #onCount(): void {
+    if (!this.#streams.isEmpty) {
+      this.#unsubscribe ??= this.#deps.onChange(() => this.#sendSoon())
+      return
+    }
     this.#unsubscribe?.()
-    this.#cancelBeat?.()
+    this.#unsubscribe = undefined
     this.#cancelSend?.()
-    this.#unsubscribe = this.#cancelBeat = this.#cancelSend = undefined
+    this.#cancelSend = undefined
     this.#sent = undefined
   }
 }

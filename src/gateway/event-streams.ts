@@ -1,19 +1,22 @@
 /**
- * The open event streams of all devices: who hears what, how many there are, and when they end.
+ * `GET /api/sse/clipboard`: tells a device at once that something changed, and never what.
  *
- * One encoded frame and one timer for all of them; neither while nobody listens.
+ * All streams get one encoded frame; there is neither frame nor timer while nobody listens.
  *
  * @module
  */
 
 import { HEARTBEAT_MS, MAX_STREAMS_PER_DEVICE } from '../core/limits.ts'
-import { encodeEvent, EventStream } from '../http/event-stream.ts'
+import type { Handler } from '../http/call.ts'
+import { EventStreamList } from '../http/event-stream-list.ts'
+import { encodeEvent, EVENT_STREAM_HEADERS } from '../http/event-stream.ts'
 import type { Wire } from '../http/reply.ts'
+import type { Clock } from '../lib/clock.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
-import type { Clock } from '../lib/clock.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 
+/** What the streams of the devices are made of. */
 export interface EventStreamsDeps {
   readonly changes: ChangeFeed
   readonly devices: Pick<DeviceRegistry, 'find' | 'onCredentialGone'>
@@ -21,34 +24,46 @@ export interface EventStreamsDeps {
   readonly heartbeatMs?: number | undefined
 }
 
+/** Opens the event stream of a device. */
+export function getEvents(streams: Pick<EventStreams, 'open'>): Handler<Device> {
+  return ({ principal }) => ({
+    status: 200,
+    headers: EVENT_STREAM_HEADERS,
+    body: { attach: (wire) => streams.open(principal, wire) },
+  })
+}
+
+/** The open event streams of all devices: who hears what, how many there are, when they end. */
 export class EventStreams {
   readonly #devices: EventStreamsDeps['devices']
   readonly #clock: Clock
-  readonly #heartbeatMs: number
+  readonly #streams: EventStreamList
   readonly #unsubscribe: readonly (() => void)[]
-  /** Oldest first. No entry is empty. */
-  readonly #byDevice = new Map<string, readonly EventStream[]>()
-  #cancelBeat: (() => void) | undefined = undefined
-  #isClosed = false
   readonly #watchers = new Subscribers()
-  readonly #resync = (): Uint8Array => this.#encodeNow('resync')
 
   constructor({ changes, devices, clock, heartbeatMs = HEARTBEAT_MS }: EventStreamsDeps) {
     this.#devices = devices
     this.#clock = clock
-    this.#heartbeatMs = heartbeatMs
+    this.#streams = new EventStreamList({
+      clock,
+      heartbeatMs,
+      maxPerOwner: MAX_STREAMS_PER_DEVICE,
+      resync: () => this.#encodeNow('resync'),
+      onCount: () => this.#watchers.notify(),
+    })
     this.#unsubscribe = [
       changes.subscribe(({ contentId, activatedAt }) => {
+        if (this.#streams.isEmpty) return
         const update = { content_id: contentId, server_time_ms: activatedAt }
-        this.#broadcast(encodeEvent('update', update))
+        this.#streams.send(encodeEvent('update', update))
       }),
-      devices.onCredentialGone((deviceId) => this.#endAllOf(deviceId)),
+      devices.onCredentialGone((deviceId) => this.#streams.end(deviceId)),
     ]
   }
 
   /** Open streams of a device. */
   count(deviceId: string): number {
-    return this.#byDevice.get(deviceId)?.length ?? 0
+    return this.#streams.count(deviceId)
   }
 
   /** Calls `listener` when streams were opened or have ended. @returns Ends the subscription. */
@@ -57,70 +72,20 @@ export class EventStreams {
   }
 
   /**
-   * Opens a stream, and says hello on it. It hears of all that happens from now on.
+   * Opens a stream, and says hello on it. The stream hears of all that happens from now on.
    *
    * @param device As it was when it logged in.
    */
   open({ id: deviceId, passwordHash }: Device, wire: Wire): void {
-    const isGone = this.#devices.find(deviceId)?.passwordHash !== passwordHash
-    // Between its login and now: nobody would ever end the stream.
-    if (isGone || this.#isClosed) {
-      wire.end()
-      return
-    }
-    const stream = new EventStream(wire, {
-      resync: this.#resync,
-      onGone: () => this.#remove(deviceId, stream),
-    })
-    const streams = [...(this.#byDevice.get(deviceId) ?? []), stream]
-    this.#byDevice.set(deviceId, streams.slice(-MAX_STREAMS_PER_DEVICE))
-    for (const oldest of streams.slice(0, -MAX_STREAMS_PER_DEVICE)) oldest.end()
-    stream.send(this.#encodeNow('hello'))
-    this.#cancelBeat ??= this.#scheduleBeat()
-    this.#watchers.notify()
+    // Revoked between its login and now: nobody would ever end the stream.
+    if (this.#devices.find(deviceId)?.passwordHash !== passwordHash) wire.end()
+    else this.#streams.open(deviceId, wire)?.send(this.#encodeNow('hello'))
   }
 
   /** Ends all streams, and from now on each new one at once. */
   close(): void {
-    this.#isClosed = true
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
-    for (const deviceId of [...this.#byDevice.keys()]) this.#endAllOf(deviceId)
-  }
-
-  #broadcast(frame: Uint8Array): void {
-    for (const streams of this.#byDevice.values()) {
-      for (const stream of streams) stream.send(frame)
-    }
-  }
-
-  #endAllOf(deviceId: string): void {
-    const streams = this.#byDevice.get(deviceId) ?? []
-    this.#byDevice.delete(deviceId)
-    for (const stream of streams) stream.end()
-    this.#restWhenAlone()
-  }
-
-  #remove(deviceId: string, stream: EventStream): void {
-    const left = (this.#byDevice.get(deviceId) ?? []).filter((other) => other !== stream)
-    if (left.length > 0) this.#byDevice.set(deviceId, left)
-    else this.#byDevice.delete(deviceId)
-    this.#restWhenAlone()
-  }
-
-  #restWhenAlone(): void {
-    this.#watchers.notify()
-    if (this.#byDevice.size > 0) return
-    this.#cancelBeat?.()
-    this.#cancelBeat = undefined
-  }
-
-  #scheduleBeat(): () => void {
-    return this.#clock.after(this.#heartbeatMs, () => {
-      for (const streams of this.#byDevice.values()) {
-        for (const stream of streams) stream.ping()
-      }
-      this.#cancelBeat = this.#scheduleBeat()
-    })
+    this.#streams.close()
   }
 
   #encodeNow(name: 'hello' | 'resync'): Uint8Array {
