@@ -12,10 +12,10 @@ import { DelimiterMatcher, type Delimiter, type Verdict } from './multipart-deli
 /** Bytes of a delimiter that are its line end, which need not be there at the start of a body. */
 const LINE_END_BYTES = 2
 
-const NOTHING: Uint8Array = new Uint8Array(0)
+const NOTHING: Buffer = Buffer.alloc(0)
 
 export class DelimiterScanner {
-  #chunk: Uint8Array = NOTHING
+  #chunk: Buffer = NOTHING
   #at = 0
   readonly #matcher: DelimiterMatcher
   /** The bytes of the candidate that came with earlier chunks. */
@@ -43,7 +43,7 @@ export class DelimiterScanner {
 
   push(chunk: Uint8Array): void {
     if (this.#at < this.#chunk.length) throw new Error('Cannot push before the last chunk is read')
-    this.#chunk = chunk
+    this.#chunk = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
     this.#at = 0
   }
 

@@ -22,9 +22,6 @@ const DASH = 0x2d
 /** RFC 2046 sets no limit; a longer line is no delimiter. */
 const MAX_TRANSPORT_PADDING = 256
 
-/** Numbers of pairs of bytes: few, so that the table stays close to the processor. */
-const PAIRS = 4096
-
 /** One between parts, or the last one. */
 export type Delimiter = 'delimiter' | 'close'
 
@@ -39,13 +36,7 @@ export class DelimiterMatcher {
   readonly length: number
   /** The most bytes that a candidate has while it is undecided. */
   readonly maxLength: number
-  readonly #needle: Uint8Array
-  /**
-   * How far the needle moves on when it ends at these two bytes: to where it has them, or past
-   * them. 0 where it may fit.
-   */
-  readonly #shifts: Uint8Array
-  readonly #shiftOfLast: number
+  readonly #needle: Buffer
   #matched = 0
   #progress: Progress = 'boundary'
   #padding = 0
@@ -53,14 +44,7 @@ export class DelimiterMatcher {
   /** @param boundary At most 70 characters. */
   constructor(boundary: string) {
     const needle = Buffer.from(`\r\n--${boundary}`, 'latin1')
-    const last = needle.length - 1
-    const shifts = new Uint8Array(PAIRS).fill(last)
-    for (let at = 1; at < last; at++) shifts[pair(needle[at - 1], needle[at])] = last - at
-    const lastPair = pair(needle[last - 1], needle[last])
     this.#needle = needle
-    this.#shiftOfLast = shifts[lastPair] ?? 1
-    this.#shifts = shifts
-    shifts[lastPair] = 0
     this.length = needle.length
     this.maxLength = needle.length + MAX_TRANSPORT_PADDING + 2
   }
@@ -68,33 +52,11 @@ export class DelimiterMatcher {
   /**
    * Where the next candidate begins whose bytes up to the end of the boundary are all there; then
    * they count as compared. -1 when there is none.
-   *
-   * Horspool's algorithm on pairs of bytes: it looks at two bytes in forty of most bodies, and here
-   * at none more than four times. With boundaries as clients make them it outruns
-   * `Buffer.indexOf`.
    */
-  find(bytes: Uint8Array, start: number): number {
-    const needle = this.#needle
-    const shifts = this.#shifts
-    const last = needle.length - 1
-    let at = start + last
-    while (at < bytes.length) {
-      const shift = shifts[pair(bytes[at - 1], bytes[at])] ?? 1
-      // A branch of its own: the processor runs ahead of it, and does not wait for the shift.
-      if (shift === last) {
-        at += last
-      } else if (shift !== 0) {
-        at += shift
-      } else {
-        const first = at - last
-        if (bytes[first] === CR && this.#fits(bytes, first)) {
-          this.begin(needle.length)
-          return first
-        }
-        at += this.#shiftOfLast
-      }
-    }
-    return -1
+  find(bytes: Buffer, start: number): number {
+    const first = bytes.indexOf(this.#needle, start)
+    if (first !== -1) this.begin(this.#needle.length)
+    return first
   }
 
   /**
@@ -139,22 +101,10 @@ export class DelimiterMatcher {
     return this.#progress === 'dashes'
   }
 
-  #fits(bytes: Uint8Array, first: number): boolean {
-    const needle = this.#needle
-    let at = 0
-    while (at < needle.length && bytes[first + at] === needle[at]) at++
-    return at === needle.length
-  }
-
   #go(progress: Progress): Verdict {
     this.#progress = progress
     return 'undecided'
   }
-}
-
-/** A number for two bytes; some pairs share one, which costs a look and no more. */
-function pair(first = 0, second = 0): number {
-  return ((first << 4) ^ second) & (PAIRS - 1)
 }
 
 function isBlank(byte: number): boolean {
