@@ -22,6 +22,7 @@ import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { countFields, findField } from '../http/raw-fields.ts'
 import { networkOf } from '../lib/network-of.ts'
+import { isUtf8 } from '../lib/utf8.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CredentialVerifier } from '../ports/credential-verifier.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
@@ -138,9 +139,11 @@ export function parseBasic(header: string): Credentials | undefined {
   if (header.length > MAX_HEADER_LENGTH) return undefined
   const encoded = BASIC.exec(header)?.[1]
   if (encoded === undefined) return undefined
-  const pair = decodeUtf8(Buffer.from(encoded, 'base64'))
-  const colon = pair?.indexOf(':') ?? -1
-  if (pair === undefined || colon === -1) return undefined
+  const bytes = Buffer.from(encoded, 'base64')
+  if (!isUtf8(bytes)) return undefined
+  const pair = bytes.toString()
+  const colon = pair.indexOf(':')
+  if (colon === -1) return undefined
   const password = pair.slice(colon + 1)
   // Counted as people count characters; an emoji is one.
   if ([...password].length > MAX_PASSWORD_LENGTH) return undefined
@@ -156,15 +159,6 @@ function networkOfClient({ address = '' }: UnknownCall): string {
 function singleAuthorization({ rawHeaders }: IncomingMessage): string | undefined {
   if (countFields(rawHeaders, 'authorization') !== 1) return undefined
   return findField(rawHeaders, 'authorization')
-}
-
-function decodeUtf8(bytes: Buffer): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    // Not UTF-8 is simply not a credential; the cause would quote it.
-    return undefined
-  }
 }
 
 /** The answer to every failure. */

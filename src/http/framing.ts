@@ -8,6 +8,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
+import { EXPECTS_CONTINUE } from './exchange.ts'
 import { HttpError } from './http-error.ts'
 import { countFields, findField } from './raw-fields.ts'
 import { isAuthority } from './target.ts'
@@ -45,6 +46,30 @@ export function findFramingFault(
     return new HttpError('TRANSFER_CODING_UNSUPPORTED')
   }
   return findHostFault(rawHeaders, isOld)
+}
+
+/**
+ * Refuses a body that no handler would take, before its first byte.
+ *
+ * @param maxBody The most bytes that the route takes; 0 when it takes no body.
+ * @throws {HttpError} `UNSUPPORTED_ENCODING`, `EXPECTATION_FAILED`, `PARTIAL_BODY`,
+ *   `BODY_TOO_LARGE`.
+ */
+export function refuseBody(request: IncomingMessage, maxBody: number): void {
+  const { headers, httpVersionMinor, method } = request
+  const { expect, 'content-encoding': encoding, 'content-range': part } = headers
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new HttpError('UNSUPPORTED_ENCODING')
+  }
+  if (expect !== undefined && httpVersionMinor > 0 && !EXPECTS_CONTINUE.test(expect)) {
+    throw new HttpError('EXPECTATION_FAILED')
+  }
+  // RFC 9110 section 14.5: whoever takes no parts must not take one for the whole.
+  if (maxBody > 0 && method === 'PUT' && part !== undefined) throw new HttpError('PARTIAL_BODY')
+  // A route that takes no body leaves it alone, whatever its length.
+  if (maxBody > 0 && Number(headers['content-length'] ?? 0) > maxBody) {
+    throw new HttpError('BODY_TOO_LARGE', { detail: `at most ${maxBody} bytes` })
+  }
 }
 
 function findHostFault(rawHeaders: readonly string[], isOld: boolean): HttpError | undefined {

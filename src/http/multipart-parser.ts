@@ -10,10 +10,9 @@
  * @module
  */
 
-import { DelimiterScanner } from './delimiter-scanner.ts'
 import { HeaderBlock } from './header-block.ts'
 import { HttpError } from './http-error.ts'
-import type { Delimiter } from './multipart-delimiter.ts'
+import { DelimiterScanner, type Delimiter } from './multipart-delimiter.ts'
 import { parsePartHeader, type PartHeader } from './part-header.ts'
 
 export interface ParserLimits {

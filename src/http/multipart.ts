@@ -8,6 +8,7 @@
  */
 
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
+import { decodeUtf8 } from '../lib/utf8.ts'
 import { HttpError, type HttpErrorCode } from './http-error.ts'
 import { parseBoundary } from './multipart-boundary.ts'
 import { MultipartParser } from './multipart-parser.ts'
@@ -76,7 +77,7 @@ export async function readField({ bytes }: Part, maxBytes: number): Promise<stri
     text.append(chunk)
   }
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(text.filled)
+    return decodeUtf8(text.filled)
   } catch {
     // A TypeError that knows nothing but this.
     throw new HttpError('BAD_BODY', { detail: 'a field is not UTF-8' })

@@ -8,17 +8,18 @@
  */
 
 import type { Clock } from '../lib/clock.ts'
+import type { ServerResponse } from 'node:http'
 import { parseRange, type ByteRange } from './byte-range.ts'
 import { checkPreconditions, isRangeCurrent } from './conditional.ts'
 import { DownloadBlocks } from './download-blocks.ts'
+import type { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { HttpError } from './http-error.ts'
 import { drain } from './linger.ts'
 import { pumpBlob } from './pump-blob.ts'
 import { allHeaders, wholeHeaders, withoutContentHeaders } from './reply-headers.ts'
-import type { BlobBody, LiveBody, Reply, WholeReply } from './reply.ts'
+import type { BlobBody, LiveBody, Reply, WholeReply, Wire } from './reply.ts'
 import { StallWatch } from './stall-watch.ts'
-import { LiveWire } from './wire.ts'
 
 /** Up to this length, a body is joined to its header. */
 const SHORT_BYTES: number = 16 * 1024
@@ -187,4 +188,42 @@ function selectRange(
   const range = parseRange(header, size)
   if (range !== 'unsatisfiable') return range
   throw new HttpError('RANGE_NOT_SATISFIABLE', { headers: ['Content-Range', `bytes */${size}`] })
+}
+
+/** The way to the client of a live body. An object and no closures: it lives as long as its stream, and there may be thousands. */
+class LiveWire implements Wire {
+  readonly #response: ServerResponse
+  readonly #connection: Connection
+  #forget: (() => void) | undefined = undefined
+
+  constructor({ request, response, connection }: Exchange) {
+    // Nobody reads the fields of the request any more, and the stream may live for days.
+    request.rawHeaders.length = 0
+    this.#response = response
+    this.#connection = connection
+    connection.isLive = true
+  }
+
+  write(chunk: Uint8Array, onWritten: () => void): void {
+    this.#response.write(chunk, (error) => {
+      if (!error) onWritten()
+    })
+  }
+
+  end(): void {
+    const response = this.#response
+    const { socket } = this.#connection
+    this.#forget?.()
+    this.#connection.isLive = false
+    response.end()
+    // What a client reads was written in this tick. One that does not read would keep the
+    // connection, and whoever waits for its end, for as long as it likes.
+    setImmediate(() => {
+      if (!response.writableFinished) socket.destroy()
+    })
+  }
+
+  onGone(callback: () => void): void {
+    this.#forget = this.#connection.onGone(callback)
+  }
 }

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { decodeUtf8 } from '../lib/utf8.ts'
 import { HttpError } from './http-error.ts'
 
 const AMPERSAND = 0x26
@@ -17,8 +18,6 @@ const PLUS = 0x2b
 const SPACE = 0x20
 
 const ENCODED = /[%+\u0080-\u00ff]/
-
-const UTF8 = { fatal: true, ignoreBOM: true }
 
 /** Takes the pairs of a form. */
 export interface PairVisitor {
@@ -58,7 +57,7 @@ function decodeValue(encoded: string): string {
   const bytes = unescapeText(encoded)
   if (typeof bytes === 'string') return bytes
   try {
-    return new TextDecoder('utf-8', UTF8).decode(bytes)
+    return decodeUtf8(bytes)
   } catch {
     // A TypeError that knows nothing but this.
     throw new HttpError('BAD_BODY', { detail: 'a field is not UTF-8' })
