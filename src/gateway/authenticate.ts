@@ -53,7 +53,7 @@ export interface AuthenticateDeps {
   readonly clock: Clock
 }
 
-/** What is known of a request before anybody knows whose it is. */
+/** The part of a call that is there before anybody knows whose it is. */
 export type UnknownCall = Pick<Call, 'request' | 'path' | 'address'>
 
 /**

@@ -13,7 +13,7 @@ import type { CircleTime } from '../ports/circle-time.ts'
 
 const FIELD = CIRCLE_TIME_HEADER.toLowerCase()
 
-/** What members ask each other for. */
+/** The paths that members ask each other for. */
 const PATTERNS: readonly string[] = ['/Sync.json', '/file/{dataName}', '/api/sse/clipboard']
 
 /** The same route; where members use it, its answers of success to a peer carry the time. */

@@ -16,7 +16,7 @@ import { Subscribers } from '../lib/subscribers.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 
-/** What the streams of the devices are made of. */
+/** The ports that the streams of the devices need. */
 export interface EventStreamsDeps {
   readonly changes: ChangeFeed
   readonly devices: Pick<DeviceRegistry, 'find' | 'onCredentialGone'>

@@ -31,7 +31,7 @@ function answersTo(item: Item, { type, hash }: ProfileId, dialect: Dialect): boo
   return dialect === 'sync' && item.type === type && isFileLike(type)
 }
 
-/** What was pushed as a File may have turned out to be an Image. */
+/** A file that was pushed as a File may have turned out to be an Image. */
 function isSameKind(a: ItemType, b: ItemType): boolean {
   return a === b || (isFileLike(a) && isFileLike(b))
 }

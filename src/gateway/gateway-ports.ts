@@ -14,7 +14,7 @@ import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 
-/** What the protocol needs of the outside. */
+/** The ports that the protocol needs. */
 export interface GatewayPorts {
   readonly devices: DeviceRegistry
   readonly verifier: CredentialVerifier

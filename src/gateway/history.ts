@@ -92,7 +92,7 @@ export function holdText(call: Pick<Call, 'holdBytes'>, { text }: HistoryRecord)
   call.holdBytes(text.length, text.length)
 }
 
-/** What a client shows about a history, of the one item. */
+/** Answers with the figures that a client shows about a history, made of the one item. */
 export function getStatistics({ latest }: Pick<HistoryDeps, 'latest'>): Handler<Device> {
   return () => json(encodeStatistics(latest.current?.item))
 }

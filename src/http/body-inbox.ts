@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Call } from './call.ts'
 import { HttpError } from './http-error.ts'
 
-/** What a reader needs of a call. */
+/** The part of a call that body readers need. */
 export type BodyCall = Pick<Call, 'request' | 'clock' | 'beginBody' | 'holdBytes'>
 
 /** Bytes and chunks that may wait for a slow consumer before the sender is held back. */
@@ -126,7 +126,7 @@ export class BodyInbox {
   }
 }
 
-/** What is answered to a body past `limit` bytes. */
+/** The error for a body of more than `limit` bytes. */
 export function tooLarge(limit: number): HttpError {
   return new HttpError('BODY_TOO_LARGE', { detail: `at most ${limit} bytes` })
 }

@@ -1,8 +1,8 @@
 /**
  * `Range` headers: RFC 9110 section 14. One range of bytes, or the whole.
  *
- * What is malformed or asks for several ranges is ignored, as the RFC allows: nobody gets more than
- * the bytes once.
+ * A header that is malformed or asks for several ranges is ignored, as the RFC allows: nobody gets
+ * more than the bytes once.
  *
  * @module
  */
@@ -32,7 +32,7 @@ export function parseRange(header: string, size: number): ByteRange | 'unsatisfi
   return { start, end: last === '' ? size : Math.min(Number(last) + 1, size) }
 }
 
-/** The last so many bytes. */
+/** A range of the last N bytes. */
 function parseSuffix(digits: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   if (digits === '') return undefined
   const length = Number(digits)

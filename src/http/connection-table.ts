@@ -32,7 +32,7 @@ export const HEADER_MS = 10_000
 /** Pause between two looks at the headers that are awaited. */
 const CHECK_MS = 1000
 
-/** Of one client or address: who has more gives one up, even a busy one, for somebody who comes. */
+/** A client or address with more connections gives one up for a newcomer, even a busy one. */
 const MANY_CONNECTIONS = 32
 
 interface Entry {

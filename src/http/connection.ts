@@ -46,7 +46,7 @@ export class Connection {
   /** Who logged in first, and whether somebody else has since. */
   #owner: string | undefined = undefined
   #isShared = false
-  /** Those that are owed or under way, oldest first; others are forgotten with the next request. */
+  /** Answers that are owed or under way, oldest first; the next request drops the others. */
   #owned: OwnedAnswer[] | undefined = undefined
   #onGone: (() => void)[] | undefined = undefined
 

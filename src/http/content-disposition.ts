@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What RFC 8187 leaves as it is. */
+/** A character that RFC 8187 does not encode. */
 const ATTR_CHAR = /[A-Za-z0-9!#$&+.^_`|~-]/
 
 /**

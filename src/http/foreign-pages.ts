@@ -10,7 +10,7 @@
 import type { Call } from './call.ts'
 import { HttpError } from './http-error.ts'
 
-/** What is looked at. */
+/** The part of a call that the check needs. */
 export type PageCall = Pick<Call, 'request' | 'method' | 'host'>
 
 /**

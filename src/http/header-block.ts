@@ -16,7 +16,7 @@ export class HeaderBlock {
   /** Holds what came with earlier chunks; most headers come in one. */
   #kept: Uint8Array | undefined = undefined
   #keptSize = 0
-  /** What the line at hand has so far. */
+  /** The bytes that the current line has so far. */
   #line: Line = 'empty'
 
   constructor(maxBytes: number) {

@@ -59,7 +59,7 @@ interface HttpErrorSpec {
 
 const RETRY_SOON: FlatHeaders = ['Retry-After', '1']
 
-/** What each code looks like on the wire. */
+/** Status and title of each code on the wire. */
 const HTTP_ERRORS: Readonly<Record<HttpErrorCode, HttpErrorSpec>> = {
   BAD_REQUEST: { status: 400, title: 'The request is malformed' },
   BAD_BODY: { status: 400, title: 'Cannot decode the request body' },
@@ -103,7 +103,7 @@ const HTTP_ERRORS: Readonly<Record<HttpErrorCode, HttpErrorSpec>> = {
 
 /** Extras for {@link HttpError}; all of them optional. */
 export interface HttpErrorOptions {
-  /** What went wrong this time. Sent to the client, so it must not hold secrets. */
+  /** Says what went wrong this time. Sent to the client, so it must not hold secrets. */
   readonly detail?: string
   /** Headers that the reply must carry, for example `WWW-Authenticate`. */
   readonly headers?: FlatHeaders

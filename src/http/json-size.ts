@@ -12,7 +12,7 @@ const OPEN_BRACKET = 0x5b
 const OPEN_BRACE = 0x7b
 
 /**
- * Whether JSON holds more than so many values, nested ones included; empty lists and objects count
+ * Whether JSON holds more than `most` values, nested ones included; empty lists and objects count
  * as two. It may say so of what is no JSON, too.
  */
 export function hasMoreValues(json: Uint8Array, most: number): boolean {

@@ -10,10 +10,8 @@
  * front of a delimiter is its only one up to there: stretches that begin like a delimiter never
  * overlap, and what was compared in vain holds no beginning of another.
  *
- * Cuts chunks at the delimiters of a multipart body.
- *
- * Data is handed on as it lies in the chunk. Only a candidate that the end of a chunk cuts is kept,
- * and copied if it was data.
+ * Chunks are cut at the delimiters, and data is handed on as it lies in the chunk. Only a candidate
+ * that the end of a chunk cuts is kept, and copied if it was data.
  *
  * @module
  */
@@ -35,7 +33,7 @@ const NOTHING: Buffer = Buffer.alloc(0)
 /** One between parts, or the last one. */
 export type Delimiter = 'delimiter' | 'close'
 
-/** What a candidate is, as far as its bytes tell. */
+/** The kind of a candidate, as far as its bytes tell. */
 type Verdict = 'undecided' | 'data' | Delimiter
 
 type Progress = 'boundary' | 'padding' | 'dash' | 'dashes' | 'lineEnd'
@@ -61,7 +59,7 @@ class DelimiterMatcher {
 
   /**
    * Where the next candidate begins whose bytes up to the end of the boundary are all there; then
-   * they count as compared. -1 when there is none.
+   * they count as compared. -1 when no candidate is there.
    */
   find(bytes: Buffer, start: number): number {
     const first = bytes.indexOf(this.#needle, start)
@@ -71,7 +69,7 @@ class DelimiterMatcher {
 
   /**
    * Where the candidate may begin that the end of `bytes` cuts: at the last CR, since all others
-   * are followed by one. -1 when there is none.
+   * are followed by one. -1 when no candidate is there.
    */
   findCut(bytes: Uint8Array, start: number): number {
     const first = Math.max(start, bytes.length - this.#needle.length + 1)

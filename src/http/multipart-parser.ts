@@ -5,7 +5,7 @@
  * cutting of a body into chunks gives the same events, with data cut differently. An error ends
  * the reading.
  *
- * What stands before the first and after the closing delimiter is passed over.
+ * The parser skips everything before the first and behind the closing delimiter.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { parsePartHeader, type PartHeader } from './part-header.ts'
 
 export interface ParserLimits {
   readonly maxParts: number
-  /** Of the header of one part. */
+  /** The most bytes of the header of one part. */
   readonly maxHeaderBytes: number
   /** Before the first delimiter, and again after the closing one. */
   readonly maxPaddingBytes: number
@@ -31,7 +31,7 @@ export type MultipartEvent =
 
 type State = 'preamble' | 'header' | 'body' | 'epilogue'
 
-/** What ends the line of the closing delimiter is not of the epilogue. */
+/** The line end behind the closing delimiter does not count as epilogue. */
 const LINE_END_BYTES = 2
 
 const PART_END: MultipartEvent = { kind: 'partEnd' }

@@ -33,7 +33,7 @@ export interface MultipartLimits {
   readonly maxParts?: number
   /** The header of one part. */
   readonly maxHeaderBytes?: number
-  /** What stands before the first delimiter, and again what stands after the last. */
+  /** The most bytes before the first delimiter, and again behind the last one. */
   readonly maxPaddingBytes?: number
   /** Which parts are files; those with a file name, unless this says otherwise. */
   readonly isFile?: (header: PartHeader) => boolean
@@ -105,7 +105,7 @@ class FormReader {
   #isInFile = false
   #partBytes = 0
   #fieldsBytes = 0
-  /** Of the part that may be read: a number of its own for each. */
+  /** The number of the part that may be read; each part has its own. */
   #turn = 0
   #isEnded = false
 

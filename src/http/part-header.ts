@@ -20,7 +20,7 @@ import { decodeExtended, decodeName, decodeText } from './part-name.ts'
 export interface PartHeader {
   /** Empty when the part has none. */
   readonly name: string
-  /** Of a part that is a file; empty when nothing was chosen to be sent. */
+  /** The name of a part that is a file; empty when no file was chosen. */
   readonly fileName: string | undefined
   /** As it was declared. */
   readonly contentType: string | undefined

@@ -20,7 +20,7 @@ const MAX_BEGUN = 16
 /** Requests of all clients that wait to be begun. One takes 2 KiB, and one read brings 3,600. */
 const MAX_WAITING = 20_000
 
-/** What a request comes behind. */
+/** The answers that a request waits for. */
 export interface Place {
   /** The answer to the request before it, which has not ended. */
   readonly before: ServerResponse

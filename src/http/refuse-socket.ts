@@ -12,7 +12,7 @@ import { HttpError, problemReply } from './http-error.ts'
 import { LINGER_BYTES, LINGER_MS } from './linger.ts'
 import { allHeaders } from './reply-headers.ts'
 
-/** What the parser of Node tells of its failure. */
+/** The failure of Node's parser. */
 export interface ParserError extends Error {
   readonly code?: string
   readonly reason?: string

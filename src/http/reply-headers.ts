@@ -14,7 +14,7 @@ const COMMON: FlatHeaders = [
   'same-origin',
 ]
 
-/** What somebody copied is nobody else's business, proxies and browser caches included. */
+/** Nobody may keep what somebody copied, neither proxies nor browser caches. */
 const NOT_STORED: FlatHeaders = [...COMMON, 'Cache-Control', 'no-store']
 
 const NO_HEADERS: FlatHeaders = []

@@ -19,7 +19,7 @@ export interface Resource {
   readonly isPublic: boolean
 }
 
-/** What a path led to. */
+/** A resource that was found, with the parameters of its path. */
 export interface Match {
   readonly resource: Resource
   readonly params: Readonly<Record<string, string>>

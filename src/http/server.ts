@@ -30,7 +30,7 @@ export interface RunningServer {
   readonly host: string
   /** The port really bound. */
   readonly port: number
-  /** What is wrong at the moment, if anything is. */
+  /** The reason why the server does not listen at the moment, if it does not. */
   readonly trouble: string | undefined
 
   /**

@@ -10,7 +10,7 @@
 export interface Target {
   /** Normalised, still percent-encoded. That of a target without sense cannot be decoded. */
   readonly path: string
-  /** What follows the first `?`, without it. */
+  /** The text behind the first `?`, without it. */
   readonly search: string
   /** The authority of an absolute target; it counts instead of the `Host` header. */
   readonly authority: string | undefined
