@@ -174,7 +174,9 @@ it(`a daemon that is killed has what it acknowledged, nothing torn, and no debri
   const data = join(subject.folder, 'data')
   let onEvent = (_name: string | null): void => {}
   const watchers: FSWatcher[] = []
-  t.after(() => watchers.forEach((watcher) => watcher.close()))
+  t.after(() => {
+    for (const watcher of watchers) watcher.close()
+  })
   for (const folder of ['', 'blobs', 'staging']) {
     watchers.push(watch(join(data, folder), (_event, name) => onEvent(name)))
   }

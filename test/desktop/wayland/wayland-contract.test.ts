@@ -13,7 +13,8 @@ let shared: Promise<Sway> | undefined
 after(async () => (await shared)?.stop())
 
 describeSystemClipboard('WaylandClipboard', needs(...SWAY_TOOLS), async (t, deps) => {
-  const { env } = await (shared ??= Sway.start())
+  shared ??= Sway.start()
+  const { env } = await shared
   return {
     system: await WaylandClipboard.open({
       ...deps,
