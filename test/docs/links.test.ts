@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Folders whose files are not ours. */
-const FOREIGN = /^(?:node_modules|dist|coverage|\.git)(?:\/|$)/
+/** Folders whose files are not ours, and what a bench left behind. */
+const FOREIGN = /^(?:(?:node_modules|dist|coverage|\.git)(?:\/|$)|bench\/results\/(?!latest))/
 
 const pages = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.md') && !FOREIGN.test(path))

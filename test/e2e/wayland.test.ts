@@ -101,7 +101,7 @@ describe('a Wayland desktop and a phone', { ...needs(...SWAY_TOOLS), timeout: 12
     await wlCopy(t, env, 'and back')
     await next({ text: 'and back' })
     assert.match(daemon.stderr(), /compositor is away/)
-    assert.match(daemon.stderr(), /well again/)
+    assert.match(daemon.stderr(), /has recovered/)
   })
 
   it('leave no program that watches behind when the daemon is killed', async (t) => {
