@@ -10,8 +10,7 @@
  * @module
  */
 
-import { describeFailure } from '../lib/describe-failure.ts'
-import { messageOf } from '../lib/describe-failure.ts'
+import { describeFailure, messageOf } from '../lib/describe-failure.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'

@@ -7,9 +7,8 @@
 import { createSocket } from 'node:dgram'
 import { readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { NetworkInterfaces } from '../daemon/addresses.ts'
+import { type NetworkInterfaces, readInterfaces } from '../daemon/addresses.ts'
 import type { Surroundings } from '../daemon/folders.ts'
-import { readInterfaces } from '../daemon/addresses.ts'
 
 /** The room of a file system as `statfs` tells it, in blocks and files. */
 export interface DiskNumbers {
