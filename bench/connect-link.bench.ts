@@ -3,7 +3,6 @@
  *
  * Not a hot path: this guards against an accidental quadratic. The hostile payload is as long as
  * links may be and has something to escape or to check at every character.
- *
  * @module
  */
 

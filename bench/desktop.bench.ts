@@ -5,7 +5,6 @@
  * On a real X server and a real Wayland compositor, with the daemon as users run it. The phone is a
  * client that waits in `watch()`; programs that copy and paste are X clients of their own, or
  * wl-copy and wl-paste, whose start is in the time.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * How fast does a large file go out, beside nginx with `sendfile`? (B7)
- *
  * @module
  */
 

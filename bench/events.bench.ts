@@ -4,7 +4,6 @@
  *
  * Five hundred devices with two streams each, on the daemon as users run it. The time is from
  * sending the push, the durable write of the item included, to the arrival at the last client.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * Rounds of two phases: another device uses the daemon alone, and then beside one that holds on to
  * everything in `test/faults/support/cheap-holds.ts` at once. A third phase, for explanation: that
  * one also pushes texts on eight connections without a pause, which is work and no hold.
- *
  * @module
  */
 

@@ -6,7 +6,6 @@
  * else by a package that is installed for that. The package takes a thread for each lane, whatever
  * it is told: so it is kept on one processor, to be what `node:crypto` is. What all processors
  * together would do is a row of its own.
- *
  * @module
  */
 

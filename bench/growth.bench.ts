@@ -1,7 +1,6 @@
 /**
  * Which costs grow with the number of devices and with the size of an item, and what does one of
  * each cost?
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * How much memory does a daemon take that nobody uses, beside a bare Node server? (B9)
  *
  * Memory does not care how busy the machine is, so all processes rest at the same time.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What does an installation bring onto the disk, beside that of a web framework? (B14)
- *
  * @module
  */
 

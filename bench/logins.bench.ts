@@ -4,7 +4,6 @@
  * The guesses are all different, come from one address, and each client sends the next one as soon
  * as it has an answer. Beside them two clients ask at a steady pace, each on its own connection:
  * one for `/healthz`, and one that has logged in before for the document.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * One daemon has joined the other: it pulls what is uploaded there, and pushes what is uploaded to
  * itself. Both ways are measured, from the document that makes the upload current on the one side
  * to the moment at which it is current, and durable, on the other.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * The form makes the file current, and durable, before it is answered; the plain upload leaves that
  * to its document, which is measured apart.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * One form with one large file, in chunks as sockets give them, without a socket and a disk: the
  * parser alone, and part by part as handlers read forms. The worst file shows what a client can
  * make it cost that chooses the boundary as well: a constant factor, on its own upload.
- *
  * @module
  */
 

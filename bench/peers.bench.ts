@@ -5,7 +5,6 @@
  * nginx with and without a password, doing the same calls on the same machine in turns. None of
  * them hashes what it stores, tells others of it, or takes care that a name is not lost in a crash.
  * What they are is in bench/peers/ and bench/support/peers.ts.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * How many small requests a second, beside a server that only sends the same bytes? (B1, B2)
- *
  * @module
  */
 

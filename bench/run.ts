@@ -4,7 +4,6 @@
  *
  * `QUICK=1` has fewer rounds and smaller bodies. `GUARD=1` runs only what is guarded, and fails
  * when that is too bad three times; a bench that crashes always is a failure.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * The daemon alone is in a control group with these limits; whoever uses it is outside. Twenty
  * phones poll each second while a large file comes, is fetched, and passwords are guessed. It fails
  * when the kernel killed anything, or when bytes or answers were wrong.
- *
  * @module
  */
 

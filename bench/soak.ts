@@ -8,7 +8,6 @@
  * `bench/results/soak.json` and a summary; fails when something grew, leaked, or was wrong.
  *
  * `SOAK_MINUTES` (10), `SOAK_SEED` (the clock).
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * From the moment that the system is asked for a process to its first line of output, which the
  * daemon prints when both its listeners accept connections.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * How much memory do four large uploads at once take? (B8)
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * Each round writes a fresh name, and the disk is idle before it begins. What the daemon does to
  * make the bytes durable before its answer is part of its figure; what is left to be done when the
  * document comes is a figure of its own.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `clipgate/client`: a client of the protocol, for any JavaScript runtime with `fetch`.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `clipgate`: the daemon, and the gateway for a server of one's own.
- *
  * @module
  */
 

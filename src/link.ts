@@ -1,6 +1,5 @@
 /**
  * `clipgate/link`: connect links, for any JavaScript runtime.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * What Node itself needs to send an answer: `node:http`, the same bytes each time, nothing else.
  *
  * Takes the answer as JSON, `{ status, headers, body }`; prints its port once it listens.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  *
  * The argument is a folder in which the package `@node-rs/argon2` is installed; without one it is
  * `node:crypto`, since Node 24.7.
- *
  * @module
  */
 

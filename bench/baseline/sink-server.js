@@ -4,7 +4,6 @@
  * the disk in one call, of which two may be under way.
  *
  * Takes the folder to write to; prints its port once it listens.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What a registry of many devices costs: its start, its memory, its requests, and its changes.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * How a cost grows with a number: by how much for each one more, and whether in proportion.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * A cost at several numbers of something, as one row: what it is at the largest beside what it is
  * at the smallest, and how it grows in between.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What items of all sizes cost: pushing them, pulling them, and the memory of it.
- *
  * @module
  */
 
@@ -72,11 +71,7 @@ export async function measureSizes({ cleanup, folder }: BenchContext): Promise<F
     ...(usageMissing === undefined
       ? [
           growthRow(
-            {
-              what: 'peak memory over idle',
-              unit: 'MiB',
-              points: points(({ memory }) => memory),
-            },
+            { what: 'peak memory over idle', unit: 'MiB', points: points(({ memory }) => memory) },
             BYTES,
           ),
         ]

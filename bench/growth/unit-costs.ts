@@ -1,7 +1,6 @@
 /**
  * What one of each costs the daemon: a device that rests, a poll, an open stream, a push, and each
  * receiver of it. docs/scale.md calculates with these.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * The four calls, and the form, as a plain Express gateway: no events, no hashes, no staging, no
  * limits beyond those of its packages. Prints its port once it listens.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  *
  * The header that was right last is remembered for five minutes, since nobody would live with ten
  * requests a second; with `each` as the mode it is checked on each request.
- *
  * @module
  */
 

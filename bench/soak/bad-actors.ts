@@ -1,7 +1,6 @@
 /**
  * Those who break off, guess, stall and talk nonsense. The daemon may refuse them in any way but
  * by failing itself.
- *
  * @module
  */
 

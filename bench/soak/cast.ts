@@ -1,6 +1,5 @@
 /**
  * Who takes part in a soak.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Bytes that can be told again from the name of their file, so that whoever downloads them knows
  * whether they are the right ones.
- *
  * @module
  */
 

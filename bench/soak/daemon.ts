@@ -1,7 +1,6 @@
 /**
  * The daemon under soak: the built program, headless, on a fresh data directory, with a probe of
  * its heap.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What is in a data directory and should not be.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Those who use the daemon as it is meant to be used. Every answer is looked at.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Loaded into the daemon under soak: collects all garbage and tells how much is left, on descriptor
  * 3, whenever it is asked to by a signal. Does nothing else.
- *
  * @module
  */
 

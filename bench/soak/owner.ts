@@ -1,6 +1,5 @@
 /**
  * The owner of the daemon, who pairs, rotates and revokes while everybody else goes on.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A phone with connections of its own, which are kept as phones keep them.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Chance that can be repeated: the same seed makes every actor do the same, whatever the others do.
- *
  * @module
  */
 

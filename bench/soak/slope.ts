@@ -1,7 +1,6 @@
 /**
  * Whether something grows, and how sure that is: the slope of Theil and Sen, which outliers do not
  * move, with the confidence interval that Kendall's tau gives (Hollander and Wolfe, 9.3).
- *
  * @module
  */
 

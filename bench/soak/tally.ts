@@ -1,6 +1,5 @@
 /**
  * What was asked, what came of it, and what should not have.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Judges a soak.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What the actors of a soak share.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * An axis: which part of it is shown, where a value stands on it, and where it has ticks.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * The frame of a bench file: a place for its files, an end for what it started, a table for what
  * it found.
- *
  * @module
  */
 

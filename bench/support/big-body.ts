@@ -1,7 +1,6 @@
 /**
  * Sends and fetches bodies of any size over a bare socket, so that the client costs little beside
  * the server. Refuses every answer that is not a success.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The numbers of docs/budgets.md.
- *
  * @module
  */
 
@@ -61,12 +60,7 @@ const IDLE = { ...BARE, unit: 'MiB' } as const
 const GUESSED = { ...AMOUNT, baseline: 'at rest' } as const
 const INSTALL = { ...AMOUNT, baseline: 'express' } as const
 const DESKTOP = { ...AMOUNT, baseline: '', unit: 'ms', floor: 100, aim: 50 } as const
-const MEMBERS = {
-  ...FILE,
-  baseline: 'curl -T to one of them',
-  floor: 0.5,
-  aim: 0.8,
-} as const
+const MEMBERS = { ...FILE, baseline: 'curl -T to one of them', floor: 0.5, aim: 0.8 } as const
 const AT_REST = { ...AMOUNT, baseline: '', unit: '%', floor: 0.1, aim: 0.05 } as const
 const SHARED = { ...COST, baseline: 'alone', unit: 'ms', floor: 2, aim: 1.2 } as const
 const LINK = { ...RATE, unit: 'op/s', floor: 0.2, aim: 0.4 } as const
@@ -129,14 +123,7 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
     floor: 16,
     aim: 8,
   },
-  B13: {
-    ...COST,
-    what: 'first login',
-    baseline: 'native argon2',
-    unit: 'ms',
-    floor: 5,
-    aim: 1.5,
-  },
+  B13: { ...COST, what: 'first login', baseline: 'native argon2', unit: 'ms', floor: 5, aim: 1.5 },
   'B14 packages': { ...INSTALL, what: 'installed packages', unit: '', floor: 3, aim: 2 },
   'B14 size': { ...INSTALL, what: 'installed size', unit: 'MB', floor: 4, aim: 3 },
   'B15 decode': { ...LINK, what: 'decode a connect link', baseline: 'JSON.parse' },

@@ -3,7 +3,6 @@
  *
  * Memory of a group is all that its processes have caused, what the kernel keeps of their files
  * included.
- *
  * @module
  */
 

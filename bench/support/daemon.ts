@@ -1,7 +1,6 @@
 /**
  * The daemon as users run it: the built program, headless, on a fresh data directory, with one
  * device.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Draws curves as SVG: no script, no font and no picture from elsewhere. It has a ground of its
  * own, light or dark as the reader's system is, so that it can be read on any page.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Many clients that wait for events, each on a socket of its own.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What several rounds gave, in one number and how far to trust it.
- *
  * @module
  */
 

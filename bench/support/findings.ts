@@ -1,6 +1,5 @@
 /**
  * What a bench file found: figures for the table, and curves for the plots.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * Other programs only make figures worse. So the best rounds of each side may count instead of the
  * median, whichever is better, and a row that is too bad is measured again; only what is too bad
  * each time has become worse.
- *
  * @module
  */
 

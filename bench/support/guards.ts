@@ -3,7 +3,6 @@
  * that others use as well. Where it is not the floor, it stands between the floor and what is
  * measured today, or leaves room for what small bodies and a busy machine do to the figure. It
  * catches that something became much worse, not that it became a little slower.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * A program of its own that guesses passwords: many connections, each with the next guess as soon
  * as the last one was answered, whatever the answer asked for.
- *
  * @module
  */
 

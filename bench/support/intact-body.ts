@@ -1,6 +1,5 @@
 /**
  * Sends and fetches bodies in which no two blocks are the same, and says what their SHA-256 is.
- *
  * @module
  */
 

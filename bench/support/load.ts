@@ -3,7 +3,6 @@
  *
  * wrk where it is installed, because it leaves one of two cores to the server; else autocannon,
  * which takes more time for a request than the server does and so makes all servers look alike.
- *
  * @module
  */
 

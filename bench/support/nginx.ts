@@ -2,7 +2,6 @@
  * A private nginx: WebDAV uploads with its default buffers, downloads with `sendfile`; on a second
  * port the same for those who know a password. That is kept as a salted SHA-1, the cheapest that
  * nginx can check, since it does so for each request.
- *
  * @module
  */
 

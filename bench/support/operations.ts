@@ -1,6 +1,5 @@
 /**
  * How often a second something small can be done, in this process.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * What people would use instead, each started with one user and a folder of its own, and the daemon
  * as one of them.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The plots that there are.
- *
  * @module
  */
 

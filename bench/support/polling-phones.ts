@@ -1,6 +1,5 @@
 /**
  * Phones that ask for the document again and again, each on its own connection.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Ports of loopback, for programs that cannot choose one and say which.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Rows as a table for people.
- *
  * @module
  */
 

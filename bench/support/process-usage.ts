@@ -1,6 +1,5 @@
 /**
  * How much memory and processor time a process takes, as Linux counts them.
- *
  * @module
  */
 

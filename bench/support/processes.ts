@@ -1,6 +1,5 @@
 /**
  * Programs under test, each in a process of its own that ends with the bench.
- *
  * @module
  */
 

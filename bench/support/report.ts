@@ -1,6 +1,5 @@
 /**
  * What a run found, as a page: the machine, the table, the plots.
- *
  * @module
  */
 

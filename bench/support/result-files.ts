@@ -1,6 +1,5 @@
 /**
  * Keeps what a run found, in `bench/results/`: as JSON, as a page, and as plots.
- *
  * @module
  */
 

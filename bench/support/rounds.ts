@@ -1,6 +1,5 @@
 /**
  * Has several contenders measured in turn, so that they share the moods of the machine.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * One line of the result: a figure beside its baseline, and what the budget says to it.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Runs bench files, each in a process of its own.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What was measured many times: as quantiles, as a curve of them, and as a curve over time.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Messages never repeat values or operands: a person who pastes a link or a password in the wrong
  * place should not find it in a log as well.
- *
  * @module
  */
 

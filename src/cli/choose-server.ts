@@ -1,7 +1,6 @@
 /**
  * Finds out which server `pull`, `push` and `watch` talk to, and remembers it for `--save`: its
  * address, user name and password, in a private file. Never the link itself.
- *
  * @module
  */
 

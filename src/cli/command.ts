@@ -1,6 +1,5 @@
 /**
  * What commands are, what they are given, and how they fail.
- *
  * @module
  */
 

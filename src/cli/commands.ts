@@ -2,7 +2,6 @@
  * The table of commands: what each takes, what its help says, and what runs it.
  *
  * Only `serve` is loaded with the table: all others are files that a daemon starts without.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `clipgate devices` and `clipgate revoke`.
- *
  * @module
  */
 

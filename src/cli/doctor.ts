@@ -2,7 +2,6 @@
  * `clipgate doctor`.
  *
  * Exit code 1 when something is not as a phone needs it; hints alone leave it 0.
- *
  * @module
  */
 

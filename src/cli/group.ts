@@ -1,6 +1,5 @@
 /**
  * `clipgate group`: the key of a group that uses a bus.
- *
  * @module
  */
 

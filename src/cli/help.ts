@@ -1,6 +1,5 @@
 /**
  * Explains commands; `clipgate help`, every `--help`, and the version.
- *
  * @module
  */
 

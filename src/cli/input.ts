@@ -1,6 +1,5 @@
 /**
  * Reads secrets and texts from stdin.
- *
  * @module
  */
 

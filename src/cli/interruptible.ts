@@ -3,7 +3,6 @@
  *
  * Only for work that leaves something behind, and that never waits for stdout: while that blocks,
  * no listener runs.
- *
  * @module
  */
 

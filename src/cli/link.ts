@@ -1,6 +1,5 @@
 /**
  * `clipgate link decode`: what a connect link holds, without its password.
- *
  * @module
  */
 

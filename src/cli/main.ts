@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 /**
  * The program `clipgate`.
- *
  * @module
  */
 

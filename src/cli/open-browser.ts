@@ -1,6 +1,5 @@
 /**
  * Opens a local page in the person's browser.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `clipgate pair` and `clipgate rotate`: show, once, what connects a device.
- *
  * @module
  */
 

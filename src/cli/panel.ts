@@ -1,6 +1,5 @@
 /**
  * `clipgate panel`, `clipgate pause` and `clipgate resume`: what only a running daemon can do.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `clipgate join`, `clipgate leave` and `clipgate peers`: other daemons to share with.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Finds out whether what a command prints gets anywhere: a full disk, or a reader that is gone,
  * tells only later.
- *
  * @module
  */
 

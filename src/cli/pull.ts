@@ -1,6 +1,5 @@
 /**
  * `clipgate pull`: prints the current text, or saves the current image, file or group.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `clipgate push`: makes a file, or the text on stdin, the current item.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * The colours are explicit, black on white whatever the theme: many scanners refuse an inverted
  * code. Cells of one colour are blanks on a background, as the block characters of some fonts
  * leave gaps between lines.
- *
  * @module
  */
 

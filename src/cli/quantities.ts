@@ -1,6 +1,5 @@
 /**
  * Times and sizes as people say them.
- *
  * @module
  */
 

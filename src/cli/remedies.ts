@@ -1,6 +1,5 @@
 /**
  * What a person can do about failures from below, where their messages do not say.
- *
  * @module
  */
 

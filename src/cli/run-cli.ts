@@ -3,7 +3,6 @@
  *
  * Whatever goes wrong becomes one line on stderr for each problem, and the exit code: 1 failed,
  * 2 called wrongly.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Saves bytes from another machine as a file: whole or not at all, and never over another one.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `clipgate serve`: runs the daemon until a signal ends it.
- *
  * @module
  */
 

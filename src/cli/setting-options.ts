@@ -1,6 +1,5 @@
 /**
  * The settings of the daemon as options of commands.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The world around a command, as far as commands reach it; tests bring their own.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `clipgate status`.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Lays text out for people: tables as wide as the terminal and no wider, and the text of the help.
- *
  * @module
  */
 

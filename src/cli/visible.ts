@@ -1,7 +1,6 @@
 /**
  * Makes text from outside safe to print: what a terminal or a reader would obey instead of show
  * becomes visible.
- *
  * @module
  */
 

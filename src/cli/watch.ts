@@ -2,7 +2,6 @@
  * `clipgate watch`: prints each change of the clipboard of a server, until it is told to stop.
  *
  * Connections that break are no failure: the command goes on, and says so on stderr.
- *
  * @module
  */
 

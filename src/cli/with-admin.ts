@@ -1,6 +1,5 @@
 /**
  * Runs a command on the daemon, or on its data directory while it does not run.
- *
  * @module
  */
 

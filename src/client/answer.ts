@@ -1,6 +1,5 @@
 /**
  * Reads answers, and never more of them than they may have.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * No message quotes a password, a text or what the server wrote, and no error has a `cause`: those
  * of `fetch` may hold the bytes that it could not parse. What they may tell is in `reason`.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The client that one daemon has of another: it sees stamps, and sends documents of its own.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Runs wherever there is `fetch`. It stores and logs nothing, sends the password to its server
  * only, and nothing of the metadata of a connect link.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Absent fields have their empty values, since other servers of the protocol leave some out; what
  * is there must be of its type. A `dataName` is safe to use as a file name, or there is none.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Downloads the bytes that a document describes.
- *
  * @module
  */
 

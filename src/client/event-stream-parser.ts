@@ -3,7 +3,6 @@
  *
  * `id` and `retry` are read over: there is no replay to ask for, and when to reconnect is up to the
  * client. An event that the stream ends in is lost, as the standard has it.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * One request and its answer.
  *
  * Credentials go to the server that they are for and nowhere else: redirections are errors.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Where there is no event stream, because the server lacks it or a proxy keeps it to itself, the
  * document is polled, and the stream tried again from time to time.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Reads the document of the current item.
- *
  * @module
  */
 

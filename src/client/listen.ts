@@ -1,6 +1,5 @@
 /**
  * Listens to the event stream of the server: signals that something changed, never content.
- *
  * @module
  */
 

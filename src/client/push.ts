@@ -1,6 +1,5 @@
 /**
  * Makes a text or a file the current item of the server.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The server that a client talks to: where it is, and what it wants to hear.
- *
  * @module
  */
 

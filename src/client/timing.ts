@@ -1,6 +1,5 @@
 /**
  * Time and chance, as a client meets them; tests bring their own.
- *
  * @module
  */
 

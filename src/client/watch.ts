@@ -1,6 +1,5 @@
 /**
  * Watches the clipboard of a server: its documents, as they change.
- *
  * @module
  */
 

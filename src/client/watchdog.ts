@@ -4,7 +4,6 @@
  * The signal alone would not do: Node's fetch may lose it to the garbage collector
  * (nodejs/node#55428), and a body would then hang for the five minutes of its own time-out. So
  * whoever waits does it here, and cancels what was waited for when it fails.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Clients of the control listener of a running daemon: the port `Admin`, and what only a running
  * daemon can do. Their methods throw `ControlUnreachableError`, or what the daemon says went wrong.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Decoders of the values of the port `Admin`, which go over the control listener as JSON. The types
  * of the port are the one definition of these values: the compiler holds each decoder to its type,
  * and the page of the panel takes its types from there.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Who may use the control listener: programs of this machine that can read the token, and pages of
  * the panel that were opened with its address. No other page may, whatever name it gave to this
  * address.
- *
  * @module
  */
 

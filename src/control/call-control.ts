@@ -1,6 +1,5 @@
 /**
  * Asks the control listener of a running daemon.
- *
  * @module
  */
 

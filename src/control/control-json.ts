@@ -1,7 +1,6 @@
 /**
  * JSON over the control listener: how requests are read and answered, and how failures that the
  * owner can mend are told.
- *
  * @module
  */
 

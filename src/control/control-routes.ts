@@ -1,6 +1,5 @@
 /**
  * The endpoint table of the control listener: the port `Admin`, over HTTP.
- *
  * @module
  */
 

@@ -5,7 +5,6 @@
  * anyway. That of the panel is kept in memory: a browser may keep its address in a history and
  * synchronise that, and the owner can end all panels without taking the commands' token away. So
  * whatever an open page sends while the daemon is away opens nothing later.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * The control listener: a function from the ports `Admin` and `Panel` to a `node:http` listener.
  *
  * It belongs on loopback only; who binds it sees to that.
- *
  * @module
  */
 

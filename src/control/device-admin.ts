@@ -1,7 +1,6 @@
 /**
  * The port `Admin` on a device registry: of a running daemon, or of its data directory. Makes the
  * connect links of devices.
- *
  * @module
  */
 

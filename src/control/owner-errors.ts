@@ -1,6 +1,5 @@
 /**
  * Failures that the owner of a daemon can mend, as they go over the control listener.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * The open event streams of the panel: each gets the whole state, whenever it has changed.
  *
  * While nobody listens nothing is watched, nothing is put together, and no timer runs.
- *
  * @module
  */
 

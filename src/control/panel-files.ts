@@ -3,7 +3,6 @@
  *
  * The routes are made from the list of files in their folder: no name is ever taken from a request.
  * They hold no secret, and are for everybody who asks by our own name.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  *
  * The preview of the current item is the beginning of a text, or a raster image: nothing that a
  * browser would run, whatever the item says that it is.
- *
  * @module
  */
 

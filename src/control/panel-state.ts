@@ -2,7 +2,6 @@
  * Everything that the panel shows, as one value.
  *
  * Imports nothing of Node: the page takes its types from here.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * How long to wait before the next attempt to connect.
- *
  * @module
  */
 

@@ -6,7 +6,6 @@
  *
  * Members tell it to each other with each request and answer, and nobody corrects it downwards: it
  * serves to put what happened apart in order, and is never shown as a time of day.
- *
  * @module
  */
 

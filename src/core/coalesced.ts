@@ -1,7 +1,6 @@
 /**
  * Runs a task on request, once at a time: whoever asks while it runs makes it run once more, and no
  * more than once.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * The id hashes a tagged digest, so that a text and a file of the same bytes differ:
  * `BLAKE3("snapshot-hash-v1|" + D)`, where D is the BLAKE3 of the text or image bytes, and for
  * File and Group `BLAKE3("file-content|" + BLAKE3(bytes))`. The computing is done in `hashing`.
- *
  * @module
  */
 

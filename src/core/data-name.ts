@@ -1,6 +1,5 @@
 /**
  * Data names: what a client calls the bytes of an item. A wire name, never a path.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The hashes that identify bytes, under any name.
- *
  * @module
  */
 

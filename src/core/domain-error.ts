@@ -1,7 +1,6 @@
 /**
  * The failures below HTTP. The gateway maps each code to one answer; the commands print the
  * message.
- *
  * @module
  */
 

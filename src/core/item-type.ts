@@ -1,6 +1,5 @@
 /**
  * The kinds of clipboard items, in the spelling of the protocol.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The clipboard item, and the hashes it answers to.
- *
  * @module
  */
 

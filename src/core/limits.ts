@@ -1,6 +1,5 @@
 /**
  * Every number of the service contract, once, with its reason.
- *
  * @module
  */
 

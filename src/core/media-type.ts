@@ -4,7 +4,6 @@
  * Phones upload pictures as `application/octet-stream`. Their leading bytes tell what they are,
  * else the extension does; what neither tells keeps the type that was declared. Only raster images
  * are recognised: everything else may be called what the sender likes.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Profile ids: how the history endpoints name an item, `{type}-{hash}`.
  *
  * Opaque beyond that: whether an item answers to a hash is for the item to say.
- *
  * @module
  */
 

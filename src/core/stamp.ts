@@ -7,7 +7,6 @@
  *
  * A stamp that is further ahead than any clock can be would win for ever. So nobody believes it:
  * it counts as older than all others, on each member alike.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Whether a text is longer than it may be.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Which addresses are near, and which one a phone should use.
- *
  * @module
  */
 

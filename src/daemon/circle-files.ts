@@ -1,6 +1,5 @@
 /**
  * The key of a circle in a data directory: made, brought, taken away.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Where each platform wants settings, state and received files to live.
- *
  * @module
  */
 

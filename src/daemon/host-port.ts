@@ -1,6 +1,5 @@
 /**
  * `HOST:PORT`, as settings and messages spell where a listener listens.
- *
  * @module
  */
 

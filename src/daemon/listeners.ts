@@ -1,6 +1,5 @@
 /**
  * The sockets of a daemon: the gateway, on as many addresses as are wanted, and the control.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * A setting has one name in three spellings: `dataDir` in the config file, `--data-dir` as an
  * option, `CLIPGATE_DATA_DIR` in the environment. An option beats the environment, which beats the
  * file. An unknown or bad setting anywhere, even one that another source beats, stops the start.
- *
  * @module
  */
 

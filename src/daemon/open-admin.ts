@@ -1,7 +1,6 @@
 /**
  * Finds whoever can do what the owner asks: the running daemon, or, while none runs, this program
  * on the data directory.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Connects a daemon to the clipboard of the desktop that it runs on, when there is one.
- *
  * @module
  */
 

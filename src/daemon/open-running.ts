@@ -1,6 +1,5 @@
 /**
  * Finds the running daemon, for what nobody else can do.
- *
  * @module
  */
 

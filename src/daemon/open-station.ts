@@ -3,7 +3,6 @@
  * directory.
  *
  * Also the way to mount the gateway in a server of one's own; see docs/embedding.md.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Opens the clipboard of the desktop that this program runs on.
- *
  * @module
  */
 

@@ -5,7 +5,6 @@
  * arguments of programs, and the address opens the panel. The file is as private as the token of
  * the commands beside it, and what it holds ends with the daemon; it is removed anyway, once
  * the browser has had the time to read it.
- *
  * @module
  */
 

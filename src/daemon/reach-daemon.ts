@@ -1,6 +1,5 @@
 /**
  * Waits for a data directory that somebody holds, and reaches the daemon that holds it.
- *
  * @module
  */
 
@@ -53,11 +52,7 @@ export async function reachDaemon(
   const token = await readControlToken(dataDir).catch((cause: unknown) => {
     throw unreachable(holder, 'control.token cannot be read', cause)
   })
-  return {
-    url,
-    token,
-    explain: (error) => unreachable(holder, `${url}: ${error.message}`, error),
-  }
+  return { url, token, explain: (error) => unreachable(holder, `${url}: ${error.message}`, error) }
 }
 
 /** Makes a `DATA_DIRECTORY_BUSY` that says who holds the directory, why, and what to do. */

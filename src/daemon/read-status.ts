@@ -1,6 +1,5 @@
 /**
  * Puts together what `clipgate status` tells: never content, never a name of anything copied.
- *
  * @module
  */
 

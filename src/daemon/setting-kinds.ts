@@ -4,7 +4,6 @@
  * Decoders take what JSON can hold or what a shell can pass (strings), and throw a `TypeError`
  * that completes the sentence "Cannot use --name: it …". They quote values, as settings are not
  * secret; the exception is a URL, which may hold a password that should not be there.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * The name here is the one in the config file; the spellings of options and variables are
  * derived from it in `load-settings.ts`.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Connects a daemon to the clipboard of its desktop. A daemon without one never loads this.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The composition root: one data directory, two listeners, and perhaps a desktop.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Writes log lines to a stream: time, level, message, then `key=value`.
- *
  * @module
  */
 

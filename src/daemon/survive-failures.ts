@@ -3,7 +3,6 @@
  * docs/decisions/014-unhandled-failures.md.
  *
  * For a program only: a library must not decide about the process of others.
- *
  * @module
  */
 

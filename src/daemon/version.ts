@@ -1,6 +1,5 @@
 /**
  * The version of this program.
- *
  * @module
  */
 

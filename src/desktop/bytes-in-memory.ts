@@ -1,6 +1,5 @@
 /**
  * Bytes in memory, to be read like those of a file.
- *
  * @module
  */
 

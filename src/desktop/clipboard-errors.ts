@@ -1,7 +1,6 @@
 /**
  * Why a clipboard could not be read or written, where it makes a difference. Messages are for
  * people, and quote nothing of the content.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * A pause is kept in a file and survives a restart. Its end is a wall-clock time, looked at whenever
  * it matters, so that neither a sleeping computer nor a clock that is set prolongs it.
- *
  * @module
  */
 

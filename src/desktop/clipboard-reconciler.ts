@@ -6,7 +6,6 @@
  * 2. May it be written now? Not during a pause, and not in a loop; when the system is out of reach,
  *    its adapter says so. A push that has to wait is written as soon as the reason is gone.
  * 3. Is what was read an echo? What was written last may come back: see `echoes.ts`.
- *
  * @module
  */
 

@@ -8,7 +8,6 @@
  * Text is the same whatever its line ends and trailing NULs: systems convert both. Files are the
  * same whatever the normal form of their names, and as the text that they are offered as beside
  * the list of files. The rule for images stands in `written-image.ts`.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * ISO Latin-1, the encoding of the X type `STRING`.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Recognises an image that was copied as a converted form of the one that we wrote: decision 039.
  *
  * Knows sizes and media types, and decodes no pixel.
- *
  * @module
  */
 

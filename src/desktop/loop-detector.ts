@@ -3,7 +3,6 @@
  * take turns, again and again, faster than people do.
  *
  * Copies alone are no loop, however many, nor are writes alone. Knows no content.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Ends the loop of two programs that answer each other on the clipboard: one of them is us, when a
  * device or another daemon pushes whenever something is copied, and the other one rewrites whatever
  * we put on the clipboard. Then nothing is written for a while; copies are still shared.
- *
  * @module
  */
 

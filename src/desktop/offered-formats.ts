@@ -1,6 +1,5 @@
 /**
  * The formats in which one item is offered to other programs.
- *
  * @module
  */
 

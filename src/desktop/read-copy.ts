@@ -10,7 +10,6 @@
  *
  * HTML source is never read. A step that yields nothing gives way to the next one. Copies that a
  * password manager marks as secret are not read.
- *
  * @module
  */
 

@@ -9,7 +9,6 @@
  * Nothing is synced to the disk: the item that a file was made from is. The bytes are copied, since
  * whoever changes a file that is linked would change the item; they leave as much of the disk free
  * as uploads do.
- *
  * @module
  */
 

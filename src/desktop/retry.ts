@@ -1,6 +1,5 @@
 /**
  * How long to wait before another attempt to reach a display server, or to start a helper process.
- *
  * @module
  */
 

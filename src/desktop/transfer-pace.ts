@@ -3,7 +3,6 @@
  *
  * Each piece has a time limit of its own, which a program that hands out one byte after the other
  * never reaches: a clipboard of 16 MiB would be read for hours.
- *
  * @module
  */
 

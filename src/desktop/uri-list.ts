@@ -4,7 +4,6 @@
  *
  * Only local files count. What is not a well-formed URI of one is skipped: a list may hold web
  * addresses, comments and files of other hosts as well.
- *
  * @module
  */
 

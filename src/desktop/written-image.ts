@@ -3,7 +3,6 @@
  *
  * It is the same if its bytes are, or if it is in another format, equally large, and comes within
  * seconds of the write: see decision 039.
- *
  * @module
  */
 

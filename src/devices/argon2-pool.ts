@@ -1,7 +1,6 @@
 /**
  * Worker threads that derive Argon2id tags: few, started when needed, and ended when idle, because
  * each holds on to the 64 MiB of its last run.
- *
  * @module
  */
 

@@ -6,7 +6,6 @@
  * give a tag that is known; then the worker tells the other side why. JavaScript, because Node 20
  * starts no worker from TypeScript. Answers with the tag and never compares: the other side does,
  * in constant time.
- *
  * @module
  */
 

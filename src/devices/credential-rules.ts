@@ -1,6 +1,5 @@
 /**
  * Judges the user name, password and label that people choose for a device.
- *
  * @module
  */
 

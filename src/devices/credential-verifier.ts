@@ -9,7 +9,6 @@
  * come twice, and a client whose credentials are right always does. A user name that exists, and
  * that has not failed from the network of the client, has a place of its own. Why:
  * `docs/decisions/032-places-for-devices.md`.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * `devices.json`. Takes what this version writes, and refuses everything else with a remedy and
  * leaves it as it is: a file that is read half would be written half.
- *
  * @module
  */
 

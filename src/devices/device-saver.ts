@@ -1,7 +1,6 @@
 /**
  * Writes the devices file: at once for a change, some time later for a sighting, and again and
  * again while a credential has ended that the file still has.
- *
  * @module
  */
 

@@ -5,7 +5,6 @@
  * `revision` and its `onCredentialGone`: whoever was shown a password has one that survives a
  * crash. A password that is to end does not wait for the disk: it ends in memory, and when that
  * cannot be saved, it is saved later; see docs/decisions/030-revocation-without-a-disk.md.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Mints what a person did not choose.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Hashes and verifies passwords with Argon2id, off the main thread and within bounds.
- *
  * @module
  */
 

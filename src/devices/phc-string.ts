@@ -3,7 +3,6 @@
  *
  * Strict: one spelling for each record, and parameters within bounds, so that a doctored file
  * cannot make a login cost gigabytes or minutes.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * When, where and as what each device was seen last.
  *
  * Beside the devices, because it changes with every request: noting one allocates nothing.
- *
  * @module
  */
 

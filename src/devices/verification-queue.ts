@@ -10,7 +10,6 @@
  * The places of the first two rows are not counted against the capacity of the queue, and nobody
  * can take one but a client that knows the user name. So made-up names cannot fill the queue,
  * however many addresses they come from.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Which system clipboard is in use, or would be, and what keeps it from that.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Whether a daemon runs, and who is paired with it.
- *
  * @module
  */
 

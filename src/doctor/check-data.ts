@@ -3,7 +3,6 @@
  * and room on the disk.
  *
  * Makes nothing. Modes that a start repairs by itself are no finding.
- *
  * @module
  */
 

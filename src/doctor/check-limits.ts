@@ -1,7 +1,6 @@
 /**
  * Whether the clock can be right, and whether the process may have what it needs: open files, and
  * memory.
- *
  * @module
  */
 

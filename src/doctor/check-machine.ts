@@ -1,6 +1,5 @@
 /**
  * Runs every check that needs no address to go through.
- *
  * @module
  */
 

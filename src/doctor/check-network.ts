@@ -4,7 +4,6 @@
  *
  * Seen from this machine only. Rules of firewalls can only be read by root, and those of routers
  * not at all: the firewall that is on is named, and the command that lets phones in.
- *
  * @module
  */
 

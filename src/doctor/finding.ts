@@ -1,6 +1,5 @@
 /**
  * A check's verdict on one thing, and what to do about it.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The machine that the checks run on, as far as they read it; tests bring their own.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Settings are those that a start with the same options would have. A daemon that runs may have
  * been started with others; where it can be asked, it is.
- *
  * @module
  */
 

@@ -10,7 +10,6 @@
  * That costs a client with the right one no more than coming again: nobody is locked out, not even
  * behind the same address. A proxy that does not tell for whom it asks is one such address: names
  * that a client behind it makes up do not make it many.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Tells other members of the circle what time it is, and hears it from them. To all other devices
  * nothing of this exists.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The mobile protocol: a function from ports to a `node:http` listener.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Decides which of the two spellings of the protocol a request speaks.
  *
  * The document path decides, and the device remembers it. Everything asks here.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `/Sync.json` and `/SyncClipboard.json`: the latest item, read and pushed.
- *
  * @module
  */
 

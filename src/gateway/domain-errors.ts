@@ -1,6 +1,5 @@
 /**
  * Says what a client sees of the failures below the gateway.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * `GET /api/sse/clipboard`: tells a device at once that something changed, and never what.
  *
  * All streams get one encoded frame; there is neither frame nor timer while nobody listens.
- *
  * @module
  */
 

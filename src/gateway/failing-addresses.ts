@@ -3,7 +3,6 @@
  *
  * Only refusals are ever slowed. There is no lock: what counts against an address shrinks by one a
  * second, and is forgotten after a minute.
- *
  * @module
  */
 

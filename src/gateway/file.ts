@@ -1,6 +1,5 @@
 /**
  * `/file/{dataName}`: the bytes of Image, File and Group items.
- *
  * @module
  */
 

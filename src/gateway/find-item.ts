@@ -1,6 +1,5 @@
 /**
  * Finds the item that a client means by a profile id.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What the protocol is made of, and how it may be set up.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `POST /api/history/query`: a list of one record, or of none.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * `/api/history/…`: for clients that keep a history. There is none here; all answers are made of
  * the current item.
- *
  * @module
  */
 

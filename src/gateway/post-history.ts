@@ -1,6 +1,5 @@
 /**
  * `POST /api/history`: a client adds what it copied to its history; to us that is a push.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The endpoints that say "I am here": nothing of the clipboard, nothing of the disk.
- *
  * @module
  */
 

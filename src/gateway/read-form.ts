@@ -1,7 +1,6 @@
 /**
  * Reads the fields of a form, in whatever way a client has encoded it. Files are handed to whoever
  * wants them, as they come.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * What the bytes are called, and even what they are, may stand behind them in the form. So they
  * are received first, and named when the form has ended.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * asks for each right afterwards, and would send it again if it were not there.
  *
  * In memory, and bounded: the device with most forgets its oldest, and then sends them once more.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The endpoint table of the protocol; docs/protocol.md has the same one for people.
- *
  * @module
  */
 

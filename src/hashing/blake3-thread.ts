@@ -1,6 +1,5 @@
 /**
  * This side of `blake3-worker.js`: hashes files that grow, in one thread for all of them.
- *
  * @module
  */
 

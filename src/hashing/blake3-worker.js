@@ -6,7 +6,6 @@
  * `hash-wasm` does the same, at a third of the speed. It also takes over when the kernel does not
  * give a hash that is known; then the worker tells the other side why. Imports nothing of ours, so
  * that it runs from the sources and beside a bundle alike.
- *
  * @module
  */
 

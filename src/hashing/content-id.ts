@@ -1,7 +1,6 @@
 /**
  * Computes what an item is known by, from bytes that are in memory or from their digests. Files are
  * hashed by `file-hasher.ts`.
- *
  * @module
  */
 

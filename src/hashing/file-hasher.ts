@@ -4,7 +4,6 @@
  *
  * The worker is started by the first file that is not small, and ended when there was none for a
  * while.
- *
  * @module
  */
 

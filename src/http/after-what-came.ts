@@ -3,7 +3,6 @@
  *
  * A machine that was asleep, or a program that was stopped, finds its timers due before it has
  * looked at what came meanwhile. This timer looks first.
- *
  * @module
  */
 

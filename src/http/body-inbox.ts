@@ -1,7 +1,6 @@
 /**
  * A request body between the socket and whoever reads it: bounded, cancellable, and never the one
  * to end the connection, which the iterator of a Node stream would do.
- *
  * @module
  */
 

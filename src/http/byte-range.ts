@@ -3,7 +3,6 @@
  *
  * A header that is malformed or asks for several ranges is ignored, as the RFC allows: nobody gets
  * more than the bytes once.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What a handler sees of one request, and how routes are written down.
- *
  * @module
  */
 

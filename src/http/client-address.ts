@@ -3,7 +3,6 @@
  *
  * `X-Forwarded-For` is what anybody wrote into it; only the part that trusted proxies appended
  * counts.
- *
  * @module
  */
 

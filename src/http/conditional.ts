@@ -3,7 +3,6 @@
  *
  * Dates are compared in whole seconds, since that is what HTTP dates have. Dates that cannot be
  * parsed do not count.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * The open connections of a server: who may connect, how many, and how long one may be silent.
  *
  * Nobody is connected: no timer.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What the kernel remembers of a connection, from its first byte to its end.
- *
  * @module
  */
 

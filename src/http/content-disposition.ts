@@ -1,6 +1,5 @@
 /**
  * `Content-Disposition` for files that a browser is to save and never to show: RFC 6266, RFC 8187.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Keeps connections from using up all descriptors: without one left nobody gets in, not even the
  * owner, and no file can be opened.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * The first downloads of each client share with those of other clients only, and not with all that
  * one of these has begun and does not read.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * The open event streams of whoever may have only so many: the newest ones stay, all are pinged,
  * and no timer runs while there is none.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * A client that does not read costs one frame of memory: a later frame takes the place of the one
  * that waits, and when the client reads again it is told that it missed something.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * only the kernel sees.
  *
  * What most requests never ask for is made when it is asked for.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Browsers say where a request comes from; programs say nothing, and pass. Reading is the business
  * of the same-origin policy: we never send a CORS header.
- *
  * @module
  */
 

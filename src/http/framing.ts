@@ -3,7 +3,6 @@
  * sections 2.3, 3.2, 6.1, and bounds that it does not know.
  *
  * Whatever has such a fault ends its connection: nobody can tell where the next request begins.
- *
  * @module
  */
 

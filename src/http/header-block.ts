@@ -1,6 +1,5 @@
 /**
  * Collects the header of a part: everything up to its first empty line.
- *
  * @module
  */
 

@@ -6,7 +6,6 @@
  * parameters given twice, which two readers could take for different things.
  *
  * Works on bytes as latin1, as Node hands headers out, and takes linear time.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * Bodies that are read whole are bounded one by one; a hundred of them at once would still be more
  * than a small machine has. One client gets half of it at most, however little of what it announces
  * ever comes: the other half is for the others.
- *
  * @module
  */
 

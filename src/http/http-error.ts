@@ -3,7 +3,6 @@
  * details.
  *
  * Nothing of a cause is ever sent; an unexpected failure shows an id, which the log has too.
- *
  * @module
  */
 

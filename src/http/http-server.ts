@@ -1,7 +1,6 @@
 /**
  * A `node:http` server without the defaults that do not suit a server on an open network. It is
  * not bound to anything yet.
- *
  * @module
  */
 

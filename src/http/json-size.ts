@@ -1,7 +1,6 @@
 /**
  * Tells what JSON would cost before it is parsed: three bytes of it can be a value that takes a
  * hundred in memory.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Ending a connection so that the client gets to read why: hanging up on one that still sends
  * resets the connection, and the reset may overtake the answer.
- *
  * @module
  */
 

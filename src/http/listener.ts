@@ -3,7 +3,6 @@
  * checks come in the order of the contract.
  *
  * Nothing can be reached without a principal but what stands in the table of public routes.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Who has logged in on which open connection, so that all that somebody does here can be ended at
  * once.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * 5.1.1.
  *
  * Refuses what could not be told apart from something else, and boundaries given twice.
- *
  * @module
  */
 

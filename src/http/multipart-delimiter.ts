@@ -12,7 +12,6 @@
  *
  * Chunks are cut at the delimiters, and data is handed on as it lies in the chunk. Only a candidate
  * that the end of a chunk cuts is kept, and copied if it was data.
- *
  * @module
  */
 

@@ -6,7 +6,6 @@
  * the reading.
  *
  * The parser skips everything before the first and behind the closing delimiter.
- *
  * @module
  */
 

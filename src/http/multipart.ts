@@ -3,7 +3,6 @@
  *
  * Nothing is read ahead and nothing is kept: a part is read at the pace of whoever wants it, and
  * passed over when nobody does. What a part may hold is bounded either way.
- *
  * @module
  */
 

@@ -9,7 +9,6 @@
  * a blank goes on with the one before it: unlike HTTP, RFC 5322 section 2.2.3 allows that, mail
  * libraries do it to long names, and it cannot begin another field. Nested forms are refused, and
  * bodies that would have to be decoded.
- *
  * @module
  */
 

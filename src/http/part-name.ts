@@ -4,7 +4,6 @@
  *
  * Takes bytes as latin1. Refuses bytes that look like UTF-8 and are not: overlong forms and
  * surrogates, which some readers take for a slash.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Node parses all that one read of the socket has brought, which may be thousands of requests.
  * Each of them is served in its turn, and nothing more is read meanwhile.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Moves a part of a blob to somewhere, reading the next block while the last one is on its way.
- *
  * @module
  */
 

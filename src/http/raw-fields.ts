@@ -1,7 +1,6 @@
 /**
  * Looks at header fields as they came, before Node makes an object of them. Most requests are polls
  * whose few fields decide nothing, and never need that object.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * A reader that gives up leaves the rest of the body where it is; whoever answers the request sees
  * to it.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Answers what never became a request: the parser gave up, or the header never ended.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The header fields that the kernel adds to a reply.
- *
  * @module
  */
 

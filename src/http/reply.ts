@@ -3,7 +3,6 @@
  *
  * A reply is plain data, so that a handler can be tested without a socket, and one place knows
  * about headers already sent, clients that went away, and errors thrown halfway.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Finds the row of an endpoint table that a path asks for.
  *
  * The table is compiled once. Paths without parameters are found in one step.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Knows which part of a resource was asked for, what to do about clients that read slowly, and how
  * to end a connection so that the client still gets to read why.
- *
  * @module
  */
 

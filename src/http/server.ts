@@ -1,6 +1,5 @@
 /**
  * The life of a listening socket: binds, comes back when it is lost, drains and stops.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * for ever.
  *
  * One timer for all of them, and none while nobody is slow.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Request targets: RFC 9112 section 3.2, and the spellings that occur in the wild.
  *
  * Dot segments are not resolved: to us they are names like any other, and no resource has them.
- *
  * @module
  */
 

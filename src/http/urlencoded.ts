@@ -4,7 +4,6 @@
  *
  * One pass over the body, which decodes what somebody wants and nothing else: a hostile form has
  * millions of pairs.
- *
  * @module
  */
 

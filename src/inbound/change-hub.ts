@@ -1,6 +1,5 @@
 /**
  * Tells everybody who wants to know that the current item changed.
- *
  * @module
  */
 

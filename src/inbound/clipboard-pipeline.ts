@@ -4,7 +4,6 @@
  * Reading and hashing, which take long, happen in a queue of the sender's own. Only what decides
  * about the current item happens in the queue of all, in which each sender has one item at most: so
  * nobody waits for more than one item of anybody else.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Makes an item of its content: hashes, ids, names.
- *
  * @module
  */
 

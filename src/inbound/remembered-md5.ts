@@ -1,7 +1,6 @@
 /**
  * The MD5 of bytes, which old clients still name pictures by: computed when somebody asks, once for
  * each blob. It proves nothing; it only tells whether such a client means what is there.
- *
  * @module
  */
 

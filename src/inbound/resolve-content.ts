@@ -3,7 +3,6 @@
  *
  * Senders describe, and often describe wrongly: the type follows the bytes, hashes and sizes are
  * hints, and the preview of a long text is never taken for the text.
- *
  * @module
  */
 

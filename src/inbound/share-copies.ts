@@ -1,6 +1,5 @@
 /**
  * Shares what a person copies on the desktop.
- *
  * @module
  */
 

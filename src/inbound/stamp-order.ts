@@ -1,6 +1,5 @@
 /**
  * Puts what members of a circle push into one order, by its stamps.
- *
  * @module
  */
 

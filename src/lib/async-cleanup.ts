@@ -1,6 +1,5 @@
 /**
  * Closes what a start has opened, in the opposite order.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Replaces a small file so that a reader, a crash or a power cut sees the old bytes or the new
  * ones, never a mixture.
- *
  * @module
  */
 

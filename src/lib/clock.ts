@@ -1,6 +1,5 @@
 /**
  * Gives the time and timers, so that tests can replace them.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * A decoder returns what it was given, as its type, or throws a `TypeError` that says where and
  * what, and quotes nothing: values may be secrets. Unknown members are left out; `null` counts as
  * absent.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Puts failures into words: their message for whoever caused them, and for the log enough to find
  * them, without anything that they quote.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Serves waiting items fairly: nobody can crowd out the others.
- *
  * @module
  */
 

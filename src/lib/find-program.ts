@@ -1,6 +1,5 @@
 /**
  * Looks for a program as `spawn` would.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  *
  * Trusts this user and whoever owns the file system, and believes that the rights of a group were
  * given on purpose: with the umask of many systems each user has a group of one.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Writes sizes for people.
- *
  * @module
  */
 

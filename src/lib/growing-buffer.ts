@@ -1,7 +1,6 @@
 /**
  * Puts chunks together by copying them: a list of chunks of one byte would cost a hundred times
  * its size.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Ends the wait for a promise or a stream that may never settle.
  *
  * `Promise.race` with one promise for a whole stream would keep a record of each chunk.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Small versioned files of our own: one JSON object, and the version of its shape.
  *
  * Takes what this version writes and refuses everything else. Messages never quote the file.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Bounds a map: the entry that was not used for the longest time is forgotten first.
- *
  * @module
  */
 

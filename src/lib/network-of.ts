@@ -1,6 +1,5 @@
 /**
  * Tells clients apart by their addresses.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Reads bytes at rest (their beginning, all of them, or block by block), and the beginning of a
  * stream.
- *
  * @module
  */
 

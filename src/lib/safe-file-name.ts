@@ -2,7 +2,6 @@
  * Turns the name that a device gave to a file into one that is safe to have in a folder.
  *
  * The name stays as it is wherever it can: a file that was pushed should be found again.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Saves a file whole or not at all, under a name that nobody has.
- *
  * @module
  */
 

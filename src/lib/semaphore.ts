@@ -1,6 +1,5 @@
 /**
  * Limits how many pieces of asynchronous work run at a time; the rest wait in turn.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Runs asynchronous work one at a time, in the order it was asked for: all of it, or that of each
  * key.
- *
  * @module
  */
 

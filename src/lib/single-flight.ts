@@ -1,6 +1,5 @@
 /**
  * Lets callers that ask for the same work while it is under way share one run of it.
- *
  * @module
  */
 

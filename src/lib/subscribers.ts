@@ -1,6 +1,5 @@
 /**
  * Tells listeners that something changed, and not what.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Reads the code of a failed system call.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Strict UTF-8, and JSON. No error quotes what was read: it may be a secret.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Cuts a run of one character off the end of a text.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * `atob` is native and fast but forgiving: it takes blanks, padding and the other alphabet, and
  * drops bits that are left over. So what does not come back as it was is refused here, and one
  * text has one encoding.
- *
  * @module
  */
 

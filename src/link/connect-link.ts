@@ -5,7 +5,6 @@
  * A link holds a password in plain text. Nothing here logs, and no error quotes its input; people
  * and logs get {@link redactLink | the redacted view}. Parsing is strict: a link that two clients
  * could read differently is refused.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * A link holds a password, so no message quotes one and no error has a `cause`: the messages of
  * `JSON.parse` repeat the text that it could not parse.
- *
  * @module
  */
 

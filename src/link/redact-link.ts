@@ -1,6 +1,5 @@
 /**
  * The view of a connect link for people and logs.
- *
  * @module
  */
 

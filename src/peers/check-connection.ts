@@ -4,7 +4,6 @@
  *
  * A connection that is given up or takes too long before then leaves no socket behind. An agent of
  * Node would not see to that: it does not know of a socket before it is handed over.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * The difference is kept over a restart, so that a member stamps its items like the others even
  * while it is alone.
- *
  * @module
  */
 

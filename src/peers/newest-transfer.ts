@@ -1,7 +1,6 @@
 /**
  * Moves the newest item, one transfer at a time: what is under way is given up as soon as nobody
  * needs it any more, and what became due meanwhile is looked at right afterwards.
- *
  * @module
  */
 

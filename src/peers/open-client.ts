@@ -1,6 +1,5 @@
 /**
  * Opens a client of another daemon, on connections of its own.
- *
  * @module
  */
 

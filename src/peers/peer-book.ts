@@ -1,6 +1,5 @@
 /**
  * The daemons that were joined, and their names: the part of joining that needs no connection.
- *
  * @module
  */
 

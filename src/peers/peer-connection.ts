@@ -5,7 +5,6 @@
  * It compares and moves the newest item only, whatever came before. So nothing is queued, nothing
  * has to be replayed after an outage, and in whatever way daemons are connected, an item comes to
  * each of them once: there it is known already, and the stamps say who is late.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * The connections to all joined daemons: made at start, and when one is joined; ended when it is
  * left.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * certificates that are pinned.
  *
  * Follows no redirection, keeps no cookie, and sends nothing before it knows whom it talks to.
- *
  * @module
  */
 

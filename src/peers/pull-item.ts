@@ -1,6 +1,5 @@
 /**
  * Makes the item that another daemon has the current one here.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Offers the current item to another daemon, with its bytes when they are not there already.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * The bytes that a document describes, across connections that break: what came is kept, and the
  * rest is asked for.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Two implementations: over the control listener of a running daemon, and on the data directory
  * (under its lock) while none runs. Commands cannot tell them apart.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * A blob never changes. Its owner gives it up with `discard`; whoever has it open then still
  * reads it to its end.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Port: the message bus of a circle, and what its owner sees of it.
- *
  * @module
  */
 

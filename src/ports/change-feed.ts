@@ -1,6 +1,5 @@
 /**
  * Port: tells that another item, or the same one again, became current.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Port: the time that the members of a circle agree on.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Port: decides whether a user name and a password belong to a paired device.
- *
  * @module
  */
 

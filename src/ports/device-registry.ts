@@ -1,6 +1,5 @@
 /**
  * Port: the paired devices and their credentials.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Port: room on a disk for a file that is about to be written.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Port: the one way in. Every item, whoever sends it, becomes current here.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * Port: the current clipboard item, and the latest one that has bytes.
  *
  * The two are the same until a Text becomes current; the bytes stay readable after that.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Port: what the operator gets to read. Never secrets, never clipboard content.
- *
  * @module
  */
 

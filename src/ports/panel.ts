@@ -2,7 +2,6 @@
  * Port: what only a running daemon can be asked; its panel shows it.
  *
  * What the owner may ask whether or not a daemon runs is the port `Admin`.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Port: the daemons that this one has joined.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Port: a small file of ours that nobody else reads.
- *
  * @module
  */
 

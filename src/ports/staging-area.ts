@@ -9,7 +9,6 @@
  *
  * Staged uploads survive a restart. A failed upload leaves nothing behind and does not touch an
  * earlier one of its name.
- *
  * @module
  */
 

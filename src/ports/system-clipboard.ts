@@ -7,7 +7,6 @@
  *
  * Implementations react to events and do not poll. They survive the loss of the display server,
  * and come back by themselves.
- *
  * @module
  */
 

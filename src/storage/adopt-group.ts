@@ -3,7 +3,6 @@
  * hash it, and keeps a list. The worker is there for one group, and ends with it.
  *
  * The package `yazl` is optional and CommonJS, and has no types. Only the worker loads it.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * Refuses what is too much or too little.
  *
  * Chunks are gathered to batches, and two batches are written at a time.
- *
  * @module
  */
 

@@ -6,7 +6,6 @@
  *
  * A name stays as it is wherever it can. What would be a path somewhere, or could not be printed,
  * becomes `_`, and names that are equal then are numbered.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The data directory: private folders, held by one program at a time.
- *
  * @module
  */
 
@@ -50,11 +49,7 @@ export async function openDataDirectory(options: DataDirectoryOptions): Promise<
     await lock.release()
     throw toUnusable(path, error)
   }
-  return {
-    path,
-    announce: (about) => lock.announce(about),
-    close: () => lock.release(),
-  }
+  return { path, announce: (about) => lock.announce(about), close: () => lock.release() }
 }
 
 async function takeLock(path: string): Promise<DirectoryLock> {

@@ -1,7 +1,6 @@
 /**
  * Blobs as files of random names in one folder. Bytes go from the sender to the disk through a few
  * blocks of memory, and are hashed on the way.
- *
  * @module
  */
 

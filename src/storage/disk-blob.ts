@@ -1,6 +1,5 @@
 /**
  * Bytes in a file: one of ours, or one of the user that stays where it is.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Tells a full disk from other failures.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * The bytes are on the disk before the file refers to them, and the file is replaced as a whole:
  * whenever the program dies, the earlier item is there or the new one.
- *
  * @module
  */
 

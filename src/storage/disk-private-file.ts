@@ -1,6 +1,5 @@
 /**
  * A small private file in the data directory.
- *
  * @module
  */
 

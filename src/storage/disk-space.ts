@@ -4,7 +4,6 @@
  *
  * Room is promised in steps, while bytes come: what a sender declares and does not send takes
  * nothing from anybody.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * A record is written when its blob is complete, so an upload survives a restart, and one that was
  * interrupted leaves nothing but a blob that nobody refers to.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Files of the user as one zip archive. They stay where they are; ours is only the list of them.
- *
  * @module
  */
 

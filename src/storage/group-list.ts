@@ -3,7 +3,6 @@
  * archive, and the archive without those bytes, its *frame*.
  *
  * A line of JSON, and behind it the frame as it is. Paths are bytes, spelled as Latin-1.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Takes what this version writes and refuses everything else. Messages never quote the file: it
  * holds what somebody copied.
- *
  * @module
  */
 

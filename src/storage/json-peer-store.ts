@@ -2,7 +2,6 @@
  * The joined daemons in `peers.json`: URL, user name and password of each, and never a link.
  *
  * Takes what this version writes and refuses everything else. Messages never quote the file.
- *
  * @module
  */
 

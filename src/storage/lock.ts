@@ -5,7 +5,6 @@
  * replaced by whoever has claimed it: the claim on one particular lock can be linked once only, so
  * two programs that start at the same time never both replace it. Whether the process of another
  * machine is gone cannot be seen from here: its lock is left alone.
- *
  * @module
  */
 

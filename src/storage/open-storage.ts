@@ -1,6 +1,5 @@
 /**
  * Everything that keeps bytes, opened together: they share the data directory and the disk.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Opens what is ours in the data directory: no links, no pipes, nothing of another user. What other
  * users could read is taken away from them.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Uploads between two states, as received and not staged yet, or taken and not ended yet: so that
  * whoever drops a device can keep them from being staged, and wait for their end.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * directory over a network.
  *
  * The id of the machine is private: it is only ever kept as a keyed hash, as machine-id(5) asks.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Decoders of fields that several of our own files have.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * A record is written once and removed at the end. Nobody waits for the disk, so that what is found
  * after a power cut may be less than was written.
- *
  * @module
  */
 

@@ -9,7 +9,6 @@
  *
  * When it is the disk that is full, whoever has filled it may have nothing here. So uploads of
  * others that are complete stay then; those under way give way as above.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * waited for too long.
  *
  * One timer for all of them, and none while nothing waits.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * `O_NOFOLLOW` speaks of the last step only, and a folder in between can become a link to another
  * one at any moment. So what was opened is asked afterwards where it is. Paths are those that the
  * system itself would give, without any link in them.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * Keeps no byte of the files. What it hands back is the frame of the archive, where the bytes of
  * each file belong in it, and its digests. Ends by itself, or is ended when nobody waits any more.
  * Imports nothing of ours, so that it runs from the sources and beside a bundle alike.
- *
  * @module
  */
 

@@ -28,28 +28,17 @@ describe('latest()', () => {
 
   it('reads a newer document than the one that the caller has', async (t) => {
     const { client } = await startFakeGateway(t, json(FILE, { headers: { ETag: '"2"' } }))
-    assert.deepEqual(await client.latest({ etag: '"1"' }), {
-      ...FILE,
-      etag: '"2"',
-    })
+    assert.deepEqual(await client.latest({ etag: '"1"' }), { ...FILE, etag: '"2"' })
   })
 
   it('reads the document of a server that has no item', async (t) => {
     const { client } = await startFakeGateway(t, json(EMPTY))
-    assert.deepEqual(await client.latest(), {
-      ...EMPTY,
-      contentId: undefined,
-      etag: undefined,
-    })
+    assert.deepEqual(await client.latest(), { ...EMPTY, contentId: undefined, etag: undefined })
   })
 
   it('does with the fields that other servers send', async (t) => {
     const { client } = await startFakeGateway(t, json({ type: 'text', text: null, more: [1] }))
-    assert.deepEqual(await client.latest(), {
-      ...EMPTY,
-      contentId: undefined,
-      etag: undefined,
-    })
+    assert.deepEqual(await client.latest(), { ...EMPTY, contentId: undefined, etag: undefined })
   })
 
   it('reads a text of 16 MiB that JSON spells with six times as many bytes', async (t) => {

@@ -1,6 +1,5 @@
 /**
  * Good and bad values of every setting.
- *
  * @module
  */
 

@@ -134,11 +134,7 @@ describe('readCopy()', () => {
     assert.deepEqual(leftOut, [{ kind: 'text', size: 4 }])
     assert.deepEqual(
       await read({ 'text/uri-list': 'https://a', 'image/png': 'P' }, { types: ['image'] }),
-      {
-        kind: 'image',
-        mediaType: 'image/png',
-        bytes: Buffer.from('P'),
-      },
+      { kind: 'image', mediaType: 'image/png', bytes: Buffer.from('P') },
     )
   })
 

@@ -56,16 +56,18 @@ const VECTORS: readonly (readonly [tag: string, job: Partial<Argon2Job>])[] = [
 ]
 
 /** Anything that is not too slow, also memory that four times the lanes do not divide. */
-const jobs: fc.Arbitrary<Argon2Job> = fc.integer({ min: 1, max: 16 }).chain((parallelism) =>
-  fc.record({
-    password: fc.uint8Array({ minLength: 1, maxLength: 400 }),
-    salt: fc.uint8Array({ minLength: 8, maxLength: 64 }),
-    memoryKib: fc.integer({ min: 0, max: 700 }).map((more) => 8 * parallelism + more),
-    passes: fc.integer({ min: 1, max: 4 }),
-    parallelism: fc.constant(parallelism),
-    tagLength: fc.oneof(fc.integer({ min: 4, max: 130 }), fc.integer({ min: 4, max: 1024 })),
-  }),
-)
+const jobs: fc.Arbitrary<Argon2Job> = fc
+  .integer({ min: 1, max: 16 })
+  .chain((parallelism) =>
+    fc.record({
+      password: fc.uint8Array({ minLength: 1, maxLength: 400 }),
+      salt: fc.uint8Array({ minLength: 8, maxLength: 64 }),
+      memoryKib: fc.integer({ min: 0, max: 700 }).map((more) => 8 * parallelism + more),
+      passes: fc.integer({ min: 1, max: 4 }),
+      parallelism: fc.constant(parallelism),
+      tagLength: fc.oneof(fc.integer({ min: 4, max: 130 }), fc.integer({ min: 4, max: 1024 })),
+    }),
+  )
 
 function toBytes(text: string): Uint8Array {
   return new TextEncoder().encode(text)

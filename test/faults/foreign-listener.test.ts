@@ -35,12 +35,7 @@ it('a program that takes the control port of a daemon that was killed hears noth
 
   const env = { CLIPGATE_CONTROL: new URL(control).host }
   await startDaemonProcess(t, { args: ['--headless'], folder, env })
-  const secrets = {
-    method: 'POST',
-    path: '/',
-    headers: {},
-    body: `${token} ${new URL(url).hash}`,
-  }
+  const secrets = { method: 'POST', path: '/', headers: {}, body: `${token} ${new URL(url).hash}` }
   for (const attempt of forgeries([secrets], PRIVATE)) {
     if (attempt.path === '/') continue
     const status = await replay(control, attempt)

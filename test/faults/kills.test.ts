@@ -191,12 +191,7 @@ it(`a daemon that is killed has what it acknowledged, nothing torn, and no debri
     const trigger = isOwnerThere ? 'device' : ofPhone
     let left =
       Math.random() *
-      {
-        bytes: pick(SIZES),
-        event: MAX_EVENTS,
-        device: MAX_DEVICE_EVENTS,
-        answer: 4,
-      }[trigger]
+      { bytes: pick(SIZES), event: MAX_EVENTS, device: MAX_DEVICE_EVENTS, answer: 4 }[trigger]
     watched.onProgress = (kind, count) => {
       if (kind !== trigger || daemon.child.killed) return
       left -= count

@@ -35,9 +35,7 @@ async function serveSlowly(t: TestContext) {
     }
   }
   const at = await serveGuarded(t, {
-    staging: {
-      receive: (source, bytes) => at.memory.receive(source, watch(bytes)),
-    },
+    staging: { receive: (source, bytes) => at.memory.receive(source, watch(bytes)) },
   })
   const begin = async ({ line, type, before }: (typeof UPLOADS)[number], size: number) => {
     const client = await RawClient.connect(at.port)

@@ -61,9 +61,7 @@ describe('a long body', () => {
       'PUT',
       '/take',
       async (call) => text(`${(await readBytes(call, limit)).length}`),
-      {
-        maxBody: limit,
-      },
+      { maxBody: limit },
     )
     let client = 'a'
     const nameOf = (): string => client

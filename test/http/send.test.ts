@@ -188,10 +188,7 @@ describe('a blob', () => {
     const closed = new Promise<void>((resolve) => (onClosed = resolve))
     const blob: BlobBody = {
       size: 1024 * MIB,
-      open: async () => ({
-        read: async (target) => target.length,
-        close: async () => onClosed(),
-      }),
+      open: async () => ({ read: async (target) => target.length, close: async () => onClosed() }),
     }
     const { connect, failures, server } = await serve(t, { status: 200, body: blob })
     const client = await connect()

@@ -18,12 +18,7 @@ it('the code of a failed call has a name also when libuv has none', () => {
 })
 
 it('the code of a failed call tells a shortage from what stays', () => {
-  const expectations = {
-    EMFILE: true,
-    ENFILE: true,
-    ERR_WORKER_OUT_OF_MEMORY: true,
-    ENOSPC: false,
-  }
+  const expectations = { EMFILE: true, ENFILE: true, ERR_WORKER_OUT_OF_MEMORY: true, ENOSPC: false }
   for (const [code, expected] of Object.entries(expectations)) {
     const cause = Object.assign(new Error(), { code })
     assert.equal(isShortage(cause), expected, code)

@@ -1,6 +1,5 @@
 /**
  * Makes the pictures in `docs/images/`: each state of the panel in light, dark and narrow.
- *
  * @module
  */
 

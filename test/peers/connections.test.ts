@@ -63,10 +63,7 @@ describe('a link to a server that never finishes a handshake', () => {
       }
       const documents = watch(
         openServer(credentials, { timeoutMs: TIMEOUT_MS, timing, send: fetch }),
-        {
-          signal: ending.signal,
-          onState: ({ name: state }) => states.put(state),
-        },
+        { signal: ending.signal, onState: ({ name: state }) => states.put(state) },
       )
       const watching = assert.rejects(documents.next())
       for (let attempt = 0; attempt < 5; attempt += 1) {

@@ -19,12 +19,7 @@ const PLACES: readonly Place[] = [
   { path: /^data\/staging\/[0-9a-f]{32}\.json$/, holds: ['file name'] },
   { path: /^data\/control\.token$/, holds: ['control token'] },
   // The files in it are the user's, and it lets nobody else in.
-  {
-    path: /^received\/.+/,
-    holds: ['file content'],
-    isNamedAfter: ['file name'],
-    isOfUser: true,
-  },
+  { path: /^received\/.+/, holds: ['file content'], isNamedAfter: ['file name'], isOfUser: true },
 ]
 
 /** How password managers mark what they copy. */

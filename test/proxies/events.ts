@@ -1,6 +1,5 @@
 /**
  * Event streams through a proxy.
- *
  * @module
  */
 

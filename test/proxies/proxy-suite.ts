@@ -1,6 +1,5 @@
 /**
  * What every proxy of `deploy/` must let through, for each version of HTTP that clients speak.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Requests that a proxy must not touch, with the answers of the gateway.
- *
  * @module
  */
 

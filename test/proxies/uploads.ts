@@ -1,6 +1,5 @@
 /**
  * Uploads and downloads through a proxy.
- *
  * @module
  */
 

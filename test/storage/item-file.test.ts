@@ -46,10 +46,7 @@ const blobs: fc.Arbitrary<BlobReference> = fc.oneof(
   }),
 )
 
-const binaries = fc.record({
-  item: items.filter(({ type }) => type !== 'Text'),
-  blob: blobs,
-})
+const binaries = fc.record({ item: items.filter(({ type }) => type !== 'Text'), blob: blobs })
 
 const files = fc.record({
   text: fc.option(

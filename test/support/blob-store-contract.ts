@@ -1,6 +1,5 @@
 /**
  * What every {@link BlobStore} does with bytes that come.
- *
  * @module
  */
 

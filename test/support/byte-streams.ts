@@ -1,6 +1,5 @@
 /**
  * Bytes on their way into a store, and out of it.
- *
  * @module
  */
 

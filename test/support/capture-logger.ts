@@ -1,6 +1,5 @@
 /**
  * A logger that keeps what it is told, so that a test can read it, or look for secrets in it.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Certificates, made with openssl.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Collects garbage at once, so that a test can tell what is still held from what is not.
- *
  * @module
  */
 

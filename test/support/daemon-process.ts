@@ -1,6 +1,5 @@
 /**
  * A real daemon in a process of its own, started like a user starts it.
- *
  * @module
  */
 

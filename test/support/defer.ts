@@ -1,6 +1,5 @@
 /**
  * A promise that the test resolves when it likes.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What every {@link DeviceRegistry} does.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Reads an event stream frame by frame, and stops reading when it is told to.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * A gateway that does what the script of a test says: each request for its event stream, and for
  * its document, is handed to the test.
- *
  * @module
  */
 

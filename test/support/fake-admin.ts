@@ -1,6 +1,5 @@
 /**
  * A real `Admin` over a registry in memory.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A clock whose time and timers belong to the test: nothing happens until `advance()`.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A password hasher that makes real PHC strings at no cost, counts, and can be held up.
- *
  * @module
  */
 

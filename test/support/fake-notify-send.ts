@@ -1,7 +1,6 @@
 /**
  * A program `notify-send` on the path of this process, which tells the test what it was called
  * with.
- *
  * @module
  */
 

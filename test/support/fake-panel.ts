@@ -1,6 +1,5 @@
 /**
  * A panel whose daemon is played by the test.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A clipboard in memory, with the other programs of a desktop played by the test.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Verifies against a {@link MemoryDeviceRegistry} without hashing for real.
- *
  * @module
  */
 

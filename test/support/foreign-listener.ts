@@ -1,6 +1,5 @@
 /**
  * Somebody else who listens where a daemon was, and remembers all that is said.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The gateway on memory ports, behind a real socket.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A program of its own: prints how much memory a hasher keeps once it has been idle, in MiB.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Hashes in lower-case hex.
- *
  * @module
  */
 

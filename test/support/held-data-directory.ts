@@ -1,6 +1,5 @@
 /**
  * A data directory that is held as by a running daemon, whose control listener is a fake's.
- *
  * @module
  */
 

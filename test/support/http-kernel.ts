@@ -1,6 +1,5 @@
 /**
  * A server on the HTTP kernel, for tests of what can be observed from outside.
- *
  * @module
  */
 

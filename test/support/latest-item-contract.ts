@@ -1,6 +1,5 @@
 /**
  * What every {@link LatestItem} does.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Lets a server of a test listen where nobody else does.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * The options with which this Node reads our sources, for programs that tests start: `--import tsx`,
  * or none. Newer test runners add dozens of options of their own to `process.execArgv`.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Machines and the cables between them, where this one lets us make them: each is a network
  * namespace, and none of them has a way out.
- *
  * @module
  */
 

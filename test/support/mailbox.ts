@@ -1,6 +1,5 @@
 /**
  * Keeps what an event told until the test asks for it, or has the test wait for the next one.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Folders of a user who copies them.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * A registry with hundreds of devices, whose hashes cost next to nothing: a real one of Argon2id
  * takes a fifth of a second to make, and another one to check.
- *
  * @module
  */
 

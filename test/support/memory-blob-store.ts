@@ -1,6 +1,5 @@
 /**
  * Bytes in memory instead of on disk, for tests of everything above the storage.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A registry that keeps nothing, and hashes so cheaply that tests can pair devices by the dozen.
- *
  * @module
  */
 

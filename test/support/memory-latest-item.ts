@@ -1,6 +1,5 @@
 /**
  * The current item in memory instead of on disk, for tests of everything above the storage.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The joined daemons in memory.
- *
  * @module
  */
 

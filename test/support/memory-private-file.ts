@@ -1,6 +1,5 @@
 /**
  * A private file in memory; whoever has it after a restart has what was kept.
- *
  * @module
  */
 

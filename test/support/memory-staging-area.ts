@@ -1,7 +1,6 @@
 /**
  * Staged uploads in memory instead of on disk, for tests of everything above the storage. Nothing
  * expires, and there is no quota.
- *
  * @module
  */
 

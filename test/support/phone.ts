@@ -1,6 +1,5 @@
 /**
  * A phone-like client: nothing but `fetch` and Basic authentication.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * fast-check, with the number of cases from `FUZZ_RUNS` (`make fuzz` sets it).
- *
  * @module
  */
 

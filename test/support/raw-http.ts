@@ -1,6 +1,5 @@
 /**
  * A client that sends exactly the bytes it is told to, and reads whole answers.
- *
  * @module
  */
 

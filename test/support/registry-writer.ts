@@ -1,7 +1,6 @@
 /**
  * A program of its own: changes the devices in the file that its argument names, without end, and
  * prints a line before and after each change. Somebody is expected to kill it.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Tests that need a tool say so, and are skipped where it is missing; with
  * `CLIPGATE_TEST_REQUIRE=all` they fail instead, so that CI cannot go green by skipping.
- *
  * @module
  */
 

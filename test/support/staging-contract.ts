@@ -1,6 +1,5 @@
 /**
  * What every {@link StagingArea} does.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * A real Wayland compositor without a screen, in a folder of its own.
  *
  * It refuses to run as root: then it runs as nobody, and root uses its socket anyway.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What every system clipboard does, told by what other programs on the desktop see of it.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Folders and files that are gone after the test.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A shell that keeps what a command prints.
- *
  * @module
  */
 

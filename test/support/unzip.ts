@@ -1,6 +1,5 @@
 /**
  * Reads an archive with a program that is not ours.
- *
  * @module
  */
 

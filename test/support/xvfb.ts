@@ -1,6 +1,5 @@
 /**
  * A real X server without a screen, on a display of its own.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
 /**
  * Buttons that ask something of the daemon. They stay focusable while they cannot be used: a
  * disabled button would lose the focus, and whoever navigates by keyboard their place.
- *
  * @module
  */
 

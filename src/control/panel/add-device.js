@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * The dialog that adds a device: a name and an address, then what connects it.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  *
  * The token with which the tab is signed in comes in the fragment of the address, which no server
  * is sent, and the tab keeps it; it is good for as long as the daemon that made it runs.
- *
  * @module
  */
 

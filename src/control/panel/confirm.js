@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * Questions before what cannot be undone; each says what will happen.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * How the daemon itself is: clipboard, listeners, storage, version.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * Who is paired: when and where each was seen last, and the ways to change or remove it.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * Dialogs that are made when they open and gone when they close, with all that they showed.
- *
  * @module
  */
 

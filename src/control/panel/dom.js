@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * Makes and changes elements. Text is only ever text: nothing here takes markup.
- *
  * @module
  */
 

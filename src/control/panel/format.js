@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * Times, sizes and programs as people say them.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * The pictures of the page. Each stands beside words that say the same, so none has a name.
- *
  * @module
  */
 

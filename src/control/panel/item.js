@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * The current item: what it is, how old, and the beginning of it unless that is hidden.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
 /**
  * Follows the state of the daemon over its event stream, across outages. `EventSource` cannot send
  * a token, so the stream is read by `fetch`.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * What connects a device, shown once: QR code, link, credentials, and whether it worked.
  *
  * The secrets are in this dialog and nowhere else; closing it forgets them.
- *
  * @module
  */
 
@@ -27,11 +26,7 @@ const PATIENCE_MS = 30_000
 /** Long enough to paste the link somewhere. */
 const PAUSE_MS = 60_000
 
-const HINTS = {
-  on: words.copyHint,
-  paused: words.copyHintPaused,
-  none: words.copyHintHeadless,
-}
+const HINTS = { on: words.copyHint, paused: words.copyHintPaused, none: words.copyHintHeadless }
 
 /** Shown in place of every password, so that its length is not shown. */
 const CONCEALED = '•'.repeat(12)

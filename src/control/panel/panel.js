@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * The panel: puts the page together, and brings it up to date with each state of the daemon.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * Whether what is copied here is shared, and the way to stop that for a while.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * What stops the clipboard from being shared, in plain words at the top of the page.
- *
  * @module
  */
 

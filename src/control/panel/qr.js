@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * Draws a QR code: dark on white whatever the theme, as many scanners refuse an inverted one.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
 /**
  * What the daemon tells about itself, as `GET /state` and the event stream say it. The types are
  * those of the daemon, with `null` for every member that is absent.
- *
  * @module
  */
 

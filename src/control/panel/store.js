@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * The newest state, and who wants to know of each.
- *
  * @module
  */
 

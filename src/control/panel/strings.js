@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * Every word of the page, in English.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 // @ts-check
 /**
  * Times that age on the page without asking anybody: relative to read, exact on hover and focus.
- *
  * @module
  */
 

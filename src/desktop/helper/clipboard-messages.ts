@@ -20,7 +20,6 @@
  * Contents never stand in a line: they are in `file`, made by the adapter for this one request. A
  * text is UTF-8, a list of files a JSON array of paths, and pictures that are no files of their own
  * (TIFF of macOS, DIB of Windows) come as PNG.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * line, and no other user may read them.
  *
  * Each has a folder of its own: what cleans temporary folders up would remove one that is kept.
- *
  * @module
  */
 

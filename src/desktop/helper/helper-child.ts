@@ -2,7 +2,6 @@
  * One run of a helper process: from its start until nothing of it is left.
  *
  * Knows no protocol beyond lines, and starts nothing again.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * The system counts the changes of its clipboard. A helper tells the number of each change that it
  * makes for us, so our own writes are known by their numbers; that still holds when the helper was
  * started again. The newest copy wins: what was read of an older one is dropped.
- *
  * @module
  */
 

@@ -8,7 +8,6 @@
  * | helper | `{"event":"trouble","message":"…"}`; without a message: it is over |
  * | helper | `{"reply":ID, …}`, or `{"reply":ID,"error":"…"}` |
  * | adapter | `{"id":ID,"do":"…", …}` |
- *
  * @module
  */
 

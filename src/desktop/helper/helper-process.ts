@@ -4,7 +4,6 @@
  *
  * A helper that ends is started again, after longer and longer pauses. It never keeps the adapter
  * waiting for ever, and what it writes is bounded and never logged.
- *
  * @module
  */
 

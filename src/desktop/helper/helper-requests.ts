@@ -1,6 +1,5 @@
 /**
  * Reads and writes a clipboard through its helper: one request for each format that is tried.
- *
  * @module
  */
 

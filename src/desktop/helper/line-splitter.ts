@@ -3,7 +3,6 @@
  *
  * Refuses lines that are too long: what arrives of them is dropped as it comes, so that no writer
  * can fill the memory. Bytes after the last line end are no line yet.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  *
  * macOS has no event for a copy. The helper compares a counter three times a second, in its own
  * process, and reads nothing for it.
- *
  * @module
  */
 

@@ -9,7 +9,6 @@
  *
  * In this runtime a method without arguments is called by naming it, and numbers of 64 bits may
  * come as strings.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * How each platform shows a notification: a program, run without a shell, whose script, where it
  * needs one, never changes. What is to be shown is an argument or a variable.
- *
  * @module
  */
 

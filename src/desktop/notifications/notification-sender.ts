@@ -1,7 +1,6 @@
 /**
  * Shows notifications, one after the other, by the platform's own program. Never fails: what cannot
  * be shown is logged once.
- *
  * @module
  */
 

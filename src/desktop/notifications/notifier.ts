@@ -3,7 +3,6 @@
  * was copied, and no name but the label of a device.
  *
  * Failing logins are left out: anybody on the network could fill the screen with them.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * Asks the compositor itself, over its socket. Running a tool to see whether it works would do
  * harm where it does not: without the data-control protocol, wl-clipboard opens a window to get
  * the keyboard.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * It is killed, with what it started, when it prints too much, when it prints nothing for too long
  * or too little in all, and when nobody wants the result any more.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * How the Wayland clipboard is watched: one `wl-paste --watch`, which runs a command at each copy.
  *
  * The command prints a line of the helper protocol, and does not read what was copied.
- *
  * @module
  */
 

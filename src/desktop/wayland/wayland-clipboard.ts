@@ -8,7 +8,6 @@
  *
  * Where programs in the background may not watch the clipboard, as in GNOME, it does not open:
  * wl-clipboard would have to take the keyboard away for each look.
- *
  * @module
  */
 

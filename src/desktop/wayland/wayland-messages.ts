@@ -4,7 +4,6 @@
  * A message is the id of an object, then 16 bits of size and 16 bits of opcode in one word, then
  * arguments in words, all in the byte order of the machine. No message here carries a descriptor,
  * which Node could neither send nor receive.
- *
  * @module
  */
 

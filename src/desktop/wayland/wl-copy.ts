@@ -7,7 +7,6 @@
  * neither is possible, and the file stays.
  *
  * It is not ended when this program is killed: what was pushed can still be pasted then.
- *
  * @module
  */
 

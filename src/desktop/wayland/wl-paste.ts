@@ -1,7 +1,6 @@
 /**
  * Reads the Wayland clipboard with wl-paste, always in a format that was chosen before: left to
  * choose, wl-paste would ask other programs and take ten times as long.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * The clipboard of Windows, through one long-lived Windows PowerShell that runs
  * `windows-helper.ps1`. A window of it hears of every copy; nothing is polled.
- *
  * @module
  */
 

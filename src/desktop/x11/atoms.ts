@@ -1,6 +1,5 @@
 /**
  * The atoms that this room knows. Their numbers belong to one run of one server.
- *
  * @module
  */
 
@@ -52,8 +51,5 @@ export async function internAtoms(connection: XConnection): Promise<Atoms> {
   )
   const numbers = new Map<string, number>(pairs)
   const names = new Map(pairs.map(([name, atom]) => [atom, name]))
-  return {
-    of: (name) => numbers.get(name) ?? 0,
-    nameOf: (atom) => names.get(atom),
-  }
+  return { of: (name) => numbers.get(name) ?? 0, nameOf: (atom) => names.get(atom) }
 }

@@ -4,7 +4,6 @@
  *
  * The protocol has no way to say that something went wrong. A transfer that cannot go on just
  * stops, without the empty block: the requestor must not take half a picture for a whole one.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Owns the clipboard: answers other programs that paste (ICCCM, 2.2).
- *
  * @module
  */
 

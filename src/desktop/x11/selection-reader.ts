@@ -4,7 +4,6 @@
  *
  * What is given up (it is too long, too slow, or overtaken by a newer copy) goes on to arrive;
  * it is then deleted unread, so that its owner comes to its end and is not left waiting.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * Every answer is waited for a limited time; a server that takes longer is as good as dead. When
  * the connection ends, for whatever reason, all that waits is rejected, which the library does
  * not do. Protocol errors reject the call that caused them; none is ever thrown elsewhere.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * The library would find it too, but falls back to TCP on localhost when a local server is away,
  * and gives the cookie of the session to whoever listens there. Here a local display is a local
  * socket and nothing else.
- *
  * @module
  */
 

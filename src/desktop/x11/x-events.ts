@@ -1,6 +1,5 @@
 /**
  * The X events that matter to selections, in plain words.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Gets from the name of a display to a connection that can be used, or to the reason why not.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The clipboard during one connection to one X server.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  *
  * Events of the XFIXES extension tell about copies; nothing is polled and no tool is run. When the
  * X server is lost, the clipboard comes back by itself as soon as the server does.
- *
  * @module
  */
 

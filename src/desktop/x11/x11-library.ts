@@ -3,7 +3,6 @@
  *
  * The package is optional and CommonJS: it is loaded when a clipboard is opened, and not before.
  * A module with types and not a `.d.ts`, because those are not published with the build.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * One raw request, and its answer as it is: nothing is followed, decoded or kept.
  *
  * Headers matter here, so this is no `fetch`. No more than the beginning of an answer is read.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Nothing is stored: the gateway refuses these uploads for what they are, and never for their size.
  * The gateway looks at the name of a file before it takes a byte, and at a document as a whole.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  * or with one whose link was given.
  *
  * Where a check fails that others need, the others are left out: they would say the same again.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * The probes of an address: what each asks, and what it makes of the answers.
  *
  * Nothing is stored: a request that would store something is one that the gateway refuses.
- *
  * @module
  */
 
@@ -362,9 +361,7 @@ const ORIGIN: Probe = {
 /** A client must not choose its address. Only the daemon sees it, so this needs a local one. */
 const CLIENT_ADDRESS: Probe = probe(
   'client-address',
-  {
-    answer: { ...VERSION, headers: { 'X-Forwarded-For': SPOOFED, Forwarded: `for=${SPOOFED}` } },
-  },
+  { answer: { ...VERSION, headers: { 'X-Forwarded-For': SPOOFED, Forwarded: `for=${SPOOFED}` } } },
   async (_answers, { login }) => {
     if (login?.borrowed === undefined) {
       return fine('not checked: only the daemon can tell, and none was asked')

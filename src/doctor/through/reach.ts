@@ -1,6 +1,5 @@
 /**
  * The way to the address: its name, its connections, and who is behind TLS.
- *
  * @module
  */
 

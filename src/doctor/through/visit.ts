@@ -1,6 +1,5 @@
 /**
  * A visit to an address: where it is, who logs in there, and how long answers are waited for.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Wire format of `/Sync.json` and `/SyncClipboard.json`. Only this file knows its field names.
- *
  * @module
  */
 

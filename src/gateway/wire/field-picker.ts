@@ -3,7 +3,6 @@
  *
  * Names count in any letter case. Where one occurs in several spellings the camelCase one wins,
  * and among equals the last one. What is unknown is left alone.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Wire format of `POST /api/history/query`: which records a client wants to see. What does not
  * parse counts as not sent.
- *
  * @module
  */
 

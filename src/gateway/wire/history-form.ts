@@ -1,6 +1,5 @@
 /**
  * Wire format of `POST /api/history`, but for its file. Only this file knows its field names.
- *
  * @module
  */
 

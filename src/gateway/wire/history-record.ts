@@ -1,6 +1,5 @@
 /**
  * Wire format of history records and of their statistics. Only this file knows its field names.
- *
  * @module
  */
 

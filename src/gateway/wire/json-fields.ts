@@ -1,7 +1,6 @@
 /**
  * Reads the fields of JSON bodies the way clients write them. `null` counts as absent; for what
  * becomes of names, see `field-picker.ts`.
- *
  * @module
  */
 

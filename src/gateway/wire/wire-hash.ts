@@ -6,7 +6,6 @@
  * | Text | content hash | the same, upper case |
  * | Image, File | content hash | name-bound hash, upper case: clients verify downloads with it |
  * | Group | content hash | the hash that a client sent with it, else the content hash; upper case |
- *
  * @module
  */
 

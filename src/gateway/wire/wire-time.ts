@@ -1,7 +1,6 @@
 /**
  * Times in history records: ISO 8601, read in the spellings of the clients' platforms, written in
  * one.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * Everything that members have in common comes from the key by HKDF: the name of their subject, the
  * credential by which they read from each other, and the key that seals their signals. None of
  * these tells anything about another one, or about the key.
- *
  * @module
  */
 

@@ -5,7 +5,6 @@
  * Signals may be lost, and nobody repeats them. So everybody who shows that they are behind, or who
  * asks after an outage, is answered by one who is not; and now and then somebody says what they
  * have although nothing happened. All that is kept is bounded, whatever comes.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * The file in which a member remembers its circle over restarts: its own id, how often it was
  * started, and which start of each other member it has heard of.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Things to do later, by name, on one timer.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  *
  * A lost connection is replaced here, and not by the client: its own attempts cannot be ended while
  * a broker was never reached, and what is published meanwhile would be kept, without bound.
- *
  * @module
  */
 

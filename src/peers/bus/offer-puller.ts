@@ -1,6 +1,5 @@
 /**
  * Gets the latest item that others have announced: one at a time, and of two always the later one.
- *
  * @module
  */
 

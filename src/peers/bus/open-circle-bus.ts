@@ -2,7 +2,6 @@
  * Makes this daemon a member of its circle on a bus: key, credential, record, broker.
  *
  * Loaded only where a bus is wanted.
- *
  * @module
  */
 

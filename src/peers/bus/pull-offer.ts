@@ -1,7 +1,6 @@
 /**
  * Gets an item that was announced on the bus: over HTTP, from one of the members that have it, with
  * the credential of the circle.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  * Each member counts its signals, and its starts. A signal that is not after the last one of its
  * member is refused: a broker can drop signals, which shows as a gap, but not repeat or reorder
  * them.
- *
  * @module
  */
 

@@ -4,7 +4,6 @@
  *
  * A sealed signal is `version (1) | salt (16) | counter (8) | ciphertext | tag (16)`; version,
  * salt, counter and the subject are authenticated with it.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * The signals that members send over the bus: which item each has, and where to get it. They hold
  * no content, and no name of anything.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A server that answers as a test says, and remembers what it was asked.
- *
  * @module
  */
 

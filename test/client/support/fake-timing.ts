@@ -1,6 +1,5 @@
 /**
  * Time and chance that belong to the test.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A scripted server, and a watch of it whose time belongs to the test.
- *
  * @module
  */
 

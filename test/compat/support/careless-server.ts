@@ -1,6 +1,5 @@
 /**
  * A server of texts that does wrong in one way, for showing that a replay would notice.
- *
  * @module
  */
 

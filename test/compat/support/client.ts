@@ -4,7 +4,6 @@
  *
  * Whatever a scenario says, after each request another phone looks: an acknowledged push is on the
  * clipboard, for everybody, and nothing else ever changes it.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What another phone of the same person gets to see.
- *
  * @module
  */
 

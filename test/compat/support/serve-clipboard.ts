@@ -1,7 +1,6 @@
 /**
  * The product itself, on a free port: its server, its gateway, its pipeline and its disk. Only the
  * passwords are not hashed for real, since each scenario has a clipboard of its own.
- *
  * @module
  */
 

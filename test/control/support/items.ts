@@ -1,6 +1,5 @@
 /**
  * Items for the panel to show.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A control listener on a free port, with everything behind it played by the test.
- *
  * @module
  */
 
@@ -57,10 +56,9 @@ export interface OpenControl {
   /** What a page sends that was opened with that address. */
   page(): Promise<Headers>
   /** Opens the event stream. */
-  follow(headers?: Headers): Promise<{
-    readonly response: IncomingMessage
-    next(): Promise<Frame | undefined>
-  }>
+  follow(
+    headers?: Headers,
+  ): Promise<{ readonly response: IncomingMessage; next(): Promise<Frame | undefined> }>
   close(): Promise<void>
 }
 

@@ -1,7 +1,6 @@
 /**
  * All that the control listener does for its owner, as requests; on none of them anything happens
  * without a token.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * `deploy/compose.yaml`, as an engine would read it.
- *
  * @module
  */
 

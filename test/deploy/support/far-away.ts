@@ -1,7 +1,6 @@
 /**
  * A node on a server, a desktop at home and a phone elsewhere, each a machine of its own: what is
  * between them is the proxy, and nothing else.
- *
  * @module
  */
 

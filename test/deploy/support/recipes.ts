@@ -1,6 +1,5 @@
 /**
  * What `deploy/` says, as far as a test can judge it.
- *
  * @module
  */
 

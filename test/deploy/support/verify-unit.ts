@@ -1,6 +1,5 @@
 /**
  * `systemd-analyze verify`, for a unit whose program is not installed here.
- *
  * @module
  */
 

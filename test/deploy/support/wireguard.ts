@@ -1,6 +1,5 @@
 /**
  * WireGuard between two machines, as a program: the kernel need not know it.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A clipboard as the daemon has it, over any system, and everything that it reports.
- *
  * @module
  */
 

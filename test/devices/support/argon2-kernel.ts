@@ -1,6 +1,5 @@
 /**
  * The kernel by itself: the worker takes it only where Node has no Argon2 of its own.
- *
  * @module
  */
 

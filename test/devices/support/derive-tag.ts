@@ -1,7 +1,6 @@
 /**
  * Prints the tag of a password, as a worker of this Node derives it. Its worker is never idle for
  * long enough to be ended.
- *
  * @module
  */
 

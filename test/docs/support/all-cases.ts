@@ -1,6 +1,5 @@
 /**
  * Every request that the tests of docs/openapi.yaml make.
- *
  * @module
  */
 

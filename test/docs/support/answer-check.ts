@@ -1,6 +1,5 @@
 /**
  * Compares answers with what docs/openapi.yaml says about them.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What can become of any request, for each operation of docs/openapi.yaml.
- *
  * @module
  */
 
@@ -19,9 +18,7 @@ export function anyRequestCases({ id, method, isPublic }: Operation): readonly C
   const isWriting = !['GET', 'HEAD'].includes(method)
   return [
     failure(id, 'BAD_REQUEST', 'with two hosts', { request: { fields: ['Host: box'] } }),
-    failure(id, 'HEADER_TIMEOUT', 'whose header never ends', {
-      request: { cut: 'header' },
-    }),
+    failure(id, 'HEADER_TIMEOUT', 'whose header never ends', { request: { cut: 'header' } }),
     // A target beyond the limit; the query is no part of any path.
     failure(id, 'TARGET_TOO_LONG', 'with a long query', { suffix: `?${'x'.repeat(8192)}` }),
     failure(id, 'UNSUPPORTED_ENCODING', 'with a compressed body', {

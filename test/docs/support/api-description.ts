@@ -2,7 +2,6 @@
  * docs/openapi.yaml, as typed data.
  *
  * Only what the tests look at has a type here; `open-api-form.ts` says what else may be there.
- *
  * @module
  */
 

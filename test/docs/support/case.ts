@@ -1,6 +1,5 @@
 /**
  * One request for an operation of docs/openapi.yaml, and the answer that it is to get.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What the checks of the tables say over and over.
- *
  * @module
  */
 

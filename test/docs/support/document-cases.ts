@@ -1,6 +1,5 @@
 /**
  * Requests for the document, in both dialects of docs/openapi.yaml.
- *
  * @module
  */
 
@@ -29,9 +28,7 @@ function readingCases(id: string): readonly Case[] {
     success(id, 200, 'with a group', {
       given: ({ phone }) => phone.pushFile('Group', 'a.zip', Buffer.from('zip')),
     }),
-    success(id, 200, 'to a phone that says what time it is', {
-      request: { fields: [GROUP_TIME] },
-    }),
+    success(id, 200, 'to a phone that says what time it is', { request: { fields: [GROUP_TIME] } }),
     success(id, 304, 'to a client that has it', { request: { fields: ['If-None-Match: *'] } }),
     failure(id, 'PRECONDITION_FAILED', 'to a client that has another', {
       request: { fields: ['If-Match: "another"'] },

@@ -1,6 +1,5 @@
 /**
  * Requests for the event stream of docs/openapi.yaml.
- *
  * @module
  */
 

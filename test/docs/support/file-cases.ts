@@ -1,6 +1,5 @@
 /**
  * Requests for the bytes of items, at both of their places in docs/openapi.yaml.
- *
  * @module
  */
 
@@ -49,10 +48,7 @@ export const FILE_CASES: readonly Case[] = [
     params: NAME,
     request: { body: 'hel', cut: 'body' },
   }),
-  failure('putFile', 'PARTIAL_BODY', 'to a part', {
-    params: NAME,
-    ...upload('hello', A_PART),
-  }),
+  failure('putFile', 'PARTIAL_BODY', 'to a part', { params: NAME, ...upload('hello', A_PART) }),
   failure('putFile', 'BODY_TOO_LARGE', 'to many bytes', {
     params: NAME,
     ...upload('hello'),

@@ -1,6 +1,5 @@
 /**
  * docs/protocol.md about framing, row by row.
- *
  * @module
  */
 

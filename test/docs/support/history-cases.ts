@@ -1,6 +1,5 @@
 /**
  * Requests for the history endpoints of docs/openapi.yaml.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * docs/protocol.md about the history endpoints, row by row.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * The tables of a Markdown page, as text: GitHub's extension of CommonMark, section 4.10.
  *
  * Only tables whose lines begin with a pipe, as all of ours do.
- *
  * @module
  */
 

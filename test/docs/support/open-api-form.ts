@@ -5,7 +5,6 @@
  *
  * Stricter than the standard in what makes a description good: operations have an id, a summary
  * and a tag.
- *
  * @module
  */
 

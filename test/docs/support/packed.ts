@@ -1,6 +1,5 @@
 /**
  * The package as it is published, installed in a folder outside of this repository.
- *
  * @module
  */
 

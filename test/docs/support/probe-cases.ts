@@ -1,6 +1,5 @@
 /**
  * Requests for the probes of docs/openapi.yaml.
- *
  * @module
  */
 

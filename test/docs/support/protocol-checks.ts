@@ -1,7 +1,6 @@
 /**
  * Tables of docs/protocol.md, row by row. Those about words, names, hashes, connect links and files
  * have tests of their own, next to those of the code.
- *
  * @module
  */
 

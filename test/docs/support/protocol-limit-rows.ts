@@ -1,7 +1,6 @@
 /**
  * docs/protocol.md about limits, row by row: the page has the numbers that the code uses. What they
  * do is shown by tests next to that code.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * docs/protocol.md about probes, the document and events, row by row.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * An answer that does not end by itself, read for as long as a test likes.
- *
  * @module
  */
 

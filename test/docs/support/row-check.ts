@@ -1,6 +1,5 @@
 /**
  * Ties the rows of a page's tables to what shows that they are true.
- *
  * @module
  */
 

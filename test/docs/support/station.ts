@@ -1,7 +1,6 @@
 /**
  * The gateway on memory ports behind the server of the daemon, and a client that asks it for
  * exactly what a test says.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Ajv for JSON Schema 2020-12, as strict as it can be told to be.
- *
  * @module
  */
 

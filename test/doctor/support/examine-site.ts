@@ -1,6 +1,5 @@
 /**
  * Lets the doctor go through an address of a test, with a device of the daemon behind it.
- *
  * @module
  */
 

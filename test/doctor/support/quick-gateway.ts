@@ -1,7 +1,6 @@
 /**
  * The real gateway on memory ports, in real time, with its owner: passwords cost nothing here, so
  * that the doctor can come by the dozen.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A reverse proxy that passes everything on as it comes, but for one thing that it does wrong.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The program as it is shipped: one file, which starts in a tenth of the time of the sources.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Everything that changes what a daemon keeps, each with an entry in the ledger before and after.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
  * What a paired device can hold on to, of what it shares with others, and hardly pays for: a table.
  *
  * Each row goes on until its connections are closed.
- *
  * @module
  */
 

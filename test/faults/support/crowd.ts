@@ -1,6 +1,5 @@
 /**
  * Strangers that fill a listener: a program of another user, where this one may start one.
- *
  * @module
  */
 

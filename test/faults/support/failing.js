@@ -1,7 +1,6 @@
 /**
  * Preloaded into a daemon: at SIGUSR2 something fails that nobody waits for, as the file at
  * `CLIPGATE_TEST_FAILURE` says; its second line is a secret.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Whether a daemon is as fit as before: it answers, has given back what it opened and allocated,
  * and still has its item.
- *
  * @module
  */
 

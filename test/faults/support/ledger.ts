@@ -1,7 +1,6 @@
 /**
  * What a daemon was told, and what it acknowledged: after it was killed, each thing is as it was
  * acknowledged, or as it was just being told.
- *
  * @module
  */
 

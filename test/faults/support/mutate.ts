@@ -1,6 +1,5 @@
 /**
  * Damages bytes in the ways in which parsers go wrong; text is latin1.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Two machines and a cable.
- *
  * @module
  */
 

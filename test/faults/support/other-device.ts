@@ -1,6 +1,5 @@
 /**
  * A device that uses a daemon as devices do, and takes the time of each of its operations.
- *
  * @module
  */
 

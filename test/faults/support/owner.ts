@@ -1,6 +1,5 @@
 /**
  * What the owner of a daemon asks it, without a process for each question.
- *
  * @module
  */
 

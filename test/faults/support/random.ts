@@ -1,6 +1,5 @@
 /**
  * Choices that look random and can be made again.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A paired device that writes its requests byte by byte.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Everything below a folder.
- *
  * @module
  */
 

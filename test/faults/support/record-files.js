@@ -3,7 +3,6 @@
  * `CLIPGATE_TEST_FILE_LOG`, each change of a file below `CLIPGATE_TEST_FILE_ROOT`, each sync, and
  * the head of each answer, in the order in which they happened. A sync also says how many lines
  * there were when it began: it vouches for those alone.
- *
  * @module
  */
 

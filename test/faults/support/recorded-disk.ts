@@ -3,7 +3,6 @@
  *
  * A change of a name is on the disk for certain once its folder was synced, and bytes are once
  * their file was; each of the others may be there or not, whatever their order was.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What lies in a folder, so that a test can see whether anything has become of it.
- *
  * @module
  */
 

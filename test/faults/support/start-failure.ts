@@ -1,6 +1,5 @@
 /**
  * How a daemon fails to start.
- *
  * @module
  */
 

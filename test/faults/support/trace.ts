@@ -1,6 +1,5 @@
 /**
  * Makes system calls of a running program fail, or end it, with `strace`.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * How a daemon fares, told by the system: its memory, its descriptors, its files.
- *
  * @module
  */
 

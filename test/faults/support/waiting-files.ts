@@ -1,6 +1,5 @@
 /**
  * The files in which uploads wait.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Preloaded into a daemon: at SIGUSR2 its wall clock is moved by the milliseconds that the file at
  * `CLIPGATE_TEST_CLOCK` holds. What never jumps, the timers among it, stays as it is.
- *
  * @module
  */
 

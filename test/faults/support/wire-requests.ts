@@ -1,6 +1,5 @@
 /**
  * Valid requests for any route, as the many clients that there are would write them, in latin1.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What clients send to `POST /api/history`, and what comes back.
- *
  * @module
  */
 

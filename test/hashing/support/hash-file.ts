@@ -1,6 +1,5 @@
 /**
  * Prints the BLAKE3 of a file. Its worker is never idle for long enough to be ended.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Runs the multipart parser over a whole body, cut as one likes, and sums up what it says.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Generates forms in all the spellings that clients have, with what is in them.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Payloads of connect links, and links around anything.
- *
  * @module
  */
 

@@ -2,7 +2,6 @@
 /**
  * Looks at a page as it is drawn: is every text readable, is every control big enough to hit and
  * inside the window?
- *
  * @module
  */
 

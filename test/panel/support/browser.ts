@@ -1,6 +1,5 @@
 /**
  * A real Chromium, without a window, on a profile of its own.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A real daemon with its panel open in a real browser.
- *
  * @module
  */
 

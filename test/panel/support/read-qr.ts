@@ -1,6 +1,5 @@
 /**
  * Reads a QR code off the screen, as a phone does.
- *
  * @module
  */
 

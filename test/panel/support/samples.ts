@@ -1,6 +1,5 @@
 /**
  * What is shown in the pictures of the panel: items of each kind, and some devices.
- *
  * @module
  */
 
@@ -29,11 +28,7 @@ export const STATUS: Partial<DaemonStatus> = {
     freeBytes: 87_000_000_000,
   },
   listeners: [
-    {
-      name: 'gateway',
-      urls: ['http://0.0.0.0:42720', 'http://[::]:42720'],
-      error: undefined,
-    },
+    { name: 'gateway', urls: ['http://0.0.0.0:42720', 'http://[::]:42720'], error: undefined },
     { name: 'control', urls: ['http://127.0.0.1:42721'], error: undefined },
   ],
 }

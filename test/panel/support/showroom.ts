@@ -2,7 +2,6 @@
  * The real control listener over a daemon that is made up: what the panel looks like in each state.
  *
  * Its links hold a password that opens nothing.
- *
  * @module
  */
 

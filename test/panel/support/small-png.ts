@@ -1,6 +1,5 @@
 /**
  * Writes a picture with 256 colours: a third of the bytes, and a page looks the same.
- *
  * @module
  */
 

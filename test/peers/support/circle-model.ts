@@ -1,7 +1,6 @@
 /**
  * A model of a group: real members in a random topology, to which anything happens in random order;
  * and what must be true of it whatever happened.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Members of a group on memory ports, behind real sockets, linked in any way.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The wire of one link: counts the bytes that go over it, and can be cut.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Real daemons as members of a group, each a process with a data directory of its own.
- *
  * @module
  */
 

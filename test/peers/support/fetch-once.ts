@@ -1,7 +1,6 @@
 /**
  * Sends one request with credentials as a link to another daemon would, and says how it went.
  * Authorities that a process trusts are known when it starts, so that this is a process.
- *
  * @module
  */
 

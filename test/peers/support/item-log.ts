@@ -1,7 +1,6 @@
 /**
  * What became current on a daemon, in order, as its event stream tells it: each item once, so that
  * echoes and loops are seen.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A file that is larger than anybody wants to keep in memory: made while it is sent.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * A member of a group: a daemon in a process of its own, and a device on it that sees what a member
  * sees.
- *
  * @module
  */
 

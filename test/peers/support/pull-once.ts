@@ -3,7 +3,6 @@
  * what that program was asked and why nothing came of it.
  *
  * Takes the name, and the URL of the own gateway. Which names lead where is up to the machine.
- *
  * @module
  */
 

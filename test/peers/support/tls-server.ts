@@ -1,6 +1,5 @@
 /**
  * An HTTP server behind TLS that remembers what reached it, down to the connections.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Members in processes of their own, joined in some topology, each link behind a proxy that counts.
- *
  * @module
  */
 

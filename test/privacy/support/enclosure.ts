@@ -2,7 +2,6 @@
  * Surroundings in which programs of ours run, and in which everything that they tell anybody is
  * searched for secrets: what they print, their arguments and environments while they run, and all
  * files, with their names and modes. What may be where is said explicitly.
- *
  * @module
  */
 

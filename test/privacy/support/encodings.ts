@@ -1,6 +1,5 @@
 /**
  * The spellings in which a secret could hide from a search for it.
- *
  * @module
  */
 

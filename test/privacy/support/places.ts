@@ -1,6 +1,5 @@
 /**
  * Which files may hold which secrets, and a search of all others.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * What everybody on a Linux machine can see of a process.
- *
  * @module
  */
 

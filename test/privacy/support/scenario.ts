@@ -1,7 +1,6 @@
 /**
  * A day in the life of a daemon, its phones and its owner, in which everything that can be a secret
  * is one.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * Each repeats a short mark, so that the few characters around an error, which is all that many
  * messages quote, hold it whole.
- *
  * @module
  */
 

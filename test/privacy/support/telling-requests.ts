@@ -1,6 +1,5 @@
 /**
  * Requests that fail, each with secrets wherever a request can hold any.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Everything that programs write, as the kernel sees it: also files that exist for a moment only.
- *
  * @module
  */
 

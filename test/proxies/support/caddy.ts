@@ -1,7 +1,6 @@
 /**
  * Caddy with the shipped site, and without all that it would do on a server: no authority is
  * asked for certificates, and nothing of the user is read or written.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A certificate that signs itself, for the name in the configurations of `deploy/`.
- *
  * @module
  */
 

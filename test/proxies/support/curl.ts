@@ -1,6 +1,5 @@
 /**
  * curl, as a person has it, on the way through a proxy.
- *
  * @module
  */
 

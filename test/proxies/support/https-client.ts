@@ -1,7 +1,6 @@
 /**
  * A client that sends targets and headers as it is told, in HTTP/1.1 or HTTP/2, and a body at the
  * pace of whoever makes it.
- *
  * @module
  */
 

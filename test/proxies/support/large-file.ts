@@ -1,6 +1,5 @@
 /**
  * A large file of which no two stretches are alike, which costs the disk nearly nothing.
- *
  * @module
  */
 

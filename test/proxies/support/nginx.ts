@@ -1,6 +1,5 @@
 /**
  * nginx with the shipped site, among settings for other sites that a server may have.
- *
  * @module
  */
 

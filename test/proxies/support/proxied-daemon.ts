@@ -1,6 +1,5 @@
 /**
  * A headless daemon with a proxy in front, set up as `deploy/README.md` says.
- *
  * @module
  */
 

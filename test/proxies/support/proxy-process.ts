@@ -1,6 +1,5 @@
 /**
  * A proxy from Debian's packages in a process of its own, with all that it writes in one folder.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The files of `deploy/` as they are shipped, with nothing changed but where things are.
- *
  * @module
  */
 

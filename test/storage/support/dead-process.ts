@@ -1,6 +1,5 @@
 /**
  * Processes that are no more.
- *
  * @module
  */
 

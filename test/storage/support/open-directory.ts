@@ -1,6 +1,5 @@
 /**
  * Opens a data directory, and prints what came of it.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Parts of the storage on a folder of its own, for as long as a test runs.
- *
  * @module
  */
 

@@ -3,7 +3,6 @@
  *
  * In round `n` an upload is staged under one of a few names. Every second round it becomes the
  * item, every fourth a Text follows. Size and content follow from `n`.
- *
  * @module
  */
 

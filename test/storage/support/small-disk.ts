@@ -1,6 +1,5 @@
 /**
  * A small disk of its own for a test, where this machine lets us mount one.
- *
  * @module
  */
 

@@ -8,7 +8,6 @@
  * - `group:PATH` makes files of the user an item, and says first when it has adopted them,
  * - `size:N` receives and discards N bytes,
  * - `loop:N` stages and puts without end, from round N on; see `rounds.ts`.
- *
  * @module
  */
 

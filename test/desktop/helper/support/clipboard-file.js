@@ -3,7 +3,6 @@
  * outlives the helper, as the real one does.
  *
  * JavaScript, so that the programs that stand in for a helper start fast on every Node.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * The adapters of macOS and Windows, over programs that stand in for their helpers.
- *
  * @module
  */
 

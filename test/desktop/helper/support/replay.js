@@ -3,7 +3,6 @@
  * for what the adapter said. Ends when the adapter says something else.
  *
  * What the daemon sees or does is a matter of the test, which says on a socket when it has.
- *
  * @module
  */
 

@@ -5,7 +5,6 @@
  *
  * As in the real runtime, a method without arguments runs when it is named, and a method that does
  * not exist is no function.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Stands in for `osascript -l JavaScript SCRIPT`: runs the real script on a made-up AppKit.
- *
  * @module
  */
 

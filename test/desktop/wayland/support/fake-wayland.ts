@@ -1,6 +1,5 @@
 /**
  * A compositor that tells what it offers, and can do nothing: for what no real one does on demand.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A Wayland clipboard with a clock that belongs to the test, and everything that it told.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Foreign programs on a Wayland desktop: wl-copy and wl-paste, used as a person would.
- *
  * @module
  */
 

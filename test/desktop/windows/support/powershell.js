@@ -1,7 +1,6 @@
 /**
  * Stands in for the PowerShell of the Windows clipboard: speaks its lines over a
  * {@link ClipboardFile}. What the real one does for them is C#, and not run here.
- *
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
  * Another program that changes the clipboard by itself: it appends a line end to every text that
  * somebody else copies, at once.
- *
  * @module
  */
 

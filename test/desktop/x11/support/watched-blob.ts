@@ -1,6 +1,5 @@
 /**
  * Blobs that tell when they are closed.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A clock on which the test can wait until somebody waits.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Another X program, whose every step is the test's: what xclip cannot or will not do.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A foreign program: xclip, which copies and pastes with the libraries of X.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Real daemons as members of a group on a bus.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * Members of a group on a bus in memory: what they have is a stamp, and pulling takes it over.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A bus in memory, whose connections, losses and repetitions belong to the test.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * A real `nats-server`, and what a test does to it and over it.
- *
  * @module
  */
 

@@ -1,6 +1,5 @@
 /**
  * An operator, an account and users of NATS, as `nsc` would make them: JWTs signed with nkeys.
- *
  * @module
  */
 
