@@ -1,7 +1,4 @@
-/**
- * How long to wait before the next attempt to connect.
- * @module
- */
+/** How long to wait before the next attempt to connect. @module */
 
 /** The first wait is shorter than this. */
 const SHORTEST_MS = 500

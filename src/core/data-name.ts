@@ -1,7 +1,4 @@
-/**
- * Data names: what a client calls the bytes of an item. A wire name, never a path.
- * @module
- */
+/** Data names: what a client calls the bytes of an item. A wire name, never a path. @module */
 
 /** The longest name of the usual file systems, so that a pushed file can keep its name. */
 export const MAX_DATA_NAME_BYTES = 255

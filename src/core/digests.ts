@@ -1,7 +1,4 @@
-/**
- * The hashes that identify bytes, under any name.
- * @module
- */
+/** The hashes that identify bytes, under any name. @module */
 
 /** Digests of the same bytes, 64 lower-case hex digits each. */
 export interface Digests {

@@ -1,7 +1,4 @@
-/**
- * The kinds of clipboard items, in the spelling of the protocol.
- * @module
- */
+/** The kinds of clipboard items, in the spelling of the protocol. @module */
 
 export type ItemType = 'Text' | 'Image' | 'File' | 'Group'
 

@@ -1,7 +1,4 @@
-/**
- * The clipboard item, and the hashes it answers to.
- * @module
- */
+/** The clipboard item, and the hashes it answers to. @module */
 
 import type { ContentId } from './content-id.ts'
 import type { ItemType } from './item-type.ts'

@@ -1,7 +1,4 @@
-/**
- * Every number of the service contract, once, with its reason.
- * @module
- */
+/** Every number of the service contract, once, with its reason. @module */
 
 export const KIB = 1024
 export const MIB: number = 1024 * KIB

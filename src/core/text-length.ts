@@ -1,7 +1,4 @@
-/**
- * Whether a text is longer than it may be.
- * @module
- */
+/** Whether a text is longer than it may be. @module */
 
 /** @param most Bytes of UTF-8. */
 export function isLongerThan(text: string, most: number): boolean {

@@ -1,7 +1,4 @@
-/**
- * Tells everybody who wants to know that the current item changed.
- * @module
- */
+/** Tells everybody who wants to know that the current item changed. @module */
 
 import type { Change, ChangeFeed } from '../ports/change-feed.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Makes an item of its content: hashes, ids, names.
- * @module
- */
+/** Makes an item of its content: hashes, ids, names. @module */
 
 import type { ContentId } from '../core/content-id.ts'
 import { withAlias, type Item } from '../core/item.ts'

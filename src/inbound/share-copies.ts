@@ -1,7 +1,4 @@
-/**
- * Shares what a person copies on the desktop.
- * @module
- */
+/** Shares what a person copies on the desktop. @module */
 
 import { lstat } from 'node:fs/promises'
 import { basename } from 'node:path'

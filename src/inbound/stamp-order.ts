@@ -1,7 +1,4 @@
-/**
- * Puts what members of a circle push into one order, by its stamps.
- * @module
- */
+/** Puts what members of a circle push into one order, by its stamps. @module */
 
 import { DomainError } from '../core/domain-error.ts'
 import { compareStamps, stampAfter, stampOf, type Stamp } from '../core/stamp.ts'
@@ -28,11 +25,7 @@ export class StampOrder {
     this.#deps = deps
   }
 
-  /**
-   * Keeps out what would win for ever.
-   *
-   * @throws {DomainError} `STAMP_AHEAD`.
-   */
+  /** Keeps out what would win for ever. @throws {DomainError} `STAMP_AHEAD`. */
   check(origin: Origin): void {
     if (origin.kind !== 'peer' || this.#believes(origin.stamp.at)) return
     const message = 'Cannot apply the item: its stamp is too far ahead of the clock'

@@ -1,7 +1,4 @@
-/**
- * Closes what a start has opened, in the opposite order.
- * @module
- */
+/** Closes what a start has opened, in the opposite order. @module */
 
 /** A list of closing steps. */
 export class AsyncCleanup {

@@ -1,7 +1,4 @@
-/**
- * Gives the time and timers, so that tests can replace them.
- * @module
- */
+/** Gives the time and timers, so that tests can replace them. @module */
 
 /** The time of a machine, or of a test. */
 export interface Clock {

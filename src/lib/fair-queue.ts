@@ -1,7 +1,4 @@
-/**
- * Serves waiting items fairly: nobody can crowd out the others.
- * @module
- */
+/** Serves waiting items fairly: nobody can crowd out the others. @module */
 
 /** A bounded queue of lanes, served in turn. When it is full, the longest lane gives way. */
 export class FairQueue<Item extends NonNullable<unknown>> {

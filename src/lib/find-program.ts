@@ -1,7 +1,4 @@
-/**
- * Looks for a program as `spawn` would.
- * @module
- */
+/** Looks for a program as `spawn` would. @module */
 
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'

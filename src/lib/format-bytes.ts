@@ -1,7 +1,4 @@
-/**
- * Writes sizes for people.
- * @module
- */
+/** Writes sizes for people. @module */
 
 const SIZES = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 

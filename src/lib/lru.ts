@@ -1,7 +1,4 @@
-/**
- * Bounds a map: the entry that was not used for the longest time is forgotten first.
- * @module
- */
+/** Bounds a map: the entry that was not used for the longest time is forgotten first. @module */
 
 /** A bounded map. Relies on `Map` keeping the order of insertion: the first key is the oldest. */
 export class Lru<Key, Value extends NonNullable<unknown>> {

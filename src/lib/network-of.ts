@@ -1,7 +1,4 @@
-/**
- * Tells clients apart by their addresses.
- * @module
- */
+/** Tells clients apart by their addresses. @module */
 
 /**
  * Returns an IPv4 address itself, and the /64 network of an IPv6 address: one client may have as

@@ -1,7 +1,4 @@
-/**
- * Saves a file whole or not at all, under a name that nobody has.
- * @module
- */
+/** Saves a file whole or not at all, under a name that nobody has. @module */
 
 import { randomBytes } from 'node:crypto'
 import { link, open, rename, unlink, type FileHandle } from 'node:fs/promises'

@@ -1,7 +1,4 @@
-/**
- * Limits how many pieces of asynchronous work run at a time; the rest wait in turn.
- * @module
- */
+/** Limits how many pieces of asynchronous work run at a time; the rest wait in turn. @module */
 
 /** A limit on the work that runs at a time. */
 export class Semaphore {

@@ -1,7 +1,4 @@
-/**
- * Lets callers that ask for the same work while it is under way share one run of it.
- * @module
- */
+/** Lets callers that ask for the same work while it is under way share one run of it. @module */
 
 /** Keeps no results: once a run has ended, the next caller starts another. */
 export class SingleFlight<Key, Value> {

@@ -1,7 +1,4 @@
-/**
- * Tells listeners that something changed, and not what.
- * @module
- */
+/** Tells listeners that something changed, and not what. @module */
 
 /** A set of listeners. */
 export class Subscribers {

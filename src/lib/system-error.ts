@@ -1,7 +1,4 @@
-/**
- * Reads the code of a failed system call.
- * @module
- */
+/** Reads the code of a failed system call. @module */
 
 import { constants } from 'node:os'
 

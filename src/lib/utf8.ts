@@ -1,7 +1,4 @@
-/**
- * Strict UTF-8, and JSON. No error quotes what was read: it may be a secret.
- * @module
- */
+/** Strict UTF-8, and JSON. No error quotes what was read: it may be a secret. @module */
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -33,11 +30,7 @@ export function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/**
- * Parses JSON text, or JSON in UTF-8.
- *
- * @throws {TypeError} when it is neither.
- */
+/** Parses JSON text, or JSON in UTF-8. @throws {TypeError} when it is neither. */
 export function parseJson(json: string | Uint8Array): unknown {
   const text = typeof json === 'string' ? json : decodeUtf8(json)
   try {

@@ -1,7 +1,4 @@
-/**
- * Cuts a run of one character off the end of a text.
- * @module
- */
+/** Cuts a run of one character off the end of a text. @module */
 
 /**
  * The text without any `character` at its end.

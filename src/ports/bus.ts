@@ -1,7 +1,4 @@
-/**
- * Port: the message bus of a circle, and what its owner sees of it.
- * @module
- */
+/** Port: the message bus of a circle, and what its owner sees of it. @module */
 
 /** How the connection to the broker is doing. */
 export type BusState =
@@ -34,9 +31,7 @@ export interface BusListener {
   readonly onMessage: (bytes: Uint8Array) => void
 }
 
-/**
- * A message bus that delivers to every listener, at most once, and does nothing more.
- */
+/** A message bus that delivers to every listener, at most once, and does nothing more. */
 export interface SignalBus {
   /** Connects, and connects again for ever, until {@link close}. */
   open(listener: BusListener): void

@@ -1,7 +1,4 @@
-/**
- * Port: tells that another item, or the same one again, became current.
- * @module
- */
+/** Port: tells that another item, or the same one again, became current. @module */
 
 import type { ContentId } from '../core/content-id.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Port: the time that the members of a circle agree on.
- * @module
- */
+/** Port: the time that the members of a circle agree on. @module */
 
 /** The time that members share. */
 export interface CircleTime {

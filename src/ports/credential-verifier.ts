@@ -1,7 +1,4 @@
-/**
- * Port: decides whether a user name and a password belong to a paired device.
- * @module
- */
+/** Port: decides whether a user name and a password belong to a paired device. @module */
 
 import type { Device } from './device-registry.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Port: the paired devices and their credentials.
- * @module
- */
+/** Port: the paired devices and their credentials. @module */
 
 /** A phone reads and pushes; a peer is another daemon. */
 export type DeviceKind = 'phone' | 'peer'

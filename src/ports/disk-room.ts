@@ -1,7 +1,4 @@
-/**
- * Port: room on a disk for a file that is about to be written.
- * @module
- */
+/** Port: room on a disk for a file that is about to be written. @module */
 
 /** Belongs to one file until it is written, or has failed. */
 export interface DiskRoom {

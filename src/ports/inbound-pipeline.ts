@@ -1,7 +1,4 @@
-/**
- * Port: the one way in. Every item, whoever sends it, becomes current here.
- * @module
- */
+/** Port: the one way in. Every item, whoever sends it, becomes current here. @module */
 
 import type { ContentId } from '../core/content-id.ts'
 import type { ItemType } from '../core/item-type.ts'

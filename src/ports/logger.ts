@@ -1,7 +1,4 @@
-/**
- * Port: what the operator gets to read. Never secrets, never clipboard content.
- * @module
- */
+/** Port: what the operator gets to read. Never secrets, never clipboard content. @module */
 
 /** Values worth naming in a log line: `{ port: 42720 }`. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>

@@ -35,11 +35,7 @@ export interface Panel {
    */
   pause(durationMs: number | undefined): Promise<Pause>
 
-  /**
-   * Ends the pause, if there is one.
-   *
-   * @throws {DomainError} As `pause`.
-   */
+  /** Ends the pause, if there is one. @throws {DomainError} As `pause`. */
   resume(): Promise<void>
 
   /**

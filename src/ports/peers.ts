@@ -1,7 +1,4 @@
-/**
- * Port: the daemons that this one has joined.
- * @module
- */
+/** Port: the daemons that this one has joined. @module */
 
 /** A daemon that was joined, and how to get in. Holds a password: never log one. */
 export interface PeerRecord {

@@ -1,7 +1,4 @@
-/**
- * Port: a small file of ours that nobody else reads.
- * @module
- */
+/** Port: a small file of ours that nobody else reads. @module */
 
 /** One file in the data directory. */
 export interface PrivateFile {

@@ -1,7 +1,4 @@
-/**
- * The data directory: private folders, held by one program at a time.
- * @module
- */
+/** The data directory: private folders, held by one program at a time. @module */
 
 import { readdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * Bytes in a file: one of ours, or one of the user that stays where it is.
- * @module
- */
+/** Bytes in a file: one of ours, or one of the user that stays where it is. @module */
 
 import { constants, type BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'

@@ -1,7 +1,4 @@
-/**
- * Tells a full disk from other failures.
- * @module
- */
+/** Tells a full disk from other failures. @module */
 
 import { DomainError } from '../core/domain-error.ts'
 import { FULL_DISK_CODES, hasCode, codeOf } from '../lib/system-error.ts'

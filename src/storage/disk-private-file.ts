@@ -1,7 +1,4 @@
-/**
- * A small private file in the data directory.
- * @module
- */
+/** A small private file in the data directory. @module */
 
 import { unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'

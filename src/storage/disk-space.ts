@@ -17,11 +17,7 @@ export interface Allowance extends DiskRoom {
   /** The number of bytes that are allowed now. */
   readonly bytes: number
 
-  /**
-   * Allows at least `bytes` in all.
-   *
-   * @throws {DomainError} `NO_SPACE`.
-   */
+  /** Allows at least `bytes` in all. @throws {DomainError} `NO_SPACE`. */
   grow(bytes: number): Promise<void>
 }
 
@@ -75,11 +71,7 @@ export class DiskSpace {
     return this.#minFreeBytes === 0 ? Infinity : this.#leftOf(await this.free())
   }
 
-  /**
-   * Checks whether an upload of this size would find room.
-   *
-   * @throws {DomainError} `NO_SPACE`.
-   */
+  /** Checks whether an upload of this size would find room. @throws {DomainError} `NO_SPACE`. */
   async check(bytes: number): Promise<void> {
     const available = await this.available()
     if (bytes > available) {

@@ -63,11 +63,7 @@ export function encodeGroupList({ size, files, frame }: GroupList): Buffer {
   return Buffer.concat([Buffer.from(header), frame])
 }
 
-/**
- * Reads the bytes of a list.
- *
- * @throws {TypeError} saying what is wrong, without quoting it.
- */
+/** Reads the bytes of a list. @throws {TypeError} saying what is wrong, without quoting it. */
 export function decodeGroupList(bytes: Uint8Array): GroupList {
   const end = bytes.indexOf(LINE_FEED)
   if (end === -1) throw new TypeError('it is cut off')

@@ -1,7 +1,4 @@
-/**
- * Decoders of fields that several of our own files have.
- * @module
- */
+/** Decoders of fields that several of our own files have. @module */
 
 import { decodeNumber, decodeString, matching, type Decoder } from '../lib/decoder.ts'
 

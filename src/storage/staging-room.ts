@@ -103,11 +103,7 @@ export class StagingRoom {
     return bytes
   }
 
-  /**
-   * Makes room for an upload, or some of it.
-   *
-   * @throws {DomainError} `NO_SPACE`.
-   */
+  /** Makes room for an upload, or some of it. @throws {DomainError} `NO_SPACE`. */
   makeRoom(upload: UploadUnderWay, needs: Needs): Promise<void> {
     return this.#turns.run(() => this.#makeRoom(upload, needs))
   }

@@ -1,7 +1,4 @@
-/**
- * Prints the BLAKE3 of a file. Its worker is never idle for long enough to be ended.
- * @module
- */
+/** Prints the BLAKE3 of a file. Its worker is never idle for long enough to be ended. @module */
 
 import { open } from 'node:fs/promises'
 import { FileHasher } from '../../../src/hashing/file-hasher.ts'

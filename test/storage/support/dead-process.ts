@@ -1,7 +1,4 @@
-/**
- * Processes that are no more.
- * @module
- */
+/** Processes that are no more. @module */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,7 +1,4 @@
-/**
- * Opens a data directory, and prints what came of it.
- * @module
- */
+/** Opens a data directory, and prints what came of it. @module */
 
 import { DomainError } from '../../../src/core/domain-error.ts'
 import { openDataDirectory } from '../../../src/storage/data-directory.ts'

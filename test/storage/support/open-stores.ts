@@ -1,7 +1,4 @@
-/**
- * Parts of the storage on a folder of its own, for as long as a test runs.
- * @module
- */
+/** Parts of the storage on a folder of its own, for as long as a test runs. @module */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'

@@ -1,7 +1,4 @@
-/**
- * A small disk of its own for a test, where this machine lets us mount one.
- * @module
- */
+/** A small disk of its own for a test, where this machine lets us mount one. @module */
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
