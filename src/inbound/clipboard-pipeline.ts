@@ -25,9 +25,16 @@ import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { ChangeHub } from './change-hub.ts'
-import { aliasesOf, describeItem, emptyTextId, isSame } from './describe-item.ts'
-import { RememberedMd5 } from './remembered-md5.ts'
-import { findMeant, resolveContent, type NamedBytes, type NewContent } from './resolve-content.ts'
+import {
+  aliasesOf,
+  describeItem,
+  findMeant,
+  isSame,
+  RememberedMd5,
+  resolveContent,
+  type NamedBytes,
+  type NewContent,
+} from './resolve-content.ts'
 import { StampOrder, type Member } from './stamp-order.ts'
 
 /** Work that is done after the sender has been answered; a failure is logged. */
@@ -133,13 +140,13 @@ export class ClipboardPipeline implements InboundPipeline {
   /** @returns `undefined` when something later has become current meanwhile. */
   async #applyNew(inbound: InboundItem, content: NewContent): Promise<Activation | undefined> {
     const { latest, clock } = this.#deps
+    const item = await describeItem(inbound, content, clock.now())
     // Old automations push an empty text by accident; it must never blank a clipboard.
     if (content.kind === 'text' && content.text === '') {
-      const item = latest.current?.item
-      const contentId = item?.contentId ?? (await emptyTextId())
-      return { result: { contentId, item }, isStored: false }
+      const current = latest.current?.item
+      const { contentId } = current ?? item
+      return { result: { contentId, item: current }, isStored: false }
     }
-    const item = await describeItem(inbound, content, clock.now())
     const blob = content.kind === 'bytes' ? content.blob : undefined
     if (blob !== undefined) await latest.prepare(blob)
     return this.#queue.run(async () => {

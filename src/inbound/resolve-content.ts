@@ -1,18 +1,21 @@
 /**
- * Finds the content that an inbound item talks about.
+ * Finds the content that an inbound item talks about, and makes an item of it.
  *
  * Senders describe, and often describe wrongly: the type follows the bytes, hashes and sizes are
  * hints, and the preview of a long text is never taken for the text.
  * @module
  */
 
+import { createHash } from 'node:crypto'
 import { DomainError } from '../core/domain-error.ts'
 import type { ItemType } from '../core/item-type.ts'
-import { isHash, matchesHash } from '../core/item.ts'
-import { MIB } from '../core/limits.ts'
+import { isHash, matchesHash, withAlias, type Item } from '../core/item.ts'
+import { KIB, MIB } from '../core/limits.ts'
 import { classifyMediaType, isImageType } from '../core/media-type.ts'
 import { isLongerThan } from '../core/text-length.ts'
-import { readWhole } from '../lib/read-bytes.ts'
+import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
+import { blocksOf, readWhole } from '../lib/read-bytes.ts'
+import { SingleFlight } from '../lib/single-flight.ts'
 import { decodeUtf8, withoutByteOrderMark } from '../lib/utf8.ts'
 import type { Blob, HashedBlob } from '../ports/blob.ts'
 import type { InboundItem } from '../ports/inbound-pipeline.ts'
@@ -24,6 +27,9 @@ const MD5_LENGTH = 32
 
 /** Nobody waits for the MD5 of more; pictures are smaller. */
 const MAX_MD5_BYTES: number = 64 * MIB
+
+/** The bytes that are read at once for an MD5. */
+const BLOCK_BYTES: number = 256 * KIB
 
 /** The endings of the bytes that content came in. Exactly one of them must be called. */
 export interface ContentEndings {
@@ -228,5 +234,106 @@ async function readText(blob: Blob, maxBytes: number): Promise<string> {
     return withoutByteOrderMark(decodeUtf8(bytes))
   } catch (cause) {
     throw new DomainError('TEXT_NOT_UTF8', 'Cannot apply a text that is not UTF-8', { cause })
+  }
+}
+
+/**
+ * Describes new content as an item: its hashes, ids and names.
+ *
+ * @param activatedAt Unix milliseconds.
+ */
+export async function describeItem(
+  inbound: InboundItem,
+  content: NamedBytes | { readonly text: string },
+  activatedAt: number,
+): Promise<Item> {
+  if ('text' in content) {
+    const { text } = content
+    const bytes = new TextEncoder().encode(text)
+    const { sha256, blake3 } = await digestsOf(bytes)
+    return {
+      type: 'Text',
+      text,
+      dataName: '',
+      mediaType: 'text/plain',
+      size: bytes.length,
+      contentId: await contentIdOf('Text', blake3),
+      contentHash: sha256,
+      nameHash: sha256,
+      aliases: [],
+      activatedAt,
+    }
+  }
+  const { type, dataName, mediaType, blob } = content
+  const { sha256, blake3 } = blob.digests
+  return {
+    type,
+    text: inbound.text === '' ? dataName : inbound.text,
+    dataName,
+    mediaType,
+    size: blob.size,
+    contentId: await contentIdOf(type, blake3),
+    contentHash: sha256,
+    nameHash: nameHashOf(dataName, sha256),
+    aliases: [],
+    activatedAt,
+  }
+}
+
+/**
+ * The hashes by which clients may ask for an item, with the one that its sender told. The same
+ * content keeps those it was known by.
+ */
+export function aliasesOf(
+  item: Item,
+  hash: string,
+  { current, binary }: Pick<LatestItem, 'current' | 'binary'>,
+): readonly string[] {
+  const same = [current, binary].find((stored) => stored !== undefined && isSame(stored.item, item))
+  const { aliases = [], nameHash = '' } = same?.item ?? {}
+  // The hash of a Group is never bound to its name, and nobody was ever shown one that is.
+  const formerName = item.type === 'Group' ? '' : nameHash
+  return withAlias({ ...item, aliases: withAlias({ ...item, aliases }, formerName) }, hash)
+}
+
+/** Whether two items have the same content, whatever their names. */
+export function isSame(a: Item, b: Item): boolean {
+  return a.contentId === b.contentId && a.type === b.type
+}
+
+/**
+ * The MD5 of bytes, which old clients still name pictures by: computed when somebody asks, once for
+ * each blob. It proves nothing; it only tells whether such a client means what is there.
+ */
+export class RememberedMd5 {
+  readonly #known = new WeakMap<Blob, string>()
+  readonly #flights = new SingleFlight<Blob, string>()
+
+  /** In lower-case hex; `undefined` until {@link learn} was called for this blob. */
+  find(blob: Blob): string | undefined {
+    return this.#known.get(blob)
+  }
+
+  /**
+   * Reads the blob, unless its MD5 is known. Takes long, so nobody may wait for it who does not
+   * need it. Bytes that are gone have no MD5, which is an answer too.
+   *
+   * @throws What the blob throws, but `BLOB_GONE`.
+   */
+  async learn(blob: Blob): Promise<void> {
+    if (this.#known.has(blob)) return
+    this.#known.set(blob, await this.#flights.run(blob, () => md5IfThere(blob)))
+  }
+}
+
+/** The MD5 in lower-case hex; empty when the bytes are gone. */
+async function md5IfThere(blob: Blob): Promise<string> {
+  const hash = createHash('md5')
+  try {
+    for await (const block of blocksOf(blob, { blockSize: BLOCK_BYTES })) hash.update(block)
+    return hash.digest('hex')
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'BLOB_GONE') return ''
+    throw error
   }
 }
