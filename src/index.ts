@@ -25,7 +25,7 @@ export { createGateway, type Gateway } from './gateway/create-gateway.ts'
 export type { GatewayOptions, GatewayPorts } from './gateway/gateway-ports.ts'
 
 // What a gateway asks of its host. The comments of these types are contracts.
-export type { Digests } from './core/digests.ts'
+export type { Digests } from './core/content-id.ts'
 export type { Stamp } from './core/stamp.ts'
 export type { Clock } from './lib/clock.ts'
 export type {

@@ -10,6 +10,12 @@
 /** `blake3v1:` and 64 lower-case hex digits. Opaque to clients. */
 export type ContentId = `blake3v1:${string}`
 
+/** Digests of the same bytes, 64 lower-case hex digits each. */
+export interface Digests {
+  readonly sha256: string
+  readonly blake3: string
+}
+
 /** Precedes the digest in every content id. */
 export const SNAPSHOT_TAG = 'snapshot-hash-v1|'
 

@@ -12,7 +12,7 @@ import {
   mintCircleKey,
   parseCircleKey,
 } from '../peers/bus/circle-key.ts'
-import { DiskPrivateFile } from '../storage/disk-private-file.ts'
+import { DiskPrivateFile } from '../storage/own-files.ts'
 
 /** A key that is in place; no secret. */
 export interface PlacedKey {

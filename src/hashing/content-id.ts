@@ -13,7 +13,7 @@ import {
   SNAPSHOT_TAG,
   type ContentId,
 } from '../core/content-id.ts'
-import type { Digests } from '../core/digests.ts'
+import type { Digests } from '../core/content-id.ts'
 import type { ItemType } from '../core/item-type.ts'
 
 const require = createRequire(import.meta.url)

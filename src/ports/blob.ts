@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Digests } from '../core/digests.ts'
+import type { Digests } from '../core/content-id.ts'
 
 export type { Digests }
 

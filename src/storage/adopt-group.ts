@@ -9,14 +9,14 @@
 import { createRequire } from 'node:module'
 import type { Readable } from 'node:stream'
 import { Worker } from 'node:worker_threads'
-import type { Digests } from '../core/digests.ts'
+import type { Digests } from '../core/content-id.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { CopiedGroup } from '../ports/blob.ts'
 import { walkCopied, type CopiedTree } from './copied-tree.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import { GroupBlob } from './group-blob.ts'
-import { encodeGroupList, isWhole, type GroupFile } from './group-list.ts'
+import { encodeGroupList, isWhole, type GroupFile } from './group-blob.ts'
 
 /** How a group is adopted. */
 export interface AdoptGroupOptions {

@@ -30,7 +30,7 @@ import { isDiskFailure, toDomainError } from './disk-errors.ts'
 import type { Allowance, DiskSpace } from './disk-space.ts'
 import { adoptGroup } from './adopt-group.ts'
 import { GroupBlob } from './group-blob.ts'
-import { decodeGroupList } from './group-list.ts'
+import { decodeGroupList } from './group-blob.ts'
 import { openOwnFile } from './own-files.ts'
 import { BLOB_NAME } from './record-fields.ts'
 

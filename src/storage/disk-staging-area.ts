@@ -6,6 +6,7 @@
  * @module
  */
 
+import { DomainError } from '../core/domain-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -20,7 +21,6 @@ import type {
 import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { dropped, PendingUploads, type PendingUpload } from './pending-uploads.ts'
 import { credentialOf, StagingRecords, type FoundRecord } from './staging-records.ts'
 import { StagingRoom, type UploadUnderWay } from './staging-room.ts'
 import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
@@ -252,4 +252,68 @@ export class DiskStagingArea implements StagingArea {
     const expiresAt = clock.monotonic() + ttlMs - age
     return { deviceId, dataName, mediaType, sequence, blob, name, expiresAt }
   }
+}
+
+/**
+ * The uploads of all devices that are between two states, as received and not staged yet, or taken
+ * and not ended yet. Whoever drops a device keeps them from being staged, and waits for their end.
+ */
+export class PendingUploads {
+  readonly #byDevice = new Map<string, Set<PendingUpload>>()
+
+  /** Notes an upload, which must be ended. */
+  begin(deviceId: string): PendingUpload {
+    const uploads = this.#byDevice.get(deviceId) ?? new Set()
+    this.#byDevice.set(deviceId, uploads)
+    const upload = new PendingUpload(() => {
+      if (uploads.delete(upload) && uploads.size === 0) this.#byDevice.delete(deviceId)
+    })
+    uploads.add(upload)
+    return upload
+  }
+
+  /** Marks the uploads of a device, in this tick. @returns Settles when all of them have ended. */
+  async drop(deviceId: string): Promise<void> {
+    const uploads = [...(this.#byDevice.get(deviceId) ?? [])]
+    for (const upload of uploads) upload.isDropped = true
+    await Promise.all(uploads.map(({ ended }) => ended))
+  }
+}
+
+/** An upload between two states. */
+export class PendingUpload {
+  /** Resolves at the end of the upload. */
+  readonly ended: Promise<void>
+  /** Whether the device was dropped meanwhile. */
+  isDropped = false
+  /** Ends it. */
+  end: () => void = () => {}
+
+  constructor(onEnd: () => void) {
+    this.ended = new Promise((resolve) => {
+      this.end = () => {
+        onEnd()
+        resolve()
+      }
+    })
+  }
+
+  /** @throws {DomainError} `CREDENTIAL_GONE` when the upload must not be staged any more. */
+  check(): void {
+    if (this.isDropped) throw dropped()
+  }
+
+  /** Ends it when `work` has settled. */
+  async endAfter<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } finally {
+      this.end()
+    }
+  }
+}
+
+/** The refusal of an upload whose sender was shut out. */
+export function dropped(): DomainError {
+  return new DomainError('CREDENTIAL_GONE', 'Cannot stage the upload: its sender was shut out')
 }

@@ -4,6 +4,8 @@
  */
 
 import { lstat, type FileHandle } from 'node:fs/promises'
+import { arrayOf, decodeString, objectOf } from '../lib/decoder.ts'
+import { defineJsonFile } from '../lib/json-file.ts'
 import { readWhole } from '../lib/read-bytes.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import { codeOf } from '../lib/system-error.ts'
@@ -15,9 +17,10 @@ import {
   readFileState,
   toFileState,
   type DiskBlob,
+  type FileIdentity,
   type FileState,
 } from './disk-blob.ts'
-import { decodeGroupList, type GroupFile, type GroupList } from './group-list.ts'
+import { decodeCount, decodeDecimal, decodeNanoseconds } from './record-fields.ts'
 
 /** Files that are looked at side by side; more are not faster. */
 const LOOKS_AT_ONCE = 4
@@ -240,4 +243,83 @@ class GroupReader implements OpenBlob {
     this.#opened = undefined
     await handle?.close()
   }
+}
+
+/** A file that is not empty. */
+export interface GroupFile {
+  readonly path: Buffer
+  /** The offset in the archive at which its bytes begin. */
+  readonly start: number
+  readonly identity: FileIdentity
+}
+
+/** The list of a Group. */
+export interface GroupList {
+  /** The size of the archive in bytes. */
+  readonly size: number
+  /** In the order of the archive. */
+  readonly files: readonly GroupFile[]
+  /** Headers, names, checksums, and the directory at the end of the archive. */
+  readonly frame: Uint8Array
+}
+
+const LINE_FEED = 0x0a
+
+const decodeHeader = objectOf({
+  size: decodeCount,
+  files: arrayOf(
+    objectOf({
+      path: decodeString,
+      start: decodeCount,
+      size: decodeCount,
+      ino: decodeDecimal,
+      dev: decodeDecimal,
+      mtimeNs: decodeNanoseconds,
+    }),
+  ),
+})
+
+const HEADER = defineJsonFile({ version: 1, decode: decodeHeader })
+
+/** The bytes of a list, as it is kept in `blobs/`. */
+export function encodeGroupList({ size, files, frame }: GroupList): Buffer {
+  const header = HEADER.format({
+    size,
+    files: files.map(({ path, start, identity: { size, ino, dev, mtimeNs } }) => ({
+      path: path.toString('latin1'),
+      start,
+      size,
+      ino: String(ino),
+      dev: String(dev ?? 0n),
+      mtimeNs: String(mtimeNs ?? 0n),
+    })),
+  })
+  return Buffer.concat([Buffer.from(header), frame])
+}
+
+/** Reads the bytes of a list. @throws {TypeError} saying what is wrong, without quoting it. */
+export function decodeGroupList(bytes: Uint8Array): GroupList {
+  const end = bytes.indexOf(LINE_FEED)
+  if (end === -1) throw new TypeError('it is cut off')
+  const header = HEADER.parse(bytes.subarray(0, end))
+  const files = header.files.map(({ path, start, size, ino, dev, mtimeNs }) => ({
+    path: Buffer.from(path, 'latin1'),
+    start,
+    identity: { size, ino: BigInt(ino), dev: BigInt(dev), mtimeNs: BigInt(mtimeNs) },
+  }))
+  const list = { size: header.size, files, frame: bytes.subarray(end + 1) }
+  if (!isWhole(list)) throw new TypeError('it does not fit together')
+  return list
+}
+
+/** Whether frame and files fill the archive: each byte is in one place. */
+export function isWhole({ size, files, frame }: GroupList): boolean {
+  let end = 0
+  let inFiles = 0
+  for (const { start, identity } of files) {
+    if (start < end || identity.size === 0) return false
+    end = start + identity.size
+    inFiles += identity.size
+  }
+  return end <= size && frame.length + inFiles === size
 }

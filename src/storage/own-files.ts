@@ -5,12 +5,13 @@
  */
 
 import { constants, type Stats } from 'node:fs'
-import { chmod, lstat, mkdir, open, stat, type FileHandle } from 'node:fs/promises'
+import { chmod, lstat, mkdir, open, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
-import { PRIVATE_FILE_MODE, syncFolder } from '../lib/atomic-file.ts'
+import { PRIVATE_FILE_MODE, syncFolder, writeFileAtomically } from '../lib/atomic-file.ts'
 import { codeOf } from '../lib/system-error.ts'
 import { decodeUtf8, withoutByteOrderMark } from '../lib/utf8.ts'
+import type { PrivateFile } from '../ports/private-file.ts'
 
 const PRIVATE_FOLDER_MODE = 0o700
 const GROUP_AND_OTHERS = 0o077
@@ -112,6 +113,37 @@ export function toUnusable(path: string, error: unknown): DomainError {
   if (error instanceof DomainError) return error
   const code = codeOf(error) ?? 'UNKNOWN'
   return unusable(path, REASONS[code] ?? `the system says ${code}`, error)
+}
+
+/** A private file in the data directory. */
+export class DiskPrivateFile implements PrivateFile {
+  readonly #path: string
+
+  /** @param path In a folder that exists and that is ours alone. */
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  async read(): Promise<string | undefined> {
+    return readOwnFile(this.#path)
+  }
+
+  async write(text: string): Promise<void> {
+    try {
+      await writeFileAtomically(this.#path, text)
+    } catch (error) {
+      throw toUnusable(this.#path, error)
+    }
+  }
+
+  async remove(): Promise<void> {
+    try {
+      await unlink(this.#path)
+      await syncFolder(dirname(this.#path))
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw toUnusable(this.#path, error)
+    }
+  }
 }
 
 async function makeFolders(path: string): Promise<void> {

@@ -14,7 +14,7 @@ import type {
   UploadName,
   UploadSource,
 } from '../../src/ports/staging-area.ts'
-import { PendingUploads } from '../../src/storage/pending-uploads.ts'
+import { PendingUploads } from '../../src/storage/disk-staging-area.ts'
 import { MemoryBlobStore } from './memory-blob-store.ts'
 
 export class MemoryStagingArea implements StagingArea {
