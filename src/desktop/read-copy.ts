@@ -13,10 +13,11 @@
  * @module
  */
 
+import { isUtf8 } from 'node:buffer'
 import { access } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { KIB, MAX_CLIPBOARD_IMAGE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
-import { decodeUtf8, isUtf8 } from '../lib/utf8.ts'
+import { decodeUtf8 } from '../lib/utf8.ts'
 import { withoutTrailing } from '../lib/without-trailing.ts'
 import type { CopiedContent } from '../ports/system-clipboard.ts'
 import { CopyTooLarge } from './clipboard-errors.ts'

@@ -13,6 +13,7 @@
  * @module
  */
 
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { DomainError } from '../core/domain-error.ts'
@@ -21,7 +22,6 @@ import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { countFields, findField } from '../http/raw-fields.ts'
 import { networkOf } from '../lib/network-of.ts'
-import { isUtf8 } from '../lib/utf8.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { CredentialVerifier } from '../ports/credential-verifier.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'

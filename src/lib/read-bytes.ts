@@ -82,7 +82,7 @@ export async function peek(source: AsyncIterable<Uint8Array>, length: number): P
     chunks.push(value)
     size += value.length
   }
-  return { head: concat(chunks, Math.min(size, length)), bytes: resume(chunks, iterator) }
+  return { head: Buffer.concat(chunks, Math.min(size, length)), bytes: resume(chunks, iterator) }
 }
 
 async function* resume(
@@ -99,17 +99,6 @@ async function* resume(
   } finally {
     await iterator.return?.()
   }
-}
-
-function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const joined = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    const part = chunk.subarray(0, length - at)
-    joined.set(part, at)
-    at += part.length
-  }
-  return joined
 }
 
 /** A stream of one piece: yields `bytes`, and ends. */

@@ -20,16 +20,6 @@ export function withoutByteOrderMark(text: string): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text
 }
 
-/** Whether the bytes are UTF-8. */
-export function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    strict.decode(bytes)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** Parses JSON text, or JSON in UTF-8. @throws {TypeError} when it is neither. */
 export function parseJson(json: string | Uint8Array): unknown {
   const text = typeof json === 'string' ? json : decodeUtf8(json)
