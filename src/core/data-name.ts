@@ -1,5 +1,7 @@
 /** Data names: what a client calls the bytes of an item. A wire name, never a path. @module */
 
+import { isLongerThan } from './text-length.ts'
+
 /** The longest name of the usual file systems, so that a pushed file can keep its name. */
 export const MAX_DATA_NAME_BYTES = 255
 
@@ -12,21 +14,11 @@ const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\\u2028\u2029]/
 export function isDataName(name: string): boolean {
   if (name === '' || name === '.' || name === '..') return false
   if (FORBIDDEN.test(name) || !name.isWellFormed()) return false
-  return utf8Length(name) <= MAX_DATA_NAME_BYTES
+  return !isLongerThan(name, MAX_DATA_NAME_BYTES)
 }
 
 /** A data name for a file of this name: what may not be on the wire becomes `_`. */
 export function toDataName(fileName: string): string {
   const name = fileName.toWellFormed().replaceAll(new RegExp(FORBIDDEN, 'g'), '_')
   return isDataName(name) ? name : 'clipboard.bin'
-}
-
-/** Length of a well-formed string in UTF-8, without encoding it. */
-function utf8Length(text: string): number {
-  let bytes = 0
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
-  }
-  return bytes
 }
