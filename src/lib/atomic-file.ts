@@ -8,13 +8,12 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { hasCode } from './system-error.ts'
 
 /** Readable and writable by the owner only: what we keep is private. */
 export const PRIVATE_FILE_MODE = 0o600
 
 /** How unfinished files are named; whoever owns the folder sweeps them at start. */
-export const TEMPORARY_SUFFIX = '.tmp'
-
 const TEMPORARY_NAME = /^.+\.[0-9a-f]{12}\.tmp$/
 
 /** Whether a file of this name was left by a program that died while it wrote. */
@@ -24,7 +23,7 @@ export function isTemporaryName(name: string): boolean {
 
 /** A new name beside `path`, for a file that is not finished. */
 export function temporaryPath(path: string): string {
-  return `${path}.${randomBytes(6).toString('hex')}${TEMPORARY_SUFFIX}`
+  return `${path}.${randomBytes(6).toString('hex')}.tmp`
 }
 
 /**
@@ -39,7 +38,7 @@ export async function writeFileAtomically(
 ): Promise<void> {
   const temporary = temporaryPath(path)
   await writeNewFile(temporary, content)
-  const earlier = await EarlierFile.keep(path)
+  const earlier = await keepEarlier(path)
   try {
     await rename(temporary, path)
     await syncFolder(dirname(path)).catch(async (error: unknown) => {
@@ -62,13 +61,8 @@ export async function writeFileAtomically(
  */
 export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = temporaryPath(path)
+  await fillNewFile(temporary, (file) => file.writeFile(content))
   try {
-    const file = await createPrivateFile(temporary)
-    try {
-      await file.writeFile(content)
-    } finally {
-      await file.close()
-    }
     await rename(temporary, path)
   } catch (error) {
     await removeQuietly(temporary)
@@ -82,14 +76,16 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
  * @throws The error of the failing system call.
  */
 export async function writeNewFile(path: string, content: string | Uint8Array): Promise<void> {
+  await fillNewFile(path, async (file) => {
+    await file.writeFile(content)
+    await file.sync()
+  })
+}
+
+async function fillNewFile(path: string, fill: (file: FileHandle) => Promise<void>): Promise<void> {
   const file = await createPrivateFile(path)
   try {
-    try {
-      await file.writeFile(content)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    await fill(file).finally(() => file.close())
   } catch (error) {
     await removeQuietly(path)
     throw error
@@ -123,38 +119,23 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** A second name for the file that is about to be replaced, until that is safe. */
-class EarlierFile {
-  readonly #path: string
-  /** `undefined` when there was no file. */
-  readonly #kept: string | undefined
-  readonly #isKnown: boolean
+interface EarlierFile {
+  restore(): Promise<void>
+  forget(): Promise<void>
+}
 
-  constructor(path: string, kept: string | undefined, isKnown: boolean) {
-    this.#path = path
-    this.#kept = kept
-    this.#isKnown = isKnown
-  }
-
-  static async keep(path: string): Promise<EarlierFile> {
-    const kept = temporaryPath(path)
-    try {
-      await link(path, kept)
-      return new EarlierFile(path, kept, true)
-    } catch (error) {
-      // Some file systems have no links; there, a failing sync leaves the new file.
-      const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-      return new EarlierFile(path, undefined, isAbsent)
+/** Gives the file that is about to be replaced a second name, until that is safe. */
+async function keepEarlier(path: string): Promise<EarlierFile> {
+  const kept = temporaryPath(path)
+  try {
+    await link(path, kept)
+    return { restore: () => rename(kept, path), forget: () => removeQuietly(kept) }
+  } catch (error) {
+    // Some file systems have no links; there, a failing sync leaves the new file.
+    const restore = async (): Promise<void> => {
+      if (hasCode(error, 'ENOENT')) await unlink(path)
     }
-  }
-
-  async restore(): Promise<void> {
-    if (this.#kept !== undefined) await rename(this.#kept, this.#path)
-    else if (this.#isKnown) await unlink(this.#path)
-  }
-
-  async forget(): Promise<void> {
-    if (this.#kept !== undefined) await removeQuietly(this.#kept)
+    return { restore, forget: async () => undefined }
   }
 }
 

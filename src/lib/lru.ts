@@ -7,9 +7,6 @@ export class Lru<Key, Value extends NonNullable<unknown>> {
 
   /** @param capacity The largest number of entries, at least 1. */
   constructor(capacity: number) {
-    if (!Number.isInteger(capacity) || capacity < 1) {
-      throw new RangeError(`Cannot make an LRU of ${capacity} entries`)
-    }
     this.#capacity = capacity
   }
 
