@@ -15,8 +15,7 @@ import { MIB } from '../core/limits.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { createBlake3 } from './content-id.ts'
 
-/** Options of a {@link FileHasher}. */
-export interface FileHasherOptions {
+interface FileHasherOptions {
   /** Measures how long the worker waits for another file; that of the machine unless given. */
   readonly clock?: Clock
   /** Called once with the reason when the kernel of the worker is damaged: hashing is slow then. */
@@ -76,15 +75,13 @@ export class FileHasher {
   #startThread(): Blake3Thread {
     const thread = new Blake3Thread(
       () => this.#forget(thread),
-      (reason) => this.#report(reason),
+      (reason) => {
+        // Each worker finds the same trouble.
+        this.#onTrouble?.(reason)
+        this.#onTrouble = undefined
+      },
     )
     return thread
-  }
-
-  /** Reports the trouble once: each worker finds the same. */
-  #report(reason: string): void {
-    this.#onTrouble?.(reason)
-    this.#onTrouble = undefined
   }
 
   #endJob(thread: Blake3Thread): void {

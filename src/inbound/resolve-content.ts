@@ -32,7 +32,7 @@ const MAX_MD5_BYTES: number = 64 * MIB
 const BLOCK_BYTES: number = 256 * KIB
 
 /** The endings of the bytes that content came in. Exactly one of them must be called. */
-export interface ContentEndings {
+interface ContentEndings {
   /** The item has the bytes now. */
   release(): Promise<void>
   /** The bytes are not needed any more. */
@@ -62,8 +62,7 @@ export interface NamedBytes {
   readonly blob: HashedBlob
 }
 
-/** Where content is looked for. */
-export interface ResolveDeps {
+interface ResolveDeps {
   readonly staging: Pick<StagingArea, 'take'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
   /** The longest text that may become an item, in bytes of UTF-8. */

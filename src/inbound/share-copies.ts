@@ -13,8 +13,7 @@ import type { InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { CopiedContent } from '../ports/system-clipboard.ts'
 
-/** The parts that the sharing of copies works with. */
-export interface ShareCopiesDeps {
+interface ShareCopiesDeps {
   readonly blobs: BlobStore
   readonly inbound: InboundPipeline
   readonly clock: Clock

@@ -11,8 +11,7 @@ export interface Member extends CircleTime {
   readonly id: string
 }
 
-/** The parts that a {@link StampOrder} works with. */
-export interface StampOrderDeps {
+interface StampOrderDeps {
   readonly latest: Pick<LatestItem, 'current'>
   readonly member?: Member | undefined
 }

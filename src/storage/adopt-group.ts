@@ -13,13 +13,12 @@ import type { Digests } from '../core/content-id.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { CopiedGroup } from '../ports/blob.ts'
-import { walkCopied, type CopiedTree } from './copied-tree.ts'
-import type { DiskBlob } from './disk-blob.ts'
+import { walkCopied, type CopiedTree, type TreeFolder } from './copied-tree.ts'
+import type { DiskBlob, FileState } from './disk-blob.ts'
 import { GroupBlob } from './group-blob.ts'
 import { encodeGroupList, isWhole, type GroupFile } from './group-blob.ts'
 
-/** How a group is adopted. */
-export interface AdoptGroupOptions {
+interface AdoptGroupOptions {
   readonly signal: AbortSignal
   /** The largest archive, in bytes. */
   readonly maxBytes: number
@@ -31,29 +30,20 @@ export interface AdoptGroupOptions {
 export interface ZipTask {
   readonly files: readonly { readonly path: Uint8Array; readonly name: string }[]
   /** Folders come first in the archive. */
-  readonly folders: readonly {
-    readonly name: string
-    readonly modifiedAt: number
-    readonly mode: number
-  }[]
+  readonly folders: readonly Pick<TreeFolder, 'name' | 'modifiedAt' | 'mode'>[]
   /** The largest archive, in bytes. */
   readonly maxBytes: number
 }
 
 /** A file that is not empty, as it was while it was hashed. */
-export interface ZippedFile {
+export type ZippedFile = FileState['identity'] & {
   /** The index of the file in the task. */
   readonly index: number
   /** Where its bytes begin in the archive. */
   readonly start: number
-  readonly size: number
-  readonly ino: bigint
-  readonly dev: bigint
-  readonly mtimeNs: bigint
 }
 
-/** The archive as the worker made it. */
-export interface ZippedArchive {
+interface ZippedArchive {
   readonly size: number
   /** The archive without the bytes of the files. */
   readonly frame: Uint8Array
@@ -117,7 +107,7 @@ export async function adoptGroup(
   return { blob, leftOut }
 }
 
-function toGroupFile(file: ZippedArchive['files'][number], { files }: CopiedTree): GroupFile {
+function toGroupFile(file: ZippedFile, { files }: CopiedTree): GroupFile {
   const { index, start, ...identity } = file
   const path = files[index]?.path
   if (path === undefined) throw new Error('Cannot share several files: an unknown file is in it')

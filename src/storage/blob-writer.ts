@@ -116,35 +116,6 @@ export class BlobWriter {
 
   /** Writes what has been gathered. */
   writeOut(): void {
-    this.#write()
-  }
-
-  /** Ends the writing: everything is in the file then. */
-  async finish(): Promise<Digests> {
-    this.#write()
-    await Promise.all(this.#underWay)
-    const digests = this.#options.hash.finish()
-    await Promise.allSettled([digests, this.#sync])
-    this.#throwFailure()
-    return digests
-  }
-
-  /** Ends the writing without a result. Nothing uses the file once it resolves. */
-  async abort(): Promise<void> {
-    const { hash, pool } = this.#options
-    pool.held -= this.#size - this.#position
-    pool.gathering.delete(this)
-    await Promise.all([...this.#underWay, this.#sync])
-    await hash.abort()
-  }
-
-  async #flush(): Promise<void> {
-    this.#write()
-    while (this.#underWay.size >= MAX_WRITES) await Promise.race(this.#underWay)
-    this.#throwFailure()
-  }
-
-  #write(): void {
     if (this.#chunks.length === 0) return
     const batch: Batch = {
       chunks: this.#chunks,
@@ -166,6 +137,31 @@ export class BlobWriter {
         this.#underWay.delete(write)
       })
     this.#underWay.add(write)
+  }
+
+  /** Ends the writing: everything is in the file then. */
+  async finish(): Promise<Digests> {
+    this.writeOut()
+    await Promise.all(this.#underWay)
+    const digests = this.#options.hash.finish()
+    await Promise.allSettled([digests, this.#sync])
+    this.#throwFailure()
+    return digests
+  }
+
+  /** Ends the writing without a result. Nothing uses the file once it resolves. */
+  async abort(): Promise<void> {
+    const { hash, pool } = this.#options
+    pool.held -= this.#size - this.#position
+    pool.gathering.delete(this)
+    await Promise.all([...this.#underWay, this.#sync])
+    await hash.abort()
+  }
+
+  async #flush(): Promise<void> {
+    this.writeOut()
+    while (this.#underWay.size >= MAX_WRITES) await Promise.race(this.#underWay)
+    this.#throwFailure()
   }
 
   /** Two writes may end in another order than they began. */

@@ -20,7 +20,7 @@ import { isShortage } from '../lib/system-error.ts'
 import type { LeftOut } from '../ports/blob.ts'
 import { listWithoutLinks } from './without-links.ts'
 
-/** A regular file, as far as was seen: whoever opens it makes sure that no link leads there. */
+/** A file, or what looked like one: whoever opens it makes sure that no link leads there. */
 export interface TreeFile {
   /** A path without links in it. */
   readonly path: Buffer
@@ -42,24 +42,17 @@ export interface CopiedTree {
   readonly leftOut: LeftOut
 }
 
-/** The bounds of a walk. */
-export interface WalkOptions {
+interface WalkOptions {
   /** The most that all files together may have. */
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
 
 /** Something in a folder, or one of the things that were copied together. */
-export interface NamedPath {
+interface NamedPath {
   /** The path as the system spells it, which need not be UTF-8. */
   readonly path: Buffer
   readonly fileName: Buffer
-}
-
-/** A file or folder and its name in the archive, or the last segment of that name. */
-export interface Segment {
-  readonly path: Buffer
-  readonly name: string
 }
 
 /** On Windows `C:x` is a path, and one that does not begin here. */
@@ -95,7 +88,7 @@ async function toRoot(path: string): Promise<NamedPath> {
 }
 
 /** The refusal of what passes one of the limits of a Group. */
-export function tooLarge(limit: string): DomainError {
+function tooLarge(limit: string): DomainError {
   return new DomainError('GROUP_TOO_LARGE', `Cannot share several files: ${limit}`)
 }
 
@@ -121,7 +114,7 @@ class Walk {
   }
 
   /** @param depth Counts the segments of its name. */
-  async visit({ path, name }: Segment, depth: number): Promise<void> {
+  async visit({ path, name }: TreeFile, depth: number): Promise<void> {
     const { signal, maxBytes } = this.#options
     signal.throwIfAborted()
     this.#seen += 1
@@ -144,7 +137,7 @@ class Walk {
     }
   }
 
-  async #visitFolder({ path, name }: Segment, stats: BigIntStats, depth: number): Promise<void> {
+  async #visitFolder({ path, name }: TreeFile, stats: BigIntStats, depth: number): Promise<void> {
     const children = await readable(listWithoutLinks(path, (opened) => this.#list(opened, path)))
     if (children === undefined) {
       this.#unreadable += 1
@@ -201,7 +194,7 @@ async function readable<T>(result: Promise<T>): Promise<T | undefined> {
 }
 
 /** Gives siblings names that differ; the same ones each time, whatever their order was. */
-export function nameSiblings(siblings: readonly NamedPath[]): readonly Segment[] {
+export function nameSiblings(siblings: readonly NamedPath[]): readonly TreeFile[] {
   const wanted = siblings
     .map(({ path, fileName }) => ({ path, ...toEntryName(fileName) }))
     // A name that needs no change is kept.

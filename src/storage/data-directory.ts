@@ -12,12 +12,6 @@ export const BLOBS_FOLDER = 'blobs'
 /** Where the records of staged uploads are. */
 export const STAGING_FOLDER = 'staging'
 
-/** Which data directory to open. */
-export interface DataDirectoryOptions {
-  /** Created when needed, with the folders above it. */
-  readonly path: string
-}
-
 /** A data directory that is ours until it is closed. */
 export interface DataDirectory {
   /** Absolute, without links. */
@@ -29,13 +23,15 @@ export interface DataDirectory {
 }
 
 /**
- * Creates what is missing, makes it private, takes the lock, and removes what an earlier run left
- * unfinished.
+ * Creates what is missing, also the folders above, makes it private, takes the lock, and removes
+ * what an earlier run left unfinished.
  *
  * @throws {DomainError} `DATA_DIRECTORY_BUSY`, naming the process that holds it;
  *   `DATA_DIRECTORY_UNUSABLE` and `DATA_CORRUPT`, naming the path and the remedy.
  */
-export async function openDataDirectory(options: DataDirectoryOptions): Promise<DataDirectory> {
+export async function openDataDirectory(options: {
+  readonly path: string
+}): Promise<DataDirectory> {
   await ensurePrivateFolder(options.path)
   const path = await realpath(options.path)
   const lock = await takeLock(path)

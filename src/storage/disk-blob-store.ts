@@ -40,8 +40,7 @@ const MAX_WRITES = 2
 /** The bytes that are read of a file at once. */
 const READ_BYTES: number = MIB / 4
 
-/** The parts that a {@link DiskBlobStore} works with. */
-export interface DiskBlobStoreOptions {
+interface DiskBlobStoreOptions {
   readonly folder: string
   readonly space: DiskSpace
   readonly hasher: FileHasher

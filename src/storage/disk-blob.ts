@@ -31,8 +31,7 @@ export interface FileState {
   readonly modifiedAt: number
 }
 
-/** The file under a blob. */
-export interface DiskBlobOptions {
+interface DiskBlobOptions {
   /** The name in `blobs/`; `undefined` for a file of the user. */
   readonly ownName: string | undefined
   readonly path: string
@@ -53,7 +52,8 @@ export class DiskBlob implements HashedBlob {
   readonly digests: Digests
   readonly modifiedAt: number
   readonly #remove: (path: string) => Promise<void>
-  #isDiscarded = false
+  /** Whether the bytes were given up. */
+  isDiscarded = false
 
   constructor({ ownName, path, identity, digests, modifiedAt, remove }: DiskBlobOptions) {
     this.ownName = ownName
@@ -62,11 +62,6 @@ export class DiskBlob implements HashedBlob {
     this.digests = digests
     this.modifiedAt = modifiedAt
     this.#remove = remove
-  }
-
-  /** Whether the bytes were given up. */
-  get isDiscarded(): boolean {
-    return this.#isDiscarded
   }
 
   get size(): number {
@@ -82,8 +77,8 @@ export class DiskBlob implements HashedBlob {
   }
 
   async discard(): Promise<void> {
-    if (this.#isDiscarded) return
-    this.#isDiscarded = true
+    if (this.isDiscarded) return
+    this.isDiscarded = true
     if (this.ownName !== undefined) await this.#remove(this.path)
   }
 
@@ -103,10 +98,10 @@ export class DiskBlob implements HashedBlob {
   }
 
   async #openFile(flags: number): Promise<FileHandle> {
-    if (this.#isDiscarded) throw gone('they were discarded')
+    if (this.isDiscarded) throw gone('they were discarded')
     const file = await (this.ownName !== undefined
       ? openOwnBlob(this.path, flags)
-      : openFileOfUser(this.path, flags))
+      : openUserFile(this.path, flags))
     try {
       await this.#check(file)
       return file
@@ -134,11 +129,6 @@ export class DiskBlob implements HashedBlob {
   }
 }
 
-/** Opens a file of the user for reading. @throws {DomainError} `BLOB_GONE`. */
-export function openUserFile(path: string): Promise<FileHandle> {
-  return openFileOfUser(path, READ_FLAGS)
-}
-
 /**
  * Opens a file that was found in a folder of the user for reading: neither it nor a folder above it
  * is a link.
@@ -147,7 +137,7 @@ export function openUserFile(path: string): Promise<FileHandle> {
  * @throws {DomainError} `BLOB_GONE`.
  */
 export async function openCopiedFile(path: Buffer): Promise<FileHandle> {
-  const file = await openFileOfUser(path, READ_FLAGS | constants.O_NOFOLLOW)
+  const file = await openUserFile(path, READ_FLAGS | constants.O_NOFOLLOW)
   try {
     if (!(await isOpenedAt(file, path))) throw gone('a link leads to the file')
     return file
@@ -174,8 +164,11 @@ async function openOwnBlob(path: string, flags: number): Promise<FileHandle> {
   }
 }
 
-/** A file of the user may be anywhere, also where we may not go any more. */
-async function openFileOfUser(path: string | Buffer, flags: number): Promise<FileHandle> {
+/** Opens a file of the user for reading. @throws {DomainError} `BLOB_GONE`. */
+export async function openUserFile(
+  path: string | Buffer,
+  flags: number = READ_FLAGS,
+): Promise<FileHandle> {
   try {
     return await open(path, flags)
   } catch (error) {

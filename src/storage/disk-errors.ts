@@ -1,6 +1,7 @@
-/** Tells a full disk from other failures. @module */
+/** Turns failures of the disk, and of what it holds, into domain errors. @module */
 
 import { DomainError } from '../core/domain-error.ts'
+import { NewerVersionError } from '../lib/json-file.ts'
 import { FULL_DISK_CODES, hasCode, codeOf } from '../lib/system-error.ts'
 
 /** The disk takes nothing until it is mended: read-only, taken from this user, or broken. */
@@ -22,4 +23,15 @@ export function toDomainError(error: unknown, action: string): unknown {
   if (!isFull && !hasCode(error, ...UNWRITABLE_CODES)) return error
   const reason = isFull ? 'no space left' : `the disk cannot be written (${codeOf(error)})`
   return new DomainError('NO_SPACE', `${action}: ${reason}`, { cause: error })
+}
+
+/**
+ * `DATA_CORRUPT` for a file of ours that cannot be decoded; every other error as it is.
+ *
+ * @param remedy Ends the message, unless a later version of this program wrote the file.
+ */
+export function toCorrupt(path: string, error: unknown, remedy: string): unknown {
+  if (!(error instanceof TypeError)) return error
+  const advice = error instanceof NewerVersionError ? 'run that version' : remedy
+  return new DomainError('DATA_CORRUPT', `Cannot read ${path}: ${error.message}; ${advice}`)
 }

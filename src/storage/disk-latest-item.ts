@@ -6,7 +6,6 @@
  * @module
  */
 
-import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { isLongerThan } from '../core/text-length.ts'
@@ -17,7 +16,7 @@ import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { DiskBlobStore, KnownBlob } from './disk-blob-store.ts'
 import { DiskBlob } from './disk-blob.ts'
-import { toDomainError } from './disk-errors.ts'
+import { toCorrupt, toDomainError } from './disk-errors.ts'
 import { GroupBlob } from './group-blob.ts'
 import {
   formatItemFile,
@@ -27,8 +26,12 @@ import {
 } from './item-file.ts'
 import { readOwnFile } from './own-files.ts'
 
-/** The parts that a {@link DiskLatestItem} works with. */
-export interface DiskLatestItemOptions {
+/** Says what is safe to do: without the file nothing refers to the bytes, and they are swept. */
+const REMEDY =
+  'restore the data directory from a copy; or copy it first, since the bytes of the item go ' +
+  'with this file, and then move the file away'
+
+interface DiskLatestItemOptions {
   /** The file, in a folder that exists and that is ours alone. */
   readonly path: string
   readonly blobs: Pick<DiskBlobStore, 'sync' | 'restore' | 'restoreGroup' | 'adopted'>
@@ -63,9 +66,7 @@ export class DiskLatestItem implements LatestItem {
     try {
       await latest.#load()
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error
-      const message = `Cannot read ${options.path}: ${error.message}; ${remedyOf(error)}`
-      throw new DomainError('DATA_CORRUPT', message)
+      throw toCorrupt(options.path, error, REMEDY)
     }
     return latest
   }
@@ -169,15 +170,6 @@ export class DiskLatestItem implements LatestItem {
 function toStoredBlob(blob: Blob): StoredBlob {
   if (blob instanceof DiskBlob || blob instanceof GroupBlob) return blob
   throw new Error('Cannot store a blob of another store')
-}
-
-/** Says what is safe to do: without the file nothing refers to the bytes, and they are swept. */
-function remedyOf(error: TypeError): string {
-  if (error instanceof NewerVersionError) return 'run that version'
-  return (
-    'restore the data directory from a copy; or copy it first, since the bytes of the item go ' +
-    'with this file, and then move the file away'
-  )
 }
 
 function toReference(blob: StoredBlob): BlobReference {

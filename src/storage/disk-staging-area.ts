@@ -25,8 +25,7 @@ import { credentialOf, StagingRecords, type FoundRecord } from './staging-record
 import { StagingRoom, type UploadUnderWay } from './staging-room.ts'
 import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
 
-/** The parts that a {@link DiskStagingArea} works with. */
-export interface DiskStagingAreaOptions {
+interface DiskStagingAreaOptions {
   /** The folder of the records, which exists and is ours alone. */
   readonly folder: string
   readonly blobs: Pick<DiskBlobStore, 'receive' | 'restore'>

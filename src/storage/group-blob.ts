@@ -25,8 +25,7 @@ import { decodeCount, decodeDecimal, decodeNanoseconds } from './record-fields.t
 /** Files that are looked at side by side; more are not faster. */
 const LOOKS_AT_ONCE = 4
 
-/** The parts of a {@link GroupBlob}. */
-export interface GroupBlobOptions {
+interface GroupBlobOptions {
   /** The list, as a blob of ours. */
   readonly list: DiskBlob
   /** The size of the archive in bytes. */

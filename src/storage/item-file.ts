@@ -42,7 +42,7 @@ export interface BlobReference {
 }
 
 /** A file that stays where it is, as it was when it was hashed. */
-export interface UserFileReference {
+interface UserFileReference {
   readonly path: string
   /** 64-bit numbers in decimal. */
   readonly ino: string

@@ -5,12 +5,11 @@
  * @module
  */
 
-import { DomainError } from '../core/domain-error.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { arrayOf, decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
-import { defineJsonFile, NewerVersionError } from '../lib/json-file.ts'
+import { defineJsonFile } from '../lib/json-file.ts'
 import type { PeerRecord, PeerStore } from '../ports/peers.ts'
-import { toDomainError } from './disk-errors.ts'
+import { toCorrupt, toDomainError } from './disk-errors.ts'
 import { readOwnFile } from './own-files.ts'
 
 /** Name of the file in the data directory. */
@@ -47,12 +46,7 @@ export class JsonPeerStore implements PeerStore {
       const text = await readOwnFile(path)
       return new JsonPeerStore(path, text === undefined ? [] : FILE.parse(text).peers)
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error
-      const remedy =
-        error instanceof NewerVersionError
-          ? 'run that version'
-          : 'restore it, or move it away and join again'
-      throw new DomainError('DATA_CORRUPT', `Cannot read ${path}: ${error.message}; ${remedy}`)
+      throw toCorrupt(path, error, 'restore it, or move it away and join again')
     }
   }
 

@@ -11,14 +11,6 @@ import { access, readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { codeOf } from '../lib/system-error.ts'
 
-/** A machine. What is `undefined` cannot be found out on this platform. */
-export interface MachineIdentity {
-  /** `id:` and a hash of the id of the machine, or `host:` and a hash of its name. */
-  readonly machine: string | undefined
-  /** The name of the machine, for people. */
-  readonly host: string | undefined
-}
-
 /** The files of systemd, and of D-Bus where there is no systemd. */
 const ID_FILES: readonly string[] = ['/etc/machine-id', '/var/lib/dbus/machine-id']
 
@@ -34,7 +26,7 @@ const PURPOSE = 'clipgate: lock of a data directory'
 const MAX_NAME_LENGTH = 64
 
 /** A process. What is `undefined` cannot be found out on this platform. */
-export interface ProcessIdentity extends MachineIdentity {
+export interface ProcessIdentity {
   readonly pid: number
   /** The start of the process, in clock ticks since the boot. */
   readonly processStart: string | undefined
@@ -42,6 +34,10 @@ export interface ProcessIdentity extends MachineIdentity {
   readonly bootId: string | undefined
   /** The time of that boot in Unix seconds; it moves when the clock is set. */
   readonly bootTime: number | undefined
+  /** `id:` and a hash of the id of the machine, or `host:` and a hash of its name. */
+  readonly machine: string | undefined
+  /** The name of the machine, for people. */
+  readonly host: string | undefined
 }
 
 type Boot = Pick<ProcessIdentity, 'bootId' | 'bootTime'>
@@ -83,18 +79,8 @@ function isPidTaken(pid: number): boolean {
   }
 }
 
-/** The id of this boot of the machine; `undefined` where it cannot be found out. */
-export async function readBootId(): Promise<string | undefined> {
-  return (await readBoot()).bootId
-}
-
-interface Stat {
-  readonly state: string
-  readonly start: string
-}
-
 /** State and start time from `/proc/<pid>/stat`, see proc_pid_stat(5), fields 3 and 22. */
-async function readStat(pid: number): Promise<Stat | undefined> {
+async function readStat(pid: number): Promise<{ state: string; start: string } | undefined> {
   const text = await readSystemFile(`/proc/${pid}/stat`)
   // Field 2 is the program's name, in parentheses, and may contain anything.
   const [state, ...fields] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? []
@@ -113,7 +99,8 @@ function isAnotherBoot(then: Boot, now: Boot): boolean {
   return Math.abs(then.bootTime - now.bootTime) > SAME_BOOT_SECONDS
 }
 
-async function readBoot(): Promise<Boot> {
+/** This boot of the machine. */
+export async function readBoot(): Promise<Boot> {
   const id = await readSystemFile('/proc/sys/kernel/random/boot_id')
   const time = /^btime (\d+)$/m.exec((await readSystemFile('/proc/stat')) ?? '')?.[1]
   return { bootId: id?.trim(), bootTime: time === undefined ? undefined : Number(time) }
@@ -129,7 +116,7 @@ async function readSystemFile(path: string): Promise<string | undefined> {
 }
 
 /** Identifies this machine. */
-export async function identifyMachine(): Promise<MachineIdentity> {
+export async function identifyMachine(): Promise<Pick<ProcessIdentity, 'machine' | 'host'>> {
   const host = hostname()
   const id = await readMachineId()
   if (id !== undefined) return { machine: `id:${hash(id)}`, host }
@@ -144,8 +131,8 @@ export async function identifyMachine(): Promise<MachineIdentity> {
  * boot of the machine.
  */
 export function isAnotherMachine(
-  then: { readonly machine: string | undefined; readonly bootId: string | undefined },
-  now: { readonly machine: string | undefined; readonly bootId: string | undefined },
+  then: Pick<ProcessIdentity, 'machine' | 'bootId'>,
+  now: Pick<ProcessIdentity, 'machine' | 'bootId'>,
 ): boolean {
   if (then.machine === undefined || now.machine === undefined) return false
   if (then.machine === now.machine) return false
@@ -160,7 +147,11 @@ export function printableHost(host: string | undefined): string {
 }
 
 async function readMachineId(): Promise<string | undefined> {
-  if (await isThere(TRANSIENT_ID_FILE)) return undefined
+  const isTransient = await access(TRANSIENT_ID_FILE).then(
+    () => true,
+    () => false,
+  )
+  if (isTransient) return undefined
   for (const path of ID_FILES) {
     // Where this file is missing or not readable, there may be another one.
     const text = await readFile(path, 'latin1').catch(() => '')
@@ -168,13 +159,6 @@ async function readMachineId(): Promise<string | undefined> {
     if (MACHINE_ID.test(text)) return text.trim()
   }
   return undefined
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 function hash(secret: string): string {

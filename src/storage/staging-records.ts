@@ -24,7 +24,7 @@ import { codeOf } from '../lib/system-error.ts'
 import type { Logger } from '../ports/logger.ts'
 import { toDomainError } from './disk-errors.ts'
 import { readOwnFile } from './own-files.ts'
-import { readBootId } from './process-identity.ts'
+import { readBoot } from './process-identity.ts'
 import { decodeCount, decodeDigest } from './record-fields.ts'
 
 /** Disks write sectors of this many bytes as a whole, or not at all. */
@@ -81,8 +81,7 @@ export interface FoundRecord {
   readonly mayBeTorn: boolean
 }
 
-/** The records that were found at the start. */
-export interface FoundRecords {
+interface FoundRecords {
   /** In the order in which the uploads were staged. */
   readonly records: readonly FoundRecord[]
   /** Names of blobs whose records cannot be read; both are left as they are. */
@@ -115,7 +114,7 @@ export class StagingRecords {
   async load(): Promise<FoundRecords> {
     const records: FoundRecord[] = []
     const unreadable: string[] = []
-    this.#bootId = await readBootId()
+    this.#bootId = (await readBoot()).bootId
     for (const entry of await readdir(this.#folder, { withFileTypes: true })) {
       const [, name] = RECORD_NAME.exec(entry.name) ?? []
       if (!entry.isFile()) continue

@@ -20,8 +20,7 @@ import type { DiskBlob } from './disk-blob.ts'
 import { nextStep, type Allowance, type DiskSpace } from './disk-space.ts'
 import { sizeOf, type WaitingUpload, type WaitingUploads } from './waiting-uploads.ts'
 
-/** The parts that a {@link StagingRoom} works with. */
-export interface StagingRoomOptions {
+interface StagingRoomOptions {
   readonly quotaBytes: number
   readonly space: DiskSpace
   readonly waiting: Pick<WaitingUploads, 'of'>
@@ -185,10 +184,12 @@ export class UploadUnderWay implements Allowance {
   readonly #room: StagingRoom
   readonly #disk: Allowance
   readonly #interruption = new Interruption()
-  #quota = 0
+  /** Bytes of the quota that the upload has. */
+  held = 0
+  /** Whether the upload gives way to nobody any more. */
+  isKept = false
   #blob: DiskBlob | undefined
   #reason: Error | undefined
-  #isKept = false
   #isReleased = false
   #end: () => void = () => {}
 
@@ -205,18 +206,8 @@ export class UploadUnderWay implements Allowance {
     })
   }
 
-  /** Bytes of the quota that the upload has. */
-  get held(): number {
-    return this.#quota
-  }
-
   get bytes(): number {
-    return Math.min(this.#quota, this.#disk.bytes)
-  }
-
-  /** Whether the upload gives way to nobody any more. */
-  get isKept(): boolean {
-    return this.#isKept
+    return Math.min(this.held, this.#disk.bytes)
   }
 
   /** The bytes of the upload, until it is interrupted. */
@@ -243,8 +234,8 @@ export class UploadUnderWay implements Allowance {
     if (this.#reason !== undefined) await this.discard()
     this.#check()
     this.#disk.release()
-    this.#room.remove(this.source.deviceId, this.#quota - blob.size)
-    this.#quota = blob.size
+    this.#room.remove(this.source.deviceId, this.held - blob.size)
+    this.held = blob.size
   }
 
   /**
@@ -254,7 +245,7 @@ export class UploadUnderWay implements Allowance {
    */
   keep(): void {
     this.#check()
-    this.#isKept = true
+    this.isKept = true
   }
 
   /** Removes the bytes, and ends the upload then. */
@@ -275,8 +266,8 @@ export class UploadUnderWay implements Allowance {
     if (this.#isReleased) return
     this.#isReleased = true
     this.#disk.release()
-    this.#room.remove(this.source.deviceId, this.#quota)
-    this.#quota = 0
+    this.#room.remove(this.source.deviceId, this.held)
+    this.held = 0
     this.#end()
   }
 
@@ -286,7 +277,7 @@ export class UploadUnderWay implements Allowance {
 
   async #grow(bytes: number): Promise<void> {
     while (!this.#takeQuota(bytes) || !(await this.#takeDisk(bytes))) {
-      const [quota, disk] = [Math.max(0, bytes - this.#quota), bytes - this.#disk.bytes]
+      const [quota, disk] = [Math.max(0, bytes - this.held), bytes - this.#disk.bytes]
       await this.#room.makeRoom(this, { quota, disk })
       // Nobody waits for this upload any more.
       if (this.isEnding || this.#isReleased) return
@@ -294,9 +285,9 @@ export class UploadUnderWay implements Allowance {
   }
 
   #takeQuota(bytes: number): boolean {
-    if (this.#quota >= bytes) return true
-    const taken = this.#room.take(this, bytes - this.#quota)
-    this.#quota += taken
+    if (this.held >= bytes) return true
+    const taken = this.#room.take(this, bytes - this.held)
+    this.held += taken
     return taken > 0
   }
 

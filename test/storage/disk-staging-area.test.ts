@@ -3,7 +3,7 @@ import { readFile, rename, symlink, truncate, unlink, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { StagedUpload } from '../../src/ports/staging-area.ts'
-import { readBootId } from '../../src/storage/process-identity.ts'
+import { readBoot } from '../../src/storage/process-identity.ts'
 import { STAGING_RECORD } from '../../src/storage/staging-records.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
@@ -616,7 +616,7 @@ describe('what is staged on disk', () => {
     )
     const text = await readFile(await recordOf(storage), 'utf8')
     const { sequence, bootId, ...record } = STAGING_RECORD.parse(text)
-    assert.equal(bootId, await readBootId())
+    assert.equal(bootId, (await readBoot()).bootId)
     assert.equal(sequence, 0)
     assert.equal(text.includes('argon2id'), false)
     const credential = sha256(passwordHash)
