@@ -10,17 +10,15 @@ import { h, setAttribute, setText } from './dom.js'
 
 let isUsable = true
 
-/**
- * Says to all action buttons whether the daemon can be asked.
- *
- * @param {boolean} value
- */
-export function setUsable(value) {
+/** Says to all action buttons whether the daemon can be asked. */
+export function setUsable(/** @type {boolean} */ value) {
   isUsable = value
   for (const button of document.querySelectorAll('button.action')) applyUsable(button)
 }
 
 /**
+ * A button that asks the daemon.
+ *
  * @param {object} options
  * @param {string} options.label
  * @param {string} [options.name] What screen readers say, where the label alone says too little.
@@ -36,13 +34,8 @@ export function actionButton({ label, name, look, errors, run }) {
   return button
 }
 
-/**
- * A button that only changes the page.
- *
- * @param {string} label
- * @param {() => void} run
- */
-export function plainButton(label, run) {
+/** A button that only changes the page. */
+export function plainButton(/** @type {string} */ label, /** @type {() => void} */ run) {
   const button = h('button', { type: 'button' }, label)
   button.addEventListener('click', run)
   return button
@@ -73,7 +66,7 @@ export async function perform(button, { errors, run }) {
   }
 }
 
-/** @param {Element} button */
-export function applyUsable(button) {
+/** Shows whether `button` can be used now. */
+export function applyUsable(/** @type {Element} */ button) {
   setAttribute(button, 'aria-disabled', isUsable ? undefined : 'true')
 }

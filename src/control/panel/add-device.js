@@ -9,7 +9,7 @@ import { addDevice, revokeDevice } from './api.js'
 import { openDialog } from './dialog.js'
 import { announce, h, newId } from './dom.js'
 import { showPairing } from './pairing.js'
-import { currentState } from './store.js'
+import { currentState } from './state.js'
 import { strings } from './strings.js'
 
 /** @import { Address } from './state.js' */

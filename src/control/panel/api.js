@@ -46,8 +46,7 @@ export async function rotateDevice(id, url) {
   return call('POST', `/devices/${encodeURIComponent(id)}/rotate`, url === undefined ? {} : { url })
 }
 
-/** @param {string} id */
-export async function revokeDevice(id) {
+export async function revokeDevice(/** @type {string} */ id) {
   await call('DELETE', `/devices/${encodeURIComponent(id)}`)
 }
 
@@ -65,13 +64,8 @@ export async function signOutAll() {
   await call('DELETE', '/panel')
 }
 
-/**
- * What may be shown of the current item; `undefined` when it has nothing to show (any more).
- *
- * @param {string} contentId
- * @returns {Promise<Blob | undefined>}
- */
-export async function readPreview(contentId) {
+/** What may be shown of the current item; `undefined` when it has nothing to show (any more). */
+export async function readPreview(/** @type {string} */ contentId) {
   const response = await ask('/item/preview')
   // What is current may have changed on the way, and may be the same again by now.
   const isSame = response.headers.get('ETag') === `"${contentId}"`
@@ -102,8 +96,8 @@ async function call(method, path, body) {
  * @throws {ApiError} when there is no answer.
  */
 export async function ask(path, init = {}) {
-  const token = currentToken()
-  if (token === undefined) throw new ApiError(strings.errors.signedOut, 401)
+  const token = sessionStorage.getItem(KEY)
+  if (token === null) throw new ApiError(strings.errors.signedOut, 401)
   const headers = { ...init.headers, Authorization: `Bearer ${token}` }
   // Cookies of 127.0.0.1 belong to other servers; none of ours leads anywhere else.
   /** @type {RequestInit} */
@@ -112,8 +106,12 @@ export async function ask(path, init = {}) {
   return fetch(path, { ...init, ...always, headers }).catch(away)
 }
 
-/** @returns {never} */
-function away() {
+/**
+ * Nobody answers, or another program than our daemon does.
+ *
+ * @returns {never}
+ */
+export function away() {
   throw new ApiError(strings.errors.away, 0)
 }
 
@@ -123,10 +121,6 @@ export function takeToken() {
   history.replaceState(null, '', pathname)
   const token = FRAGMENT.exec(hash)?.[1]
   if (token !== undefined) sessionStorage.setItem(KEY, token)
-}
-
-function currentToken() {
-  return sessionStorage.getItem(KEY) ?? undefined
 }
 
 export function forgetToken() {

@@ -10,16 +10,13 @@ import { revokeDevice, rotateDevice, signOutAll } from './api.js'
 import { openDialog } from './dialog.js'
 import { announce, h } from './dom.js'
 import { showPairing } from './pairing.js'
-import { currentState } from './store.js'
+import { currentState, findDevice } from './state.js'
 import { strings } from './strings.js'
 
 /** @import { Device } from './state.js' */
 
-/**
- * @param {Device} device
- * @param {HTMLElement} fallback
- */
-export function confirmRotate(device, fallback) {
+/** Asks before a device gets a new password. */
+export function confirmRotate(/** @type {Device} */ device, /** @type {HTMLElement} */ fallback) {
   const words = strings.rotate
   const dialog = openDialog({ fallback, isWide: true })
   const { element, chosen } = chooseAddress(currentState().addresses)
@@ -33,7 +30,7 @@ export function confirmRotate(device, fallback) {
     run: async () => {
       const pairing = await rotateDevice(device.id, chosen())
       // By now nobody gets in with the old password: what comes later came with the new one.
-      const seenBefore = find(device.id)?.lastSeenAt ?? undefined
+      const seenBefore = findDevice(device.id)?.lastSeenAt ?? undefined
       // Too late to cancel: the old password is dead, so the new one has to be shown.
       const open = dialog.isOpen() ? dialog : openDialog({ fallback, isWide: true })
       showPairing(open, pairing, { seenBefore })
@@ -41,11 +38,8 @@ export function confirmRotate(device, fallback) {
   })
 }
 
-/**
- * @param {Device} device
- * @param {HTMLElement} fallback
- */
-export function confirmRevoke(device, fallback) {
+/** Asks before a device is removed. */
+export function confirmRevoke(/** @type {Device} */ device, /** @type {HTMLElement} */ fallback) {
   const words = strings.revoke
   const dialog = openDialog({ fallback })
   ask({
@@ -62,8 +56,8 @@ export function confirmRevoke(device, fallback) {
   })
 }
 
-/** @param {HTMLElement} fallback */
-export function confirmSignOut(fallback) {
+/** Asks before all pages of the panel are signed out. */
+export function confirmSignOut(/** @type {HTMLElement} */ fallback) {
   const words = strings.signOut
   const dialog = openDialog({ fallback })
   ask({
@@ -105,8 +99,4 @@ function ask({ dialog, title, effects, extra, submit, look, run }) {
  */
 function withStreams({ streams }, [first = '', ...rest]) {
   return [first, strings.openConnections(streams), ...rest]
-}
-
-function find(/** @type {string} */ id) {
-  return currentState().devices.find((device) => device.id === id)
 }

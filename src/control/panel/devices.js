@@ -7,10 +7,10 @@
 import { actionButton } from './actions.js'
 import { openAddDevice } from './add-device.js'
 import { confirmRevoke, confirmRotate } from './confirm.js'
-import { h, newId, renderList, setAttribute, setText } from './dom.js'
+import { h, newId, renderList, row, setAttribute, setText } from './dom.js'
 import { formatClient } from './format.js'
 import { icon } from './icons.js'
-import { currentState } from './store.js'
+import { findDevice } from './state.js'
 import { strings } from './strings.js'
 import { createTime, setTime } from './time.js'
 
@@ -57,35 +57,20 @@ export function createDevicesView() {
   return { section, render }
 }
 
-/**
- * @param {Device} device
- * @param {HTMLElement} fallback
- */
-function createDevice({ id, kind, username, label }, fallback) {
-  const find = () => currentState().devices.find((device) => device.id === id)
+function createDevice(
+  /** @type {Device} */ { id, kind, username, label },
+  /** @type {HTMLElement} */ fallback,
+) {
   const name = h('h3', { dir: 'auto' }, label)
   const user = h('span', { class: 'mono' }, username)
   const badge = h('span', { class: 'badge' })
   const seen = createTime()
   const never = h('span', {}, words.never)
-  const app = h('span', { class: 'clip' })
+  const app = h('span')
   const address = h('span', { class: 'mono' })
-  const streams = h('span')
-  const rotate = actionButton({
-    label: words.rotate,
-    run: () => {
-      const device = find()
-      if (device !== undefined) confirmRotate(device, fallback)
-    },
-  })
-  const revoke = actionButton({
-    label: words.revoke,
-    look: 'quiet',
-    run: () => {
-      const device = find()
-      if (device !== undefined) confirmRevoke(device, fallback)
-    },
-  })
+  const streams = h('dd')
+  const rotate = actionButton({ label: words.rotate, run: () => ask(confirmRotate) })
+  const revoke = actionButton({ label: words.revoke, look: 'quiet', run: () => ask(confirmRevoke) })
   const element = h(
     'li',
     {},
@@ -99,13 +84,19 @@ function createDevice({ id, kind, username, label }, fallback) {
     h(
       'dl',
       { class: 'grid' },
-      fact(words.lastSeen, seen, never),
-      fact(words.app, app),
-      fact(words.address, address),
-      fact(words.streams, streams),
+      row(words.lastSeen, h('dd', {}, seen, never)),
+      row(words.app, h('dd', {}, app)),
+      row(words.address, h('dd', {}, address)),
+      row(words.streams, streams),
     ),
     h('div', { class: 'buttons' }, rotate, revoke),
   )
+
+  /** Asks about the device as it is now, unless it is gone. */
+  function ask(/** @type {typeof confirmRotate} */ confirm) {
+    const device = findDevice(id)
+    if (device !== undefined) confirm(device, fallback)
+  }
 
   updaters.set(element, (device) => {
     setText(name, device.label)
@@ -125,12 +116,4 @@ function createDevice({ id, kind, username, label }, fallback) {
     setText(streams, String(device.streams))
   })
   return element
-}
-
-/**
- * @param {string} term
- * @param {readonly Node[]} values
- */
-function fact(term, ...values) {
-  return h('div', {}, h('dt', {}, term), h('dd', {}, ...values))
 }

@@ -6,8 +6,9 @@
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** @typedef {Readonly<Record<string, string | number | boolean | undefined>>} Attributes */
-/** @typedef {Node | string | undefined} Child */
+/** @typedef {string | number | boolean | undefined} AttributeValue */
+/** @typedef {Readonly<Record<string, AttributeValue>>} Attributes */
+/** @typedef {Node | string} Child */
 
 /**
  * Makes an element. `true` is an empty attribute; `false` and `undefined` are none.
@@ -16,26 +17,37 @@ const SVG = 'http://www.w3.org/2000/svg'
  * @param {Tag} tag
  * @param {Attributes} [attributes]
  * @param {readonly Child[]} children
- * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function h(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value)
-  element.append(...present(children))
-  return element
+  return fill(document.createElement(tag), attributes, children)
 }
 
 /**
+ * Makes an element of a drawing.
+ *
  * @param {string} tag
- * @param {Attributes} [attributes]
+ * @param {Attributes} attributes
  * @param {readonly Child[]} children
- * @returns {Element}
  */
-export function svg(tag, attributes = {}, ...children) {
-  const element = document.createElementNS(SVG, tag)
+export function svg(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children)
+}
+
+/**
+ * @template {Element} Filled
+ * @param {Filled} element
+ * @param {Attributes} attributes
+ * @param {readonly Child[]} children
+ */
+function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value)
-  element.append(...present(children))
+  element.append(...children)
   return element
+}
+
+/** A term and its value, in a list of facts. */
+export function row(/** @type {string} */ term, /** @type {HTMLElement} */ value) {
+  return h('div', {}, h('dt', {}, term), value)
 }
 
 /**
@@ -43,7 +55,7 @@ export function svg(tag, attributes = {}, ...children) {
  *
  * @param {Element} element
  * @param {string} name
- * @param {string | number | boolean | undefined} value
+ * @param {AttributeValue} value
  */
 export function setAttribute(element, name, value) {
   if (value === undefined || value === false) return element.removeAttribute(name)
@@ -51,11 +63,8 @@ export function setAttribute(element, name, value) {
   if (element.getAttribute(name) !== text) element.setAttribute(name, text)
 }
 
-/**
- * @param {Element} element
- * @param {string} text
- */
-export function setText(element, text) {
+/** Touches the text only when it changes. */
+export function setText(/** @type {Element} */ element, /** @type {string} */ text) {
   if (element.textContent !== text) element.textContent = text
 }
 
@@ -80,11 +89,8 @@ export function renderList(parent, values, { key, create, update }) {
   let place = parent.firstElementChild
   for (const value of values) {
     const name = key(value)
-    let element = known.get(name)
-    if (element === undefined) {
-      element = create(value)
-      element.setAttribute('data-key', name)
-    }
+    const element = known.get(name) ?? create(value)
+    setAttribute(element, 'data-key', name)
     update(element, value)
     if (element === place) place = place.nextElementSibling
     else parent.insertBefore(element, place)
@@ -99,26 +105,10 @@ export function newId() {
   return `e${ids}`
 }
 
-const region = h('p', { class: 'unseen', role: 'status' })
-
 /** Where {@link announce} says things. */
-export function announcer() {
-  return region
-}
+export const announcer = h('p', { class: 'unseen', role: 'status' })
 
-/**
- * Says a change to screen readers, when they have a moment. Eyes see it anyway.
- *
- * @param {string} text
- */
-export function announce(text) {
-  setText(region, text)
-}
-
-/**
- * @param {readonly Child[]} children
- * @returns {(Node | string)[]}
- */
-function present(children) {
-  return /** @type {(Node | string)[]} */ (children.filter((child) => child !== undefined))
+/** Says a change to screen readers, when they have a moment. Eyes see it anyway. */
+export function announce(/** @type {string} */ text) {
+  setText(announcer, text)
 }

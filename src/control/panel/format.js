@@ -24,71 +24,43 @@ const NOW_MS = 5 * SECOND_MS
 /** Longer names of programs break the layout; the whole one is in the title. */
 const MAX_CLIENT_LENGTH = 32
 
-/**
- * `2 minutes ago`. The future, which clocks that disagree produce, is now.
- *
- * @param {number} at
- * @param {number} now
- */
-export function formatAgo(at, now) {
+/** `2 minutes ago`. The future, which clocks that disagree produce, is now. */
+export function formatAgo(/** @type {number} */ at, /** @type {number} */ now) {
   const elapsed = now - at
   if (!(elapsed >= NOW_MS)) return strings.time.now
   const [name, ms] = UNITS.find(([, unit]) => elapsed >= unit) ?? ['second', SECOND_MS]
   return strings.time.ago(Math.floor(elapsed / ms), name)
 }
 
-/**
- * `in 9 minutes`, rounded up: what is left.
- *
- * @param {number} ms
- */
-export function formatLeft(ms) {
+/** `9 minutes left`, rounded up. */
+export function formatLeft(/** @type {number} */ ms) {
   const minutes = Math.ceil(ms / 60_000)
   if (minutes <= 1) return strings.time.left(Math.max(0, Math.ceil(ms / SECOND_MS)), 'second')
   return strings.time.left(minutes, 'minute')
 }
 
-/**
- * The whole date and time, where the reader is.
- *
- * @param {number} at
- */
-export function formatExact(at) {
+/** The whole date and time, where the reader is. */
+export function formatExact(/** @type {number} */ at) {
   return new Date(at).toLocaleString(strings.locale, { dateStyle: 'long', timeStyle: 'medium' })
 }
 
-/**
- * `14:30`, where the reader is.
- *
- * @param {number} at
- */
-export function formatClock(at) {
+/** `14:30`, where the reader is. */
+export function formatClock(/** @type {number} */ at) {
   return new Date(at).toLocaleTimeString(strings.locale, { hour: '2-digit', minute: '2-digit' })
 }
 
-/**
- * `1.5 MiB`, `17 bytes`.
- *
- * @param {number} bytes
- */
-export function formatBytes(bytes) {
+/** `1.5 MiB`, `17 bytes`. */
+export function formatBytes(/** @type {number} */ bytes) {
   if (bytes < 1024) return strings.size.bytes(bytes)
-  let value = bytes
-  let unit = ''
-  for (const name of strings.size.units) {
-    if (value < 1024) break
-    value /= 1024
-    unit = name
-  }
-  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`
+  const { units } = strings.size
+  let value = bytes / 1024
+  let index = 0
+  for (; value >= 1024 && index < units.length - 1; index++) value /= 1024
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[index]}`
 }
 
-/**
- * The program in a `User-Agent`: `SyncClipboard 2.8.4`.
- *
- * @param {string} userAgent
- */
-export function formatClient(userAgent) {
+/** The program in a `User-Agent`: `SyncClipboard 2.8.4`. */
+export function formatClient(/** @type {string} */ userAgent) {
   // Browsers begin with names of others; the one that is meant stands further back.
   const browser = /\b(Firefox|Edg|OPR|Chrome|Version)\/([\d.]+)/.exec(userAgent)
   const isBrowser = userAgent.startsWith('Mozilla/') && browser !== null

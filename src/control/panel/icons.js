@@ -27,13 +27,3 @@ export function icon(name) {
   const outline = svg('path', { d: PATHS[name] })
   return svg('svg', { class: 'icon', viewBox: '0 0 24 24', 'aria-hidden': 'true' }, outline)
 }
-
-export function logo() {
-  return svg(
-    'svg',
-    { class: 'logo', viewBox: '0 0 32 32', 'aria-hidden': 'true' },
-    svg('rect', { class: 'logo-ground', width: 32, height: 32, rx: 8 }),
-    svg('path', { class: 'logo-gate', d: 'M8.5 25V14.5a7.5 7.5 0 0 1 15 0V25' }),
-    svg('path', { class: 'logo-door', d: 'M13 25v-9.5a3 3 0 0 1 6 0V25' }),
-  )
-}

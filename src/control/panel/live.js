@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ApiError, ask, forgetToken } from './api.js'
+import { ApiError, ask, away, forgetToken } from './api.js'
 import { parseState } from './state.js'
 import { strings } from './strings.js'
 
@@ -94,8 +94,7 @@ export function followDaemon({ onState, onLink }) {
  * @throws {ApiError}
  */
 async function* readStates(signal) {
-  const response = await ask('/events', { signal })
-  const { ok, status, body } = response
+  const { ok, status, body } = await ask('/events', { signal })
   if (!ok || body === null) throw new ApiError(strings.errors.unexpected(status), status)
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
@@ -108,21 +107,7 @@ async function* readStates(signal) {
     for (const frame of frames) {
       const data = /^data: (.*)$/m.exec(frame)?.[1]
       // A frame without data is a sign of life.
-      if (data !== undefined) yield readState(data)
+      if (data !== undefined) yield parseState(data) ?? away()
     }
   }
-}
-
-function readState(/** @type {string} */ data) {
-  try {
-    return parseState(data)
-  } catch {
-    // Another program than our daemon answers on its port.
-    return away()
-  }
-}
-
-/** @returns {never} */
-function away() {
-  throw new ApiError(strings.errors.away, 0)
 }

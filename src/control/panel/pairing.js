@@ -8,11 +8,10 @@
 
 import { actionButton, errorLine, plainButton } from './actions.js'
 import { pauseSharing } from './api.js'
-import { announce, h, newId, setAttribute, setText } from './dom.js'
+import { announce, h, newId, row, setAttribute, setText, svg } from './dom.js'
 import { formatClient } from './format.js'
 import { icon } from './icons.js'
-import { drawQr } from './qr.js'
-import { currentState, onState } from './store.js'
+import { currentState, findDevice, onState } from './state.js'
 import { strings } from './strings.js'
 import { now, onTick } from './time.js'
 
@@ -30,6 +29,9 @@ const HINTS = { on: words.copyHint, paused: words.copyHintPaused, none: words.co
 
 /** Shown in place of every password, so that its length is not shown. */
 const CONCEALED = '•'.repeat(12)
+
+/** ISO/IEC 18004: four modules of light around the code. */
+const QUIET_ZONE = 4
 
 /**
  * @param {import('./dialog.js').Dialog} dialog
@@ -64,15 +66,36 @@ export function showPairing(dialog, pairing, { seenBefore }) {
     h('p', { class: 'note' }, words.once),
     createCopyLink(link),
   )
-  const columns = h(
-    'div',
-    { class: 'pairing' },
-    figure,
-    h('div', { class: 'side' }, test.element, hand),
-  )
+  const side = h('div', { class: 'side' }, test.element, hand)
+  const columns = h('div', { class: 'pairing' }, figure, side)
   const buttons = h('div', { class: 'buttons' }, plainButton(words.done, dialog.close))
   const problem = warning == null ? [] : [h('p', { class: 'trouble' }, warning)]
   dialog.show(words.title(label), ...problem, columns, buttons)
+}
+
+/**
+ * Draws a QR code: dark on white whatever the theme, as many scanners refuse an inverted one.
+ *
+ * @param {readonly string[]} rows Of `0` and `1`, without quiet zone.
+ * @param {string} name What screen readers say.
+ */
+function drawQr(rows, name) {
+  const side = rows.length + 2 * QUIET_ZONE
+  return svg(
+    'svg',
+    { class: 'qr', viewBox: `0 0 ${side} ${side}`, role: 'img', 'aria-label': name },
+    svg('rect', { width: side, height: side, fill: '#fff' }),
+    svg('path', { d: rows.map(drawRow).join(''), fill: '#000', 'shape-rendering': 'crispEdges' }),
+  )
+}
+
+/** One bar for each run of dark modules, so that there are no hairlines inside. */
+function drawRow(/** @type {string} */ modules, /** @type {number} */ index) {
+  const y = index + QUIET_ZONE
+  const bars = [...modules.matchAll(/1+/g)].map(({ 0: { length }, index: start }) => {
+    return `M${start + QUIET_ZONE} ${y}h${length}v1h-${length}z`
+  })
+  return bars.join('')
 }
 
 function concealed(/** @type {string} */ password) {
@@ -83,10 +106,6 @@ function concealed(/** @type {string} */ password) {
     setText(button, isShown ? words.reveal : words.conceal)
   })
   return h('dd', { class: 'secret' }, text, button)
-}
-
-function row(/** @type {string} */ term, /** @type {Node} */ value) {
-  return h('div', {}, h('dt', {}, term), value)
 }
 
 /**
@@ -117,13 +136,12 @@ function createConnectionTest({ id, label, url, seenBefore }) {
   const startedAt = now()
 
   function look() {
-    if (!hasBeenPublished()) return
-    const device = currentState().devices.find((one) => one.id === id)
-    const at = device?.lastSeenAt ?? undefined
-    if (at === undefined || at === seenBefore) return
+    // The state may be older than the device.
+    const device = findDevice(id)
+    if (device?.lastSeenAt == null || device.lastSeenAt === seenBefore) return
     stop()
-    const client = device?.lastClient ?? ''
-    const address = device?.lastSeenAddress ?? ''
+    const client = device.lastClient ?? ''
+    const address = device.lastSeenAddress ?? ''
     sign.replaceChildren(icon('check'))
     setAttribute(element, 'data-state', 'done')
     setText(title, words.seen(label))
@@ -131,11 +149,6 @@ function createConnectionTest({ id, label, url, seenBefore }) {
     setText(text, isKnown ? words.seenBy(formatClient(client), address) : words.seenPlain)
     checks.hidden = true
     announce(words.seen(label))
-  }
-
-  /** The state may be older than the device. */
-  function hasBeenPublished() {
-    return currentState().devices.some((one) => one.id === id)
   }
 
   function wait() {

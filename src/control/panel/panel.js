@@ -9,12 +9,12 @@ import { takeToken } from './api.js'
 import { createDaemonView } from './daemon.js'
 import { createDevicesView } from './devices.js'
 import { announce, announcer, h, newId, setAttribute, setText } from './dom.js'
-import { icon, logo } from './icons.js'
+import { icon } from './icons.js'
 import { createItemView } from './item.js'
 import { followDaemon } from './live.js'
 import { createPauseView } from './pause.js'
 import { createProblemsView } from './problems.js'
-import { currentState, hasState, onState, publishState } from './store.js'
+import { currentState, hasState, onState, publishState } from './state.js'
 import { strings } from './strings.js'
 import { setServerTime, startTicking } from './time.js'
 
@@ -32,7 +32,8 @@ const daemon = createDaemonView()
 const problems = createProblemsView()
 
 const pill = h('p', { class: 'pill' }, h('span', { class: 'dot' }), h('span'))
-const brand = h('div', { class: 'brand' }, logo(), h('h1', {}, strings.name))
+const logo = h('img', { class: 'logo', src: '/icon.svg', alt: '' })
+const brand = h('div', { class: 'brand' }, logo, h('h1', {}, strings.name))
 const top = h('header', { class: 'top' }, brand, pill)
 const loading = h('p', { class: 'loading' }, strings.loading)
 const left = h('div', { class: 'column' }, item.section, devices.section)
@@ -41,7 +42,7 @@ const columns = h('div', { class: 'columns', hidden: true }, left, right)
 const signedOut = createSignedOut()
 const main = h('main', {}, problems.section, loading, signedOut, columns)
 
-document.body.append(top, main, announcer())
+document.body.append(top, main, announcer)
 
 onState((state) => {
   setServerTime(state.serverTimeMs)
@@ -70,7 +71,7 @@ function render() {
   const isSignedOut = link === 'signed-out'
   if (isSignedOut) for (const dialog of document.querySelectorAll('dialog')) dialog.close()
   const isPaused = hasState() && currentState().status.paused != null
-  const text = link === 'signed-out' ? strings.link.signedOut : strings.link[link]
+  const text = strings.link[link]
   setText(pill.lastElementChild ?? pill, link === 'live' && isPaused ? strings.link.paused : text)
   setAttribute(document.documentElement, 'data-link', link === 'live' && isPaused ? 'paused' : link)
   signedOut.hidden = !isSignedOut

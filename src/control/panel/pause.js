@@ -34,24 +34,15 @@ export function createPauseView() {
   const group = h('div', attributes, label, ...choices)
   const heading = h('h2', { id }, words.heading)
   const body = h('div', { class: 'pause-body' }, h('div', {}, text, left), group, resume)
-  const section = h(
-    'section',
-    { class: 'card pause', 'aria-labelledby': id },
-    heading,
-    body,
-    errors,
-  )
+  const about = { class: 'card pause', 'aria-labelledby': id }
+  const section = h('section', about, heading, body, errors)
 
   /** @type {Status['paused']} */
   let paused
   let isFirst = true
 
-  /**
-   * The button that was used goes away: the focus stays beside it.
-   *
-   * @param {() => Promise<void>} ask
-   */
-  async function change(ask) {
+  /** The button that was used goes away: the focus stays beside it. */
+  async function change(/** @type {() => Promise<void>} */ ask) {
     await ask()
     text.focus()
   }

@@ -9,31 +9,27 @@ import { icon } from './icons.js'
 import { strings } from './strings.js'
 
 /** @import { PanelState } from './state.js' */
-
 /** @typedef {{ key: string, title: string, text: string, command?: string }} Problem */
 
 const words = strings.problems
+
+/** @type {Problem} */
+const AWAY = { key: 'away', title: words.awayTitle, text: words.away, command: words.awayCommand }
 
 export function createProblemsView() {
   const id = newId()
   const heading = h('h2', { id, class: 'unseen' }, words.heading)
   const list = h('ul')
-  const section = h(
-    'section',
-    { class: 'problems', 'aria-labelledby': id, hidden: true },
-    heading,
-    list,
-  )
+  const attributes = { class: 'problems', 'aria-labelledby': id, hidden: true }
+  const section = h('section', attributes, heading, list)
 
   /**
    * @param {PanelState | undefined} state
    * @param {{ isAway: boolean }} link
    */
   function render(state, { isAway }) {
-    const problems = [
-      ...(isAway ? [away()] : []),
-      ...(state === undefined ? [] : problemsOf(state)),
-    ]
+    const known = state === undefined ? [] : problemsOf(state)
+    const problems = isAway ? [AWAY, ...known] : known
     section.hidden = problems.length === 0
     renderList(list, problems, { key: ({ key }) => key, create, update })
   }
@@ -41,16 +37,8 @@ export function createProblemsView() {
   return { section, render }
 }
 
-/** @returns {Problem} */
-function away() {
-  return { key: 'away', title: words.awayTitle, text: words.away, command: words.awayCommand }
-}
-
-/**
- * @param {PanelState} state
- * @returns {readonly Problem[]}
- */
-function problemsOf({ status, addresses }) {
+/** @returns {readonly Problem[]} */
+function problemsOf(/** @type {PanelState} */ { status, addresses }) {
   const troubled = status.listeners.filter(({ error }) => error != null)
   const isLocal = addresses.every(({ kind }) => kind === 'loopback')
   return [
@@ -67,17 +55,12 @@ function problemsOf({ status, addresses }) {
   ]
 }
 
-/** @param {Problem} problem */
-function create({ command }) {
-  const text = h('p', {}, h('span'), command === undefined ? undefined : h('code', {}, command))
+function create(/** @type {Problem} */ { command }) {
+  const text = h('p', {}, h('span'), ...(command === undefined ? [] : [h('code', {}, command)]))
   return h('li', {}, icon('warning'), h('div', {}, h('h3'), text))
 }
 
-/**
- * @param {Element} element
- * @param {Problem} problem
- */
-function update(element, { title, text }) {
+function update(/** @type {Element} */ element, /** @type {Problem} */ { title, text }) {
   const [heading, place] = [element.querySelector('h3'), element.querySelector('span')]
   if (heading !== null) setText(heading, title)
   if (place !== null) setText(place, text)

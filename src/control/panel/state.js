@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * What the daemon tells about itself, as `GET /state` and the event stream say it. The types are
- * those of the daemon, with `null` for every member that is absent.
+ * What the daemon tells about itself, as `GET /state` and the event stream say it; the newest state,
+ * and who wants to know of each. The types are those of the daemon, with `null` for every member
+ * that is absent.
  * @module
  */
 
@@ -27,16 +28,50 @@
 /** @typedef {Status['listeners'][number]} Listener */
 /** @typedef {Wire<admin.Pairing> & { readonly qr: readonly string[] }} Pairing */
 
+/** @type {PanelState | undefined} */
+let current
+
+/** @type {Set<(state: PanelState) => void>} */
+const listeners = new Set()
+
+/** The newest state; nothing that asks for it is on the page before there is one. */
+export function currentState() {
+  if (current === undefined) throw new Error('There is no state yet')
+  return current
+}
+
+export function hasState() {
+  return current !== undefined
+}
+
+/** The device with an id, as it is now; `undefined` when it is not paired, or not yet told of. */
+export function findDevice(/** @type {string} */ id) {
+  return currentState().devices.find((device) => device.id === id)
+}
+
+export function publishState(/** @type {PanelState} */ state) {
+  current = state
+  for (const listener of listeners) listener(state)
+}
+
+/** Calls `listener` with each state, until the returned function is called. */
+export function onState(/** @type {(state: PanelState) => void} */ listener) {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
 /**
  * Reads a state. The daemon that serves this page made it, so only its outline is checked.
  *
  * @param {string} text
- * @returns {PanelState}
- * @throws {TypeError} when it is something else.
+ * @returns {PanelState | undefined} `undefined` when it is something else.
  */
 export function parseState(text) {
-  const value = JSON.parse(text)
-  const isState = Array.isArray(value?.devices) && Array.isArray(value.status?.listeners)
-  if (!isState) throw new TypeError('Cannot read the state of the daemon')
-  return value
+  try {
+    const value = JSON.parse(text)
+    const isState = Array.isArray(value?.devices) && Array.isArray(value.status?.listeners)
+    return isState ? value : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -32,13 +32,13 @@ export const strings = {
     paused: 'Paused',
     trying: 'Connecting…',
     away: 'Daemon away',
-    signedOut: 'Not signed in',
+    'signed-out': 'Not signed in',
   },
   errors: {
     away: 'The daemon does not answer.',
     signedOut: 'This page is no longer signed in. Run “clipgate panel” again.',
-    /** @type {(status: number) => string} */
-    unexpected: (status) => `The daemon answered with status ${status}; its log says why.`,
+    unexpected: (/** @type {number} */ status) =>
+      `The daemon answered with status ${status}; its log says why.`,
   },
 
   problems: {
@@ -145,10 +145,10 @@ export const strings = {
       connected: 'connected',
       waiting: 'broker away, trying again',
     },
-    /** @type {(n: number) => string} */
-    busMembers: (n) => (n === 0 ? 'nobody else heard of lately' : `${n} other members`),
-    /** @type {(n: number) => string} */
-    busRefused: (n) => (n === 0 ? '' : `${n} signals were not sealed with our group key`),
+    busMembers: (/** @type {number} */ n) =>
+      n === 0 ? 'nobody else heard of lately' : `${n} other members`,
+    busRefused: (/** @type {number} */ n) =>
+      n === 0 ? '' : `${n} signals were not sealed with our group key`,
     folder: 'Data folder',
     free: 'Free space',
     staged: 'Waiting uploads',

@@ -18,8 +18,7 @@ const times = new WeakMap()
 /** @type {Set<() => void>} */
 const listeners = new Set()
 
-/** @param {number} serverTimeMs */
-export function setServerTime(serverTimeMs) {
+export function setServerTime(/** @type {number} */ serverTimeMs) {
   offsetMs = serverTimeMs - Date.now()
 }
 
@@ -28,12 +27,8 @@ export function now() {
   return Date.now() + offsetMs
 }
 
-/**
- * Calls `listener` every second, until the returned function is called.
- *
- * @param {() => void} listener
- */
-export function onTick(listener) {
+/** Calls `listener` every second, until the returned function is called. */
+export function onTick(/** @type {() => void} */ listener) {
   listeners.add(listener)
   return () => void listeners.delete(listener)
 }
@@ -45,11 +40,8 @@ export function createTime() {
   return h('time', { tabindex: 0 }, relative, exact)
 }
 
-/**
- * @param {HTMLTimeElement} time From {@link createTime}.
- * @param {number} at
- */
-export function setTime(time, at) {
+/** Fills a `<time>` of {@link createTime}. */
+export function setTime(/** @type {HTMLTimeElement} */ time, /** @type {number} */ at) {
   times.set(time, at)
   setAttribute(time, 'datetime', new Date(at).toISOString())
   if (time.lastElementChild !== null) setText(time.lastElementChild, formatExact(at))
