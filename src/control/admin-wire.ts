@@ -1,16 +1,21 @@
 /**
- * Decoders of the values of the port `Admin`, which go over the control listener as JSON. The types
- * of the port are the one definition of these values: the compiler holds each decoder to its type,
- * and the page of the panel takes its types from there.
+ * What goes over the control listener as JSON: the values of the port `Admin`, and failures that the
+ * owner of a daemon can mend.
+ *
+ * The types of the port are the one definition of its values: the compiler holds each decoder to its
+ * type, and the page of the panel takes its types from there.
  * @module
  */
 
+import type { DomainErrorCode } from '../core/domain-error.ts'
+import { MAX_PAUSE_MS } from '../core/limits.ts'
 import { ITEM_TYPES } from '../core/item-type.ts'
 import {
   arrayOf,
   decodeBoolean,
   decodeNumber,
   decodeString,
+  matching,
   objectOf,
   oneOf,
   optional,
@@ -20,6 +25,25 @@ import type { DaemonStatus, DeviceSummary, Pairing, PairRequest, Pause } from '.
 import type { BusStatus } from '../ports/bus.ts'
 import type { Revocation } from '../ports/device-registry.ts'
 import type { JoinRequest, PeerSummary } from '../ports/peers.ts'
+
+/** The HTTP status of each failure. A code that is not listed here is unexpected: a 500. */
+export const OWNER_ERROR_STATUS: Readonly<Partial<Record<DomainErrorCode, number>>> = {
+  NO_SUCH_DEVICE: 404,
+  USERNAME_TAKEN: 409,
+  USERNAME_INVALID: 400,
+  PASSWORD_INVALID: 400,
+  LABEL_INVALID: 400,
+  NO_CLIPBOARD: 409,
+  NO_SUCH_PEER: 404,
+  PEER_INVALID: 400,
+  PEER_NAME_TAKEN: 409,
+  PEER_REFUSED: 409,
+  NO_SPACE: 507,
+  DATA_DIRECTORY_UNUSABLE: 507,
+}
+
+const isDuration = (value: number): boolean =>
+  Number.isInteger(value) && value >= 1 && value <= MAX_PAUSE_MS
 
 const decodeKind = oneOf(['phone', 'peer'])
 
@@ -43,8 +67,12 @@ export const decodePairing: Decoder<Pairing> = objectOf({
 })
 
 /** Decodes a request for a new password. */
-export const decodeRotateRequest: Decoder<{ readonly url: string | undefined }> = objectOf({
+export const decodeRotateRequest: Decoder<Pick<PairRequest, 'url'>> = objectOf({
   url: optional(decodeString),
+})
+
+export const decodePauseRequest: Decoder<{ readonly durationMs: number | undefined }> = objectOf({
+  durationMs: optional(matching(decodeNumber, isDuration, `from 1 to ${MAX_PAUSE_MS}`)),
 })
 
 export const decodePause: Decoder<Pause> = objectOf({ untilMs: optional(decodeNumber) })

@@ -5,12 +5,12 @@
 
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { DomainError } from '../core/domain-error.ts'
+import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
 import { MIB } from '../core/limits.ts'
 import { decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { codeOf } from '../lib/system-error.ts'
-import { isOwnerErrorCode } from './owner-errors.ts'
+import { OWNER_ERROR_STATUS } from './admin-wire.ts'
 
 /** A new password costs a second at worst; a daemon that takes longer is stuck. */
 const TIMEOUT_MS = 15_000
@@ -84,7 +84,11 @@ async function ask<Value>(
   if (answer.status === 401) throw new ControlUnreachableError('it does not accept control.token')
   const { title, code = '', detail } = decodeProblem(value)
   const message = detail ?? title ?? `The daemon answered ${answer.status}`
-  throw isOwnerErrorCode(code) ? new DomainError(code, message) : new Error(message)
+  throw isOwnerError(code) ? new DomainError(code, message) : new Error(message)
+}
+
+function isOwnerError(code: string): code is DomainErrorCode {
+  return Object.hasOwn(OWNER_ERROR_STATUS, code)
 }
 
 type Question = Omit<ControlQuestion<unknown>, 'decode'>

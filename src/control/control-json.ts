@@ -14,7 +14,7 @@ import type { Reply } from '../http/reply.ts'
 import type { Decoder } from '../lib/decoder.ts'
 import { LinkError } from '../link/link-error.ts'
 import type { Owner } from './authorize.ts'
-import { OWNER_ERROR_STATUS } from './owner-errors.ts'
+import { OWNER_ERROR_STATUS } from './admin-wire.ts'
 
 /** A label, a user name, a password and a URL fit many times. */
 const MAX_REQUEST_BYTES = 64 * KIB

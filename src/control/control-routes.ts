@@ -1,29 +1,65 @@
 /**
- * The endpoint table of the control listener: the port `Admin`, over HTTP.
+ * The endpoint table of the control listener: the port `Admin`, the panel, and what only a running
+ * daemon can do; docs/commands.md has it in words.
+ *
+ * The preview of the current item is the beginning of a text, or a raster image: nothing that a
+ * browser would run, whatever the item says that it is.
  * @module
  */
 
-import { route, type Handler, type Route } from '../http/call.ts'
-import { json } from '../http/reply.ts'
+import { DomainError } from '../core/domain-error.ts'
+import { route, type Route } from '../http/call.ts'
+import { EVENT_STREAM_HEADERS } from '../http/event-stream.ts'
+import { HttpError } from '../http/http-error.ts'
+import { json, type Reply } from '../http/reply.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
-import { decodeJoinRequest, decodePairRequest, decodeRotateRequest } from './admin-wire.ts'
+import type { Blob, OpenBlob } from '../ports/blob.ts'
+import type { StoredItem } from '../ports/latest-item.ts'
+import type { Panel } from '../ports/panel.ts'
+import {
+  decodeJoinRequest,
+  decodePairRequest,
+  decodePauseRequest,
+  decodeRotateRequest,
+} from './admin-wire.ts'
 import { checkOwnHost, type Owner } from './authorize.ts'
 import { jsonRoute, readMembers } from './control-json.ts'
+import type { PanelToken } from './control-token.ts'
+import type { PanelEvents } from './panel-events.ts'
+import { essenceOf, previewKind, readPanelState } from './panel-state.ts'
 
 /** The narrowest quiet zone that the package `qr` draws, in modules. */
 const BORDER = 1
 
-/** Endpoints that need no token: whether the daemon lives is no secret on its own machine. */
-export function createPublicControlRoutes(): readonly Route<undefined>[] {
-  const health: Handler = (call) => {
-    checkOwnHost(call)
-    return json({ status: 'ok' })
-  }
-  return [route('GET', '/health', health)]
+/** The length of a text preview, in characters. */
+const MAX_CHARACTERS = 2000
+
+const PREVIEW_HEADERS: readonly string[] = [
+  ...['Cache-Control', 'no-store'],
+  ...['Content-Security-Policy', "sandbox; default-src 'none'"],
+  ...['Referrer-Policy', 'no-referrer'],
+]
+
+/** The endpoint that needs no token: whether the daemon lives is no secret on its own machine. */
+export const HEALTH_ROUTE: Route<undefined> = route('GET', '/health', (call) => {
+  checkOwnHost(call)
+  return json({ status: 'ok' })
+})
+
+/** The parts behind the routes of the owner. */
+export interface ControlParts {
+  readonly admin: Admin
+  readonly panel: Panel
+  readonly panelToken: PanelToken
+  readonly events: PanelEvents
+  readonly now: () => number
+  /** Called when somebody was given the address that opens the panel. */
+  readonly onAddressGiven?: (() => void) | undefined
 }
 
-/** Endpoints of the port `Admin`. */
-export function createControlRoutes(admin: Admin): readonly Route<Owner>[] {
+/** Endpoints of the owner. */
+export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[] {
+  const { admin, panel, panelToken, events, now, onAddressGiven } = parts
   return [
     jsonRoute('GET', '/status', () => admin.status()),
     jsonRoute('GET', '/devices', () => admin.devices()),
@@ -40,6 +76,32 @@ export function createControlRoutes(admin: Admin): readonly Route<Owner>[] {
       return admin.join(await readMembers(call, decodeJoinRequest))
     }),
     jsonRoute('DELETE', '/peers/{name}', ({ params }) => admin.leave(params.name)),
+    jsonRoute('GET', '/panel', async ({ host = '' }) => {
+      onAddressGiven?.()
+      return { url: panelToken.addressAt(host) }
+    }),
+    jsonRoute('DELETE', '/panel', async () => {
+      panelToken.renew()
+      events.endAll()
+      return {}
+    }),
+    jsonRoute('GET', '/state', async () => {
+      return { serverTimeMs: now(), ...(await readPanelState(admin, panel)) }
+    }),
+    route<Owner, '/events'>('GET', '/events', () => ({
+      status: 200,
+      headers: EVENT_STREAM_HEADERS,
+      body: { attach: (wire) => events.open(wire) },
+    })),
+    route('GET', '/item/preview', () => previewReply(panel.item)),
+    jsonRoute('POST', '/pause', async (call) => {
+      const { durationMs } = await readMembers(call, decodePauseRequest)
+      return panel.pause(durationMs)
+    }),
+    jsonRoute('DELETE', '/pause', async () => {
+      await panel.resume()
+      return {}
+    }),
   ]
 }
 
@@ -54,4 +116,36 @@ async function qrRows(text: string): Promise<readonly string[]> {
   // As the terminal shows it: screens need little error correction, and cameras large modules.
   const modules = encodeQR(text, 'raw', { ecc: 'low', border: BORDER }).slice(BORDER, -BORDER)
   return modules.map((row) => Array.from(row.slice(BORDER, -BORDER), Number).join(''))
+}
+
+function previewReply(stored: StoredItem | undefined): Reply {
+  const kind = stored === undefined ? undefined : previewKind(stored)
+  if (stored === undefined || kind === undefined) throw new HttpError('NOT_FOUND')
+  const { item, blob } = stored
+  const isText = kind === 'text' || blob === undefined
+  const contentType = isText ? 'text/plain; charset=utf-8' : essenceOf(item.mediaType)
+  return {
+    status: 200,
+    headers: ['Content-Type', contentType, ...PREVIEW_HEADERS],
+    body: isText ? beginningOf(item.text) : openable(blob),
+    etag: `"${item.contentId}"`,
+  }
+}
+
+/** Characters are what people count, not halves of them. */
+function beginningOf(text: string): string {
+  return [...text.slice(0, 2 * MAX_CHARACTERS)].slice(0, MAX_CHARACTERS).join('')
+}
+
+/** The blob, which answers 404 when the copied file behind it is gone. */
+function openable(blob: Blob): Pick<Blob, 'size' | 'open'> {
+  const open = async (): Promise<OpenBlob> => {
+    try {
+      return await blob.open()
+    } catch (cause) {
+      const isGone = cause instanceof DomainError && cause.code === 'BLOB_GONE'
+      throw isGone ? new HttpError('NOT_FOUND', { cause }) : cause
+    }
+  }
+  return { size: blob.size, open }
 }

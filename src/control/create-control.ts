@@ -16,11 +16,9 @@ import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
 import { createAuthorize, type Owner } from './authorize.ts'
 import { PanelToken } from './control-token.ts'
-import { createControlRoutes, createPublicControlRoutes } from './control-routes.ts'
+import { createControlRoutes, HEALTH_ROUTE } from './control-routes.ts'
 import { PanelEvents } from './panel-events.ts'
 import { createPanelFileRoutes } from './panel-files.ts'
-import { createPanelRoutes } from './panel-routes.ts'
-import { readPanelState } from './panel-state.ts'
 
 /** The parts behind a control listener. */
 export interface ControlOptions {
@@ -46,19 +44,11 @@ export interface Control {
 export function createControl(options: ControlOptions): Control {
   const { admin, panel, token, onAddressGiven, clock, logger } = options
   const panelToken = new PanelToken()
-  const events = new PanelEvents({
-    readState: () => readPanelState(admin, panel),
-    onChange: (listener) => panel.onChange(listener),
-    clock,
-    logger,
-  })
+  const events = new PanelEvents({ admin, panel, clock, logger })
   const now = (): number => clock.now()
   const listener = createListener<Owner>({
-    publicRoutes: [...createPublicControlRoutes(), ...createPanelFileRoutes()],
-    routes: [
-      ...createControlRoutes(admin),
-      ...createPanelRoutes({ admin, panel, panelToken, onAddressGiven, events, now }),
-    ],
+    publicRoutes: [HEALTH_ROUTE, ...createPanelFileRoutes()],
+    routes: createControlRoutes({ admin, panel, panelToken, events, now, onAddressGiven }),
     authenticate: createAuthorize(token, panelToken),
     clock,
     toHttpError,

@@ -12,9 +12,10 @@ import { describeFailure } from '../lib/describe-failure.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { Admin } from '../ports/admin.ts'
 import type { Panel } from '../ports/panel.ts'
 import { withNulls } from './control-json.ts'
-import type { PanelState } from './panel-state.ts'
+import { readPanelState } from './panel-state.ts'
 
 /** A person sees no more states than these, and a busy phone makes more. */
 const MIN_PAUSE_MS = 250
@@ -27,9 +28,9 @@ const OWNER = 'owner'
 
 const NOTHING: Uint8Array = new Uint8Array()
 
-export interface PanelEventsDeps {
-  readonly readState: () => Promise<PanelState>
-  readonly onChange: Panel['onChange']
+interface PanelEventsDeps {
+  readonly admin: Admin
+  readonly panel: Panel
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -108,8 +109,8 @@ export class PanelEvents {
   }
 
   async #read(): Promise<{ readonly text: string; readonly frame: Uint8Array }> {
-    const { readState, clock } = this.#deps
-    const text = withNulls(await readState())
+    const { admin, panel, clock } = this.#deps
+    const text = withNulls(await readPanelState(admin, panel))
     const members = `{"serverTimeMs":${clock.now()},${text.slice(1)}`
     return { text, frame: Buffer.from(`event: state\ndata: ${members}\n\n`) }
   }
@@ -125,7 +126,7 @@ export class PanelEvents {
   /** Watches while somebody listens, and only then. */
   #onCount(): void {
     if (!this.#streams.isEmpty) {
-      this.#unsubscribe ??= this.#deps.onChange(() => this.#sendSoon())
+      this.#unsubscribe ??= this.#deps.panel.onChange(() => this.#sendSoon())
       return
     }
     this.#unsubscribe?.()

@@ -3,8 +3,6 @@ import { describe, it, type TestContext } from 'node:test'
 import { createControlRoutes } from '../../src/control/control-routes.ts'
 import { PanelEvents } from '../../src/control/panel-events.ts'
 import { createPanelFileRoutes } from '../../src/control/panel-files.ts'
-import { createPanelRoutes } from '../../src/control/panel-routes.ts'
-import { readPanelState } from '../../src/control/panel-state.ts'
 import { PanelToken } from '../../src/control/control-token.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { createFakeAdmin } from '../support/fake-admin.ts'
@@ -35,17 +33,9 @@ describe('every route of the control listener', () => {
     const admin = createFakeAdmin()
     const panel = new FakePanel()
     const clock = new FakeClock()
-    const events = new PanelEvents({
-      readState: () => readPanelState(admin, panel),
-      onChange: (listener) => panel.onChange(listener),
-      clock,
-      logger: new CaptureLogger(),
-    })
-    const more = { panelToken: new PanelToken(), onAddressGiven: undefined, now: () => clock.now() }
-    const routes = [
-      ...createControlRoutes(admin),
-      ...createPanelRoutes({ admin, panel, events, ...more }),
-    ]
+    const events = new PanelEvents({ admin, panel, clock, logger: new CaptureLogger() })
+    const panelToken = new PanelToken()
+    const routes = createControlRoutes({ admin, panel, events, panelToken, now: () => 0 })
     const lines = routes.map(
       ({ method, pattern }) => `${method} ${pattern.replace(/\{\w+\}/, 'nobody')}`,
     )
