@@ -6,121 +6,94 @@
 
 import { actionButton } from './actions.js'
 import { confirmSignOut } from './confirm.js'
-import { h, newId, renderList, setAttribute, setText } from './dom.js'
+import { h, newId, renderList, row, setAttribute } from './dom.js'
 import { formatBytes } from './format.js'
 import { strings } from './strings.js'
 import { createTime, setTime } from './time.js'
 
-/** @import { Listener, Status } from './state.js' */
+/** @import { Status } from './state.js' */
+
+/**
+ * @typedef {object} Fact
+ * @property {string} key
+ * @property {string} term
+ * @property {readonly string[]} lines
+ * @property {boolean} [isCode] Set in a font that tells all characters apart.
+ * @property {string | null} [trouble]
+ * @property {number} [at] A time, which ages.
+ */
 
 const words = strings.daemon
 
 export function createDaemonView() {
   const id = newId()
   const heading = h('h2', { id, tabindex: -1 }, words.heading)
-  const mode = h('dd')
-  const version = h('dd')
-  const started = createTime()
-  const clipboard = h('span')
-  const clipboardError = h('p', { class: 'trouble' })
-  const folder = h('dd', { class: 'mono break' })
-  const free = h('dd')
-  const staged = h('dd')
-  const listeners = h('div', { class: 'listeners' })
-  const peers = h('div', { class: 'listeners' })
-  const buses = h('div', { class: 'listeners' })
-  const signOut = actionButton({
-    label: words.signOut,
-    look: 'quiet',
-    run: () => confirmSignOut(heading),
-  })
+  const facts = h('dl', { class: 'rows' })
+  const run = () => confirmSignOut(heading)
+  const signOut = actionButton({ label: words.signOut, look: 'quiet', run })
   const section = h(
     'section',
     { class: 'card daemon', 'aria-labelledby': id },
     h('header', {}, heading),
-    h(
-      'dl',
-      { class: 'rows' },
-      row(words.clipboard, h('dd', {}, clipboard, clipboardError)),
-      listeners,
-      peers,
-      buses,
-      row(words.free, free),
-      row(words.staged, staged),
-      row(words.folder, folder),
-      row(words.mode, mode),
-      row(words.started, h('dd', {}, started)),
-      row(words.version, version),
-    ),
+    facts,
     h('footer', {}, signOut),
   )
 
   function render(/** @type {Status} */ status) {
-    const { storage } = status
-    setText(mode, status.mode == null ? '' : words.modes[status.mode])
-    setText(version, status.version)
-    setText(clipboard, words.clipboards[status.clipboard] ?? status.clipboard)
-    setText(clipboardError, status.clipboardError ?? '')
-    setText(folder, storage.dataDir)
-    setText(free, formatBytes(storage.freeBytes))
-    setText(staged, words.uploads(storage.stagedUploads, formatBytes(storage.stagedBytes)))
-    setAttribute(started, 'hidden', status.startedAt == null)
-    if (status.startedAt != null) setTime(started, Date.parse(status.startedAt))
-    renderList(listeners, status.listeners, {
-      key: ({ name }) => name,
-      create: ({ name }) => row(words.listeners[name], h('dd')),
-      update: updateListener,
-    })
-    renderList(peers, status.peers, {
-      key: ({ name }) => name,
-      create: () => stateRow(words.peer),
-      update: (element, { name, state, error }) =>
-        setState(element, `${name}: ${words.peerStates[state]}`, error ?? ''),
-    })
-    renderList(buses, status.bus === null ? [] : [status.bus], {
-      key: ({ group }) => group,
-      create: () => stateRow(words.bus),
-      update: (element, { group, state, members, refused, error }) => {
-        const text = `${group}: ${words.busStates[state]}, ${words.busMembers(members)}`
-        setState(element, text, error ?? words.busRefused(refused))
-      },
+    renderList(facts, factsOf(status), {
+      key: ({ key }) => key,
+      create: ({ term }) => row(term, h('dd')),
+      update,
     })
   }
 
   return { section, render }
 }
 
-/**
- * @param {Element} element
- * @param {Listener} listener
- */
-function updateListener(element, { urls, error }) {
+/** @returns {readonly Fact[]} */
+function factsOf(/** @type {Status} */ status) {
+  const { clipboard, listeners, peers, bus, storage, mode, startedAt } = status
+  const staged = words.uploads(storage.stagedUploads, formatBytes(storage.stagedBytes))
+  const name = words.clipboards[clipboard] ?? clipboard
+  return [
+    { key: 'clipboard', term: words.clipboard, lines: [name], trouble: status.clipboardError },
+    ...listeners.map(({ name, urls, error }) => {
+      const term = words.listeners[name]
+      return { key: `listener ${name}`, term, lines: urls, isCode: true, trouble: error }
+    }),
+    ...peers.map(({ name, state, error }) => {
+      const lines = [`${name}: ${words.peerStates[state]}`]
+      return { key: `peer ${name}`, term: words.peer, lines, trouble: error }
+    }),
+    ...(bus === null ? [] : [factOf(bus)]),
+    { key: 'free', term: words.free, lines: [formatBytes(storage.freeBytes)] },
+    { key: 'staged', term: words.staged, lines: [staged] },
+    { key: 'folder', term: words.folder, lines: [storage.dataDir], isCode: true },
+    { key: 'mode', term: words.mode, lines: mode === null ? [] : [words.modes[mode]] },
+    { key: 'started', term: words.started, lines: [], at: Date.parse(startedAt ?? '') },
+    { key: 'version', term: words.version, lines: [status.version] },
+  ]
+}
+
+/** @returns {Fact} */
+function factOf(/** @type {NonNullable<Status['bus']>} */ bus) {
+  const { group, state, members, refused, error } = bus
+  const lines = [`${group}: ${words.busStates[state]}, ${words.busMembers(members)}`]
+  return { key: 'bus', term: words.bus, lines, trouble: error ?? words.busRefused(refused) }
+}
+
+function update(/** @type {Element} */ element, /** @type {Fact} */ fact) {
+  const { lines, isCode = false, trouble, at } = fact
+  const text = JSON.stringify(fact)
   const value = element.lastElementChild
-  const text = [...urls, error ?? ''].join(' ')
-  // Rebuilt only when it changed; nothing in it takes the focus.
-  if (value === null || value.getAttribute('data-text') === text) return
-  value.setAttribute('data-text', text)
-  value.replaceChildren(
-    ...urls.map((url) => h('span', { class: 'mono break line' }, url)),
-    ...(error == null ? [] : [h('p', { class: 'trouble' }, error)]),
-  )
-}
-
-function stateRow(/** @type {string} */ term) {
-  return row(term, h('dd', {}, h('span', { class: 'break' }), h('p', { class: 'trouble' })))
-}
-
-/**
- * @param {Element} element From {@link stateRow}.
- * @param {string} text
- * @param {string} trouble
- */
-function setState(element, text, trouble) {
-  const [what, why] = element.lastElementChild?.children ?? []
-  if (what !== undefined) setText(what, text)
-  if (why !== undefined) setText(why, trouble)
-}
-
-function row(/** @type {string} */ term, /** @type {Node} */ value) {
-  return h('div', {}, h('dt', {}, term), value)
+  // Rebuilt only when it changed.
+  if (value === null || value.getAttribute('data-fact') === text) return
+  setAttribute(value, 'data-fact', text)
+  const look = isCode ? 'mono break line' : 'break line'
+  value.replaceChildren(...lines.map((line) => h('span', { class: look }, line)))
+  if (trouble) value.append(h('p', { class: 'trouble' }, trouble))
+  if (at === undefined || Number.isNaN(at)) return
+  const time = createTime()
+  value.append(time)
+  setTime(time, at)
 }
