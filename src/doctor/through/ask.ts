@@ -5,15 +5,11 @@
  * @module
  */
 
-import {
-  request as httpRequest,
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from 'node:http'
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { KIB } from '../../core/limits.ts'
+import { peek } from '../../lib/read-bytes.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import { parseJson } from '../../lib/utf8.ts'
 import { withoutTrailing } from '../../lib/without-trailing.ts'
@@ -55,7 +51,7 @@ export class NoAnswerError extends Error {
   /** Whether nothing at all had come when patience was over. */
   readonly isLate: boolean
 
-  constructor(message: string, isLate: boolean) {
+  constructor(message: string, { isLate = false }: { readonly isLate?: boolean } = {}) {
     super(message)
     this.isLate = isLate
   }
@@ -76,8 +72,9 @@ export async function ask(visit: Visit, question: Question): Promise<Answer> {
   for (let times = 1; ; times += 1) {
     const started = performance.now()
     const answer = await exchange(visit, question, async (response) => {
-      const text = await readStart(response)
+      const { head } = await peek(response, MAX_BODY_BYTES)
       const { statusCode: status = 0, headers } = response
+      const text = Buffer.from(head).toString('utf8')
       return { status, headers, text, tookMs: performance.now() - started }
     })
     const isBusy = answer.status === 503 || answer.status === 429
@@ -96,10 +93,24 @@ export async function exchange<Result>(
   question: Question,
   read: (response: IncomingMessage) => Promise<Result>,
 ): Promise<Result> {
-  const { patience, signal } = visit
+  const { base, ca, lookup, login, patience, signal } = visit
+  const { method = 'GET', path, as, headers = {} } = question
+  const header = as === 'wrong password' ? login?.wrongHeader : login?.header
+  const isAnonymous = as === 'nobody' || header === undefined
   const late = new AbortController()
   const timer = setTimeout(() => late.abort(), question.answerMs ?? patience.answerMs)
-  const outgoing = open(visit, question, AbortSignal.any([signal, late.signal]))
+  const request = base.protocol === 'http:' ? httpRequest : httpsRequest
+  const outgoing = request({
+    method,
+    host: hostOf(base),
+    port: portOf(base),
+    path: withoutTrailing(base.pathname, '/') + path,
+    headers: { ...headers, ...(isAnonymous ? {} : { Authorization: header }) },
+    agent: false,
+    signal: AbortSignal.any([signal, late.signal]),
+    ...(lookup === undefined ? {} : { lookup }),
+    ...(ca === undefined ? {} : { ca }),
+  })
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       outgoing.once('response', resolve)
@@ -114,50 +125,22 @@ export async function exchange<Result>(
     return await read(response)
   } catch (error) {
     signal.throwIfAborted()
-    throw late.signal.aborted ? new NoAnswerError('does not answer', true) : toNoAnswer(error)
+    if (late.signal.aborted) throw new NoAnswerError('does not answer', { isLate: true })
+    throw new NoAnswerError(describeCut(error))
   } finally {
     clearTimeout(timer)
     outgoing.destroy()
   }
 }
 
-/**
- * Waits for an answer; `undefined` when none came.
- *
- * @param options.isLate Whether only silence counts as none: a server that hangs up throws then.
- * @throws What `came` rejects with, but for that.
- */
-export async function unlessSilent<Value>(
-  came: Promise<Value>,
-  { isLate = false }: { readonly isLate?: boolean } = {},
-): Promise<Value | undefined> {
+/** Waits for an answer; `undefined` when nothing came in time. A server that hangs up throws. */
+export async function unlessLate<Value>(came: Promise<Value>): Promise<Value | undefined> {
   try {
     return await came
   } catch (error) {
-    if (error instanceof NoAnswerError && (error.isLate || !isLate)) return undefined
+    if (error instanceof NoAnswerError && error.isLate) return undefined
     throw error
   }
-}
-
-function open(
-  { base, ca, lookup, login }: Visit,
-  { method = 'GET', path, as, headers = {} }: Question,
-  signal: AbortSignal,
-): ClientRequest {
-  const header = as === 'wrong password' ? login?.wrongHeader : login?.header
-  const isAnonymous = as === 'nobody' || header === undefined
-  const options = {
-    method,
-    host: hostOf(base),
-    port: portOf(base),
-    path: withoutTrailing(base.pathname, '/') + path,
-    headers: { ...headers, ...(isAnonymous ? {} : { Authorization: header }) },
-    agent: false,
-    signal,
-    ...(lookup === undefined ? {} : { lookup }),
-  } as const
-  if (base.protocol === 'http:') return httpRequest(options)
-  return httpsRequest({ ...options, ...(ca === undefined ? {} : { ca }) })
 }
 
 /** The code in a refusal of the gateway; `undefined` when somebody else answered. */
@@ -187,23 +170,9 @@ export function describeAnswer({ status, headers }: Pick<Answer, 'status' | 'hea
   return server === undefined ? `${status}` : `${status} by "${server.slice(0, 40)}"`
 }
 
-async function readStart(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of response) {
-    // Nobody set an encoding, so these are bytes.
-    const bytes = chunk as Buffer
-    chunks.push(bytes)
-    size += bytes.length
-    if (size > MAX_BODY_BYTES) break
-  }
-  return Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8')
-}
-
-function toNoAnswer(error: unknown): NoAnswerError {
+function describeCut(error: unknown): string {
   const code = codeOf(error)
-  if (code === 'ECONNREFUSED') return new NoAnswerError('refuses connections', false)
-  if (code === 'ECONNRESET' || code === 'EPIPE') return new NoAnswerError('hangs up', false)
-  const name = error instanceof Error ? error.name : 'unknown error'
-  return new NoAnswerError(`fails with ${code ?? name}`, false)
+  if (code === 'ECONNREFUSED') return 'refuses connections'
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'hangs up'
+  return `fails with ${code ?? (error instanceof Error ? error.name : 'unknown error')}`
 }

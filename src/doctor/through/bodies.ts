@@ -21,7 +21,7 @@ import {
   NOWHERE,
   NoAnswerError,
   problemCode,
-  unlessSilent,
+  unlessLate,
   type Answer,
   type Question,
 } from './ask.ts'
@@ -34,12 +34,10 @@ export const RANGE: Probe = {
     const document = jsonOf((await ask(visit, { path: '/Sync.json' })).text)
     const name = memberOf(document, 'hasData') === true ? memberOf(document, 'dataName') : ''
     if (typeof name !== 'string' || name === '' || !name.isWellFormed()) {
-      const detail = 'not checked: what is on the clipboard is no image or file'
-      return [findingOf('range', fine(detail))]
+      return fine('not checked: what is on the clipboard is no image or file')
     }
     const path = `/file/${encodeURIComponent(name)}`
-    const answer = await ask(visit, { path, headers: { Range: 'bytes=0-0' } })
-    return [findingOf('range', judgeRange(answer))]
+    return judgeRange(await ask(visit, { path, headers: { Range: 'bytes=0-0' } }))
   },
 }
 
@@ -78,14 +76,15 @@ export const UPLOADS: Probe = {
     const isTheirs = (answer: Answer): boolean =>
       problemCode(answer) === undefined && (areCodesKept || answer.status !== 400)
     const question = { ...ANNOUNCED, answerMs: visit.patience.refusalMs }
-    const announced = await unlessSilent(ask(visit, question), { isLate: true })
+    const announced = await unlessLate(ask(visit, question))
     if (announced !== undefined && isTheirs(announced)) {
       const who = describeAnswer(announced)
-      const detail = `the proxy refuses ${formatBytes(MAX_FILE_BYTES)}: ${who}`
-      return [findingOf('body-limit', problem(detail, LIFT))]
+      return problem(`the proxy refuses ${formatBytes(MAX_FILE_BYTES)}: ${who}`, LIFT)
     }
-    const limit = findingOf('body-limit', await sendCounted(visit, isTheirs))
-    return [limit, findingOf('upload-buffering', judgeBuffering(announced))]
+    return [
+      findingOf('body-limit', await sendCounted(visit, isTheirs)),
+      findingOf('upload-buffering', judgeBuffering(announced)),
+    ]
   },
 }
 
@@ -131,8 +130,8 @@ export const EVENTS: Probe = {
     const headers = { Accept: 'text/event-stream', 'Accept-Encoding': 'gzip, deflate, br, zstd' }
     const question = { path: '/api/sse/clipboard', headers, answerMs: helloMs }
     const read = (response: IncomingMessage) => judgeStream(response, visit)
-    const verdict = await unlessSilent(exchange(visit, question, read), { isLate: true })
-    return [findingOf('events', verdict ?? heldBack(helloMs))]
+    const verdict = await unlessLate(exchange(visit, question, read))
+    return verdict ?? heldBack(helloMs)
   },
 }
 

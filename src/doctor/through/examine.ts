@@ -64,7 +64,7 @@ export async function examine(
 }
 
 async function visitAll(visit: Visit): Promise<readonly Finding[]> {
-  const way = await look({ check: 'reach', look: checkReach }, visit)
+  const way = await checkReach(visit)
   if (hasProblem(way)) return way
   const plain = await look(PLAIN_HTTP, visit)
   const health = await look(REACHES_GATEWAY, visit)
@@ -94,7 +94,8 @@ async function lookInTurn(probes: readonly Probe[], visit: Visit): Promise<reado
 /** Looks once. No answer at all is a finding; every other failure is for the caller. */
 async function look({ check, look: run }: Probe, visit: Visit): Promise<readonly Finding[]> {
   try {
-    return await run(visit)
+    const found = await run(visit)
+    return 'ok' in found ? [findingOf(check, found)] : found
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error
     const fix = 'check the log of the proxy, and that the daemon runs: clipgate status'

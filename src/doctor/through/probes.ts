@@ -7,14 +7,14 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { TOLERANCE_MS } from '../check-limits.ts'
-import { fine, findingOf, hint, problem, type Verdict } from '../finding.ts'
+import { fine, hint, problem, type Verdict } from '../finding.ts'
 import {
   ask,
   describeAnswer,
   jsonOf,
   NOWHERE,
   problemCode,
-  unlessSilent,
+  NoAnswerError,
   type Answer,
   type Question,
 } from './ask.ts'
@@ -33,7 +33,7 @@ function probe<Name extends string>(
       // Filled below, with one answer for each name.
       const answers = {} as Record<Name, Answer>
       for (const name in questions) answers[name] = await ask(visit, questions[name])
-      return [findingOf(check, await judge(answers, visit))]
+      return judge(answers, visit)
     },
   }
 }
@@ -57,14 +57,16 @@ export const PLAIN_HTTP: Probe = {
     if (base.protocol !== 'https:' || port === undefined) return []
     const plain = new URL(`http://${base.hostname}:${port}${base.pathname}`)
     const question = { ...HEALTH, answerMs: patience.connectMs }
-    const answer = await unlessSilent(ask({ ...visit, base: plain }, question))
-    return [findingOf('plain-http', judgePlainHttp(answer))]
+    try {
+      return judgePlainHttp(await ask({ ...visit, base: plain }, question))
+    } catch (error) {
+      if (error instanceof NoAnswerError) return fine('plain HTTP gets no answer')
+      throw error
+    }
   },
 }
 
-function judgePlainHttp(answer: Answer | undefined): Verdict {
-  if (answer === undefined) return fine('plain HTTP gets no answer')
-  const { status } = answer
+function judgePlainHttp({ status }: Answer): Verdict {
   if (status === 204) {
     const fix = 'have the proxy answer this site on its TLS port only'
     return problem('the gateway answers plain HTTP too: passwords can be read on the way', fix)
@@ -126,8 +128,7 @@ export const HEALTH_CACHE: Probe = {
   async look(visit) {
     const first = await ask(visit, HEALTH)
     await delay(visit.patience.cacheMs, undefined, { signal: visit.signal })
-    const verdict = judgeCache(first, await ask(visit, HEALTH), visit.base)
-    return [findingOf('health-cache', verdict)]
+    return judgeCache(first, await ask(visit, HEALTH), visit.base)
   },
 }
 
@@ -230,7 +231,7 @@ export const AUTHORIZATION: Probe = {
     const detail = 'not checked: no daemon runs here that could make a password for it'
     const fix =
       'start the daemon here and check again, or give the link of a device: --link-file FILE'
-    return [findingOf('authorization', problem(detail, fix))]
+    return problem(detail, fix)
   },
 }
 
@@ -347,14 +348,10 @@ const ORIGIN: Probe = {
       headers: { Origin: origin, 'Content-Type': 'application/json' },
       body: Buffer.from('no JSON, so that nothing is stored'),
     })
-    const verdict =
-      status === 403
-        ? hint(
-            'web apps at this address are refused, as pages of a stranger; phone apps are not',
-            `set --public-url ${origin}, and have the proxy keep Host`,
-          )
-        : fine('web pages of this address may use it')
-    return [findingOf('origin', verdict)]
+    if (status !== 403) return fine('web pages of this address may use it')
+    const detail =
+      'web apps at this address are refused, as pages of a stranger; phone apps are not'
+    return hint(detail, `set --public-url ${origin}, and have the proxy keep Host`)
   },
 }
 

@@ -5,6 +5,7 @@
 
 import { lookup as systemLookup } from 'node:dns'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { isLocalAddress } from '../../daemon/addresses.ts'
 import { codeOf } from '../../lib/system-error.ts'
@@ -143,19 +144,15 @@ async function within<Value>(
   { patience, signal }: Visit,
   work: Promise<Value>,
 ): Promise<Value | undefined> {
-  let stopWaiting = (): void => undefined
-  const late = new Promise<undefined>((done) => {
-    stopWaiting = () => done(undefined)
-  })
-  const timer = setTimeout(stopWaiting, patience.connectMs)
-  signal.addEventListener('abort', stopWaiting, { once: true })
+  const done = new AbortController()
+  const either = AbortSignal.any([signal, done.signal])
+  const late = delay(patience.connectMs, undefined, { signal: either }).catch(() => undefined)
   try {
     const value = await Promise.race([work, late])
     signal.throwIfAborted()
     return value
   } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stopWaiting)
+    done.abort()
   }
 }
 

@@ -5,35 +5,26 @@
 
 import type { LookupFunction } from 'node:net'
 import type { Admin } from '../../ports/admin.ts'
-import type { Finding } from '../finding.ts'
+import type { Finding, Verdict } from '../finding.ts'
 import type { Machine } from '../machine.ts'
 
-/** How long something is waited for, in milliseconds. */
-export interface Patience {
-  readonly connectMs: number
-  readonly answerMs: number
-  /** For the first event, which a server sends at once. */
-  readonly helloMs: number
-  /** For a sign of life on a stream where nothing happens; pings come every 25 s. */
-  readonly pingMs: number
-  /** For the refusal of an upload whose body is not sent. */
-  readonly refusalMs: number
-  /** Between the two looks for a cache: `Date` counts seconds. */
-  readonly cacheMs: number
-  /** For everything. */
-  readonly totalMs: number
-}
-
-/** The patience of a person at a terminal. */
-export const PATIENCE: Patience = {
+/** How long something is waited for, in milliseconds: the patience of a person at a terminal. */
+export const PATIENCE = {
   connectMs: 5000,
   answerMs: 10_000,
+  /** For the first event, which a server sends at once. */
   helloMs: 8000,
+  /** For a sign of life on a stream where nothing happens; pings come every 25 s. */
   pingMs: 30_000,
+  /** For the refusal of an upload whose body is not sent. */
   refusalMs: 5000,
+  /** Between the two looks for a cache: `Date` counts seconds. */
   cacheMs: 1200,
+  /** For everything. */
   totalMs: 60_000,
 }
+
+export type Patience = Readonly<typeof PATIENCE>
 
 /** Somebody to log in as. */
 export interface Login {
@@ -64,10 +55,10 @@ export interface Visit {
 
 /** Something that is looked at through the address. */
 export interface Probe {
-  /** The name of its finding, or of the first one. */
+  /** The name of its finding, where it has one; else of what is told when there is no answer. */
   readonly check: string
   /** @throws {NoAnswerError} or the reason of the signal of the visit. */
-  readonly look: (visit: Visit) => Promise<readonly Finding[]>
+  readonly look: (visit: Visit) => Promise<Verdict | readonly Finding[]>
 }
 
 /** The host of a URL, `clip.example.net`; IPv6 without brackets. */
