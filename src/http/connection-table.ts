@@ -167,17 +167,22 @@ export class ConnectionTable {
   #check(): void {
     this.#timer = undefined
     const now = this.#clock.monotonic()
-    for (const entry of this.#entries) this.#checkHeader(entry, now)
+    let begun: ReadonlySet<unknown> | undefined
+    const hasBegun = (socket: Socket): boolean => {
+      begun ??= findBegunRequests(Reflect.get(socket, 'server'))
+      return begun.has(socket)
+    }
+    for (const entry of this.#entries) this.#checkHeader(entry, now, hasBegun)
     if (this.#entries.size > 0) this.#schedule()
   }
 
-  #checkHeader(entry: Entry, now: number): void {
+  #checkHeader(entry: Entry, now: number, hasBegun: (socket: Socket) => boolean): void {
     const { connection } = entry
     const { socket, requests } = connection
     if (connection.isBusy || connection.isClosing) return
     if (requests !== entry.requests) {
       // A header may have begun in the read that brought the requests before it.
-      entry.headerSince = hasBegunMessage(socket) ? now : undefined
+      entry.headerSince = hasBegun(socket) ? now : undefined
       entry.requests = requests
       connection.forgetAnswers()
     } else if (socket.bytesRead !== entry.bytes) {
@@ -191,14 +196,18 @@ export class ConnectionTable {
 }
 
 /**
- * Whether the parser is within a request. No event tells, and only the parser knows it; Node itself
- * asks it in the same way for its own time limits.
+ * The sockets of a server whose parser is within a request. No event tells that, and only the
+ * parsers know it; Node itself asks them in the same way for its own time limits.
  */
-function hasBegunMessage(socket: Socket): boolean {
-  const parser: unknown = Reflect.get(socket, 'parser')
-  if (typeof parser !== 'object' || parser === null || !('duration' in parser)) return false
-  const { duration } = parser
-  return typeof duration === 'function' && Number(duration.call(parser)) > 0
+function findBegunRequests(server: object): ReadonlySet<unknown> {
+  const key = Object.getOwnPropertySymbols(server).find(
+    ({ description }) => description === 'http.server.connections',
+  )
+  const connections: unknown = key === undefined ? undefined : Reflect.get(server, key)
+  if (typeof connections !== 'object' || connections === null) return new Set()
+  if (!('active' in connections) || typeof connections.active !== 'function') return new Set()
+  const parsers: readonly object[] = connections.active()
+  return new Set(parsers.map((parser): unknown => Reflect.get(parser, 'socket')))
 }
 
 /** Who has to answer for a connection: whoever has logged in, or the address of a stranger. */
