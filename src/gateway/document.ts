@@ -4,17 +4,15 @@
  */
 
 import type { Item } from '../core/item.ts'
-import type { Believes, Stamp } from '../core/stamp.ts'
+import type { Stamp } from '../core/stamp.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { json, type Reply } from '../http/reply.ts'
 import { constantReply } from '../http/reply-headers.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Device, DeviceRegistry, Dialect } from '../ports/device-registry.ts'
-import type { InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
-import type { LatestItem } from '../ports/latest-item.ts'
+import type { Device, Dialect } from '../ports/device-registry.ts'
+import type { Origin } from '../ports/inbound-pipeline.ts'
 import { readsOldKeys } from './dialect.ts'
-import type { RememberedRecords } from './remembered-records.ts'
+import type { HandlerDeps } from './gateway-ports.ts'
 import {
   decodeDocument,
   encodeDocument,
@@ -22,19 +20,13 @@ import {
   encodePeerDocument,
 } from './wire/clipboard-document.ts'
 
-export interface GetDocumentDeps {
-  readonly latest: Pick<LatestItem, 'current'>
-  readonly devices: Pick<DeviceRegistry, 'find'>
-  readonly circleTime?: { readonly believes: Believes } | undefined
-}
-
 /**
  * Answers with the document of the current item. Its entity tag changes with each activation.
  *
  * Phones poll this: the reply is made once for each item and then only sent.
  */
 export function getDocument(
-  { latest, devices, circleTime }: GetDocumentDeps,
+  { latest, devices, circleTime }: HandlerDeps,
   dialect: Dialect,
 ): Handler<Device> {
   const present = remember((item) => makeReply(encodeDocument(item, dialect), tagOf(item)))
@@ -86,17 +78,8 @@ function peerTagOf(item: Item | undefined): string {
   return at === undefined ? tagOf(item) : `${tagOf(item)}-${at.toString(36)}`
 }
 
-export interface PutDocumentDeps {
-  readonly inbound: InboundPipeline
-  readonly records: RememberedRecords
-  readonly devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
-  readonly clock: Pick<Clock, 'now'>
-  /** The longest body, in bytes. */
-  readonly maxMetadataBytes: number
-}
-
 /** Applies a pushed document as if it had come from a peer desktop. */
-export function putDocument(deps: PutDocumentDeps): Handler<Device> {
+export function putDocument(deps: HandlerDeps): Handler<Device> {
   const { inbound, records, maxMetadataBytes } = deps
   return async (call) => {
     const { hasData, usesOldKeys, stamp, ...document } = decodeDocument(
@@ -128,7 +111,7 @@ function originOf({ id: deviceId, passwordHash, kind }: Device, stamp: Stamp | u
 function noteKeys(
   { request, principal, address }: Call<Device>,
   usesOldKeys: boolean,
-  { devices, clock }: Pick<PutDocumentDeps, 'devices' | 'clock'>,
+  { devices, clock }: HandlerDeps,
 ): void {
   if ((devices.find(principal.id)?.usesOldKeys ?? false) === usesOldKeys) return
   const client = request.headers['user-agent']

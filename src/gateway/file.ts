@@ -6,23 +6,19 @@
 import { isDataName } from '../core/data-name.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { attachment } from '../http/content-disposition.ts'
-import type { Call, Handler } from '../http/call.ts'
+import type { Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { declaredLength, streamBody } from '../http/read-body.ts'
 import { empty, type Reply } from '../http/reply.ts'
 import { peek } from '../lib/read-bytes.ts'
 import type { Device } from '../ports/device-registry.ts'
-import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
-import type { StagingArea } from '../ports/staging-area.ts'
+import type { StoredItem } from '../ports/latest-item.ts'
+import type { HandlerDeps } from './gateway-ports.ts'
 
-type FileCall = Call<Device, { readonly dataName: string }>
-
-export interface GetFileDeps {
-  readonly latest: Pick<LatestItem, 'binary'>
-}
+type FileHandler = Handler<Device, { readonly dataName: string }>
 
 /** Answers with the bytes of the latest item that has some, under its own name only. */
-export function getFile({ latest }: GetFileDeps): Handler<Device, { readonly dataName: string }> {
+export function getFile({ latest }: HandlerDeps): FileHandler {
   return ({ params }) => {
     const dataName = checkName(params.dataName)
     const stored = latest.binary
@@ -50,18 +46,9 @@ export function blobReply({ item, blob }: StoredItem): Reply {
   }
 }
 
-export interface PutFileDeps {
-  readonly staging: Pick<StagingArea, 'admit' | 'receive'>
-  /** The largest file, in bytes. */
-  readonly maxFileBytes: number
-}
-
 /** Streams an upload into staging, where it waits for its document. */
-export function putFile({
-  staging,
-  maxFileBytes,
-}: PutFileDeps): Handler<Device, { readonly dataName: string }> {
-  return async (call: FileCall) => {
+export function putFile({ staging, maxFileBytes }: HandlerDeps): FileHandler {
+  return async (call) => {
     const dataName = checkName(call.params.dataName)
     const { id: deviceId, passwordHash } = call.principal
     const declaredSize = declaredLength(call.request)
@@ -75,12 +62,6 @@ export function putFile({
     await upload.stage({ dataName, mediaType })
     return empty(200)
   }
-}
-
-/** `GET /file` and `DELETE /file`: the folder exists, and deleting it changes nothing. */
-export function fileFolder(): Handler<Device> {
-  const reply = empty(200)
-  return () => reply
 }
 
 function checkName(dataName: string): string {

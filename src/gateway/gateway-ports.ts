@@ -12,6 +12,8 @@ import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
+import type { FormLimits } from './read-form.ts'
+import type { RememberedRecords } from './remembered-records.ts'
 
 /** The ports that the protocol needs. */
 export interface GatewayPorts {
@@ -25,6 +27,11 @@ export interface GatewayPorts {
   readonly logger: Logger
   /** Needed where there is a circle. */
   readonly circleTime?: CircleTime | undefined
+}
+
+/** What the handlers of devices are made of. */
+export interface HandlerDeps extends GatewayPorts, FormLimits {
+  readonly records: RememberedRecords
 }
 
 export interface GatewayOptions {

@@ -9,7 +9,8 @@ import { json } from '../http/reply.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'
 import type { Device } from '../ports/device-registry.ts'
 import { dialectOf } from './dialect.ts'
-import { holdText, type HistoryDeps } from './history.ts'
+import type { HandlerDeps } from './gateway-ports.ts'
+import { holdText } from './history.ts'
 import { isMultipart, readMultipartForm } from './read-form.ts'
 import { FieldPicker, type Fields } from './wire/field-picker.ts'
 import { decodeHistoryFilter, HISTORY_FILTER_FIELDS, isWanted } from './wire/history-filter.ts'
@@ -17,22 +18,14 @@ import { encodeRecord } from './wire/history-record.ts'
 import { pickFields } from './wire/json-fields.ts'
 import { wireHash } from './wire/wire-hash.ts'
 
-export interface QueryHistoryDeps extends HistoryDeps {
-  /** The longest body, in bytes. */
-  readonly maxMetadataBytes: number
-}
-
 const JSON_TYPE = /^[^;]*\bjson\b/i
 
 /** JSON, whatever it is called: `curl -d` calls it a form. */
 const JSON_OBJECT = /^\s*\{/
 
 /** Answers with the record of the current item, if that is one of those asked for. */
-export function queryHistory({
-  latest,
-  devices,
-  maxMetadataBytes,
-}: QueryHistoryDeps): Handler<Device> {
+export function queryHistory(deps: HandlerDeps): Handler<Device> {
+  const { latest, devices, maxMetadataBytes } = deps
   return async (call) => {
     const filter = decodeHistoryFilter(await readFields(call, maxMetadataBytes))
     const item = latest.current?.item

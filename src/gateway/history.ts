@@ -4,38 +4,26 @@
  * @module
  */
 
-import { parseItemType } from '../core/item-type.ts'
+import { matchesHash, type Item } from '../core/item.ts'
+import { parseItemType, type ItemType } from '../core/item-type.ts'
 import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { skipBody } from '../http/read-body.ts'
 import { json, type Reply } from '../http/reply.ts'
-import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
-import type { LatestItem } from '../ports/latest-item.ts'
+import type { Device, Dialect } from '../ports/device-registry.ts'
+import type { StoredItem } from '../ports/latest-item.ts'
 import { dialectOf } from './dialect.ts'
 import { blobReply } from './file.ts'
-import { findItem } from './find-item.ts'
-import type { RememberedRecords } from './remembered-records.ts'
+import type { HandlerDeps } from './gateway-ports.ts'
 import { encodeRecord, encodeStatistics, type HistoryRecord } from './wire/history-record.ts'
 
 type ProfileParams = { readonly profileId: string }
 type HashParams = { readonly type: string; readonly hash: string }
 
-export interface HistoryDeps {
-  readonly latest: Pick<LatestItem, 'current' | 'binary'>
-  readonly devices: Pick<DeviceRegistry, 'find'>
-}
-
-export interface GetRecordDeps extends HistoryDeps {
-  readonly records: RememberedRecords
-}
-
 /** The record of the current item, or of one that this device has just sent. */
-export function getRecord({
-  latest,
-  devices,
-  records,
-}: GetRecordDeps): Handler<Device, ProfileParams> {
+export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
+  const { latest, devices, records } = deps
   return (call) => {
     const id = readProfileId(call.params.profileId)
     const stored = findItem([latest.current], id, dialectOf(call, devices))
@@ -47,7 +35,7 @@ export function getRecord({
 }
 
 /** The bytes of the latest item that has some, as at `/file/{dataName}`. */
-export function getRecordData({ latest, devices }: HistoryDeps): Handler<Device, ProfileParams> {
+export function getRecordData({ latest, devices }: HandlerDeps): Handler<Device, ProfileParams> {
   return (call) => {
     const id = readProfileId(call.params.profileId)
     const stored = findItem([latest.current, latest.binary], id, dialectOf(call, devices))
@@ -56,17 +44,9 @@ export function getRecordData({ latest, devices }: HistoryDeps): Handler<Device,
   }
 }
 
-export interface PatchRecordDeps extends HistoryDeps {
-  /** The longest body, in bytes. */
-  readonly maxMetadataBytes: number
-}
-
 /** Answers with the record of the current item, and changes nothing. */
-export function patchRecord({
-  latest,
-  devices,
-  maxMetadataBytes,
-}: PatchRecordDeps): Handler<Device, HashParams> {
+export function patchRecord(deps: HandlerDeps): Handler<Device, HashParams> {
+  const { latest, devices, maxMetadataBytes } = deps
   return async (call) => {
     const id = readHash(call.params)
     await skipBody(call, maxMetadataBytes)
@@ -92,14 +72,8 @@ export function holdText(call: Pick<Call, 'holdBytes'>, { text }: HistoryRecord)
 }
 
 /** Answers with the figures that a client shows about a history, made of the one item. */
-export function getStatistics({ latest }: Pick<HistoryDeps, 'latest'>): Handler<Device> {
+export function getStatistics({ latest }: HandlerDeps): Handler<Device> {
   return () => json(encodeStatistics(latest.current?.item))
-}
-
-/** There is nothing to clear. */
-export function clearHistory(): Handler<Device> {
-  const reply = json({ deleted: 0 })
-  return () => reply
 }
 
 function readProfileId(text: string): ProfileId {
@@ -117,4 +91,34 @@ function readHash(params: HashParams): ProfileId {
   if (embedded === undefined) return { type, hash }
   if (embedded.type === type) return embedded
   throw new HttpError('BAD_PATH', { detail: 'the profile id is of another type' })
+}
+
+/**
+ * The first of `candidates` that answers to a profile id.
+ *
+ * In the dialect `sync` the type is enough for Image and File: clients hash in ways of their own.
+ * In `syncclipboard` clients ask in order to find out whether to upload.
+ */
+function findItem<Stored extends Pick<StoredItem, 'item'>>(
+  candidates: readonly (Stored | undefined)[],
+  id: ProfileId,
+  dialect: Dialect,
+): Stored | undefined {
+  return candidates.find(
+    (stored): stored is Stored => stored !== undefined && answersTo(stored.item, id, dialect),
+  )
+}
+
+function answersTo(item: Item, { type, hash }: ProfileId, dialect: Dialect): boolean {
+  if (matchesHash(item, hash)) return isSameKind(item.type, type)
+  return dialect === 'sync' && item.type === type && isFileLike(type)
+}
+
+/** A file that was pushed as a File may have turned out to be an Image. */
+function isSameKind(a: ItemType, b: ItemType): boolean {
+  return a === b || (isFileLike(a) && isFileLike(b))
+}
+
+function isFileLike(type: ItemType): boolean {
+  return type === 'Image' || type === 'File'
 }

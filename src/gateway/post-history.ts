@@ -7,34 +7,20 @@ import { matchesHash, type Item } from '../core/item.ts'
 import { OLD_RECORD_MS } from '../core/limits.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { json } from '../http/reply.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
-import type { AppliedItem, InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
-import type { LatestItem } from '../ports/latest-item.ts'
+import type { Device } from '../ports/device-registry.ts'
+import type { AppliedItem, InboundItem } from '../ports/inbound-pipeline.ts'
 import { unauthorized } from './authenticate.ts'
 import { dialectOf } from './dialect.ts'
-import {
-  receiveHistoryForm,
-  type ReceivedForm,
-  type ReceiveFormDeps,
-} from './receive-history-form.ts'
-import type { RememberedRecords } from './remembered-records.ts'
+import type { HandlerDeps } from './gateway-ports.ts'
+import { receiveHistoryForm, type ReceivedForm } from './receive-history-form.ts'
 import type { HistoryForm } from './wire/history-form.ts'
 import { encodeRecord, type HistoryRecord, type RecordSubject } from './wire/history-record.ts'
-
-export interface PostHistoryDeps extends ReceiveFormDeps {
-  readonly inbound: InboundPipeline
-  readonly latest: Pick<LatestItem, 'current'>
-  readonly devices: Pick<DeviceRegistry, 'find' | 'isValid'>
-  readonly clock: Pick<Clock, 'now'>
-  readonly records: RememberedRecords
-}
 
 /**
  * Makes the item of a form current, and answers with its record; one that is old is only kept for
  * a while.
  */
-export function postHistory(deps: PostHistoryDeps): Handler<Device> {
+export function postHistory(deps: HandlerDeps): Handler<Device> {
   return async (call) => {
     const received = await receiveHistoryForm(call, deps)
     const { clock, latest, devices } = deps
@@ -56,7 +42,7 @@ function isOld({ state }: HistoryForm, current: Item | undefined, now: number): 
 async function apply(
   received: ReceivedForm,
   call: Call<Device>,
-  { inbound, clock, maxMetadataBytes }: PostHistoryDeps,
+  { inbound, clock, maxMetadataBytes }: HandlerDeps,
 ): Promise<HistoryRecord> {
   const {
     form: { type, hash, hasData, state },
@@ -86,7 +72,7 @@ async function apply(
 async function keep(
   received: ReceivedForm,
   { principal: { id: deviceId, passwordHash } }: Call<Device>,
-  { records, clock, devices }: PostHistoryDeps,
+  { records, clock, devices }: HandlerDeps,
 ): Promise<HistoryRecord> {
   const {
     form: { hash, state },

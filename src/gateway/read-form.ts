@@ -1,14 +1,12 @@
 /**
- * Reads the fields of a form, in whatever way a client has encoded it. Files are handed to whoever
- * wants them, as they come.
+ * Reads the fields of a multipart form. Files are handed to whoever wants them, as they come.
  * @module
  */
 
 import type { IncomingMessage } from 'node:http'
 import type { BodyCall } from '../http/body-inbox.ts'
 import { readField, readMultipart, type Part } from '../http/multipart.ts'
-import { readBytes, streamBody } from '../http/read-body.ts'
-import { readUrlencoded } from '../http/urlencoded.ts'
+import { streamBody } from '../http/read-body.ts'
 import type { FieldPicker } from './wire/field-picker.ts'
 
 /** In bytes. */
@@ -34,19 +32,6 @@ export function isMultipart({ headers }: IncomingMessage): boolean {
 /** Whether a part is the one that is meant to be the file, not just any file. */
 export function isDataPart({ name }: Pick<Part, 'name'>): boolean {
   return name.toLowerCase() === FILE_FIELD
-}
-
-/**
- * Reads an urlencoded body.
- *
- * @throws {HttpError} As `readBytes`; `BAD_BODY`.
- */
-export async function readUrlencodedForm(
-  call: BodyCall,
-  fields: FieldPicker<string>,
-  maxMetadataBytes: number,
-): Promise<void> {
-  readUrlencoded(await readBytes(call, maxMetadataBytes), fields)
 }
 
 /**

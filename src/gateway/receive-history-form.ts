@@ -11,23 +11,15 @@ import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Part } from '../http/multipart.ts'
-import { declaredLength } from '../http/read-body.ts'
+import { declaredLength, readBytes } from '../http/read-body.ts'
+import { readUrlencoded } from '../http/urlencoded.ts'
 import { readStart } from '../lib/read-bytes.ts'
 import type { Device, Login } from '../ports/device-registry.ts'
 import type { ReceivedUpload, StagingArea } from '../ports/staging-area.ts'
-import {
-  isDataPart,
-  isMultipart,
-  readMultipartForm,
-  readUrlencodedForm,
-  type FormLimits,
-} from './read-form.ts'
+import type { HandlerDeps } from './gateway-ports.ts'
+import { isDataPart, isMultipart, readMultipartForm } from './read-form.ts'
 import { FieldPicker } from './wire/field-picker.ts'
 import { decodeHistoryForm, HISTORY_FORM_FIELDS, type HistoryForm } from './wire/history-form.ts'
-
-export interface ReceiveFormDeps extends FormLimits {
-  readonly staging: Pick<StagingArea, 'admit' | 'receive'>
-}
 
 /** Bytes that came with a form. The upload must be ended. */
 export interface ReceivedFile {
@@ -61,11 +53,11 @@ interface FilePart {
  */
 export async function receiveHistoryForm(
   call: Call<Device>,
-  deps: ReceiveFormDeps,
+  deps: HandlerDeps,
 ): Promise<ReceivedForm> {
   const fields = new FieldPicker<string>(HISTORY_FORM_FIELDS)
   if (!isMultipart(call.request)) {
-    await readUrlencodedForm(call, fields, deps.maxMetadataBytes)
+    readUrlencoded(await readBytes(call, deps.maxMetadataBytes), fields)
     return { form: decodeHistoryForm(fields.fields), file: undefined }
   }
 

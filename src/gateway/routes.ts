@@ -5,22 +5,29 @@
 
 import { MAX_FILE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
 import { route, type Route } from '../http/call.ts'
-import { empty } from '../http/reply.ts'
-import type { Device, Dialect } from '../ports/device-registry.ts'
-import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
+import { HttpError } from '../http/http-error.ts'
+import { constantReply } from '../http/reply-headers.ts'
+import { empty, json, text } from '../http/reply.ts'
+import type { Device } from '../ports/device-registry.ts'
+import type { GatewayOptions, GatewayPorts, HandlerDeps } from './gateway-ports.ts'
 import { DOCUMENT_PATHS } from './dialect.ts'
 import { getDocument, putDocument } from './document.ts'
 import { getEvents, type EventStreams } from './event-streams.ts'
-import { fileFolder, getFile, putFile } from './file.ts'
-import { clearHistory, getRecord, getRecordData, getStatistics, patchRecord } from './history.ts'
+import { getFile, putFile } from './file.ts'
+import { getRecord, getRecordData, getStatistics, patchRecord } from './history.ts'
 import { queryHistory } from './history-query.ts'
 import { postHistory } from './post-history.ts'
-import { healthz, root, time, version } from './probes.ts'
 import { RememberedRecords } from './remembered-records.ts'
 
-/** What anybody may ask. */
+/** What anybody may ask: whether the listener is live. Constant cost, and nothing else is told. */
 export function publicRoutes({ isDraining }: GatewayOptions): readonly Route<undefined>[] {
-  return [route('GET', '/healthz', healthz(isDraining ?? (() => false)))]
+  const alive = constantReply({ status: 204 })
+  return [
+    route('GET', '/healthz', () => {
+      if (isDraining?.() === true) throw new HttpError('DRAINING')
+      return alive
+    }),
+  ]
 }
 
 /** What only devices may ask. */
@@ -32,55 +39,43 @@ export function deviceRoutes(
   const { maxFileBytes = MAX_FILE_BYTES, maxMetadataBytes = MAX_METADATA_BYTES } = options
   const records = new RememberedRecords()
   ports.devices.onCredentialGone((deviceId) => records.forget(deviceId))
-  const ok = empty(200)
-  const created = empty(201)
+  const maxBody = maxFileBytes + maxMetadataBytes
+  const deps: HandlerDeps = { ...ports, records, maxBody, maxFileBytes, maxMetadataBytes }
+  const metadata = { maxBody: maxMetadataBytes }
+  const [ok, created, root] = [empty(200), empty(201), text('Server is running.')]
+  const version = json(`clipgate ${options.version}`)
   return [
-    route('GET', '/', root()),
-    route('GET', '/api/time', time(ports.clock)),
-    route('GET', '/api/version', version(options.version)),
-    route('GET', '/version', version(options.version)),
+    route('GET', '/', () => root),
+    route('GET', '/api/time', () => json(new Date(ports.clock.now()).toISOString())),
+    route('GET', '/api/version', () => version),
+    route('GET', '/version', () => version),
     route('GET', '/api/sse/clipboard', getEvents(streams)),
 
-    ...(['sync', 'syncclipboard'] as const).flatMap((dialect) => documentRoutes(dialect)),
+    ...(['sync', 'syncclipboard'] as const).flatMap((dialect) => [
+      route('GET', DOCUMENT_PATHS[dialect], getDocument(deps, dialect)),
+      route('PUT', DOCUMENT_PATHS[dialect], putDocument(deps), metadata),
+    ]),
 
-    route('GET', '/file/{dataName}', getFile(ports)),
-    route('PUT', '/file/{dataName}', putFile({ ...ports, maxFileBytes }), {
-      maxBody: maxFileBytes,
-    }),
-    route('GET', '/file', fileFolder()),
-    route('DELETE', '/file', fileFolder()),
+    route('GET', '/file/{dataName}', getFile(deps)),
+    route('PUT', '/file/{dataName}', putFile(deps), { maxBody: maxFileBytes }),
+    // The folder exists, and deleting it changes nothing.
+    route('GET', '/file', () => ok),
+    route('DELETE', '/file', () => ok),
 
-    ...historyRoutes(),
+    route('POST', '/api/history', postHistory(deps), { maxBody }),
+    route('POST', '/api/history/query', queryHistory(deps), metadata),
+    route('GET', '/api/history/statistics', getStatistics(deps)),
+    // There is nothing to clear.
+    route('DELETE', '/api/history/clear', () => json({ deleted: 0 })),
+    route('GET', '/api/history/{profileId}', getRecord(deps)),
+    route('GET', '/api/history/{profileId}/data', getRecordData(deps)),
+    route('PATCH', '/api/history/{type}/{hash}', patchRecord(deps), metadata),
 
     // Clients in WebDAV mode need a 2xx here, and nothing more.
     ...['/', '/file'].flatMap((path) => [
-      route('PROPFIND', path, () => ok, { maxBody: maxMetadataBytes }),
-      route('MKCOL', path, () => created, { maxBody: maxMetadataBytes }),
+      route('PROPFIND', path, () => ok, metadata),
+      route('MKCOL', path, () => created, metadata),
     ]),
     route('OPTIONS', '/', () => empty(204, ['Allow', 'GET, HEAD, OPTIONS, PROPFIND, MKCOL'])),
   ]
-
-  function historyRoutes(): readonly Route<Device>[] {
-    const maxBody = maxFileBytes + maxMetadataBytes
-    const deps = { ...ports, records, maxBody, maxFileBytes, maxMetadataBytes }
-    const metadata = { maxBody: maxMetadataBytes }
-    return [
-      route('POST', '/api/history', postHistory(deps), { maxBody }),
-      route('POST', '/api/history/query', queryHistory(deps), metadata),
-      route('GET', '/api/history/statistics', getStatistics(deps)),
-      route('DELETE', '/api/history/clear', clearHistory()),
-      route('GET', '/api/history/{profileId}', getRecord(deps)),
-      route('GET', '/api/history/{profileId}/data', getRecordData(deps)),
-      route('PATCH', '/api/history/{type}/{hash}', patchRecord(deps), metadata),
-    ]
-  }
-
-  function documentRoutes(dialect: Dialect): readonly Route<Device>[] {
-    const path = DOCUMENT_PATHS[dialect]
-    const deps = { ...ports, records, maxMetadataBytes }
-    return [
-      route('GET', path, getDocument(deps, dialect)),
-      route('PUT', path, putDocument(deps), { maxBody: maxMetadataBytes }),
-    ]
-  }
 }
