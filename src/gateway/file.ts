@@ -8,7 +8,7 @@ import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { attachment } from '../http/content-disposition.ts'
 import type { Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
-import { declaredLength, streamBody } from '../http/read-body.ts'
+import { declaredLength, StreamedBody } from '../http/read-body.ts'
 import { empty, type Reply } from '../http/reply.ts'
 import { peek } from '../lib/read-bytes.ts'
 import type { Device } from '../ports/device-registry.ts'
@@ -55,7 +55,7 @@ export function putFile({ staging, maxFileBytes }: HandlerDeps): FileHandler {
     const source = { deviceId, passwordHash, declaredSize, dataName }
     await staging.admit(source)
 
-    const body = streamBody(call, maxFileBytes)
+    const body = new StreamedBody(call, maxFileBytes)
     const { head, bytes } = await peek(body, SNIFF_LENGTH)
     const mediaType = classifyMediaType(call.request.headers['content-type'], head, dataName)
     const upload = await staging.receive(source, bytes)

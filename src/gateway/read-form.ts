@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyCall } from '../http/body-inbox.ts'
 import { readField, readMultipart, type Part } from '../http/multipart.ts'
-import { streamBody } from '../http/read-body.ts'
+import { StreamedBody } from '../http/read-body.ts'
 import type { FieldPicker } from './wire/field-picker.ts'
 
 /** In bytes. */
@@ -38,7 +38,7 @@ export function isDataPart({ name }: Pick<Part, 'name'>): boolean {
  * Reads a multipart body.
  *
  * @param takeFile Reads a file, or leaves it. Two files are never there at a time.
- * @throws {HttpError} As `streamBody`, `readMultipart` and `readField`; `OVERLOADED`.
+ * @throws {HttpError} As `StreamedBody`, `readMultipart` and `readField`; `OVERLOADED`.
  */
 export async function readMultipartForm(
   call: BodyCall,
@@ -46,7 +46,7 @@ export async function readMultipartForm(
   { maxBody, maxFileBytes, maxMetadataBytes }: FormLimits,
   takeFile: (part: Part) => Promise<void>,
 ): Promise<void> {
-  const body = streamBody(call, maxBody)
+  const body = new StreamedBody(call, maxBody)
   const parts = readMultipart(body, call.request.headers['content-type'] ?? '', {
     isFile,
     maxFileBytes,

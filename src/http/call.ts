@@ -67,12 +67,6 @@ export interface Route<Principal = unknown> {
   readonly maxBody: number
 }
 
-/** Extras for {@link route}. */
-export interface RouteOptions {
-  /** See `Route.maxBody`. */
-  readonly maxBody?: number
-}
-
 /**
  * Writes one row of an endpoint table; the parameters of the handler are typed after the pattern.
  *
@@ -88,7 +82,7 @@ export function route<Principal, const Pattern extends string>(
   method: string,
   pattern: Pattern,
   handler: Handler<Principal, PathParams<Pattern>>,
-  { maxBody = 0 }: RouteOptions = {},
+  { maxBody = 0 }: Partial<Pick<Route, 'maxBody'>> = {},
 ): Route<Principal> {
   return { method, pattern, handler, maxBody }
 }

@@ -8,47 +8,6 @@
 
 import type { FlatHeaders, Reply } from './reply.ts'
 
-/** Stable name of a failure, sent to the client as `code`. Add names, never change one. */
-export type HttpErrorCode =
-  | 'BAD_REQUEST'
-  | 'BAD_BODY'
-  | 'BAD_NAME'
-  | 'BAD_PATH'
-  | 'STAMP_AHEAD'
-  | 'INCOMPLETE_BODY'
-  | 'PARTIAL_BODY'
-  | 'MULTIPART_BOUNDARY'
-  | 'MULTIPART_MALFORMED'
-  | 'MULTIPART_NESTED'
-  | 'MULTIPART_TRUNCATED'
-  | 'UNAUTHORIZED'
-  | 'FORBIDDEN_ORIGIN'
-  | 'NOT_FOUND'
-  | 'NOTHING_STAGED'
-  | 'METHOD_NOT_ALLOWED'
-  | 'HEADER_TIMEOUT'
-  | 'BODY_TIMEOUT'
-  | 'PRECONDITION_FAILED'
-  | 'BODY_TOO_LARGE'
-  | 'FIELD_TOO_LARGE'
-  | 'FIELDS_TOO_LARGE'
-  | 'FILE_TOO_LARGE'
-  | 'PART_HEADER_TOO_LARGE'
-  | 'PADDING_TOO_LARGE'
-  | 'TOO_MANY_PARTS'
-  | 'TARGET_TOO_LONG'
-  | 'UNSUPPORTED_ENCODING'
-  | 'RANGE_NOT_SATISFIABLE'
-  | 'EXPECTATION_FAILED'
-  | 'TOO_MANY_REQUESTS'
-  | 'HEADERS_TOO_LARGE'
-  | 'INTERNAL'
-  | 'TRANSFER_CODING_UNSUPPORTED'
-  | 'OVERLOADED'
-  | 'DRAINING'
-  | 'VERSION_UNSUPPORTED'
-  | 'NO_SPACE'
-
 interface HttpErrorSpec {
   readonly status: number
   readonly title: string
@@ -56,10 +15,8 @@ interface HttpErrorSpec {
   readonly headers?: FlatHeaders
 }
 
-const RETRY_SOON: FlatHeaders = ['Retry-After', '1']
-
-/** Status and title of each code on the wire. */
-const HTTP_ERRORS: Readonly<Record<HttpErrorCode, HttpErrorSpec>> = {
+/** Status and title of each code on the wire. Codes are added, and none is ever changed. */
+const HTTP_ERRORS = {
   BAD_REQUEST: { status: 400, title: 'The request is malformed' },
   BAD_BODY: { status: 400, title: 'Cannot decode the request body' },
   BAD_NAME: { status: 400, title: 'The name cannot be used' },
@@ -90,15 +47,18 @@ const HTTP_ERRORS: Readonly<Record<HttpErrorCode, HttpErrorSpec>> = {
   UNSUPPORTED_ENCODING: { status: 415, title: 'Encoded request bodies are not accepted' },
   RANGE_NOT_SATISFIABLE: { status: 416, title: 'The range lies outside the resource' },
   EXPECTATION_FAILED: { status: 417, title: 'The expectation cannot be met' },
-  TOO_MANY_REQUESTS: { status: 429, title: 'Too many requests', headers: RETRY_SOON },
+  TOO_MANY_REQUESTS: { status: 429, title: 'Too many requests', headers: ['Retry-After', '1'] },
   HEADERS_TOO_LARGE: { status: 431, title: 'The request header exceeds the limit' },
   INTERNAL: { status: 500, title: 'Unexpected failure' },
   TRANSFER_CODING_UNSUPPORTED: { status: 501, title: 'The transfer coding is not supported' },
-  OVERLOADED: { status: 503, title: 'The server is busy', headers: RETRY_SOON },
-  DRAINING: { status: 503, title: 'The server is shutting down', headers: RETRY_SOON },
+  OVERLOADED: { status: 503, title: 'The server is busy', headers: ['Retry-After', '1'] },
+  DRAINING: { status: 503, title: 'The server is shutting down', headers: ['Retry-After', '1'] },
   VERSION_UNSUPPORTED: { status: 505, title: 'The HTTP version is not supported' },
   NO_SPACE: { status: 507, title: 'Not enough free space' },
-}
+} as const
+
+/** Stable name of a failure, sent to the client as `code`. */
+export type HttpErrorCode = keyof typeof HTTP_ERRORS
 
 /** Extras for {@link HttpError}; all of them optional. */
 export interface HttpErrorOptions {
@@ -127,7 +87,7 @@ export class HttpError extends Error {
   readonly headers: FlatHeaders
 
   constructor(code: HttpErrorCode, options: HttpErrorOptions = {}) {
-    const { status, title, headers: always = [] } = HTTP_ERRORS[code]
+    const { status, title, headers: always = [] }: HttpErrorSpec = HTTP_ERRORS[code]
     const { detail, headers = [], cause } = options
     super(detail === undefined ? title : `${title}: ${detail}`, { cause })
     this.code = code

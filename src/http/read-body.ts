@@ -41,8 +41,9 @@ export function declaredLength(request: IncomingMessage): number | undefined {
  *   `INCOMPLETE_BODY` when the client left, `OVERLOADED` when all bodies together are too much.
  */
 export async function readBytes(call: BodyCall, limit: number): Promise<Uint8Array> {
-  refuseDeclared(call.request, limit)
   const length = declaredLength(call.request)
+  // Only a fast path: the length may be absent, or a lie.
+  if ((length ?? 0) > limit) throw tooLarge(limit)
   if (length !== undefined) call.holdBytes(length, length)
   const hold = (count: number): void => {
     if (length === undefined) call.holdBytes(count, limit)
@@ -96,17 +97,12 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * Reads the body as it comes, at the pace of the consumer, who may leave early. The declared length
- * was judged by the limit of the route.
+ * A body that is read as it comes, at the pace of the consumer, who may leave early. To be iterated
+ * once. The declared length was judged by the limit of the route.
  *
- * @throws {HttpError} `BODY_TOO_LARGE` as soon as the bytes pass the limit, `BODY_TIMEOUT`,
- *   `INCOMPLETE_BODY` when the client left.
+ * While iterating, `BODY_TOO_LARGE` is thrown as soon as the bytes pass the limit, `BODY_TIMEOUT`,
+ * and `INCOMPLETE_BODY` when the client left.
  */
-export function streamBody(call: BodyCall, limit: number): StreamedBody {
-  return new StreamedBody(call, limit)
-}
-
-/** A body that is read as it comes. To be iterated once. */
 export class StreamedBody implements AsyncIterable<Uint8Array> {
   readonly #call: BodyCall
   readonly #limit: number
@@ -158,15 +154,10 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
 /**
  * Reads a body that nobody wants, so that the connection can be kept.
  *
- * @throws {HttpError} As {@link streamBody}.
+ * @throws {HttpError} As {@link StreamedBody}.
  */
 export async function skipBody(call: BodyCall, limit: number): Promise<void> {
-  for await (const _ of streamBody(call, limit)) continue
-}
-
-/** A declared length is only a fast path: it may be absent, or a lie. */
-function refuseDeclared(request: IncomingMessage, limit: number): void {
-  if ((declaredLength(request) ?? 0) > limit) throw tooLarge(limit)
+  for await (const _ of new StreamedBody(call, limit)) continue
 }
 
 async function collect(inbox: BodyInbox, hold: (count: number) => void): Promise<Uint8Array> {

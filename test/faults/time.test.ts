@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { route, type Call } from '../../src/http/call.ts'
-import { BODY_IDLE_MS, readBytes, streamBody } from '../../src/http/read-body.ts'
+import { BODY_IDLE_MS, readBytes, StreamedBody } from '../../src/http/read-body.ts'
 import { text } from '../../src/http/reply.ts'
 import {
   startDaemonProcess,
@@ -121,7 +121,8 @@ describe('a daemon that is stopped and goes on, as on a machine that sleeps', ()
       routes: [
         take('/stream', async (call) => {
           let body = ''
-          for await (const chunk of streamBody(call, 100)) body += Buffer.from(chunk).toString()
+          for await (const chunk of new StreamedBody(call, 100))
+            body += Buffer.from(chunk).toString()
           return body
         }),
         take('/bytes', async (call) => Buffer.from(await readBytes(call, 100)).toString()),

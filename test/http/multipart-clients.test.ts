@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { route } from '../../src/http/call.ts'
 import { parseBoundary } from '../../src/http/multipart-boundary.ts'
 import { readMultipart } from '../../src/http/multipart.ts'
-import { streamBody } from '../../src/http/read-body.ts'
+import { StreamedBody } from '../../src/http/read-body.ts'
 import { json } from '../../src/http/reply.ts'
 import { serveKernel } from '../support/http-kernel.ts'
 import { needs } from '../support/requirements.ts'
@@ -236,7 +236,7 @@ async function serve(t: TestContext): Promise<string> {
         'POST',
         '/form',
         async (call) => {
-          const body = streamBody(call, 2 ** 30)
+          const body = new StreamedBody(call, 2 ** 30)
           const parts: unknown[] = []
           const type = call.request.headers['content-type'] ?? ''
           for await (const { name, fileName, bytes } of readMultipart(body, type, limits)) {

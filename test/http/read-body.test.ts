@@ -8,7 +8,7 @@ import {
   declaredLength,
   readBytes,
   readJson,
-  streamBody,
+  StreamedBody,
 } from '../../src/http/read-body.ts'
 import { empty, json, text } from '../../src/http/reply.ts'
 import { defer } from '../support/defer.ts'
@@ -42,7 +42,7 @@ async function serve(t: TestContext, options: KernelOptions = {}) {
     const body = await readBytes(call, LIMIT)
     return Buffer.from(body).toString('latin1')
   }
-  const stream = (call: Call<Owner>): Promise<string> => collect(streamBody(call, LIMIT))
+  const stream = (call: Call<Owner>): Promise<string> => collect(new StreamedBody(call, LIMIT))
   const kernel = await serveKernel(t, {
     ...options,
     routes: [
@@ -303,7 +303,7 @@ describe('time', () => {
     const body = 'a'.repeat(500)
     const slowly = route('POST', '/slowly', async (call) => {
       let size = 0
-      for await (const chunk of streamBody(call, LIMIT)) {
+      for await (const chunk of new StreamedBody(call, LIMIT)) {
         size += chunk.length
         begun.resolve()
         await goOn.promise
@@ -331,7 +331,7 @@ describe('a consumer', () => {
       clock,
       routes: [
         route('POST', '/peek', async (call) => {
-          for await (const chunk of streamBody(call, LIMIT)) {
+          for await (const chunk of new StreamedBody(call, LIMIT)) {
             return text(String(chunk.length))
           }
           return empty(200)
@@ -355,7 +355,7 @@ describe('a consumer', () => {
           '/slowly',
           async (call) => {
             let received = 0
-            for await (const chunk of streamBody(call, size)) {
+            for await (const chunk of new StreamedBody(call, size)) {
               received += chunk.length
               await new Promise((resolve) => setImmediate(resolve))
               peak = Math.max(peak, call.request.readableLength)
@@ -398,7 +398,7 @@ describe('a consumer', () => {
           await new Promise((resolve) => call.signal.addEventListener('abort', resolve))
           const note = (error: unknown): unknown => codes.push(codeOf(error))
           await readBytes(call, LIMIT).catch(note)
-          await collect(streamBody(call, LIMIT)).catch(note)
+          await collect(new StreamedBody(call, LIMIT)).catch(note)
           done()
           return empty(200)
         }),

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { DownloadBlocks } from '../../src/http/download-blocks.ts'
-import { pumpBlob } from '../../src/http/pump-blob.ts'
+import { DownloadBlocks, pumpBlob } from '../../src/http/download-blocks.ts'
 
 const KIB = 1024
 
