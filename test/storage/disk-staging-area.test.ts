@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFile, rename, symlink, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import type { StagedUpload } from '../../src/ports/staging-area.ts'
+import type { StorageLimits } from '../../src/storage/open-storage.ts'
 import { readBoot } from '../../src/storage/process-identity.ts'
 import { STAGING_RECORD } from '../../src/storage/staging-records.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
@@ -44,6 +45,28 @@ async function recordOf({ folder, stagingFiles }: OpenedStorage): Promise<string
   return join(folder, 'staging', name)
 }
 
+interface Paths {
+  readonly record: string
+  readonly blob: string
+}
+
+/** Bytes behind which nothing comes. */
+async function* stuckBehind(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
+  await new Promise(() => {})
+}
+
+/** Pairs a device, which stages `hello` as `a`. @returns Its id. */
+async function pairAndStage(
+  devices: MemoryDeviceRegistry,
+  { staging }: OpenedStorage,
+): Promise<string> {
+  const { device } = await devices.add({ kind: 'phone' })
+  const source = header('a', { deviceId: device.id, passwordHash: device.passwordHash })
+  await stageUpload(staging, source, streamOf('hello'))
+  return device.id
+}
+
 describe('what waits in the staging area', () => {
   it('is told whenever it is something else', async (t) => {
     const storage = await openTestStorage(t)
@@ -72,11 +95,8 @@ async function settle(storage: OpenedStorage, uploads: number): Promise<void> {
 describe('what is staged on disk', () => {
   it('survives a restart', async (t) => {
     const storage = await openTestStorage(t)
-    await stageUpload(
-      storage.staging,
-      header('写真.png', { mediaType: 'image/png' }),
-      streamOf('hello'),
-    )
+    const photo = header('写真.png', { mediaType: 'image/png' })
+    await stageUpload(storage.staging, photo, streamOf('hello'))
     await stage(storage, 'b.txt', '')
     const again = await storage.restart()
     assert.deepEqual(again.staging.stats(), { uploads: 2, bytes: 5 })
@@ -149,16 +169,15 @@ describe('what is staged on disk', () => {
 
     it('with one timer, and with none while nothing is staged', async (t) => {
       const storage = await openTestStorage(t)
-      assert.equal(storage.clock.pending, 0)
-      await stage(storage, 'a.txt', 'hello')
-      await stage(storage, 'b.txt', 'hello')
-      assert.equal(storage.clock.pending, 1)
+      const pending = [storage.clock.pending]
+      for (const name of ['a.txt', 'b.txt']) await stage(storage, name, 'hello')
+      pending.push(storage.clock.pending)
       storage.clock.advance(HOUR)
-      assert.equal(storage.clock.pending, 0)
+      pending.push(storage.clock.pending)
       await settle(storage, 0)
       await stage(storage, 'c.txt', 'hello')
       await storage.close()
-      assert.equal(storage.clock.pending, 0)
+      assert.deepEqual([...pending, storage.clock.pending], [0, 1, 0, 0])
     })
 
     it('not while somebody has it in hand', async (t) => {
@@ -211,64 +230,78 @@ describe('what is staged on disk', () => {
   })
 
   describe('has its limits', () => {
+    const limits = { stagingQuotaBytes: 10 }
+    const UNNAMED = { deviceId: 'did_a', declaredSize: undefined }
+    const NO_SPACE = { code: 'NO_SPACE' }
+
+    /** Stages uploads one after the other, and looks which wait then; each is `device/name=text`. */
+    async function leaves(
+      t: TestContext,
+      limits: Partial<StorageLimits>,
+      staged: readonly string[],
+      waiting: readonly string[],
+    ): Promise<void> {
+      const storage = await openTestStorage(t, { limits })
+      for (const upload of staged) {
+        const [device, name = '', text = ''] = upload.split(/[/=]/)
+        await stage(storage, name, text, device)
+      }
+      for (const upload of waiting) {
+        const [device, name = '', text] = upload.split(/[/=]/)
+        assert.equal(await find(storage, name, device), text, upload)
+      }
+      assert.equal((await storage.blobFiles()).length, waiting.length)
+    }
+
     it('of names: one more drops the oldest of that device', async (t) => {
-      const storage = await openTestStorage(t, { limits: { maxStagedPerDevice: 2 } })
-      await stage(storage, 'x.txt', 'other', 'did_b')
-      for (const name of ['a.txt', 'b.txt', 'a.txt', 'c.txt']) await stage(storage, name, name)
-      assert.equal(await find(storage, 'b.txt'), undefined)
-      assert.equal(await find(storage, 'a.txt'), 'a.txt')
-      assert.equal(await find(storage, 'c.txt'), 'c.txt')
-      assert.equal(await find(storage, 'x.txt', 'did_b'), 'other')
-      assert.equal((await storage.blobFiles()).length, 3)
+      const staged = ['b/x=1', 'a/a=1', 'a/b=1', 'a/a=2', 'a/c=1']
+      await leaves(t, { maxStagedPerDevice: 2 }, staged, ['b/x=1', 'a/a=2', 'a/c=1'])
     })
 
     it('of names: sixteen, unless said otherwise', async (t) => {
-      const storage = await openTestStorage(t)
-      for (let i = 0; i < 17; i++) await stage(storage, `${i}.txt`, 'x')
-      assert.equal(await find(storage, '0.txt'), undefined)
-      assert.equal(await find(storage, '1.txt'), 'x')
-      assert.equal(storage.staging.stats().uploads, 16)
+      const staged = Array.from({ length: 17 }, (_, index) => `a/${index}=1`)
+      await leaves(t, {}, staged, staged.slice(1))
     })
 
-    const limits = { stagingQuotaBytes: 10 }
-
     it('of bytes: the oldest of that device go first', async (t) => {
-      const storage = await openTestStorage(t, { limits })
-      await stage(storage, 'a.txt', 'aaaa')
-      await stage(storage, 'b.txt', 'bbbb')
-      await stage(storage, 'c.txt', 'cccc')
-      assert.equal(await find(storage, 'a.txt'), undefined)
-      assert.equal(await find(storage, 'b.txt'), 'bbbb')
-      assert.equal(await find(storage, 'c.txt'), 'cccc')
+      await leaves(t, limits, ['a/a=1111', 'a/b=1111', 'a/c=1111'], ['a/b=1111', 'a/c=1111'])
+    })
+
+    it('of bytes: who has more gives way to who would have less, its oldest upload first', async (t) => {
+      const staged = ['a/a=111', 'a/b=111', 'a/c=111', 'b/d=1111']
+      await leaves(t, limits, staged, staged.slice(1))
+    })
+
+    it('of bytes: an own upload goes when nobody has more', async (t) => {
+      await leaves(t, limits, ['a/a=11111', 'b/b=111', 'b/c=1111'], ['a/a=11111', 'b/c=1111'])
     })
 
     it('of bytes: the upload of the same name goes last', async (t) => {
       const storage = await openTestStorage(t, { limits })
-      await stage(storage, 'a.txt', 'aaaa')
-      await stage(storage, 'b.txt', 'bbbb')
-      const refused = stageUpload(
-        storage.staging,
-        header('a.txt', { declaredSize: 5 }),
-        streamOf('a'),
-      )
-      await assert.rejects(refused, { code: 'UPLOAD_INCOMPLETE' })
-      assert.equal(await find(storage, 'a.txt'), 'aaaa')
-      await stage(storage, 'a.txt', 'aaaaaaaaa')
-      assert.equal(await find(storage, 'a.txt'), 'aaaaaaaaa')
+      await stage(storage, 'a', 'aaaa')
+      await stage(storage, 'b', 'bbbb')
+      const short = stageUpload(storage.staging, header('a', { declaredSize: 5 }), streamOf('a'))
+      await assert.rejects(short, { code: 'UPLOAD_INCOMPLETE' })
+      assert.equal(await find(storage, 'a'), 'aaaa')
+      await stage(storage, 'a', 'aaaaaaaaa')
+      assert.equal(await find(storage, 'a'), 'aaaaaaaaa')
       assert.deepEqual(storage.staging.stats(), { uploads: 1, bytes: 9 })
     })
 
-    it('of bytes: nobody pays for another device, or for nothing', async (t) => {
-      const storage = await openTestStorage(t, { limits })
-      await stage(storage, 'a.txt', 'aaaa')
-      await stage(storage, 'b.txt', 'bbbb', 'did_b')
-      const device = { deviceId: 'did_a', declaredSize: 7 }
-      await assert.rejects(storage.staging.admit(device), { code: 'NO_SPACE' })
-      await assert.rejects(stage(storage, 'c.txt', 'ccccccc'), { code: 'NO_SPACE' })
-      assert.equal(await find(storage, 'a.txt'), 'aaaa')
-      assert.equal(await find(storage, 'b.txt', 'did_b'), 'bbbb')
-      assert.equal((await storage.blobFiles()).length, 2)
-      await storage.staging.admit({ ...device, declaredSize: 6 })
+    it('of bytes: nobody pays for another device, or for nothing, also after a restart', async (t) => {
+      const first = await openTestStorage(t, { limits })
+      await stage(first, 'a', 'aaaa')
+      await stage(first, 'b', 'bbbb', 'did_b')
+      for (const storage of [first, await first.restart()]) {
+        const device = { deviceId: 'did_a', declaredSize: 7 }
+        await assert.rejects(storage.staging.admit(device), NO_SPACE)
+        await assert.rejects(storage.staging.admit({ ...device, deviceId: 'did_c' }), NO_SPACE)
+        await assert.rejects(stage(storage, 'c', 'ccccccc'), NO_SPACE)
+        assert.equal(await find(storage, 'a'), 'aaaa')
+        assert.equal(await find(storage, 'b', 'did_b'), 'bbbb')
+        assert.equal((await storage.blobFiles()).length, 2)
+        await storage.staging.admit({ ...device, declaredSize: 6 })
+      }
     })
 
     it('of bytes: those of uploads under way count, and those that were taken', async (t) => {
@@ -279,35 +312,33 @@ describe('what is staged on disk', () => {
         begun.resolve()
         await end.promise
       }
-      const declared = header('a.txt', { declaredSize: 4 })
+      const declared = header('a', { declaredSize: 4 })
       const underWay = stageUpload(storage.staging, declared, slow())
       await begun.promise
-      await assert.rejects(stage(storage, 'b.txt', 'bbbbbbb'), { code: 'NO_SPACE' })
+      await assert.rejects(stage(storage, 'b', 'bbbbbbb'), NO_SPACE)
       end.resolve()
       await underWay
-      const taken = storage.staging.take('did_a', 'a.txt')
-      await assert.rejects(stage(storage, 'b.txt', 'bbbbbbb'), { code: 'NO_SPACE' })
+      const taken = storage.staging.take('did_a', 'a')
+      await assert.rejects(stage(storage, 'b', 'bbbbbbb'), NO_SPACE)
       await taken?.discard()
-      await stage(storage, 'b.txt', 'bbbbbbb')
+      await stage(storage, 'b', 'bbbbbbb')
     })
 
     it('of bytes: those that have no name yet count until they are ended', async (t) => {
       const storage = await openTestStorage(t, { limits })
       const { staging } = storage
-      const source = { deviceId: 'did_a', declaredSize: undefined }
       for (const end of ['release', 'discard'] as const) {
-        const received = await staging.receive(source, streamOf('aaaa'))
+        const received = await staging.receive(UNNAMED, streamOf('aaaa'))
         assert.deepEqual(staging.stats(), { uploads: 0, bytes: 0 })
-        await assert.rejects(stage(storage, 'b.txt', 'bbbbbbb'), { code: 'NO_SPACE' })
+        await assert.rejects(stage(storage, 'b', 'bbbbbbb'), NO_SPACE)
         await received[end]()
       }
-      await stage(storage, 'b.txt', 'bbbbbb')
-      const received = await staging.receive(source, streamOf('aaaa'))
-      await received.stage({ dataName: 'a.txt', mediaType: 'text/plain' })
+      await stage(storage, 'b', 'bbbbbb')
+      const received = await staging.receive(UNNAMED, streamOf('aaaa'))
+      await received.stage({ dataName: 'a', mediaType: 'text/plain' })
       assert.deepEqual(staging.stats(), { uploads: 2, bytes: 10 })
-      await staging.take('did_a', 'a.txt')?.discard()
-      await staging.take('did_a', 'b.txt')?.discard()
-      await stage(storage, 'c.txt', 'cccccccccc')
+      for (const name of ['a', 'b']) await staging.take('did_a', name)?.discard()
+      await stage(storage, 'c', 'cccccccccc')
     })
 
     it('of bytes: what was announced and does not come takes nothing from others', async (t) => {
@@ -317,127 +348,79 @@ describe('what is staged on disk', () => {
         yield Buffer.from('a')
         await promise
       }
-      const underWay = ['a.bin', 'b.bin'].map((name) => {
+      const underWay = ['a', 'b'].map((name) => {
         return stageUpload(storage.staging, header(name, { declaredSize: 60 * MIB }), idle())
       })
       while ((await storage.blobFiles()).length < 2) continue
       const other = { deviceId: 'did_b', declaredSize: 60 * MIB }
       await storage.staging.admit(other)
-      await stageUpload(storage.staging, header('c.bin', other), streamOf(Buffer.alloc(60 * MIB)))
+      await stageUpload(storage.staging, header('c', other), streamOf(Buffer.alloc(60 * MIB)))
       const cutOff = underWay.map((upload) => assert.rejects(upload, { code: 'UPLOAD_INCOMPLETE' }))
       resolve()
       await Promise.all(cutOff)
-      await assert.rejects(storage.staging.admit({ ...other, declaredSize: 65 * MIB }), {
-        code: 'NO_SPACE',
-      })
-    })
-
-    it('of bytes: who has more gives way to who would have less, its oldest upload first', async (t) => {
-      const storage = await openTestStorage(t, { limits })
-      await stage(storage, 'a.txt', 'aaa')
-      await stage(storage, 'b.txt', 'bbb')
-      await stage(storage, 'c.txt', 'ccc')
-      await storage.staging.admit({ deviceId: 'did_b', declaredSize: 4 })
-      await stage(storage, 'd.txt', 'dddd', 'did_b')
-      assert.equal(await find(storage, 'a.txt'), undefined)
-      assert.equal(await find(storage, 'b.txt'), 'bbb')
-      assert.equal(await find(storage, 'd.txt', 'did_b'), 'dddd')
-      // Neither has more than it would have then.
-      const more = { deviceId: 'did_c', declaredSize: 7 }
-      await assert.rejects(storage.staging.admit(more), { code: 'NO_SPACE' })
-      assert.deepEqual(storage.staging.stats(), { uploads: 3, bytes: 10 })
+      const tooLarge = { ...other, declaredSize: 65 * MIB }
+      await assert.rejects(storage.staging.admit(tooLarge), NO_SPACE)
     })
 
     it('of bytes: an upload that stands still gives way as well, and leaves nothing', async (t) => {
       const storage = await openTestStorage(t, { limits })
-      async function* still(): AsyncGenerator<Uint8Array> {
-        yield Buffer.from('aaaaaaaa')
-        await new Promise(() => {})
-      }
-      const refused = assert.rejects(stageUpload(storage.staging, header('a.txt'), still()), {
-        code: 'NO_SPACE',
-      })
+      const upload = stageUpload(storage.staging, header('a'), stuckBehind('aaaaaaaa'))
+      const refused = assert.rejects(upload, NO_SPACE)
       while ((await storage.blobFiles()).length === 0) continue
-      await stage(storage, 'b.txt', 'bbbb', 'did_b')
+      await stage(storage, 'b', 'bbbb', 'did_b')
       await refused
       assert.equal((await storage.blobFiles()).length, 1)
-      await stage(storage, 'c.txt', 'cccccc')
+      await stage(storage, 'c', 'cccccc')
     })
 
-    it('of bytes: an upload that is whole and has no name gives way, and fails then', async (t) => {
-      for (const step of ['keep', 'stage', 'discard'] as const) {
+    for (const step of ['keep', 'stage', 'discard'] as const) {
+      it(`of bytes: a whole upload without a name gives way, and fails to ${step} then`, async (t) => {
         const storage = await openTestStorage(t, { limits })
-        const source = { deviceId: 'did_a', declaredSize: undefined }
-        const received = await storage.staging.receive(source, streamOf('aaaaaaaa'))
+        const received = await storage.staging.receive(UNNAMED, streamOf('aaaaaaaa'))
         await storage.staging.admit({ deviceId: 'did_b', declaredSize: 4 })
-        await stage(storage, 'b.txt', 'bbbb', 'did_b')
+        await stage(storage, 'b', 'bbbb', 'did_b')
         assert.equal((await storage.blobFiles()).length, 1)
-        if (step === 'keep') assert.throws(() => received.keep(), { code: 'NO_SPACE' })
+        if (step === 'keep') assert.throws(() => received.keep(), NO_SPACE)
         if (step === 'stage') {
-          const staged = received.stage({ dataName: 'a.txt', mediaType: 'text/plain' })
-          await assert.rejects(staged, { code: 'NO_SPACE' })
+          const staged = received.stage({ dataName: 'a', mediaType: 'text/plain' })
+          await assert.rejects(staged, NO_SPACE)
         } else {
           await received.discard()
         }
         assert.deepEqual(storage.staging.stats(), { uploads: 1, bytes: 4 })
-        await stage(storage, 'c.txt', 'cccccc')
-        assert.equal(await find(storage, 'b.txt', 'did_b'), 'bbbb')
-      }
-    })
+        await stage(storage, 'c', 'cccccc')
+        assert.equal(await find(storage, 'b', 'did_b'), 'bbbb')
+      })
+    }
 
     it('of bytes: an upload that is on its way to become the item gives way to nobody', async (t) => {
       const storage = await openTestStorage(t, { limits })
-      const source = { deviceId: 'did_a', declaredSize: undefined }
-      const received = await storage.staging.receive(source, streamOf('aaaaaaaa'))
+      const received = await storage.staging.receive(UNNAMED, streamOf('aaaaaaaa'))
       received.keep()
-      await assert.rejects(stage(storage, 'b.txt', 'bbbb', 'did_b'), { code: 'NO_SPACE' })
+      await assert.rejects(stage(storage, 'b', 'bbbb', 'did_b'), NO_SPACE)
       assert.equal(await readText(received.blob), 'aaaaaaaa')
-      received.release()
-      await stage(storage, 'b.txt', 'bbbb', 'did_b')
+      await received.release()
+      await stage(storage, 'b', 'bbbb', 'did_b')
     })
 
     it('of bytes: who has more gives way before an upload of the one who asks does', async (t) => {
       const storage = await openTestStorage(t, { limits })
-      async function* still(): AsyncGenerator<Uint8Array> {
-        yield Buffer.from('aaa')
-        await new Promise(() => {})
-      }
-      const names = ['a.txt', 'b.txt']
-      const uploads = names.map((name) =>
-        stageUpload(storage.staging, header(name, { declaredSize: 3 }), still()),
-      )
-      const refused = assert.rejects(Promise.race(uploads), { code: 'NO_SPACE' })
+      const uploads = ['a', 'b'].map((name) => {
+        return stageUpload(storage.staging, header(name, { declaredSize: 3 }), stuckBehind('aaa'))
+      })
+      const refused = assert.rejects(Promise.race(uploads), NO_SPACE)
       while ((await storage.blobFiles()).length < 2) continue
-      await stage(storage, 'b.txt', 'b', 'did_b')
-      await stage(storage, 'c.txt', 'cccc', 'did_b')
+      await stage(storage, 'b', 'b', 'did_b')
+      await stage(storage, 'c', 'cccc', 'did_b')
       await refused
-      assert.equal(await find(storage, 'b.txt', 'did_b'), 'b')
-      assert.equal(await find(storage, 'c.txt', 'did_b'), 'cccc')
-    })
-
-    it('of bytes: an own upload goes when nobody has more', async (t) => {
-      const storage = await openTestStorage(t, { limits })
-      await stage(storage, 'a.txt', 'aaaaa')
-      await stage(storage, 'b.txt', 'bbb', 'did_b')
-      await stage(storage, 'c.txt', 'cccc', 'did_b')
-      assert.equal(await find(storage, 'a.txt'), 'aaaaa')
-      assert.equal(await find(storage, 'b.txt', 'did_b'), undefined)
-      assert.equal(await find(storage, 'c.txt', 'did_b'), 'cccc')
-    })
-
-    it('of bytes: counted again after a restart', async (t) => {
-      const storage = await openTestStorage(t, { limits })
-      await stage(storage, 'b.txt', 'bbbb', 'did_b')
-      const again = await storage.restart()
-      await assert.rejects(stage(again, 'a.txt', 'aaaaaaa'), { code: 'NO_SPACE' })
+      assert.equal(await find(storage, 'b', 'did_b'), 'b')
+      assert.equal(await find(storage, 'c', 'did_b'), 'cccc')
     })
 
     it('of the disk', async (t) => {
       const storage = await openTestStorage(t, { limits: { minFreeBytes: 2 ** 60 } })
-      const device = { deviceId: 'did_a', declaredSize: undefined }
-      await assert.rejects(storage.staging.admit(device), { code: 'NO_SPACE' })
-      const upload = stageUpload(storage.staging, header('a.txt'), streamOf('hello'))
-      await assert.rejects(upload, { code: 'NO_SPACE' })
+      await assert.rejects(storage.staging.admit(UNNAMED), NO_SPACE)
+      await assert.rejects(stage(storage, 'a', 'hello'), NO_SPACE)
       assert.deepEqual(await storage.blobFiles(), [])
       assert.equal((await storage.freeBytes()) > 0, true)
     })
@@ -448,15 +431,15 @@ describe('what is staged on disk', () => {
       torn: (text: string) => text.slice(0, 20),
       'of a later version': (text: string) => text.replace('"version":1', '"version":2'),
       'not JSON': () => 'hello',
-      'named like a path': (text: string) => text.replace('a.txt', '../a'),
+      'named like a path': (text: string) => text.replace('"a"', '"../a"'),
     })) {
       it(`a record that is ${what} is named, and left alone with its bytes`, async (t) => {
         const storage = await openTestStorage(t)
-        await stage(storage, 'a.txt', 'hello')
+        await stage(storage, 'a', 'hello')
         const [record, blob] = [await recordOf(storage), await pathOfBlob(storage)]
         const spoilt = spoil(await readFile(record, 'utf8'))
         const again = await storage.restart(() => writeFile(record, spoilt))
-        assert.equal(await find(again, 'a.txt'), undefined)
+        assert.equal(await find(again, 'a'), undefined)
         assert.equal(await readFile(record, 'utf8'), spoilt)
         assert.equal(await readFile(blob, 'utf8'), 'hello')
         assert.equal(again.logger.text.includes(record), true)
@@ -464,91 +447,22 @@ describe('what is staged on disk', () => {
       })
     }
 
-    for (const change of ['revoke', 'rotate'] as const) {
-      it(`what a device staged is swept when ${change} came just before a crash`, async (t) => {
-        const devices = new MemoryDeviceRegistry()
-        const [gone, kept] = [
-          await devices.add({ kind: 'phone' }),
-          await devices.add({ kind: 'phone' }),
-        ]
-        const storage = await openTestStorage(t, { devices })
-        for (const {
-          device: { id: deviceId, passwordHash },
-        } of [gone, kept]) {
-          const source = header('a.txt', { deviceId, passwordHash })
-          await stageUpload(storage.staging, source, streamOf(deviceId))
-        }
-        const again = await storage.restart(
-          async () => void (await devices[change](gone.device.id)),
-        )
-        assert.equal(await find(again, 'a.txt', gone.device.id), undefined)
-        assert.equal(await find(again, 'a.txt', kept.device.id), kept.device.id)
-        assert.equal((await again.stagingFiles()).length, 1)
-        assert.equal((await again.blobFiles()).length, 1)
-      })
-    }
-
-    it('a record of an earlier version, which names no credential, still counts', async (t) => {
-      const devices = new MemoryDeviceRegistry()
-      const {
-        device: { id: deviceId, passwordHash },
-      } = await devices.add({ kind: 'phone' })
-      const storage = await openTestStorage(t, { devices })
-      const source = header('a.txt', { deviceId, passwordHash })
-      await stageUpload(storage.staging, source, streamOf('hello'))
-      const path = await recordOf(storage)
-      const text = (await readFile(path, 'utf8')).replace(/"credential":"[0-9a-f]+",/, '')
-      const again = await storage.restart(() => writeFile(path, text))
-      assert.equal(await find(again, 'a.txt', deviceId), 'hello')
-    })
-
-    it('nobody stages who was shut out before', async (t) => {
-      const devices = new MemoryDeviceRegistry()
-      const {
-        device: { id: deviceId, passwordHash },
-      } = await devices.add({ kind: 'phone' })
-      const { staging, blobFiles } = await openTestStorage(t, { devices })
-      await devices.rotate(deviceId)
-      const upload = stageUpload(
-        staging,
-        header('a.txt', { deviceId, passwordHash }),
-        streamOf('hello'),
-      )
-      await assert.rejects(upload, { code: 'CREDENTIAL_GONE' })
-      assert.deepEqual(await blobFiles(), [])
-    })
-
-    it('a record that a power cut left empty is swept with its bytes', async (t) => {
-      const storage = await openTestStorage(t)
-      await stage(storage, 'a.txt', 'hello')
-      const record = await recordOf(storage)
-      const again = await storage.restart(() => truncate(record))
-      assert.deepEqual([await again.stagingFiles(), await again.blobFiles()], [[], []])
-      assert.deepEqual(again.logger.lines, [])
-    })
-
-    it('bytes that a power cut cut short are swept with their record', async (t) => {
-      for (const spoil of [(blob: string) => truncate(blob, 2), unlink]) {
-        const storage = await openTestStorage(t)
-        await stage(storage, 'a.txt', 'hello')
-        const blob = await pathOfBlob(storage)
-        const again = await storage.restart(() => spoil(blob))
-        assert.equal(await find(again, 'a.txt'), undefined)
-        assert.deepEqual([await again.stagingFiles(), await again.blobFiles()], [[], []])
-      }
-    })
-
+    const SECTOR = 512
     for (const [what, spoil] of Object.entries({
-      zeros: (text: string) => '\0'.repeat(text.length),
-      'the first sectors of it': (text: string) =>
-        `${text.trimEnd()}${' '.repeat(512)}`.slice(0, 512),
+      'an empty record': ({ record }: Paths) => truncate(record),
+      'a record of zeros': ({ record }: Paths) => writeFile(record, '\0'.repeat(300)),
+      'the first sectors of a record': async ({ record }: Paths) => {
+        const text = (await readFile(record, 'utf8')).trimEnd()
+        await writeFile(record, text.padEnd(SECTOR).slice(0, SECTOR))
+      },
+      'some of the bytes': ({ blob }: Paths) => truncate(blob, 2),
+      'no bytes': ({ blob }: Paths) => unlink(blob),
     })) {
-      it(`a record of which a power cut left ${what} is swept with its bytes`, async (t) => {
+      it(`an upload of which a power cut left ${what} is swept`, async (t) => {
         const storage = await openTestStorage(t)
-        await stage(storage, 'a.txt', 'hello')
-        const record = await recordOf(storage)
-        const spoilt = spoil(await readFile(record, 'utf8'))
-        const again = await storage.restart(() => writeFile(record, spoilt))
+        await stage(storage, 'a', 'hello')
+        const paths = { record: await recordOf(storage), blob: await pathOfBlob(storage) }
+        const again = await storage.restart(() => spoil(paths))
         assert.deepEqual([await again.stagingFiles(), await again.blobFiles()], [[], []])
         assert.deepEqual(again.logger.lines, [])
       })
@@ -561,7 +475,7 @@ describe('what is staged on disk', () => {
         [true, true, 1],
       ] as const) {
         const storage = await openTestStorage(t)
-        await stage(storage, 'a.txt', 'hello')
+        await stage(storage, 'a', 'hello')
         const [record, blob] = [await recordOf(storage), await pathOfBlob(storage)]
         const again = await storage.restart(async () => {
           if (!isWhole) await writeFile(blob, 'he\0\0\0')
@@ -572,6 +486,43 @@ describe('what is staged on disk', () => {
         assert.equal((await again.stagingFiles()).length, left)
         assert.equal((await again.blobFiles()).length, left)
       }
+    })
+
+    for (const change of ['revoke', 'rotate'] as const) {
+      it(`what a device staged is swept when ${change} came just before a crash`, async (t) => {
+        const devices = new MemoryDeviceRegistry()
+        const storage = await openTestStorage(t, { devices })
+        const [gone, kept] = [
+          await pairAndStage(devices, storage),
+          await pairAndStage(devices, storage),
+        ]
+        const again = await storage.restart(async () => void (await devices[change](gone)))
+        assert.equal(await find(again, 'a', gone), undefined)
+        assert.equal(await find(again, 'a', kept), 'hello')
+        assert.equal((await again.stagingFiles()).length, 1)
+        assert.equal((await again.blobFiles()).length, 1)
+      })
+    }
+
+    it('a record of an earlier version, which names no credential, still counts', async (t) => {
+      const devices = new MemoryDeviceRegistry()
+      const storage = await openTestStorage(t, { devices })
+      const deviceId = await pairAndStage(devices, storage)
+      const path = await recordOf(storage)
+      const text = (await readFile(path, 'utf8')).replace(/"credential":"[0-9a-f]+",/, '')
+      const again = await storage.restart(() => writeFile(path, text))
+      assert.equal(await find(again, 'a', deviceId), 'hello')
+    })
+
+    it('nobody stages who was shut out before', async (t) => {
+      const devices = new MemoryDeviceRegistry()
+      const { device } = await devices.add({ kind: 'phone' })
+      const source = header('a', { deviceId: device.id, passwordHash: device.passwordHash })
+      const { staging, blobFiles } = await openTestStorage(t, { devices })
+      await devices.rotate(device.id)
+      const upload = stageUpload(staging, source, streamOf('hello'))
+      await assert.rejects(upload, { code: 'CREDENTIAL_GONE' })
+      assert.deepEqual(await blobFiles(), [])
     })
 
     it('what is not ours stays, and is not followed', async (t) => {
@@ -609,25 +560,20 @@ describe('what is staged on disk', () => {
   it('is described by a record without secrets', async (t) => {
     const storage = await openTestStorage(t)
     const passwordHash = '$argon2id$secret'
-    const { blob } = await stageUpload(
-      storage.staging,
-      header('a.txt', { passwordHash }),
-      streamOf('hello'),
-    )
+    const source = header('a.txt', { passwordHash })
+    const { blob } = await stageUpload(storage.staging, source, streamOf('hello'))
     const text = await readFile(await recordOf(storage), 'utf8')
-    const { sequence, bootId, ...record } = STAGING_RECORD.parse(text)
-    assert.equal(bootId, (await readBoot()).bootId)
-    assert.equal(sequence, 0)
     assert.equal(text.includes('argon2id'), false)
-    const credential = sha256(passwordHash)
-    assert.deepEqual(record, {
+    assert.deepEqual(STAGING_RECORD.parse(text), {
       deviceId: 'did_a',
-      credential,
       dataName: 'a.txt',
       mediaType: 'text/plain',
+      credential: sha256(passwordHash),
       size: 5,
       ...blob.digests,
       stagedAt: storage.clock.now(),
+      sequence: 0,
+      bootId: (await readBoot()).bootId,
     })
   })
 })
