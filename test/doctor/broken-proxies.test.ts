@@ -7,170 +7,129 @@ import { examineHere, problemsOf, show } from './support/examine-site.ts'
 import { serveQuickGateway } from './support/quick-gateway.ts'
 import { startStandIn, type Fault } from './support/stand-in.ts'
 
-interface Case {
-  readonly fault: Fault
+type Row = readonly [
+  name: string,
   /** The check that finds it; no other one does. */
-  readonly check: string
-  readonly fix: RegExp
+  check: string,
+  fix: RegExp,
+  fault: Fault,
   /** For what never comes. */
-  readonly patience?: Partial<Patience>
-}
+  patience?: Partial<Patience>,
+]
 
 const HTML = '<html><body><h1>Sorry</h1></body></html>'
 
-const CASES: Readonly<Record<string, Case>> = {
-  'takes Authorization away': {
-    fault: { changeRequest: (headers) => without(headers, 'authorization') },
-    check: 'authorization',
-    fix: /pass Authorization on/,
-  },
-  'takes WWW-Authenticate away': {
-    fault: { answer: sendChanged((headers) => without(headers, 'www-authenticate')) },
-    check: 'challenge',
-    fix: /pass that header on/,
-  },
-  'asks for a login of its own, but for probes': {
-    fault: {
-      intercept: (request, response) =>
-        request.url !== '/healthz' &&
-        sendPage(response, 401, { 'WWW-Authenticate': 'Basic realm="proxy"' }),
-    },
-    check: 'challenge',
-    fix: /auth_basic/,
-  },
-  'asks for a login of its own, everywhere': {
-    fault: {
-      intercept: (_request, response) =>
-        sendPage(response, 401, { 'WWW-Authenticate': 'Basic realm="proxy"' }),
-    },
-    check: 'health',
-    fix: /take the login/,
-  },
-  'serves those who have no login': {
-    fault: {
-      intercept: (request, response) =>
-        request.url === '/api/version' && sendJson(response, '"clipgate 1.0.0"'),
-    },
-    check: 'challenge',
-    fix: /off the network/,
-  },
-  'gives an answer to whoever asks next': {
-    fault: keepAnswers((request) => request.headers.authorization !== undefined),
-    check: 'answer-cache',
-    fix: /caching/,
-  },
-  'keeps refusals of wrong logins': {
-    fault: keepRefusals(),
-    check: 'answer-cache',
-    fix: /caching/,
-  },
-  'caches probes': {
-    fault: keepProbes({ Age: '7' }),
-    check: 'health-cache',
-    fix: /proxy_cache off/,
-  },
-  'caches probes, and says so in its own way': {
-    fault: keepProbes({ 'X-Cache': 'HIT from proxy' }),
-    check: 'health-cache',
-    fix: /proxy_cache off/,
-  },
-  'caches probes, and does not say so': {
-    fault: keepProbes({}),
-    check: 'health-cache',
-    fix: /proxy_cache off/,
-  },
-  'lets others cache probes': {
-    fault: { answer: sendChanged((headers) => without(headers, 'cache-control')) },
-    check: 'health-cache',
-    fix: /Cache-Control/,
-  },
-  'leads to nobody': {
-    fault: { intercept: (_request, response) => sendPage(response, 502) },
-    check: 'health',
-    fix: /clipgate status/,
-  },
-  'leads to another site': {
-    fault: { intercept: (_request, response) => sendPage(response, 200) },
-    check: 'health',
-    fix: /passes all paths/,
-  },
-  'answers probes with a body': {
-    fault: {
-      intercept: (request, response) => request.url === '/healthz' && sendPage(response, 200),
-    },
-    check: 'health',
-    fix: /changes no answers/,
-  },
-  redirects: {
-    fault: {
-      intercept: (_request, response) =>
-        sendPage(response, 301, { Location: 'https://clip.example/?secret=1' }),
-    },
-    check: 'health',
-    fix: /use the address that it leads to/,
-  },
-  'never answers': {
-    fault: { intercept: () => true },
-    check: 'health',
-    fix: /log of the proxy/,
-    patience: { answerMs: 300 },
-  },
-  'hangs up': {
-    fault: { intercept: (request) => request.socket.destroy() !== undefined },
-    check: 'health',
-    fix: /log of the proxy/,
-  },
-  'puts its own pages in place of errors': {
-    fault: {
-      answer: (answer, response) => {
-        const { statusCode = 0, headers } = answer
+const OWN_LOGIN = { 'WWW-Authenticate': 'Basic realm="proxy"' }
+const ELSEWHERE = { Location: 'https://clip.example/?secret=1' }
+
+const ROWS: readonly Row[] = [
+  [
+    'takes Authorization away',
+    'authorization',
+    /pass Authorization on/,
+    { changeRequest: (headers) => without(headers, 'authorization') },
+  ],
+  [
+    'takes WWW-Authenticate away',
+    'challenge',
+    /pass that header on/,
+    { answer: sendChanged((headers) => without(headers, 'www-authenticate')) },
+  ],
+  [
+    'asks for a login of its own, but for probes',
+    'challenge',
+    /auth_basic/,
+    page(401, { headers: OWN_LOGIN, at: (url) => url !== '/healthz' }),
+  ],
+  [
+    'asks for a login of its own, everywhere',
+    'health',
+    /take the login/,
+    page(401, { headers: OWN_LOGIN }),
+  ],
+  [
+    'serves those who have no login',
+    'challenge',
+    /off the network/,
+    json('/api/version', '"clipgate 1.0.0"'),
+  ],
+  ['gives an answer to whoever asks next', 'answer-cache', /caching/, keepAnswers()],
+  ['keeps refusals of wrong logins', 'answer-cache', /caching/, keepRefusals()],
+  ['caches probes', 'health-cache', /proxy_cache off/, keepProbes({ Age: '7' })],
+  [
+    'caches probes, and says so in its own way',
+    'health-cache',
+    /proxy_cache off/,
+    keepProbes({ 'X-Cache': 'HIT from proxy' }),
+  ],
+  ['caches probes, and does not say so', 'health-cache', /proxy_cache off/, keepProbes({})],
+  [
+    'lets others cache probes',
+    'health-cache',
+    /Cache-Control/,
+    { answer: sendChanged((headers) => without(headers, 'cache-control')) },
+  ],
+  ['leads to nobody', 'health', /clipgate status/, page(502)],
+  ['leads to another site', 'health', /passes all paths/, page(200)],
+  ['answers probes with a body', 'health', /changes no answers/, page(200, { at: '/healthz' })],
+  ['redirects', 'health', /use the address that it leads to/, page(301, { headers: ELSEWHERE })],
+  ['never answers', 'health', /log of the proxy/, { intercept: () => true }, { answerMs: 300 }],
+  ['hangs up', 'health', /log of the proxy/, { intercept: hangUp }],
+  [
+    'puts its own pages in place of errors',
+    'errors',
+    /proxy_intercept_errors/,
+    {
+      answer: ({ statusCode = 0, headers }, response) => {
         if (statusCode < 400) return false
-        const challenge = headers['www-authenticate']
+        const { 'www-authenticate': challenge } = headers
         return sendPage(response, statusCode, challenge && { 'WWW-Authenticate': challenge })
       },
     },
-    check: 'errors',
-    fix: /proxy_intercept_errors/,
-  },
-  'decodes paths': {
-    fault: { changePath: (path) => path.replaceAll('%2F', '/') },
-    check: 'paths',
-    fix: /AllowEncodedSlashes/,
-  },
-  'tidies paths up': {
-    fault: { changePath: (path) => new URL(`http://h${path.replaceAll('//', '/')}`).pathname },
-    check: 'paths',
-    fix: /proxy_pass/,
-  },
-  'compresses answers': {
-    fault: { answer: compress((type) => type === 'application/json') },
-    check: 'compression',
-    fix: /gzip off/,
-  },
-  'weakens tags': {
-    fault: {
+  ],
+  [
+    'decodes paths',
+    'paths',
+    /AllowEncodedSlashes/,
+    { changePath: (path) => path.replaceAll('%2F', '/') },
+  ],
+  [
+    'tidies paths up',
+    'paths',
+    /proxy_pass/,
+    { changePath: (path) => new URL(`http://h${path.replaceAll('//', '/')}`).pathname },
+  ],
+  ['compresses answers', 'compression', /gzip off/, { answer: compress('application/json') }],
+  [
+    'weakens tags',
+    'compression',
+    /no sub_filter/,
+    {
       answer: sendChanged((headers) =>
         headers.etag === undefined ? headers : { ...headers, etag: `W/${headers.etag}` },
       ),
     },
-    check: 'compression',
-    fix: /no sub_filter/,
-  },
-  'takes Range away': {
-    fault: { changeRequest: (headers) => without(headers, 'range') },
-    check: 'range',
-    fix: /pass Range on/,
-  },
-  'limits bodies that say how long they are': {
-    fault: {
+  ],
+  [
+    'takes Range away',
+    'range',
+    /pass Range on/,
+    { changeRequest: (headers) => without(headers, 'range') },
+  ],
+  [
+    'limits bodies that say how long they are',
+    'body-limit',
+    /client_max_body_size 0/,
+    {
       intercept: (request, response) =>
         Number(request.headers['content-length'] ?? 0) > 1024 ** 2 && sendPage(response, 413),
     },
-    check: 'body-limit',
-    fix: /client_max_body_size 0/,
-  },
-  'limits bodies that come in chunks': {
-    fault: {
+  ],
+  [
+    'limits bodies that come in chunks',
+    'body-limit',
+    /client_max_body_size 0/,
+    {
       intercept: (request, response) => {
         if (!isDocumentInChunks(request)) return false
         let size = 0
@@ -181,100 +140,61 @@ const CASES: Readonly<Record<string, Case>> = {
         return true
       },
     },
-    check: 'body-limit',
-    fix: /client_max_body_size 0/,
-  },
-  'hangs up on long bodies': {
-    fault: {
-      intercept: (request) => {
-        if (!isDocumentInChunks(request)) return false
-        request.socket.destroy()
-        return true
-      },
-    },
-    check: 'body-limit',
-    fix: /LimitRequestBody/,
-  },
-  'keeps uploads until they are complete': {
-    fault: { isKeepingRequests: true },
-    check: 'upload-buffering',
-    fix: /proxy_request_buffering off/,
-    patience: { refusalMs: 300 },
-  },
-  'holds events back': {
-    fault: {
-      answer: (answer, response) => {
-        if (!isStream(answer)) return false
-        response.writeHead(200, answer.headers)
-        response.flushHeaders()
-        const kept: Buffer[] = []
-        answer.on('data', (chunk: Buffer) => kept.push(chunk))
-        answer.on('end', () => response.end(Buffer.concat(kept)))
-        return true
-      },
-    },
-    check: 'events',
-    fix: /proxy_buffering off/,
-    patience: { helloMs: 300 },
-  },
-  'holds even the header of a stream back': {
-    fault: { answer: (answer) => isStream(answer) && answer.resume() !== undefined },
-    check: 'events',
-    fix: /proxy_buffering off/,
-    patience: { helloMs: 300 },
-  },
-  'lets the first event through, and no other one': {
-    fault: {
-      answer: (answer, response) => {
-        if (!isStream(answer)) return false
-        response.writeHead(200, answer.headers)
-        answer.once('data', (chunk: Buffer) => response.write(chunk))
-        return true
-      },
-    },
-    check: 'events',
-    fix: /proxy_buffering off/,
-    patience: { pingMs: 300 },
-  },
-  'cuts streams': {
-    fault: {
-      answer: (answer, response) => {
-        if (!isStream(answer)) return false
-        response.writeHead(200, answer.headers)
-        answer.once('data', (chunk: Buffer) => response.end(chunk))
-        return true
-      },
-    },
-    check: 'events',
-    fix: /proxy_read_timeout/,
-  },
-  'compresses streams': {
-    fault: { answer: compress((type) => type === 'text/event-stream') },
-    check: 'events',
-    fix: /compression off/,
-  },
-  'has no streams': {
-    fault: {
-      intercept: (request, response) =>
-        request.url === '/api/sse/clipboard' && sendPage(response, 403),
-    },
-    check: 'events',
-    fix: /like every other path/,
-  },
-  'lives in another time': {
-    fault: {
-      intercept: (request, response) =>
-        request.url === '/api/time' && sendJson(response, '"2020-01-01T00:00:00.000Z"'),
-    },
-    check: 'server-clock',
-    fix: /set-ntp/,
-  },
-  'believes what clients say of themselves': {
-    fault: {},
-    check: 'client-address',
-    fix: /\$remote_addr/,
-  },
-}
+  ],
+  [
+    'hangs up on long bodies',
+    'body-limit',
+    /LimitRequestBody/,
+    { intercept: (request) => isDocumentInChunks(request) && hangUp(request) },
+  ],
+  [
+    'keeps uploads until they are complete',
+    'upload-buffering',
+    /proxy_request_buffering off/,
+    { isKeepingRequests: true },
+    { refusalMs: 300 },
+  ],
+  [
+    'holds events back',
+    'events',
+    /proxy_buffering off/,
+    changeStream((answer, response) => {
+      const kept: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => kept.push(chunk))
+      answer.on('end', () => response.end(Buffer.concat(kept)))
+    }),
+    { helloMs: 300 },
+  ],
+  [
+    'holds even the header of a stream back',
+    'events',
+    /proxy_buffering off/,
+    { answer: (answer) => isStream(answer) && answer.resume() !== undefined },
+    { helloMs: 300 },
+  ],
+  [
+    'lets the first event through, and no other one',
+    'events',
+    /proxy_buffering off/,
+    changeStream((answer, response) => answer.once('data', (chunk) => response.write(chunk))),
+    { pingMs: 300 },
+  ],
+  [
+    'cuts streams',
+    'events',
+    /proxy_read_timeout/,
+    changeStream((answer, response) => answer.once('data', (chunk) => response.end(chunk))),
+  ],
+  ['compresses streams', 'events', /compression off/, { answer: compress('text/event-stream') }],
+  ['has no streams', 'events', /like every other path/, page(403, { at: '/api/sse/clipboard' })],
+  [
+    'lives in another time',
+    'server-clock',
+    /set-ntp/,
+    json('/api/time', '"2020-01-01T00:00:00.000Z"'),
+  ],
+  ['believes what clients say of themselves', 'client-address', /\$remote_addr/, {}],
+]
 
 /** Replaces what clients claim, as every proxy should that does not do just this wrong. */
 function withAddress(fault: Fault, address: string): Fault {
@@ -293,37 +213,28 @@ function nextAddress(): string {
   return `127.0.${addresses}.1`
 }
 
-async function testCase(
+async function testRow(
   t: TestContext,
-  gateway: Pick<Awaited<ReturnType<typeof serveQuickGateway>>, 'url' | 'admin'>,
-  { fault, check, fix, patience }: Case,
+  { url, admin }: Pick<Awaited<ReturnType<typeof serveQuickGateway>>, 'url' | 'admin'>,
+  [, check, fix, fault, patience = {}]: Row,
 ): Promise<void> {
-  const { admin } = gateway
   const proxy = await startStandIn(t, {
-    upstream: gateway.url,
+    upstream: url,
     fault: check === 'client-address' ? fault : withAddress(fault, nextAddress()),
   })
-  const findings = await examineHere(
-    { url: proxy.url, credentials: undefined },
-    { admin, ...(patience === undefined ? {} : { patience }) },
-  )
+  const findings = await examineHere({ url: proxy.url }, { admin, patience })
   assert.deepEqual(problemsOf(findings), [check], show(findings))
-  const found = findings.find(({ ok }) => !ok)
-  assert.match(found?.fix ?? '', fix)
+  assert.match(findings.find(({ ok }) => !ok)?.fix ?? '', fix)
 
   const told = JSON.stringify(findings)
+  const names = (await admin.devices()).map(({ username }) => username)
   for (const login of proxy.logins) {
     const encoded = login.slice('Basic '.length)
     const [username = '', password = ''] = Buffer.from(encoded, 'base64').toString().split(':')
     for (const secret of [encoded, username, password]) {
       assert.equal(told.includes(secret), false, 'a login was told')
     }
-    const devices = await admin.devices()
-    assert.equal(
-      devices.some((device) => device.username === username),
-      false,
-      'it is gone',
-    )
+    assert.equal(names.includes(username), false, 'it is gone')
   }
   assert.doesNotMatch(told, /secret=1/)
 }
@@ -335,14 +246,13 @@ describe('clipgate doctor --through', () => {
     await phone.pushFile('File', 'photo.txt', Buffer.from('hello'))
     const before = await phone.document()
 
-    const tests = Object.entries(CASES).map(([name, testedCase]) =>
-      t.test(`a proxy that ${name}`, (test) => testCase(test, gateway, testedCase)),
+    await Promise.all(
+      ROWS.map((row) => t.test(`a proxy that ${row[0]}`, (test) => testRow(test, gateway, row))),
     )
-    await Promise.all(tests)
     await t.test('a proxy that does nothing wrong', async (test) => {
       const fault = withAddress({}, nextAddress())
       const proxy = await startStandIn(test, { upstream: gateway.url, fault })
-      const findings = await examineHere({ url: proxy.url, credentials: undefined }, { admin })
+      const findings = await examineHere({ url: proxy.url }, { admin })
       assert.deepEqual(problemsOf(findings), [], show(findings))
     })
     assert.deepEqual(await phone.document(), before, 'the clipboard is as it was')
@@ -365,20 +275,55 @@ function isStream({ headers }: IncomingMessage): boolean {
   return headers['content-type'] === 'text/event-stream'
 }
 
+function hangUp(request: IncomingMessage): true {
+  request.socket.destroy()
+  return true
+}
+
 function sendPage(
   response: ServerResponse,
   status: number,
   headers: OutgoingHttpHeaders | undefined | '' = {},
 ): true {
-  const body = status === 204 ? undefined : HTML
   response.writeHead(status, { 'Content-Type': 'text/html', Server: 'nginx', ...(headers || {}) })
-  response.end(body)
+  response.end(HTML)
   return true
+}
+
+interface PageOptions {
+  readonly headers?: OutgoingHttpHeaders
+  /** Where it stands; everywhere unless given. */
+  readonly at?: string | ((url: string) => boolean)
+}
+
+/** Answers with a page of its own. */
+function page(status: number, { headers = {}, at = () => true }: PageOptions = {}): Fault {
+  const isHere = typeof at === 'string' ? (url: string) => url === at : at
+  return {
+    intercept: ({ url = '' }, response) => isHere(url) && sendPage(response, status, headers),
+  }
 }
 
 function sendJson(response: ServerResponse, body: string): true {
   response.writeHead(200, { 'Content-Type': 'application/json' }).end(body)
   return true
+}
+
+function json(url: string, body: string): Fault {
+  return { intercept: (request, response) => request.url === url && sendJson(response, body) }
+}
+
+/** Sends the header of an event stream on, and leaves the rest of it to `send`. */
+function changeStream(send: (answer: IncomingMessage, response: ServerResponse) => unknown): Fault {
+  return {
+    answer: (answer, response) => {
+      if (!isStream(answer)) return false
+      response.writeHead(200, answer.headers)
+      response.flushHeaders()
+      send(answer, response)
+      return true
+    },
+  }
 }
 
 function sendChanged(
@@ -392,10 +337,10 @@ function sendChanged(
   }
 }
 
-function compress(isChosen: (type: string) => boolean): NonNullable<Fault['answer']> {
+function compress(type: string): NonNullable<Fault['answer']> {
   return (answer, response, request) => {
     if (!/gzip/.test(request.headers['accept-encoding'] ?? '')) return false
-    if (!isChosen(answer.headers['content-type'] ?? '') || answer.statusCode !== 200) return false
+    if (answer.headers['content-type'] !== type || answer.statusCode !== 200) return false
     const headers = without(answer.headers, 'content-length')
     response.writeHead(200, { ...headers, 'content-encoding': 'gzip' })
     response.flushHeaders()
@@ -404,16 +349,14 @@ function compress(isChosen: (type: string) => boolean): NonNullable<Fault['answe
   }
 }
 
-/** Answers `/api/version` by what it got first. */
-function keepAnswers(isKept: (request: IncomingMessage) => boolean): Fault {
-  let kept: string | undefined
+/** Answers `/api/version` by what a login got first. */
+function keepAnswers(): Fault {
+  let isKept = false
   return {
     intercept: (request, response) =>
-      request.url === '/api/version' && kept !== undefined && sendJson(response, kept),
-    answer: (answer, _response, request) => {
-      if (request.url === '/api/version' && isKept(request) && answer.statusCode === 200) {
-        kept = '"clipgate 1.0.0"'
-      }
+      isKept && request.url === '/api/version' && sendJson(response, '"clipgate 1.0.0"'),
+    answer: ({ statusCode }, _response, { url, headers }) => {
+      isKept ||= url === '/api/version' && headers.authorization !== undefined && statusCode === 200
       return false
     },
   }
@@ -422,11 +365,10 @@ function keepAnswers(isKept: (request: IncomingMessage) => boolean): Fault {
 /** After one wrong login, nobody gets in. */
 function keepRefusals(): Fault {
   let isRefused = false
+  const headers = { 'WWW-Authenticate': 'Basic realm="clipgate"' }
   return {
     intercept: (request, response) =>
-      request.url === '/api/version' &&
-      isRefused &&
-      sendPage(response, 401, { 'WWW-Authenticate': 'Basic realm="clipgate"' }),
+      isRefused && request.url === '/api/version' && sendPage(response, 401, headers),
     answer: (answer, _response, request) => {
       isRefused ||= answer.statusCode === 401 && request.headers.authorization !== undefined
       return false

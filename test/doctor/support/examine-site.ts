@@ -47,12 +47,13 @@ const ENDLESS: Partial<Patience> = {
 
 /** What the doctor finds there. */
 export function examineHere(
-  address: Address,
-  options: Partial<ExamineOptions>,
+  { url, credentials }: Pick<Address, 'url'> & Partial<Address>,
+  options: Partial<ExamineOptions> = {},
 ): Promise<readonly Finding[]> {
   const signal = new AbortController().signal
   const patience = { ...ENDLESS, ...options.patience }
-  return examine(address, { admin: undefined, machine: MACHINE, signal, ...options, patience })
+  const all = { admin: undefined, machine: MACHINE, signal, ...options, patience }
+  return examine({ url, credentials }, all)
 }
 
 export function problemsOf(findings: readonly Finding[]): readonly string[] {
