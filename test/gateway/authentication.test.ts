@@ -212,13 +212,6 @@ describe('an address that keeps failing', () => {
     assert.deepEqual(await outcomeOf(at, newcomer.fetch('/')), [200, 0])
   })
 
-  it('is forgotten after a minute', async (t) => {
-    const at = await serveGuarded(t)
-    await useUpRuns(at)
-    at.clock.advance(60_000)
-    await useUpFreeRefusals(at)
-  })
-
   it('may have a device with an old password that asks each second for ever', async (t) => {
     const at = await serveGuarded(t)
     const old = createPhone({ ...at.device, password: at.password }, at.url)

@@ -9,18 +9,6 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 const HELLO_TEXT = 'blake3v1:d10e733553f46c16ca8d7cb0154d91f4052ef7f53e874a3d387acd64c918f89b'
 
 describe('GET /Sync.json', () => {
-  it('answers with an empty Text when there is no item', async (t) => {
-    const { phone } = await serveGateway(t)
-    assert.deepEqual(await phone.document(), {
-      type: 'Text',
-      text: '',
-      hasData: false,
-      size: 0,
-      hash: '',
-      dataName: '',
-    })
-  })
-
   it('answers with the text itself', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushText('hello')
@@ -64,24 +52,6 @@ describe('GET /Sync.json', () => {
       const changed = await phone.fetch('/Sync.json', { headers: { 'if-none-match': etag } })
       assert.equal(changed.status, 200)
     }
-  })
-
-  it('answers HEAD with the headers of GET', async (t) => {
-    const { phone } = await serveGateway(t)
-    await phone.pushText('hello')
-    const head = await phone.fetch('/Sync.json', { method: 'HEAD' })
-    const get = await phone.fetch('/Sync.json')
-    assert.equal(head.headers.get('content-length'), String((await get.text()).length))
-    assert.equal(head.headers.get('etag'), get.headers.get('etag'))
-    assert.equal(await head.text(), '')
-  })
-
-  it('is found under the odd paths that clients make', async (t) => {
-    const { phone } = await serveGateway(t)
-    for (const path of ['//Sync.json', '/Sync.json/', '/Sync.json?t=1', '/Sync%2Ejson']) {
-      assert.equal((await phone.fetch(path)).status, 200, path)
-    }
-    assert.equal((await phone.fetch('/sync.json')).status, 404)
   })
 })
 
@@ -154,15 +124,6 @@ describe('PUT /Sync.json', () => {
     assert.deepEqual(await phone.document(), before)
   })
 
-  it('takes no part of a document for the whole', async (t) => {
-    const { phone } = await serveGateway(t)
-    const part = put('{"type":"Text","text":"a"}', { 'content-range': 'bytes 0-25/100' })
-    const response = await phone.fetch('/Sync.json', part)
-    assert.equal(response.status, 400)
-    assert.equal((await readObject(response))['code'], 'PARTIAL_BODY')
-    assert.equal((await phone.document())['text'], '')
-  })
-
   it('answers 413 past the limit, declared or not, and keeps what was there', async (t) => {
     const { phone } = await serveGateway(t, { maxMetadataBytes: 100 })
     await phone.pushText('before')
@@ -192,20 +153,6 @@ describe('PUT /Sync.json', () => {
     assert.equal((await phone.document())['text'], '')
   })
 
-  it('applies a long text that came as a file', async (t) => {
-    const { phone } = await serveGateway(t)
-    await phone.fetch('/file/long.txt', put('the whole text'))
-    const body = JSON.stringify({
-      type: 'Text',
-      text: 'the wh…',
-      dataName: 'long.txt',
-      hasData: true,
-    })
-    assert.equal((await phone.fetch('/Sync.json', put(body))).status, 200)
-    const { text, hasData, dataName } = await phone.document()
-    assert.deepEqual([text, hasData, dataName], ['the whole text', false, ''])
-  })
-
   it('keeps a Group as the bytes that came, under the hash that its client made', async (t) => {
     const { phone } = await serveGateway(t)
     const zip = Buffer.from('PK\x03\x04 opaque')
@@ -215,26 +162,6 @@ describe('PUT /Sync.json', () => {
     const document = await readObject(await phone.fetch('/SyncClipboard.json'))
     assert.deepEqual([document['hash'], document['text']], ['ABCD', 'a\nb'])
     assert.deepEqual(await phone.download(), zip)
-  })
-
-  it('does not let a page of another site push with the login of the browser', async (t) => {
-    const { phone, url } = await serveGateway(t)
-    for (const headers of [
-      { 'sec-fetch-site': 'cross-site' },
-      { origin: 'null' },
-      { origin: 'https://evil.example' },
-    ]) {
-      const response = await phone.fetch('/Sync.json', put('{"type":"Text","text":"x"}', headers))
-      assert.equal(response.status, 403)
-      assert.equal((await phone.fetch('/Sync.json', { headers })).status, 200)
-    }
-    for (const origin of [url, 'chrome-extension://abc']) {
-      const response = await phone.fetch(
-        '/Sync.json',
-        put('{"type":"Text","text":"x"}', { origin }),
-      )
-      assert.equal(response.status, 200, origin)
-    }
   })
 })
 

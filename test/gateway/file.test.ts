@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { get } from 'node:http'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { readObject } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
-import { needs } from '../support/requirements.ts'
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 
@@ -109,15 +105,6 @@ describe('PUT /file/{dataName}', () => {
     assert.equal(memory.count, 0)
   })
 
-  it('takes no part of a file from curl, which was to go on', needs('curl'), async (t) => {
-    const { memory, url, device, password } = await serveGateway(t)
-    const args = ['-s', '-u', `${device.username}:${password}`, '-w', '%{http_code}', '-o', '-']
-    const upload = ['-C', '5', '-T', fileURLToPath(import.meta.url), `${url}/file/a`]
-    const { stdout } = await promisify(execFile)('curl', [...args, ...upload])
-    assert.match(stdout, /PARTIAL_BODY.*400$/)
-    assert.equal(memory.count, 0)
-  })
-
   it('refuses what is too large, or finds no room', async (t) => {
     const { phone } = await serveGateway(t, { maxFileBytes: 10 })
     assert.equal((await phone.fetch('/file/a', put('x'.repeat(11)))).status, 413)
@@ -183,14 +170,6 @@ describe('GET /file/{dataName}', () => {
     assert.deepEqual((await get('bytes=10-')).slice(0, 2), [416, 'bytes */10'])
   })
 
-  it('answers HEAD with the same headers', async (t) => {
-    const { phone } = await serveGateway(t)
-    await phone.pushFile('File', 'a', Buffer.from('0123456789'))
-    const head = await phone.fetch('/file/a', { method: 'HEAD' })
-    assert.equal(head.headers.get('content-length'), '10')
-    assert.equal(await head.text(), '')
-  })
-
   it('knows the latest item with bytes only, also after a text was pushed', async (t) => {
     const { phone } = await serveGateway(t)
     assert.equal((await phone.fetch('/file/a')).status, 404)
@@ -211,20 +190,5 @@ describe('GET /file/{dataName}', () => {
     const response = await phone.fetch('/file/a')
     assert.equal(response.status, 404)
     assert.equal((await readObject(response))['code'], 'NOT_FOUND')
-  })
-})
-
-describe('/file', () => {
-  it('exists, and deleting it deletes nothing', async (t) => {
-    const { phone } = await serveGateway(t)
-    await phone.pushFile('File', 'a', Buffer.from('one'))
-    for (const method of ['GET', 'HEAD', 'DELETE']) {
-      for (const path of ['/file', '/file/']) {
-        const response = await phone.fetch(path, { method })
-        assert.equal(response.status, 200)
-        assert.equal(await response.text(), '')
-      }
-    }
-    assert.equal((await phone.fetch('/file/a')).status, 200)
   })
 })

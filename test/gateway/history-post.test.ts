@@ -97,52 +97,6 @@ describe('POST /api/history', () => {
     }
   })
 
-  it('tells back what the client says of its record, in one spelling of time', async (t) => {
-    const { phone } = await serveGateway(t)
-    const {
-      hash: _,
-      type: __,
-      text: ___,
-      hasData: ____,
-      ...state
-    } = await post(
-      phone,
-      urlencoded({
-        type: 'Text',
-        hash: 'ab',
-        text: 'x',
-        createTime: '2024-05-01T10:00:00+02:00',
-        lastModified: '2024-05-02 10:00:00.1234567',
-        lastAccessed: '2030-01-01T00:00:00.000Z',
-        starred: 'true',
-        pinned: 'True',
-        version: '7',
-        isDeleted: 'true',
-        size: '99',
-      }),
-    )
-    assert.deepEqual(state, {
-      createTime: '2024-05-01T08:00:00.000Z',
-      lastModified: '2024-05-02T10:00:00.123Z',
-      lastAccessed: '2030-01-01T00:00:00.000Z',
-      starred: true,
-      pinned: true,
-      version: 7,
-      isDeleted: true,
-      size: 1,
-    })
-  })
-
-  it('knows the item by the hash of the client from then on', async (t) => {
-    const { phone } = await serveGateway(t)
-    const file = ['data', 'a.zip', 'PK'] as const
-    await post(phone, form([['type', 'Group'], ['hash', 'FromClient'], file]))
-    for (const hash of ['FromClient', 'fromclient', sha256('PK')]) {
-      const record = await readObject(await phone.fetch(`/api/history/Group-${hash}`))
-      assert.equal(record['hash'], hash)
-    }
-  })
-
   it('needs a type, then a hash', async (t) => {
     const { phone, blobs } = await serveGateway(t)
     const withFile = (fields: Fields) => form([['data', 'a', 'x'], ...Object.entries(fields)])

@@ -89,14 +89,6 @@ describe('GET /api/history/{profileId}', () => {
     assert.equal(await statusOf(phone, `/api/history/File-${sha256('hello')}`), 404)
   })
 
-  it('knows nothing but the current item', async (t) => {
-    const { phone } = await serveGateway(t)
-    assert.equal(await statusOf(phone, '/api/history/File-ab'), 404)
-    await phone.pushFile('File', 'a', Buffer.from('hello'))
-    await phone.pushText('later')
-    assert.equal(await statusOf(phone, `/api/history/File-${sha256('hello')}`), 404)
-  })
-
   it('refuses what is no profile id', async (t) => {
     const { phone } = await serveGateway(t)
     for (const id of ['ab', 'Song-ab', 'Text-', '-ab', '..%2f', 'Text%00-ab', '%ff']) {
@@ -136,13 +128,6 @@ describe('GET /api/history/{profileId}/data', () => {
     assert.equal(await statusOf(phone, other, ASKED_BY_REFERENCE), 404)
     assert.equal(await statusOf(phone, '/api/history/Image-unknown/data'), 404)
   })
-
-  it('has nothing for a text', async (t) => {
-    const { phone } = await serveGateway(t)
-    await phone.pushText('hello')
-    assert.equal(await statusOf(phone, `/api/history/Text-${sha256('hello')}/data`), 404)
-    assert.equal(await statusOf(phone, '/api/history/hello/data'), 400)
-  })
 })
 
 describe('PATCH /api/history/{type}/{hash}', () => {
@@ -162,17 +147,6 @@ describe('PATCH /api/history/{type}/{hash}', () => {
       }
     }
     assert.deepEqual(await readObject(await phone.fetch(`/api/history/Text-${hash}`)), before)
-  })
-
-  it('knows the current item only, by the rules of its dialect', async (t) => {
-    const { phone } = await serveGateway(t)
-    await phone.pushFile('Image', 'a', Buffer.from('hello'))
-    const init = patch('{}')
-    assert.equal(await statusOf(phone, '/api/history/Image/unknown', init), 200)
-    assert.equal(await statusOf(phone, '/api/history/Image/Image-unknown', init), 200)
-    const asked = { ...init, ...ASKED_BY_REFERENCE }
-    assert.equal(await statusOf(phone, '/api/history/Image/unknown', asked), 404)
-    assert.equal(await statusOf(phone, '/api/history/Text/unknown', init), 404)
   })
 
   it('refuses unknown types, and profile ids of another type', async (t) => {
@@ -195,31 +169,6 @@ describe('PATCH /api/history/{type}/{hash}', () => {
     })
     const init: RequestInit & { duplex: 'half' } = { method: 'PATCH', body: stream, duplex: 'half' }
     assert.equal(await statusOf(phone, path, init), 413)
-  })
-})
-
-describe('GET /api/history/statistics', () => {
-  it('counts one item, or none', async (t) => {
-    const { phone } = await serveGateway(t)
-    const count = async () => readObject(await phone.fetch('/api/history/statistics'))
-    const counts = { totalCount: 0, starredCount: 0, deletedCount: 0, activeCount: 0 }
-    assert.deepEqual(await count(), { ...counts, totalFileSizeMb: 0, totalFileSizeMB: 0 })
-    await phone.pushFile('File', 'a', Buffer.alloc(3 * 1024 * 512))
-    const one = { ...counts, totalCount: 1, activeCount: 1 }
-    assert.deepEqual(await count(), { ...one, totalFileSizeMb: 1.5, totalFileSizeMB: 1.5 })
-    const head = await phone.fetch('/api/history/statistics', { method: 'HEAD' })
-    assert.deepEqual([head.status, await head.text()], [200, ''])
-  })
-})
-
-describe('DELETE /api/history/clear', () => {
-  it('deletes nothing, and says so', async (t) => {
-    const { phone } = await serveGateway(t)
-    await phone.pushText('hello')
-    const response = await phone.fetch('/api/history/clear', { method: 'DELETE' })
-    assert.equal(response.status, 200)
-    assert.deepEqual(await readObject(response), { deleted: 0 })
-    assert.equal((await phone.document())['text'], 'hello')
   })
 })
 

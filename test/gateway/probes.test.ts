@@ -34,32 +34,3 @@ describe('GET /healthz', () => {
     }
   })
 })
-
-describe('the other probes', () => {
-  it('answer with what clients look for', async (t) => {
-    const { phone } = await serveGateway(t)
-    const root = await phone.fetch('/')
-    assert.match(root.headers.get('content-type') ?? '', /^text\/plain/)
-    assert.equal(await root.text(), 'Server is running.')
-    const time = await phone.fetch('/api/time')
-    assert.equal(time.headers.get('content-type'), 'application/json')
-    assert.equal(await time.text(), '"2026-01-31T12:34:56.789Z"')
-    for (const path of ['/api/version', '/version']) {
-      assert.equal(await (await phone.fetch(path)).text(), '"clipgate 1.2.3"')
-    }
-  })
-
-  it('give clients in WebDAV mode the 2xx that they need', async (t) => {
-    const { phone } = await serveGateway(t)
-    for (const path of ['/', '/file', '/file/']) {
-      assert.equal(
-        (await phone.fetch(path, { method: 'PROPFIND', body: '<propfind/>' })).status,
-        200,
-      )
-      assert.equal((await phone.fetch(path, { method: 'MKCOL' })).status, 201)
-    }
-    const options = await phone.fetch('/', { method: 'OPTIONS' })
-    assert.equal(options.status, 204)
-    assert.match(options.headers.get('allow') ?? '', /GET.*PROPFIND/)
-  })
-})

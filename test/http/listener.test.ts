@@ -89,11 +89,6 @@ describe('a listener', () => {
     assert.equal((await fetch(`${url}/public`, { method: 'POST' })).status, 405)
   })
 
-  it('waits for an authentication that takes time', async (t) => {
-    const { url } = await serveKernel(t, { authenticate: async () => 'owner' as const })
-    assert.equal(await (await fetch(url)).text(), 'root')
-  })
-
   it('shows handlers who it is, from where, and what was asked', async (t) => {
     const seen: Call<Owner>[] = []
     const { connect } = await serveKernel(t, {
@@ -183,14 +178,6 @@ describe('failures', () => {
       assert.equal(JSON.parse(body).id, failures[index]?.id)
     }
     assert.notEqual(failures[0]?.id, failures[1]?.id)
-  })
-
-  it('that somebody above knows get the answer that they give', async (t) => {
-    const { url } = await serveKernel(t, {
-      toHttpError: (thrown) => new HttpError('NO_SPACE', { cause: thrown }),
-      routes: [route('GET', '/full', () => Promise.reject(new Error('ENOSPC')))],
-    })
-    assert.equal((await fetch(`${url}/full`, { headers: LOGIN })).status, 507)
   })
 
   it('include a reply that cannot be sent', async (t) => {

@@ -143,13 +143,6 @@ describe('decodeDocument()', () => {
 })
 
 describe('encodeDocument()', () => {
-  it('writes an empty Text when there is no item', () => {
-    assert.equal(
-      encodeDocument(undefined, 'sync'),
-      '{"type":"Text","text":"","hasData":false,"size":0,"hash":"","dataName":""}',
-    )
-  })
-
   it('writes the hash of each dialect', () => {
     const hashOf = (item: Partial<Item>, dialect: 'sync' | 'syncclipboard'): unknown =>
       JSON.parse(encodeDocument({ ...IMAGE, ...item }, dialect)).hash

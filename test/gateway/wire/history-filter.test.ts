@@ -42,15 +42,6 @@ describe('a query', () => {
     for (const name of HISTORY_FILTER_FIELDS) assert.equal(asks({ [name]: '' }), true, name)
   })
 
-  it('finds it on the first page only', () => {
-    for (const page of ['1', '0', 1, '01', 'first', '-2', '1.5', null]) {
-      assert.equal(asks({ page }), true, String(page))
-    }
-    for (const page of ['2', 2, '100', '9'.repeat(400)]) {
-      assert.equal(asks({ page }), false, String(page))
-    }
-  })
-
   it('finds it by type: names, or the bits of a mask', () => {
     const all = ITEM_TYPES.join()
     const expected: readonly (readonly [unknown, string])[] = [
@@ -82,34 +73,6 @@ describe('a query', () => {
     for (const [types, found] of expected) {
       assert.equal(typesOf(types), found, JSON.stringify(types))
     }
-  })
-
-  it('finds it by time', () => {
-    const around = [NOON - 1, NOON, NOON + 1].map((at) => new Date(at).toISOString())
-    for (const name of ['after', 'modifiedAfter']) {
-      assert.deepEqual(
-        around.map((at) => asks({ [name]: at })),
-        [true, false, false],
-      )
-    }
-    assert.deepEqual(
-      around.map((before) => asks({ before })),
-      [false, false, true],
-    )
-    assert.equal(asks({ before: 'then', after: 1, modifiedAfter: 'now' }), true)
-  })
-
-  it('finds it by a piece of its text or its name, in any letter case', () => {
-    assert.equal(asks({ searchText: 'o wOR' }), true)
-    assert.equal(asks({ searchText: 'photo' }), false)
-    assert.equal(asks({ searchText: 'photo' }, 'Image'), true)
-    assert.equal(asks({ searchText: 'nothing' }), false)
-  })
-
-  it('finds nothing that is starred', () => {
-    assert.equal(asks({ starred: 'true' }), false)
-    assert.equal(asks({ starred: true }), false)
-    for (const starred of ['false', false, 'maybe']) assert.equal(asks({ starred }), true)
   })
 
   it('is understood whatever its fields hold', () => {

@@ -58,25 +58,6 @@ describe('a history form', () => {
     })
   })
 
-  it('needs a type, then a hash', () => {
-    const empty = [
-      ['type', ''],
-      ['hash', 'ab'],
-    ] as const
-    for (const pairs of [[], [['hash', 'ab']], empty, [['type', 'Song']]] as const) {
-      assert.throws(() => decode(pairs), { code: 'BAD_BODY', message: /"type"/ })
-    }
-    for (const pairs of [
-      [['type', 'Text']],
-      [
-        ['type', 'Text'],
-        ['hash', ''],
-      ],
-    ] as const) {
-      assert.throws(() => decode(pairs), { code: 'BAD_BODY', message: /"hash"/ })
-    }
-  })
-
   it('says nothing with what does not parse', () => {
     const { hasData, size, state } = decode([
       ...NEEDED,
