@@ -101,7 +101,8 @@ async function parseForm(form: Form): Promise<number> {
 }
 
 async function readForm(form: Form): Promise<number> {
-  const limits = { maxFileBytes: BODY_BYTES, maxFieldBytes: 0, maxFieldsBytes: 0 }
+  const isFile = (): boolean => true
+  const limits = { isFile, maxFileBytes: BODY_BYTES, maxFieldBytes: 0, maxFieldsBytes: 0 }
   let size = 0
   for await (const { bytes } of readMultipart(toStream(form), typeOf(form), limits)) {
     for await (const chunk of bytes) size += chunk.length

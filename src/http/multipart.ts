@@ -26,16 +26,11 @@ export interface Part extends PartHeader {
 export interface MultipartLimits {
   /** One file. */
   readonly maxFileBytes: number
-  /** One field, which is any part that is not a file. */
+  /** One field. */
   readonly maxFieldBytes: number
   readonly maxFieldsBytes: number
-  readonly maxParts?: number
-  /** The header of one part. */
-  readonly maxHeaderBytes?: number
-  /** The most bytes before the first delimiter, and again behind the last one. */
-  readonly maxPaddingBytes?: number
-  /** Which parts are files; those with a file name, unless this says otherwise. */
-  readonly isFile?: (header: PartHeader) => boolean
+  /** Which parts are files; all others are fields. */
+  readonly isFile: (header: PartHeader) => boolean
 }
 
 /** Forms here have a dozen fields. */
@@ -100,7 +95,6 @@ class FormReader {
   readonly #source: AsyncIterator<Uint8Array>
   readonly #parser: MultipartParser
   readonly #limits: MultipartLimits
-  readonly #isFile: (header: PartHeader) => boolean
   #isInFile = false
   #partBytes = 0
   #fieldsBytes = 0
@@ -109,16 +103,13 @@ class FormReader {
   #isEnded = false
 
   constructor(source: AsyncIterable<Uint8Array>, boundary: string, limits: MultipartLimits) {
-    const {
-      maxParts = MAX_PARTS,
-      maxHeaderBytes = MAX_HEADER_BYTES,
-      maxPaddingBytes = MAX_PADDING_BYTES,
-      isFile = ({ fileName }: PartHeader) => fileName !== undefined,
-    } = limits
     this.#source = source[Symbol.asyncIterator]()
-    this.#parser = new MultipartParser(boundary, { maxParts, maxHeaderBytes, maxPaddingBytes })
+    this.#parser = new MultipartParser(boundary, {
+      maxParts: MAX_PARTS,
+      maxHeaderBytes: MAX_HEADER_BYTES,
+      maxPaddingBytes: MAX_PADDING_BYTES,
+    })
     this.#limits = limits
-    this.#isFile = isFile
   }
 
   /** Passes over what is left of the part at hand. `undefined` at the end of the form. */
@@ -130,7 +121,7 @@ class FormReader {
         if (this.#isEnded) return undefined
         this.#take(await this.#source.next())
       } else if (event.kind === 'part') {
-        this.#isInFile = this.#isFile(event.header)
+        this.#isInFile = this.#limits.isFile(event.header)
         this.#partBytes = 0
         return event.header
       } else if (event.kind === 'data') {

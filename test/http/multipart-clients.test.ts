@@ -7,6 +7,7 @@ import { parseBoundary } from '../../src/http/multipart-boundary.ts'
 import { readMultipart } from '../../src/http/multipart.ts'
 import { StreamedBody } from '../../src/http/read-body.ts'
 import { json } from '../../src/http/reply.ts'
+import type { PartHeader } from '../../src/http/part-header.ts'
 import { serveKernel } from '../support/http-kernel.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFile } from '../support/temporary-folder.ts'
@@ -17,7 +18,10 @@ const execute = promisify(execFile)
 interface Sample {
   readonly client: string
   readonly contentType: string
-  readonly lines: readonly string[]
+  /** The header lines of each part, and its body. */
+  readonly sent: readonly (readonly string[])[]
+  /** What stands behind the last delimiter; a line end unless given. */
+  readonly end?: string
   /** Name, file name, type, body. */
   readonly parts: readonly (readonly (string | undefined)[])[]
 }
@@ -29,18 +33,13 @@ const SAMPLES: readonly Sample[] = [
   {
     client: 'curl -F',
     contentType: 'multipart/form-data; boundary=------------------------8e08279e2d7dd36b',
-    lines: [
-      '--------------------------8e08279e2d7dd36b',
-      'Content-Disposition: form-data; name="type"',
-      '',
-      'File',
-      '--------------------------8e08279e2d7dd36b',
-      'Content-Disposition: form-data; name="data"; filename="a%22b ü.txt"',
-      'Content-Type: text/plain',
-      '',
-      'hello',
-      '--------------------------8e08279e2d7dd36b--',
-      '',
+    sent: [
+      ['Content-Disposition: form-data; name="type"', 'File'],
+      [
+        'Content-Disposition: form-data; name="data"; filename="a%22b ü.txt"',
+        'Content-Type: text/plain',
+        'hello',
+      ],
     ],
     parts: [
       ['type', NONE, NONE, 'File'],
@@ -50,23 +49,18 @@ const SAMPLES: readonly Sample[] = [
   {
     client: 'fetch with FormData',
     contentType: 'multipart/form-data; boundary=----formdata-undici-024735230702',
-    lines: [
-      '------formdata-undici-024735230702',
-      'Content-Disposition: form-data; name="type"',
-      '',
-      'File',
-      '------formdata-undici-024735230702',
-      'Content-Disposition: form-data; name="data"; filename="a%22b ü%0A.txt"',
-      'Content-Type: text/plain',
-      '',
-      'hello',
-      '------formdata-undici-024735230702',
-      'Content-Disposition: form-data; name="other"; filename="blob"',
-      'Content-Type: application/octet-stream',
-      '',
-      'x',
-      '------formdata-undici-024735230702--',
-      '',
+    sent: [
+      ['Content-Disposition: form-data; name="type"', 'File'],
+      [
+        'Content-Disposition: form-data; name="data"; filename="a%22b ü%0A.txt"',
+        'Content-Type: text/plain',
+        'hello',
+      ],
+      [
+        'Content-Disposition: form-data; name="other"; filename="blob"',
+        'Content-Type: application/octet-stream',
+        'x',
+      ],
     ],
     parts: [
       ['type', NONE, NONE, 'File'],
@@ -77,28 +71,26 @@ const SAMPLES: readonly Sample[] = [
   {
     client: 'fetch with an empty FormData',
     contentType: 'multipart/form-data; boundary=----formdata-undici-033571695981',
-    lines: ['------formdata-undici-033571695981--', ''],
+    sent: [],
     parts: [],
   },
   {
     client: 'Python email, which quotes the boundary and folds',
     contentType: 'multipart/form-data; boundary="===============2934334172578823408=="',
-    lines: [
-      '--===============2934334172578823408==',
-      'Content-Type: text/plain',
-      'MIME-Version: 1.0',
-      'Content-Disposition: form-data; name="type"',
-      '',
-      'File',
-      '--===============2934334172578823408==',
-      'Content-Type: application/octet-stream',
-      'MIME-Version: 1.0',
-      'Content-Disposition: form-data; name="data";',
-      ' filename="a rather long name of a file, which mail libraries fold.txt"',
-      '',
-      'hello',
-      '--===============2934334172578823408==--',
-      '',
+    sent: [
+      [
+        'Content-Type: text/plain',
+        'MIME-Version: 1.0',
+        'Content-Disposition: form-data; name="type"',
+        'File',
+      ],
+      [
+        'Content-Type: application/octet-stream',
+        'MIME-Version: 1.0',
+        'Content-Disposition: form-data; name="data";',
+        ' filename="a rather long name of a file, which mail libraries fold.txt"',
+        'hello',
+      ],
     ],
     parts: [
       ['type', NONE, 'text/plain', 'File'],
@@ -113,20 +105,14 @@ const SAMPLES: readonly Sample[] = [
   {
     client: 'OkHttp, which measures parts and sends names in UTF-8',
     contentType: 'multipart/form-data; boundary=3f1b0c1e-1d7a-4f0e-8f3a-2b6f6a1f9c55',
-    lines: [
-      '--3f1b0c1e-1d7a-4f0e-8f3a-2b6f6a1f9c55',
-      'Content-Disposition: form-data; name="type"',
-      'Content-Length: 5',
-      '',
-      'Image',
-      '--3f1b0c1e-1d7a-4f0e-8f3a-2b6f6a1f9c55',
-      'Content-Disposition: form-data; name="data"; filename="截图 %22 1.png"',
-      'Content-Type: image/png',
-      'Content-Length: 5',
-      '',
-      'hello',
-      '--3f1b0c1e-1d7a-4f0e-8f3a-2b6f6a1f9c55--',
-      '',
+    sent: [
+      ['Content-Disposition: form-data; name="type"', 'Content-Length: 5', 'Image'],
+      [
+        'Content-Disposition: form-data; name="data"; filename="截图 %22 1.png"',
+        'Content-Type: image/png',
+        'Content-Length: 5',
+        'hello',
+      ],
     ],
     parts: [
       ['type', NONE, NONE, 'Image'],
@@ -136,19 +122,16 @@ const SAMPLES: readonly Sample[] = [
   {
     client: '.NET, which leaves out quotes and sends file names twice',
     contentType: 'multipart/form-data; boundary="0f7c2b1e-6a53-4d0e-9c59-8a4be1f0d7aa"',
-    lines: [
-      '--0f7c2b1e-6a53-4d0e-9c59-8a4be1f0d7aa',
-      'Content-Type: text/plain; charset=utf-8',
-      'Content-Disposition: form-data; name=type',
-      '',
-      'Image',
-      '--0f7c2b1e-6a53-4d0e-9c59-8a4be1f0d7aa',
-      'Content-Disposition: form-data; name=data; filename="=?utf-8?B?5Zu+LnBuZw==?="; ' +
-        "filename*=utf-8''%E5%9B%BE.png",
-      '',
-      'hello',
-      '--0f7c2b1e-6a53-4d0e-9c59-8a4be1f0d7aa--',
-      '',
+    sent: [
+      [
+        'Content-Type: text/plain; charset=utf-8',
+        'Content-Disposition: form-data; name=type',
+        'Image',
+      ],
+      [
+        `Content-Disposition: form-data; name=data; filename="=?utf-8?B?5Zu+LnBuZw==?="; filename*=utf-8''%E5%9B%BE.png`,
+        'hello',
+      ],
     ],
     parts: [
       ['type', NONE, 'text/plain; charset=utf-8', 'Image'],
@@ -158,18 +141,15 @@ const SAMPLES: readonly Sample[] = [
   {
     client: 'iOS Shortcuts',
     contentType: 'multipart/form-data; boundary=Boundary-5D0A3E0C-6A0B-4B5E-9F3C-3B8E0C0A9D11',
-    lines: [
-      '--Boundary-5D0A3E0C-6A0B-4B5E-9F3C-3B8E0C0A9D11',
-      'Content-Disposition: form-data; name="type"',
-      '',
-      'Image',
-      '--Boundary-5D0A3E0C-6A0B-4B5E-9F3C-3B8E0C0A9D11',
-      'Content-Disposition: form-data; name="data"; filename="IMG_0001.HEIC"',
-      'Content-Type: image/heic',
-      '',
-      'hello',
-      '--Boundary-5D0A3E0C-6A0B-4B5E-9F3C-3B8E0C0A9D11--',
+    sent: [
+      ['Content-Disposition: form-data; name="type"', 'Image'],
+      [
+        'Content-Disposition: form-data; name="data"; filename="IMG_0001.HEIC"',
+        'Content-Type: image/heic',
+        'hello',
+      ],
     ],
+    end: '',
     parts: [
       ['type', NONE, NONE, 'Image'],
       ['data', 'IMG_0001.HEIC', 'image/heic', 'hello'],
@@ -178,20 +158,18 @@ const SAMPLES: readonly Sample[] = [
   {
     client: 'Dart, which writes header names in lower case',
     contentType: 'multipart/form-data; boundary=dart-http-boundary-+_c.AbC-dEf_GhI+jKl.MnO',
-    lines: [
-      '--dart-http-boundary-+_c.AbC-dEf_GhI+jKl.MnO',
-      'content-disposition: form-data; name="text"',
-      'content-type: text/plain; charset=utf-8',
-      'content-transfer-encoding: binary',
-      '',
-      'hé',
-      '--dart-http-boundary-+_c.AbC-dEf_GhI+jKl.MnO',
-      'content-type: application/octet-stream',
-      'content-disposition: form-data; name="data"; filename="a.bin"',
-      '',
-      'hello',
-      '--dart-http-boundary-+_c.AbC-dEf_GhI+jKl.MnO--',
-      '',
+    sent: [
+      [
+        'content-disposition: form-data; name="text"',
+        'content-type: text/plain; charset=utf-8',
+        'content-transfer-encoding: binary',
+        'hé',
+      ],
+      [
+        'content-type: application/octet-stream',
+        'content-disposition: form-data; name="data"; filename="a.bin"',
+        'hello',
+      ],
     ],
     parts: [
       ['text', NONE, 'text/plain; charset=utf-8', 'hé'],
@@ -201,27 +179,18 @@ const SAMPLES: readonly Sample[] = [
   {
     client: 'uploads after the old Android sample',
     contentType: 'multipart/form-data;boundary=*****',
-    lines: [
-      '--*****',
-      'Content-Disposition: form-data; name="data";filename="/sdcard/a.png"',
-      '',
-      'hello',
-      '--*****--',
-      '',
-    ],
+    sent: [['Content-Disposition: form-data; name="data";filename="/sdcard/a.png"', 'hello']],
     parts: [['data', '/sdcard/a.png', NONE, 'hello']],
   },
   {
     client: 'a browser whose file input is empty',
     contentType: 'multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxkTrZu0gW',
-    lines: [
-      '------WebKitFormBoundary7MA4YWxkTrZu0gW',
-      'Content-Disposition: form-data; name="data"; filename=""',
-      'Content-Type: application/octet-stream',
-      '',
-      '',
-      '------WebKitFormBoundary7MA4YWxkTrZu0gW--',
-      '',
+    sent: [
+      [
+        'Content-Disposition: form-data; name="data"; filename=""',
+        'Content-Type: application/octet-stream',
+        '',
+      ],
     ],
     parts: [['data', '', 'application/octet-stream', '']],
   },
@@ -229,7 +198,12 @@ const SAMPLES: readonly Sample[] = [
 
 /** Answers with what is in a form. */
 async function serve(t: TestContext): Promise<string> {
-  const limits = { maxFileBytes: 2 ** 30, maxFieldBytes: 1000, maxFieldsBytes: 1000 }
+  const limits = {
+    maxFileBytes: 2 ** 30,
+    maxFieldBytes: 1000,
+    maxFieldsBytes: 1000,
+    isFile: ({ fileName }: PartHeader) => fileName !== undefined,
+  }
   const { url } = await serveKernel(t, {
     routes: [
       route(
@@ -253,12 +227,15 @@ async function serve(t: TestContext): Promise<string> {
   return `${url}/form`
 }
 
-/** A file with a name that needs escapes, in a folder that is removed. */
 describe('a form', () => {
-  for (const { client, contentType, lines, parts } of SAMPLES) {
+  for (const { client, contentType, sent, end = '\r\n', parts } of SAMPLES) {
     it(`of ${client} is read`, () => {
       const boundary = parseBoundary(contentType)
-      const { parts: read, error } = parseForm(lines.join('\r\n'), { boundary })
+      const pieces = sent.map((lines) =>
+        [`--${boundary}`, ...lines.slice(0, -1), '', lines.at(-1), ''].join('\r\n'),
+      )
+      const form = `${pieces.join('')}--${boundary}--${end}`
+      const { parts: read, error } = parseForm(form, { boundary })
       assert.equal(error, undefined)
       const found = read.map(({ name, fileName, contentType: type, body }) => {
         return [name, fileName, type, Buffer.from(body, 'latin1').toString()]

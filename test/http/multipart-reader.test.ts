@@ -12,7 +12,12 @@ import { BOUNDARY, cut, form } from './support/parse-form.ts'
 
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`
 
-const LIMITS: MultipartLimits = { maxFileBytes: 100, maxFieldBytes: 10, maxFieldsBytes: 25 }
+const LIMITS: MultipartLimits = {
+  maxFileBytes: 100,
+  maxFieldBytes: 10,
+  maxFieldsBytes: 25,
+  isFile: ({ fileName }) => fileName !== undefined,
+}
 
 /** Three parts, in chunks of a few bytes. */
 const THREE = form(
@@ -196,16 +201,13 @@ describe('a form is refused', () => {
     const parts = (count: number) => form(...Array(count).fill(['name="a"', '']))
     assert.equal(await skipAll(streamOf(parts(64))), 64)
     await refuses('TOO_MANY_PARTS', parts(65))
-    await refuses('TOO_MANY_PARTS', parts(3), { maxParts: 2 })
     const header = (size: number) => form([`name="${'a'.repeat(size)}"`, ''])
     assert.equal(await skipAll(streamOf(header(16_000))), 1)
     await refuses('PART_HEADER_TOO_LARGE', header(16 * 1024))
-    await refuses('PART_HEADER_TOO_LARGE', header(100), { maxHeaderBytes: 100 })
     const note = 'x'.repeat(64 * 1024)
     assert.equal(await skipAll(streamOf(`${note}\r\n${form()}${note}`)), 0)
     await refuses('PADDING_TOO_LARGE', `${note}x\r\n${form()}`)
     await refuses('PADDING_TOO_LARGE', `${form()}${note}x`)
-    await refuses('PADDING_TOO_LARGE', `${form()}xx`, { maxPaddingBytes: 1 })
   })
 
   it('as soon as it passes a limit, however much is still to come', async () => {
