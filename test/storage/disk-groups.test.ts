@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { accessSync } from 'node:fs'
 import {
   chmod,
@@ -18,10 +17,8 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { Blob, HashedBlob } from '../../src/ports/blob.ts'
@@ -41,7 +38,6 @@ import {
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const NEVER = new AbortController().signal
-const PROGRAM = fileURLToPath(new URL('./support/storage-program.ts', import.meta.url))
 const isRoot = process.geteuid?.() === 0
 const NOBODY = 65_534
 
@@ -49,6 +45,29 @@ async function putGroup({ blobs, latest }: OpenedStorage, path: string): Promise
   const { blob } = await blobs.adoptGroup([path], NEVER)
   await latest.put(await groupItem(blob), blob)
   return blob
+}
+
+/** A store, and the archive of the folder `g` of this tree in it. */
+async function adopt(t: TestContext, tree: Readonly<Record<string, string | Buffer>>) {
+  const opened = await openBlobStore(t)
+  const folder = await makeTree(t, tree)
+  const adopted = await opened.store.adoptGroup([join(folder, 'g')], NEVER)
+  return { ...opened, ...adopted, folder }
+}
+
+/** Has another file take the place of a file of these 5 bytes, or none. */
+const CHANGES: Readonly<Record<string, (path: string) => Promise<void>>> = {
+  'written to': (path) => writeFile(path, 'jello'),
+  'cut off': (path) => truncate(path, 1),
+  removed: (path) => rm(path),
+  'replaced by a folder': async (path) => {
+    await rm(path)
+    await mkdir(path)
+  },
+  'replaced by a link to itself': async (path) => {
+    await rename(path, `${path}.real`)
+    await symlink(`${path}.real`, path)
+  },
 }
 
 async function readPiece(blob: Blob, start: number, length: number): Promise<Buffer> {
@@ -63,23 +82,11 @@ async function readPiece(blob: Blob, start: number, length: number): Promise<Buf
 
 describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
   it('makes a folder an archive, with all that is below it', async (t) => {
-    const { store } = await openBlobStore(t)
-    const large = Buffer.alloc(2_000_000, 'large')
-    const folder = await makeTree(t, {
-      'album/one.txt': 'one',
-      'album/.hidden': 'too',
-      'album/none': '',
-      'album/deep/er/large.bin': large,
-      'album/nothing here/': '',
-    })
-    const { blob, leftOut } = await store.adoptGroup([join(folder, 'album')], NEVER)
-    assert.deepEqual(await unzip(await readBlob(blob)), {
-      'album/nothing here/': 'a folder',
-      'album/.hidden': 'too',
-      'album/deep/er/large.bin': large.toString('latin1'),
-      'album/none': '',
-      'album/one.txt': 'one',
-    })
+    const large = 'large'.repeat(400_000)
+    const files = { 'g/one.txt': 'one', 'g/.hidden': 'too', 'g/none': '', 'g/deep/er/large': large }
+    const { blob, leftOut } = await adopt(t, { ...files, 'g/nothing here/': '' })
+    const archive = await unzip(await readBlob(blob))
+    assert.deepEqual(archive, { ...files, 'g/nothing here/': 'a folder' })
     assert.deepEqual(leftOut, { unreadable: 0, special: 0 })
   })
 
@@ -89,24 +96,14 @@ describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
     const names = ['c/a.txt', 'a.txt', 'b/a.txt', 'a.txt', 'd']
     const paths = names.map((name) => join(folder, name))
     const { blob } = await store.adoptGroup(paths, NEVER)
-    assert.deepEqual(await unzip(await readBlob(blob)), {
-      'a (2).txt': '2',
-      'a (3).txt': '3',
-      'a.txt': '1',
-      'd/x': '4',
-    })
+    const archive = { 'a (2).txt': '2', 'a (3).txt': '3', 'a.txt': '1', 'd/x': '4' }
+    assert.deepEqual(await unzip(await readBlob(blob)), archive)
   })
 
   it('says what it will have, and has it in every piece', async (t) => {
-    const { store } = await openBlobStore(t)
-    const folder = await makeTree(t, {
-      'g/a': 'x'.repeat(3000),
-      'g/b': '',
-      'g/c/d': 'y'.repeat(70),
-      'g/e/': '',
-      'g/f': 'z',
-    })
-    const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
+    const [large, small] = ['x'.repeat(3000), 'y'.repeat(70)]
+    const tree = { 'g/a': large, 'g/b': '', 'g/c/d': small, 'g/e/': '', 'g/f': 'z' }
+    const { blob } = await adopt(t, tree)
     const whole = await readBlob(blob)
     assert.equal(whole.length, blob.size)
     assert.deepEqual(await digestsOf(whole), blob.digests)
@@ -143,9 +140,7 @@ describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
   })
 
   it('leaves the files alone, and keeps nothing once it was discarded', async (t) => {
-    const { store, count } = await openBlobStore(t)
-    const folder = await makeTree(t, { 'g/a': 'mine' })
-    const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
+    const { blob, folder, count } = await adopt(t, { 'g/a': 'mine' })
     const opened = await blob.open()
     await blob.discard()
     await blob.discard()
@@ -158,42 +153,19 @@ describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
     assert.equal(await count(), 0)
   })
 
-  it('is gone once one of the files is not what it was', async (t) => {
-    const { store } = await openBlobStore(t)
-    const changes: Readonly<Record<string, (path: string) => Promise<void>>> = {
-      'written to': (path) => writeFile(path, 'jello'),
-      'cut off': (path) => truncate(path, 1),
-      removed: (path) => rm(path),
-      'replaced by a folder': async (path) => {
-        await rm(path)
-        await mkdir(path)
-      },
-      'replaced by a link to itself': async (path) => {
-        await rename(path, `${path}.real`)
-        await symlink(`${path}.real`, path)
-      },
-    }
-    for (const [what, change] of Object.entries(changes)) {
-      const folder = await makeTree(t, { 'g/a': 'first', 'g/b/c': 'hello' })
-      const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
+  for (const [what, change] of Object.entries(CHANGES)) {
+    it(`is gone once one of the files is ${what}`, async (t) => {
+      const { blob, folder } = await adopt(t, { 'g/a': 'first', 'g/b/c': 'hello' })
       await change(join(folder, 'g/b/c'))
-      await assert.rejects(blob.open(), { code: 'BLOB_GONE' }, what)
-    }
-  })
-
-  it('stops when nobody wants it any more', async (t) => {
-    const { store, count } = await openBlobStore(t)
-    const reason = new Error('something else was copied')
-    const folder = await makeTree(t, { 'g/a': 'mine' })
-    const aborted = AbortSignal.abort(reason)
-    await assert.rejects(store.adoptGroup([join(folder, 'g')], aborted), reason)
-    assert.equal(await count(), 0)
-  })
+      await assert.rejects(blob.open(), { code: 'BLOB_GONE' })
+    })
+  }
 })
 
 describe('a copied group', needs('python3'), () => {
   it('survives a restart, and a Text, and is not copied to anywhere', async (t) => {
-    const folder = await makeTree(t, { 'g/a': 'x'.repeat(500_000), 'g/b/c': 'hello', 'g/d/': '' })
+    const files = { 'g/a': 'x'.repeat(500_000), 'g/b/c': 'hello' }
+    const folder = await makeTree(t, { ...files, 'g/d/': '' })
     const storage = await openTestStorage(t)
     const blob = await putGroup(storage, join(folder, 'g'))
     const whole = await bytesOf(storage)
@@ -203,11 +175,7 @@ describe('a copied group', needs('python3'), () => {
     assert.equal(again.latest.binary?.blob?.modifiedAt, blob.modifiedAt)
     await again.latest.put(await textItem('text'), undefined)
     const third = await again.restart()
-    assert.deepEqual(await unzip(await bytesOf(third)), {
-      'g/d/': 'a folder',
-      'g/a': 'x'.repeat(500_000),
-      'g/b/c': 'hello',
-    })
+    assert.deepEqual(await unzip(await bytesOf(third)), { ...files, 'g/d/': 'a folder' })
     const [name = '', ...others] = await third.blobFiles()
     const { mode, size } = await stat(join(third.folder, 'blobs', name))
     assert.deepEqual([others.length, mode & 0o777, size < 2000], [0, 0o600, true])
@@ -272,19 +240,8 @@ describe('a copied group', needs('python3'), () => {
   })
 
   it('breaks off when a file changes while it is read', async (t) => {
-    const changes: Readonly<Record<string, (path: string) => Promise<void>>> = {
-      'written to': (path) => writeFile(path, 'jello'),
-      'cut off': (path) => truncate(path, 2),
-      removed: (path) => rm(path),
-      'replaced by a link to itself': async (path) => {
-        await rename(path, `${path}.real`)
-        await symlink(`${path}.real`, path)
-      },
-    }
-    for (const [what, change] of Object.entries(changes)) {
-      const { store } = await openBlobStore(t)
-      const folder = await makeTree(t, { 'g/a': 'first', 'g/b': 'hello' })
-      const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
+    for (const [what, change] of Object.entries(CHANGES)) {
+      const { blob, folder } = await adopt(t, { 'g/a': 'first', 'g/b': 'hello' })
       const opened = await blob.open()
       const head = Buffer.alloc(blob.size / 4)
       assert.equal(await opened.read(head, 0), head.length)
@@ -296,9 +253,7 @@ describe('a copied group', needs('python3'), () => {
   })
 
   it('is read through no link that took the place of its folder', async (t) => {
-    const { store } = await openBlobStore(t)
-    const folder = await makeTree(t, { 'g/a/file': 'mine' })
-    const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
+    const { blob, folder } = await adopt(t, { 'g/a/file': 'mine' })
     // The very same file, which only the way to it tells apart.
     await rename(join(folder, 'g/a'), join(folder, 'away'))
     await symlink(join(folder, 'away'), join(folder, 'g/a'))
@@ -306,9 +261,7 @@ describe('a copied group', needs('python3'), () => {
   })
 
   it('hands out no byte of a file that was written to in the middle of it', async (t) => {
-    const { store } = await openBlobStore(t)
-    const folder = await makeTree(t, { 'g/a': 'x'.repeat(100_000) })
-    const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
+    const { blob, folder } = await adopt(t, { 'g/a': 'x'.repeat(100_000) })
     const opened = await blob.open()
     const target = Buffer.alloc(1000)
     assert.equal(await opened.read(target, 0), 1000)
@@ -348,10 +301,7 @@ describe('a copied group', needs('python3'), () => {
   it('has room in what files may have, with its names', async (t) => {
     const storage = await openTestStorage(t, { limits: { maxFileBytes: 1000 } })
     const folder = await makeTree(t, { 'g/a': 'x'.repeat(700), 'h/a': 'x'.repeat(999) })
-    assert.equal(
-      (await storage.blobs.adoptGroup([join(folder, 'g')], NEVER)).blob.size <= 1000,
-      true,
-    )
+    assert.ok((await storage.blobs.adoptGroup([join(folder, 'g')], NEVER)).blob.size <= 1000)
     const large = storage.blobs.adoptGroup([join(folder, 'h')], NEVER)
     await assert.rejects(large, { code: 'GROUP_TOO_LARGE' })
   })
@@ -374,48 +324,13 @@ describe('a copied group', needs('python3'), () => {
   it('may have files of any time, also after a restart', async (t) => {
     const folder = await makeTree(t, { 'g/a': 'moon', 'g/b': 'mars', 'g/c/': '' })
     const storage = await openTestStorage(t)
-    for (const [name, day] of [
-      ['a', '1969-07-20'],
-      ['b', '2200-01-01'],
-      ['c', '1950-01-01'],
-    ]) {
-      await utimes(join(folder, 'g', name ?? ''), new Date(day ?? ''), new Date(day ?? ''))
+    const days = { a: '1969-07-20', b: '2200-01-01', c: '1950-01-01' }
+    for (const [name, day] of Object.entries(days)) {
+      await utimes(join(folder, 'g', name), new Date(day), new Date(day))
     }
     await putGroup(storage, join(folder, 'g'))
-    assert.deepEqual(await unzip(await bytesOf(await storage.restart())), {
-      'g/c/': 'a folder',
-      'g/a': 'moon',
-      'g/b': 'mars',
-    })
-  })
-
-  it('is swept when the program is killed before it is the item', needs('strace'), async (t) => {
-    const forbidden = await promisify(execFile)('strace', ['-qq', 'true']).catch(() => true)
-    // A container may forbid it, which no package can change.
-    if (forbidden === true) return t.skip('skipped: needs the right to trace')
-    const folder = await makeTree(t, { 'g/a': 'mine' })
-    const first = await openTestStorage(t)
-    await putGroup(first, join(folder, 'g'))
-    await first.close()
-    // The only thing that is renamed is the new item.json.
-    const kill = ['-e', 'trace=rename', '-e', 'inject=rename:signal=SIGKILL']
-    const program = [
-      process.execPath,
-      ...process.execArgv,
-      PROGRAM,
-      first.folder,
-      `group:${folder}`,
-    ]
-    const killed = spawn('strace', ['-f', '-qq', '-o', '/dev/null', ...kill, ...program], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const lines = await text(killed.stdout)
-    if (killed.exitCode === null && killed.signalCode === null) await once(killed, 'exit')
-    assert.deepEqual([lines, killed.signalCode], ['adopted\n', 'SIGKILL'])
-    assert.equal((await first.blobFiles()).length, 2)
-    const storage = await openTestStorage(t, { folder: first.folder })
-    assert.equal((await storage.blobFiles()).length, 1)
-    assert.deepEqual(await unzip(await bytesOf(storage)), { 'g/a': 'mine' })
+    const archive = await unzip(await bytesOf(await storage.restart()))
+    assert.deepEqual(archive, { 'g/a': 'moon', 'g/b': 'mars', 'g/c/': 'a folder' })
   })
 
   const asNobodyToo = { skip: isSourceOpen() ? false : 'skipped: needs root, and sources for all' }

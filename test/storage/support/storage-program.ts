@@ -5,7 +5,6 @@
  * `storage-program.ts FOLDER COMMAND...` obeys, and prints one line for each command:
  *
  * - `file:TEXT`, `text:TEXT` make an item current,
- * - `group:PATH` makes files of the user an item, and says first when it has adopted them,
  * - `size:N` receives and discards N bytes,
  * - `loop:N` stages and puts without end, from round N on; see `rounds.ts`.
  * @module
@@ -17,7 +16,7 @@ import { openDataDirectory } from '../../../src/storage/data-directory.ts'
 import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
 import { streamOf } from '../../support/byte-streams.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
-import { fileItem, groupItem, textItem } from '../../support/latest-item-contract.ts'
+import { fileItem, textItem } from '../../support/latest-item-contract.ts'
 import { playRound } from './rounds.ts'
 
 const [folder = '', ...commands] = process.argv.slice(2)
@@ -41,10 +40,6 @@ async function obey(storage: Storage, command: string): Promise<void> {
       await blob.discard()
       throw error
     }
-  } else if (verb === 'group') {
-    const { blob } = await blobs.adoptGroup([argument], new AbortController().signal)
-    say('adopted')
-    await latest.put(await groupItem(blob), blob)
   } else if (verb === 'size') {
     const chunk = Buffer.alloc(65_536)
     const chunks = Array.from({ length: Math.ceil(Number(argument) / chunk.length) }, () => chunk)
