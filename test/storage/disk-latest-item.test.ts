@@ -20,11 +20,31 @@ import { MAX_METADATA_BYTES } from '../../src/core/limits.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { fileItem, textItem } from '../support/latest-item-contract.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
-import { bytesOf, openTestStorage, pathOfBlob, putFile } from './support/open-stores.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFile } from '../support/temporary-folder.ts'
+import {
+  bytesOf,
+  openTestStorage,
+  pathOfBlob,
+  putFile,
+  type OpenedStorage,
+} from './support/open-stores.ts'
+
+interface Paths {
+  readonly item: string
+  readonly blob: string
+}
 
 const isRoot = process.geteuid?.() === 0
 const NEVER = new AbortController().signal
+
+/** Makes a file of the user the item. @returns Its path and its blob. */
+async function adoptFile(t: TestContext, { blobs, latest }: OpenedStorage, changed?: Date) {
+  const path = await temporaryFile(t, 'mine.txt', 'hello')
+  if (changed !== undefined) await utimes(path, changed, changed)
+  const blob = await blobs.adopt(path, NEVER)
+  await latest.put(await fileItem('mine.txt', blob), blob)
+  return { path, blob }
+}
 
 describe('the item on disk', () => {
   it('survives a restart, with its bytes and all that is known of it', async (t) => {
@@ -66,10 +86,7 @@ describe('the item on disk', () => {
 
   it('may be a file of the user, also after a restart, and never removes it', async (t) => {
     const storage = await openTestStorage(t)
-    const path = join(await temporaryFolder(t), 'mine.txt')
-    await writeFile(path, 'hello')
-    const blob = await storage.blobs.adopt(path, NEVER)
-    await storage.latest.put(await fileItem('mine.txt', blob), blob)
+    const { path, blob } = await adoptFile(t, storage)
     const again = await storage.restart()
     assert.equal(String(await bytesOf(again)), 'hello')
     assert.equal(again.latest.binary?.blob?.modifiedAt, blob.modifiedAt)
@@ -79,23 +96,15 @@ describe('the item on disk', () => {
 
   it('may be a file of the user from before 1970', async (t) => {
     const storage = await openTestStorage(t)
-    const path = join(await temporaryFolder(t), 'mine.txt')
-    await writeFile(path, 'hello')
-    // Negative numbers mean now.
-    const before = new Date('1969-07-20')
-    await utimes(path, before, before)
-    const blob = await storage.blobs.adopt(path, NEVER)
-    await storage.latest.put(await fileItem('mine.txt', blob), blob)
+    // As negative numbers, such times would mean now.
+    await adoptFile(t, storage, new Date('1969-07-20'))
     assert.equal(String(await bytesOf(await storage.restart())), 'hello')
   })
 
   it('stays, without its bytes, when the user changed or removed the file', async (t) => {
     for (const change of [unlink, (path: string) => utimes(path, 1, 1)]) {
       const storage = await openTestStorage(t)
-      const path = join(await temporaryFolder(t), 'mine.txt')
-      await writeFile(path, 'hello')
-      const blob = await storage.blobs.adopt(path, NEVER)
-      await storage.latest.put(await fileItem('mine.txt', blob), blob)
+      const { path } = await adoptFile(t, storage)
       const again = await storage.restart(() => change(path))
       assert.equal(again.latest.current?.item.dataName, 'mine.txt')
       await assert.rejects(bytesOf(again), { code: 'BLOB_GONE' })
@@ -156,7 +165,7 @@ describe('the item on disk', () => {
   describe('refuses the start, and is left as it is', () => {
     async function refuses(
       t: TestContext,
-      spoil: (paths: { readonly item: string; readonly blob: string }) => Promise<void>,
+      spoil: (paths: Paths) => Promise<void>,
       code = 'DATA_CORRUPT',
     ): Promise<void> {
       const storage = await openTestStorage(t)
@@ -182,26 +191,17 @@ describe('the item on disk', () => {
       assert.deepEqual(await before(), spoilt)
     }
 
-    for (const [what, content] of Object.entries({
-      empty: '',
-      'not UTF-8': '{"version":1,"text":"\xff"}',
-      'not an object': '[]',
-      'of no version': '{}',
-      'of a later version': '{"version":3}',
-    })) {
-      it(`when it is ${what}`, async (t) => {
-        await refuses(t, ({ item }) => writeFile(item, content, 'latin1'))
-      })
+    const SPOILT: Readonly<Record<string, (paths: Paths) => Promise<void>>> = {
+      'it is empty': ({ item }) => writeFile(item, ''),
+      'it is not UTF-8': ({ item }) => writeFile(item, '{"version":1,"text":"\xff"}', 'latin1'),
+      'it is of a later version': ({ item }) => writeFile(item, '{"version":3}'),
+      'it is cut off': ({ item }) => truncate(item, 300),
+      'its bytes are missing': ({ blob }) => unlink(blob),
+      'its bytes are cut off': ({ blob }) => truncate(blob, 2),
     }
-
-    it('when it is cut off', async (t) => {
-      await refuses(t, ({ item }) => truncate(item, 300))
-    })
-
-    it('when its bytes are missing or cut off', async (t) => {
-      await refuses(t, ({ blob }) => unlink(blob))
-      await refuses(t, ({ blob }) => truncate(blob, 2))
-    })
+    for (const [what, spoil] of Object.entries(SPOILT)) {
+      it(`when ${what}`, (t) => refuses(t, spoil))
+    }
 
     it('when it is a link', async (t) => {
       await refuses(

@@ -98,20 +98,6 @@ describe('item.json', () => {
   })
 
   it('says what is wrong with it', () => {
-    const refuse = (text: string, reason: RegExp) => {
-      assert.throws(
-        () => parseItemFile(text),
-        (error) => {
-          return error instanceof TypeError && reason.test(error.message)
-        },
-      )
-    }
-    refuse('', /not JSON/)
-    refuse('{"version":1', /not JSON/)
-    refuse('[]', /object/)
-    refuse('{}', /version/)
-    refuse('{"version":3}', /newer version/)
-    refuse('{"version":0}', /version/)
     const { item, blob } = SAMPLE
     for (const [path, broken] of Object.entries({
       'binary.item.size': { item: { ...item, size: -1 }, blob },
@@ -123,7 +109,9 @@ describe('item.json', () => {
       'binary.blob.group': { item, blob: { group: '../blobs', blake3: HASH } },
       'binary.blob': { item, blob: { blake3: HASH } },
     })) {
-      refuse(JSON.stringify({ version: 1, binary: broken }), new RegExp(`"${path}"`))
+      const text = JSON.stringify({ version: 1, binary: broken })
+      const refusal = { name: 'TypeError', message: new RegExp(`"${path}"`) }
+      assert.throws(() => parseItemFile(text), refusal)
     }
   })
 

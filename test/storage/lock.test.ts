@@ -36,15 +36,23 @@ const STALE: Readonly<Record<string, () => Promise<Readonly<Record<string, unkno
   'a process whose id was used again': async () => ({ processStart: '1' }),
 }
 
+const ELSEWHERE = `id:${'0'.repeat(32)}`
+
+/** Checks a refusal: its code, and what its message says. */
+function refusal(code: string, message: RegExp): (error: Error) => boolean {
+  return (error) => {
+    assert.equal('code' in error && error.code, code)
+    assert.match(error.message, message)
+    return true
+  }
+}
+
 describe('the lock of a data directory', () => {
   it('names the process that holds it to a second one', async (t) => {
     const folder = await temporaryFolder(t)
     await takeLock(t, folder)
-    await assert.rejects(DirectoryLock.take(folder), (error: Error) => {
-      assert.equal('code' in error && error.code, 'DATA_DIRECTORY_BUSY')
-      assert.match(error.message, new RegExp(`\\b${process.pid}\\b`))
-      return true
-    })
+    const busy = refusal('DATA_DIRECTORY_BUSY', new RegExp(`\\b${process.pid}\\b`))
+    await assert.rejects(DirectoryLock.take(folder), busy)
   })
 
   it('is free again once it was released, and can be released twice', async (t) => {
@@ -79,28 +87,21 @@ describe('the lock of a data directory', () => {
   })
 
   for (const [whose, difference] of Object.entries(STALE)) {
-    it(`is taken over from ${whose}`, { skip: isUnknownHere(whose) }, async (t) => {
-      const folder = await temporaryFolder(t)
-      await plantLock(folder, await difference())
-      assert.equal(await readLockHolder(folder), undefined)
-      const lock = await takeLock(t, folder)
-      assert.equal((await readLockHolder(folder))?.pid, process.pid)
-      assert.deepEqual(await readdir(folder), ['lock'])
-      await lock.release()
-      assert.deepEqual(await readdir(folder), [])
-    })
-
-    const options = { skip: isUnknownHere(whose) }
-    it(`is taken over from ${whose} by one of many only`, options, async (t) => {
+    it(`is taken over from ${whose} by one of many only`, {
+      skip: isUnknownHere(whose),
+    }, async (t) => {
       const folder = await temporaryFolder(t)
       for (let round = 0; round < 20; round++) {
         await plantLock(folder, await difference())
+        assert.equal(await readLockHolder(folder), undefined)
         const starters = Array.from({ length: 6 }, () => DirectoryLock.take(folder))
         const results = await Promise.allSettled(starters)
         const locks = results.filter((result) => result.status === 'fulfilled')
         const refusals = results.filter((result) => result.status === 'rejected')
         assert.equal(locks.length, 1)
         for (const { reason } of refusals) assert.equal(reason.code, 'DATA_DIRECTORY_BUSY')
+        assert.equal((await readLockHolder(folder))?.pid, process.pid)
+        assert.deepEqual(await readdir(folder), ['lock'])
         await locks[0]?.value.release()
         assert.deepEqual(await readdir(folder), [])
       }
@@ -111,17 +112,11 @@ describe('the lock of a data directory', () => {
     const folder = await temporaryFolder(t)
     const path = join(folder, 'lock')
     const pid = await deadPid()
-    await plantLock(folder, { pid, machine: `id:${'0'.repeat(32)}`, host: 'nas\u001b[1m\n"' })
+    await plantLock(folder, { pid, machine: ELSEWHERE, host: 'nas\u001b[1m\n"' })
     const before = await readFile(path, 'utf8')
+    const named = new RegExp(`process ${pid} on "nas\\?\\?1m\\?\\?", .* remove ${path}$`)
     for (const attempt of [DirectoryLock.take, readLockHolder]) {
-      await assert.rejects(attempt(folder), (error: Error) => {
-        assert.equal('code' in error && error.code, 'DATA_DIRECTORY_BUSY')
-        assert.match(
-          error.message,
-          new RegExp(`process ${pid} on "nas\\?\\?1m\\?\\?", .* remove ${path}$`),
-        )
-        return true
-      })
+      await assert.rejects(attempt(folder), refusal('DATA_DIRECTORY_BUSY', named))
     }
     assert.equal(await readFile(path, 'utf8'), before)
     assert.deepEqual(await readdir(folder), ['lock'])
@@ -132,12 +127,10 @@ describe('the lock of a data directory', () => {
     const pid = await deadPid()
     await plantLock(folder, { pid })
     const claim = `lock.${TOKEN}.claim`
-    const machine = `id:${'0'.repeat(32)}`
-    await plantLock(folder, { pid, machine, host: 'nas', token: 'cd'.repeat(16) }, claim)
-    await assert.rejects(DirectoryLock.take(folder), (error: Error) => {
-      assert.match(error.message, new RegExp(`on "nas", .* remove ${join(folder, claim)}$`))
-      return true
-    })
+    const claimant = { pid, machine: ELSEWHERE, host: 'nas', token: 'cd'.repeat(16) }
+    await plantLock(folder, claimant, claim)
+    const named = new RegExp(`on "nas", .* remove ${join(folder, claim)}$`)
+    await assert.rejects(DirectoryLock.take(folder), refusal('DATA_DIRECTORY_BUSY', named))
   })
 
   it('is judged by boot and process when it comes from a version that named no machine', async (t) => {
@@ -172,11 +165,7 @@ describe('the lock of a data directory', () => {
       const path = join(folder, 'lock')
       await writeFile(path, content, 'latin1')
       for (const attempt of [DirectoryLock.take, readLockHolder]) {
-        await assert.rejects(attempt(folder), (error: Error) => {
-          assert.equal('code' in error && error.code, 'DATA_CORRUPT')
-          assert.equal(error.message.includes(path), true)
-          return true
-        })
+        await assert.rejects(attempt(folder), refusal('DATA_CORRUPT', new RegExp(path)))
       }
       assert.equal(await readFile(path, 'latin1'), content)
     })
