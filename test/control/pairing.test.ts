@@ -27,16 +27,13 @@ describe('pairing', () => {
     const seen = new Set<string>()
     for (let padding = 0; padding < 600; padding++) {
       const url = `http://h.example/${'x'.repeat(padding)}`
-      const pairing = createFakeAdmin().pair({
-        ...PHONE,
-        username: 'my_phone',
-        label: '📱'.repeat(20),
-        url,
-      })
-      const link = await pairing.then(
-        (made) => made.link,
-        (error) => assert.equal(error.code, 'LINK_TOO_LONG'),
-      )
+      const wanted = { ...PHONE, username: 'my_phone', label: '📱'.repeat(20), url }
+      const link = await createFakeAdmin()
+        .pair(wanted)
+        .then(
+          (made) => made.link,
+          (error) => assert.equal(error.code, 'LINK_TOO_LONG'),
+        )
       const kept = link === undefined ? 'none' : Object.keys(parseConnectLink(link).o ?? {}).join()
       assert.ok((link ?? '').length <= 800)
       seen.add(kept)
@@ -64,11 +61,11 @@ describe('pairing', () => {
   })
 
   it('still says which name is wrong', async () => {
-    await assert.rejects(createFakeAdmin().pair({ ...PHONE, username: '!' }), {
-      code: 'USERNAME_INVALID',
-    })
-    await assert.rejects(createFakeAdmin().pair({ ...PHONE, password: '' }), {
-      code: 'PASSWORD_INVALID',
-    })
+    for (const [wanted, code] of [
+      [{ username: '!' }, 'USERNAME_INVALID'],
+      [{ password: '' }, 'PASSWORD_INVALID'],
+    ] as const) {
+      await assert.rejects(createFakeAdmin().pair({ ...PHONE, ...wanted }), { code })
+    }
   })
 })

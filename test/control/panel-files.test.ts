@@ -1,20 +1,26 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { createPanelFileRoutes } from '../../src/control/panel-files.ts'
 import { HttpError } from '../../src/http/http-error.ts'
 import { createListener } from '../../src/http/listener.ts'
+import { listen } from '../support/listen.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openControl } from './support/open-control.ts'
 
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; " +
-  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-  "require-trusted-types-for 'script'"
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+    "require-trusted-types-for 'script'",
+  'cache-control': 'no-cache',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
 
 /** Serves the files of a folder. */
 async function serve(t: TestContext, folder: string) {
@@ -27,15 +33,8 @@ async function serve(t: TestContext, folder: string) {
     },
     onFailure: (error) => failures.push(error.cause),
   })
-  const server = createServer(listener)
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  // `listen` was given an address, so this is one.
-  const { port } = server.address() as AddressInfo
-  const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
+  const port = await listen(t, createServer(listener))
+  const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
   return { get, failures }
 }
 
@@ -47,12 +46,7 @@ describe('the page of the panel', () => {
     for (const path of paths) {
       const { status, headers } = await ask(path)
       assert.equal(status, 200, path)
-      assert.equal(headers['content-security-policy'], POLICY)
-      assert.equal(headers['cache-control'], 'no-cache')
-      assert.equal(headers['x-content-type-options'], 'nosniff')
-      assert.equal(headers['referrer-policy'], 'no-referrer')
-      assert.equal(headers['cross-origin-opener-policy'], 'same-origin')
-      assert.equal(headers['cross-origin-resource-policy'], 'same-origin')
+      assert.deepEqual({ ...headers, ...HEADERS }, { ...headers }, path)
       assert.equal(headers['set-cookie'], undefined)
       const again = await ask(path, { headers: { 'If-None-Match': String(headers['etag']) } })
       assert.deepEqual([again.status, again.body], [304, ''], path)
@@ -71,9 +65,8 @@ describe('the page of the panel', () => {
       'panel/add-device.js': 'text/javascript; charset=utf-8',
     }
     for (const path of Object.keys(files)) await writeFile(join(folder, path), `the ${path}`)
-    for (const path of ['tsconfig.json', 'types.d.ts', '.hidden.js', 'Large.js', 'no-extension']) {
-      await writeFile(join(folder, path), 'not for browsers')
-    }
+    const others = ['tsconfig.json', 'types.d.ts', '.hidden.js', 'Large.js', 'no-extension']
+    for (const name of others) await writeFile(join(folder, name), 'not for browsers')
     await symlink('/etc/hostname', join(folder, 'link.js'))
     const { get } = await serve(t, folder)
     for (const [path, type] of Object.entries(files)) {
@@ -82,20 +75,15 @@ describe('the page of the panel', () => {
       assert.equal(response.headers.get('content-type'), type)
       assert.equal(await response.text(), `the ${path}`)
     }
-    for (const path of [
+    const paths = [
+      ...others.map((name) => `/${name}`),
       '/panel.html',
-      '/tsconfig.json',
-      '/types.d.ts',
-      '/.hidden.js',
-      '/Large.js',
-      '/no-extension',
       '/link.js',
       '/panel',
       '/panel/',
-      '/panel/../panel/panel.js',
-      '/%2e%2e/panel-files.ts',
-      '/panel%2fadd-device.js',
-    ]) {
+    ]
+    const detours = ['/panel/../panel/panel.js', '/%2e%2e/panel-files.ts', '/panel%2fadd-device.js']
+    for (const path of [...paths, ...detours]) {
       const { status } = await get(path)
       assert.ok(status === 401 || status === 400, `${path}: ${status}`)
     }

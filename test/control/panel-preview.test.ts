@@ -7,7 +7,12 @@ import fc from '../support/property.ts'
 import { bytesItem, textItem } from './support/items.ts'
 import { openControl, OWNER } from './support/open-control.ts'
 
-const POLICY = "sandbox; default-src 'none'"
+const HEADERS = {
+  'content-security-policy': "sandbox; default-src 'none'",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'cross-origin-resource-policy': 'same-origin',
+}
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\nbytes', 'latin1')
 
@@ -23,11 +28,8 @@ describe('the preview of the current item', () => {
     const text = '<script>alert(1)</script>\u0000 ü'
     const { status, headers, body } = await preview(t, await textItem(text))
     assert.deepEqual([status, body], [200, text])
-    assert.equal(headers['content-type'], 'text/plain; charset=utf-8')
-    assert.equal(headers['content-security-policy'], POLICY)
-    assert.equal(headers['x-content-type-options'], 'nosniff')
-    assert.equal(headers['cache-control'], 'no-store')
-    assert.equal(headers['cross-origin-resource-policy'], 'same-origin')
+    const expected = { 'content-type': 'text/plain; charset=utf-8', ...HEADERS }
+    assert.deepEqual({ ...headers, ...expected }, { ...headers })
   })
 
   it('is no more of a text than 2,000 characters, and no half ones', async (t) => {
@@ -44,29 +46,17 @@ describe('the preview of the current item', () => {
       const mediaType = `Image/${type.toUpperCase()} ; charset=x`
       const { status, headers, body } = await preview(t, await bytesItem({ mediaType, bytes: PNG }))
       assert.deepEqual([status, body], [200, PNG.toString('utf8')])
-      assert.equal(headers['content-type'], `image/${type}`)
-      assert.equal(headers['content-security-policy'], POLICY)
-      assert.equal(headers['x-content-type-options'], 'nosniff')
+      const expected = { 'content-type': `image/${type}`, ...HEADERS }
+      assert.deepEqual({ ...headers, ...expected }, { ...headers })
     }
   })
 
   it('is none of anything that a browser would run, or that is no image', async (t) => {
     const bytes = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>')
-    const types = [
-      'image/svg+xml',
-      'image/svg',
-      'text/html',
-      'application/xhtml+xml',
-      'text/xml',
-      'image/*',
-      'image/tiff',
-      'image/heic',
-      'application/octet-stream',
-      '',
-      'image/png,text/html',
-      'image/png\u0000',
-    ]
-    for (const mediaType of types) {
+    const drawn = ['image/svg+xml', 'image/svg', 'image/*', 'image/tiff', 'image/heic']
+    const run = ['text/html', 'application/xhtml+xml', 'text/xml', 'image/png,text/html']
+    const odd = ['application/octet-stream', '', 'image/png\u0000']
+    for (const mediaType of [...drawn, ...run, ...odd]) {
       const { status, body } = await preview(t, await bytesItem({ mediaType, bytes }))
       assert.equal(status, 404, mediaType)
       assert.doesNotMatch(body, /svg|script/)
@@ -102,11 +92,10 @@ describe('the preview of the current item', () => {
   })
 
   it('is never HTML, whatever devices say', async () => {
+    const known = fc.constantFrom('image/png', 'image/svg+xml', 'text/html', 'image/')
     const types = fc.oneof(
       fc.string(),
-      fc
-        .constantFrom('image/png', 'image/svg+xml', 'text/html', 'image/')
-        .chain((type) => fc.string().map((more) => `${type}${more}`)),
+      fc.tuple(known, fc.string()).map((parts) => parts.join('')),
     )
     const stored = await bytesItem({ bytes: PNG })
     fc.assert(

@@ -4,10 +4,10 @@
  */
 
 import { once } from 'node:events'
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http'
+import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { createControl, type Control } from '../../../src/control/create-control.ts'
+import { createControl } from '../../../src/control/create-control.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { readFrames, type Frame } from '../../support/event-reader.ts'
 import { createFakeAdmin, type FakeAdmin } from '../../support/fake-admin.ts'
@@ -33,7 +33,6 @@ export interface Answer {
 }
 
 export interface OpenControlOptions {
-  readonly clock?: FakeClock
   /** The port of an earlier one, as after a restart. */
   readonly port?: number
   readonly admin?: FakeAdmin
@@ -41,32 +40,11 @@ export interface OpenControlOptions {
   readonly host?: string
 }
 
-export interface OpenControl {
-  readonly url: string
-  readonly port: number
-  readonly clock: FakeClock
-  readonly admin: FakeAdmin
-  readonly panel: FakePanel
-  readonly logger: CaptureLogger
-  readonly control: Control
-  /** Unlike `fetch`, it sends any `Host` and `Origin` that it is told to. */
-  ask(path: string, options?: AskOptions): Promise<Answer>
-  /** The address that opens the panel, as commands are given it. */
-  address(): Promise<URL>
-  /** What a page sends that was opened with that address. */
-  page(): Promise<Headers>
-  /** Opens the event stream. */
-  follow(
-    headers?: Headers,
-  ): Promise<{ readonly response: IncomingMessage; next(): Promise<Frame | undefined> }>
-  close(): Promise<void>
-}
-
 export async function openControl(
   t: TestContext,
-  options: OpenControlOptions = {},
-): Promise<OpenControl> {
-  const { clock = new FakeClock(), admin = createFakeAdmin(), host = '127.0.0.1' } = options
+  { port: wanted = 0, admin = createFakeAdmin(), host = '127.0.0.1' }: OpenControlOptions = {},
+) {
+  const clock = new FakeClock()
   const logger = new CaptureLogger()
   const panel = new FakePanel(() => clock.now())
   const control = createControl({ admin, panel, token: TOKEN, clock, logger })
@@ -76,15 +54,14 @@ export async function openControl(
     if (server.listening) await once(server.close(), 'close')
   }
   t.after(close)
-  await once(server.listen(options.port ?? 0, host), 'listening')
+  await once(server.listen(wanted, host), 'listening')
   // `listen` was given an address, so this is one.
   const { port } = server.address() as AddressInfo
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
-  const ask: OpenControl['ask'] = async (
-    path,
-    { method = 'GET', headers = {}, body = '' } = {},
-  ) => {
+  /** Unlike `fetch`, it sends any `Host` and `Origin` that it is told to. */
+  async function ask(path: string, options: AskOptions = {}): Promise<Answer> {
+    const { method = 'GET', headers = {}, body = '' } = options
     const outgoing = httpRequest(new URL(path, url), { method, headers, agent: false }).end(body)
     const [response] = await once(outgoing, 'response')
     let text = ''
@@ -92,26 +69,44 @@ export async function openControl(
     return { status: response.statusCode, headers: response.headers, body: text }
   }
 
-  const address: OpenControl['address'] = async () => {
-    const { body } = await ask('/panel', { headers: OWNER })
-    return new URL(JSON.parse(body).url)
+  /** The JSON that the owner gets. */
+  async function read(path: string) {
+    return JSON.parse((await ask(path, { headers: OWNER })).body)
   }
 
-  const page: OpenControl['page'] = async () => {
+  /** The address that opens the panel, as commands are given it. */
+  async function address(): Promise<URL> {
+    return new URL((await read('/panel')).url)
+  }
+
+  /** What a page sends that was opened with that address. */
+  async function page(): Promise<Headers> {
     return { Authorization: `Bearer ${(await address()).hash.slice(1)}` }
   }
 
-  const follow: OpenControl['follow'] = async (headers = OWNER) => {
+  /** Opens the event stream. */
+  async function follow(headers: Headers = OWNER) {
     const outgoing = httpRequest(new URL('/events', url), { headers, agent: false }).end()
     const [response] = await once(outgoing, 'response')
     t.after(() => response.destroy())
     const frames = readFrames(response)
-    const next = async (): Promise<Frame | undefined> => {
-      const { done, value } = await frames.next()
-      return done === true ? undefined : value
-    }
+    const next = async (): Promise<Frame | undefined> => (await frames.next()).value ?? undefined
     return { response, next }
   }
 
-  return { url, port, clock, admin, panel, logger, control, ask, address, page, follow, close }
+  return {
+    url,
+    port,
+    clock,
+    admin,
+    panel,
+    logger,
+    control,
+    ask,
+    read,
+    address,
+    page,
+    follow,
+    close,
+  }
 }
