@@ -146,17 +146,6 @@ async function useUpRuns(
 }
 
 describe('an address that keeps failing', () => {
-  it('is told so ever later, by half a second at most, also what is remembered', async (t) => {
-    const at = await serveGuarded(t)
-    await useUpFreeRefusals(at)
-    const delays = [16, 32, 64, 128, 256, 500, 500]
-    for (const [index, delayMs] of delays.entries()) {
-      const wrong = basic('nobody_1', `wrong ${index % 2 === 0 ? 0 : delayMs}`)
-      assert.deepEqual(await outcomeOf(at, at.ask(wrong)), [401, delayMs])
-    }
-    assert.equal(at.runs.length, FREE_REFUSALS + 3)
-  })
-
   it('is told at once that credentials are missing or malformed', async (t) => {
     const at = await serveGuarded(t)
     await useUpRuns(at)

@@ -9,20 +9,6 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 const HELLO_TEXT = 'blake3v1:d10e733553f46c16ca8d7cb0154d91f4052ef7f53e874a3d387acd64c918f89b'
 
 describe('GET /Sync.json', () => {
-  it('answers with the text itself', async (t) => {
-    const { phone } = await serveGateway(t)
-    await phone.pushText('hello')
-    assert.deepEqual(await phone.document(), {
-      type: 'Text',
-      text: 'hello',
-      hasData: false,
-      size: 5,
-      hash: sha256('hello'),
-      dataName: '',
-      contentId: HELLO_TEXT,
-    })
-  })
-
   it('describes bytes in the dialect of its path', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushFile('Image', 'a.png', PNG)
@@ -122,22 +108,6 @@ describe('PUT /Sync.json', () => {
       assert.equal((await readObject(response))['contentId'], before['contentId'])
     }
     assert.deepEqual(await phone.document(), before)
-  })
-
-  it('answers 413 past the limit, declared or not, and keeps what was there', async (t) => {
-    const { phone } = await serveGateway(t, { maxMetadataBytes: 100 })
-    await phone.pushText('before')
-    const long = JSON.stringify({ type: 'Text', text: 'x'.repeat(100) })
-    assert.equal((await phone.fetch('/Sync.json', put(long))).status, 413)
-    const stream = new ReadableStream({
-      start(controller) {
-        for (const character of long) controller.enqueue(Buffer.from(character))
-        controller.close()
-      },
-    })
-    const init: RequestInit & { duplex: 'half' } = { method: 'PUT', body: stream, duplex: 'half' }
-    assert.equal((await phone.fetch('/Sync.json', init)).status, 413)
-    assert.equal((await phone.document())['text'], 'before')
   })
 
   it('answers 404 to a document whose bytes were never uploaded', async (t) => {

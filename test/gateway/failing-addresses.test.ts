@@ -39,12 +39,6 @@ describe('the refusals of an address', () => {
     assert.deepEqual(delays, [0, 0, 0, 0, 0, 16, 32, 64, 128, 256, 500, 500])
   })
 
-  it('do not delay those of another one', async () => {
-    const at = setUp()
-    for (let refusal = 0; refusal < 10; refusal++) await delayOf(at)
-    assert.equal(await delayOf(at, '192.0.2.8'), 0)
-  })
-
   it('are forgiven one by one, and forgotten after a minute', async () => {
     const at = setUp()
     for (let refusal = 0; refusal < 8; refusal++) await delayOf(at)
@@ -53,14 +47,6 @@ describe('the refusals of an address', () => {
     for (let refusal = 0; refusal < 200; refusal++) await delayOf(at)
     at.clock.advance(60_000)
     assert.equal(await delayOf(at), 0)
-  })
-
-  it('are not delayed when they come once a second', async () => {
-    const at = setUp()
-    for (let refusal = 0; refusal < 30; refusal++) {
-      assert.equal(await delayOf(at), 0)
-      at.clock.advance(1000)
-    }
   })
 
   it('do not care about a wall clock that jumps', async () => {
@@ -87,19 +73,6 @@ describe('the refusals of an address', () => {
     assert.equal(Math.max(...told), 2)
     assert.equal(told.findIndex((count) => count > 0) > 375, true, 'a quarter earlier at most')
     assert.equal(clock.pending, 0)
-  })
-
-  it('are held back a thousand at a time; what comes then is told at once', async () => {
-    const { clock, failing } = setUp()
-    const told = Array.from({ length: 2000 }, () => failing.holdBack(ADDRESS))
-    assert.equal(clock.pending, 1024)
-    clock.advance(500)
-    const isHeld = await Promise.all(told)
-    assert.equal(isHeld.filter((is) => !is).length, 2000 - 1024 - 5)
-    const next = failing.holdBack(ADDRESS)
-    assert.equal(clock.pending, 1)
-    clock.advance(500)
-    assert.equal(await next, true)
   })
 })
 

@@ -245,15 +245,6 @@ describe('POST /api/history', () => {
       const largest = ['data', 'a', long.slice(1)] as const
       await post(phone, form([['type', 'File'], ['hash', 'ab'], largest]))
     })
-
-    it('with a bare 500 when the disk is broken', async (t) => {
-      const failure = new Error('disk on fire')
-      const staging = { receive: () => Promise.reject(failure) }
-      const { phone } = await serveGateway(t, { staging })
-      const file = ['data', 'a', 'x'.repeat(1e6)] as const
-      const init = form([['type', 'File'], ['hash', 'ab'], file])
-      assert.deepEqual(await refusal(phone, init), [500, 'INTERNAL'])
-    })
   })
 
   describe('and the document that follows', () => {

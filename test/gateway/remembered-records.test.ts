@@ -52,12 +52,6 @@ describe('remembered records', () => {
     }
   })
 
-  it('are many when they are small', () => {
-    const records = new RememberedRecords()
-    for (let index = 0; index < 1000; index++) records.remember('did_a', record(`${index}`))
-    assert.equal(records.find('did_a', { type: 'Text', hash: '0' })?.record.hash, '0')
-  })
-
   it("are not kept when they are too long, and take nobody's place", () => {
     const records = new RememberedRecords()
     records.remember('did_a', record('ab', 'kept'))

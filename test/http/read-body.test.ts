@@ -106,16 +106,6 @@ for (const path of ['/bytes', '/stream']) {
       assert.equal((await client.send(head(`POST ${path}`, 'Content-Length: 0')).read()).body, '')
     })
 
-    it('may come byte by byte', async (t) => {
-      const { connect } = await serve(t)
-      const client = await connect()
-      client.socket.setNoDelay(true)
-      for (const char of head(`POST ${path}`, 'Content-Length: 5') + 'hello') {
-        await new Promise((resolve) => client.socket.write(char, resolve))
-      }
-      assert.equal((await client.read()).body, 'hello')
-    })
-
     it('may be exactly as long as the limit, and not a byte longer', async (t) => {
       const { connect, failed } = await serve(t)
       const client = await connect()

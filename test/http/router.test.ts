@@ -54,12 +54,6 @@ describe('an endpoint table', () => {
     assert.equal(find(router, '/file/__proto__'), '/file/{dataName} {"dataName":"__proto__"}')
   })
 
-  it('answers HEAD wherever GET is, and names the methods', () => {
-    assert.equal(router.match('/file/a')?.resource.allow, 'GET, PUT, HEAD')
-    assert.equal(router.match('/history/query')?.resource.allow, 'POST')
-    assert.equal(router.match('/')?.resource.methods.get('HEAD')?.method, 'GET')
-  })
-
   it('finds literal paths of a request target in one step', () => {
     assert.ok(router.matchLiteral('/file'))
     for (const target of ['/file?x', '/file/', '//file', '/file/a']) {

@@ -154,16 +154,6 @@ describe('a blob', () => {
     )
   })
 
-  it('comes whole when the range is malformed, several, or for another version', async (t) => {
-    const { blob } = blobOf(pattern(10))
-    const { get } = await serve(t, { status: 200, body: blob, etag: '"a"', lastModified: MODIFIED })
-    assert.equal((await get({ range: 'bytes=0-1,3-4' })).status, 200)
-    assert.equal((await get({ range: 'bytes=x' })).status, 200)
-    assert.equal((await get({ range: 'bytes=0-1', 'if-range': '"b"' })).status, 200)
-    assert.equal((await get({ range: 'bytes=0-1', 'if-range': '"a"' })).status, 206)
-    assert.equal((await get({ range: 'bytes=0-1', 'if-range': LAST_MODIFIED })).status, 206)
-  })
-
   it('that cannot be opened is a failure with an answer', async (t) => {
     const blob = { size: 10, open: () => Promise.reject(new Error('EIO')) }
     const { get, failures } = await serve(t, { status: 200, body: blob })

@@ -424,21 +424,6 @@ describe('stopping', () => {
     await stopped
   })
 
-  it('lets an upload come to its end', async (t) => {
-    const upload = route<'owner', '/upload'>('PUT', '/upload', async (call) => {
-      const { length } = await readBytes(call, 100)
-      return text(String(length))
-    })
-    const { server, connect } = await serveKernel(t, { routes: [upload] })
-    const client = await connect()
-    client.send(head('PUT /upload', 'Content-Length: 5', 'Expect: 100-continue'))
-    assert.equal((await client.read()).status, 100)
-    const stopped = server.stop(60_000)
-    assert.equal((await client.send('hello').read()).body, '5')
-    await stopped
-    assert.equal(await client.readToEnd(), '')
-  })
-
   it('ends what takes too long', async (t) => {
     const { row, started } = held()
     const clock = new FakeClock()

@@ -153,19 +153,6 @@ describe('encodeDocument()', () => {
     assert.equal(hashOf({ type: 'Group' }, 'syncclipboard'), 'D00D')
     assert.equal(hashOf({ type: 'Group', aliases: [] }, 'syncclipboard'), 'C0FFEE')
   })
-
-  it('is understood by decodeDocument()', () => {
-    const document = decodeDocument(JSON.parse(encodeDocument(IMAGE, 'sync')))
-    assert.deepEqual(document, {
-      type: 'Image',
-      text: 'a.png',
-      hasData: true,
-      dataName: 'a.png',
-      hash: 'c0ffee',
-      usesOldKeys: false,
-      stamp: undefined,
-    })
-  })
 })
 
 describe('encodeOldDocument()', () => {
