@@ -22,11 +22,10 @@ import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { countFields, findField } from '../http/raw-fields.ts'
 import { networkOf } from '../lib/network-of.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { CredentialVerifier } from '../ports/credential-verifier.ts'
-import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
+import type { Device } from '../ports/device-registry.ts'
 import { dialectOfPath } from './dialect.ts'
 import { FailingAddresses } from './failing-addresses.ts'
+import type { GatewayPorts } from './gateway-ports.ts'
 
 const CHALLENGE = ['WWW-Authenticate', 'Basic realm="clipgate", charset="UTF-8"']
 
@@ -46,12 +45,6 @@ interface Remembered {
   readonly device: Device
 }
 
-export interface AuthenticateDeps {
-  readonly devices: Pick<DeviceRegistry, 'revision' | 'noteSighting'>
-  readonly verifier: CredentialVerifier
-  readonly clock: Clock
-}
-
 /** The part of a call that is there before anybody knows whose it is. */
 export type UnknownCall = Pick<Call, 'request' | 'path' | 'address'>
 
@@ -61,11 +54,10 @@ export type UnknownCall = Pick<Call, 'request' | 'path' | 'address'>
  * The function throws {@link HttpError} `UNAUTHORIZED` and `TOO_MANY_REQUESTS`, and what the
  * verifier throws.
  */
-export function createAuthenticate({
-  devices,
-  verifier,
-  clock,
-}: AuthenticateDeps): (call: UnknownCall) => Device | Promise<Device> {
+export function createAuthenticate(
+  ports: Pick<GatewayPorts, 'devices' | 'verifier' | 'clock'>,
+): (call: UnknownCall) => Device | Promise<Device> {
+  const { devices, verifier, clock } = ports
   const remembered = new WeakMap<Socket, Remembered>()
   const failing = new FailingAddresses(clock)
 

@@ -32,7 +32,7 @@ export interface Gateway extends RequestListener {
  */
 export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gateway {
   const { isDraining = () => false, trustedProxies = [], publicUrl, heartbeatMs } = options
-  const streams = new EventStreams({ ...ports, heartbeatMs })
+  const streams = new EventStreams(ports, heartbeatMs)
   const { devices, circleTime } = ports
   const routes = deviceRoutes(ports, streams, options).map((route) =>
     circleTime === undefined ? route : tellCircleTime(route, circleTime),

@@ -10,18 +10,9 @@ import type { Handler } from '../http/call.ts'
 import { EventStreamList } from '../http/event-stream-list.ts'
 import { encodeEvent, EVENT_STREAM_HEADERS } from '../http/event-stream.ts'
 import type { Wire } from '../http/reply.ts'
-import type { Clock } from '../lib/clock.ts'
 import { Subscribers } from '../lib/subscribers.ts'
-import type { ChangeFeed } from '../ports/change-feed.ts'
-import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
-
-/** The ports that the streams of the devices need. */
-export interface EventStreamsDeps {
-  readonly changes: ChangeFeed
-  readonly devices: Pick<DeviceRegistry, 'find' | 'onCredentialGone'>
-  readonly clock: Clock
-  readonly heartbeatMs?: number | undefined
-}
+import type { Device } from '../ports/device-registry.ts'
+import type { GatewayPorts } from './gateway-ports.ts'
 
 /** Opens the event stream of a device. */
 export function getEvents(streams: Pick<EventStreams, 'open'>): Handler<Device> {
@@ -34,13 +25,13 @@ export function getEvents(streams: Pick<EventStreams, 'open'>): Handler<Device> 
 
 /** The open event streams of all devices: who hears what, how many there are, when they end. */
 export class EventStreams {
-  readonly #devices: EventStreamsDeps['devices']
-  readonly #clock: Clock
+  readonly #devices: GatewayPorts['devices']
+  readonly #clock: GatewayPorts['clock']
   readonly #streams: EventStreamList
   readonly #unsubscribe: readonly (() => void)[]
   readonly #watchers = new Subscribers()
 
-  constructor({ changes, devices, clock, heartbeatMs = HEARTBEAT_MS }: EventStreamsDeps) {
+  constructor({ changes, devices, clock }: GatewayPorts, heartbeatMs: number = HEARTBEAT_MS) {
     this.#devices = devices
     this.#clock = clock
     this.#streams = new EventStreamList({

@@ -44,10 +44,8 @@ async function apply(
   call: Call<Device>,
   { inbound, clock, maxMetadataBytes }: HandlerDeps,
 ): Promise<HistoryRecord> {
-  const {
-    form: { type, hash, hasData, state },
-    file,
-  } = received
+  const { form, file } = received
+  const { type, hash, hasData, state } = form
   let applied: AppliedItem
   try {
     // The answer has all of the text: it is refused now, or not at all.
@@ -74,10 +72,8 @@ async function keep(
   { principal: { id: deviceId, passwordHash } }: Call<Device>,
   { records, clock, devices }: HandlerDeps,
 ): Promise<HistoryRecord> {
-  const {
-    form: { hash, state },
-    file,
-  } = received
+  const { form, file } = received
+  const { hash, state } = form
   await file?.upload.stage(file)
   // What it sent is forgotten when its credential ends, and nothing is remembered behind that.
   if (!devices.isValid({ deviceId, passwordHash })) throw unauthorized()
@@ -95,11 +91,7 @@ function toInbound(
   const origin = { kind: 'device', deviceId, passwordHash } as const
   const description = { origin, type, text, hash } as const
   if (file !== undefined) {
-    const {
-      upload: { blob },
-      mediaType,
-    } = file
-    const bytes = { kind: 'received', blob, mediaType } as const
+    const bytes = { kind: 'received', blob: file.upload.blob, mediaType: file.mediaType } as const
     return { ...description, dataName: file.dataName, bytes }
   }
   // As with a document.

@@ -4,14 +4,13 @@
  * @module
  */
 
-/** Names and values in turn. */
-export type RawFields = readonly string[]
+import type { FlatHeaders } from './reply.ts'
 
 /** Fields that decide whether there is a body, what it is, and what becomes of the connection. */
 const DECISIVE = /^(?:content-(?:encoding|length|range)|expect|if-.*|transfer-encoding|upgrade)$/i
 
 /** Whether a request says of itself more than what it asks for: it has such a field, or a condition. */
-export function hasDecisiveFields(fields: RawFields): boolean {
+export function hasDecisiveFields(fields: FlatHeaders): boolean {
   for (let index = 0; index < fields.length; index += 2) {
     if (DECISIVE.test(fields[index] ?? '')) return true
   }
@@ -19,7 +18,7 @@ export function hasDecisiveFields(fields: RawFields): boolean {
 }
 
 /** The value of the first field of a name, which is given in lower case. */
-export function findField(fields: RawFields, name: string): string | undefined {
+export function findField(fields: FlatHeaders, name: string): string | undefined {
   for (let index = 0; index < fields.length; index += 2) {
     const other = fields[index]
     if (other?.length === name.length && other.toLowerCase() === name) return fields[index + 1]
@@ -28,7 +27,7 @@ export function findField(fields: RawFields, name: string): string | undefined {
 }
 
 /** How many fields have a name, which is given in lower case. */
-export function countFields(fields: RawFields, name: string): number {
+export function countFields(fields: FlatHeaders, name: string): number {
   let count = 0
   for (let index = 0; index < fields.length; index += 2) {
     const other = fields[index]

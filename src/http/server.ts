@@ -24,23 +24,6 @@ export interface ServerOptions extends ConnectionLimits {
   readonly clock?: Clock | undefined
 }
 
-/** A server that accepts connections. */
-export interface RunningServer {
-  readonly host: string
-  /** The port really bound. */
-  readonly port: number
-  /** The reason why the server does not listen at the moment, if it does not. */
-  readonly trouble: string | undefined
-
-  /**
-   * Closes idle connections at once and gives those that an answer is owed to `graceMs`; accepts
-   * new ones meanwhile, so that the listener can tell them. Then ends what is left.
-   *
-   * The listener is to refuse new requests from before this on.
-   */
-  stop(graceMs: number): Promise<void>
-}
-
 /** First pause before a lost socket is bound again; doubles up to thirty times that. */
 const RETRY_MS = 1000
 const MAX_RETRY_FACTOR = 30
@@ -69,13 +52,15 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
 
 /** @throws {Error} naming the address; its `cause` is the error of the system. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const server = new ListeningServer(options)
+  const server = new RunningServer(options)
   await server.start()
   return server
 }
 
-class ListeningServer implements RunningServer {
+/** A server that accepts connections. */
+export class RunningServer {
   readonly host: string
+  /** The reason why the server does not listen at the moment, if it does not. */
   trouble: string | undefined = undefined
   #port: number
   readonly #server: Server
@@ -107,6 +92,7 @@ class ListeningServer implements RunningServer {
     })
   }
 
+  /** The port really bound. */
   get port(): number {
     return this.#port
   }
@@ -124,6 +110,12 @@ class ListeningServer implements RunningServer {
     this.#lookLater()
   }
 
+  /**
+   * Closes idle connections at once and gives those that an answer is owed to `graceMs`; accepts
+   * new ones meanwhile, so that the listener can tell them. Then ends what is left.
+   *
+   * The listener is to refuse new requests from before this on.
+   */
   stop(graceMs: number): Promise<void> {
     this.#stopped ??= this.#stop(graceMs)
     return this.#stopped

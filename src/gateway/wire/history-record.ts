@@ -68,18 +68,8 @@ export function encodeRecord(
   }
 }
 
-export interface HistoryStatistics {
-  readonly totalCount: number
-  readonly starredCount: number
-  readonly deletedCount: number
-  readonly activeCount: number
-  readonly totalFileSizeMb: number
-  /** The same; some clients read this spelling. */
-  readonly totalFileSizeMB: number
-}
-
 /** The statistics of a history that consists of one item, or of none. */
-export function encodeStatistics(item: Item | undefined): HistoryStatistics {
+export function encodeStatistics(item: Item | undefined): Readonly<Record<string, number>> {
   const count = item === undefined ? 0 : 1
   const megabytes = (item?.size ?? 0) / MIB
   return {
@@ -88,6 +78,7 @@ export function encodeStatistics(item: Item | undefined): HistoryStatistics {
     deletedCount: 0,
     activeCount: count,
     totalFileSizeMb: megabytes,
+    // Some clients read this spelling.
     totalFileSizeMB: megabytes,
   }
 }
