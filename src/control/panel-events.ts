@@ -6,7 +6,7 @@
  */
 
 import { HEARTBEAT_MS } from '../core/limits.ts'
-import { EventStreamList } from '../http/event-stream-list.ts'
+import { EventStreamList } from '../http/event-stream.ts'
 import type { Wire } from '../http/reply.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'

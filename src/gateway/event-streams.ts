@@ -7,8 +7,7 @@
 
 import { HEARTBEAT_MS, MAX_STREAMS_PER_DEVICE } from '../core/limits.ts'
 import type { Handler } from '../http/call.ts'
-import { EventStreamList } from '../http/event-stream-list.ts'
-import { encodeEvent, EVENT_STREAM_HEADERS } from '../http/event-stream.ts'
+import { encodeEvent, EVENT_STREAM_HEADERS, EventStreamList } from '../http/event-stream.ts'
 import type { Wire } from '../http/reply.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Device } from '../ports/device-registry.ts'

@@ -12,7 +12,6 @@ import type { Clock } from '../lib/clock.ts'
 import { afterWhatCame, type SilenceTimer } from './after-what-came.ts'
 import { BodyInbox, tooLarge, type BodyCall } from './body-inbox.ts'
 import { HttpError } from './http-error.ts'
-import { hasMoreValues } from './json-size.ts'
 
 /** How long a body that is read whole may take, whatever its size. */
 const GRACE_MS = 30_000
@@ -25,6 +24,12 @@ const BYTES_PER_SECOND: number = 16 * 1024
 
 /** Ten thousand times what any body here has; they take a quarter of a second, and 50 MiB. */
 const MAX_JSON_VALUES = 200_000
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const BACKSLASH = 0x5c
+const OPEN_BRACKET = 0x5b
+const OPEN_BRACE = 0x7b
 
 /** The length that the client declared. `undefined` for a chunked body; 0 when there is none. */
 export function declaredLength(request: IncomingMessage): number | undefined {
@@ -94,6 +99,29 @@ export function parseJson(bytes: Uint8Array): unknown {
     // No `cause`: the message of a SyntaxError quotes the body.
     throw new HttpError('BAD_BODY', { detail: 'not JSON in UTF-8' })
   }
+}
+
+/**
+ * Whether JSON holds more than `most` values, nested ones included; empty lists and objects count
+ * as two. It may say so of what is no JSON, too. Asked before JSON is parsed: three bytes of it can
+ * be a value that takes a hundred in memory.
+ */
+export function hasMoreValues(json: Uint8Array, most: number): boolean {
+  let values = 1
+  let isText = false
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (isText) {
+      if (byte === BACKSLASH) at++
+      else if (byte === QUOTE) isText = false
+    } else if (byte === QUOTE) {
+      isText = true
+    } else if (byte === COMMA || byte === OPEN_BRACKET || byte === OPEN_BRACE) {
+      values++
+      if (values > most) return true
+    }
+  }
+  return false
 }
 
 /**

@@ -3,12 +3,12 @@
  * @module
  */
 
-import type { RequestListener, Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { codeOf } from '../lib/system-error.ts'
 import { ConnectionTable, type ConnectionLimits } from './connection-table.ts'
-import { createHttpServer } from './http-server.ts'
+import { onClientError, type ParserError } from './refuse-socket.ts'
 
 /** What a server listens on, and whom it lets in. */
 export interface ServerOptions extends ConnectionLimits {
@@ -23,6 +23,17 @@ export interface ServerOptions extends ConnectionLimits {
   /** The clock of the machine unless given. */
   readonly clock?: Clock | undefined
 }
+
+/** Phones poll each minute; a little more saves them the handshake. */
+const KEEP_ALIVE_MS = 65_000
+
+const MAX_HEADER_BYTES: number = 16 * 1024
+
+/** Finds peers that vanished without a word while nothing is sent. */
+const PROBE_MS = 60_000
+
+/** The longest delay that timers know: never, in practice. */
+const NEVER_MS: number = 2 ** 31 - 1
 
 /** First pause before a lost socket is bound again; doubles up to thirty times that. */
 const RETRY_MS = 1000
@@ -217,4 +228,25 @@ export class RunningServer {
 
 function formatAddress(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/** A `node:http` server without the defaults that do not suit a server on an open network. */
+function createHttpServer(listener: RequestListener, clock: Pick<Clock, 'after'>): Server {
+  return createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // Answered by the listener, with a body.
+    requireHostHeader: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_MS,
+    // Would end slow uploads; the body readers and `ConnectionTable` have limits of their own,
+    // which need no work while nobody is connected.
+    requestTimeout: 0,
+    headersTimeout: 0,
+    connectionsCheckingInterval: NEVER_MS,
+  })
+    .on('request', listener)
+    .on('checkContinue', listener)
+    .on('checkExpectation', listener)
+    .on('clientError', (error: ParserError, socket: Socket) => onClientError(error, socket, clock))
 }

@@ -40,7 +40,7 @@ class HeldWire implements Wire {
 
 function open(onGone: () => void = () => {}) {
   const wire = new HeldWire()
-  const stream = new EventStream(wire, { resync: () => encodeEvent('resync', {}), onGone })
+  const stream = new EventStream(wire, () => encodeEvent('resync', {}), onGone)
   return { wire, stream, send: (data: number) => stream.send(encodeEvent('update', data)) }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { hasMoreValues } from '../../src/http/json-size.ts'
+import { hasMoreValues } from '../../src/http/read-body.ts'
 import fc from '../support/property.ts'
 
 /** Values of decoded JSON, nested ones and itself included. */

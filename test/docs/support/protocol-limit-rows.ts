@@ -58,9 +58,9 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     SETTINGS.maxConnections.fallback(ANYWHERE),
     SETTINGS.maxConnectionsPerAddress.fallback(ANYWHERE),
   ),
-  'header section': says(constantIn('http/http-server.ts', 'MAX_HEADER_BYTES')),
+  'header section': says(constantIn('http/server.ts', 'MAX_HEADER_BYTES')),
   'time for a header section': says(constantIn('http/connection-table.ts', 'HEADER_MS')),
-  'idle connection': says(constantIn('http/http-server.ts', 'KEEP_ALIVE_MS')),
+  'idle connection': says(constantIn('http/server.ts', 'KEEP_ALIVE_MS')),
   'event streams for each device': says(limits.MAX_STREAMS_PER_DEVICE),
   'pause between the pings of an event stream': says(
     limits.HEARTBEAT_MS,
