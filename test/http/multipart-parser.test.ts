@@ -175,14 +175,6 @@ describe('a form is refused', () => {
     refuses('UNSUPPORTED_ENCODING', formWithHeader(FIELD, 'Content-Transfer-Encoding: base64'))
   })
 
-  it('when it has more than the allowed parts', () => {
-    const parts = Array.from({ length: 65 }, () => ['name="a"', 'x'] as const)
-    assert.equal(bodies(form(...parts.slice(1))).length, 64)
-    const { parts: read, error } = parse(form(...parts))
-    assert.equal(error, 'TOO_MANY_PARTS')
-    assert.equal(read.filter(({ isWhole }) => isWhole).length, 64)
-  })
-
   it('when a header is longer than allowed', () => {
     const limits = { maxHeaderBytes: 1000 }
     const rest = `${FIELD}\r\nX: \r\n\r\n`.length
