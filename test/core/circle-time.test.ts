@@ -15,27 +15,8 @@ it('the time of a group, in a header field, is read as it was written', () => {
 })
 
 it('the time of a group, in a header field, is digits, and nothing else', () => {
-  for (const text of [
-    '',
-    ' 1',
-    '1 ',
-    '01',
-    '-1',
-    '+1',
-    '1.5',
-    '1e3',
-    '0x1',
-    'NaN',
-    'Infinity',
-    '1, 2',
-    '١',
-    '100000000000000',
-    '9'.repeat(400),
-    undefined,
-    null,
-    17,
-    ['1'],
-  ]) {
+  const texts = '| 1|1 |01|-1|+1|1.5|1e3|0x1|NaN|Infinity|1, 2|١|100000000000000'.split('|')
+  for (const text of [...texts, '9'.repeat(400), undefined, null, 17, ['1']]) {
     assert.equal(parseCircleTime(text), undefined, String(text).slice(0, 20))
   }
   assert.equal(parseCircleTime('0'), 0)

@@ -6,39 +6,12 @@ import { parseItemType } from '../../src/core/item-type.ts'
 import fc from '../support/property.ts'
 
 describe('isDataName()', () => {
-  it('lets names through that people use', () => {
-    for (const name of [
-      'a',
-      '.bashrc',
-      'a b.txt',
-      '100%.txt',
-      'a+b[1].txt',
-      '写真.png',
-      '🙂',
-      'CON',
-      'x.',
-      'é',
-      'é',
-    ]) {
-      assert.equal(isDataName(name), true, name)
-    }
-  })
+  const USUAL = 'a|.bashrc|a b.txt|100%.txt|a+b[1].txt|写真.png|🙂|CON|x.|\u00e9|e\u0301'
+  const FORBIDDEN = '|.|..|a/b|a\\b|/|a\0|a\nb|\x7f|\x9b|\ud800|a\u2028'
 
-  it('refuses what is a path, a control or nothing', () => {
-    for (const name of [
-      '',
-      '.',
-      '..',
-      'a/b',
-      'a\\b',
-      '/',
-      'a\0',
-      'a\nb',
-      '\x7f',
-      '\x9b',
-      '\ud800',
-      'a\u2028',
-    ]) {
+  it('refuses what is a path, a control or nothing, and lets names through that people use', () => {
+    for (const name of USUAL.split('|')) assert.equal(isDataName(name), true, name)
+    for (const name of FORBIDDEN.split('|')) {
       assert.equal(isDataName(name), false, JSON.stringify(name))
     }
   })
@@ -79,13 +52,8 @@ describe('parseItemType()', () => {
 describe('isContentId()', () => {
   it('knows the spelling', () => {
     assert.equal(isContentId(`blake3v1:${'0a'.repeat(32)}`), true)
-    for (const value of [
-      undefined,
-      1,
-      'blake3v1:',
-      `blake3v1:${'0A'.repeat(32)}`,
-      'ab'.repeat(32),
-    ]) {
+    const digits = '0A'.repeat(32)
+    for (const value of [undefined, 1, 'blake3v1:', `blake3v1:${digits}`, digits]) {
       assert.equal(isContentId(value), false)
     }
   })

@@ -1,33 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ITEM_TYPES } from '../../src/core/item-type.ts'
 import { parseProfileId } from '../../src/core/profile-id.ts'
 import fc from '../support/property.ts'
 
 describe('a profile id', () => {
-  it('is a type and a hash, split at the first dash', () => {
+  it('is a type in any letter case and a hash, split at the first dash', () => {
     assert.deepEqual(parseProfileId('Image-AB12'), { type: 'Image', hash: 'AB12' })
     assert.deepEqual(parseProfileId('Text-a-b'), { type: 'Text', hash: 'a-b' })
-    assert.deepEqual(parseProfileId('File--'), { type: 'File', hash: '-' })
-  })
-
-  it('names its type in any letter case', () => {
-    assert.deepEqual(parseProfileId('gROUP-ab'), { type: 'Group', hash: 'ab' })
+    assert.deepEqual(parseProfileId('gROUP--'), { type: 'Group', hash: '-' })
   })
 
   it('is nothing less', () => {
     for (const text of ['', '-', 'Text', 'Text-', '-ab', 'Nothing-ab', ' Text-ab', '1-ab', 'ab']) {
       assert.equal(parseProfileId(text), undefined, text)
     }
-  })
-
-  it('is read as it was written, whatever the hash', () => {
-    const types = fc.constantFrom(...ITEM_TYPES)
-    fc.assert(
-      fc.property(types, fc.string({ minLength: 1 }), (type, hash) => {
-        assert.deepEqual(parseProfileId(`${type}-${hash}`), { type, hash })
-      }),
-    )
   })
 
   it('is never found where there is none, and never throws', () => {

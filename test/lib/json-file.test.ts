@@ -20,20 +20,8 @@ it('a small file of ours of a later version is refused as such', () => {
 })
 
 it('a small file of ours that is damaged is refused, without a word of it', () => {
-  for (const text of [
-    '',
-    'secret',
-    '[]',
-    '{}',
-    '{"version":0}',
-    '{"version":2}',
-    '{"version":"2"}',
-  ])
-    assert.throws(
-      () => file.parse(text),
-      (error) =>
-        error instanceof TypeError &&
-        !(error instanceof NewerVersionError) &&
-        !error.message.includes('secret'),
-    )
+  const versions = ['0', '2', '"2"'].map((version) => `{"version":${version}}`)
+  for (const text of ['', 'secret', '[]', '{}', ...versions]) {
+    assert.throws(() => file.parse(text), { name: 'TypeError', message: /^(?!.*secret)/ })
+  }
 })
