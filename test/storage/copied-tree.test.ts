@@ -64,11 +64,8 @@ describe('what was copied', () => {
   })
 
   it('is not what a link leads to that took the place of a folder meanwhile', async (t) => {
-    const folder = await makeTree(t, {
-      'g/a/b/file': 'mine',
-      'g/z': 'kept',
-      'else/b/file': 'secret',
-    })
+    const files = { 'g/a/b/file': 'mine', 'g/z': 'kept', 'else/b/file': 'secret' }
+    const folder = await makeTree(t, files)
     const tree = await walkCopied([join(folder, 'g')], OPTIONS)
     assert.equal(tree.files.length, 2)
     await rename(join(folder, 'g/a'), join(folder, 'away'))
@@ -77,20 +74,14 @@ describe('what was copied', () => {
     assert.deepEqual([archive?.files.length, unreadable], [1, 1])
     await rm(join(folder, 'g/a'))
     const again = await walkCopied([join(folder, 'g')], OPTIONS)
-    assert.deepEqual(
-      again.files.map(({ name }) => name),
-      ['g/z'],
-    )
+    assert.equal(again.files.map(({ name }) => name).join(), 'g/z')
   })
 
   it('may be reached through links, which are not asked again', async (t) => {
     const folder = await makeTree(t, { 'real/g/a': 'mine' })
     await symlink('real', join(folder, 'link'))
     const { files } = await walkCopied([join(folder, 'link/g')], OPTIONS)
-    assert.deepEqual(
-      files.map(({ path }) => String(path)),
-      [join(folder, 'real/g/a')],
-    )
+    assert.equal(files.map(({ path }) => path).join(), join(folder, 'real/g/a'))
   })
 
   it('is looked through no further when nobody wants it any more', async (t) => {

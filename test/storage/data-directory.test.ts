@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import {
-  chmod,
-  chown,
-  mkdir,
-  readdir,
-  readFile,
-  readlink,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openDataDirectory, type DataDirectory } from '../../src/storage/data-directory.ts'
 import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 
 const isRoot = process.geteuid?.() === 0
 const asRoot = { skip: isRoot ? false : 'skipped: needs root' } as const
@@ -83,8 +73,6 @@ describe('openDataDirectory()', () => {
     const path = await temporaryFolder(t)
     const directory = await openFolder(t, path)
     await assert.rejects(openDataDirectory({ path }), { code: 'DATA_DIRECTORY_BUSY' })
-    await directory.announce({ control: 'http://127.0.0.1:1' })
-    await directory.close()
     await directory.close()
     await openFolder(t, path)
   })
@@ -102,23 +90,21 @@ describe('openDataDirectory()', () => {
     assert.deepEqual(await readdir(path), [...kept, ...own].sort())
   })
 
-  it('refuses a file in its place, or above it', async (t) => {
-    const file = join(await temporaryFolder(t), 'file')
-    await writeFile(file, 'precious')
-    await refuses(file, /not a folder/)
-    await refuses(join(file, 'below'), /not a folder/)
-    assert.equal(await readFile(file, 'utf8'), 'precious')
-  })
+  it('refuses files and links in its place, above it, or where its folders belong', async (t) => {
+    const [path, other, elsewhere] = [
+      await temporaryFolder(t),
+      await temporaryFolder(t),
+      await temporaryFile(t, 'file', 'precious'),
+    ]
+    await refuses(elsewhere, /not a folder/)
+    await refuses(join(elsewhere, 'below'), /not a folder/)
+    assert.equal(await readFile(elsewhere, 'utf8'), 'precious')
 
-  it('refuses links and files where its folders belong, and gives the lock back', async (t) => {
-    const path = await temporaryFolder(t)
-    const elsewhere = await temporaryFolder(t)
-    await symlink(elsewhere, join(path, 'blobs'))
+    await symlink(dirname(elsewhere), join(path, 'blobs'))
     await refuses(path, /link/, join(path, 'blobs'))
-    assert.equal(await readlink(join(path, 'blobs')), elsewhere)
+    // The lock was given back.
     assert.deepEqual(await readdir(path), ['blobs'])
-
-    const other = await temporaryFolder(t)
+    assert.deepEqual(await readdir(dirname(elsewhere)), ['file'])
     await writeFile(join(other, 'staging'), 'x')
     await refuses(other, /not a folder/, join(other, 'staging'))
   })

@@ -9,6 +9,7 @@ import {
   stat,
   symlink,
   truncate,
+  unlink,
   utimes,
   writeFile,
   type FileHandle,
@@ -21,6 +22,7 @@ import { FileHasher, type FileHash } from '../../src/hashing/file-hasher.ts'
 import { DiskBlobStore } from '../../src/storage/disk-blob-store.ts'
 import { DiskSpace } from '../../src/storage/disk-space.ts'
 import { brokenStream, readBlob, readText, streamOf } from '../support/byte-streams.ts'
+import { defer } from '../support/defer.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -42,14 +44,8 @@ async function openInterrupted(t: TestContext, onStart: () => void): Promise<Dis
   const folder = await temporaryFolder(t)
   const hasher = new InterruptedHasher()
   t.after(() => hasher.close())
-  const space = new DiskSpace(folder, 0)
-  return new DiskBlobStore({
-    folder,
-    space,
-    hasher,
-    logger: new CaptureLogger(),
-    maxGroupBytes: Infinity,
-  })
+  const [space, logger] = [new DiskSpace(folder, 0), new CaptureLogger()]
+  return new DiskBlobStore({ folder, space, hasher, logger, maxGroupBytes: Infinity })
 }
 
 describe('blobs on disk', () => {
@@ -81,10 +77,7 @@ describe('blobs on disk', () => {
 
   it('are written while they come when many come at once, instead of being held', async (t) => {
     const { store, folder } = await openBlobStore(t)
-    let finish = (): void => undefined
-    const wait = new Promise<void>((resolve) => {
-      finish = resolve
-    })
+    const { promise: wait, resolve: finish } = defer<void>()
     async function* slow(): AsyncGenerator<Uint8Array> {
       for (let i = 0; i < 3; i++) yield Buffer.alloc(100 * KIB, i)
       await wait
@@ -109,8 +102,8 @@ describe('blobs on disk', () => {
   it('that never arrived whole occupy nobody any more', async (t) => {
     const { store, hasher, clock } = await openBlobStore(t)
     const error = new Error('the client is gone')
-    const large = 'x'.repeat(3 * MIB)
-    await assert.rejects(store.receive(brokenStream(error, large), LIMIT), error)
+    const broken = brokenStream(error, 'x'.repeat(3 * MIB))
+    await assert.rejects(store.receive(broken, LIMIT), error)
     clock.advance(60_000)
     assert.equal(hasher.isRunning, false)
   })
@@ -146,11 +139,15 @@ describe('files of the user', () => {
     return path
   }
 
+  async function adopt(t: TestContext, store: DiskBlobStore, content?: string) {
+    const path = await makeFile(t, content)
+    return { path, blob: await store.adopt(path, NEVER) }
+  }
+
   it('are hashed where they are, and never removed', async (t) => {
     const { store, count } = await openBlobStore(t)
     for (const content of ['', 'hello', 'x'.repeat(3_000_000)]) {
-      const path = await makeFile(t, content)
-      const blob = await store.adopt(path, NEVER)
+      const { path, blob } = await adopt(t, store, content)
       assert.deepEqual(blob.digests, await digestsOf(Buffer.from(content)))
       assert.equal(await readText(blob), content)
       assert.equal(await count(), 0)
@@ -167,46 +164,31 @@ describe('files of the user', () => {
     assert.equal(await readText(await store.adopt(`${path}.link`, NEVER)), 'hello')
   })
 
-  it('are refused when they are missing or no files, without being named', async (t) => {
-    const { store } = await openBlobStore(t)
-    const path = await makeFile(t)
-    await mkdir(`${path}.folder`)
-    for (const wrong of [`${path}.missing`, `${path}.folder`]) {
-      await assert.rejects(store.adopt(wrong, NEVER), (error: Error) => {
-        assert.equal('code' in error && error.code, 'BLOB_GONE')
-        assert.equal(error.message.includes('mine'), false)
-        return true
-      })
-    }
-  })
+  it(
+    'are refused when they are missing, folders or pipes, without being named',
+    needs('mkfifo'),
+    async (t) => {
+      const { store } = await openBlobStore(t)
+      const path = await makeFile(t)
+      await mkdir(`${path}.folder`)
+      await promisify(execFile)('mkfifo', [`${path}.pipe`])
+      for (const wrong of ['missing', 'folder', 'pipe']) {
+        await assert.rejects(store.adopt(`${path}.${wrong}`, NEVER), (error: Error) => {
+          assert.equal('code' in error && error.code, 'BLOB_GONE')
+          assert.equal(error.message.includes('mine'), false)
+          return true
+        })
+      }
+    },
+  )
 
   it('are gone once they were written to, cut off or removed', async (t) => {
     const { store } = await openBlobStore(t)
-    const change: readonly ((path: string) => Promise<void>)[] = [
-      (path) => writeFile(path, 'jello'),
-      (path) => truncate(path, 1),
-      (path) => rm(path),
-    ]
-    for (const changed of change) {
-      const path = await makeFile(t)
-      const blob = await store.adopt(path, NEVER)
-      await changed(path)
+    for (const change of [(path: string) => writeFile(path, 'jello'), truncate, unlink]) {
+      const { path, blob } = await adopt(t, store)
+      await change(path)
       await assert.rejects(blob.open(), { code: 'BLOB_GONE' })
     }
-  })
-
-  it('are not even opened when nobody wants them any more', async (t) => {
-    const { store } = await openBlobStore(t)
-    const reason = new Error('something else was copied')
-    const path = await makeFile(t)
-    await assert.rejects(store.adopt(path, AbortSignal.abort(reason)), reason)
-  })
-
-  it('are refused when they are pipes that nobody writes to', needs('mkfifo'), async (t) => {
-    const { store } = await openBlobStore(t)
-    const path = join(await temporaryFolder(t), 'pipe')
-    await promisify(execFile)('mkfifo', [path])
-    await assert.rejects(store.adopt(path, NEVER), { code: 'BLOB_GONE' })
   })
 
   for (const content of ['jello', 'hello world', 'he']) {
@@ -217,18 +199,19 @@ describe('files of the user', () => {
     })
   }
 
-  it('are left when nobody wants them any more', async (t) => {
+  it('are left when nobody wants them any more, before and while they are hashed', async (t) => {
     const path = await makeFile(t)
     const controller = new AbortController()
     const reason = new Error('something else was copied')
     const store = await openInterrupted(t, () => controller.abort(reason))
     await assert.rejects(store.adopt(path, controller.signal), reason)
+    await assert.rejects(store.adopt(`${path}.missing`, controller.signal), reason)
   })
 
   it('are found out when somebody writes to them while they are sent', async (t) => {
     const { store } = await openBlobStore(t)
-    const path = await makeFile(t)
-    const file = await (await store.adopt(path, NEVER)).open()
+    const { path, blob } = await adopt(t, store)
+    const file = await blob.open()
     const target = Buffer.alloc(3)
     assert.equal(await file.read(target, 0), 3)
     await writeFile(path, 'jello')
@@ -238,8 +221,7 @@ describe('files of the user', () => {
 
   it('may be renamed while they are sent', async (t) => {
     const { store } = await openBlobStore(t)
-    const path = await makeFile(t)
-    const blob = await store.adopt(path, NEVER)
+    const { path, blob } = await adopt(t, store)
     const file = await blob.open()
     await rm(path)
     const target = Buffer.alloc(5)

@@ -29,53 +29,36 @@ const fileNames = fc
 describe('names in an archive', () => {
   it('are those of the files wherever they can be', () => {
     const names = [
-      'plain',
-      '.hidden',
+      ...'plain .hidden q\'uo"te 🙂 ab:c 写真.jpg'.split(' '),
       'sp ace',
-      'q\'uo"te',
-      '🙂',
-      'ab:c',
       'x'.repeat(255),
-      '写真.jpg',
     ]
     assert.deepEqual(named(...names), names)
   })
 
   it('are never paths of another system, nor obeyed by a terminal', () => {
-    assert.deepEqual(named('C:\\x', 'c:', '..\\x', 'a\nb', 'a\u001b[31m'), [
-      'C__x',
-      'c_',
-      '.._x',
-      'a_b',
-      'a_[31m',
-    ])
+    const names = named('C:\\x', 'c:', '..\\x', 'a\nb', 'a\u001b[31m')
+    assert.deepEqual(names, ['C__x', 'c_', '.._x', 'a_b', 'a_[31m'])
   })
 
   it('have replacements for what is not UTF-8, and numbers where they are equal then', () => {
     const invalid = (byte: number) => Buffer.from([0x61, byte, 0x2e, 0x62])
-    assert.deepEqual(named(invalid(0xff), invalid(0xfe), 'a\\b', 'a_b', 'a_b (2)'), [
-      'a\ufffd (2).b',
-      'a\ufffd.b',
-      'a_b (3)',
-      'a_b',
-      'a_b (2)',
-    ])
+    const names = named(invalid(0xff), invalid(0xfe), 'a\\b', 'a_b', 'a_b (2)')
+    assert.deepEqual(names, ['a\ufffd (2).b', 'a\ufffd.b', 'a_b (3)', 'a_b', 'a_b (2)'])
   })
 
   it('are safe and all different, and the same whatever the order', () => {
+    const folders = fc.uniqueArray(fileNames, { selector: (name) => name.toString('hex') })
     fc.assert(
-      fc.property(
-        fc.uniqueArray(fileNames, { selector: (name) => name.toString('hex') }),
-        (files) => {
-          const names = named(...files)
-          assert.equal(new Set(names).size, names.length)
-          for (const name of names) {
-            assert.equal(/[/\\\u0000-\u001f]|^[a-z]:|^\.{0,2}$/i.test(name), false, name)
-            assert.equal(name.isWellFormed(), true)
-          }
-          assert.deepEqual(named(...files.toReversed()).toReversed(), names)
-        },
-      ),
+      fc.property(folders, (files) => {
+        const names = named(...files)
+        assert.equal(new Set(names).size, names.length)
+        for (const name of names) {
+          assert.equal(/[/\\\u0000-\u001f]|^[a-z]:|^\.{0,2}$/i.test(name), false, name)
+          assert.equal(name.isWellFormed(), true)
+        }
+        assert.deepEqual(named(...files.toReversed()).toReversed(), names)
+      }),
     )
   })
 

@@ -63,12 +63,8 @@ describe('the list of a group', () => {
     fc.assert(
       fc.property(fc.jsonValue(), members, (value, name) => {
         const text = JSON.stringify({ version: 1, size: 0, files: [{ [name]: [value, secret] }] })
-        assert.throws(
-          () => decodeGroupList(Buffer.from(`${text}\n`)),
-          (error) => {
-            return error instanceof TypeError && !error.message.includes(secret)
-          },
-        )
+        const refusal = { name: 'TypeError', message: new RegExp(`^(?!.*${secret})`) }
+        assert.throws(() => decodeGroupList(Buffer.from(`${text}\n`)), refusal)
       }),
     )
   })
@@ -77,19 +73,18 @@ describe('the list of a group', () => {
     const file = (start: number, size: number): GroupFile => {
       return { path: Buffer.from('/a'), start, identity: { size, ino: 1n, dev: 1n, mtimeNs: 1n } }
     }
-    const refuse = (size: number, ...files: readonly GroupFile[]): void => {
-      const bytes = encodeGroupList({ size, files, frame: Buffer.alloc(4) })
-      assert.throws(() => decodeGroupList(bytes), TypeError)
+    const read = (size: number, ...files: readonly GroupFile[]): GroupList => {
+      return decodeGroupList(encodeGroupList({ size, files, frame: Buffer.alloc(4) }))
     }
-    assert.equal(
-      decodeGroupList(encodeGroupList({ size: 9, files: [file(2, 5)], frame: Buffer.alloc(4) }))
-        .size,
-      9,
-    )
-    refuse(10, file(2, 5))
-    refuse(8, file(2, 5))
-    refuse(9, file(5, 5))
-    refuse(14, file(2, 5), file(6, 5))
-    refuse(4, file(2, 0))
+    assert.equal(read(9, file(2, 5)).size, 9)
+    for (const [size, ...files] of [
+      [10, file(2, 5)],
+      [8, file(2, 5)],
+      [9, file(5, 5)],
+      [14, file(2, 5), file(6, 5)],
+      [4, file(2, 0)],
+    ] as const) {
+      assert.throws(() => read(size, ...files), TypeError)
+    }
   })
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdir, open, readdir, rename, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { isOpenedAt, listWithoutLinks } from '../../src/storage/without-links.ts'
+import { listWithoutLinks } from '../../src/storage/without-links.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** A folder `own` that somebody copied, and a folder `other` that nobody did. */
@@ -22,11 +22,6 @@ async function makeFolders(t: TestContext) {
 const onLinux = { skip: process.platform === 'linux' ? false : 'skipped: needs /proc' } as const
 
 describe('listWithoutLinks()', () => {
-  it('lists a folder', async (t) => {
-    const { below } = await makeFolders(t)
-    assert.deepEqual(await listWithoutLinks(below, (path) => readdir(path)), ['own.txt'])
-  })
-
   it('lists no folder that a link leads to, wherever on the way it is', async (t) => {
     const { root, swap, below } = await makeFolders(t)
     await swap()
@@ -47,22 +42,5 @@ describe('listWithoutLinks()', () => {
       return readdir(path)
     })
     assert.deepEqual(names, ['own.txt'])
-  })
-})
-
-describe('isOpenedAt()', () => {
-  it('knows a file that was opened through a link from the same one that was not', async (t) => {
-    const { root } = await makeFolders(t)
-    await symlink('own', join(root, 'link'))
-    const real = join(root, 'own', 'below', 'own.txt')
-    const linked = join(root, 'link', 'below', 'own.txt')
-    for (const [path, isIt] of [
-      [real, true],
-      [linked, false],
-    ] as const) {
-      const file = await open(path)
-      t.after(() => file.close())
-      assert.equal(await isOpenedAt(file, Buffer.from(path)), isIt)
-    }
   })
 })
