@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -26,17 +26,20 @@ const pattern = Uint8Array.from({ length: 102_400 }, (_, index) => index % 251)
 
 let folder = ''
 let path = ''
+let file: FileHandle
 let thread: Blake3Thread
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'clipgate-kernel-'))
   path = join(folder, 'bytes')
   await writeFile(path, bytes)
+  file = await open(path)
   thread = new Blake3Thread(() => undefined)
 })
 
 after(async () => {
   await thread.close()
+  await file.close()
   await rm(folder, { recursive: true })
 })
 
@@ -66,17 +69,16 @@ describe('blake3-kernel.wasm', () => {
     const vectors: Readonly<Record<string, string>> = JSON.parse(await readFile(VECTORS, 'utf8'))
     const place = join(folder, 'pattern')
     await writeFile(place, pattern)
-    const file = await open(place)
+    const opened = await open(place)
     const hashes = Object.keys(vectors).map(async (size) => {
-      return [size, await thread.start(file.fd).digest(Number(size))]
+      return [size, await thread.start(opened.fd).digest(Number(size))]
     })
     assert.deepEqual(Object.fromEntries(await Promise.all(hashes)), vectors)
     assert.equal(hashes.length, 35)
-    await file.close()
+    await opened.close()
   })
 
   it('agrees with hash-wasm, whatever the size and however the file grows', async () => {
-    const file = await open(path)
     // The ends of chunks and batches, and what is beside them.
     const edges = fc
       .tuple(fc.integer({ min: 0, max: 683 }), fc.integer({ min: -1, max: 1 }))
@@ -91,11 +93,9 @@ describe('blake3-kernel.wasm', () => {
         assert.equal(await job.digest(size), (await digestsOf(bytes.subarray(0, size))).blake3)
       }),
     )
-    await file.close()
   })
 
   it('keeps files apart that are hashed in turns', async () => {
-    const file = await open(path)
     const sizes = [699_999, 64 * KIB, 400_000, 512 * KIB, 1]
     const jobs = sizes.map((size) => ({ size, job: thread.start(file.fd) }))
     for (let end = 0; end <= bytes.length; end += 100 * KIB) {
@@ -104,14 +104,11 @@ describe('blake3-kernel.wasm', () => {
     for (const { size, job } of jobs) {
       assert.equal(await job.digest(size), (await digestsOf(bytes.subarray(0, size))).blake3)
     }
-    await file.close()
   })
 
   it('agrees with b3sum', needs('b3sum'), async () => {
     const { stdout } = await promisify(execFile)('b3sum', ['--no-names', path])
-    const file = await open(path)
     assert.equal(await thread.start(file.fd).digest(bytes.length), stdout.trim())
-    await file.close()
   })
 
   it('is not needed: without SIMD the hash is the same', async (t) => {

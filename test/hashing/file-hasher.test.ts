@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { open, truncate, type FileHandle } from 'node:fs/promises'
 import { describe, it, type TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Digests } from '../../src/core/content-id.ts'
@@ -41,13 +40,25 @@ function addAll(hash: FileHash, content: Uint8Array, step: number): void {
   }
 }
 
+/** Has all of a file hashed that holds `content`. */
+async function hashAll(
+  t: TestContext,
+  hasher: FileHasher,
+  content: Uint8Array,
+  step = MIB,
+): Promise<Digests> {
+  const hash = hasher.start(await makeFile(t, content))
+  addAll(hash, content, step)
+  return hash.finish()
+}
+
 describe('FileHasher', () => {
   for (const size of [0, 1, MIB, MIB + 1, 2 * MIB, bytes.length]) {
-    it(`hashes a file of ${size} bytes`, async (t) => {
+    it(`hashes a file of ${size} bytes, with a worker unless it is small`, async (t) => {
       const content = bytes.subarray(0, size)
-      const hash = makeHasher(t).start(await makeFile(t, content))
-      addAll(hash, content, 65_536)
-      assert.deepEqual(await hash.finish(), await digestsOf(content))
+      const hasher = makeHasher(t)
+      assert.deepEqual(await hashAll(t, hasher, content, 65_536), await digestsOf(content))
+      assert.equal(hasher.isRunning, size > MIB)
     })
   }
 
@@ -70,37 +81,16 @@ describe('FileHasher', () => {
     const hasher = makeHasher(t)
     const contents = Array.from({ length: 8 }, (_, i) => bytes.subarray(0, 1_500_000 + i * 1000))
     const hashes = await Promise.all(
-      contents.map(async (content) => {
-        const hash = hasher.start(await makeFile(t, content))
-        for (let position = 0; position < content.length; position += 300_000) {
-          hash.add(content.subarray(position, position + 300_000))
-          hash.reached(hash.size)
-          await setImmediate()
-        }
-        return hash.finish()
-      }),
+      contents.map((content) => hashAll(t, hasher, content, 300_000)),
     )
     assert.deepEqual(hashes, await Promise.all(contents.map(digestsOf)))
-  })
-
-  it('starts no worker for small files', async (t) => {
-    const hasher = makeHasher(t)
-    const content = bytes.subarray(0, MIB)
-    const hash = hasher.start(await makeFile(t, content))
-    addAll(hash, content, 100_000)
-    await hash.finish()
-    assert.equal(hasher.isRunning, false)
   })
 
   it('ends the worker when nobody needs it, and starts another', async (t) => {
     const clock = new FakeClock()
     const hasher = makeHasher(t, clock)
-    const file = await makeFile(t, bytes)
     for (let round = 0; round < 2; round++) {
-      const hash = hasher.start(file)
-      addAll(hash, bytes, MIB)
-      assert.equal(hasher.isRunning, true)
-      assert.deepEqual(await hash.finish(), await digestsOf(bytes))
+      assert.deepEqual(await hashAll(t, hasher, bytes), await digestsOf(bytes))
       assert.equal(hasher.isRunning, true)
       clock.advance(LONG_MS)
       assert.equal(hasher.isRunning, false)
@@ -111,10 +101,8 @@ describe('FileHasher', () => {
     const clock = new FakeClock()
     const hasher = makeHasher(t, clock)
     const slow = hasher.start(await makeFile(t, bytes))
-    const quick = hasher.start(await makeFile(t, bytes))
     addAll(slow, bytes.subarray(0, 2 * MIB), MIB)
-    addAll(quick, bytes, MIB)
-    await quick.finish()
+    await hashAll(t, hasher, bytes)
     clock.advance(LONG_MS)
     assert.equal(hasher.isRunning, true)
     addAll(slow, bytes.subarray(2 * MIB), MIB)
@@ -147,9 +135,7 @@ describe('FileHasher', () => {
     // What is told to a worker that has ended is lost, and known to be.
     await given.abort()
     assert.equal(hasher.isRunning, false)
-    const again = hasher.start(file)
-    addAll(again, bytes, MIB)
-    assert.deepEqual(await again.finish(), await digestsOf(bytes))
+    assert.deepEqual(await hashAll(t, hasher, bytes), await digestsOf(bytes))
   })
 
   it('fails for a file that becomes shorter, and for that one only', async (t) => {
@@ -161,7 +147,7 @@ describe('FileHasher', () => {
       addAll(hash, content, MIB)
       return hash.finish()
     }
-    const whole = hashFile(bytes, bytes.length)
+    const whole = hashAll(t, hasher, bytes)
     await assert.rejects(hashFile(bytes, 2 * MIB), /shorter/)
     await assert.rejects(hashFile(bytes.subarray(0, 100), 10), /shorter/)
     assert.deepEqual(await whole, await digestsOf(bytes))

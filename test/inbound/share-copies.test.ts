@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { createCopySharing } from '../../src/inbound/share-copies.ts'
@@ -9,8 +9,11 @@ import { streamOf } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { makeFolder, openBlobStore } from '../storage/support/open-stores.ts'
+import { openBlobStore } from '../storage/support/open-stores.ts'
 import { temporaryFile } from '../support/temporary-folder.ts'
+
+/** The name of a Group that can have none of a folder. */
+const OWN_NAME = 'clipboard-20260131-123456.zip'
 
 const DONE: AppliedItem = { contentId: 'blake3v1:00', item: undefined }
 
@@ -28,34 +31,27 @@ async function setUp(t: TestContext, apply = async () => DONE) {
   return { blobs, count, applied, logger, share }
 }
 
-async function fileIn(t: TestContext, name: string, content: string): Promise<string> {
-  const path = join(await makeFolder(t), name)
-  await writeFile(path, content)
-  return path
-}
-
 describe('a copy on the desktop', () => {
-  it('is shared as a Text', async (t) => {
+  it('is shared as a Text, or as an Image with a name that tells when', async (t) => {
     const { share, applied } = await setUp(t)
     await share({ kind: 'text', text: 'hello' })
-    assert.deepEqual(
-      applied.map(({ type, text, origin }) => [type, text, origin.kind]),
-      [['Text', 'hello', 'clipboard']],
-    )
-  })
-
-  it('is shared as an Image with a name that tells when', async (t) => {
-    const { share, applied } = await setUp(t)
     await share({ kind: 'image', mediaType: 'image/png', bytes: Buffer.from('png') })
-    assert.deepEqual(
-      applied.map(({ type, dataName }) => [type, dataName]),
-      [['Image', 'clipboard-20260131-123456.png']],
-    )
+    const name = 'clipboard-20260131-123456.png'
+    const shared = applied.map(({ type, text, dataName, origin }) => [
+      type,
+      text,
+      dataName,
+      origin.kind,
+    ])
+    assert.deepEqual(shared, [
+      ['Text', 'hello', '', 'clipboard'],
+      ['Image', name, name, 'clipboard'],
+    ])
   })
 
   it('is shared as a File that stays where it is', async (t) => {
     const { share, applied } = await setUp(t)
-    await share({ kind: 'files', paths: [await fileIn(t, 'a\\b.png', 'not really')] })
+    await share({ kind: 'files', paths: [await temporaryFile(t, 'a\\b.png', 'not really')] })
     const [item] = applied
     assert.deepEqual([item?.type, item?.dataName], ['File', 'a_b.png'])
     assert.equal(item?.bytes.kind === 'received' && item.bytes.mediaType, 'image/png')
@@ -63,60 +59,37 @@ describe('a copy on the desktop', () => {
 
   it('is shared as a Group when it is of several files, or of a folder', async (t) => {
     const { share, applied, logger } = await setUp(t)
-    const path = await fileIn(t, 'a.txt', 'not really')
+    const path = await temporaryFile(t, 'a.txt', 'not really')
     const folder = join(dirname(path), 'Ölbilder.2025')
-    await mkdir(folder)
-    await share({ kind: 'files', paths: [folder] })
-    await share({ kind: 'files', paths: [folder, path] })
+    const longest = join(dirname(path), 'x'.repeat(255))
+    for (const made of [folder, longest]) await mkdir(made)
+    for (const paths of [[folder], [folder, path], [longest]]) await share({ kind: 'files', paths })
+    const shared = applied.map(({ type, text, dataName, bytes }) => {
+      return [type, text, dataName, bytes.kind === 'received' && bytes.mediaType]
+    })
+    const names = ['Ölbilder.2025.zip', OWN_NAME, OWN_NAME]
     assert.deepEqual(
-      applied.map(({ type, text, dataName }) => [type, text, dataName]),
-      [
-        ['Group', 'Ölbilder.2025.zip', 'Ölbilder.2025.zip'],
-        ['Group', 'clipboard-20260131-123456.zip', 'clipboard-20260131-123456.zip'],
-      ],
+      shared,
+      names.map((name) => ['Group', name, name, 'application/zip']),
     )
-    const types = applied.map(({ bytes }) => bytes.kind === 'received' && bytes.mediaType)
-    assert.deepEqual(types, ['application/zip', 'application/zip'])
     assert.equal(logger.text, '')
-  })
-
-  it('has a name of its own when that of the folder is too long', async (t) => {
-    const { share, applied } = await setUp(t)
-    const path = await fileIn(t, 'a.txt', 'not really')
-    const folder = join(dirname(path), 'x'.repeat(255))
-    await mkdir(folder)
-    await share({ kind: 'files', paths: [folder] })
-    assert.deepEqual(
-      applied.map(({ dataName }) => dataName),
-      ['clipboard-20260131-123456.zip'],
-    )
   })
 
   it('says so when it is gone, or not all of it can be shared, without naming it', async (t) => {
     const { share, applied, logger } = await setUp(t)
     await share({ kind: 'files', paths: ['/nowhere/at/all'] })
     await share({ kind: 'files', paths: ['/nowhere/at/all', '/nowhere/else'] })
-    assert.deepEqual(applied, [])
-    assert.deepEqual(
-      logger.lines.map(({ level }) => level),
-      ['warn', 'warn'],
-    )
+    assert.deepEqual([applied, logger.lines.map(({ level }) => level)], [[], ['warn', 'warn']])
 
     const path = await temporaryFile(t, 'secret.txt', 'not really')
     await symlink(path, `${path}.link`)
     await share({ kind: 'files', paths: [path, `${path}.link`, '/nowhere/at/all'] })
-    assert.deepEqual(
-      applied.map(({ type }) => type),
-      ['Group'],
-    )
-    const [, , ...lines] = logger.lines
-    assert.deepEqual(
-      lines.map(({ level, fields }) => [level, fields]),
-      [
-        ['warn', { unreadable: 1 }],
-        ['info', { count: 1 }],
-      ],
-    )
+    assert.equal(applied.map(({ type }) => type).join(), 'Group')
+    const lines = logger.lines.slice(2).map(({ level, fields }) => ({ level, ...fields }))
+    assert.deepEqual(lines, [
+      { level: 'warn', unreadable: 1 },
+      { level: 'info', count: 1 },
+    ])
     assert.doesNotMatch(logger.text, /nowhere|secret/)
   })
 
@@ -140,10 +113,7 @@ describe('a copy on the desktop', () => {
     await share({ kind: 'text', text: 'newer' })
     slow.resolve(await blobs.receive(streamOf('big'), { maxBytes: 10 }))
     await first
-    assert.deepEqual(
-      applied.map(({ text }) => text),
-      ['newer'],
-    )
+    assert.equal(applied.map(({ text }) => text).join(), 'newer')
     assert.equal(await count(), 0)
     assert.equal(logger.text, '')
   })

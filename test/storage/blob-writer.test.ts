@@ -22,10 +22,7 @@ class SlowFile {
   readonly writes: Write[] = []
   syncs = 0
 
-  writev(
-    chunks: readonly Uint8Array[],
-    position: number,
-  ): Promise<{ readonly bytesWritten: number }> {
+  writev(chunks: readonly Uint8Array[], position: number): Promise<{ bytesWritten: number }> {
     const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
     return new Promise((resolve) => {
       const end = (bytesWritten = length): void => resolve({ bytesWritten })
@@ -38,6 +35,10 @@ class SlowFile {
   }
 }
 
+function makePool(writes: number): WriterPool {
+  return { held: 0, gathering: new Set(), isSyncing: false, writes: new Semaphore(writes) }
+}
+
 function open(shared?: WriterPool) {
   const file = new SlowFile()
   const reached: number[] = []
@@ -47,12 +48,7 @@ function open(shared?: WriterPool) {
     finish: async () => ({ sha256: '', blake3: '' }),
     abort: async () => undefined,
   }
-  const pool: WriterPool = shared ?? {
-    held: 0,
-    gathering: new Set(),
-    isSyncing: false,
-    writes: new Semaphore(2),
-  }
+  const pool = shared ?? makePool(2)
   let written = 0
   const onWritten = (bytes: number): void => {
     written += bytes
@@ -65,10 +61,7 @@ describe('BlobWriter', () => {
   it('has hashed only what is in the file, in whatever order the writes end', async () => {
     const { file, reached, writer, written } = open()
     const pauses = [1, 2].map(() => writer.add(Buffer.alloc(BATCH)))
-    assert.deepEqual(
-      file.writes.map(({ position }) => position),
-      [0, BATCH],
-    )
+    assert.equal(file.writes.map(({ position }) => position).join(), `0,${BATCH}`)
     file.writes[1]?.end()
     await pauses[1]
     assert.deepEqual([reached, written()], [[], BATCH])
@@ -87,12 +80,8 @@ describe('BlobWriter', () => {
     assert.deepEqual(reached, [])
     file.writes[1]?.end(15)
     await setImmediate()
-    const rests = file.writes.map(({ position, length }) => [position, length])
-    assert.deepEqual(rests, [
-      [0, 60],
-      [15, 45],
-      [30, 30],
-    ])
+    const rests = file.writes.map(({ position, length }) => `${length} at ${position}`)
+    assert.deepEqual(rests, ['60 at 0', '45 at 15', '30 at 30'])
     file.writes[2]?.end()
     await finished
     assert.deepEqual(reached, [60])
@@ -120,12 +109,7 @@ describe('BlobWriter', () => {
   })
 
   it('writes what slow senders have sent, so that it does not count against others for ever', () => {
-    const pool: WriterPool = {
-      held: 0,
-      gathering: new Set(),
-      isSyncing: false,
-      writes: new Semaphore(100),
-    }
+    const pool = makePool(100)
     const slow = Array.from({ length: 5 }, () => open(pool))
     for (const { writer } of slow) writer.add(Buffer.alloc(BATCH - 1))
     const { file, writer } = open(pool)

@@ -26,12 +26,8 @@ async function modeOf(path: string): Promise<string> {
 
 /** Fails with a message that names `path`. */
 async function refuses(path: string, reason: RegExp, named = path): Promise<void> {
-  await assert.rejects(openDataDirectory({ path }), (error: Error) => {
-    assert.equal('code' in error && error.code, 'DATA_DIRECTORY_UNUSABLE')
-    assert.equal(error.message.includes(named), true, error.message)
-    assert.match(error.message, reason)
-    return true
-  })
+  const message = new RegExp(`${named}: .*${reason.source}`)
+  await assert.rejects(openDataDirectory({ path }), { code: 'DATA_DIRECTORY_UNUSABLE', message })
 }
 
 describe('openDataDirectory()', () => {

@@ -98,9 +98,8 @@ describe('a full disk', needsMount, () => {
     resolve()
     await assert.rejects(underWay, { code: 'NO_SPACE' })
     assert.equal((await storage.blobFiles()).length, 1)
-    await assert.rejects(staging.admit({ deviceId: 'did_c', declaredSize: 12 * MIB }), {
-      code: 'NO_SPACE',
-    })
+    const tooLarge = { deviceId: 'did_c', declaredSize: 12 * MIB }
+    await assert.rejects(staging.admit(tooLarge), { code: 'NO_SPACE' })
     await staging.admit({ deviceId: 'did_c', declaredSize: 5 * MIB })
   })
 
@@ -113,9 +112,8 @@ describe('a full disk', needsMount, () => {
     // What has become the item takes room on the disk, and nothing of the quota.
     await writeFile(join(storage.folder, 'filler'), Buffer.alloc(5 * MIB))
     await assert.rejects(staging.admit({ ...wanted, declaredSize: 4 * MIB }), { code: 'NO_SPACE' })
-    await assert.rejects(stageUpload(staging, header('c.txt', wanted), mebibytes(4)), {
-      code: 'NO_SPACE',
-    })
+    const refused = stageUpload(staging, header('c.txt', wanted), mebibytes(4))
+    await assert.rejects(refused, { code: 'NO_SPACE' })
     assert.deepEqual(staging.stats(), { uploads: 2, bytes: 6 * MIB })
     // Own ones may go.
     await stageUpload(staging, header('c.txt', { deviceId: 'did_b' }), mebibytes(4))
@@ -138,10 +136,7 @@ describe('a full disk', needsMount, () => {
       }),
     )
     const refused = ends.filter((end) => end.status === 'rejected')
-    assert.deepEqual(
-      refused.map(({ reason }) => reason.code),
-      Array(3).fill('NO_SPACE'),
-    )
+    assert.equal(refused.map(({ reason }) => reason.code).join(), 'NO_SPACE,NO_SPACE,NO_SPACE')
     t.diagnostic(`${least} bytes were free at least`)
     // The blocks in which a file system keeps its own books.
     assert.ok(least >= 4 * MIB - 64 * 1024, `${least} bytes were free`)
@@ -151,11 +146,8 @@ describe('a full disk', needsMount, () => {
   it('prevents the start, with a message that says so', async (t) => {
     const path = mountSmallDisk(t, 1)
     await fill(path)
-    await assert.rejects(openDataDirectory({ path }), (error: Error) => {
-      assert.equal('code' in error && error.code, 'DATA_DIRECTORY_UNUSABLE')
-      assert.match(error.message, /the disk is full/)
-      return true
-    })
+    const refusal = { code: 'DATA_DIRECTORY_UNUSABLE', message: /the disk is full/ }
+    await assert.rejects(openDataDirectory({ path }), refusal)
     assert.deepEqual(await readdir(path), ['filler'])
   })
 })
@@ -164,11 +156,8 @@ describe('a read-only disk', needsMount, () => {
   it('prevents the start, with a message that says so', async (t) => {
     const path = mountSmallDisk(t, 1)
     setReadOnly(path, 'ro')
-    await assert.rejects(openDataDirectory({ path }), (error: Error) => {
-      assert.equal('code' in error && error.code, 'DATA_DIRECTORY_UNUSABLE')
-      assert.match(error.message, /read-only/)
-      return true
-    })
+    const refusal = { code: 'DATA_DIRECTORY_UNUSABLE', message: /read-only/ }
+    await assert.rejects(openDataDirectory({ path }), refusal)
   })
 
   it('still serves the item, and takes no other', async (t) => {

@@ -38,20 +38,11 @@ const STALE: Readonly<Record<string, () => Promise<Readonly<Record<string, unkno
 
 const ELSEWHERE = `id:${'0'.repeat(32)}`
 
-/** Checks a refusal: its code, and what its message says. */
-function refusal(code: string, message: RegExp): (error: Error) => boolean {
-  return (error) => {
-    assert.equal('code' in error && error.code, code)
-    assert.match(error.message, message)
-    return true
-  }
-}
-
 describe('the lock of a data directory', () => {
   it('names the process that holds it to a second one', async (t) => {
     const folder = await temporaryFolder(t)
     await takeLock(t, folder)
-    const busy = refusal('DATA_DIRECTORY_BUSY', new RegExp(`\\b${process.pid}\\b`))
+    const busy = { code: 'DATA_DIRECTORY_BUSY', message: new RegExp(`\\b${process.pid}\\b`) }
     await assert.rejects(DirectoryLock.take(folder), busy)
   })
 
@@ -116,7 +107,7 @@ describe('the lock of a data directory', () => {
     const before = await readFile(path, 'utf8')
     const named = new RegExp(`process ${pid} on "nas\\?\\?1m\\?\\?", .* remove ${path}$`)
     for (const attempt of [DirectoryLock.take, readLockHolder]) {
-      await assert.rejects(attempt(folder), refusal('DATA_DIRECTORY_BUSY', named))
+      await assert.rejects(attempt(folder), { code: 'DATA_DIRECTORY_BUSY', message: named })
     }
     assert.equal(await readFile(path, 'utf8'), before)
     assert.deepEqual(await readdir(folder), ['lock'])
@@ -130,7 +121,10 @@ describe('the lock of a data directory', () => {
     const claimant = { pid, machine: ELSEWHERE, host: 'nas', token: 'cd'.repeat(16) }
     await plantLock(folder, claimant, claim)
     const named = new RegExp(`on "nas", .* remove ${join(folder, claim)}$`)
-    await assert.rejects(DirectoryLock.take(folder), refusal('DATA_DIRECTORY_BUSY', named))
+    await assert.rejects(DirectoryLock.take(folder), {
+      code: 'DATA_DIRECTORY_BUSY',
+      message: named,
+    })
   })
 
   it('is judged by boot and process when it comes from a version that named no machine', async (t) => {
@@ -165,7 +159,7 @@ describe('the lock of a data directory', () => {
       const path = join(folder, 'lock')
       await writeFile(path, content, 'latin1')
       for (const attempt of [DirectoryLock.take, readLockHolder]) {
-        await assert.rejects(attempt(folder), refusal('DATA_CORRUPT', new RegExp(path)))
+        await assert.rejects(attempt(folder), { code: 'DATA_CORRUPT', message: new RegExp(path) })
       }
       assert.equal(await readFile(path, 'latin1'), content)
     })

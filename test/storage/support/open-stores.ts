@@ -1,8 +1,7 @@
 /** Parts of the storage on a folder of its own, for as long as a test runs. @module */
 
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { FileHasher } from '../../../src/hashing/file-hasher.ts'
@@ -21,12 +20,6 @@ import { FakeClock } from '../../support/fake-clock.ts'
 import { fileItem } from '../../support/latest-item-contract.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-export async function makeFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-storage-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
 export interface OpenedStore {
   readonly store: DiskBlobStore
   readonly folder: string
@@ -38,19 +31,14 @@ export interface OpenedStore {
 }
 
 /** A blob store alone. */
-export async function openBlobStore(t: TestContext, minFreeBytes = 0): Promise<OpenedStore> {
+export async function openBlobStore(t: TestContext): Promise<OpenedStore> {
   const folder = await temporaryFolder(t)
   const logger = new CaptureLogger()
   const clock = new FakeClock()
   const hasher = new FileHasher({ clock })
   t.after(() => hasher.close())
-  const store = new DiskBlobStore({
-    folder,
-    space: new DiskSpace(folder, minFreeBytes),
-    hasher,
-    logger,
-    maxGroupBytes: Infinity,
-  })
+  const space = new DiskSpace(folder, 0)
+  const store = new DiskBlobStore({ folder, space, hasher, logger, maxGroupBytes: Infinity })
   return { store, folder, logger, clock, hasher, count: async () => (await readdir(folder)).length }
 }
 
