@@ -6,9 +6,7 @@ const SHORTEST_MS = 500
 /** No wait is longer, unless the server asks for it. */
 const LONGEST_MS = 30_000
 
-/**
- * The longest pause that a server may ask for: a mistake there must not silence clients for ever.
- */
+/** The longest pause that a server may ask for: a mistake must not silence clients for long. */
 const MAX_RETRY_AFTER_MS: number = 5 * 60_000
 
 /**

@@ -1,8 +1,4 @@
-/**
- * Runs a task on request, once at a time: whoever asks while it runs makes it run once more, and no
- * more than once.
- * @module
- */
+/** Runs a task on request, once at a time, and once more for all who ask meanwhile. @module */
 
 /** A task that is never run twice at once. */
 export class Coalesced {

@@ -1,8 +1,4 @@
-/**
- * The failures below HTTP. The gateway maps each code to one answer; the commands print the
- * message.
- * @module
- */
+/** The failures below HTTP. The gateway maps each code to one answer. @module */
 
 /** Stable name of a failure. */
 export type DomainErrorCode =
@@ -36,11 +32,7 @@ export type DomainErrorCode =
   | 'DATA_DIRECTORY_UNUSABLE'
   | 'DATA_CORRUPT'
 
-/**
- * A failure that somebody above knows how to answer.
- *
- * The message is for people, begins with the action that failed, and holds no secret.
- */
+/** A failure that is known above. Its message begins with what failed, and holds no secret. */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
   readonly code: DomainErrorCode

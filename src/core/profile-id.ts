@@ -1,9 +1,4 @@
-/**
- * Profile ids: how the history endpoints name an item, `{type}-{hash}`.
- *
- * Opaque beyond that: whether an item answers to a hash is for the item to say.
- * @module
- */
+/** Profile ids, `{type}-{hash}`: how the history endpoints name an item. @module */
 
 import { parseItemType, type ItemType } from './item-type.ts'
 

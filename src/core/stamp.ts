@@ -45,10 +45,7 @@ export function compareOptional(a: Stamp | undefined, b: Stamp | undefined): num
   return Number(a !== undefined) - Number(b !== undefined)
 }
 
-/**
- * The stamp that counts instead of one that is not believed: older than all, and the same
- * everywhere.
- */
+/** The stamp, or one that is older than all, and the same everywhere, when it is not believed. */
 export function believedStamp(stamp: Stamp, believes: Believes): Stamp {
   return believes(stamp.at) ? stamp : { at: 0, member: stamp.member }
 }

@@ -1,8 +1,4 @@
-/**
- * Computes what an item is known by, from bytes that are in memory or from their digests. Files are
- * hashed by `file-hasher.ts`.
- * @module
- */
+/** Computes what an item is known by, from bytes in memory or from digests. @module */
 
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'

@@ -118,11 +118,6 @@ export class FileHash {
     this.#startJob = startJob
   }
 
-  /** The number of bytes that were added. */
-  get size(): number {
-    return this.#size
-  }
-
   /** Takes the next bytes of the file. */
   add(bytes: Uint8Array): void {
     this.#sha256.update(bytes)
@@ -136,11 +131,7 @@ export class FileHash {
     this.#job.advance(end)
   }
 
-  /**
-   * Ends the hashing: everything that was added can be read from the file.
-   *
-   * @throws When the file has become shorter, or the worker ended.
-   */
+  /** Ends the hashing. @throws When the file has become shorter, or the worker ended. */
   async finish(): Promise<Digests> {
     this.reached(this.#size)
     const blake3 = await (this.#job?.digest(this.#size) ?? this.#hashSmall())

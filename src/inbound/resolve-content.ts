@@ -236,11 +236,7 @@ async function readText(blob: Blob, maxBytes: number): Promise<string> {
   }
 }
 
-/**
- * Describes new content as an item: its hashes, ids and names.
- *
- * @param activatedAt Unix milliseconds.
- */
+/** Describes new content as an item. @param activatedAt Unix milliseconds. */
 export async function describeItem(
   inbound: InboundItem,
   content: NamedBytes | { readonly text: string },

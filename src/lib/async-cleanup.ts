@@ -9,11 +9,7 @@ export class AsyncCleanup {
     this.#steps.push(step)
   }
 
-  /**
-   * Runs every step once, also when one fails. A second call does nothing.
-   *
-   * @throws The first failure, after all steps have run.
-   */
+  /** Runs every step once, also when one fails. @throws The first failure, at the end. */
   async run(): Promise<void> {
     const failures: unknown[] = []
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {

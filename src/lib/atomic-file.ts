@@ -1,8 +1,4 @@
-/**
- * Replaces a small file so that a reader, a crash or a power cut sees the old bytes or the new
- * ones, never a mixture.
- * @module
- */
+/** Replaces small files: readers and crashes see old bytes or new ones, never a mixture. @module */
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -70,11 +66,7 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
   }
 }
 
-/**
- * Writes a private file that did not exist, and syncs it. When it rejects, nothing is left.
- *
- * @throws The error of the failing system call.
- */
+/** Writes a private file that did not exist, and syncs it. When it rejects, nothing is left. */
 export async function writeNewFile(path: string, content: string | Uint8Array): Promise<void> {
   await fillNewFile(path, async (file) => {
     await file.writeFile(content)

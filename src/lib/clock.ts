@@ -6,11 +6,7 @@ export interface Clock {
   now(): number
   /** Milliseconds since some moment; never jumps. Everything that measures a duration uses it. */
   monotonic(): number
-  /**
-   * Calls `run` once, after `delayMs`. Does not keep the program alive.
-   *
-   * @returns A function that cancels the call.
-   */
+  /** Calls `run` once. Does not keep the program alive. @returns A function that cancels it. */
   after(delayMs: number, run: () => void): () => void
 }
 

@@ -1,8 +1,4 @@
-/**
- * Puts failures into words: their message for whoever caused them, and for the log enough to find
- * them, without anything that they quote.
- * @module
- */
+/** Puts failures into words: for the log, without anything that their messages quote. @module */
 
 import { codeOf } from './system-error.ts'
 

@@ -1,8 +1,4 @@
-/**
- * Puts chunks together by copying them: a list of chunks of one byte would cost a hundred times
- * its size.
- * @module
- */
+/** Joins chunks by copying: a list of single bytes would cost a hundred times its size. @module */
 
 /** The first size; it doubles when the bytes do not fit. */
 const FIRST_BYTES: number = 64 * 1024

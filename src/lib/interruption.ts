@@ -19,11 +19,7 @@ export class Interruption {
     this.#close?.()
   }
 
-  /**
-   * Waits for `work`. Guards one promise at a time.
-   *
-   * @throws The reason of the interruption; the outcome of `work` is dropped then.
-   */
+  /** Waits for `work`, one at a time. @throws The reason of the interruption. */
   guard<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject

@@ -1,8 +1,4 @@
-/**
- * Reads bytes at rest (their beginning, all of them, or block by block), and the beginning of a
- * stream.
- * @module
- */
+/** Reads bytes at rest, and the beginning of a stream. @module */
 
 /** Bytes at rest: structurally a `Blob` of the ports. */
 export interface Openable {
@@ -67,11 +63,7 @@ export interface Peeked {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-/**
- * Reads `source` until `length` bytes are there or it ends, and takes nothing away.
- *
- * @throws Every error that `source` throws meanwhile.
- */
+/** Reads `source` until `length` bytes are there or it ends, and takes nothing away. */
 export async function peek(source: AsyncIterable<Uint8Array>, length: number): Promise<Peeked> {
   const iterator = source[Symbol.asyncIterator]()
   const chunks: Uint8Array[] = []

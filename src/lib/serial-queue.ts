@@ -1,8 +1,4 @@
-/**
- * Runs asynchronous work one at a time, in the order it was asked for: all of it, or that of each
- * key.
- * @module
- */
+/** Runs asynchronous work one at a time, in the order it was asked for. @module */
 
 /** One queue. Work that fails rejects its own promise and does not stop the rest. */
 export class SerialQueue {

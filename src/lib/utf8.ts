@@ -2,11 +2,7 @@
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/**
- * Decodes UTF-8. A byte order mark stays in the text.
- *
- * @throws {TypeError} when the bytes are not UTF-8.
- */
+/** Decodes UTF-8, a byte order mark included. @throws {TypeError} when the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return strict.decode(bytes)

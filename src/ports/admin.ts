@@ -107,10 +107,7 @@ export interface Admin {
   devices(): Promise<readonly DeviceSummary[]>
   /** @throws {DomainError} as `DeviceRegistry.add`. */
   pair(request: PairRequest): Promise<Pairing>
-  /**
-   * @param url Base URL to put into the link; found out when absent.
-   * @throws {DomainError} as `DeviceRegistry.rotate`.
-   */
+  /** @param url Base URL for the link. @throws {DomainError} as `DeviceRegistry.rotate`. */
   rotate(idOrUsername: string, url?: string): Promise<Pairing>
   /** @throws {DomainError} as `DeviceRegistry.revoke`; without a daemon also `NO_SPACE`. */
   revoke(idOrUsername: string): Promise<Revocation>

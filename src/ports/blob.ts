@@ -16,11 +16,7 @@ export interface Blob {
   /** When the bytes were completed, in Unix milliseconds. */
   readonly modifiedAt: number
 
-  /**
-   * Opens the bytes.
-   *
-   * @throws {DomainError} `BLOB_GONE` when the bytes were discarded, or changed on the disk.
-   */
+  /** @throws {DomainError} `BLOB_GONE` when the bytes were discarded, or changed on the disk. */
   open(): Promise<OpenBlob>
 }
 

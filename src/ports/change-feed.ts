@@ -11,11 +11,6 @@ export interface Change {
 
 /** Tells of changes. */
 export interface ChangeFeed {
-  /**
-   * Calls `listener` for every change from now on, in order. Listeners do not throw and return at
-   * once.
-   *
-   * @returns Ends the subscription.
-   */
+  /** Calls `listener`, which does not throw, for every change. @returns Ends the subscription. */
   subscribe(listener: (change: Change) => void): () => void
 }

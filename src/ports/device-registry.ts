@@ -67,19 +67,13 @@ export interface MintedDevice {
 /** A device that was removed. */
 export interface Revocation {
   readonly id: string
-  /**
-   * Why the revocation is not saved yet, although it counts: a restart before it is would undo it.
-   * `undefined` when it is saved.
-   */
+  /** Why the revocation counts and is not saved: a restart would undo it. */
   readonly unsaved: string | undefined
 }
 
 /** The devices that may log in. */
 export interface DeviceRegistry {
-  /**
-   * Grows with every change of a credential. Whatever was concluded from an earlier value may be
-   * wrong.
-   */
+  /** Grows with every change of a credential: conclusions from an earlier value may be wrong. */
   readonly revision: number
 
   /** Why an end of a credential that counts already is not saved yet; `undefined` when all are. */
@@ -96,8 +90,7 @@ export interface DeviceRegistry {
    * Pairs a device, durably.
    *
    * @throws {DomainError} `USERNAME_INVALID`, `USERNAME_TAKEN`, `PASSWORD_INVALID`,
-   * `LABEL_INVALID`,
-   *   `NO_SPACE`.
+   *   `LABEL_INVALID`, `NO_SPACE`.
    */
   add(device: NewDevice): Promise<MintedDevice>
 

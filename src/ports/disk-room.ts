@@ -8,10 +8,5 @@ export interface DiskRoom {
   release(): void
 }
 
-/**
- * Sets bytes aside on the disk that `folder` is on.
- *
- * @param folder Exists.
- * @throws {DomainError} `NO_SPACE` when less would stay free than has to.
- */
+/** Sets bytes aside on the disk of `folder`. @throws {DomainError} `NO_SPACE`. */
 export type ReserveRoom = (bytes: number, folder: string) => Promise<DiskRoom>

@@ -1,9 +1,4 @@
-/**
- * Port: what only a running daemon can be asked; its panel shows it.
- *
- * What the owner may ask whether or not a daemon runs is the port `Admin`.
- * @module
- */
+/** Port: what only a running daemon can be asked, unlike `Admin`; its panel shows it. @module */
 
 import type { Pause } from './admin.ts'
 import type { StoredItem } from './latest-item.ts'

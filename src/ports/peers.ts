@@ -16,11 +16,7 @@ export interface PeerRecord {
 export interface PeerStore {
   /** In the order of joining. */
   readonly records: readonly PeerRecord[]
-  /**
-   * Replaces all records, durably. When it rejects, the earlier ones hold.
-   *
-   * @throws {DomainError} `NO_SPACE`.
-   */
+  /** Replaces all records durably, or keeps the earlier ones. @throws {DomainError} `NO_SPACE`. */
   save(records: readonly PeerRecord[]): Promise<void>
 }
 
@@ -67,10 +63,6 @@ export interface Peers {
    *   `NO_SPACE`.
    */
   join(request: JoinRequest): Promise<PeerSummary>
-  /**
-   * Forgets a daemon that was joined, and ends the connection.
-   *
-   * @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`.
-   */
+  /** Forgets a daemon that was joined. @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`. */
   leave(name: string): Promise<{ readonly name: string }>
 }

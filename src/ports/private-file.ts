@@ -17,10 +17,6 @@ export interface PrivateFile {
    */
   write(text: string): Promise<void>
 
-  /**
-   * Removes it, durably. One that is not there is fine.
-   *
-   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
-   */
+  /** Removes it durably, if it is there. @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
   remove(): Promise<void>
 }

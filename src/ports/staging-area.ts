@@ -46,11 +46,7 @@ interface UploadInHand {
  * may have to give way to another device, and are discarded then.
  */
 export interface ReceivedUpload extends UploadInHand {
-  /**
-   * Nothing is awaited from the sender any more: the bytes give way to nobody from now on.
-   *
-   * @throws {DomainError} `NO_SPACE` when they have given way.
-   */
+  /** The bytes give way to nobody from now on. @throws {DomainError} `NO_SPACE` when they have. */
   keep(): void
   /**
    * The third ending: keeps the bytes, and files them under the device that sent them and under a
@@ -88,11 +84,7 @@ export interface StagingArea {
    */
   admit(source: UploadSource): Promise<void>
 
-  /**
-   * Receives `bytes`, and sets room aside for them while they come.
-   *
-   * @throws As `BlobStore.receive`; {DomainError} `CREDENTIAL_GONE`.
-   */
+  /** Receives `bytes`. @throws As `BlobStore.receive`; {DomainError} `CREDENTIAL_GONE`. */
   receive(source: UploadSource, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload>
 
   /**

@@ -76,10 +76,7 @@ export interface SystemClipboard {
    */
   write(content: OfferedContent): Promise<void>
 
-  /**
-   * Says whose content was read while `write` was under way: for a system that does not tell when
-   * other programs can paste.
-   */
+  /** Says whose content was read during `write`, where the system does not tell who can paste. */
   confirm?(seen: 'ours' | 'foreign'): void
 
   /** Lets go of the clipboard. Nothing is called back afterwards. */

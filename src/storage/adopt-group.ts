@@ -114,12 +114,7 @@ function toGroupFile(file: ZippedFile, { files }: CopiedTree): GroupFile {
   return { path, start, identity }
 }
 
-/**
- * Looks for the package.
- *
- * @param base The module to look for it from; this one, unless a test gives another.
- * @throws {DomainError} `PACKAGE_MISSING`.
- */
+/** Looks for the package, from the module `base`. @throws {DomainError} `PACKAGE_MISSING`. */
 export function findZipLibrary(base: string | URL = import.meta.url): void {
   try {
     createRequire(base).resolve('yazl')

@@ -165,11 +165,7 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
-  /**
-   * Makes a blob survive a power cut. One that does already is only looked at.
-   *
-   * @throws {DomainError} `BLOB_GONE`; `NO_SPACE`.
-   */
+  /** Makes a blob survive a power cut, once. @throws {DomainError} `BLOB_GONE`; `NO_SPACE`. */
   async sync(blob: DiskBlob | GroupBlob): Promise<void> {
     try {
       if (this.#synced.has(blob)) return await (await blob.open()).close()
@@ -254,12 +250,7 @@ interface HashFileOptions {
   readonly signal?: AbortSignal
 }
 
-/**
- * Reads a file once, to hash it.
- *
- * @throws {DomainError} `BLOB_GONE` when the file becomes shorter.
- * @throws `signal.reason` when aborted.
- */
+/** Hashes a file. @throws {DomainError} `BLOB_GONE` when it becomes shorter; `signal.reason`. */
 async function hashFile(
   file: FileHandle,
   hasher: FileHasher,

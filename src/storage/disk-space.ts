@@ -81,11 +81,7 @@ export class DiskSpace {
     this.hadRoom(available)
   }
 
-  /**
-   * An allowance that has no room yet, and gets it as it grows.
-   *
-   * @param declaredSize Size of the whole upload, for the steps.
-   */
+  /** An allowance that has no room yet. @param declaredSize Size of the whole upload. */
   allowance(declaredSize?: number): Allowance {
     if (this.#minFreeBytes === 0) return UNLIMITED
     let promised = 0

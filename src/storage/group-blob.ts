@@ -1,7 +1,4 @@
-/**
- * Files of the user as one zip archive. They stay where they are; ours is only the list of them.
- * @module
- */
+/** Files of the user, which stay where they are, as one zip archive. @module */
 
 import { lstat, type FileHandle } from 'node:fs/promises'
 import { arrayOf, decodeString, objectOf } from '../lib/decoder.ts'

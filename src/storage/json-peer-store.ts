@@ -35,12 +35,7 @@ export class JsonPeerStore implements PeerStore {
     this.#records = records
   }
 
-  /**
-   * Reads the file; without one nobody was joined.
-   *
-   * @throws {DomainError} `DATA_CORRUPT`, naming the file and the remedy;
-   *   `DATA_DIRECTORY_UNUSABLE`.
-   */
+  /** Reads the file. @throws {DomainError} `DATA_CORRUPT`; `DATA_DIRECTORY_UNUSABLE`. */
   static async open(path: string): Promise<JsonPeerStore> {
     try {
       const text = await readOwnFile(path)

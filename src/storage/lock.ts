@@ -106,11 +106,7 @@ export class DirectoryLock {
     return new DirectoryLock(path, record)
   }
 
-  /**
-   * Tells others where this program can be asked.
-   *
-   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
-   */
+  /** Tells others where to ask. @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
   async announce({ control }: { readonly control: string }): Promise<void> {
     const record = { ...this.#record, control }
     try {

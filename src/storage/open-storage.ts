@@ -1,7 +1,4 @@
-/**
- * Everything that keeps bytes, opened together: they share the data directory and the disk.
- * @module
- */
+/** Everything that keeps bytes: it shares the data directory and the disk. @module */
 
 import { join } from 'node:path'
 import {
@@ -71,11 +68,7 @@ export interface Storage {
   close(): Promise<void>
 }
 
-/**
- * Loads what was stored, and sweeps what nobody refers to.
- *
- * @throws {DomainError} `DATA_CORRUPT`, naming the file and the remedy; the file is left as it is.
- */
+/** Loads what was stored, and sweeps the rest. @throws {DomainError} `DATA_CORRUPT`. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { directory, clock, logger } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }

@@ -35,11 +35,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only; choose another place',
 }
 
-/**
- * Opens a regular file for reading; `undefined` when it does not exist.
- *
- * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
- */
+/** Opens a file, if there is one. @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
 export async function openOwnFile(path: string): Promise<FileHandle | undefined> {
   let file: FileHandle
   try {
@@ -76,11 +72,7 @@ export async function readOwnFile(path: string): Promise<string | undefined> {
   }
 }
 
-/**
- * Makes sure of a private folder in one of ours.
- *
- * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
- */
+/** Makes sure of a folder in one of ours. @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
 export async function ensureOwnFolder(path: string): Promise<void> {
   try {
     await makeFolder(path)

@@ -88,10 +88,7 @@ async function readStat(pid: number): Promise<{ state: string; start: string } |
   return state === undefined || start === undefined ? undefined : { state, start }
 }
 
-/**
- * Containers may show an id of their own, and not the same one to all of their programs: then the
- * time counts as well.
- */
+/** Compares times as well: programs of one container may see ids that are not the same. */
 function isAnotherBoot(then: Boot, now: Boot): boolean {
   if (then.bootId === undefined || now.bootId === undefined || then.bootId === now.bootId)
     return false

@@ -35,10 +35,7 @@ const RECORD_NAME = /^([0-9a-f]{32})\.json$/
 /** An upload as it is described beside its bytes, for the document that comes. */
 export interface StagingRecord {
   readonly deviceId: string
-  /**
-   * Digest of the password hash that the device had; with another one it has no say in this upload.
-   * Earlier versions wrote none.
-   */
+  /** Digest of the password hash that the device had. Earlier versions wrote none. */
   readonly credential?: string | undefined
   readonly dataName: string
   readonly mediaType: string
@@ -106,11 +103,7 @@ export class StagingRecords {
     this.#logger = logger
   }
 
-  /**
-   * Reads all records, and removes those that were never finished.
-   *
-   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE` when one belongs to somebody else.
-   */
+  /** Reads the records. @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
   async load(): Promise<FoundRecords> {
     const records: FoundRecord[] = []
     const unreadable: string[] = []
@@ -129,12 +122,7 @@ export class StagingRecords {
     return { records, unreadable }
   }
 
-  /**
-   * Files the record of a blob. It survives the death of this program, and not a power cut: nor do
-   * the bytes.
-   *
-   * @throws {DomainError} `NO_SPACE`.
-   */
+  /** Files a record, which may not survive a power cut. @throws {DomainError} `NO_SPACE`. */
   async write(name: string, record: StagingRecord): Promise<void> {
     const text = STAGING_RECORD.format({ ...record, bootId: this.#bootId })
     try {

@@ -74,11 +74,7 @@ export class StagingRoom {
     else this.#held.set(deviceId, held)
   }
 
-  /**
-   * Checks whether this many bytes of a device would find room, if everybody gave way who has to.
-   *
-   * @throws {DomainError} `NO_SPACE`.
-   */
+  /** Checks whether an upload would find room. @throws {DomainError} `NO_SPACE`. */
   async admit(deviceId: string, bytes: number): Promise<void> {
     const missing = this.#missing(bytes)
     if (missing > 0 && this.#gain('quota', deviceId, bytes) < missing) throw noRoom()
@@ -238,11 +234,7 @@ export class UploadUnderWay implements Allowance {
     this.held = blob.size
   }
 
-  /**
-   * Makes the upload give way to nobody from now on.
-   *
-   * @throws The reason of the interruption, when it came first.
-   */
+  /** Makes the upload give way to nobody from now on. @throws The reason of an interruption. */
   keep(): void {
     this.#check()
     this.isKept = true

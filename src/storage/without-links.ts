@@ -20,11 +20,7 @@ const OPENED = '/proc/self/fd'
 
 const HAS_OPENED: boolean = process.platform === 'linux' || process.platform === 'android'
 
-/**
- * Whether an open file is the one at `path`, and no link was followed to it.
- *
- * @throws The error of a failing system call.
- */
+/** Whether an open file is the one at `path`, and no link was followed to it. */
 export async function isOpenedAt({ fd }: { readonly fd: number }, path: Buffer): Promise<boolean> {
   if (!HAS_OPENED) return isWithoutLinks(path)
   return path.equals(await readlink(`${OPENED}/${fd}`, BYTES))

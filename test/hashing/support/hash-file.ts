@@ -7,7 +7,6 @@ import { FakeClock } from '../../support/fake-clock.ts'
 const file = await open(process.argv[2] ?? '')
 const hash = new FileHasher({ clock: new FakeClock() }).start(file)
 hash.add(await file.readFile())
-hash.reached(hash.size)
 const { blake3 } = await hash.finish()
 await file.close()
 console.log(blake3)
