@@ -1,9 +1,7 @@
 /**
  * Hashes files while they are written, or read: SHA-256 on this thread, where it is native code,
  * and BLAKE3 in one worker for all of them, so that the two run side by side.
- *
- * The worker is started by the first file that is not small, and ended when there was none for a
- * while.
+ * The worker is there while files come that are not small.
  * @module
  */
 

@@ -125,13 +125,7 @@ export function findZipLibrary(base: string | URL = import.meta.url): void {
   }
 }
 
-/**
- * Makes the archive once.
- *
- * @returns Without an archive when there was nothing to put into it.
- * @throws {DomainError} `BLOB_GONE`, `GROUP_TOO_LARGE`.
- * @throws `signal.reason` when aborted.
- */
+/** Makes the archive, if there is anything to put in. @throws {DomainError}; `signal.reason`. */
 export async function zipOnce(
   { files, folders }: CopiedTree,
   { maxBytes, signal }: Pick<AdoptGroupOptions, 'maxBytes' | 'signal'>,

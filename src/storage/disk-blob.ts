@@ -129,13 +129,7 @@ export class DiskBlob implements HashedBlob {
   }
 }
 
-/**
- * Opens a file that was found in a folder of the user for reading: neither it nor a folder above it
- * is a link.
- *
- * @param path A path without links in it.
- * @throws {DomainError} `BLOB_GONE`.
- */
+/** Opens a file in a folder of the user, but through no link. @throws {DomainError} `BLOB_GONE`. */
 export async function openCopiedFile(path: Buffer): Promise<FileHandle> {
   const file = await openUserFile(path, READ_FLAGS | constants.O_NOFOLLOW)
   try {

@@ -1,10 +1,4 @@
-/**
- * Staged uploads: blobs, and a small record beside the others in `staging/` for each.
- *
- * A record is written when its blob is complete, so an upload survives a restart, and one that was
- * interrupted leaves nothing but a blob that nobody refers to.
- * @module
- */
+/** Staged uploads: blobs, and a record for each that is written when its blob is whole. @module */
 
 import { DomainError } from '../core/domain-error.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,10 +1,4 @@
-/**
- * The text of `item.json`: the latest item with bytes, and the text that became current after it.
- *
- * Takes what this version writes and refuses everything else. Messages never quote the file: it
- * holds what somebody copied.
- * @module
- */
+/** The text of `item.json`: the latest item with bytes, and the Text that came after it. @module */
 
 import { isContentId } from '../core/content-id.ts'
 import { isDataName } from '../core/data-name.ts'

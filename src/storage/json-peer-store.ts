@@ -1,9 +1,4 @@
-/**
- * The joined daemons in `peers.json`: URL, user name and password of each, and never a link.
- *
- * Takes what this version writes and refuses everything else. Messages never quote the file.
- * @module
- */
+/** The joined daemons in `peers.json`: their passwords too, and never a link. @module */
 
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { arrayOf, decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'

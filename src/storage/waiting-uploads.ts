@@ -1,10 +1,4 @@
-/**
- * The uploads that wait for their documents: found by device and name, and given up when they have
- * waited for too long.
- *
- * One timer for all of them, and none while nothing waits.
- * @module
- */
+/** The uploads that wait for their documents, and one timer that gives them up. @module */
 
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Clock } from '../lib/clock.ts'
