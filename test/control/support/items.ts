@@ -3,27 +3,14 @@
  * @module
  */
 
-import { digestsOf, contentIdOf } from '../../../src/hashing/content-id.ts'
+import { contentIdOf } from '../../../src/hashing/content-id.ts'
+import { only } from '../../../src/lib/read-bytes.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
+import * as items from '../../support/latest-item-contract.ts'
 import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
 
-const AT = Date.UTC(2026, 0, 31)
-
 export async function textItem(text: string): Promise<StoredItem> {
-  const { sha256, blake3 } = await digestsOf(Buffer.from(text))
-  const item = {
-    type: 'Text',
-    text,
-    dataName: '',
-    mediaType: 'text/plain',
-    size: Buffer.byteLength(text),
-    contentId: await contentIdOf('Text', blake3),
-    contentHash: sha256,
-    nameHash: sha256,
-    aliases: [],
-    activatedAt: AT,
-  } as const
-  return { item, blob: undefined }
+  return { item: await items.textItem(text), blob: undefined }
 }
 
 export interface BytesItem {
@@ -35,29 +22,11 @@ export interface BytesItem {
   readonly size?: number
 }
 
-export async function bytesItem({
-  type = 'Image',
-  dataName = 'a.png',
-  mediaType = 'image/png',
-  bytes,
-  size = bytes.length,
-}: BytesItem): Promise<StoredItem> {
-  const chunks = (async function* () {
-    yield bytes
-  })()
-  const blob = await new MemoryBlobStore().receive(chunks, { maxBytes: bytes.length })
-  const { sha256, blake3 } = blob.digests
-  const item = {
-    type,
-    text: dataName,
-    dataName,
-    mediaType,
-    size,
-    contentId: await contentIdOf(type, blake3),
-    contentHash: sha256,
-    nameHash: sha256,
-    aliases: [],
-    activatedAt: AT,
-  } as const
+export async function bytesItem(known: BytesItem): Promise<StoredItem> {
+  const { type = 'Image', dataName = 'a.png', mediaType = 'image/png', bytes } = known
+  const blob = await new MemoryBlobStore().receive(only(bytes), { maxBytes: bytes.length })
+  const { size = bytes.length } = known
+  const contentId = await contentIdOf(type, blob.digests.blake3)
+  const item = { ...(await items.fileItem(dataName, blob)), type, mediaType, size, contentId }
   return { item, blob }
 }
