@@ -34,13 +34,14 @@ export async function checkClipboard(situation: Situation): Promise<Verdict> {
   if (settings.headless) return fine('none: headless')
   if (settings.clipboard === 'none') return fine('none is wanted')
   if (daemon !== undefined && daemon.status.mode === 'desktop') return fine('none is in use')
-  const isTold = daemon === undefined ? false : await wasToldHeadless(daemon.holder.pid, machine)
+  const isTold = daemon && (await wasToldHeadless(daemon.holder.pid, machine))
   if (isTold === true) return fine('none: the daemon was started headless')
 
-  const { usable, trouble } = await findUsable(situation)
-  if (daemon === undefined) return trouble ?? fine(`${usable} would be used`)
-  if (isTold === false && trouble !== undefined) return trouble
-  const why = trouble?.detail ?? `${usable} could be reached`
+  const found = await findUsable(situation)
+  const isUsable = typeof found === 'string'
+  if (daemon === undefined) return isUsable ? fine(`${found} would be used`) : found
+  if (isTold === false && !isUsable) return found
+  const why = isUsable ? `${found} could be reached` : found.detail
   return hint(
     `the daemon is headless; from here, ${why}`,
     'if that is not wanted, start the daemon from a terminal of the desktop session',
@@ -59,15 +60,8 @@ async function wasToldHeadless(pid: number, machine: Machine): Promise<boolean |
   return environment.split('\0').includes('CLIPGATE_HEADLESS=true')
 }
 
-interface Usable {
-  /** Names the clipboard that would be used. */
-  readonly usable: string
-  /** Why none would be. */
-  readonly trouble: Verdict | undefined
-}
-
-/** Goes through the clipboards as a start does. */
-async function findUsable({ settings, machine }: Situation): Promise<Usable> {
+/** Names the clipboard that a start would use, or says why it would use none. */
+async function findUsable({ settings, machine }: Situation): Promise<string | Verdict> {
   const { platform, environment } = machine
   const kinds =
     settings.clipboard === undefined || settings.clipboard === 'none'
@@ -78,8 +72,7 @@ async function findUsable({ settings, machine }: Situation): Promise<Usable> {
     const name = `${kind}${nameOfPlace(kind, environment)}`
     try {
       await reach(kind, environment)
-      const before = reasons.map((reason) => `; ${reason}`).join('')
-      return { usable: `${name}${before}`, trouble: undefined }
+      return [name, ...reasons].join('; ')
     } catch (error) {
       reasons.push(`${name} cannot be used: ${messageOf(error)}`)
     }
@@ -90,7 +83,7 @@ async function findUsable({ settings, machine }: Situation): Promise<Usable> {
   const fix = reasons.some((reason) => reason.includes('"x11"'))
     ? 'install it beside clipgate: npm install x11'
     : `${FROM_DESKTOP}, for DISPLAY, XAUTHORITY and WAYLAND_DISPLAY, ${HEADLESS}`
-  return { usable: '', trouble: problem(reasons.join('; '), fix) }
+  return problem(reasons.join('; '), fix)
 }
 
 function nameOfPlace(kind: ClipboardKind, environment: Machine['environment']): string {

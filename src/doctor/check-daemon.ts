@@ -27,12 +27,10 @@ export function checkDaemon({ daemon, trouble }: Situation): Verdict {
 }
 
 /** Devices that were never seen may be waiting for just what the other checks find. */
-export async function checkDevices(
-  { daemon, settings }: Situation,
-  logger: Logger,
-): Promise<Verdict> {
-  const devices =
-    daemon?.devices ?? (await readDeviceFile(join(settings.dataDir, 'devices.json'), logger))
+export async function checkDevices(situation: Situation, logger: Logger): Promise<Verdict> {
+  const { daemon, settings } = situation
+  const path = join(settings.dataDir, 'devices.json')
+  const devices = daemon?.devices ?? (await readDeviceFile(path, logger))
   if (devices.length === 0) {
     return daemon === undefined
       ? hint('none is paired yet', `${PAIR}; the first start on a terminal does it too`)
@@ -41,8 +39,6 @@ export async function checkDevices(
   const unseen = devices.filter(({ lastSeenAt }) => lastSeenAt === undefined).length
   const count = `${devices.length} paired`
   if (unseen === 0) return fine(count)
-  return hint(
-    `${count}, ${unseen} never seen`,
-    'scan its code on the phone, or remove it: clipgate devices, clipgate revoke ID',
-  )
+  const fix = 'scan its code on the phone, or remove it: clipgate devices, clipgate revoke ID'
+  return hint(`${count}, ${unseen} never seen`, fix)
 }

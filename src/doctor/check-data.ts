@@ -33,7 +33,7 @@ export async function checkDataDirectory({ settings, daemon }: Situation): Promi
   if (!place.isFolder) {
     return problem(`${place.path} is not a folder`, 'move it away, or set --data-dir')
   }
-  const trouble = await findTrouble(place.path)
+  const trouble = await findTrouble(place)
   if (trouble !== undefined) {
     const fix = 'make it writable for this user (chown, chmod, mount), or set --data-dir'
     return problem(`${place.path} cannot be used: ${trouble}`, fix)
@@ -70,16 +70,13 @@ async function isItemDamaged(dataDir: string): Promise<boolean> {
 
 /** Looks whether pushed files can land, where there is a clipboard to offer them. */
 export async function checkReceivedFolder({ daemon, settings }: Situation): Promise<Verdict> {
-  const isUsed =
-    daemon === undefined
-      ? !settings.headless && settings.clipboard !== 'none'
-      : daemon.status.clipboard !== 'none'
-  if (!isUsed) return fine('none: without a clipboard, pushed files stay in the data directory')
+  const wanted = settings.headless ? 'none' : settings.clipboard
+  const clipboard = daemon === undefined ? wanted : daemon.status.clipboard
+  if (clipboard === 'none')
+    return fine('none: without a clipboard, pushed files stay in the data directory')
   const { receivedDir } = settings
   const place = await findPlace(receivedDir)
-  const trouble = place.isFolder
-    ? ((await findTrouble(place.path)) ?? (await findForeign(receivedDir)))
-    : 'it is not a folder'
+  const trouble = (await findTrouble(place)) ?? (await findForeign(receivedDir))
   if (trouble !== undefined) {
     const fix = 'make it a folder that this user can write to, or set --received-dir'
     return problem(`${place.path} cannot take pushed files: ${trouble}`, fix)
@@ -141,8 +138,9 @@ async function findPlace(path: string): Promise<Place> {
   }
 }
 
-/** Why a folder cannot be written to; `undefined` when it can. */
-async function findTrouble(path: string): Promise<string | undefined> {
+/** Why a place cannot be written to; `undefined` when it can. */
+async function findTrouble({ path, isFolder }: Place): Promise<string | undefined> {
+  if (!isFolder) return 'it is not a folder'
   try {
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
     return undefined

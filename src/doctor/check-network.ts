@@ -30,6 +30,7 @@ import { codeOf, hasCode, isAddressMissing } from '../lib/system-error.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
 import { readSystemFile, type Machine } from './machine.ts'
 import type { AnsweringDaemon, Situation } from './situation.ts'
+import { hostOf, portOf } from './through/visit.ts'
 
 /** Milliseconds for an answer of this machine to itself. */
 const PATIENCE_MS = 3000
@@ -48,11 +49,7 @@ function gatewayAddresses({ daemon, settings }: Situation): readonly HostPort[] 
   const gateways = daemon.status.listeners.filter(({ name }) => name === 'gateway')
   return gateways
     .flatMap(({ urls }) => urls)
-    .map((url) => ({ host: hostOf(url), port: Number(new URL(url).port || 80) }))
-}
-
-function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
+    .map((url) => ({ host: hostOf(new URL(url)), port: portOf(new URL(url)) }))
 }
 
 /** Looks whether the gateway answers where it listens, or could listen where it would. */
@@ -206,7 +203,7 @@ export async function checkAddresses(situation: Situation): Promise<Verdict> {
 }
 
 function judgePublicUrl(publicUrl: string, machine: Machine): Verdict {
-  const host = hostOf(publicUrl)
+  const host = hostOf(new URL(publicUrl))
   const isPublic = isIP(host) !== 0 && !isLocalAddress(host, machine.interfaces)
   const detail = `links name ${publicUrl}`
   if (publicUrl.startsWith('http:') && isPublic) {
@@ -229,11 +226,10 @@ function onNetwork(bound: readonly HostPort[], useful: readonly string[]): HostP
 /** The VPN through which packets to everywhere else leave, if they leave through one. */
 async function findVpn(machine: Machine): Promise<string | undefined> {
   const source = await machine.sourceAddress()
-  const [name] =
-    Object.entries(machine.interfaces()).find(([, addresses]) =>
-      addresses?.some(({ address }) => address === source),
-    ) ?? []
-  return name !== undefined && isOverlayInterface(name) ? name : undefined
+  const names = Object.entries(machine.interfaces())
+    .filter(([, addresses]) => addresses?.some(({ address }) => address === source))
+    .map(([name]) => name)
+  return names.find(isOverlayInterface)
 }
 
 const UNSEEN = 'its rules cannot be seen from here'
@@ -275,12 +271,10 @@ export async function checkFirewall(situation: Situation): Promise<Verdict> {
   return fine(`${none}; other rules cannot be seen from here`)
 }
 
-async function exists({ root }: Machine, path: string): Promise<boolean> {
-  try {
-    await lstat(join(root, path))
-    return true
-  } catch {
-    // Not there, or hidden: the sentence about what was not found says so.
-    return false
-  }
+/** Whether something is there; what is hidden from this user counts as missing. */
+function exists({ root }: Machine, path: string): Promise<boolean> {
+  return lstat(join(root, path)).then(
+    () => true,
+    () => false,
+  )
 }

@@ -4,19 +4,14 @@
  */
 
 import { createSocket } from 'node:dgram'
+import type { StatsFs } from 'node:fs'
 import { readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type NetworkInterfaces, readInterfaces } from '../daemon/addresses.ts'
 import type { Surroundings } from '../daemon/folders.ts'
 
-/** The room of a file system as `statfs` tells it, in blocks and files. */
-export interface DiskNumbers {
-  readonly bsize: number
-  readonly bavail: number
-  /** 0 where the file system does not count them. */
-  readonly files: number
-  readonly ffree: number
-}
+/** The room of a file system as `statfs` tells it, in blocks and files; some count no files. */
+export type DiskNumbers = Pick<StatsFs, 'bsize' | 'bavail' | 'files' | 'ffree'>
 
 /** A machine to look at. */
 export interface Machine extends Pick<Surroundings, 'platform' | 'environment'> {
@@ -40,21 +35,21 @@ export function ownMachine({ platform, environment }: Surroundings): Machine {
     root: '/',
     interfaces: readInterfaces,
     sourceAddress: findSourceAddress,
-    statfs: async (path) => statfs(path),
-    now: () => Date.now(),
+    statfs: (path) => statfs(path),
+    now: Date.now,
     availableMemory: () => process.availableMemory(),
   }
 }
 
 /** An address for documentation (RFC 5737), and a port that discards what it gets. */
-const ELSEWHERE = ['192.0.2.1', 9] as const
+const ELSEWHERE = { address: '192.0.2.1', port: 9 }
 
 /** Asks the system for the route to somewhere else: connecting a socket for UDP sends nothing. */
 function findSourceAddress(): Promise<string | undefined> {
-  const [address, port] = ELSEWHERE
   const socket = createSocket('udp4')
   const found = new Promise<string | undefined>((resolve) => {
     socket.once('error', () => resolve(undefined))
+    const { port, address } = ELSEWHERE
     socket.connect(port, address, () => resolve(socket.address().address))
   })
   return found.finally(() => socket.close())

@@ -49,10 +49,9 @@ export async function readSituation(
   }
 }
 
-async function findDaemon(
-  settings: Settings,
-  logger: Logger,
-): Promise<AnsweringDaemon | undefined> {
+type Found = AnsweringDaemon | undefined
+
+async function findDaemon(settings: Settings, logger: Logger): Promise<Found> {
   const holder = await readLockHolder(settings.dataDir)
   if (holder === undefined) return undefined
   if (holder.control === undefined) {

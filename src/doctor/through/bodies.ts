@@ -25,7 +25,7 @@ import {
   type Answer,
   type Question,
 } from './ask.ts'
-import type { Patience, Probe, Visit } from './visit.ts'
+import type { Probe, Visit } from './visit.ts'
 
 /** Needs an item with bytes; nothing of it is shown, and one byte of it is fetched. */
 export const RANGE: Probe = {
@@ -130,8 +130,7 @@ export const EVENTS: Probe = {
     const headers = { Accept: 'text/event-stream', 'Accept-Encoding': 'gzip, deflate, br, zstd' }
     const question = { path: '/api/sse/clipboard', headers, answerMs: helloMs }
     const read = (response: IncomingMessage) => judgeStream(response, visit)
-    const verdict = await unlessLate(exchange(visit, question, read))
-    return verdict ?? heldBack(helloMs)
+    return (await unlessLate(exchange(visit, question, read))) ?? heldBack(helloMs)
   },
 }
 
@@ -146,8 +145,8 @@ async function judgeStream(response: IncomingMessage, visit: Visit): Promise<Ver
     const fix = 'switch compression off for this site, at least for text/event-stream'
     return problem('the proxy compresses the event stream, and collects events for that', fix)
   }
-  const { patience, signal } = visit
-  const { helloMs, pingMs, endMs } = await follow(response, patience, signal)
+  const { patience } = visit
+  const { helloMs, pingMs, endMs } = await follow(response, visit)
   if (helloMs === undefined) return heldBack(endMs ?? patience.helloMs)
   const hello = `the first one came after ${Math.ceil(helloMs)} ms`
   if (pingMs !== undefined) return fine(`${hello}, a sign of life after ${seconds(pingMs)}`)
@@ -178,18 +177,10 @@ const HELLO = /^event: ?hello$/m
 const PING = /^: ?ping$/m
 
 /** The milliseconds from the header of a stream to what came of it. */
-interface Stream {
-  readonly helloMs?: number
-  readonly pingMs?: number
-  readonly endMs?: number
-}
+type Stream = Partial<Record<'helloMs' | 'pingMs' | 'endMs', number>>
 
 /** Reads until a ping has come, the stream has ended, or patience has. */
-async function follow(
-  response: IncomingMessage,
-  patience: Patience,
-  signal: AbortSignal,
-): Promise<Stream> {
+async function follow(response: IncomingMessage, { patience, signal }: Visit): Promise<Stream> {
   const started = performance.now()
   const late = new AbortController()
   const onLate = (): void => late.abort()

@@ -126,7 +126,9 @@ async function withBorrowedDevice<Result>(
   admin: Pick<Admin, 'pair' | 'revoke' | 'devices'>,
   use: (login: Login) => Promise<Result>,
 ): Promise<Result> {
-  await removeLeftOvers(admin)
+  for (const device of await admin.devices()) {
+    if (isLeftOver(device)) await admin.revoke(device.id)
+  }
   const username = `doctor_${process.pid}_${randomBytes(4).toString('hex')}`
   const password = randomBytes(PASSWORD_BYTES).toString('base64url')
   // Of the link nothing is used; this base URL is one that always fits.
@@ -140,11 +142,7 @@ async function withBorrowedDevice<Result>(
 }
 
 /** A login from a user name and a password. */
-function toLogin(
-  username: string,
-  password: string,
-  borrowed: Login['borrowed'] = undefined,
-): Login {
+function toLogin(username: string, password: string, borrowed?: Login['borrowed']): Login {
   const wrong = randomBytes(PASSWORD_BYTES).toString('base64url')
   return { header: basic(username, password), wrongHeader: basic(username, wrong), borrowed }
 }
@@ -154,13 +152,7 @@ function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }
 
-/** Removes the devices of runs that were killed. */
-async function removeLeftOvers(admin: Pick<Admin, 'revoke' | 'devices'>): Promise<void> {
-  for (const device of await admin.devices()) {
-    if (isLeftOver(device)) await admin.revoke(device.id)
-  }
-}
-
+/** Whether a device is that of a run that was killed. */
 function isLeftOver({ label, username, createdAt }: DeviceSummary): boolean {
   const pid = USERNAME.exec(username)?.[1]
   if (label !== LABEL || pid === undefined) return false

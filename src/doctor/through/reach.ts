@@ -65,11 +65,9 @@ export async function checkReach(visit: Visit): Promise<readonly Finding[]> {
     const detail = 'plain HTTP to a public address: no password was sent there, and no phone should'
     return [findingOf('tls', problem(detail, fix))]
   }
-  const attempts = await Promise.all(
-    addresses.map(async (address) => ({ address, ...(await tryConnect(visit, address)) })),
-  )
+  const attempts = await Promise.all(addresses.map((address) => tryConnect(visit, address)))
   const best = attempts.find(({ trouble }) => trouble === undefined)
-  const reach = findingOf('reach', judgeAttempts(attempts, best, portOf(base)))
+  const reach = findingOf('reach', judgeAttempts(attempts, portOf(base)))
   if (best === undefined || base.protocol === 'http:') return [reach]
   return [reach, findingOf('tls', await checkTls(visit, best.address))]
 }
@@ -81,18 +79,16 @@ interface Attempt {
   readonly trouble: string | undefined
 }
 
-function judgeAttempts(
-  attempts: readonly Attempt[],
-  best: Attempt | undefined,
-  port: number,
-): Verdict {
+function judgeAttempts(attempts: readonly Attempt[], port: number): Verdict {
+  const answering = attempts.filter(({ trouble }) => trouble === undefined)
   const silent = attempts.filter(({ trouble }) => trouble !== undefined)
+  const [best] = answering
   const troubles = silent.map(({ address, trouble }) => `${address} ${trouble}`).join('; ')
   if (best === undefined) {
     const fix = `check that something listens on port ${port}, and the firewall; ${HAIRPIN}`
     return problem(`no connection: ${troubles}`, fix)
   }
-  const names = attempts.filter((attempt) => !silent.includes(attempt)).map((one) => one.address)
+  const names = answering.map(({ address }) => address)
   const detail = `${names.join(', ')}, connected in ${Math.ceil(best.tookMs)} ms`
   if (silent.length === 0) return fine(detail)
   const fix = `phones may try that one first: make it work, or remove its DNS record; ${HAIRPIN}`
@@ -113,15 +109,12 @@ async function resolve(visit: Visit): Promise<readonly string[]> {
   return (await within(visit, found)) ?? []
 }
 
-async function tryConnect(
-  visit: Visit,
-  address: string,
-): Promise<Pick<Attempt, 'tookMs' | 'trouble'>> {
+async function tryConnect(visit: Visit, address: string): Promise<Attempt> {
   const started = performance.now()
   const socket = connect({ host: address, port: portOf(visit.base) })
   const trouble = await waitFor(visit, socket, 'connect')
   socket.destroy()
-  return { tookMs: performance.now() - started, trouble }
+  return { address, tookMs: performance.now() - started, trouble }
 }
 
 /** @returns What went wrong instead. */
@@ -167,14 +160,14 @@ async function checkTls(visit: Visit, address: string): Promise<Verdict> {
     // What is wrong with the certificate is looked at below; nothing is sent over this connection.
     rejectUnauthorized: false,
   })
-  const trouble = await waitFor(visit, socket, 'secureConnect')
-  const fix = 'have the proxy speak TLS on this port: ssl_protocols TLSv1.2 TLSv1.3, or the like'
-  const verdict =
-    trouble === undefined
-      ? judgeTls(socket)
-      : problem(`no TLS 1.2 or later: the handshake ${trouble}`, fix)
-  socket.destroy()
-  return verdict
+  try {
+    const trouble = await waitFor(visit, socket, 'secureConnect')
+    if (trouble === undefined) return judgeTls(socket)
+    const fix = 'have the proxy speak TLS on this port: ssl_protocols TLSv1.2 TLSv1.3, or the like'
+    return problem(`no TLS 1.2 or later: the handshake ${trouble}`, fix)
+  } finally {
+    socket.destroy()
+  }
 }
 
 function judgeTls(socket: TLSSocket): Verdict {
