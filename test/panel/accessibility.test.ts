@@ -102,9 +102,9 @@ describe('the panel is readable and has names for everything', needs('chromium')
   })
 
   it('and says aloud what changes', async (t) => {
-    const { page, daemon } = await openPanel(t)
+    const { page, daemon, pairPhone } = await openPanel(t)
     const status = page.getByRole('status')
-    const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+    const phone = await pairPhone('Pixel')
     await phone.pushText('hello')
     await status.filter({ hasText: 'New item: Text, 5 bytes' }).waitFor()
     await daemon.stop()

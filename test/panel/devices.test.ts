@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { defer } from '../support/defer.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
-import { addDevice, deviceRow, isFocused, openPanel, phoneOf } from './support/panel.ts'
+import {
+  addDevice,
+  closeDialog,
+  deviceRow,
+  holdRequests,
+  isFocused,
+  openPanel,
+  phoneOf,
+} from './support/panel.ts'
 import { readQr } from './support/read-qr.ts'
 
 const EVIL = '<img src=x onerror=alert(1)>"><script>alert(2)</script>'
@@ -30,8 +37,8 @@ describe('the devices in the panel', needs('chromium'), () => {
   })
 
   it('show their open event streams, until those end', async (t) => {
-    const { page, daemon } = await openPanel(t)
-    const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+    const { page, pairPhone } = await openPanel(t)
+    const phone = await pairPhone('Pixel')
     const row = deviceRow(page, 'Pixel')
     const away = new AbortController()
     const stream = await phone.fetch('/api/sse/clipboard', { signal: away.signal })
@@ -42,8 +49,8 @@ describe('the devices in the panel', needs('chromium'), () => {
   })
 
   it('get a new password, and the old one is dead at once', async (t) => {
-    const { page, daemon, assertCalm } = await openPanel(t)
-    const old = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+    const { page, assertCalm, pairPhone } = await openPanel(t)
+    const old = await pairPhone('Pixel')
     assert.equal((await old.fetch('/Sync.json')).ok, true)
     await deviceRow(page, 'Pixel').getByText('just now').waitFor()
 
@@ -63,26 +70,21 @@ describe('the devices in the panel', needs('chromium'), () => {
   it('show their new password also to those who cancel too late', async (t) => {
     const { page, daemon } = await openPanel(t)
     await daemon.pair('Pixel')
-    const release = defer<void>()
-    await page.route('**/rotate', async (route) => {
-      await release.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/rotate')
     await page.getByRole('button', { name: 'New password for Pixel' }).click()
     const asked = page.waitForRequest((request) => request.url().endsWith('/rotate'))
     await page.getByRole('button', { name: 'Make new password' }).click()
     await asked
-    await page.keyboard.press('Escape')
-    await page.locator('dialog').waitFor({ state: 'detached' })
-    release.resolve()
+    await closeDialog(page)
+    release()
     const code = page.getByRole('dialog').getByRole('img', { name: /^QR code/ })
     assert.equal((await phoneOf(await readQr(code)).fetch('/Sync.json')).ok, true)
   })
 
   it('go when they are removed, and not when that is cancelled', async (t) => {
-    const { page, daemon, assertCalm } = await openPanel(t)
-    const lost = createPhone(await daemon.pair('Lost'), daemon.ready.gateway)
-    const kept = createPhone(await daemon.pair('Kept'), daemon.ready.gateway)
+    const { page, assertCalm, pairPhone } = await openPanel(t)
+    const lost = await pairPhone('Lost')
+    const kept = await pairPhone('Kept')
     const remove = page.getByRole('button', { name: 'Remove Lost' })
     await remove.click()
     await page.getByRole('dialog', { name: 'Remove Lost?' }).getByText('stops working').waitFor()
@@ -130,8 +132,7 @@ describe('the devices in the panel', needs('chromium'), () => {
     const phone = phoneOf(await readQr(dialog.getByRole('img', { name: /^QR code/ })))
     await phone.fetch('/Sync.json', { headers: { 'user-agent': EVIL } })
     await dialog.getByText(`${EVIL} is connected`).waitFor()
-    await page.keyboard.press('Escape')
-    await page.locator('dialog').waitFor({ state: 'detached' })
+    await closeDialog(page)
 
     assert.equal(await deviceRow(page, EVIL).getByRole('heading').textContent(), EVIL)
     await page.getByRole('button', { name: `Remove ${EVIL}` }).click()

@@ -92,16 +92,6 @@ describe('entering the panel', needs('chromium'), () => {
     assertCalm()
   })
 
-  it('works from a local page that a program opened', async (t) => {
-    const daemon = await startDaemon(t)
-    const { page } = await openPage()
-    const path = join(daemon.folder, 'start.html')
-    await writeFile(path, `<a href="${await panelAddress(daemon)}">panel</a>`)
-    await page.goto(pathToFileURL(path).href)
-    await page.getByRole('link').click()
-    await assertSignedIn(page, daemon.ready.control)
-  })
-
   it('works as the command opens it', async (t) => {
     const folder = await temporaryFolder(t)
     const opener = join(folder, 'xdg-open')

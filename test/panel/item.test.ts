@@ -2,15 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { PNG } from 'pngjs'
-import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { openPanel, type OpenPanel } from './support/panel.ts'
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
-
-async function phoneBeside({ daemon }: OpenPanel) {
-  return createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
-}
 
 function itemOf({ page }: OpenPanel): Locator {
   return page.getByRole('region', { name: 'Current item' })
@@ -21,7 +16,7 @@ describe('the current item in the panel', needs('chromium'), () => {
     const panel = await openPanel(t)
     const item = itemOf(panel)
     await item.getByText('Nothing here yet').waitFor()
-    const phone = await phoneBeside(panel)
+    const phone = await panel.pairPhone('Pixel')
     await phone.pushText('first')
     await item.getByText('first', { exact: true }).waitFor()
     await item.getByText('5 bytes').waitFor()
@@ -37,7 +32,7 @@ describe('the current item in the panel', needs('chromium'), () => {
 
   it('ages without asking anybody', async (t) => {
     const panel = await openPanel(t)
-    const phone = await phoneBeside(panel)
+    const phone = await panel.pairPhone('Pixel')
     await panel.page.clock.install()
     await panel.page.reload()
     await phone.pushText('old soon')
@@ -52,7 +47,7 @@ describe('the current item in the panel', needs('chromium'), () => {
 
   it('shows the beginning of a long text, and says that there is more', async (t) => {
     const panel = await openPanel(t)
-    const phone = await phoneBeside(panel)
+    const phone = await panel.pairPhone('Pixel')
     await phone.pushText('ä'.repeat(5000))
     const item = itemOf(panel)
     await item.getByText('Only the beginning is shown').waitFor()
@@ -61,7 +56,7 @@ describe('the current item in the panel', needs('chromium'), () => {
 
   it('shows a picture, and never one that could run', async (t) => {
     const panel = await openPanel(t)
-    const phone = await phoneBeside(panel)
+    const phone = await panel.pairPhone('Pixel')
     const png = new PNG({ width: 3, height: 2 })
     await phone.pushFile('Image', 'dot.png', PNG.sync.write(png))
     const image = itemOf(panel).getByRole('img', { name: 'Preview of the current image' })
@@ -75,7 +70,7 @@ describe('the current item in the panel', needs('chromium'), () => {
 
   it('is hidden when the reader wants that, also next time, and is not fetched then', async (t) => {
     const panel = await openPanel(t)
-    const phone = await phoneBeside(panel)
+    const phone = await panel.pairPhone('Pixel')
     await phone.pushText('a secret')
     const item = itemOf(panel)
     await item.getByText('a secret', { exact: true }).waitFor()

@@ -3,13 +3,11 @@
  * @module
  */
 
-import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { closeBrowser, openPage } from './support/browser.ts'
 import { createItems, DEVICES, STATUS } from './support/samples.ts'
 import { createShowroom, NOW, type Showroom } from './support/showroom.ts'
-import { shrinkPng } from './support/small-png.ts'
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url))
 
@@ -29,18 +27,14 @@ async function shootAll(look: string, options: BrowserContextOptions): Promise<v
   // Ages stand still: the same pictures each time.
   await page.clock.setFixedTime(NOW)
   const shoot: Shoot = async (name, part = 'window') => {
-    const isWhole = part === 'page'
     // Nothing should look as if the mouse were there.
     await page.mouse.move(0, 0)
     if ((await page.getByRole('dialog').count()) === 0) await page.evaluate('scrollTo(0, 0)')
-    const bytes = await page.screenshot({
-      fullPage: isWhole,
-      animations: 'disabled',
-      caret: 'hide',
-    })
-    await writeFile(`${FOLDER}${name}-${look}.png`, shrinkPng(bytes))
+    const path = `${FOLDER}${name}-${look}.png`
+    const fullPage = part === 'page'
+    await page.screenshot({ path, fullPage, animations: 'disabled', caret: 'hide' })
   }
-  room.status = STATUS
+  room.told.status = STATUS
   await page.goto(await room.address())
   await page.getByText('No device yet').waitFor()
   await shoot('empty', 'page')
@@ -52,10 +46,10 @@ async function shootAll(look: string, options: BrowserContextOptions): Promise<v
 }
 
 async function shootItems(page: Page, room: Showroom, shoot: Shoot): Promise<void> {
-  room.devices = DEVICES
+  room.told.devices = DEVICES
   for (const [name, stored] of Object.entries(await createItems())) {
     room.panel.item = stored
-    room.show()
+    room.panel.change()
     const { type, dataName } = stored.item
     await page.getByRole('heading', { name: dataName === '' ? type : dataName }).waitFor()
     if (type === 'Text') await page.locator('.preview pre').waitFor()
@@ -84,8 +78,9 @@ async function shootDialogs(page: Page, room: Showroom, shoot: Shoot): Promise<v
 
   const lastSeenAt = new Date(NOW).toISOString()
   const seen = { lastSeenAt, lastSeenAddress: '192.168.1.52', lastClient: 'SyncClipboard/2.8.4' }
-  room.devices = room.devices.map((one) => (one.id === 'did_new' ? { ...one, ...seen } : one))
-  room.show()
+  const { told, panel } = room
+  told.devices = told.devices.map((one) => (one.id === 'did_new' ? { ...one, ...seen } : one))
+  panel.change()
   await page.locator('.test[data-state=done]').waitFor()
   await page.locator('.test').scrollIntoViewIfNeeded()
   await shoot('connected')
@@ -106,12 +101,12 @@ async function shootTrouble(page: Page, room: Showroom, shoot: Shoot): Promise<v
   await shoot('paused', 'page')
   await page.getByRole('button', { name: 'Resume now' }).click()
   const clipboardError = 'The X server has closed the connection; trying again'
-  room.status = { ...STATUS, clipboardError }
-  room.show()
+  room.told.status = { ...STATUS, clipboardError }
+  room.panel.change()
   await page.getByRole('heading', { name: 'The system clipboard cannot be used' }).waitFor()
   await shoot('trouble')
-  room.status = STATUS
-  room.show()
+  room.told.status = STATUS
+  room.panel.change()
   await page.getByRole('heading', { name: 'cannot be used' }).waitFor({ state: 'detached' })
   room.close()
   await page.getByRole('heading', { name: 'The daemon does not answer' }).waitFor()
@@ -122,6 +117,5 @@ async function shootTrouble(page: Page, room: Showroom, shoot: Shoot): Promise<v
   await shoot('signed-out')
 }
 
-await mkdir(FOLDER, { recursive: true })
 for (const [look, options] of Object.entries(LOOKS)) await shootAll(look, options)
 await closeBrowser()

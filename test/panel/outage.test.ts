@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { deviceRow, enter, isFocused, openPanel, restart } from './support/panel.ts'
 
 describe('while the daemon is away, the panel', needs('chromium'), () => {
   it('says so, asks nothing of it, and wants to be opened again when it is back', async (t) => {
-    const { page, daemon, assertCalm } = await openPanel(t)
-    const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+    const { page, daemon, assertCalm, pairPhone } = await openPanel(t)
+    const phone = await pairPhone('Pixel')
     await phone.pushText('from before')
     await page.getByText('from before', { exact: true }).waitFor()
     const add = page.getByRole('button', { name: 'Add a device' })

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
-import { defer } from '../support/defer.ts'
 import { needs } from '../support/requirements.ts'
-import { addDevice, deviceRow, isFocused, openPanel, phoneOf } from './support/panel.ts'
+import {
+  addDevice,
+  closeDialog,
+  deviceRow,
+  holdRequests,
+  isFocused,
+  openPanel,
+  phoneOf,
+} from './support/panel.ts'
 import { readQr } from './support/read-qr.ts'
 
 describe('adding a device in the panel', needs('chromium'), () => {
@@ -54,8 +61,7 @@ describe('adding a device in the panel', needs('chromium'), () => {
     await dialog.getByRole('button', { name: 'Show password' }).click()
     const { pwd, user } = parseConnectLink(await readQr(dialog.getByRole('img')))
     assert.ok((await page.content()).includes(pwd), 'The password does not show')
-    await page.keyboard.press('Escape')
-    await page.locator('dialog').waitFor({ state: 'detached' })
+    await closeDialog(page)
     const content = await page.content()
     assert.ok(content.includes(user), 'The device is not listed')
     assert.ok(!content.includes(pwd), 'The password is still there')
@@ -86,26 +92,20 @@ describe('adding a device in the panel', needs('chromium'), () => {
     const reveal = dialog.getByRole('button', { name: 'Show password' })
     await page.keyboard.press('Tab')
     assert.equal(await isFocused(reveal), true)
-    await page.keyboard.press('Escape')
-    await page.locator('dialog').waitFor({ state: 'detached' })
+    await closeDialog(page)
     assert.equal(await isFocused(add), true)
   })
 
   it('adds nothing when it is cancelled while the daemon is at it', async (t) => {
     const { page, daemon } = await openPanel(t)
-    const release = defer<void>()
-    await page.route('**/devices', async (route) => {
-      await release.promise
-      await route.continue()
-    })
+    const release = await holdRequests(page, '**/devices')
     await page.getByRole('button', { name: 'Add a device' }).click()
     const asked = page.waitForRequest((request) => request.method() === 'POST')
     await page.keyboard.press('Enter')
     await asked
-    await page.keyboard.press('Escape')
-    await page.locator('dialog').waitFor({ state: 'detached' })
+    await closeDialog(page)
     const removed = page.waitForResponse((response) => response.request().method() === 'DELETE')
-    release.resolve()
+    release()
     assert.equal((await removed).status(), 200)
     assert.equal((await daemon.run('devices', '--json')).stdout.trim(), '[]')
   })

@@ -9,6 +9,8 @@ import { Xvfb } from '../support/xvfb.ts'
 import { addDevice, deviceRow, isFocused, openPanel, phoneOf } from './support/panel.ts'
 import { readQr } from './support/read-qr.ts'
 
+const COPYING = { permissions: ['clipboard-read', 'clipboard-write'] }
+
 async function openDesktop(t: TestContext, browser: BrowserContextOptions = {}) {
   const xvfb = await Xvfb.start(t)
   const panel = await openPanel(t, { args: [], env: { DISPLAY: xvfb.display }, browser })
@@ -76,8 +78,7 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
   })
 
   it('comes before a link with a password gets on the clipboard', async (t) => {
-    const panel = await openDesktop(t, { permissions: ['clipboard-read', 'clipboard-write'] })
-    const { page } = panel
+    const { page } = await openDesktop(t, COPYING)
     const dialog = await addDevice(page, 'Pixel')
     const link = await readQr(dialog.getByRole('img', { name: /^QR code/ }))
     await dialog.getByText('sharing pauses for a minute first').waitFor()
@@ -89,24 +90,22 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
   })
 
   it('has to work before a link is copied', async (t) => {
-    const panel = await openDesktop(t, { permissions: ['clipboard-read', 'clipboard-write'] })
-    const { page } = panel
+    const { page } = await openDesktop(t, COPYING)
     const dialog = await addDevice(page, 'Pixel')
     await page.evaluate('navigator.clipboard.writeText("harmless")')
-    const problem = {
+    const full = {
       status: 507,
       contentType: 'application/problem+json',
       body: '{"title":"No space"}',
     }
-    await page.route('**/pause', (route) => route.fulfill(problem))
+    await page.route('**/pause', (route) => route.fulfill(full))
     await dialog.getByRole('button', { name: 'Copy link' }).click()
     await dialog.getByRole('alert').filter({ hasText: 'No space' }).waitFor()
     assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'harmless')
   })
 
   it('leaves a longer pause alone when a link is copied', async (t) => {
-    const panel = await openDesktop(t, { permissions: ['clipboard-read', 'clipboard-write'] })
-    const { page } = panel
+    const { page } = await openDesktop(t, COPYING)
     await page.getByRole('button', { name: 'Pause until I resume' }).click()
     await page.getByText('Paused until you resume.').waitFor()
     const dialog = await addDevice(page, 'Pixel')

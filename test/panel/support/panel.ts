@@ -11,6 +11,7 @@ import {
   type DaemonOptions,
   type DaemonProcess,
 } from '../../support/daemon-process.ts'
+import { defer } from '../../support/defer.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 import { closeBrowser, openPage, type WatchedPage } from './browser.ts'
 
@@ -19,6 +20,8 @@ after(closeBrowser)
 
 export interface OpenPanel extends WatchedPage {
   readonly daemon: DaemonProcess
+  /** Pairs a phone in the terminal. */
+  pairPhone(label: string): Promise<Phone>
 }
 
 /** A daemon that leaves the clipboard of this machine alone. */
@@ -46,7 +49,9 @@ export async function openPanel(
   const watched = await openPage(options.browser)
   t.after(() => watched.page.context().close())
   await enter(watched.page, daemon)
-  return { daemon, ...watched }
+  const pairPhone = async (label: string): Promise<Phone> =>
+    createPhone(await daemon.pair(label), daemon.ready.gateway)
+  return { daemon, ...watched, pairPhone }
 }
 
 /** The row of a device. */
@@ -69,6 +74,22 @@ export async function addDevice(page: Page, label: string): Promise<Locator> {
   await dialog.getByRole('button', { name: 'Show QR code' }).click()
   await dialog.getByRole('img', { name: /^QR code/ }).waitFor()
   return dialog
+}
+
+/** Closes the dialog that is open, and waits until it is gone. */
+export async function closeDialog(page: Page): Promise<void> {
+  await page.keyboard.press('Escape')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+}
+
+/** Keeps the requests for a URL from the daemon until the returned function is called. */
+export async function holdRequests(page: Page, url: string): Promise<() => void> {
+  const release = defer<void>()
+  await page.route(url, async (route) => {
+    await release.promise
+    await route.continue()
+  })
+  return () => release.resolve()
 }
 
 export function isFocused(locator: Locator): Promise<boolean> {

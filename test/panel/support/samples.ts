@@ -4,10 +4,9 @@
  */
 
 import { PNG } from 'pngjs'
-import type { Item } from '../../../src/core/item.ts'
 import type { DaemonStatus, DeviceSummary } from '../../../src/ports/admin.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
-import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { bytesItem, textItem } from '../../control/support/items.ts'
 import { deviceOf, NOW } from './showroom.ts'
 
 const SECOND_MS = 1000
@@ -56,54 +55,20 @@ export const DEVICES: readonly DeviceSummary[] = [
 
 /** One item of each kind, by the name of its picture. */
 export async function createItems(): Promise<Readonly<Record<string, StoredItem>>> {
-  const image = PNG.sync.write(drawHills())
-  const store = new MemoryBlobStore()
-  const blob = await store.receive(piecesOf(image), { maxBytes: image.length })
+  const bytes = PNG.sync.write(drawHills())
+  const pdf = { dataName: 'Quarterly report, final (really).pdf', mediaType: 'application/pdf' }
+  const zip = { dataName: 'Holiday.zip', mediaType: 'application/zip' }
+  const minutes = 60 * SECOND_MS
   return {
-    overview: {
-      item: itemOf('Text', { text: TEXT, size: Buffer.byteLength(TEXT), age: 42 * SECOND_MS }),
-      blob: undefined,
-    },
-    image: {
-      item: itemOf('Image', { dataName: 'hills.png', mediaType: 'image/png', size: image.length }),
-      blob,
-    },
-    file: {
-      item: itemOf('File', {
-        dataName: 'Quarterly report, final (really).pdf',
-        mediaType: 'application/pdf',
-        size: 4_812_345,
-      }),
-      blob,
-    },
-    group: {
-      item: itemOf('Group', { dataName: 'Holiday.zip', mediaType: 'application/zip', size: 93e6 }),
-      blob,
-    },
+    overview: aged(await textItem(TEXT), 42 * SECOND_MS),
+    image: aged(await bytesItem({ dataName: 'hills.png', bytes }), 7 * minutes),
+    file: aged(await bytesItem({ type: 'File', ...pdf, bytes, size: 4_812_345 }), 7 * minutes),
+    group: aged(await bytesItem({ type: 'Group', ...zip, bytes, size: 93e6 }), 7 * minutes),
   }
 }
 
-function itemOf(
-  type: Item['type'],
-  { age = 7 * 60 * SECOND_MS, ...known }: Partial<Item> & { readonly age?: number },
-): Item {
-  return {
-    type,
-    text: '',
-    dataName: '',
-    mediaType: 'text/plain',
-    size: 0,
-    contentId: `blake3v1:${type.toLowerCase().padEnd(64, '0')}`,
-    contentHash: '',
-    nameHash: '',
-    aliases: [],
-    activatedAt: NOW - age,
-    ...known,
-  }
-}
-
-async function* piecesOf(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes
+function aged({ item, blob }: StoredItem, age: number): StoredItem {
+  return { item: { ...item, activatedAt: NOW - age }, blob }
 }
 
 /** Three rows of hills before an evening sky. */

@@ -11,115 +11,81 @@ import type { AddressInfo } from 'node:net'
 import { createControl } from '../../../src/control/create-control.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { formatConnectLink } from '../../../src/link/connect-link.ts'
-import { createIdlePeers } from '../../../src/peers/peer-connections.ts'
-import type { Admin, DaemonStatus, DeviceSummary, Pairing } from '../../../src/ports/admin.ts'
+import type { DaemonStatus, DeviceSummary, Pairing } from '../../../src/ports/admin.ts'
 import type { PanelAddress } from '../../../src/ports/panel.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
+import { createFakeAdmin, STATUS } from '../../support/fake-admin.ts'
 import { FakePanel } from '../../support/fake-panel.ts'
-import { STATUS } from '../../support/fake-admin.ts'
-import { MemoryPeerStore } from '../../support/memory-peer-store.ts'
+import { readObject } from '../../support/phone.ts'
 
 /** Now, for everything here: pictures should not change with the time of the day. */
 export const NOW: number = Date.UTC(2026, 4, 16, 12, 30)
 
 const TOKEN = 'showroom'
 
-const URL_OF_GATEWAY = 'http://192.168.1.20:42720'
-
-const ADDRESSES: readonly PanelAddress[] = [
-  { url: URL_OF_GATEWAY, via: 'eth0', kind: 'lan' },
-  { url: 'http://100.101.7.3:42720', via: 'tailscale0', kind: 'overlay' },
-]
+const GATEWAY = 'http://192.168.1.20:42720'
 
 class ShownPanel extends FakePanel {
   override addresses(): readonly PanelAddress[] {
-    return ADDRESSES
+    const overlay = { url: 'http://100.101.7.3:42720', via: 'tailscale0', kind: 'overlay' } as const
+    return [{ url: GATEWAY, via: 'eth0', kind: 'lan' }, overlay]
   }
 }
 
-export interface Showroom {
-  readonly panel: FakePanel
-  devices: readonly DeviceSummary[]
-  status: Partial<DaemonStatus>
-  /** Shows what was changed. */
-  show(): void
-  /** Serves it, on the same port each time. */
-  open(): Promise<void>
-  /** The daemon goes away. */
-  close(): void
-  /** The address that lets a browser in. */
-  address(): Promise<string>
-}
+export type Showroom = ReturnType<typeof createShowroom>
 
-export function createShowroom(): Showroom {
+export function createShowroom() {
   const panel = new ShownPanel(() => NOW)
-  let devices: readonly DeviceSummary[] = []
-  let status: Partial<DaemonStatus> = {}
-  let port = 0
-
-  const peers = createIdlePeers(new MemoryPeerStore())
-
-  const admin: Admin = {
-    status: async () => ({ ...STATUS, ...status, paused: panel.paused }),
-    devices: async () => devices,
-    pair: async ({ label = 'Phone', url }) => {
+  /** What the daemon tells; `panel.change()` shows what was changed here. */
+  const told: { devices: readonly DeviceSummary[]; status: Partial<DaemonStatus> } = {
+    devices: [],
+    status: {},
+  }
+  const admin = {
+    ...createFakeAdmin(),
+    status: async () => ({ ...STATUS, ...told.status, paused: panel.paused }),
+    devices: async () => told.devices,
+    pair: async ({
+      label = 'Phone',
+      url,
+    }: {
+      label?: string | undefined
+      url?: string | undefined
+    }) => {
       const pairing = pairingOf('did_new', label, url)
       const { id, username } = pairing
-      devices = [...devices, deviceOf({ id, label, username })]
+      told.devices = [...told.devices, deviceOf({ id, label, username })]
       panel.change()
       return pairing
     },
-    rotate: async (id, url) => pairingOf(id, 'Pixel 9', url),
-    revoke: async (id) => ({ id, unsaved: undefined }),
-    join: (request) => peers.join(request),
-    leave: (name) => peers.leave(name),
-    peers: async () => peers.list(),
-    close: async () => undefined,
+    rotate: async (id: string, url?: string) => pairingOf(id, 'Pixel 9', url),
   }
-  const server = createServer()
-  const control = createControl({
-    admin,
-    panel,
-    token: TOKEN,
-    clock: { ...systemClock, now: () => NOW },
-    logger: new CaptureLogger(),
-  })
-  server.on('request', control.listener)
+  const clock = { ...systemClock, now: () => NOW }
+  const control = createControl({ admin, panel, token: TOKEN, clock, logger: new CaptureLogger() })
+  const server = createServer(control.listener)
+  let port = 0
 
-  return {
-    panel,
-    get devices() {
-      return devices
-    },
-    set devices(value) {
-      devices = value
-    },
-    get status() {
-      return status
-    },
-    set status(value) {
-      status = value
-    },
-    show: () => panel.change(),
-    async open() {
-      server.listen(port, '127.0.0.1')
-      await once(server, 'listening')
-      // An address without a path is always an object.
-      port = (server.address() as AddressInfo).port
-    },
-    close() {
-      server.close()
-      server.closeAllConnections()
-    },
-    async address() {
-      const headers = { authorization: `Bearer ${TOKEN}` }
-      const response = await fetch(`http://127.0.0.1:${port}/panel`, { headers })
-      const answer: unknown = await response.json()
-      if (typeof answer === 'object' && answer !== null && 'url' in answer)
-        return String(answer.url)
-      throw new Error(`There is no address: ${response.status}`)
-    },
+  /** Serves it, on the same port each time. */
+  async function open(): Promise<void> {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+    // An address with a port is always an object.
+    port = (server.address() as AddressInfo).port
   }
+
+  /** The daemon goes away. */
+  function close(): void {
+    server.close()
+    server.closeAllConnections()
+  }
+
+  /** The address that lets a browser in. */
+  async function address(): Promise<string> {
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const { url } = await readObject(await fetch(`http://127.0.0.1:${port}/panel`, { headers }))
+    return String(url)
+  }
+
+  return { panel, told, open, close, address }
 }
 
 /** A device that was never seen, unless `known` says more. */
@@ -138,7 +104,7 @@ export function deviceOf(
   }
 }
 
-function pairingOf(id: string, label: string, url: string = URL_OF_GATEWAY): Pairing {
+function pairingOf(id: string, label: string, url: string = GATEWAY): Pairing {
   const username = 'mobile_5e6f7a8b'
   const password = 'only-for-the-pictures1'
   const o = { did: id, label, proto: 'syncclipboard' }
