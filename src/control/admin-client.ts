@@ -23,36 +23,26 @@ import { callControl, type ControlAddress } from './call-control.ts'
 const decodeAddress = objectOf({ url: decodeString })
 const decodeNothing = objectOf({})
 
+type Call = <Value>(
+  method: string,
+  path: string,
+  decode: Decoder<Value>,
+  body?: unknown,
+) => Promise<Value>
+
+function callerOf(address: ControlAddress): Call {
+  return (method, path, decode, body) => callControl(address, { method, path, decode, body })
+}
+
 /** The port `Admin` of a running daemon. */
 export function createAdminClient(address: ControlAddress): Admin {
-  function call<Value>(
-    method: string,
-    path: string,
-    decode: Decoder<Value>,
-    body?: unknown,
-  ): Promise<Value> {
-    return callControl(address, { method, path, decode, body })
-  }
-
-  async function callDevice<Value>(
-    method: string,
-    device: string,
-    action: string,
-    decode: Decoder<Value>,
-    body?: unknown,
-  ): Promise<Value> {
-    // No id and no user name has other characters, and none of these means anything in a path.
-    if (/^\w+$/.test(device)) return call(method, `/devices/${device}${action}`, decode, body)
-    throw new DomainError('NO_SUCH_DEVICE', `Cannot find a device "${device}"`)
-  }
-
+  const call = callerOf(address)
   return {
     status: () => call('GET', '/status', decodeStatus),
     devices: () => call('GET', '/devices', decodeDevices),
     pair: (request) => call('POST', '/devices', decodePairing, request),
-    rotate: (device, newUrl) =>
-      callDevice('POST', device, '/rotate', decodePairing, { url: newUrl }),
-    revoke: (device) => callDevice('DELETE', device, '', decodeRevoked),
+    rotate: async (device, url) => call('POST', `${pathOf(device)}/rotate`, decodePairing, { url }),
+    revoke: async (device) => call('DELETE', pathOf(device), decodeRevoked),
     join: (request) => call('POST', '/peers', decodePeer, request),
     leave: (name) => call('DELETE', `/peers/${encodeURIComponent(name)}`, decodeLeft),
     peers: () => call('GET', '/peers', decodePeers),
@@ -60,19 +50,20 @@ export function createAdminClient(address: ControlAddress): Admin {
   }
 }
 
+function pathOf(device: string): string {
+  // No id and no user name has other characters, and none of these means anything in a path.
+  if (/^\w+$/.test(device)) return `/devices/${device}`
+  throw new DomainError('NO_SUCH_DEVICE', `Cannot find a device "${device}"`)
+}
+
 /** What only a running daemon can do. */
 export function createDaemonClient(address: ControlAddress): RunningDaemon {
+  const call = callerOf(address)
   return {
-    panelUrl: async () => {
-      const question = { method: 'GET', path: '/panel', decode: decodeAddress }
-      return (await callControl(address, question)).url
-    },
-    pause: (durationMs) => {
-      const body = { durationMs: durationMs ?? null }
-      return callControl(address, { method: 'POST', path: '/pause', decode: decodePause, body })
-    },
+    panelUrl: async () => (await call('GET', '/panel', decodeAddress)).url,
+    pause: (durationMs) => call('POST', '/pause', decodePause, { durationMs }),
     resume: async () => {
-      await callControl(address, { method: 'DELETE', path: '/pause', decode: decodeNothing })
+      await call('DELETE', '/pause', decodeNothing)
     },
   }
 }

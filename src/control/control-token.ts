@@ -45,13 +45,12 @@ export async function createControlToken(dataDir: string): Promise<string> {
  */
 export async function readControlToken(dataDir: string): Promise<string> {
   const token = (await readFile(join(dataDir, CONTROL_TOKEN_FILE), 'utf8')).trim()
-  if (!PRINTABLE.test(token))
-    throw new TypeError(`Cannot read ${CONTROL_TOKEN_FILE}: it holds no token`)
-  return token
+  if (PRINTABLE.test(token)) return token
+  throw new TypeError(`Cannot read ${CONTROL_TOKEN_FILE}: it holds no token`)
 }
 
 /** A new token that nobody can guess. */
-export function mintToken(): string {
+function mintToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url')
 }
 

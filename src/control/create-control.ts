@@ -10,24 +10,18 @@ import { HttpError } from '../http/http-error.ts'
 import { createListener } from '../http/listener.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import { isShortage } from '../lib/system-error.ts'
-import type { Admin } from '../ports/admin.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Panel } from '../ports/panel.ts'
 import { createAuthorize, type Owner } from './authorize.ts'
 import { PanelToken } from './control-token.ts'
-import { createControlRoutes, HEALTH_ROUTE } from './control-routes.ts'
+import { createControlRoutes, HEALTH_ROUTE, type ControlParts } from './control-routes.ts'
 import { PanelEvents } from './panel-events.ts'
 import { createPanelFileRoutes } from './panel-files.ts'
 
 /** The parts behind a control listener. */
-export interface ControlOptions {
-  readonly admin: Admin
-  readonly panel: Panel
+export interface ControlOptions extends Pick<ControlParts, 'admin' | 'panel' | 'onAddressGiven'> {
   /** The token of the commands. */
   readonly token: string
-  /** Called when somebody was given the address that opens the panel. */
-  readonly onAddressGiven?: () => void
   readonly clock: Clock
   readonly logger: Logger
 }

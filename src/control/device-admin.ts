@@ -4,7 +4,7 @@
  * @module
  */
 
-import { formatConnectLink } from '../link/connect-link.ts'
+import { formatConnectLink, type ConnectPayload } from '../link/connect-link.ts'
 import { LinkError } from '../link/link-error.ts'
 import type { Admin, DaemonStatus, DeviceSummary, Pairing, PairRequest } from '../ports/admin.ts'
 import type { Device, DeviceRegistry, MintedDevice } from '../ports/device-registry.ts'
@@ -35,9 +35,7 @@ export interface DeviceAdminOptions {
   readonly close: () => Promise<void>
 }
 
-/**
- * Makes the port. Its `pair` and `rotate` also throw `LinkError`, before anything has changed.
- */
+/** Makes the port. Its `pair` and `rotate` also throw `LinkError`, before anything has changed. */
 export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
   const { devices, status, linkBase, countStreams, peers, close } = options
 
@@ -57,13 +55,11 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
     return toPairing(await devices.rotate(idOrUsername), base)
   }
 
-  async function list(): Promise<readonly DeviceSummary[]> {
-    return devices.list().map((device) => summarise(device, countStreams(device.id)))
-  }
-
   return {
     status,
-    devices: list,
+    devices: async () => {
+      return devices.list().map((device) => summarise(device, countStreams(device.id)))
+    },
     pair,
     rotate,
     revoke: (idOrUsername) => devices.revoke(idOrUsername),
@@ -97,7 +93,7 @@ function toIso(unixMs: number): string {
 /** Everything that connects a device, from its minted credential. */
 function toPairing({ device, password }: MintedDevice, { url, warning }: LinkBase): Pairing {
   const { id, kind, label, username } = device
-  const link = formatLink({ url, user: username, pwd: password }, { did: id, label })
+  const link = formatLink({ url, user: username, pwd: password }, id, label)
   return { id, kind, label, username, password, url, link, warning }
 }
 
@@ -118,17 +114,10 @@ function checkLinkable(
   formatConnectLink({ url, user, pwd: password || MINTED_PASSWORD })
 }
 
-interface LinkCore {
-  readonly url: string
-  readonly user: string
-  readonly pwd: string
-}
-
-/** With as much of the metadata as fits: nothing depends on it. */
-function formatLink(core: LinkCore, { did, label }: { did: string; label: string }): string {
+/** A link with as much of the metadata as fits: nothing depends on it. */
+function formatLink(core: ConnectPayload, did: string, label: string): string {
   const proto = PROTOCOL
-  const choices = [{ did, label, proto }, { did, proto }, { proto }]
-  for (const o of choices) {
+  for (const o of [{ did, label, proto }, { did, proto }, { proto }]) {
     try {
       return formatConnectLink({ ...core, o })
     } catch (error) {

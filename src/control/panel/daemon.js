@@ -6,7 +6,7 @@
 
 import { actionButton } from './actions.js'
 import { confirmSignOut } from './confirm.js'
-import { h, newId, renderList, row, setAttribute } from './dom.js'
+import { h, renderList, row, section, setAttribute } from './dom.js'
 import { formatBytes } from './format.js'
 import { strings } from './strings.js'
 import { createTime, setTime } from './time.js'
@@ -26,18 +26,11 @@ import { createTime, setTime } from './time.js'
 const words = strings.daemon
 
 export function createDaemonView() {
-  const id = newId()
-  const heading = h('h2', { id, tabindex: -1 }, words.heading)
+  const heading = h('h2', { tabindex: -1 }, words.heading)
   const facts = h('dl', { class: 'rows' })
   const run = () => confirmSignOut(heading)
   const signOut = actionButton({ label: words.signOut, look: 'quiet', run })
-  const section = h(
-    'section',
-    { class: 'card daemon', 'aria-labelledby': id },
-    h('header', {}, heading),
-    facts,
-    h('footer', {}, signOut),
-  )
+  const parts = [h('header', {}, heading), facts, h('footer', {}, signOut)]
 
   function render(/** @type {Status} */ status) {
     renderList(facts, factsOf(status), {
@@ -47,7 +40,7 @@ export function createDaemonView() {
     })
   }
 
-  return { section, render }
+  return { section: section({ class: 'card daemon' }, ...parts), render }
 }
 
 /** @returns {readonly Fact[]} */

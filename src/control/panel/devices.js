@@ -7,7 +7,7 @@
 import { actionButton } from './actions.js'
 import { openAddDevice } from './add-device.js'
 import { confirmRevoke, confirmRotate } from './confirm.js'
-import { h, newId, renderList, row, setAttribute, setText } from './dom.js'
+import { h, renderList, row, section, setAttribute, setText } from './dom.js'
 import { formatClient } from './format.js'
 import { icon } from './icons.js'
 import { findDevice } from './state.js'
@@ -22,14 +22,10 @@ const words = strings.devices
 const updaters = new WeakMap()
 
 export function createDevicesView() {
-  const id = newId()
-  const heading = h('h2', { id, tabindex: -1 }, words.heading)
+  const heading = h('h2', { tabindex: -1 }, words.heading)
   const number = h('span', { class: 'count' })
-  const add = actionButton({
-    label: words.add,
-    look: 'primary',
-    run: () => openAddDevice({ fallback: heading }),
-  })
+  const open = () => openAddDevice({ fallback: heading })
+  const add = actionButton({ label: words.add, look: 'primary', run: open })
   const header = h('header', {}, h('div', { class: 'heading' }, heading, number), add)
   const list = h('ul', { class: 'devices' })
   const empty = h(
@@ -38,7 +34,6 @@ export function createDevicesView() {
     h('span', { class: 'sign' }, icon('phone')),
     h('div', {}, h('h3', {}, words.none), h('p', {}, words.noneHint)),
   )
-  const section = h('section', { class: 'card', 'aria-labelledby': id }, header, list, empty)
 
   function render(/** @type {readonly Device[]} */ devices) {
     list.hidden = devices.length === 0
@@ -54,7 +49,7 @@ export function createDevicesView() {
     if (hadFocus && !list.contains(document.activeElement)) heading.focus()
   }
 
-  return { section, render }
+  return { section: section({ class: 'card' }, header, list, empty), render }
 }
 
 function createDevice(
@@ -71,24 +66,19 @@ function createDevice(
   const streams = h('dd')
   const rotate = actionButton({ label: words.rotate, run: () => ask(confirmRotate) })
   const revoke = actionButton({ label: words.revoke, look: 'quiet', run: () => ask(confirmRevoke) })
+  const about = h('p', { class: 'facts' }, h('span', {}, words.kinds[kind]), user)
+  const rows = [
+    row(words.lastSeen, h('dd', {}, seen, never)),
+    row(words.app, h('dd', {}, app)),
+    row(words.address, h('dd', {}, address)),
+    row(words.streams, streams),
+  ]
   const element = h(
     'li',
     {},
     h('span', { class: 'sign' }, icon(kind)),
-    h(
-      'div',
-      { class: 'who' },
-      h('div', { class: 'heading' }, name, badge),
-      h('p', { class: 'facts' }, h('span', {}, words.kinds[kind]), user),
-    ),
-    h(
-      'dl',
-      { class: 'grid' },
-      row(words.lastSeen, h('dd', {}, seen, never)),
-      row(words.app, h('dd', {}, app)),
-      row(words.address, h('dd', {}, address)),
-      row(words.streams, streams),
-    ),
+    h('div', { class: 'who' }, h('div', { class: 'heading' }, name, badge), about),
+    h('dl', { class: 'grid' }, ...rows),
     h('div', { class: 'buttons' }, rotate, revoke),
   )
 

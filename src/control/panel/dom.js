@@ -45,6 +45,21 @@ function fill(element, attributes, children) {
   return element
 }
 
+/**
+ * A section that its first heading names.
+ *
+ * @param {Attributes} attributes
+ * @param {readonly Child[]} children
+ */
+export function section(attributes, ...children) {
+  const element = h('section', attributes, ...children)
+  const heading = element.querySelector('h2, h3')
+  if (heading === null) throw new Error('The section has no heading')
+  heading.id = newId()
+  setAttribute(element, 'aria-labelledby', heading.id)
+  return element
+}
+
 /** A term and its value, in a list of facts. */
 export function row(/** @type {string} */ term, /** @type {HTMLElement} */ value) {
   return h('div', {}, h('dt', {}, term), value)

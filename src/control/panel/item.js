@@ -6,7 +6,7 @@
 
 import { plainButton } from './actions.js'
 import { ApiError, readPreview } from './api.js'
-import { announce, h, newId, setAttribute, setText } from './dom.js'
+import { announce, h, section, setAttribute, setText } from './dom.js'
 import { formatBytes } from './format.js'
 import { icon } from './icons.js'
 import { strings } from './strings.js'
@@ -20,7 +20,6 @@ const HIDDEN_KEY = 'clipgate.preview'
 const words = strings.item
 
 export function createItemView() {
-  const id = newId()
   const preview = h('div', { class: 'preview' })
   const type = h('h3', { dir: 'auto' })
   const kind = h('span')
@@ -34,9 +33,7 @@ export function createItemView() {
     setHidden(!isHidden())
     showPreview()
   })
-  const heading = h('h2', { id }, words.heading)
-  const header = h('header', {}, heading, toggle)
-  const section = h('section', { class: 'card item', 'aria-labelledby': id }, header, what, preview)
+  const header = h('header', {}, h('h2', {}, words.heading), toggle)
 
   /** @type {Item | null | undefined} */
   let shown
@@ -93,7 +90,7 @@ export function createItemView() {
     }
   }
 
-  return { section, render }
+  return { section: section({ class: 'card' }, header, what, preview), render }
 }
 
 function keyOf(/** @type {Item | null} */ item) {

@@ -8,7 +8,7 @@
 
 import { actionButton, errorLine, plainButton } from './actions.js'
 import { pauseSharing } from './api.js'
-import { announce, h, newId, row, setAttribute, setText, svg } from './dom.js'
+import { announce, h, newId, row, section, setAttribute, setText, svg } from './dom.js'
 import { formatClient } from './format.js'
 import { icon } from './icons.js'
 import { currentState, findDevice, onState } from './state.js'
@@ -50,11 +50,9 @@ export function showPairing(dialog, pairing, { seenBefore }) {
     drawQr(qr, words.qr(label)),
     h('figcaption', {}, h('strong', {}, words.scan), ' ', words.caption),
   )
-  const handId = newId()
-  const hand = h(
-    'section',
-    { class: 'hand', 'aria-labelledby': handId },
-    h('h3', { id: handId }, words.hand),
+  const hand = section(
+    { class: 'hand' },
+    h('h3', {}, words.hand),
     h('p', { class: 'note' }, words.handHint),
     h(
       'dl',
@@ -118,7 +116,6 @@ function concealed(/** @type {string} */ password) {
  * @param {string | undefined} options.seenBefore
  */
 function createConnectionTest({ id, label, url, seenBefore }) {
-  const headingId = newId()
   const sign = h('span', { class: 'sign' }, h('span', { class: 'spinner' }))
   const title = h('p', { class: 'test-title' }, words.waiting(label))
   const text = h('p', { class: 'note' }, words.waitingHint)
@@ -130,9 +127,7 @@ function createConnectionTest({ id, label, url, seenBefore }) {
     h('p', { class: 'label' }, words.slow),
     h('ul', {}, h('li', {}, words.probe, way), ...words.checks.map((check) => h('li', {}, check))),
   )
-  const heading = h('h3', { id: headingId }, words.test)
-  const attributes = { class: 'test', 'aria-labelledby': headingId }
-  const element = h('section', attributes, heading, state, checks)
+  const element = section({ class: 'test' }, h('h3', {}, words.test), state, checks)
   const startedAt = now()
 
   function look() {

@@ -8,7 +8,7 @@ import { setUsable } from './actions.js'
 import { takeToken } from './api.js'
 import { createDaemonView } from './daemon.js'
 import { createDevicesView } from './devices.js'
-import { announce, announcer, h, newId, setAttribute, setText } from './dom.js'
+import { announce, announcer, h, section, setAttribute, setText } from './dom.js'
 import { icon } from './icons.js'
 import { createItemView } from './item.js'
 import { followDaemon } from './live.js'
@@ -84,12 +84,10 @@ function render() {
 
 function createSignedOut() {
   const { heading, why, command, then } = strings.signedOut
-  const id = newId()
-  return h(
-    'section',
-    { class: 'card signed-out', 'aria-labelledby': id, hidden: true },
+  return section(
+    { class: 'card signed-out', hidden: true },
     h('span', { class: 'sign' }, icon('terminal')),
-    h('h2', { id }, heading),
+    h('h2', {}, heading),
     h('p', {}, why),
     h('pre', { class: 'command' }, h('code', {}, command)),
     h('p', { class: 'note' }, then),

@@ -6,7 +6,7 @@
 
 import { actionButton, errorLine } from './actions.js'
 import { pauseSharing, resumeSharing } from './api.js'
-import { announce, h, newId, setAttribute, setText } from './dom.js'
+import { announce, h, newId, section, setAttribute, setText } from './dom.js'
 import { formatClock, formatLeft } from './format.js'
 import { strings } from './strings.js'
 import { now, onTick } from './time.js'
@@ -16,26 +16,20 @@ import { now, onTick } from './time.js'
 const words = strings.pause
 
 export function createPauseView() {
-  const id = newId()
   const errors = errorLine()
   const text = h('p', { tabindex: -1 })
   const left = h('span', { class: 'left' })
   const choices = words.choices.map(({ label, name, ms }) =>
     actionButton({ label, name, errors, run: () => change(() => pauseSharing(ms)) }),
   )
-  const resume = actionButton({
-    label: words.resume,
-    look: 'primary',
-    errors,
-    run: () => change(resumeSharing),
-  })
+  const run = () => change(resumeSharing)
+  const resume = actionButton({ label: words.resume, look: 'primary', errors, run })
   const label = h('span', { id: newId(), class: 'group-label' }, words.group)
   const attributes = { class: 'choices', role: 'group', 'aria-labelledby': label.id }
   const group = h('div', attributes, label, ...choices)
-  const heading = h('h2', { id }, words.heading)
+  const heading = h('h2', {}, words.heading)
   const body = h('div', { class: 'pause-body' }, h('div', {}, text, left), group, resume)
-  const about = { class: 'card pause', 'aria-labelledby': id }
-  const section = h('section', about, heading, body, errors)
+  const card = section({ class: 'card pause' }, heading, body, errors)
 
   /** @type {Status['paused']} */
   let paused
@@ -53,7 +47,7 @@ export function createPauseView() {
     const isPaused = paused !== null
     const isAlone = status.mode === 'headless' || status.clipboard === 'none'
     const until = paused?.untilMs ?? null
-    setAttribute(section, 'data-paused', isPaused)
+    setAttribute(card, 'data-paused', isPaused)
     const state = until === null ? words.open : words.until(formatClock(until))
     setText(text, isPaused ? state : isAlone ? words.off : words.on)
     group.hidden = isPaused || isAlone
@@ -71,5 +65,5 @@ export function createPauseView() {
   }
 
   onTick(tick)
-  return { section, render }
+  return { section: card, render }
 }

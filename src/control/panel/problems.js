@@ -4,7 +4,7 @@
  * @module
  */
 
-import { h, newId, renderList, setText } from './dom.js'
+import { h, renderList, section, setText } from './dom.js'
 import { icon } from './icons.js'
 import { strings } from './strings.js'
 
@@ -17,11 +17,9 @@ const words = strings.problems
 const AWAY = { key: 'away', title: words.awayTitle, text: words.away, command: words.awayCommand }
 
 export function createProblemsView() {
-  const id = newId()
-  const heading = h('h2', { id, class: 'unseen' }, words.heading)
+  const heading = h('h2', { class: 'unseen' }, words.heading)
   const list = h('ul')
-  const attributes = { class: 'problems', 'aria-labelledby': id, hidden: true }
-  const section = h('section', attributes, heading, list)
+  const box = section({ class: 'problems', hidden: true }, heading, list)
 
   /**
    * @param {PanelState | undefined} state
@@ -30,11 +28,11 @@ export function createProblemsView() {
   function render(state, { isAway }) {
     const known = state === undefined ? [] : problemsOf(state)
     const problems = isAway ? [AWAY, ...known] : known
-    section.hidden = problems.length === 0
+    box.hidden = problems.length === 0
     renderList(list, problems, { key: ({ key }) => key, create, update })
   }
 
-  return { section, render }
+  return { section: box, render }
 }
 
 /** @returns {readonly Problem[]} */
