@@ -22,37 +22,6 @@ const almost = fc.record(
 )
 
 describe('The messages of a clipboard helper', () => {
-  it('tell what is on the clipboard', () => {
-    const types = ['public.png', 'public.tiff']
-    const state = { change: 7, types, denied: [] }
-    assert.deepEqual(decodeClipboardState({ event: 'changed', change: 7, types }), state)
-    assert.deepEqual(decodeClipboardState({ reply: 1, ...state, more: 1 }), state)
-  })
-
-  it('tell what was read, and always how long it is', () => {
-    const reply = { outcome: 'read', change: 7, bytes: 12 }
-    assert.deepEqual(decodeReadReply({ reply: 3, ...reply }), reply)
-    assert.throws(() => decodeReadReply({ outcome: 'read', change: 7 }), TypeError)
-    assert.throws(() => decodeReadReply({ ...reply, bytes: -1 }), TypeError)
-    assert.throws(() => decodeReadReply({ ...reply, bytes: 0.5 }), TypeError)
-    assert.deepEqual(decodeReadReply({ outcome: 'tooLong', change: 7, bytes: 1e9 }), {
-      outcome: 'tooLong',
-      change: 7,
-    })
-  })
-
-  it('tell which change was ours', () => {
-    assert.deepEqual(decodeChangeReply({ outcome: 'written', change: 8 }), {
-      outcome: 'done',
-      change: 8,
-    })
-    assert.deepEqual(decodeChangeReply({ outcome: 'overtaken', change: 9 }), {
-      outcome: 'overtaken',
-      change: 9,
-    })
-    assert.throws(() => decodeChangeReply({ outcome: 'read', change: 8 }), TypeError)
-  })
-
   it('are precise, or refused with a TypeError that quotes nothing', () => {
     for (const decode of [decodeClipboardState, decodeReadReply, decodeChangeReply]) {
       fc.assert(
