@@ -6,7 +6,6 @@
 import type { Blob } from '../ports/blob.ts'
 import type { OfferedContent } from '../ports/system-clipboard.ts'
 import { bytesInMemory } from './bytes-in-memory.ts'
-import { encodeLatin1, isLatin1 } from './latin-1.ts'
 import { formatCopiedFiles, formatUriList } from './uri-list.ts'
 
 /** Bytes that are read when somebody pastes. */
@@ -18,6 +17,9 @@ export interface OfferedFormat {
   readonly type: string
   readonly bytes: OfferedBytes
 }
+
+/** Only characters that Latin-1 has: one byte for each. */
+const IS_LATIN_1 = /^[\0-\xff]*$/
 
 /**
  * Everything that `content` is offered as. Text is offered as `STRING`, which is Latin-1, only when
@@ -49,7 +51,9 @@ function textFormats(text: string): readonly OfferedFormat[] {
     sameType('text/plain', bytes),
     // `TEXT` leaves the encoding to the owner, which names it in the answer.
     { target: 'TEXT', type: 'UTF8_STRING', bytes },
-    ...(isLatin1(text) ? [sameType('STRING', bytesInMemory(encodeLatin1(text)))] : []),
+    ...(IS_LATIN_1.test(text)
+      ? [sameType('STRING', bytesInMemory(Buffer.from(text, 'latin1')))]
+      : []),
   ]
 }
 

@@ -16,15 +16,15 @@
 import { isUtf8 } from 'node:buffer'
 import { access } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { isAbsolute } from 'node:path'
 import { KIB, MAX_CLIPBOARD_IMAGE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import { withoutTrailing } from '../lib/without-trailing.ts'
 import type { CopiedContent } from '../ports/system-clipboard.ts'
 import { CopyTooLarge } from './clipboard-errors.ts'
-import { decodeLatin1 } from './latin-1.ts'
 import { parseUriList } from './uri-list.ts'
 
-export type CopyKind = CopiedContent['kind']
+type CopyKind = CopiedContent['kind']
 
 /** Something that was copied, and is of a kind that is not shared. */
 export interface LeftOut {
@@ -65,7 +65,7 @@ export interface CopySource {
 /** `unknown` is UTF-8 if it can be, else Latin-1. */
 type Charset = 'utf-8' | 'unknown' | 'latin-1'
 
-export type ReadingStep =
+type ReadingStep =
   | { readonly kind: 'files'; readonly target: string }
   | { readonly kind: 'text'; readonly target: string; readonly charset: Charset }
   | { readonly kind: 'image'; readonly target: string }
@@ -90,11 +90,6 @@ const STEPS: readonly ReadingStep[] = [
   { kind: 'image', target: 'image/heif' },
 ]
 
-/** What to try, best first, when `targets` are offered. */
-export function planReading(targets: readonly string[]): readonly ReadingStep[] {
-  return STEPS.filter(({ target }) => targets.includes(target))
-}
-
 /** How password managers mark what they copy: the value is `secret`. */
 const SECRET_HINT = 'x-kde-passwordManagerHint'
 
@@ -115,7 +110,7 @@ export async function readCopy(
 ): Promise<CopiedContent | undefined> {
   const targets = await source.targets()
   if (targets.includes(SECRET_HINT) && (await isSecret(source))) return undefined
-  for (const step of planReading(targets)) {
+  for (const step of STEPS.filter(({ target }) => targets.includes(target))) {
     const isShared = limits.types.includes(step.kind)
     // Nothing comes after images: there is no need to see whether it is one.
     const found =
@@ -169,23 +164,26 @@ async function contentOf(step: ReadingStep, bytes: Uint8Array): Promise<CopiedCo
     return bytes.length === 0 ? undefined : { kind: 'image', mediaType: step.target, bytes }
   }
   if (step.kind === 'files') {
-    const paths = parseUriList(isUtf8(bytes) ? decodeUtf8(bytes) : '', hostname())
-    const there = await Promise.all(paths.map(exists))
-    const existing = paths.filter((_, index) => there[index])
-    return existing.length === 0 ? undefined : { kind: 'files', paths: existing }
+    return filesThatExist(parseUriList(isUtf8(bytes) ? decodeUtf8(bytes) : '', hostname()))
   }
   const text = withoutTrailing(decodeText(bytes, step.charset) ?? '', '\0')
   return text === '' ? undefined : { kind: 'text', text }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
+/** A copy of those of `paths` that are absolute and exist; `undefined` when there are none. */
+export async function filesThatExist(paths: readonly string[]): Promise<CopiedContent | undefined> {
+  const absolute = paths.filter((path) => isAbsolute(path))
+  const found = await Promise.allSettled(absolute.map((path) => access(path)))
+  const existing = absolute.filter((_, index) => found[index]?.status === 'fulfilled')
+  return existing.length === 0 ? undefined : { kind: 'files', paths: existing }
 }
 
 function decodeText(bytes: Uint8Array, charset: Charset): string | undefined {
   if (charset !== 'latin-1' && isUtf8(bytes)) return decodeUtf8(bytes)
   return charset === 'utf-8' ? undefined : decodeLatin1(bytes)
+}
+
+/** Any bytes are valid. Not `TextDecoder`, whose `latin1` is Windows-1252. */
+function decodeLatin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }

@@ -7,7 +7,6 @@ import {
   type CopyLimits,
   type CopySource,
   type LeftOut,
-  planReading,
 } from '../../src/desktop/read-copy.ts'
 import type { CopiedContent } from '../../src/ports/system-clipboard.ts'
 import fc from '../support/property.ts'
@@ -42,6 +41,9 @@ describe('readCopy()', () => {
     assert.deepEqual(await read({ UTF8_STRING: 'grüße' }), wanted)
     assert.deepEqual(await read({ 'text/plain;charset=UTF-8': 'grüße' }), wanted)
     assert.deepEqual(await read({ STRING: latin1 }), wanted)
+    const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
+    const everyCharacter = String.fromCharCode(...all)
+    assert.deepEqual(await read({ STRING: all }), { kind: 'text', text: everyCharacter })
   })
 
   it('reads plain text of unknown encoding as UTF-8 if it can be, else as Latin-1', async () => {
@@ -153,6 +155,7 @@ describe('readCopy()', () => {
   })
 })
 
+/** All formats that are read, best first. */
 const KNOWN = [
   'text/uri-list',
   'x-special/gnome-copied-files',
@@ -165,47 +168,19 @@ const KNOWN = [
   'image/gif',
   'image/tiff',
 ]
-const targets = fc.shuffledSubarray([
-  ...KNOWN,
-  'text/html',
-  'TIMESTAMP',
-  'image/svg+xml',
-  'application/pdf',
-  'toString',
-])
+const UNKNOWN = ['text/html', 'TIMESTAMP', 'image/svg+xml', 'application/pdf', 'toString']
 
-describe('planReading()', () => {
-  it('tries files, then text, then images', () => {
-    const kinds = planReading(['image/png', 'STRING', 'text/uri-list']).map(({ kind }) => kind)
-    assert.deepEqual(kinds, ['files', 'text', 'image'])
-  })
-
-  it('prefers the encodings that hold every character, and PNG', () => {
-    const order = ['UTF8_STRING', 'text/plain;charset=utf-8', 'text/plain', 'STRING']
-    const images = ['image/png', 'image/jpeg', 'image/gif', 'image/bmp']
-    const shuffled = [...images.toReversed(), ...order.toReversed()]
-    assert.deepEqual(
-      planReading(shuffled).map(({ target }) => target),
-      [...order, ...images],
-    )
-  })
-
-  it('tries what is offered and known, each once, in the same order whatever theirs is', () => {
-    fc.assert(
-      fc.property(targets, (offered) => {
-        const plan = planReading(offered)
-        const tried = plan.map(({ target }) => target)
-        const wanted = offered.filter((target) => KNOWN.includes(target))
-        assert.deepEqual(tried.toSorted(), wanted.toSorted())
-        assert.deepEqual(plan, planReading([...offered, ...offered].toReversed()))
-      }),
-    )
-  })
-
-  it('never reads HTML', () => {
-    fc.assert(
-      fc.property(targets, (offered) => {
-        assert.ok(planReading(offered).every(({ target }) => target !== 'text/html'))
+describe('the order of reading', () => {
+  it('is files, text and images that are known, and never HTML, whatever theirs is', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.shuffledSubarray([...KNOWN, ...UNKNOWN]), async (offered) => {
+        const asked: string[] = []
+        const refused = Object.fromEntries(offered.map((target) => [target, undefined]))
+        assert.equal(await read(refused, {}, asked), undefined)
+        assert.deepEqual(
+          asked,
+          KNOWN.filter((target) => offered.includes(target)),
+        )
       }),
     )
   })

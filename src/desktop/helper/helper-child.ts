@@ -22,7 +22,7 @@ export interface HelperCommand {
   readonly env: NodeJS.ProcessEnv
   /** Time until it has to be ready, which its supervisor watches; 10 s when absent. */
   readonly readyMs?: number
-  /** Longest line that it may write. */
+  /** Longest line that it may write, and the most bytes that may wait until it reads them. */
   readonly maxLineBytes: number
   /**
    * Names the reason when the helper tells why it ends on stderr. What it returns is shown, so it

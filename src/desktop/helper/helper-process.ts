@@ -22,8 +22,6 @@ import {
 export interface HelperProcessOptions extends HelperCommand {
   readonly clock: Clock
   readonly logger: Logger
-  /** Bytes that may wait until the helper reads them; `maxLineBytes` when absent. */
-  readonly maxWaitingBytes?: number
   /**
    * For a helper that cannot say `ready` itself: resolves when it is. A rejection ends this run of
    * the helper, and its message is the reason.
@@ -102,7 +100,7 @@ export class HelperProcess {
     action: string,
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<Record<string, unknown>> {
-    const { clock, maxLineBytes, maxWaitingBytes = maxLineBytes } = this.#options
+    const { clock, maxLineBytes } = this.#options
     const child = this.#child
     const id = ++this.#lastId
     const line = formatHelperRequest(id, action, fields)
@@ -110,7 +108,7 @@ export class HelperProcess {
       const fail = (reason: string): void => reject(new Error(`"${this.#name}" ${reason}`))
       if (child === undefined || this.#readySince === undefined) return fail('does not run')
       const waitingBytes = child.waitingBytes + Buffer.byteLength(line)
-      if (waitingBytes > maxWaitingBytes) return fail('cannot take so much')
+      if (waitingBytes > maxLineBytes) return fail('cannot take so much')
       if (this.#pending.size >= MAX_PENDING) return fail('is asked too much at once')
       const cancelTimeout = clock.after(REPLY_MS, () => {
         this.#pending.delete(id)

@@ -3,8 +3,6 @@
  * @module
  */
 
-import { access } from 'node:fs/promises'
-import { isAbsolute } from 'node:path'
 import { arrayOf, decodeString } from '../../lib/decoder.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
 import { parseJson } from '../../lib/utf8.ts'
@@ -12,7 +10,7 @@ import { withoutTrailing } from '../../lib/without-trailing.ts'
 import type { Blob } from '../../ports/blob.ts'
 import type { ClipboardKind, CopiedContent, OfferedContent } from '../../ports/system-clipboard.ts'
 import { CopyTooLarge } from '../clipboard-errors.ts'
-import type { CopyLimits } from '../read-copy.ts'
+import { filesThatExist, type CopyLimits } from '../read-copy.ts'
 import {
   decodeChangeReply,
   decodeReadReply,
@@ -142,10 +140,7 @@ export async function contentOf(
     return bytes.length === 0 ? undefined : { kind: 'image', mediaType: format.mediaType, bytes }
   }
   const decoded = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-  if (format.kind === 'files') {
-    const paths = await existing(parsePaths(decoded))
-    return paths.length === 0 ? undefined : { kind: 'files', paths }
-  }
+  if (format.kind === 'files') return filesThatExist(parsePaths(decoded))
   const text = withoutTrailing(decoded, '\0')
   return text === '' ? undefined : { kind: 'text', text }
 }
@@ -158,19 +153,6 @@ function parsePaths(json: string): readonly string[] {
   } catch {
     throw new Error('The clipboard helper gave a list of files that cannot be read')
   }
-}
-
-async function existing(paths: readonly string[]): Promise<readonly string[]> {
-  const there = await Promise.all(paths.map(isThere))
-  return paths.filter((_, index) => there[index])
-}
-
-async function isThere(path: string): Promise<boolean> {
-  if (!isAbsolute(path)) return false
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 function bytesOf(content: OfferedContent): Uint8Array | Blob {

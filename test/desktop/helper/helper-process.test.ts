@@ -128,7 +128,7 @@ describe('HelperProcess', { timeout: 60_000 }, () => {
   })
 
   it('holds back no more than it may for a helper that does not read', async (t) => {
-    const { helper } = await start(t, `${READY} ${STAY}`, { maxWaitingBytes: 100_000 })
+    const { helper } = await start(t, `${READY} ${STAY}`, { maxLineBytes: 100_000 })
     const text = 'x'.repeat(40_000)
     const asked = Array.from({ length: 9 }, () => helper.request('read', { text }))
     const rejected = Promise.allSettled(asked)
