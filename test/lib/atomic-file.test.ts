@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { syncFolder, writeFileAtomically } from '../../src/lib/atomic-file.ts'
+import { writeFileAtomically } from '../../src/lib/atomic-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('writeFileAtomically()', () => {
@@ -43,11 +43,5 @@ describe('writeFileAtomically()', () => {
     // Systems do not agree about the code.
     await assert.rejects(writeFileAtomically(join(folder, 'taken'), ''), { syscall: 'rename' })
     assert.deepEqual(await readdir(folder), ['taken'])
-  })
-})
-
-describe('syncFolder()', () => {
-  it('fails where there is no folder', async (t) => {
-    await assert.rejects(syncFolder(join(await temporaryFolder(t), 'no')), { code: 'ENOENT' })
   })
 })

@@ -12,45 +12,31 @@ const names = fc.oneof(
 )
 
 describe('safeFileName()', () => {
-  it('leaves ordinary names as they are', () => {
-    for (const name of ['a.txt', 'Bild (1).jpeg', '写真 👋.png', 'none', '100%+&']) {
-      assert.equal(safeFileName(name, 'linux'), name)
-      assert.equal(safeFileName(name, 'win32'), name)
-    }
-  })
-
-  it('hides nothing, and leaves no dot or blank at the end', () => {
-    assert.equal(safeFileName('.bashrc', 'linux'), '_.bashrc')
-    assert.equal(safeFileName('.png', 'linux'), '_.png')
-    assert.equal(safeFileName(' a. . ', 'linux'), 'a')
-    assert.equal(safeFileName('...', 'linux'), 'file')
-    assert.equal(safeFileName('', 'linux'), 'file')
-  })
-
-  it('takes the marks out that make a name look like another one', () => {
-    assert.equal(safeFileName('invoice\u202efdp.exe', 'linux'), 'invoice_fdp.exe')
-  })
-
-  it('replaces separators and controls, although no data name has them', () => {
-    assert.equal(safeFileName('../../etc\\passwd\n', 'linux'), '_.._.._etc_passwd_')
-  })
-
-  it('knows what Windows keeps for itself, there only', () => {
-    const name = 'a<b>c:d"e|f?g*.txt'
-    assert.equal(safeFileName(name, 'win32'), 'a_b_c_d_e_f_g_.txt')
-    assert.equal(safeFileName(name, 'linux'), name)
-    for (const device of ['con', 'NUL.txt', 'com1.tar.gz', 'LPT¹', 'CONIN$', 'aux .c']) {
-      assert.equal(safeFileName(device, 'win32'), `_${device}`)
-      assert.equal(safeFileName(device, 'linux'), device)
-    }
-    assert.equal(safeFileName('console.txt', 'win32'), 'console.txt')
-  })
-
-  it('keeps the extension of a name that is too long, and whole characters', () => {
-    assert.equal(safeFileName(`${'é'.repeat(200)}.jpeg`, 'linux'), `${'é'.repeat(125)}.jpeg`)
-    assert.equal(safeFileName('x'.repeat(300), 'linux'), 'x'.repeat(255))
-    assert.equal(safeFileName(`a.${'x'.repeat(300)}`, 'linux'), `a.${'x'.repeat(253)}`)
-  })
+  const SAME = ['a.txt', 'Bild (1).jpeg', '写真 👋.png', 'none', '100%+&', 'console.txt']
+  const DEVICES = ['con', 'NUL.txt', 'com1.tar.gz', 'LPT¹', 'CONIN$', 'aux .c']
+  const RESERVED = 'a<b>c:d"e|f?g*.txt'
+  const ROWS: readonly (readonly [what: string, name: string, safe: string, onWindows?: string])[] =
+    [
+      ...SAME.map((name) => ['ordinary names as they are', name, name] as const),
+      ['no name that is hidden', '.bashrc', '_.bashrc'],
+      ['no name that is an extension alone', '.png', '_.png'],
+      ['no blank around a name, and no dot behind it', ' a. . ', 'a'],
+      ['no name of dots', '...', 'file'],
+      ['no empty name', '', 'file'],
+      ['no mark that reverses what is read', 'invoice\u202efdp.exe', 'invoice_fdp.exe'],
+      ['no separator and no control', '../../etc\\passwd\n', '_.._.._etc_passwd_'],
+      ['what Windows reserves, elsewhere', RESERVED, RESERVED, 'a_b_c_d_e_f_g_.txt'],
+      ...DEVICES.map((name) => ['devices of Windows, elsewhere', name, name, `_${name}`] as const),
+      ['whole characters and the extension', `${'é'.repeat(200)}.jpeg`, `${'é'.repeat(125)}.jpeg`],
+      ['255 bytes of a longer name', 'x'.repeat(300), 'x'.repeat(255)],
+      ['no extension that is too long for one', `a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],
+    ]
+  for (const [what, name, safe, onWindows = safe] of ROWS) {
+    it(`leaves ${what}: ${JSON.stringify(name.slice(0, 30))}`, () => {
+      assert.equal(safeFileName(name, 'linux'), safe)
+      assert.equal(safeFileName(name, 'win32'), onWindows)
+    })
+  }
 
   it('always gives a name that is safe, and the same one for it again', () => {
     fc.assert(

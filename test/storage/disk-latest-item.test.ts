@@ -3,7 +3,6 @@ import {
   chmod,
   chown,
   mkdir,
-  readdir,
   readFile,
   rename,
   rm,
@@ -17,9 +16,7 @@ import {
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { MAX_METADATA_BYTES } from '../../src/core/limits.ts'
-import { streamOf } from '../support/byte-streams.ts'
 import { fileItem, textItem } from '../support/latest-item-contract.ts'
-import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 import { temporaryFile } from '../support/temporary-folder.ts'
 import {
   bytesOf,
@@ -84,22 +81,18 @@ describe('the item on disk', () => {
     for (const file of files) assert.equal((await stat(file)).mode & 0o777, 0o600)
   })
 
-  it('may be a file of the user, also after a restart, and never removes it', async (t) => {
-    const storage = await openTestStorage(t)
-    const { path, blob } = await adoptFile(t, storage)
-    const again = await storage.restart()
-    assert.equal(String(await bytesOf(again)), 'hello')
-    assert.equal(again.latest.binary?.blob?.modifiedAt, blob.modifiedAt)
-    await putFile(again, 'other')
-    assert.equal(await readFile(path, 'utf8'), 'hello')
-  })
-
-  it('may be a file of the user from before 1970', async (t) => {
-    const storage = await openTestStorage(t)
-    // As negative numbers, such times would mean now.
-    await adoptFile(t, storage, new Date('1969-07-20'))
-    assert.equal(String(await bytesOf(await storage.restart())), 'hello')
-  })
+  for (const changed of [undefined, new Date('1969-07-20')]) {
+    const when = changed === undefined ? 'of now' : 'from before 1970'
+    it(`may be a file of the user ${when}, also after a restart, and never removes it`, async (t) => {
+      const storage = await openTestStorage(t)
+      const { path, blob } = await adoptFile(t, storage, changed)
+      const again = await storage.restart()
+      assert.equal(String(await bytesOf(again)), 'hello')
+      assert.equal(again.latest.binary?.blob?.modifiedAt, blob.modifiedAt)
+      await putFile(again, 'other')
+      assert.equal(await readFile(path, 'utf8'), 'hello')
+    })
+  }
 
   it('stays, without its bytes, when the user changed or removed the file', async (t) => {
     for (const change of [unlink, (path: string) => utimes(path, 1, 1)]) {
@@ -121,13 +114,6 @@ describe('the item on disk', () => {
     await rm(path)
     await writeFile(path, 'jello')
     await assert.rejects(bytesOf(storage), { code: 'BLOB_GONE' })
-  })
-
-  it('takes no bytes of another store', async (t) => {
-    const storage = await openTestStorage(t)
-    const blob = await new MemoryBlobStore().receive(streamOf('hello'), { maxBytes: 100 })
-    await assert.rejects(storage.latest.put(await fileItem('a.txt', blob), blob), /another store/)
-    assert.deepEqual(await readdir(storage.folder), ['blobs', 'lock', 'staging'])
   })
 
   it('is left out when its text is longer than any may be, as earlier versions let it be', async (t) => {
@@ -172,14 +158,11 @@ describe('the item on disk', () => {
       await putFile(storage, 'hello')
       await storage.latest.put(await textItem('correct horse'), undefined)
       const paths = { item: join(storage.folder, 'item.json'), blob: await pathOfBlob(storage) }
-      const before = async (): Promise<readonly unknown[]> => [
-        await readFile(paths.item, 'latin1'),
-        await storage.blobFiles(),
-      ]
+      const look = () => Promise.all([readFile(paths.item, 'latin1'), storage.blobFiles()])
       let spoilt: readonly unknown[] = []
       const restart = storage.restart(async () => {
         await spoil(paths)
-        spoilt = await before()
+        spoilt = await look()
       })
       await assert.rejects(restart, (error: Error) => {
         assert.equal('code' in error && error.code, code)
@@ -188,7 +171,7 @@ describe('the item on disk', () => {
         assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, /correct horse/)
         return true
       })
-      assert.deepEqual(await before(), spoilt)
+      assert.deepEqual(await look(), spoilt)
     }
 
     const SPOILT: Readonly<Record<string, (paths: Paths) => Promise<void>>> = {
@@ -204,14 +187,11 @@ describe('the item on disk', () => {
     }
 
     it('when it is a link', async (t) => {
-      await refuses(
-        t,
-        async ({ item }) => {
-          await rename(item, `${item}.real`)
-          await symlink(`${item}.real`, item)
-        },
-        'DATA_DIRECTORY_UNUSABLE',
-      )
+      const link = async ({ item }: Paths): Promise<void> => {
+        await rename(item, `${item}.real`)
+        await symlink(`${item}.real`, item)
+      }
+      await refuses(t, link, 'DATA_DIRECTORY_UNUSABLE')
     })
 
     const asRoot = { skip: isRoot ? false : 'skipped: needs root' }

@@ -67,25 +67,6 @@ async function pairAndStage(
   return device.id
 }
 
-describe('what waits in the staging area', () => {
-  it('is told whenever it is something else', async (t) => {
-    const storage = await openTestStorage(t)
-    const { staging } = storage
-    const told: number[] = []
-    const stop = staging.onChange(() => told.push(staging.stats().uploads))
-    await stage(storage, 'a.bin', 'a')
-    await stage(storage, 'b.bin', 'b')
-    const taken = staging.take('did_a', 'a.bin')
-    await taken?.discard()
-    storage.clock.advance(HOUR)
-    assert.deepEqual(told, [1, 2, 1, 0])
-    stop()
-    await stage(storage, 'c.bin', 'c')
-    assert.equal(told.length, 4)
-    await settle(storage, 1)
-  })
-})
-
 /** Removals that nobody waits for have ended. */
 async function settle(storage: OpenedStorage, uploads: number): Promise<void> {
   while ((await storage.blobFiles()).length > uploads) continue
@@ -104,6 +85,20 @@ describe('what is staged on disk', () => {
     assert.equal(taken?.mediaType, 'image/png')
     assert.equal(taken && (await readText(taken.blob)), 'hello')
     assert.equal(await find(again, 'b.txt'), '')
+  })
+
+  it('is told whenever it is something else', async (t) => {
+    const storage = await openTestStorage(t)
+    const { staging } = storage
+    const told: number[] = []
+    const stop = staging.onChange(() => told.push(staging.stats().uploads))
+    for (const name of ['a.bin', 'b.bin']) await stage(storage, name, 'x')
+    await staging.take('did_a', 'a.bin')?.discard()
+    storage.clock.advance(HOUR)
+    stop()
+    await stage(storage, 'c.bin', 'c')
+    assert.deepEqual(told, [1, 2, 1, 0])
+    await settle(storage, 1)
   })
 
   it('survives the crash of a program that had taken it', async (t) => {
