@@ -122,12 +122,10 @@ describe('a pushed Text', () => {
   it('is refused when it is longer than texts may be, whoever hands it in, and as a name too', async () => {
     const { inbound, latest, stage, describe: describeUpload } = setUp()
     const stamp = { at: 1, member: 'm_0000000000000001' }
-    for (const origin of [
-      PHONE,
-      { kind: 'clipboard' },
-      { kind: 'peer', stamp, deviceId: undefined },
-      { kind: 'peer', stamp, deviceId: 'did_2' },
-    ] as const) {
+    const peers = [undefined, 'did_2'].map(
+      (deviceId) => ({ kind: 'peer', stamp, deviceId }) as const,
+    )
+    for (const origin of [PHONE, { kind: 'clipboard' } as const, ...peers]) {
       for (const text of ['x'.repeat(101), '€'.repeat(34)]) {
         await assert.rejects(inbound.apply({ ...ITEM, origin, text }), { code: 'TEXT_TOO_LARGE' })
       }

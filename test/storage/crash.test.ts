@@ -40,14 +40,9 @@ after(() => rm(programs, { recursive: true }))
 
 /** Plays rounds from `first` on until it is killed, and returns the last one acknowledged. */
 async function playAndKill(folder: string, first: number): Promise<number> {
-  const program = spawn(
-    process.execPath,
-    [join(programs, 'storage-program.mjs'), folder, `loop:${first}`],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_PATH: join(ROOT, 'node_modules') },
-    },
-  )
+  const args = [join(programs, 'storage-program.mjs'), folder, `loop:${first}`]
+  const env = { ...process.env, NODE_PATH: join(ROOT, 'node_modules') }
+  const program = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env })
   const exit = once(program, 'exit')
   let last = first - 1
   const rounds = 1 + Math.floor(Math.random() * 12)
@@ -85,11 +80,8 @@ describe('a program that is killed', () => {
       assert.equal((await storage.stagingFiles()).length, waiting, context)
       assert.equal((await storage.blobFiles()).length, waiting + inItem, context)
       const known = ['blobs', 'item.json', 'lock', 'staging']
-      assert.deepEqual(
-        (await readdir(folder)).filter((name) => !known.includes(name)),
-        [],
-        context,
-      )
+      const unknown = (await readdir(folder)).filter((name) => !known.includes(name))
+      assert.deepEqual(unknown, [], context)
       assert.deepEqual(storage.logger.lines, [], context)
       // The next one goes on from what is known: a round that was not acknowledged is played again.
       await storage.close()

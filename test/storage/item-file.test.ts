@@ -25,11 +25,8 @@ const items: fc.Arbitrary<Item> = fc.record({
   }),
 })
 
-const NOWHERE = {
-  name: fc.constant(undefined),
-  file: fc.constant(undefined),
-  group: fc.constant(undefined),
-}
+const absent = fc.constant(undefined)
+const NOWHERE = { name: absent, file: absent, group: absent }
 
 const blobs: fc.Arbitrary<BlobReference> = fc.oneof(
   fc.record({ ...NOWHERE, name: fc.constant('ab'.repeat(16)), blake3: hashes }),
@@ -48,15 +45,13 @@ const blobs: fc.Arbitrary<BlobReference> = fc.oneof(
 
 const binaries = fc.record({ item: items.filter(({ type }) => type !== 'Text'), blob: blobs })
 
+const texts = items.map((item): Item => ({ ...item, type: 'Text' }))
 const files = fc.record({
-  text: fc.option(
-    items.map((item): Item => ({ ...item, type: 'Text' })),
-    { nil: undefined },
-  ),
+  text: fc.option(texts, { nil: undefined }),
   binary: fc.option(binaries, { nil: undefined }),
 })
 
-const SAMPLE = {
+const SAMPLE: { readonly item: Item; readonly blob: BlobReference } = {
   item: {
     type: 'File',
     text: 'a',
@@ -117,8 +112,7 @@ describe('item.json', () => {
 
   it('is what an earlier version reads, unless that would not know where the bytes are', () => {
     const version = (blob: BlobReference) => {
-      const item: Item = { ...SAMPLE.item, type: 'File', contentId: `blake3v1:${HASH}` }
-      return JSON.parse(formatItemFile({ text: undefined, binary: { item, blob } })).version
+      return JSON.parse(formatItemFile({ text: undefined, binary: { ...SAMPLE, blob } })).version
     }
     const name = 'ab'.repeat(16)
     const file = { path: '/a', ino: '1', mtimeNs: '1', modifiedAt: 1 }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { DirectoryLock, readLockHolder } from '../../src/storage/lock.ts'
 import { identifySelf } from '../../src/storage/process-identity.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { deadPid } from './support/dead-process.ts'
 
 const TOKEN = 'ab'.repeat(16)
 
@@ -22,6 +23,13 @@ async function plantLock(
     ...difference,
   }
   await writeFile(join(folder, name), JSON.stringify(record), { mode: 0o600 })
+}
+
+/** The id of a process that has ended. */
+async function deadPid(): Promise<number> {
+  const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
+  await once(child, 'exit')
+  return child.pid ?? 0
 }
 
 async function takeLock(t: TestContext, folder: string): Promise<DirectoryLock> {
