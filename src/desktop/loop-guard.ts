@@ -6,7 +6,6 @@
  */
 
 import type { Clock } from '../lib/clock.ts'
-import { LoopDetector } from './loop-detector.ts'
 
 /** The first pause; each one that follows soon is twice as long as the one before. */
 const FIRST_PAUSE_MS = 30_000
@@ -14,6 +13,18 @@ const LONGEST_PAUSE_MS = 600_000
 
 /** After this time without a loop the next pause is a first one again. */
 const CALM_MS = 600_000
+
+/** A program answers at once; a person takes longer. */
+const ANSWER_MS = 1000
+
+/** Older answers do not count. */
+const WINDOW_MS = 10_000
+
+/** Up to this number of answers in a row are an accident. */
+const MAX_ANSWERS = 5
+
+/** Programs may set what they copy in two or three steps; more is somebody who is busy. */
+const MAX_RUN = 3
 
 export class LoopGuard {
   readonly #clock: Clock
@@ -66,5 +77,36 @@ export class LoopGuard {
     this.#resumedAt = this.#clock.monotonic()
     this.#detector.reset()
     this.#onTrouble(undefined)
+  }
+}
+
+/**
+ * Tells when what we write and what others copy take turns, again and again, faster than people do.
+ * Copies alone are no loop, however many, nor are writes alone.
+ */
+class LoopDetector {
+  #last: { readonly change: 'write' | 'copy'; readonly at: number } | undefined
+  /** The number of changes of the same kind in a row, up to the last one. */
+  #run = 0
+  /** The time of each answer. */
+  #answers: readonly number[] = []
+
+  /** Notes a change at the time `now`. @returns Whether the change is one answer too many. */
+  note(change: 'write' | 'copy', now: number): boolean {
+    const last = this.#last
+    const isAnswer = last !== undefined && last.change !== change
+    const isSoon = last !== undefined && now - last.at <= ANSWER_MS
+    this.#last = { change, at: now }
+    this.#run = isAnswer ? 1 : this.#run + 1
+    if (!isSoon || this.#run > MAX_RUN) this.#answers = []
+    const recent = this.#answers.filter((at) => now - at <= WINDOW_MS)
+    this.#answers = isAnswer && isSoon ? [...recent, now] : recent
+    return this.#answers.length > MAX_ANSWERS
+  }
+
+  reset(): void {
+    this.#last = undefined
+    this.#run = 0
+    this.#answers = []
   }
 }

@@ -1,19 +1,29 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { LoopDetector, type ClipboardChange } from '../../src/desktop/loop-detector.ts'
+import { LoopGuard } from '../../src/desktop/loop-guard.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import fc from '../support/property.ts'
+
+type ClipboardChange = 'write' | 'copy'
 
 /** Whether any of the changes is one answer too many; each comes so long after the one before. */
 function isLoop(changes: readonly ClipboardChange[], gapMs: number): boolean {
-  const detector = new LoopDetector()
-  return changes.map((change, n) => detector.note(change, n * gapMs)).includes(true)
+  const clock = new FakeClock()
+  const troubles: unknown[] = []
+  const guard = new LoopGuard(clock, (message) => troubles.push(message))
+  for (const change of changes) {
+    if (change === 'copy') guard.noteCopy()
+    else guard.mayWrite()
+    clock.advance(gapMs)
+  }
+  return troubles.length > 0
 }
 
 function alternating(count: number): ClipboardChange[] {
   return Array.from({ length: count }, (_, n) => (n % 2 === 0 ? 'write' : 'copy'))
 }
 
-describe('LoopDetector', () => {
+describe('LoopGuard', () => {
   it('finds a loop in the sixth answer', () => {
     assert.equal(isLoop(alternating(6), 10), false)
     assert.equal(isLoop(alternating(7), 10), true)
@@ -51,12 +61,15 @@ describe('LoopDetector', () => {
     assert.equal(isLoop(changes, 100), true)
   })
 
-  it('counts from the beginning after a pause, and after it was reset', () => {
-    const detector = new LoopDetector()
-    const six = alternating(6)
-    assert.ok(!six.map((change, n) => detector.note(change, n)).includes(true), 'six are fine')
-    assert.ok(!six.map((change, n) => detector.note(change, 2000 + n)).includes(true), 'a pause')
-    detector.reset()
-    assert.ok(!six.map((change, n) => detector.note(change, 2010 + n)).includes(true), 'a reset')
+  it('counts from the beginning after a second without a change', () => {
+    const clock = new FakeClock()
+    const guard = new LoopGuard(clock, () => assert.fail('no loop'))
+    for (let time = 0; time < 5; time += 1) {
+      for (const change of alternating(6)) {
+        if (change === 'copy') guard.noteCopy()
+        else assert.equal(guard.mayWrite(), true)
+      }
+      clock.advance(1001)
+    }
   })
 })
