@@ -10,7 +10,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createCredentialVerifier } from '../devices/credential-verifier.ts'
 import { JsonDeviceRegistry } from '../devices/json-device-registry.ts'
-import { createPasswordHasher } from '../devices/password-hasher.ts'
+import { PasswordHasher } from '../devices/password-hasher.ts'
 import type { GatewayPorts } from '../gateway/gateway-ports.ts'
 import { ChangeHub } from '../inbound/change-hub.ts'
 import { ClipboardPipeline } from '../inbound/clipboard-pipeline.ts'
@@ -104,7 +104,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     cleanup.add(() => directory.close())
 
     const { verifyWorkers: workers, verifyQueue: queue } = options
-    const hasher = createPasswordHasher({ clock, logger, workers, queue })
+    const hasher = new PasswordHasher({ clock, logger, workers, queue })
     cleanup.add(() => hasher.close())
     const path = join(directory.path, 'devices.json')
     const { onFirstSighting, isBrief } = options

@@ -13,7 +13,8 @@ import { VerificationQueue, type Place } from './verification-queue.ts'
 
 const DEFAULT_WORKERS = 1
 const DEFAULT_QUEUE = 32
-const DEFAULT_IDLE_MS = 5_000
+/** A worker without work ends after this time, and gives its memory back. */
+const IDLE_MS = 5_000
 
 /** A few kilobytes of program. The memory of a run lies outside of what this limits. */
 const HEAP_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 }
@@ -36,14 +37,15 @@ interface KernelTrouble {
   readonly trouble: string
 }
 
-/** Options of {@link Argon2Pool}. `idleMs` is how long a worker without work lives. */
+/** Options of {@link Argon2Pool}. */
 export interface Argon2PoolOptions {
   readonly clock: Clock
   /** Gets one warning when the kernel is damaged, and `hash-wasm` does its work. */
   readonly logger?: Logger | undefined
+  /** Runs at once, each of 64 MiB. */
   readonly workers?: number | undefined
+  /** Verifications that may wait, besides those with a place of their own. */
   readonly queue?: number | undefined
-  readonly idleMs?: number | undefined
 }
 
 interface PendingJob {
@@ -67,7 +69,6 @@ export class Argon2Pool {
   readonly #clock: Clock
   #logger: Logger | undefined
   readonly #maxThreads: number
-  readonly #idleMs: number
   readonly #threads = new Set<Thread>()
   readonly #urgent: PendingJob[] = []
   readonly #waiting: VerificationQueue<PendingJob>
@@ -77,7 +78,6 @@ export class Argon2Pool {
     this.#clock = options.clock
     this.#logger = options.logger
     this.#maxThreads = options.workers ?? DEFAULT_WORKERS
-    this.#idleMs = options.idleMs ?? DEFAULT_IDLE_MS
     this.#waiting = new VerificationQueue(options.queue ?? DEFAULT_QUEUE)
   }
 
@@ -170,7 +170,7 @@ export class Argon2Pool {
     thread.running = undefined
     // An idle worker does not keep the program alive.
     thread.worker.unref()
-    thread.stopIdling = this.#clock.after(this.#idleMs, () => {
+    thread.stopIdling = this.#clock.after(IDLE_MS, () => {
       this.#drop(thread, endedError())
       void thread.worker.terminate()
     })

@@ -24,7 +24,7 @@ import type {
 import type { Logger } from '../ports/logger.ts'
 import { readDeviceFile } from './device-file.ts'
 import { DeviceSaver } from './device-saver.ts'
-import { chooseNames, choosePassword, mintDeviceId } from './mint.ts'
+import { chooseNames, choosePassword, mintDeviceId } from './credential-rules.ts'
 import type { PasswordHasher } from './password-hasher.ts'
 import { Sightings } from './sightings.ts'
 

@@ -106,24 +106,6 @@ describe('Argon2Pool', () => {
     assert.deepEqual(order, ['running', 'first', 'second', 'waiting'])
   })
 
-  it('serves lanes in turn, and does not let those who come again wait behind others', async (t) => {
-    const { pool } = openPool(t)
-    const order: string[] = []
-    const run = async (name: string, place: Place): Promise<void> => {
-      await pool.derive(JOB, place)
-      order.push(name)
-    }
-    const [a, b] = [PLACE, { lane: 'b', comesAgain: false }]
-    await Promise.all([
-      run('running', a),
-      run('a1', a),
-      run('a2', a),
-      run('a3', { ...a, comesAgain: true }),
-      run('b1', b),
-    ])
-    assert.deepEqual(order, ['running', 'a3', 'a1', 'b1', 'a2'])
-  })
-
   it('takes another lane in when it is full, and drops the newest of the first', async (t) => {
     const { pool } = openPool(t, { queue: 2 })
     const jobs = [1, 2, 3].map(() => pool.derive(JOB, PLACE))
@@ -168,7 +150,7 @@ describe('Argon2Pool', () => {
   })
 
   it('holds neither the program nor a worker when there is nothing to do', async (t) => {
-    const { clock, pool } = openPool(t, { idleMs: 5_000 })
+    const { clock, pool } = openPool(t)
     const before = activeWorkers()
     const running = pool.derive(JOB, PLACE)
     assert.equal(activeWorkers(), before + 1)
@@ -181,7 +163,7 @@ describe('Argon2Pool', () => {
   })
 
   it('keeps a worker that is asked again before it has been idle for long', async (t) => {
-    const { clock, pool } = openPool(t, { idleMs: 5_000 })
+    const { clock, pool } = openPool(t)
     await pool.derive(JOB, PLACE)
     clock.advance(4_999)
     const running = pool.derive(JOB, PLACE)

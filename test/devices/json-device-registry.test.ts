@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { createCredentialVerifier } from '../../src/devices/credential-verifier.ts'
 import { JsonDeviceRegistry } from '../../src/devices/json-device-registry.ts'
-import { createPasswordHasher } from '../../src/devices/password-hasher.ts'
+import { PasswordHasher } from '../../src/devices/password-hasher.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { describeDeviceRegistry } from '../support/device-registry-contract.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -221,7 +221,7 @@ describe('a devices file that is not as we left it', () => {
 describe('paired, logged in, rotated and revoked', () => {
   it('works with real hashing from end to end', async (t) => {
     const { path, clock, logger } = await setUp(t)
-    const hasher = createPasswordHasher({ clock })
+    const hasher = new PasswordHasher({ clock })
     t.after(() => hasher.close())
     const registry = await JsonDeviceRegistry.open({ path, hasher, clock, logger })
     const verifier = createCredentialVerifier({ registry, hasher })

@@ -3,19 +3,13 @@ import { execFile } from 'node:child_process'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import {
-  createPasswordHasher,
-  type PasswordHasher,
-  type PasswordHasherOptions,
-} from '../../src/devices/password-hasher.ts'
+import { PasswordHasher } from '../../src/devices/password-hasher.ts'
 import { parsePhcString } from '../../src/devices/phc-string.ts'
 import type { Place } from '../../src/devices/verification-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { LOADER } from '../support/loader.ts'
 
 const PLACE: Place = { lane: 'a', comesAgain: false }
-
-const CHEAP = { memoryKib: 32, passes: 1, parallelism: 4 }
 
 /** Made by the reference implementation in C (the `argon2` command of Debian 12). */
 const REFERENCE = {
@@ -30,8 +24,8 @@ const REFERENCE = {
     '$argon2id$v=19$m=4099,t=2,p=3$c2l4dGVlbi1ieXRlLXNhbA$5jyj+eNfBnni33x8nV9uTZI8xgkQKigk',
 }
 
-function openHasher(t: TestContext, options: Partial<PasswordHasherOptions> = {}): PasswordHasher {
-  const hasher = createPasswordHasher({ clock: new FakeClock(), ...options })
+function openHasher(t: TestContext, queue?: number): PasswordHasher {
+  const hasher = new PasswordHasher({ clock: new FakeClock(), queue })
   t.after(() => hasher.close())
   return hasher
 }
@@ -46,7 +40,7 @@ describe('verifyPassword()', () => {
   })
 
   it('says no to everything without a hash, and to nothing as a password', async (t) => {
-    const hasher = openHasher(t, { parameters: CHEAP })
+    const hasher = openHasher(t)
     assert.equal(await hasher.verifyPassword('password', undefined, PLACE), false)
     assert.equal(await hasher.verifyPassword('', undefined, PLACE), false)
     assert.equal(await hasher.verifyPassword('', REFERENCE.password, PLACE), false)
@@ -63,7 +57,7 @@ describe('verifyPassword()', () => {
   })
 
   it('is busy when the queue is full, while a new password is still hashed', async (t) => {
-    const hasher = openHasher(t, { parameters: CHEAP, queue: 0 })
+    const hasher = openHasher(t, 0)
     const first = hasher.verifyPassword('password', undefined, PLACE)
     await assert.rejects(hasher.verifyPassword('password', undefined, PLACE), {
       code: 'VERIFIER_BUSY',

@@ -8,7 +8,7 @@ import { formatPhcString } from '../../src/devices/phc-string.ts'
 import type { PasswordHasher } from '../../src/devices/password-hasher.ts'
 import type { Place } from '../../src/devices/verification-queue.ts'
 
-export class FakeHasher implements PasswordHasher {
+export class FakeHasher implements Pick<PasswordHasher, 'hashPassword' | 'verifyPassword'> {
   #hashes = 0
   /** Verifications so far, with the hashes they were asked about. */
   readonly verified: (string | undefined)[] = []
@@ -35,8 +35,6 @@ export class FakeHasher implements PasswordHasher {
     const salt = Buffer.from(passwordHash.split('$')[4] ?? '', 'base64')
     return hashWith(salt, password) === passwordHash
   }
-
-  async close(): Promise<void> {}
 }
 
 function hashWith(salt: Uint8Array, password: string): string {

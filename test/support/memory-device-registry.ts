@@ -4,7 +4,7 @@
  */
 
 import { DomainError } from '../../src/core/domain-error.ts'
-import { chooseNames, choosePassword, mintDeviceId } from '../../src/devices/mint.ts'
+import { chooseNames, choosePassword, mintDeviceId } from '../../src/devices/credential-rules.ts'
 import { Sightings } from '../../src/devices/sightings.ts'
 import { Subscribers } from '../../src/lib/subscribers.ts'
 import type {
