@@ -1,8 +1,7 @@
 /**
- * An image that was put on the clipboard, for recognising it when it comes back in another format.
- *
- * It is the same if its bytes are, or if it is in another format, equally large, and comes within
- * seconds of the write: see decision 039.
+ * An image that was put on the clipboard, for recognising it when it comes back: its bytes are the
+ * same, or it is a picture of the same size in another format, and comes within seconds of the write
+ * (decision 039).
  * @module
  */
 
@@ -12,9 +11,12 @@ import type { Clock } from '../lib/clock.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
 import type { CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
 import { bytesInMemory } from './bytes-in-memory.ts'
-import { isLikelyConversion, readImageSize } from './likely-conversion.ts'
+import { readImageSize } from './image-size.ts'
 
-export type CopiedImage = CopiedContent & { readonly kind: 'image' }
+type CopiedImage = CopiedContent & { readonly kind: 'image' }
+
+/** Programs take over at once what was written; converting a large image takes a moment. */
+const CONVERSION_MS = 5000
 
 /** Images that were recognised are recognised again by their bytes. */
 const MAX_ECHOES = 8
@@ -46,7 +48,8 @@ export class WrittenImage {
   }
 
   /** @throws What reading the image throws; `signal.reason` when aborted. */
-  async isSameImage({ mediaType, bytes }: CopiedImage, signal: AbortSignal): Promise<boolean> {
+  async isSameImage(copied: CopiedImage, signal: AbortSignal): Promise<boolean> {
+    const { bytes } = copied
     const afterMs = this.#writtenAt === undefined ? 0 : this.#clock.monotonic() - this.#writtenAt
     const isKnown = this.#echoes.some(
       ({ size, hash }) => size === bytes.length && hash === hashOf(bytes),
@@ -54,7 +57,7 @@ export class WrittenImage {
     if (isKnown) return true
     const isSame =
       (bytes.length === this.#blob.size && (await this.#hasBytes(bytes))) ||
-      (await this.#isConverted({ mediaType, bytes }, afterMs))
+      (await this.#isConverted(copied, afterMs))
     signal.throwIfAborted()
     if (isSame) {
       const echo = { size: bytes.length, hash: hashOf(bytes) }
@@ -63,13 +66,17 @@ export class WrittenImage {
     return isSame
   }
 
-  async #isConverted(
-    { mediaType, bytes }: Omit<CopiedImage, 'kind'>,
-    afterMs: number,
-  ): Promise<boolean> {
-    const written = { mediaType: this.#mediaType, size: await readImageSize(this.#blob) }
-    const copied = { mediaType, size: await readImageSize(bytesInMemory(bytes)) }
-    return isLikelyConversion(written, copied, afterMs)
+  /**
+   * Whether a copied image probably is the written one in another format. A picture that is turned
+   * by a quarter counts as equally large: photos say which way is up, and not every program listens.
+   */
+  async #isConverted({ mediaType, bytes }: CopiedImage, afterMs: number): Promise<boolean> {
+    if (afterMs > CONVERSION_MS || mediaType === this.#mediaType) return false
+    const written = await readImageSize(this.#blob)
+    const copied = await readImageSize(bytesInMemory(bytes))
+    if (written === undefined || copied === undefined) return false
+    const isEqual = written.width === copied.width && written.height === copied.height
+    return isEqual || (written.width === copied.height && written.height === copied.width)
   }
 
   async #hasBytes(bytes: Uint8Array): Promise<boolean> {

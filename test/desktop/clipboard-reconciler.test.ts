@@ -57,6 +57,14 @@ function mediaTypeOf(name: string): string {
   return `image/${types[extension] ?? extension}`
 }
 
+/** The beginning of a picture, in which its size is. */
+function gifOf(width: number, height: number): CopiedContent {
+  const bytes = Buffer.from('GIF89a'.padEnd(32, '\0'))
+  bytes.writeUInt16LE(width, 6)
+  bytes.writeUInt16LE(height, 8)
+  return { kind: 'image', mediaType: 'image/gif', bytes }
+}
+
 /** Whether `copy` is taken for an echo of `offer`: it is either passed on or recognised. */
 async function isEcho(offer: OfferedContent, copy: CopiedContent, laterMs = 0): Promise<boolean> {
   const { clipboard, system, copies, clock, logger } = await open()
@@ -121,6 +129,8 @@ describe('what comes back to the clipboard', () => {
       assert.equal(await isEcho(await offered(from), await copied(to), 5001), false, to)
     }
     const jpeg = await offered('rgb.jpg')
+    assert.equal(await isEcho(jpeg, gifOf(29, 37), 5000), true, 'turned by a quarter')
+    assert.equal(await isEcho(jpeg, gifOf(29, 38), 5000), false, 'of another size')
     assert.equal(await isEcho(jpeg, await copied('rgb.jpg'), 3_600_000), true, 'the same bytes')
   })
 
@@ -184,12 +194,12 @@ describe('what comes back to the clipboard', () => {
   it('shares no image that was overtaken while it was compared', async () => {
     const { clipboard, system, copies } = await open()
     await clipboard.offer(await offered('rgb.png'))
-    system.copy(await copied('grey.png'))
+    system.copy(gifOf(9, 9))
     system.copy(text('newer'))
     assert.deepEqual(await copies.next(), text('newer'))
     const { blob, closed } = watched(await sample('rgb.png'))
     await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
-    system.copy(await copied('grey.png'))
+    system.copy(gifOf(9, 9))
     await clipboard.offer(text('pushed'))
     await closed
     await new Promise((resolve) => setImmediate(resolve))

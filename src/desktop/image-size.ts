@@ -1,30 +1,17 @@
 /**
- * Recognises an image that was copied as a converted form of the one that we wrote: decision 039.
- *
- * Knows sizes and media types, and decodes no pixel.
+ * The size of a picture in pixels, out of the file that it is in. No pixel is decoded.
  * @module
  */
 
 import type { Openable } from '../lib/read-bytes.ts'
 
-/** The size of a picture in pixels. */
-export interface PictureSize {
+interface PictureSize {
   readonly width: number
   readonly height: number
 }
 
-/** An image file, as far as it is known. */
-export interface ImageTraits {
-  readonly mediaType: string
-  /** `undefined` when the size cannot be read. */
-  readonly size: PictureSize | undefined
-}
-
 /** Reads bytes of a file; fewer than `length` only at its end. */
 type Read = (position: number, length: number) => Promise<Buffer>
-
-/** Programs take over at once what was written; converting a large image takes a moment. */
-const CONVERSION_MS = 5000
 
 /** The beginning of a file, in which most formats have the size. */
 const START_BYTES = 32
@@ -44,26 +31,6 @@ const TIFF_HEIGHT = 257
 
 /** Length of the BMP header of OS/2, whose sizes have 16 bits. */
 const OS2_HEADER_BYTES = 12
-
-/**
- * Whether a copied image probably is the written image in another format: both pictures have the
- * same size, and the copy came soon after the write. A picture that is turned by a quarter counts
- * as equally large: photos say which way is up, and not every program listens.
- *
- * @param afterMs Milliseconds from the write to the copy; 0 while the write is under way.
- */
-export function isLikelyConversion(
-  written: ImageTraits,
-  copied: ImageTraits,
-  afterMs: number,
-): boolean {
-  const { size: a } = written
-  const { size: b } = copied
-  if (a === undefined || b === undefined) return false
-  if (afterMs > CONVERSION_MS || written.mediaType === copied.mediaType) return false
-  const isEqual = a.width === b.width && a.height === b.height
-  return isEqual || (a.width === b.height && a.height === b.width)
-}
 
 /**
  * Reads the size of the picture in a PNG, JPEG, BMP, TIFF, GIF, WebP, HEIC or AVIF file.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { bytesInMemory } from '../../src/desktop/bytes-in-memory.ts'
-import { isLikelyConversion, readImageSize } from '../../src/desktop/likely-conversion.ts'
+import { readImageSize } from '../../src/desktop/image-size.ts'
 import fc from '../support/property.ts'
 
 const FOLDER = new URL('../../fixtures/images/', import.meta.url)
@@ -79,22 +79,4 @@ describe('readImageSize()', () => {
       }),
     )
   })
-})
-
-describe('isLikelyConversion()', () => {
-  const written = { mediaType: 'image/jpeg', size: SIZE }
-
-  for (const [what, copied, afterMs, expected] of [
-    ['an equally large image in another format', {}, 5000, true],
-    ['the same after five seconds', {}, 5001, false],
-    ['an image that is turned by a quarter', { size: { width: 29, height: 37 } }, 0, true],
-    ['an image of another size', { size: { width: 37, height: 30 } }, 0, false],
-    ['an image of unknown size', { size: undefined }, 0, false],
-    ['another image in the same format', { mediaType: 'image/jpeg' }, 0, false],
-  ] as const) {
-    it(`takes ${what} ${expected ? 'for what was written' : 'for a copy'}`, () => {
-      const read = { mediaType: 'image/png', size: SIZE, ...copied }
-      assert.equal(isLikelyConversion(written, read, afterMs), expected)
-    })
-  }
 })
