@@ -10,8 +10,7 @@ import { XConnection } from '../desktop/x11/x-connection.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { ClipboardKind } from '../ports/system-clipboard.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
-import { readSystemFile, type Machine } from './machine.ts'
-import type { Situation } from './situation.ts'
+import { type Machine, readSystemFile, type Situation } from './situation.ts'
 
 const ANSWER_MS = 3000
 

@@ -8,8 +8,7 @@ import { MIB } from '../core/limits.ts'
 import { affordableConnections } from '../http/descriptor-limit.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
-import { readSystemFile } from './machine.ts'
-import type { Situation } from './situation.ts'
+import { readSystemFile, type Situation } from './situation.ts'
 
 /** The first version is younger, and whoever runs this after the last year knows better. */
 const YEARS: readonly [first: number, last: number] = [2025, 2100]

@@ -28,8 +28,7 @@ import {
 import { defaultListen } from '../daemon/settings.ts'
 import { codeOf, hasCode, isAddressMissing } from '../lib/system-error.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
-import { readSystemFile, type Machine } from './machine.ts'
-import type { AnsweringDaemon, Situation } from './situation.ts'
+import { type AnsweringDaemon, type Machine, readSystemFile, type Situation } from './situation.ts'
 import { hostOf, portOf } from './through/visit.ts'
 
 /** Milliseconds for an answer of this machine to itself. */

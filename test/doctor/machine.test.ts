@@ -7,11 +7,10 @@ import { describe, it, type TestContext } from 'node:test'
 import type { NetworkInterfaces } from '../../src/daemon/addresses.ts'
 import { ownSurroundings } from '../../src/daemon/folders.ts'
 import { loadSettings } from '../../src/daemon/load-settings.ts'
-import type { Admin, DaemonStatus } from '../../src/ports/admin.ts'
+import type { DaemonStatus } from '../../src/ports/admin.ts'
 import { checkMachine } from '../../src/doctor/check-machine.ts'
 import type { Finding } from '../../src/doctor/finding.ts'
-import type { DiskNumbers, Machine } from '../../src/doctor/machine.ts'
-import { readSituation } from '../../src/doctor/situation.ts'
+import { readSituation, type DiskNumbers, type Machine } from '../../src/doctor/situation.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
@@ -105,12 +104,12 @@ class Findings {
 }
 
 /** Takes a data directory like a daemon whose owner hears this. */
-async function besideDaemon(t: TestContext, status: Partial<DaemonStatus>, admin?: Partial<Admin>) {
+async function besideDaemon(t: TestContext, status: Partial<DaemonStatus>) {
   const held = await holdDataDirectory(t)
   const fake = createFakeAdmin()
   await fake.registry.add({ kind: 'phone', username: 'my_phone' })
   const changed = async () => ({ ...STATUS, listeners: [], ...status })
-  await serveControl(t, held, { ...fake, status: changed, ...admin })
+  await serveControl(t, held, { ...fake, status: changed })
   return { dataDir: held.dataDir, registry: fake.registry }
 }
 

@@ -6,7 +6,7 @@
 import type { LookupFunction } from 'node:net'
 import type { Admin } from '../../ports/admin.ts'
 import type { Finding, Verdict } from '../finding.ts'
-import type { Machine } from '../machine.ts'
+import type { Machine } from '../situation.ts'
 
 /** How long something is waited for, in milliseconds: the patience of a person at a terminal. */
 export const PATIENCE = {
