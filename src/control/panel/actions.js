@@ -17,16 +17,16 @@ export function setUsable(/** @type {boolean} */ value) {
 }
 
 /**
- * A button that asks the daemon.
- *
- * @param {object} options
- * @param {string} options.label
- * @param {string} [options.name] What screen readers say, where the label alone says too little.
- * @param {'primary' | 'danger' | 'quiet'} [options.look]
- * @param {Element} [options.errors] Where a failure is told; without it nothing can fail.
- * @param {() => unknown} options.run
+ * @typedef {object} Action
+ * @property {string} label
+ * @property {string} [name] What screen readers say, where the label alone says too little.
+ * @property {'primary' | 'danger' | 'quiet'} [look]
+ * @property {Element | undefined} [errors] Where a failure is told; without it nothing can fail.
+ * @property {() => unknown} run
  */
-export function actionButton({ label, name, look, errors, run }) {
+
+/** A button that asks the daemon. */
+export function actionButton(/** @type {Action} */ { label, name, look, errors, run }) {
   const attributes = { type: 'button', class: `action ${look ?? ''}`, 'aria-label': name }
   const button = h('button', attributes, label)
   button.addEventListener('click', () => void perform(button, { errors, run }))
@@ -46,13 +46,11 @@ export function errorLine() {
   return h('p', { class: 'error', role: 'alert' })
 }
 
-/**
- * Runs an action once at a time, and tells what went wrong.
- *
- * @param {Element} button
- * @param {{ errors: Element | undefined, run: () => unknown }} action
- */
-export async function perform(button, { errors, run }) {
+/** Runs an action once at a time, and tells what went wrong. */
+export async function perform(
+  /** @type {Element} */ button,
+  /** @type {Pick<Action, 'errors' | 'run'>} */ { errors, run },
+) {
   if (!isUsable || button.hasAttribute('aria-busy')) return
   setAttribute(button, 'aria-busy', 'true')
   if (errors !== undefined) setText(errors, '')

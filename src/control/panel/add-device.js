@@ -62,7 +62,7 @@ export function openAddDevice({ fallback }) {
     // Cancelled meanwhile: nobody will ever see its password.
     if (!dialog.isOpen()) return revokeDevice(pairing.id)
     announce(strings.devices.announceAdded(pairing.label))
-    showPairing(dialog, pairing, { seenBefore: undefined })
+    showPairing(dialog, pairing)
   }
 
   dialog.show(words.title, form)

@@ -33,16 +33,14 @@ export class ApiError extends Error {
  * @returns {Promise<Pairing>}
  */
 export async function addDevice({ label, url }) {
-  const body = { kind: 'phone', label: label === '' ? null : label, username: null, password: null }
-  return call('POST', '/devices', { ...body, url: url ?? null })
+  return call('POST', '/devices', { kind: 'phone', label: label || null, url: url ?? null })
 }
 
-/**
- * @param {string} id
- * @param {string | undefined} url
- * @returns {Promise<Pairing>}
- */
-export async function rotateDevice(id, url) {
+/** @returns {Promise<Pairing>} */
+export async function rotateDevice(
+  /** @type {string} */ id,
+  /** @type {string | undefined} */ url,
+) {
   return call('POST', `/devices/${encodeURIComponent(id)}/rotate`, url === undefined ? {} : { url })
 }
 

@@ -17,15 +17,12 @@ import { strings } from './strings.js'
 
 /** Asks before a device gets a new password. */
 export function confirmRotate(/** @type {Device} */ device, /** @type {HTMLElement} */ fallback) {
-  const words = strings.rotate
   const dialog = openDialog({ fallback, isWide: true })
   const { element, chosen } = chooseAddress(currentState().addresses)
   ask({
     dialog,
-    title: words.title(device.label),
-    effects: withStreams(device, words.effects(device.label)),
-    extra: element,
-    submit: words.submit,
+    words: strings.rotate(device),
+    more: [element],
     look: 'primary',
     run: async () => {
       const pairing = await rotateDevice(device.id, chosen())
@@ -33,20 +30,17 @@ export function confirmRotate(/** @type {Device} */ device, /** @type {HTMLEleme
       const seenBefore = findDevice(device.id)?.lastSeenAt ?? undefined
       // Too late to cancel: the old password is dead, so the new one has to be shown.
       const open = dialog.isOpen() ? dialog : openDialog({ fallback, isWide: true })
-      showPairing(open, pairing, { seenBefore })
+      showPairing(open, pairing, seenBefore)
     },
   })
 }
 
 /** Asks before a device is removed. */
 export function confirmRevoke(/** @type {Device} */ device, /** @type {HTMLElement} */ fallback) {
-  const words = strings.revoke
   const dialog = openDialog({ fallback })
   ask({
     dialog,
-    title: words.title(device.label),
-    effects: withStreams(device, words.effects(device.label)),
-    submit: words.submit,
+    words: strings.revoke(device),
     look: 'danger',
     run: async () => {
       await revokeDevice(device.id)
@@ -58,13 +52,10 @@ export function confirmRevoke(/** @type {Device} */ device, /** @type {HTMLEleme
 
 /** Asks before all pages of the panel are signed out. */
 export function confirmSignOut(/** @type {HTMLElement} */ fallback) {
-  const words = strings.signOut
   const dialog = openDialog({ fallback })
   ask({
     dialog,
-    title: words.title,
-    effects: words.effects,
-    submit: words.submit,
+    words: strings.signOut,
     look: 'danger',
     run: async () => {
       await signOutAll()
@@ -74,29 +65,21 @@ export function confirmSignOut(/** @type {HTMLElement} */ fallback) {
 }
 
 /**
- * @param {object} question
- * @param {import('./dialog.js').Dialog} question.dialog
- * @param {string} question.title
- * @param {readonly string[]} question.effects
- * @param {Node} [question.extra]
- * @param {string} question.submit
- * @param {'primary' | 'danger'} question.look
- * @param {() => Promise<void>} question.run
+ * @typedef {object} Question
+ * @property {import('./dialog.js').Dialog} dialog
+ * @property {{ title: string, effects: readonly string[], submit: string }} words
+ * @property {readonly Node[]} [more]
+ * @property {'primary' | 'danger'} look
+ * @property {() => Promise<void>} run
  */
-function ask({ dialog, title, effects, extra, submit, look, run }) {
+
+function ask(/** @type {Question} */ { dialog, words, more = [], look, run }) {
+  const { title, effects, submit } = words
   const errors = errorLine()
   const list = h('ul', { class: 'effects' }, ...effects.map((effect) => h('li', {}, effect)))
   const cancel = plainButton(strings.add.cancel, dialog.close)
   cancel.autofocus = true
   const button = actionButton({ label: submit, look, errors, run })
   const buttons = h('div', { class: 'buttons' }, cancel, button)
-  dialog.show(title, list, ...(extra === undefined ? [] : [extra]), errors, buttons)
-}
-
-/**
- * @param {Device} device
- * @param {readonly string[]} effects
- */
-function withStreams({ streams }, [first = '', ...rest]) {
-  return [first, strings.openConnections(streams), ...rest]
+  dialog.show(title, list, ...more, errors, buttons)
 }

@@ -6,19 +6,13 @@
 
 import { h, newId } from './dom.js'
 
-/** @typedef {object} Dialog
- * @property {(title: string, ...content: readonly Node[]) => void} show Replaces what it shows.
- * @property {(clean: () => void) => void} onClose
- * @property {() => void} close
- * @property {() => boolean} isOpen
- */
+/** @typedef {ReturnType<typeof openDialog>} Dialog */
 
 /**
  * Opens an empty modal dialog. Escape closes it, and the focus goes back to where it was, or to
  * `fallback` when that is gone.
  *
  * @param {{ fallback: HTMLElement, isWide?: boolean }} options
- * @returns {Dialog}
  */
 export function openDialog({ fallback, isWide = false }) {
   const opener = document.activeElement
@@ -41,7 +35,8 @@ export function openDialog({ fallback, isWide = false }) {
   dialog.showModal()
 
   return {
-    show(title, ...content) {
+    /** Replaces what it shows. */
+    show(/** @type {string} */ title, /** @type {readonly Node[]} */ ...content) {
       heading.textContent = title
       body.replaceChildren(...content)
       const first = body.querySelector('[autofocus]')
@@ -49,7 +44,7 @@ export function openDialog({ fallback, isWide = false }) {
       else heading.focus()
       dialog.scrollTop = 0
     },
-    onClose: (clean) => void cleaners.push(clean),
+    onClose: (/** @type {() => void} */ clean) => void cleaners.push(clean),
     close: () => dialog.close(),
     isOpen: () => dialog.open,
   }

@@ -22,14 +22,12 @@ export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children)
 }
 
-/**
- * Makes an element of a drawing.
- *
- * @param {string} tag
- * @param {Attributes} attributes
- * @param {readonly Child[]} children
- */
-export function svg(tag, attributes, ...children) {
+/** Makes an element of a drawing. */
+export function svg(
+  /** @type {string} */ tag,
+  /** @type {Attributes} */ attributes,
+  /** @type {Element[]} */ ...children
+) {
   return fill(document.createElementNS(SVG, tag), attributes, children)
 }
 
@@ -45,13 +43,8 @@ function fill(element, attributes, children) {
   return element
 }
 
-/**
- * A section that its first heading names.
- *
- * @param {Attributes} attributes
- * @param {readonly Child[]} children
- */
-export function section(attributes, ...children) {
+/** A section that its first heading names. */
+export function section(/** @type {Attributes} */ attributes, /** @type {Child[]} */ ...children) {
   const element = h('section', attributes, ...children)
   const heading = element.querySelector('h2, h3')
   if (heading === null) throw new Error('The section has no heading')

@@ -48,11 +48,8 @@ export function followDaemon({ onState, onLink }) {
     delayMs = Math.min(delayMs * 1.5, MAX_DELAY_MS)
   }
 
-  /**
-   * @param {AbortSignal} signal
-   * @returns {Promise<LinkState>} How the way to the daemon is when the stream has ended.
-   */
-  async function follow(signal) {
+  /** @returns {Promise<LinkState>} How the way to the daemon is when the stream has ended. */
+  async function follow(/** @type {AbortSignal} */ signal) {
     try {
       for await (const state of readStates(signal)) {
         delayMs = FIRST_DELAY_MS

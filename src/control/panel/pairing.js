@@ -36,12 +36,11 @@ const QUIET_ZONE = 4
 /**
  * @param {import('./dialog.js').Dialog} dialog
  * @param {Pairing} pairing
- * @param {{ seenBefore: string | undefined }} options When the device was seen last, with another
- *   password.
+ * @param {string} [seenBefore] When the device was seen last, with another password.
  */
-export function showPairing(dialog, pairing, { seenBefore }) {
-  const { id, label, username, password, url, link, warning, qr } = pairing
-  const test = createConnectionTest({ id, label, url, seenBefore })
+export function showPairing(dialog, pairing, seenBefore) {
+  const { label, username, password, url, link, warning, qr } = pairing
+  const test = createConnectionTest(pairing, seenBefore)
   dialog.onClose(test.stop)
 
   const figure = h(
@@ -71,13 +70,8 @@ export function showPairing(dialog, pairing, { seenBefore }) {
   dialog.show(words.title(label), ...problem, columns, buttons)
 }
 
-/**
- * Draws a QR code: dark on white whatever the theme, as many scanners refuse an inverted one.
- *
- * @param {readonly string[]} rows Of `0` and `1`, without quiet zone.
- * @param {string} name What screen readers say.
- */
-function drawQr(rows, name) {
+/** Draws a QR code: dark on white whatever the theme, as many scanners refuse an inverted one. */
+function drawQr(/** @type {Pairing['qr']} */ rows, /** @type {string} */ name) {
   const side = rows.length + 2 * QUIET_ZONE
   return svg(
     'svg',
@@ -106,16 +100,11 @@ function concealed(/** @type {string} */ password) {
   return h('dd', { class: 'secret' }, text, button)
 }
 
-/**
- * Waits for the first request of a device, and says what to check when none comes.
- *
- * @param {object} options
- * @param {string} options.id
- * @param {string} options.label
- * @param {string} options.url
- * @param {string | undefined} options.seenBefore
- */
-function createConnectionTest({ id, label, url, seenBefore }) {
+/** Waits for the first request of a device, and says what to check when none comes. */
+function createConnectionTest(
+  /** @type {Pairing} */ { id, label, url },
+  /** @type {string | undefined} */ seenBefore,
+) {
   const sign = h('span', { class: 'sign' }, h('span', { class: 'spinner' }))
   const title = h('p', { class: 'test-title' }, words.waiting(label))
   const text = h('p', { class: 'note' }, words.waitingHint)
@@ -161,10 +150,8 @@ function createConnectionTest({ id, label, url, seenBefore }) {
 /**
  * Copies a connect link without handing it to every paired device: the daemon shares what is on
  * the clipboard of this computer, so it is paused before the link gets there.
- *
- * @param {string} link
  */
-function createCopyLink(link) {
+function createCopyLink(/** @type {string} */ link) {
   const errors = errorLine()
   const done = h('p', { class: 'note', role: 'status' })
   const hint = h('p', { id: newId(), class: 'note' })

@@ -21,11 +21,10 @@ export function createProblemsView() {
   const list = h('ul')
   const box = section({ class: 'problems', hidden: true }, heading, list)
 
-  /**
-   * @param {PanelState | undefined} state
-   * @param {{ isAway: boolean }} link
-   */
-  function render(state, { isAway }) {
+  function render(
+    /** @type {PanelState | undefined} */ state,
+    /** @type {{ isAway: boolean }} */ { isAway },
+  ) {
     const known = state === undefined ? [] : problemsOf(state)
     const problems = isAway ? [AWAY, ...known] : known
     box.hidden = problems.length === 0

@@ -4,13 +4,17 @@
  * @module
  */
 
+/** @import { Device } from './state.js' */
 /** @typedef {'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'} Unit */
 
-/**
- * @param {number} count
- * @param {string} name
- */
-const count = (count, name) => `${count} ${name}${count === 1 ? '' : 's'}`
+function count(/** @type {number} */ n, /** @type {string} */ name) {
+  return `${n} ${name}${n === 1 ? '' : 's'}`
+}
+
+function endOf(/** @type {number} */ streams) {
+  if (streams === 0) return 'Its open connections end.'
+  return `Its open connections end (${count(streams, 'event stream')} now).`
+}
 
 export const strings = {
   locale: 'en-GB',
@@ -220,22 +224,24 @@ export const strings = {
     probe: 'Open this in the browser of the phone; “ok” means that the way is free: ',
   },
 
-  rotate: {
-    title: (/** @type {string} */ label) => `New password for ${label}?`,
-    effects: (/** @type {string} */ label) => [
+  rotate: (/** @type {Device} */ { label, streams }) => ({
+    title: `New password for ${label}?`,
+    effects: [
       `The password that ${label} has now stops working at once.`,
+      endOf(streams),
       'You get a new QR code. Until it is scanned, the device can neither read nor write the clipboard.',
     ],
     submit: 'Make new password',
-  },
-  revoke: {
-    title: (/** @type {string} */ label) => `Remove ${label}?`,
-    effects: (/** @type {string} */ label) => [
+  }),
+  revoke: (/** @type {Device} */ { label, streams }) => ({
+    title: `Remove ${label}?`,
+    effects: [
       `The password of ${label} stops working at once.`,
+      endOf(streams),
       'What it has received already stays on it. To come back it must be added again.',
     ],
     submit: 'Remove device',
-  },
+  }),
   signOut: {
     title: 'Sign out all browsers?',
     effects: [
@@ -244,10 +250,6 @@ export const strings = {
     ],
     submit: 'Sign out',
   },
-  openConnections: (/** @type {number} */ n) =>
-    n === 0
-      ? 'Its open connections end.'
-      : `Its open connections end (${count(n, 'event stream')} now).`,
   announceAway: 'The daemon does not answer',
   announceBack: 'Connected to the daemon again',
 }
