@@ -42,27 +42,20 @@ export function audit(root) {
   return { texts, findings }
 }
 
-/** @param {Element} element */
-function isSeen(element) {
+function isSeen(/** @type {Element} */ element) {
   if (element.closest('.unseen') !== null) return false
   return element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
 }
 
-/** @param {Element} element */
-function contrastOf(element) {
+function contrastOf(/** @type {Element} */ element) {
   const ground = groundOf(element)
   const ink = over(parseColour(getComputedStyle(element).color), ground)
   const [dark = 0, light = 0] = [luminance(ink), luminance(ground)].sort((a, b) => a - b)
   return (light + 0.05) / (dark + 0.05)
 }
 
-/**
- * What is behind the text of an element.
- *
- * @param {Element} element
- * @returns {Colour}
- */
-function groundOf(element) {
+/** @returns {Colour} What is behind the text of an element. */
+function groundOf(/** @type {Element} */ element) {
   const layers = []
   for (let at = /** @type {Element | null} */ (element); at !== null; at = at.parentElement) {
     const layer = parseColour(getComputedStyle(at).backgroundColor)
@@ -75,11 +68,8 @@ function groundOf(element) {
   )
 }
 
-/**
- * @param {string} text As browsers compute it: `rgb(1, 2, 3)` or `rgba(1, 2, 3, 0.5)`.
- * @returns {Colour}
- */
-function parseColour(text) {
+/** @returns {Colour} of a text as browsers compute it: `rgb(1, 2, 3)` or `rgba(1, 2, 3, 0.5)`. */
+function parseColour(/** @type {string} */ text) {
   const [red, green, blue, alpha = 1] = [...text.matchAll(/[\d.]+/g)].map(Number)
   if (!text.startsWith('rgb') || red === undefined || green === undefined || blue === undefined) {
     throw new Error(`Cannot read the colour "${text}"`)
@@ -87,23 +77,15 @@ function parseColour(text) {
   return [red, green, blue, alpha]
 }
 
-/**
- * @param {Colour} upper
- * @param {Colour} lower
- * @returns {Colour}
- */
-function over([red, green, blue, alpha], lower) {
+/** @returns {Colour} of the first one, drawn over the other. */
+function over(/** @type {Colour} */ [red, green, blue, alpha], /** @type {Colour} */ lower) {
   /** @param {number} value @param {number} under */
   const mix = (value, under) => value * alpha + under * (1 - alpha)
   return [mix(red, lower[0]), mix(green, lower[1]), mix(blue, lower[2]), 1]
 }
 
-/**
- * WCAG 2.2: relative luminance.
- *
- * @param {Colour} colour
- */
-function luminance([red, green, blue]) {
+/** WCAG 2.2: relative luminance. */
+function luminance(/** @type {Colour} */ [red, green, blue]) {
   const [r = 0, g = 0, b = 0] = [red, green, blue].map((value) => {
     const part = value / 255
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
