@@ -43,7 +43,7 @@ export class ControlUnreachableError extends Error {
 }
 
 /** One question. */
-export interface ControlQuestion<Value> {
+interface ControlQuestion<Value> {
   readonly method: string
   readonly path: string
   readonly decode: Decoder<Value>
@@ -68,23 +68,16 @@ export async function callControl<Value>(
   question: ControlQuestion<Value>,
 ): Promise<Value> {
   try {
-    return await ask(address, question)
+    const { status, text } = await sendAgain(address, question)
+    const value = parse(text)
+    if (status === 200) return question.decode(value)
+    if (status === 401) throw new ControlUnreachableError('it does not accept control.token')
+    const { title, code = '', detail } = decodeProblem(value)
+    const message = detail ?? title ?? `The daemon answered ${status}`
+    throw isOwnerError(code) ? new DomainError(code, message) : new Error(message)
   } catch (error) {
     throw error instanceof ControlUnreachableError ? (address.explain?.(error) ?? error) : error
   }
-}
-
-async function ask<Value>(
-  address: ControlAddress,
-  question: ControlQuestion<Value>,
-): Promise<Value> {
-  const answer = await sendAgain(address, question)
-  const value = parse(answer.text)
-  if (answer.status === 200) return question.decode(value)
-  if (answer.status === 401) throw new ControlUnreachableError('it does not accept control.token')
-  const { title, code = '', detail } = decodeProblem(value)
-  const message = detail ?? title ?? `The daemon answered ${answer.status}`
-  throw isOwnerError(code) ? new DomainError(code, message) : new Error(message)
 }
 
 function isOwnerError(code: string): code is DomainErrorCode {

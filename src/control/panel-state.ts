@@ -12,7 +12,7 @@ import type { StoredItem } from '../ports/latest-item.ts'
 import type { Panel, PanelAddress } from '../ports/panel.ts'
 
 /** What the panel can show of an item: the beginning of a text, or a raster image. */
-export type PreviewKind = 'text' | 'image'
+type PreviewKind = 'text' | 'image'
 
 /** The current item, without its content. */
 export interface PanelItem {

@@ -90,18 +90,12 @@ function nameOfPlace(kind: ClipboardKind, environment: Machine['environment']): 
   return kind === 'wayland' ? ` on ${environment['WAYLAND_DISPLAY'] ?? 'no WAYLAND_DISPLAY'}` : ''
 }
 
-/**
- * Leaves the clipboard alone. Those of macOS and Windows have nothing to be reached before they are
- * used.
- *
- * @throws {Error} saying what is missing.
- */
+/** Leaves the clipboard alone. @throws {Error} saying what is missing; not on macOS and Windows. */
 async function reach(kind: ClipboardKind, environment: Machine['environment']): Promise<void> {
   if (kind === 'wayland') await prepareWatch(environment, systemClock)
   if (kind !== 'x11') return
   const { DISPLAY: display = '' } = environment
   if (display === '') throw new Error('DISPLAY is not set')
   const options = { display, clock: systemClock, timeoutMs: ANSWER_MS, onError: () => undefined }
-  const connection = await XConnection.open(options)
-  await connection.close()
+  await (await XConnection.open(options)).close()
 }

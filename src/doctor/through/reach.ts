@@ -129,7 +129,7 @@ async function waitFor(
     socket.once('close', () => done('hangs up'))
   })
   const trouble = (await within(visit, outcome)) ?? 'does not answer'
-  return trouble === '' ? undefined : trouble
+  return trouble || undefined
 }
 
 /** `undefined` when it takes too long: a resolver cannot be told to stop. */
