@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { buildProgram } from '../faults/support/built-program.ts'
-import { failToStart } from '../faults/support/start-failure.ts'
+import { failToStart } from '../faults/support/subject.ts'
 import {
   arrives,
   joinDaemon,
@@ -146,7 +146,7 @@ describe('a node that is restored from a backup', needs('tar', 'gzip'), () => {
     const lock = JSON.parse(await readFile(path, 'utf8'))
     const other = { ...lock, machine: `id:${'0'.repeat(32)}`, host: 'old-server', bootId: 'other' }
     await writeFile(path, JSON.stringify(other))
-    const { stderr } = await failToStart(t, folder, { args: ['--headless'], main: program.main })
+    const { stderr } = await failToStart(t, folder)
     assert.match(
       stderr,
       /on "old-server", since .*; if "old-server" is gone for good, remove \S+\/lock\n$/,

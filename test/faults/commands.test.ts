@@ -6,27 +6,21 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import {
-  isolatedEnvironment,
-  startDaemonProcess,
-  type DaemonProcess,
-} from '../support/daemon-process.ts'
+import { type DaemonProcess, isolatedEnvironment } from '../support/daemon-process.ts'
 import { LOADER } from '../support/loader.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
+import { startPaired } from './support/subject.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const HEADLESS = { args: ['--headless'] }
-
 async function limitFiles({ ready }: DaemonProcess, count: number): Promise<void> {
   await promisify(execFile)('prlimit', ['--pid', `${ready.pid}`, `--nofile=${count}:`])
 }
 
 describe('a daemon whose very first push met a lack of descriptors', needs('prlimit'), () => {
   it('is as fit as before after that', async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const device = await daemon.pair('Phone')
+    const { daemon, device } = await startPaired(t)
     const client = await connectTo(daemon)
     const body = '{"type":"Text","text":"lost"}'
     client.send(formatHead('GET /Sync.json', device))
@@ -41,8 +35,7 @@ describe('a daemon whose very first push met a lack of descriptors', needs('prli
 
 it('a command beside a daemon drops no upload that the settings keep', async (t) => {
   const env = { CLIPGATE_STAGING_TTL: '7d' }
-  const daemon = await startDaemonProcess(t, { ...HEADLESS, env })
-  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  const { daemon, phone } = await startPaired(t, { env })
   await phone.fetch('/file/a', { method: 'PUT', body: 'precious' })
   await daemon.stop()
   const staging = join(daemon.folder, 'data', 'staging')
@@ -55,8 +48,7 @@ it('a command beside a daemon drops no upload that the settings keep', async (t)
 })
 
 it('a command beside a daemon works while the daemon waits for an upload to end', async (t) => {
-  const daemon = await startDaemonProcess(t, { args: ['--headless', '--grace', '5m'] })
-  const device = await daemon.pair('Phone')
+  const { daemon, device } = await startPaired(t, { args: ['--grace', '5m'] })
   const upload = await connectTo(daemon)
   upload.send(formatHead('PUT /file/a', device, 'Content-Length: 3\r\nExpect: 100-continue\r\n'))
   assert.equal((await upload.read()).status, 100)
@@ -67,9 +59,7 @@ it('a command beside a daemon works while the daemon waits for an upload to end'
 })
 
 it('a reader of a download that has seen enough is no failure', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
+  const { daemon, device, phone } = await startPaired(t)
   await phone.pushFile('File', 'a', Buffer.alloc(8_000_000))
   const link = join(daemon.folder, 'link')
   await writeFile(link, device.link)

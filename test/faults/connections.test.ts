@@ -2,29 +2,16 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import {
-  startDaemonProcess,
-  type DaemonOptions,
-  type DaemonProcess,
-} from '../support/daemon-process.ts'
-import { createPhone } from '../support/phone.ts'
+import type { DaemonOptions, DaemonProcess } from '../support/daemon-process.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
-import { buildProgram } from './support/built-program.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
+import { askOnce, connectTo, formatHead } from './support/raw-device.ts'
+import { startPaired } from './support/subject.ts'
 import { needsProc, vitalsOf } from './support/vitals.ts'
 
-const program = await buildProgram()
-
 /** A daemon with a file of a few blocks, after its first login. */
-async function start(t: TestContext, { args = [], ...options }: DaemonOptions = {}) {
-  const daemon = await startDaemonProcess(t, {
-    main: program.main,
-    args: ['--headless', ...args],
-    ...options,
-  })
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
+async function start(t: TestContext, options: DaemonOptions = {}) {
+  const { daemon, device, phone } = await startPaired(t, options)
   await phone.pushFile('File', 'a', Buffer.alloc(4 * 2 ** 20, 'bytes '))
   const vitals = vitalsOf(daemon)
   const before = {
@@ -38,12 +25,7 @@ async function start(t: TestContext, { args = [], ...options }: DaemonOptions = 
     device,
     phone,
     vitals,
-    ask: async (line: string, headers = '', body = '') => {
-      const client = await connectTo(daemon)
-      const answer = await client.send(formatHead(line, device, headers) + body).read()
-      client.close()
-      return answer
-    },
+    ask: (line: string, body = '') => askOnce(daemon, line, device, body),
     before,
     /** MiB that it took at most, over what it had. */
     grown: () => vitals.peak() - before.memory,
@@ -145,7 +127,7 @@ describe('a daemon that may have 256 descriptors', needs('prlimit'), () => {
     assert.equal((await ask('GET /Sync.json')).status, 200)
     assert.ok(vitals.descriptors() < 200, `${vitals.descriptors()} descriptors`)
     assert.equal((await ask('GET /file/a')).body.length, 4 * 2 ** 20)
-    assert.equal((await ask('PUT /file/b', 'Content-Length: 5\r\n', 'hello')).status, 200)
+    assert.equal((await ask('PUT /file/b', 'hello')).status, 200)
     assert.equal(JSON.parse((await daemon.run('status', '--json')).stdout).running, true)
 
     for (const socket of sockets) socket.destroy()

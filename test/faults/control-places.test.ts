@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { request, type IncomingMessage } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { it, type TestContext } from 'node:test'
-import { startDaemonProcess } from '../support/daemon-process.ts'
 import { readFrames } from '../support/event-reader.ts'
-import { buildProgram } from './support/built-program.ts'
 import { gather } from './support/crowd.ts'
+import { startHeadless } from './support/subject.ts'
 
 /** As many as the control listener serves at a time. */
 const PLACES = 64
-
-const program = await buildProgram()
 
 const HOST = 'Host: 127.0.0.1'
 const BODY = 'Content-Length: 60000\r\n\r\n{'
@@ -44,7 +41,7 @@ interface State {
 
 /** A daemon with a device, and a page of its panel. */
 async function start(t: TestContext) {
-  const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
+  const daemon = await startHeadless(t)
   const { control } = daemon.ready
   const device = await daemon.pair('Lost phone')
   const { url } = JSON.parse((await daemon.run('panel', '--json')).stdout)

@@ -3,23 +3,17 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import {
-  startDaemonProcess,
-  type DaemonProcess,
-  type PairedDevice,
-} from '../support/daemon-process.ts'
+import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
+import type { Phone } from '../support/phone.ts'
 import type { RawClient, RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
 import { ownerOf } from './support/owner.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
+import { startHeadless, startPaired } from './support/subject.ts'
 import { inject, needsTracing } from './support/trace.ts'
-
-const program = await buildProgram()
 
 interface Subject {
   readonly daemon: DaemonProcess
@@ -29,9 +23,7 @@ interface Subject {
 }
 
 async function start(t: TestContext): Promise<Subject> {
-  const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
+  const { daemon, device, phone } = await startPaired(t)
   await phone.pushFile('File', 'a', Buffer.from('before'))
   await phone.fetch('/file/waits', { method: 'PUT', body: 'it waits' })
   return { daemon, device, phone, fitness: await examine({ daemon, device }) }
@@ -179,13 +171,11 @@ describe('a machine that has no file left', needsTracing, () => {
 describe('a machine that has no thread left', needsTracing, () => {
   it('has a daemon that says that it is busy where it needs one', async (t) => {
     const folder = await temporaryFolder(t)
-    const options = { main: program.main, args: ['--headless'], folder }
-    const first = await startDaemonProcess(t, options)
-    const device = await first.pair('Phone')
+    const { daemon: first, device } = await startPaired(t, { folder })
     await first.stop()
 
     // It verified nothing yet, so it has no thread for that.
-    const daemon = await startDaemonProcess(t, options)
+    const daemon = await startHeadless(t, { folder })
     const letGo = await inject(t, daemon.ready.pid, {
       calls: 'clone,clone3',
       fault: 'error=EAGAIN',

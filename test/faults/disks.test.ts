@@ -1,33 +1,36 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { chmod, chown, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import {
   daemonCommand,
-  startDaemonProcess,
   type DaemonOptions,
   type DaemonProcess,
   type PairedDevice,
+  startDaemonProcess,
 } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from '../storage/support/small-disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { readTree } from './support/read-tree.ts'
-import { failToStart } from './support/start-failure.ts'
-import { inject, needsTracing, type Injection } from './support/trace.ts'
+import {
+  failToStart,
+  killDaemon,
+  main,
+  stage,
+  startHeadless,
+  startPaired,
+} from './support/subject.ts'
+import { inject, type Injection, needsTracing } from './support/trace.ts'
 
 const MIB = 1024 * 1024
 
 const PAGE = 4096
-
-const program = await buildProgram()
 
 interface Subject {
   readonly daemon: DaemonProcess
@@ -40,12 +43,9 @@ interface Subject {
 
 /** A daemon with an item and a staged upload, after one of everything that it does. */
 async function startUsed(t: TestContext, options: DaemonOptions): Promise<Subject> {
-  const args = ['--headless', ...(options.args ?? [])]
-  const daemon = await startDaemonProcess(t, { ...options, main: program.main, args })
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
+  const { daemon, device, phone } = await startPaired(t, options)
   await phone.pushFile('File', 'kept', Buffer.alloc(100_000, 'kept'))
-  assert.equal((await phone.fetch('/file/waits', { method: 'PUT', body: 'it waits' })).status, 200)
+  await stage(phone, 'waits', 'it waits')
   const files = () => readTree(join(daemon.folder, 'data'))
   return { daemon, device, phone, files, fitness: await examine({ daemon, device }) }
 }
@@ -164,7 +164,7 @@ describe('a daemon whose disk is full', needsMount, () => {
     let failures = 0
     for (let pages = 0; failures === pages; pages++) {
       const makeRoom = await fill(disk, pages * PAGE)
-      const options = { main: program.main, args: ['--headless', '--min-free-bytes', '0'] }
+      const options = { args: ['--min-free-bytes', '0'] }
       const { code, stderr } = await failToStart(t, disk, options).catch((error: unknown) => {
         assert.match(String(error), /it started/)
         return { code: 0, stderr: '' }
@@ -181,8 +181,7 @@ describe('a daemon whose disk is full', needsMount, () => {
       await makeRoom()
     }
     assert.ok(named.size > 1, `failed at ${[...named].join()} only`)
-    const options = { main: program.main, folder: disk, args: ['--headless'] }
-    const again = await startDaemonProcess(t, options)
+    const again = await startHeadless(t, { folder: disk })
     const { document, bytes } = await examine({ daemon: again, device: subject.device })
     assert.deepEqual([document, bytes], [subject.fitness.document, subject.fitness.bytes])
   })
@@ -195,7 +194,7 @@ describe('a desktop whose disk has no room for a second copy of a file', needsDe
     const disk = mountSmallDisk(t, 32)
     const xvfb = await Xvfb.start(t)
     const daemon = await startDaemonProcess(t, {
-      main: program.main,
+      main,
       folder: disk,
       args: ['--min-free-bytes', '12MiB'],
       env: { DISPLAY: xvfb.display },
@@ -277,8 +276,6 @@ describe('a daemon whose disk fails', needsTracing, () => {
       const folder = await temporaryFolder(t)
       const rules = ['-e', `trace=${calls}`, '-e', `inject=${calls}:error=ENOSPC:when=${when}`]
       const { code, stderr } = await failToStart(t, folder, {
-        main: program.main,
-        args: ['--headless'],
         env: { UV_THREADPOOL_SIZE: '1' },
         wrapper: ['strace', '-f', '-qq', '-o', '/dev/null', ...rules],
       })
@@ -314,8 +311,7 @@ describe('a daemon whose disk is read-only', needsMount, () => {
   it('does not start, and says so', async (t) => {
     const disk = mountSmallDisk(t, 1)
     setReadOnly(disk, 'ro')
-    const options = { main: program.main, args: ['--headless'] }
-    const { code, stderr } = await failToStart(t, disk, options)
+    const { code, stderr } = await failToStart(t, disk)
     const reason = 'the file system is read-only; choose another place'
     assert.equal(stderr, `Cannot use ${disk}/data: ${reason}\n`)
     assert.equal(code, 1)
@@ -357,9 +353,8 @@ async function shutOut(
 
   await mend()
   while ((await owner.status()).devicesError !== undefined) continue
-  daemon.child.kill('SIGKILL')
-  await once(daemon.child, 'exit')
-  const next = await startDaemonProcess(t, { ...options, main: program.main, args: ['--headless'] })
+  await killDaemon(daemon)
+  const next = await startHeadless(t, options)
   assert.deepEqual([await isIn(lost, next), await isIn(old, next)], [false, false])
   const renewed = JSON.parse((await next.run('rotate', '--json', old.id)).stdout)
   assert.equal(await isIn(renewed, next), true)
@@ -390,11 +385,7 @@ describe('a device that is shut out', needsMount, () => {
       /error Credentials that have ended count again from the next start on/,
     )
     await makeRoom()
-    const next = await startDaemonProcess(t, {
-      ...options,
-      main: program.main,
-      args: ['--headless'],
-    })
+    const next = await startHeadless(t, options)
     assert.equal((await createPhone(device, next.ready.gateway).fetch('/')).status, 200)
   })
 })
@@ -409,7 +400,7 @@ it(
     const stored = await files()
     // The lock fits, and the devices do not.
     const wrapper = ['prlimit', '--fsize=700']
-    const limited = daemonCommand(daemon.folder, { main: program.main, wrapper })
+    const limited = daemonCommand(daemon.folder, { main, wrapper })
     for (const command of ['revoke', 'rotate']) {
       const stderr = /^Cannot save .*devices\.json: there is no space left$/m
       await assert.rejects(limited.run(command, device.id), { code: 1, stdout: '', stderr })

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { startDaemonProcess } from '../support/daemon-process.ts'
-import { createPhone } from '../support/phone.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
+import { startPaired } from './support/subject.ts'
 
 const MIB = 1024 * 1024
 
@@ -13,9 +12,7 @@ function documentOf(bytes: number): string {
 }
 
 it('a document made to hurt is refused, or is one like any other', async (t) => {
-  const daemon = await startDaemonProcess(t, { args: ['--headless'] })
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
+  const { daemon, device, phone } = await startPaired(t)
   await phone.pushText('before')
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)
   const keys = Array.from({ length: 300_000 }, (_, index) => `"k${index}":${index}`).join()

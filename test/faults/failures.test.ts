@@ -3,19 +3,14 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import {
-  startDaemonProcess,
-  type DaemonOptions,
-  type DaemonProcess,
-  type PairedDevice,
-} from '../support/daemon-process.ts'
+import type { DaemonOptions, DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
-import { createPhone, readObject, type Phone } from '../support/phone.ts'
+import { type Phone, readObject } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
 import { ownerOf } from './support/owner.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
-import { failToStart } from './support/start-failure.ts'
+import { failToStart, startPaired } from './support/subject.ts'
 import { inject, needsTracing } from './support/trace.ts'
 
 const FAILING = fileURLToPath(new URL('./support/failing.js', import.meta.url))
@@ -34,9 +29,7 @@ interface Subject {
 }
 
 async function start(t: TestContext, options: DaemonOptions = {}): Promise<Subject> {
-  const daemon = await startDaemonProcess(t, { args: ['--headless'], ...options })
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
+  const { daemon, device, phone } = await startPaired(t, options)
   await phone.pushFile('File', SECRET, Buffer.alloc(ITEM_BYTES, SECRET))
   return { daemon, device, phone, fitness: await examine({ daemon, device }) }
 }
@@ -163,8 +156,7 @@ describe('a failure that nobody waits for', () => {
       if (name === 'SIGHUP') setImmediate(() => { throw new Error('early') })
     })`)
     const env = { NODE_OPTIONS: `--import data:text/javascript,${preload}` }
-    const options = { args: ['--headless'], env }
-    const { code, stderr } = await failToStart(t, await temporaryFolder(t), options)
+    const { code, stderr } = await failToStart(t, await temporaryFolder(t), { env })
     assert.match(stderr, /early/)
     assert.equal(code, 1)
   })

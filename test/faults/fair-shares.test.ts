@@ -2,29 +2,22 @@ import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import {
-  startDaemonProcess,
-  type DaemonProcess,
-  type PairedDevice,
-} from '../support/daemon-process.ts'
-import { openEvents, type EventReader } from '../support/event-reader.ts'
+import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
+import { type EventReader, openEvents } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
-import { buildProgram } from './support/built-program.ts'
-import { CHEAP_HOLDS, formatRequest, HOLD_ARGS, type GreedyDevice } from './support/cheap-holds.ts'
-import { OPERATIONS, useOnce, type OperationTimes } from './support/other-device.ts'
+import { CHEAP_HOLDS, formatRequest, type GreedyDevice, HOLD_ARGS } from './support/cheap-holds.ts'
+import { OPERATIONS, type OperationTimes, useOnce } from './support/other-device.ts'
+import { startHeadless } from './support/subject.ts'
 import { needsDisk } from './support/vitals.ts'
 
 const MIB = 2 ** 20
 
 const FILE_PART = '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\n'
 
-const program = await buildProgram()
-
 /** A daemon, a device that will take what it can, and another one. */
 async function setUp(t: TestContext) {
-  const args = ['--headless', ...HOLD_ARGS]
-  const daemon = await startDaemonProcess(t, { main: program.main, args })
+  const daemon = await startHeadless(t, { args: HOLD_ARGS })
   const { gateway } = daemon.ready
   const greedy = greedyDevice(t, daemon, await daemon.pair('Greedy'))
   const phone = createPhone(await daemon.pair('Other'), gateway)

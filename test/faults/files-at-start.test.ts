@@ -19,22 +19,16 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, it, type TestContext } from 'node:test'
-import {
-  startDaemonProcess,
-  type DaemonProcess,
-  type PairedDevice,
-} from '../support/daemon-process.ts'
+import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram } from './support/built-program.ts'
 import { readTree } from './support/read-tree.ts'
-import { failToStart } from './support/start-failure.ts'
+import { failToStart, stage, startHeadless, startPaired, take } from './support/subject.ts'
 
 const NOBODY = 65_534
 
 const asRoot = { skip: process.geteuid?.() === 0 ? false : 'skipped: needs root' }
 
-const program = await buildProgram()
 /** A folder that a daemon has worked in. */
 let worn = ''
 /** The one device that is paired there. */
@@ -49,12 +43,9 @@ after(async () => {
 })
 
 async function work(t: TestContext): Promise<PairedDevice> {
-  const options = { main: program.main, folder: worn, args: ['--headless'] }
-  const daemon = await startDaemonProcess(t, options)
-  const paired = await daemon.pair('Phone')
-  const phone = createPhone(paired, daemon.ready.gateway)
+  const { daemon, device: paired, phone } = await startPaired(t, { folder: worn })
   await phone.pushFile('File', 'a', Buffer.from('the item'))
-  await phone.fetch('/file/waits', { method: 'PUT', body: 'it waits' })
+  await stage(phone, 'waits', 'it waits')
   await daemon.stop()
   return paired
 }
@@ -108,20 +99,9 @@ async function copyWorn(t: TestContext): Promise<Copy> {
   }
 }
 
-function start(t: TestContext, folder: string): Promise<DaemonProcess> {
-  return startDaemonProcess(t, { main: program.main, folder })
-}
-
 function phoneOf({ ready }: DaemonProcess): Phone {
   assert.ok(device !== undefined, 'there is a worn folder')
   return createPhone(device, ready.gateway)
-}
-
-/** Makes what waits the item, and returns its bytes. */
-async function commit(phone: Phone): Promise<string> {
-  const body = '{"type":"File","dataName":"waits","hasData":true}'
-  assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
-  return String(await phone.download())
 }
 
 async function modeOf(path: string): Promise<string> {
@@ -227,7 +207,7 @@ async function isRefused(t: TestContext, [name, , spoil, end]: Refused): Promise
   const { folder, paths } = await copyWorn(t)
   await spoil(paths[name])
   const spoilt = await readTree(folder)
-  const { code, stderr } = await failToStart(t, folder, { main: program.main })
+  const { code, stderr } = await failToStart(t, folder)
   assert.equal(code, 1)
   const [line = '', rest] = stderr.split('\n')
   assert.equal(rest, '', stderr)
@@ -261,12 +241,12 @@ it('a daemon starts all the same when others could read its files, and takes the
   const folders = [data, join(data, 'blobs'), join(data, 'staging')]
   for (const path of files) await chmod(path, 0o644)
   for (const path of folders) await chmod(path, 0o755)
-  const daemon = await start(t, folder)
+  const daemon = await startHeadless(t, { folder })
   for (const path of files) assert.equal(await modeOf(path), '600', path)
   for (const path of folders) assert.equal(await modeOf(path), '700', path)
   assert.match(daemon.stderr(), /Other users could read the devices file; not any more/)
   assert.equal(String(await phoneOf(daemon).download()), 'the item')
-  assert.equal(await commit(phoneOf(daemon)), 'it waits')
+  assert.equal(await take(phoneOf(daemon), 'waits'), 'it waits')
 })
 
 for (const [what, spoil, remedy] of [
@@ -280,14 +260,14 @@ for (const [what, spoil, remedy] of [
     } = await copyWorn(t)
     const before = await readFile(record)
     await spoil(record)
-    const daemon = await start(t, folder)
+    const daemon = await startHeadless(t, { folder })
     const named = `path=${JSON.stringify(record)} remedy="${remedy}"`
     assert.ok(daemon.stderr().includes(named), daemon.stderr())
     assert.equal(String(await phoneOf(daemon).download()), 'the item')
     await daemon.stop()
     // Whoever knows what to do with it still can.
     await writeFile(record, before)
-    assert.equal(await commit(phoneOf(await start(t, folder))), 'it waits')
+    assert.equal(await take(phoneOf(await startHeadless(t, { folder })), 'waits'), 'it waits')
   })
 }
 
@@ -303,7 +283,7 @@ for (const [what, spoil] of Object.entries(TOKENS)) {
       paths: { token },
     } = await copyWorn(t)
     await spoil(token)
-    const daemon = await start(t, folder)
+    const daemon = await startHeadless(t, { folder })
     assert.equal(await modeOf(token), '600')
     assert.ok((await lstat(token)).isFile(), 'it is a file of its own')
     assert.equal(JSON.parse((await daemon.run('status', '--json')).stdout).running, true)
@@ -315,7 +295,7 @@ it('a daemon starts all the same when a token became garbage while it runs: comm
     folder,
     paths: { token },
   } = await copyWorn(t)
-  const daemon = await start(t, folder)
+  const daemon = await startHeadless(t, { folder })
   for (const content of ['\x00\xff', 'another', '']) {
     await writeFile(token, content, 'latin1')
     const stderr =
@@ -331,23 +311,23 @@ it('whoever follows a remedy loses nothing when the item cannot be read', async 
   } = await copyWorn(t)
   const good = await readFile(item)
   await halve(item)
-  const { stderr } = await failToStart(t, folder, { main: program.main })
+  const { stderr } = await failToStart(t, folder)
   assert.ok(stderr.includes(RESTORE_ITEM), stderr)
   const copy = join(folder, 'copy')
   await cp(data, copy, { recursive: true })
   await rename(item, join(folder, 'moved'))
-  const daemon = await start(t, folder)
+  const daemon = await startHeadless(t, { folder })
   assert.equal((await phoneOf(daemon).document())['text'], '')
-  assert.equal(await commit(phoneOf(daemon)), 'it waits')
+  assert.equal(await take(phoneOf(daemon), 'waits'), 'it waits')
   await daemon.stop()
 
   // Somebody has mended the file.
   await rm(data, { recursive: true })
   await rename(copy, data)
   await writeFile(item, good)
-  const mended = phoneOf(await start(t, folder))
+  const mended = phoneOf(await startHeadless(t, { folder }))
   assert.equal(String(await mended.download()), 'the item')
-  assert.equal(await commit(mended), 'it waits')
+  assert.equal(await take(mended, 'waits'), 'it waits')
 })
 
 it('whoever follows a remedy loses nothing when the devices cannot be read', async (t) => {
@@ -357,13 +337,13 @@ it('whoever follows a remedy loses nothing when the devices cannot be read', asy
   } = await copyWorn(t)
   const moved = join(folder, 'moved')
   await rename(devices, moved)
-  const daemon = await start(t, folder)
+  const daemon = await startHeadless(t, { folder })
   assert.equal((await phoneOf(daemon).fetch('/')).status, 401)
   const again = createPhone(await daemon.pair('Again'), daemon.ready.gateway)
   assert.equal(String(await again.download()), 'the item')
   await daemon.stop()
   await rename(moved, devices)
-  assert.equal(await commit(phoneOf(await start(t, folder))), 'it waits')
+  assert.equal(await take(phoneOf(await startHeadless(t, { folder })), 'waits'), 'it waits')
 })
 
 it('whoever follows a remedy loses nothing when the lock cannot be read', async (t) => {
@@ -372,7 +352,7 @@ it('whoever follows a remedy loses nothing when the lock cannot be read', async 
     paths: { lock },
   } = await copyWorn(t)
   await writeFile(lock, '{')
-  await failToStart(t, folder, { main: program.main })
+  await failToStart(t, folder)
   await unlink(lock)
-  assert.equal(await commit(phoneOf(await start(t, folder))), 'it waits')
+  assert.equal(await take(phoneOf(await startHeadless(t, { folder })), 'waits'), 'it waits')
 })

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { PRIVATE } from '../control/support/private-routes.ts'
-import { startDaemonProcess } from '../support/daemon-process.ts'
 import { forgeries, listenInstead, replay } from '../support/foreign-listener.ts'
+import { killDaemon, startHeadless } from './support/subject.ts'
 
 const COMMANDS = [
   ['status'],
@@ -17,13 +16,12 @@ const COMMANDS = [
 ]
 
 it('a program that takes the control port of a daemon that was killed hears nothing from commands, and what it could have heard opens nothing later', async (t) => {
-  const daemon = await startDaemonProcess(t, { args: ['--headless'] })
+  const daemon = await startHeadless(t)
   const { control } = daemon.ready
   const { folder } = daemon
   const token = await readFile(join(folder, 'data', 'control.token'), 'utf8')
   const { url } = JSON.parse((await daemon.run('panel', '--json')).stdout)
-  daemon.child.kill('SIGKILL')
-  await once(daemon.child, 'close')
+  await killDaemon(daemon)
 
   const foreign = await listenInstead(t, control, (_request, response) => response.end('{}'))
   for (const command of COMMANDS) {
@@ -34,7 +32,7 @@ it('a program that takes the control port of a daemon that was killed hears noth
   await foreign.close()
 
   const env = { CLIPGATE_CONTROL: new URL(control).host }
-  await startDaemonProcess(t, { args: ['--headless'], folder, env })
+  await startHeadless(t, { folder, env })
   const secrets = { method: 'POST', path: '/', headers: {}, body: `${token} ${new URL(url).hash}` }
   for (const attempt of forgeries([secrets], PRIVATE)) {
     if (attempt.path === '/') continue

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { startDaemonProcess } from '../support/daemon-process.ts'
-import { createPhone } from '../support/phone.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
+import { startPaired } from './support/subject.ts'
 import { until, waitingFiles } from './support/waiting-files.ts'
 
 const MULTIPART = 'Content-Type: multipart/form-data; boundary=b\r\n'
@@ -18,9 +17,7 @@ const file = (name: string, content: string) =>
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 
 it('a form with a file that breaks off, or is refused in the end, leaves nothing', async (t) => {
-  const daemon = await startDaemonProcess(t, { args: ['--headless', '--max-file-bytes', '1MiB'] })
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
+  const { daemon, device, phone } = await startPaired(t, { args: ['--max-file-bytes', '1MiB'] })
   await phone.pushText('before')
   await phone.fetch('/file/a', { method: 'PUT', body: 'staged before' })
   const before = await waitingFiles(daemon)

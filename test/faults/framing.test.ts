@@ -4,15 +4,11 @@ import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import type { Route } from '../../src/http/call.ts'
 import type { Device } from '../../src/ports/device-registry.ts'
-import { startDaemonProcess } from '../support/daemon-process.ts'
 import { serveGateway } from '../support/gateway.ts'
-import { createPhone } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
-import { buildProgram } from './support/built-program.ts'
 import { authorizationOf, connectTo, formatHead } from './support/raw-device.ts'
+import { startPaired } from './support/subject.ts'
 import { needsProc, vitalsOf } from './support/vitals.ts'
-
-const program = await buildProgram()
 
 const GIB = 2 ** 30
 
@@ -23,9 +19,7 @@ function statuses(answers: string): readonly number[] {
 
 /** A daemon with an item, and a valid push of another one, to be hidden in other requests. */
 async function startHiding(t: TestContext) {
-  const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
+  const { daemon, device, phone } = await startPaired(t)
   await phone.pushText('before')
   const document = '{"type":"Text","text":"smuggled"}'
   return {

@@ -4,11 +4,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { contentIdOf, digestsOf } from '../../src/hashing/content-id.ts'
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
+import type { DaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
-import { buildProgram } from './support/built-program.ts'
-
-const HEADLESS = { args: ['--headless'] }
+import { main, startHeadless, startPaired } from './support/subject.ts'
 
 type Kernel = 'argon2-kernel.wasm' | 'blake3-kernel.wasm'
 
@@ -35,12 +33,10 @@ function warningsAbout(kernel: Kernel, daemon: DaemonProcess): readonly string[]
     .filter((line) => line.includes(`Cannot use ${kernel}`))
 }
 
-const program = await buildProgram()
-
 describe('a program whose kernel is damaged', () => {
   /** Damages the kernel of the program until the test ends. */
   async function damage(t: TestContext, kernel: Kernel, name: string): Promise<void> {
-    const path = join(dirname(program.main), kernel)
+    const path = join(dirname(main), kernel)
     const intact = await readFile(path)
     t.after(() => writeFile(path, intact))
     await DAMAGES[name]?.(path, Buffer.from(intact))
@@ -49,14 +45,14 @@ describe('a program whose kernel is damaged', () => {
   for (const name of Object.keys(DAMAGES)) {
     it(`logs in a device with a hash of before, and says so: Argon2 ${name}`, async (t) => {
       if ('argon2Sync' in crypto) return t.skip('this Node has Argon2')
-      const earlier = await startDaemonProcess(t, { ...HEADLESS, main: program.main })
+      const earlier = await startHeadless(t)
       const device = await earlier.pair('Phone')
       await earlier.stop()
       assert.equal(earlier.stderr(), '')
 
       await damage(t, 'argon2-kernel.wasm', name)
       const { folder } = earlier
-      const daemon = await startDaemonProcess(t, { ...HEADLESS, main: program.main, folder })
+      const daemon = await startHeadless(t, { folder })
       assert.equal((await createPhone(device, daemon.ready.gateway).fetch('/')).status, 200)
       const guess = createPhone({ ...device, password: 'wrong' }, daemon.ready.gateway)
       assert.equal((await guess.fetch('/')).status, 401)
@@ -65,8 +61,7 @@ describe('a program whose kernel is damaged', () => {
 
     it(`hashes a file as before, and says so: BLAKE3 ${name}`, async (t) => {
       await damage(t, 'blake3-kernel.wasm', name)
-      const daemon = await startDaemonProcess(t, { ...HEADLESS, main: program.main })
-      const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+      const { daemon, phone } = await startPaired(t)
       const bytes = crypto.randomBytes(3_000_000)
       await phone.pushFile('File', 'a.bin', bytes)
       const { contentId } = await phone.document()

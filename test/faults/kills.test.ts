@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { watch, type FSWatcher } from 'node:fs'
+import { type FSWatcher, watch } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { ControlUnreachableError } from '../../src/control/call-control.ts'
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
+import type { DaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
 import { addCheapDevices, type CheapDevice } from '../support/many-devices.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram } from './support/built-program.ts'
 import {
+  type Change,
   commit,
   pair,
   postForm,
@@ -19,18 +19,16 @@ import {
   putText,
   revoke,
   rotate,
-  type Change,
   type Target,
 } from './support/changes.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { Ledger, settleFiles } from './support/ledger.ts'
 import { ownerOf } from './support/owner.ts'
+import { startHeadless } from './support/subject.ts'
 import { countCalls, inject, needsTracing } from './support/trace.ts'
 
 /** Times that the daemon is killed somewhere. */
 const KILLS = Number(process.env['CLIPGATE_TEST_KILLS'] ?? 200)
-
-const HEADLESS = ['--headless', '--min-free-bytes', '0']
 
 /** Sizes of uploads: small ones, and some that take many writes. */
 const SIZES = [10, 5000, 300_000, 4_000_000]
@@ -44,8 +42,6 @@ const MAX_DEVICE_EVENTS = 8
 /** One round in this many is about a change of the owner, with a phone beside it. */
 const OWNER_ROUNDS = 8
 
-const program = await buildProgram()
-
 /** A data directory that outlives its daemons, and what is known about it. */
 interface Subject {
   readonly folder: string
@@ -58,8 +54,8 @@ interface Subject {
 
 async function prepare(t: TestContext): Promise<Subject> {
   const folder = await temporaryFolder(t)
-  const options = { main: program.main, folder, args: HEADLESS }
-  const first = await startDaemonProcess(t, options)
+  const options = { folder, args: ['--min-free-bytes', '0'] }
+  const first = await startHeadless(t, options)
   const owner = await first.pair('Owner')
   await first.stop()
   const [device] = await addCheapDevices(join(folder, 'data', 'devices.json'), 1)
@@ -74,7 +70,7 @@ async function prepare(t: TestContext): Promise<Subject> {
     ledger,
     next: () => (number += 1),
     start: async (env = {}) => {
-      const daemon = await startDaemonProcess(t, { ...options, env })
+      const daemon = await startHeadless(t, { ...options, env })
       await settleFiles(join(folder, 'data'), ledger)
       await checkServed(daemon, subject)
       return daemon

@@ -2,46 +2,39 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { Listeners } from '../../src/daemon/listeners.ts'
 import {
   LOOK_MS,
-  startServer,
   type RunningServer,
   type ServerOptions,
+  startServer,
 } from '../../src/http/server.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import { startDaemonProcess } from '../support/daemon-process.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { readFrames } from '../support/event-reader.ts'
 import type { Machine } from '../support/machines.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { makeNetwork, needsNetwork } from './support/network.ts'
-import { failToStart } from './support/start-failure.ts'
 import { readTree } from './support/read-tree.ts'
-
-const program = await buildProgram()
+import { failToStart, startHeadless, startPaired } from './support/subject.ts'
 
 it('a port that is taken ends the start, is named, and leaves both daemons as they were', async (t) => {
-  const options = { main: program.main, args: ['--headless'] }
-  const holder = await startDaemonProcess(t, options)
-  const device = await holder.pair('Phone')
+  const { daemon: holder, device } = await startPaired(t)
   const fitness = await examine({ daemon: holder, device })
   const folder = await temporaryFolder(t)
-  const other = await startDaemonProcess(t, { ...options, folder })
+  const other = await startHeadless(t, { folder })
   await other.stop()
   const files = await readTree(folder)
   const { port } = new URL(holder.ready.gateway)
   for (const address of [`127.0.0.1:${port}`, `0.0.0.0:${port}`]) {
     for (const option of ['--listen', '--control']) {
       if (option === '--control' && address.startsWith('0')) continue
-      const args = ['--headless', option, address]
-      const { code, stderr } = await failToStart(t, folder, { ...options, args })
+      const { code, stderr } = await failToStart(t, folder, { args: [option, address] })
       assert.equal(stderr, `Cannot listen on ${address}: something else listens there already\n`)
       assert.equal(code, 1)
       const { [`${folder}/data/control.token`]: _, ...left } = await readTree(folder)
@@ -180,10 +173,8 @@ describe('a listener that the system takes away', needs('ss'), () => {
 describe('a network that comes and goes', needsNetwork, () => {
   async function startAtDesk(t: TestContext, listen: string) {
     const network = await makeNetwork(t)
-    const args = ['--headless', '--listen', listen]
-    const options = { main: program.main, args, wrapper: network.desk.inside }
-    const daemon = await startDaemonProcess(t, options)
-    const device = await daemon.pair('Phone')
+    const options = { args: ['--listen', listen], wrapper: network.desk.inside }
+    const { daemon, device } = await startPaired(t, options)
     const { port } = new URL(daemon.ready.gateway)
     const login = ['-u', `${device.username}:${device.password}`]
     return { ...network, daemon, device, port, login }

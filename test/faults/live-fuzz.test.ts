@@ -5,17 +5,16 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
-import { startDaemonProcess } from '../support/daemon-process.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
-import { buildProgram } from './support/built-program.ts'
 import { mutate } from './support/mutate.ts'
 import { createRandom, type Random } from './support/random.ts'
 import { authorizationOf } from './support/raw-device.ts'
 import { isOwnPath, takeSnapshot } from './support/snapshot.ts'
+import { startHeadless } from './support/subject.ts'
 import { needsProc, vitalsOf } from './support/vitals.ts'
-import { makeRequest, type Endpoint } from './support/wire-requests.ts'
+import { type Endpoint, makeRequest } from './support/wire-requests.ts'
 
 /** `make fuzz` asks for ten thousand of everything, and gets twice as many here. */
 const RUNS = process.env['FUZZ_RUNS'] === undefined ? 2000 : 2 * Number(process.env['FUZZ_RUNS'])
@@ -27,8 +26,6 @@ const CONNECTIONS = 200
 
 /** What the heap and the workers may take more than after the first few hundred requests. */
 const MAX_GROWTH_MIB = 96
-
-const program = await buildProgram()
 
 /** Everything that the gateway serves, and something that it does not. */
 async function allEndpoints(t: TestContext): Promise<readonly Endpoint[]> {
@@ -165,7 +162,7 @@ async function works(phone: Phone): Promise<void> {
 describe('the gateway of a daemon', needsProc, () => {
   it(`stands ${RUNS} requests that were valid before they were damaged`, async (t) => {
     t.diagnostic(`seed ${SEED}`)
-    const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
+    const daemon = await startHeadless(t)
     const { gateway } = daemon.ready
     const [reader, writer] = [await daemon.pair('Reader'), await daemon.pair('Writer')]
     const [phone, other] = [createPhone(reader, gateway), createPhone(writer, gateway)]

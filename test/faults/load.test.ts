@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { startDaemonProcess, type PairedDevice } from '../support/daemon-process.ts'
-import { createPhone } from '../support/phone.ts'
+import type { PairedDevice } from '../support/daemon-process.ts'
 import type { RawClient } from '../support/raw-http.ts'
-import { buildProgram } from './support/built-program.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
+import { startPaired } from './support/subject.ts'
 import { needsDisk, needsProc, vitalsOf } from './support/vitals.ts'
-
-const program = await buildProgram()
 
 const MIB = 2 ** 20
 
@@ -15,9 +12,7 @@ const BLOCK: Buffer = Buffer.alloc(256 * 1024, 'not compressed by anything on th
 
 /** A daemon after its first login, with an item that is to survive. */
 async function start(t: TestContext) {
-  const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
+  const { daemon, device, phone } = await startPaired(t)
   await phone.pushFile('File', 'before', Buffer.alloc(64 * MIB, 'bytes '))
   const vitals = vitalsOf(daemon)
   const before = {

@@ -3,17 +3,12 @@ import { readFileSync } from 'node:fs'
 import { it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
-import {
-  startDaemonProcess,
-  type DaemonProcess,
-  type PairedDevice,
-} from '../support/daemon-process.ts'
-import { basic, formatGet, serveGuarded, type GuardedGateway } from '../support/guarded-gateway.ts'
+import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
+import { basic, formatGet, type GuardedGateway, serveGuarded } from '../support/guarded-gateway.ts'
 import { createPhone } from '../support/phone.ts'
 import { RawClient, type RawResponse } from '../support/raw-http.ts'
 import { connectTo } from './support/raw-device.ts'
-
-const HEADLESS = { args: ['--headless'] }
+import { startHeadless, startPaired } from './support/subject.ts'
 
 const SPELLINGS = [
   '//Sync.json',
@@ -155,8 +150,7 @@ it('credentials of an absurd size are refused without hashing them', async (t) =
 })
 
 it('a known device is judged at each request: after a wrong password, a rotation, a revocation', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
-  const device = await daemon.pair('Phone')
+  const { daemon, device } = await startPaired(t)
   const other = await daemon.pair('Phone')
   const client = await connectTo(daemon)
   t.after(() => client.close())
@@ -197,7 +191,7 @@ function guess(daemon: DaemonProcess, username: string, count: number): Promise<
 }
 
 it('two hundred wrong passwords at once are refused at little cost, hold up nobody who is known, and lock nobody out', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
+  const daemon = await startHeadless(t)
   const { gateway } = daemon.ready
   const device = await daemon.pair('Phone')
   const other = await daemon.pair('Other')
@@ -327,15 +321,13 @@ const PHONE = '127.0.0.2'
 const PROXY = '127.0.0.3'
 
 it('guesses that never end do not lock out a device that is new, not even behind the same address', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
-  const device = await daemon.pair('Phone')
+  const { daemon, device } = await startPaired(t)
   const guessing = await keepGuessing(t, daemon, { count: 100, username: () => device.username })
   await assertSoonIn(t, guessing, () => ask(daemon, device))
 })
 
 it('guesses that never end do not lock it out either when each guess comes until it is judged', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
-  const device = await daemon.pair('Phone')
+  const { daemon, device } = await startPaired(t)
   const guessers = { count: 250, username: madeUp, isPersistent: true }
   const guessing = await keepGuessing(t, daemon, guessers)
   await assertSoonIn(t, guessing, () => ask(daemon, device))
@@ -345,8 +337,7 @@ it(
   'guesses that never end do not lock out a device at another address, for its own name',
   linuxOnly,
   async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const device = await daemon.pair('Phone')
+    const { daemon, device } = await startPaired(t)
     const guessing = await keepGuessing(t, daemon, { count: 100, username: () => device.username })
     await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
   },
@@ -356,8 +347,7 @@ it(
   'guesses that never end do not lock out a new device when they come from 250 addresses',
   linuxOnly,
   async (t) => {
-    const daemon = await startDaemonProcess(t, HEADLESS)
-    const device = await daemon.pair('Phone')
+    const { daemon, device } = await startPaired(t)
     const guessers = { count: 250, address: anyAddress, username: madeUp, isPersistent: true }
     const guessing = await keepGuessing(t, daemon, guessers)
     await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
@@ -368,9 +358,7 @@ it(
   'guesses that never end do not lock it out behind a trusted proxy that does not tell for whom',
   linuxOnly,
   async (t) => {
-    const args = [...HEADLESS.args, '--trusted-proxies', PROXY]
-    const daemon = await startDaemonProcess(t, { args })
-    const device = await daemon.pair('Phone')
+    const { daemon, device } = await startPaired(t, { args: ['--trusted-proxies', PROXY] })
     const guessers = { count: 250, address: () => PROXY, username: madeUp, isPersistent: true }
     const guessing = await keepGuessing(t, daemon, guessers)
     await assertSoonIn(t, guessing, () => ask(daemon, device, PROXY))
@@ -381,12 +369,12 @@ it(
   'guesses that never end do not lock a device out where it was seen last, for its own name',
   linuxOnly,
   async (t) => {
-    const before = await startDaemonProcess(t, HEADLESS)
+    const before = await startHeadless(t)
     const device = await before.pair('Phone')
     assert.equal(await ask(before, device, PHONE), 200)
     assert.equal(await before.stop(), 0)
 
-    const daemon = await startDaemonProcess(t, { ...HEADLESS, folder: before.folder })
+    const daemon = await startHeadless(t, { folder: before.folder })
     const username = (): string => device.username
     const guessers = { count: 250, address: anyAddress, username, isPersistent: true }
     const guessing = await keepGuessing(t, daemon, guessers)

@@ -3,17 +3,15 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
-import { startDaemonProcess, type DaemonOptions } from '../support/daemon-process.ts'
+import { type DaemonOptions, startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { buildProgram } from './support/built-program.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { isOwnPath, takeSnapshot } from './support/snapshot.ts'
-
-const program = await buildProgram()
+import { main, startHeadless } from './support/subject.ts'
 
 /** In every name that is attacked with, so that what comes of one is found wherever it is. */
 const MARK = `attack-${process.pid}`
@@ -131,7 +129,7 @@ async function startAmongOthers(t: TestContext, options: DaemonOptions = {}) {
     mkdirSync(join(folder, name), { mode: 0o700 })
   const others = ['victim', 'elsewhere/victim', 'data/victim', 'received/victim']
   for (const path of others) writeFileSync(join(folder, path), `not ours: ${path}`)
-  const daemon = await startDaemonProcess(t, { main: program.main, folder, ...options })
+  const daemon = await startDaemonProcess(t, { main, folder, ...options })
   const device = await daemon.pair('Phone')
   const isOurs = (path: string): boolean => path.startsWith('data/') && isOwnPath(path.slice(5))
   const lookAround = () => takeSnapshot(folder, (path) => !isOurs(path))
@@ -379,11 +377,7 @@ it('a name of any kind is not taken for one that only looks like it, nor after a
   }
   const { dataName, hash } = await phone.document()
   await daemon.stop()
-  const again = await startDaemonProcess(t, {
-    main: program.main,
-    args: ['--headless'],
-    folder: daemon.folder,
-  })
+  const again = await startHeadless(t, { folder: daemon.folder })
   const [user = '', password = ''] = atob(phone.authorization.slice(6)).split(':')
   const document = await createPhone({ username: user, password }, again.ready.gateway).document()
   assert.deepEqual([document['dataName'], document['hash']], [dataName, hash])

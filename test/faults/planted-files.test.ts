@@ -12,24 +12,18 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
-import { buildProgram } from './support/built-program.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { takeSnapshot } from './support/snapshot.ts'
+import { startHeadless, startPaired } from './support/subject.ts'
 import { needsProc, vitalsOf } from './support/vitals.ts'
-
-const program = await buildProgram()
-
-const HEADLESS = { args: ['--headless'] }
 
 /** More than is looked at before an upload is written. */
 const NOT_OURS = 'not ours, and not to be read by anybody'.repeat(5)
 
 /** A daemon, and a file beside its data directory that somebody wants it to touch. */
 async function startBesideVictim(t: TestContext) {
-  const daemon = await startDaemonProcess(t, { main: program.main, ...HEADLESS })
-  const device = await daemon.pair('Phone')
+  const { daemon, device } = await startPaired(t)
   const victim = join(daemon.folder, 'victim')
   writeFileSync(victim, NOT_OURS)
   chmodSync(victim, 0o644)
@@ -147,11 +141,7 @@ describe('what others have put into the folders', needsProc, () => {
     for (const name of ['b', 'c']) await phone.pushFile('File', name, Buffer.from(name))
     assert.deepEqual(takeSnapshot(inData(), wanted), before)
     assert.equal(await daemon.stop(), 0)
-    const again = await startDaemonProcess(t, {
-      main: program.main,
-      ...HEADLESS,
-      folder: daemon.folder,
-    })
+    const again = await startHeadless(t, { folder: daemon.folder })
     const later = createPhone(place.device, again.ready.gateway)
     assert.equal(String(await later.download()), 'c')
     await later.pushFile('File', 'd', Buffer.from('d'))
@@ -167,11 +157,7 @@ describe('what others have put into the folders', needsProc, () => {
     const name = 'b'.repeat(32)
     linkSync(victim, inData('blobs', name))
     linkSync(victim, inData('staging', 'x.0123456789ab.tmp'))
-    const again = await startDaemonProcess(t, {
-      main: program.main,
-      ...HEADLESS,
-      folder: daemon.folder,
-    })
+    const again = await startHeadless(t, { folder: daemon.folder })
     assert.equal(await again.stop(), 0)
     assert.equal(existsSync(inData('blobs', name)), false)
     assert.deepEqual(place.look(), place.before)

@@ -1,34 +1,29 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL, fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { it, type TestContext } from 'node:test'
 import { openStation } from '../../src/daemon/open-station.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Pairing } from '../../src/ports/admin.ts'
 import type { Blob } from '../../src/ports/blob.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
-import {
-  startDaemonProcess,
-  type DaemonProcess,
-  type PairedDevice,
-} from '../support/daemon-process.ts'
+import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram } from './support/built-program.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import {
+  type DiskState,
+  type FateOfBytes,
   FATES,
+  type Loss,
   readChanges,
   RecordedDisk,
   writeState,
-  type DiskState,
-  type FateOfBytes,
-  type Loss,
 } from './support/recorded-disk.ts'
+import { killDaemon, startHeadless } from './support/subject.ts'
 
 /** Random losses behind each change of a file, besides those that are looked at anyway. */
 const RANDOM_LOSSES = Number(process.env['CLIPGATE_TEST_LOSSES'] ?? 0)
@@ -62,8 +57,6 @@ interface Step {
   readonly kept: Kept
 }
 
-const program = await buildProgram()
-
 /** A daemon whose changes of files are written down, and what it was asked. */
 class Recording {
   readonly root: string
@@ -83,10 +76,9 @@ class Recording {
   }
 
   start(): Promise<DaemonProcess> {
-    return startDaemonProcess(this.#t, {
-      main: program.main,
+    return startHeadless(this.#t, {
       folder: this.root,
-      args: ['--headless', '--min-free-bytes', '0'],
+      args: ['--min-free-bytes', '0'],
       env: {
         NODE_OPTIONS: `--import=${pathToFileURL(RECORDER)}`,
         CLIPGATE_TEST_FILE_LOG: this.#log,
@@ -221,7 +213,7 @@ async function record(t: TestContext): Promise<Recording> {
   const root = await realpath(await temporaryFolder(t))
   const log = join(await temporaryFolder(t), 'changes')
   const recording = new Recording(t, root, log)
-  const other = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
+  const other = await startHeadless(t)
   const { stdout } = await other.run('pair', '--json', '--kind', 'peer')
   const peer: PairedDevice = JSON.parse(stdout)
   for (let round = 0; round < ROUNDS; round++) {
@@ -237,9 +229,7 @@ async function record(t: TestContext): Promise<Recording> {
     await createPhone(phone, last.ready.gateway).pushText('last')
     return { text: 'last' }
   })
-  const exit = once(last.child, 'exit')
-  last.child.kill('SIGKILL')
-  await exit
+  await killDaemon(last)
   await other.stop()
   return recording
 }
@@ -399,11 +389,7 @@ async function checkServed(
   { allowed }: Case,
   { phone: device }: Recording,
 ): Promise<void> {
-  const daemon = await startDaemonProcess(t, {
-    main: program.main,
-    folder,
-    args: ['--headless', '--min-free-bytes', '0'],
-  })
+  const daemon = await startHeadless(t, { folder, args: ['--min-free-bytes', '0'] })
   assert.equal((await fetch(`${daemon.ready.gateway}/healthz`)).status, 204)
   if (device !== undefined && allowed.every(({ devices }) => device.id in devices)) {
     const { text, type } = await createPhone(device, daemon.ready.gateway).document()

@@ -10,19 +10,15 @@ import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
-import {
-  startDaemonProcess,
-  type DaemonProcess,
-  type PairedDevice,
-} from '../support/daemon-process.ts'
+import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram } from './support/built-program.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
+import { startHeadless } from './support/subject.ts'
 import { inject, needsTracing, STANDSTILL } from './support/trace.ts'
 
 const MIB = 1024 * 1024
@@ -169,8 +165,6 @@ interface Cell {
   readonly rest: string
 }
 
-const program = await buildProgram()
-
 interface Scene {
   readonly daemon: DaemonProcess
   /** The one that goes, and the one that stays. */
@@ -185,17 +179,9 @@ interface Scene {
 }
 
 async function setUp(t: TestContext, grace: string, folder?: string): Promise<Scene> {
-  const args = [
-    '--headless',
-    '--grace',
-    grace,
-    '--staging-quota-bytes',
-    `${QUOTA}`,
-    '--min-free-bytes',
-    '0',
-  ]
+  const args = ['--grace', grace, '--staging-quota-bytes', `${QUOTA}`, '--min-free-bytes', '0']
   const own = folder ?? (await temporaryFolder(t))
-  const daemon = await startDaemonProcess(t, { main: program.main, args, folder: own })
+  const daemon = await startHeadless(t, { args, folder: own })
   const owner = await ownerOf(daemon)
   const device = await owner.pair(NEW_PHONE)
   const [second, third] = [await owner.pair(NEW_PHONE), await owner.pair(NEW_PHONE)]
@@ -482,7 +468,7 @@ it('every request of a device, at every stage, leaves nothing when the daemon is
     assert.ok(answer.length < TEXT.length, name)
     assert.doesNotMatch(answer, /HTTP\/1\.1 2/, name)
   }
-  const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
+  const next = await startHeadless(t, { folder })
   const phone = createPhone(device, next.ready.gateway)
   assert.equal((await phone.document())['type'], 'Text')
   const { storage } = JSON.parse((await next.run('status', '--json')).stdout)

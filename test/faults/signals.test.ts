@@ -5,26 +5,19 @@ import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { readLockHolder } from '../../src/storage/lock.ts'
 import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
-import {
-  daemonCommand,
-  startDaemonProcess,
-  type DaemonProcess,
-  type PairedDevice,
-} from '../support/daemon-process.ts'
-import { openEvents, type EventReader } from '../support/event-reader.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
+import { daemonCommand, type DaemonProcess, type PairedDevice } from '../support/daemon-process.ts'
+import { type EventReader, openEvents } from '../support/event-reader.ts'
+import { createPhone } from '../support/phone.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
+import { announce, connectTo, formatHead } from './support/raw-device.ts'
+import { headless, main, startHeadless, startPaired, take } from './support/subject.ts'
 import { inject, needsTracing } from './support/trace.ts'
 
 const UPLOADS = 8
 
 const ITEM = Buffer.alloc(8_000_000, 'the item')
-
-const program = await buildProgram()
 
 interface Load {
   readonly daemon: DaemonProcess
@@ -41,18 +34,12 @@ interface Load {
 /** A daemon with everything under way at once. */
 async function startLoaded(t: TestContext, folder: string): Promise<Load> {
   // Whoever waits for its end here is not to be hurried.
-  const args = ['--headless', '--grace', '5m']
-  const daemon = await startDaemonProcess(t, { main: program.main, args, folder })
+  const { daemon, device, phone } = await startPaired(t, { args: ['--grace', '5m'], folder })
   const { gateway } = daemon.ready
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, gateway)
   await phone.pushFile('File', 'item', ITEM)
   const uploads = await Promise.all(
     Array.from({ length: UPLOADS }, async (_, index) => {
-      const client = await connectTo(daemon)
-      const headers = 'Content-Length: 400000\r\nExpect: 100-continue\r\n'
-      client.send(formatHead(`PUT /file/${index}`, device, headers))
-      assert.equal((await client.read()).status, 100)
+      const client = await announce(daemon, device, `PUT /file/${index}`, 400_000)
       return client.send(String(index).repeat(200_000))
     }),
   )
@@ -79,12 +66,6 @@ async function startLoaded(t: TestContext, folder: string): Promise<Load> {
     }),
   )
   return { daemon, device, uploads, downloads, streams, logins }
-}
-
-async function commit(phone: Phone, dataName: string): Promise<Buffer> {
-  const body = JSON.stringify({ type: 'File', dataName, hasData: true })
-  assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
-  return phone.download()
 }
 
 /** Waits until it refuses what is new. */
@@ -114,11 +95,11 @@ for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) {
     assert.equal(daemon.stderr(), '')
     assert.ok(!(await readdir(join(folder, 'data'))).includes('lock'), 'the folder is free')
 
-    const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
+    const next = await startHeadless(t, { folder })
     const phone = createPhone(device, next.ready.gateway)
     assert.ok(ITEM.equals(await phone.download()), 'the item')
     for (let index = 0; index < UPLOADS; index++) {
-      assert.equal(String(await commit(phone, String(index))), String(index).repeat(400_000))
+      assert.equal(await take(phone, String(index)), String(index).repeat(400_000))
     }
     const patient = { daemon: next, device }
     await assertFit(patient, await examine(patient))
@@ -134,7 +115,7 @@ it('a daemon under load ends at the second signal at once, and leaves nothing ha
   daemon.child.kill('SIGHUP')
   assert.deepEqual(await exit, [129, null])
 
-  const next = await startDaemonProcess(t, { main: program.main, args: ['--headless'], folder })
+  const next = await startHeadless(t, { folder })
   const phone = createPhone(device, next.ready.gateway)
   assert.ok(ITEM.equals(await phone.download()), 'the item')
   assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 1)
@@ -149,9 +130,7 @@ it(
   'a daemon that nobody listens to goes on when it has something to say',
   needsTracing,
   async (t) => {
-    const daemon = await startDaemonProcess(t, { main: program.main, args: ['--headless'] })
-    const device = await daemon.pair('Phone')
-    const phone = createPhone(device, daemon.ready.gateway)
+    const { daemon, device, phone } = await startPaired(t)
     await phone.pushFile('File', 'a', Buffer.from('kept'))
     const fitness = await examine({ daemon, device })
     daemon.child.stdout?.destroy()
@@ -168,11 +147,10 @@ it(
 it('a daemon that nobody listens to starts with all its streams closed', async (t) => {
   const folder = await temporaryFolder(t)
   const wrapper = ['sh', '-c', 'exec "$@" <&- >&- 2>&-', 'sh']
-  const options = { main: program.main, args: ['--headless'], wrapper }
-  const child = daemonCommand(folder, options).spawn()
+  const child = daemonCommand(folder, headless({ wrapper })).spawn()
   t.after(() => child.kill('SIGKILL'))
   const exit = once(child, 'close')
-  const command = daemonCommand(folder, { main: program.main })
+  const command = daemonCommand(folder, { main })
   const lock = async () => readLockHolder(join(folder, 'data'))
   while ((await lock())?.control === undefined) assert.equal(child.exitCode, null)
   assert.equal(JSON.parse((await command.run('status', '--json')).stdout).running, true)
@@ -187,11 +165,8 @@ it(
     const disk = mountSmallDisk(t, 1)
     const log = join(disk, 'log')
     const wrapper = ['sh', '-c', `exec "$@" 2>>${log}`, 'sh']
-    const options = { main: program.main, args: ['--headless'], wrapper }
-    const daemon = await startDaemonProcess(t, options)
     // Commands append to it as well.
-    const device = await daemon.pair('Phone')
-    const phone = createPhone(device, daemon.ready.gateway)
+    const { daemon, device, phone } = await startPaired(t, { wrapper })
     await phone.pushFile('File', 'a', Buffer.from('kept'))
     const fitness = await examine({ daemon, device })
     const filler = join(disk, 'filler')

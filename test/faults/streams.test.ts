@@ -9,17 +9,15 @@ import { setImmediate as tick } from 'node:timers/promises'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import type { ContentId } from '../../src/core/content-id.ts'
-import { startDaemonProcess } from '../support/daemon-process.ts'
-import { openEvents, type EventReader, type Frame } from '../support/event-reader.ts'
+import { type EventReader, type Frame, openEvents } from '../support/event-reader.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { addCheapDevices } from '../support/many-devices.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { startHeadless, startPaired } from './support/subject.ts'
 
 const run = promisify(execFile)
-
-const HEADLESS = { args: ['--headless'] }
 
 const CONTENT_ID: ContentId = `blake3v1:${'0'.repeat(64)}`
 
@@ -87,11 +85,11 @@ it('a client that opens a stream and does not read it does not hold up a revocat
 
 it('a thousand event streams all hear of each push, once and in order; and end when the daemon does', async (t) => {
   const folder = await temporaryFolder(t)
-  const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+  const first = await startHeadless(t, { folder })
   const phone = await first.pair('Phone')
   await first.stop()
   const devices = await addCheapDevices(join(folder, 'data', 'devices.json'), 500)
-  const daemon = await startDaemonProcess(t, { ...HEADLESS, folder })
+  const daemon = await startHeadless(t, { folder })
   const { gateway } = daemon.ready
   const readers: EventReader[] = []
   for (const { authorization } of devices) {
@@ -130,8 +128,7 @@ it('a thousand event streams all hear of each push, once and in order; and end w
 })
 
 it('a thousand event streams leave no descriptor behind when their clients hang up at once', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
-  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  const { daemon, phone } = await startPaired(t)
   await phone.pushText('warm')
   const count = async (): Promise<number> => (await readdir(`/proc/${daemon.ready.pid}/fd`)).length
   const before = await count()
@@ -173,8 +170,8 @@ describe('a client whose machine vanishes without a word', rootOnly, () => {
     needs('ip', 'curl'),
     async (t) => {
       const other = await makeOtherHost(t)
-      const daemon = await startDaemonProcess(t, {
-        args: ['--headless', '--listen', '0.0.0.0:0', '--heartbeat', '50ms', '--grace', '0'],
+      const daemon = await startHeadless(t, {
+        args: ['--listen', '0.0.0.0:0', '--heartbeat', '50ms', '--grace', '0'],
       })
       const [lost, spectator] = [await daemon.pair('Lost'), await daemon.pair('Spectator')]
       const { port } = new URL(daemon.ready.gateway)

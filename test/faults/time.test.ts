@@ -6,41 +6,24 @@ import { fileURLToPath } from 'node:url'
 import { route, type Call } from '../../src/http/call.ts'
 import { BODY_IDLE_MS, readBytes, StreamedBody } from '../../src/http/read-body.ts'
 import { text } from '../../src/http/reply.ts'
-import {
-  startDaemonProcess,
-  type DaemonOptions,
-  type DaemonProcess,
-  type PairedDevice,
-} from '../support/daemon-process.ts'
-import { openEvents, type EventReader, type Frame } from '../support/event-reader.ts'
+import type { DaemonOptions } from '../support/daemon-process.ts'
+import { type EventReader, type Frame, openEvents } from '../support/event-reader.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { head, serveKernel, type Owner } from '../support/http-kernel.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
-import { buildProgram } from './support/built-program.ts'
+import { head, type Owner, serveKernel } from '../support/http-kernel.ts'
 import { assertFit, examine } from './support/fitness.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
+import { announce, connectTo, formatHead } from './support/raw-device.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type Paired, stage, startPaired, take } from './support/subject.ts'
 
 const DAY_MS = 86_400_000
 
 const CLOCK = fileURLToPath(new URL('./support/wall-clock.js', import.meta.url))
 
-const program = await buildProgram()
-
-interface Subject {
-  readonly daemon: DaemonProcess
-  readonly device: PairedDevice
-  readonly phone: Phone
-}
-
 /** With a heart that beats fast, so that its timers are seen to run. */
-async function start(t: TestContext, options: DaemonOptions = {}): Promise<Subject> {
-  const args = ['--headless', '--heartbeat', '20ms']
-  const daemon = await startDaemonProcess(t, { main: program.main, args, ...options })
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
-  await phone.pushFile('File', 'a', Buffer.alloc(2_000_000, 'kept'))
-  return { daemon, device, phone }
+async function start(t: TestContext, options: DaemonOptions = {}): Promise<Paired> {
+  const paired = await startPaired(t, { args: ['--heartbeat', '20ms'], ...options })
+  await paired.phone.pushFile('File', 'a', Buffer.alloc(2_000_000, 'kept'))
+  return paired
 }
 
 /** Reads until there is such a frame. */
@@ -60,9 +43,7 @@ describe('a daemon that is stopped and goes on, as on a machine that sleeps', ()
     const fitness = await examine({ daemon, device })
     const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
     await until(reader, isPing)
-    const upload = await connectTo(daemon)
-    upload.send(formatHead('PUT /file/b', device, 'Content-Length: 8\r\nExpect: 100-continue\r\n'))
-    assert.equal((await upload.read()).status, 100)
+    const upload = await announce(daemon, device, 'PUT /file/b', 8)
     upload.send('half')
     const halfHead = await connectTo(daemon)
     halfHead.send('GET /healthz HTTP/1.1\r\nHost')
@@ -94,9 +75,7 @@ describe('a daemon that is stopped and goes on, as on a machine that sleeps', ()
     await phone.pushText('awake')
     await until(reader, isUpdate)
     reader.close()
-    const body = '{"type":"File","dataName":"b","hasData":true}'
-    assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
-    assert.equal(String(await phone.download()), 'halfhalf')
+    assert.equal(await take(phone, 'b'), 'halfhalf')
     await phone.pushFile('File', 'a', Buffer.alloc(2_000_000, 'kept'))
     const { document } = await examine({ daemon, device })
     await assertFit({ daemon, device }, { ...fitness, document })
@@ -159,8 +138,7 @@ describe('a daemon whose clock is set', () => {
 
     for (const jump of [DAY_MS, -2 * DAY_MS, DAY_MS]) {
       const name = `staged before ${jump}`
-      const path = `/file/${encodeURIComponent(name)}`
-      assert.equal((await phone.fetch(path, { method: 'PUT', body: name })).status, 200)
+      await stage(phone, name, name)
       const before = await now()
       await writeFile(clock, String(jump))
       daemon.child.kill('SIGUSR2')
@@ -175,9 +153,7 @@ describe('a daemon whose clock is set', () => {
       const unchanged = await phone.fetch('/file/a', { headers: { 'if-modified-since': modified } })
       assert.equal(unchanged.status, 304)
 
-      const body = JSON.stringify({ type: 'File', dataName: name, hasData: true })
-      assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
-      assert.equal(String(await phone.download()), name)
+      assert.equal(await take(phone, name), name)
       await until(reader, isUpdate)
       await phone.pushFile('File', 'a', Buffer.alloc(2_000_000, 'kept'))
       await until(reader, isUpdate)

@@ -6,21 +6,12 @@ import { readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
-import {
-  daemonCommand,
-  startDaemonProcess,
-  type DaemonOptions,
-  type DaemonProcess,
-} from '../support/daemon-process.ts'
+import { daemonCommand, type DaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { buildProgram } from './support/built-program.ts'
 import { assertFit, examine } from './support/fitness.ts'
-import { failToStart } from './support/start-failure.ts'
-
-const program = await buildProgram()
-const options: DaemonOptions = { main: program.main, args: ['--headless'] }
+import { failToStart, headless, startHeadless } from './support/subject.ts'
 
 /** What a second one says. */
 function runsAlready(folder: string, pid: number | undefined): RegExp {
@@ -30,7 +21,7 @@ function runsAlready(folder: string, pid: number | undefined): RegExp {
 }
 
 it('two daemons on one data directory are one: the second is told who was first, also when that one is stopped', async (t) => {
-  const first = await startDaemonProcess(t, options)
+  const first = await startHeadless(t)
   const { folder, ready } = first
   const device = await first.pair('Phone')
   await createPhone(device, ready.gateway).pushFile('File', 'a', Buffer.from('mine'))
@@ -38,7 +29,7 @@ it('two daemons on one data directory are one: the second is told who was first,
   const before = await examine(patient)
   for (const signal of ['SIGSTOP', 'SIGCONT'] as const) {
     first.child.kill(signal)
-    const { code, stderr } = await failToStart(t, folder, options)
+    const { code, stderr } = await failToStart(t, folder)
     assert.match(stderr, runsAlready(folder, ready.pid))
     assert.equal(code, 1)
   }
@@ -50,7 +41,7 @@ it('two daemons on one data directory that start at the same time are one', asyn
     const folder = await temporaryFolder(t)
     const starters = await Promise.all(
       Array.from({ length: 4 }, async () => {
-        const child = daemonCommand(folder, options).spawn()
+        const child = daemonCommand(folder, headless()).spawn()
         t.after(() => child.kill('SIGKILL'))
         assert.ok(child.stdout !== null && child.stderr !== null, 'it has streams')
         let stderr = ''
@@ -114,16 +105,16 @@ describe('two machines on one data directory', machines, () => {
     const folder = await temporaryFolder(t)
     const near = await machineOf(folder, 'near', { hasOwnProcesses: false })
     const far = await machineOf(folder, 'far', { hasOwnProcesses: true })
-    const first = await startDaemonProcess(t, { ...options, folder, wrapper: near })
+    const first = await startHeadless(t, { folder, wrapper: near })
     const [lost, kept] = [await first.pair('Lost'), await first.pair('Kept')]
 
-    const onFar = { ...options, wrapper: far }
+    const onFar = { wrapper: far }
     const refusal = runsElsewhere(folder, 'near', first.ready.pid)
     const { code, stderr } = await failToStart(t, folder, onFar)
     assert.match(stderr, refusal)
     assert.equal(code, 1)
     for (const command of [['devices'], ['revoke', kept.id], ['status']]) {
-      await assert.rejects(daemonCommand(folder, onFar).run(...command), ({ stderr }) => {
+      await assert.rejects(daemonCommand(folder, headless(onFar)).run(...command), ({ stderr }) => {
         assert.match(stderr, refusal)
         return true
       })
@@ -137,7 +128,7 @@ describe('two machines on one data directory', machines, () => {
     assert.equal(await first.stop(), 0)
 
     // What was given back may be taken anywhere.
-    const second = await startDaemonProcess(t, { ...onFar, folder })
+    const second = await startHeadless(t, { ...onFar, folder })
     const statuses = [lost, kept].map(async (device) => {
       return (await createPhone(device, second.ready.gateway).fetch('/')).status
     })
@@ -146,10 +137,10 @@ describe('two machines on one data directory', machines, () => {
     // A machine that died cannot be told from one that cannot be seen.
     second.child.kill('SIGKILL')
     await once(second.child, 'close')
-    const onNear = { ...options, wrapper: near }
+    const onNear = { wrapper: near }
     assert.match((await failToStart(t, folder, onNear)).stderr, runsElsewhere(folder, 'far', 1))
     await unlink(join(folder, 'data', 'lock'))
-    const third = await startDaemonProcess(t, { ...onNear, folder })
+    const third = await startHeadless(t, { ...onNear, folder })
     assert.deepEqual(await labels(third), ['Kept'])
     assert.equal(await third.stop(), 0)
   })
@@ -157,7 +148,7 @@ describe('two machines on one data directory', machines, () => {
   it('are told apart by a keyed hash: the id of a machine is private', async (t) => {
     const folder = await temporaryFolder(t)
     const wrapper = await machineOf(folder, 'near', { hasOwnProcesses: false })
-    const daemon = await startDaemonProcess(t, { ...options, folder, wrapper })
+    const daemon = await startHeadless(t, { folder, wrapper })
     const lock = await readFile(join(folder, 'data', 'lock'), 'utf8')
     const id = (await readFile(join(folder, 'near.id'), 'utf8')).trim()
     assert.match(JSON.parse(lock).machine, /^(?:id|host):[0-9a-f]{32}$/)
@@ -172,7 +163,7 @@ describe('a lock that was left behind', rootOnly, () => {
     // Each is process 1 of a world of its own.
     const wrapper = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']
     for (const round of [1, 2, 3]) {
-      const daemon = await startDaemonProcess(t, { ...options, folder, wrapper })
+      const daemon = await startHeadless(t, { folder, wrapper })
       assert.equal(daemon.ready.pid, 1)
       assert.equal(JSON.parse(await readFile(join(folder, 'data', 'lock'), 'utf8')).pid, 1)
       assert.equal((await fetch(`${daemon.ready.gateway}/healthz`)).status, 204, `${round}`)
@@ -183,7 +174,7 @@ describe('a lock that was left behind', rootOnly, () => {
 
   it('is recognised after a reboot, whoever has its process id now', async (t) => {
     const folder = await temporaryFolder(t)
-    const first = await startDaemonProcess(t, { ...options, folder })
+    const first = await startHeadless(t, { folder })
     first.child.kill('SIGKILL')
     await once(first.child, 'close')
     // As if this very process had left it.
@@ -192,7 +183,7 @@ describe('a lock that was left behind', rootOnly, () => {
     const processStart = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
     const lock = JSON.parse(await readFile(path, 'utf8'))
     await writeFile(path, JSON.stringify({ ...lock, pid: process.pid, processStart }))
-    assert.match((await failToStart(t, folder, options)).stderr, runsAlready(folder, process.pid))
+    assert.match((await failToStart(t, folder)).stderr, runsAlready(folder, process.pid))
 
     const bootTime = lock.bootTime - 3600
     await writeFile(path, JSON.stringify({ ...lock, pid: process.pid, processStart, bootTime }))
@@ -200,13 +191,10 @@ describe('a lock that was left behind', rootOnly, () => {
     await writeFile(bootId, '01234567-89ab-cdef-0123-456789abcdef\n')
     const script = `mount --bind ${bootId} /proc/sys/kernel/random/boot_id && exec "$@"`
     const wrapper = ['unshare', '--mount', 'sh', '-c', script, 'sh']
-    const after = await startDaemonProcess(t, { ...options, folder, wrapper })
+    const after = await startHeadless(t, { folder, wrapper })
     assert.equal((await fetch(`${after.ready.gateway}/healthz`)).status, 204)
     // One whose container shows it another id of the same boot is seen by those outside.
-    assert.match(
-      (await failToStart(t, folder, options)).stderr,
-      runsAlready(folder, after.ready.pid),
-    )
+    assert.match((await failToStart(t, folder)).stderr, runsAlready(folder, after.ready.pid))
     assert.equal(await after.stop(), 0)
   })
 })

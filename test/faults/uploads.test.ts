@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { startDaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
+import { createPhone } from '../support/phone.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
+import { commit, startHeadless, startPaired } from './support/subject.ts'
 import { until, waitingFiles } from './support/waiting-files.ts'
 
-const HEADLESS = { args: ['--headless'] }
-
-async function commit(phone: Phone, dataName: string): Promise<number> {
-  const body = JSON.stringify({ type: 'File', dataName, hasData: true })
-  return (await phone.fetch('/Sync.json', { method: 'PUT', body })).status
-}
-
 it('an upload that breaks off leaves nothing, and the earlier one of its name as it was', async (t) => {
-  const daemon = await startDaemonProcess(t, { args: ['--headless', '--max-file-bytes', '1MiB'] })
-  const device = await daemon.pair('Phone')
-  const phone = createPhone(device, daemon.ready.gateway)
+  const { daemon, device, phone } = await startPaired(t, { args: ['--max-file-bytes', '1MiB'] })
   await phone.fetch('/file/a', { method: 'PUT', body: 'the earlier one' })
   const before = await waitingFiles(daemon)
   assert.equal(before.length, 2)
@@ -58,8 +49,7 @@ it('an upload that breaks off leaves nothing, and the earlier one of its name as
 })
 
 it('an upload is one whole file when several of one name come at once', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
-  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  const { daemon, phone } = await startPaired(t)
   const candidates = ['A', 'B', 'C', 'D', 'E'].map((letter, index) =>
     Buffer.alloc(300_000 + 100_000 * index, letter),
   )
@@ -81,7 +71,7 @@ it('an upload is one whole file when several of one name come at once', async (t
 })
 
 it('an upload is of no use to another device', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
+  const daemon = await startHeadless(t)
   const [mine, theirs] = [await daemon.pair('Mine'), await daemon.pair('Theirs')].map((device) =>
     createPhone(device, daemon.ready.gateway),
   )
@@ -94,8 +84,7 @@ it('an upload is of no use to another device', async (t) => {
 })
 
 it('a download ends with the bytes it began with, whatever becomes current meanwhile', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
-  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  const { daemon, phone } = await startPaired(t)
   // More than sockets buffer.
   const bytes = Buffer.alloc(24 * 1024 * 1024, 'the old bytes, ')
   await phone.pushFile('File', 'a', bytes)
