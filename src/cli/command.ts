@@ -1,5 +1,5 @@
 /**
- * What commands are, what they are given, and how they fail.
+ * A command line: its commands, what each is given, and how each fails.
  * @module
  */
 
@@ -24,9 +24,9 @@ export type Run<Call extends Invocation> = (call: Call) => Promise<number>
 /** A row of the table of commands. */
 export type Command = CommandText & (SettingsCommand | PlainCommand)
 
-/** What the help says of a command, and what it takes. */
+/** The words and the arguments of a command. */
 export interface CommandText {
-  /** What follows `clipgate`. */
+  /** The words that follow `clipgate`. */
   readonly usage: string
   readonly summary: string
   /** The rest of its help. */

@@ -17,7 +17,7 @@ for (const stream of [process.stdout, process.stderr]) {
 process.on('uncaughtException', (thrown) => {
   // A daemon handles its failures itself.
   if (process.listenerCount('uncaughtException') > 1) return
-  // What Node would print quotes values, and ours are secrets.
+  // Node's own message would quote values, and ours are secrets.
   process.stderr.write(`${explainFailure(thrown)}\n`, () => process.exit(1))
 })
 

@@ -1,5 +1,5 @@
 /**
- * What a person can do about failures from below, where their messages do not say.
+ * Remedies for failures from below whose messages name none.
  * @module
  */
 

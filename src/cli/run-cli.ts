@@ -84,7 +84,7 @@ function countProblems(
   count: number,
 ): readonly string[] {
   if (count >= min && count <= max) return []
-  // What is too many is not quoted: it may be a link or a password in the wrong place.
+  // The argument too many is not quoted: it may be a link or a password in the wrong place.
   const problem = count < min ? 'something is missing' : 'there is an argument too many'
   return [`Cannot run "${name}": ${problem}; usage: clipgate ${usage}`]
 }

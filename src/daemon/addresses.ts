@@ -16,7 +16,7 @@ import {
   type HostPort,
 } from './host-port.ts'
 
-/** What `os.networkInterfaces()` returns. */
+/** The answer of `os.networkInterfaces()`. */
 export type NetworkInterfaces = Readonly<
   Record<string, readonly Pick<NetworkInterfaceInfo, 'address' | 'internal' | 'cidr'>[] | undefined>
 >

@@ -51,7 +51,7 @@ interface Entry {
   /** The name as that source spells it. */
   readonly spelling: string
   readonly raw: unknown
-  /** What a relative path is relative to. */
+  /** The folder that relative paths start from. */
   readonly folder: string
   readonly isOption: boolean
 }

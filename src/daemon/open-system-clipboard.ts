@@ -9,6 +9,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
 
+/** The ports and facts that a system clipboard is opened with. */
 export interface ClipboardDeps {
   readonly events: ClipboardEvents
   readonly clock: Clock
@@ -18,7 +19,7 @@ export interface ClipboardDeps {
   readonly readAtStart: boolean
 }
 
-/** What tells which desktop this is. */
+/** The facts that tell which desktop this is. */
 export interface Surroundings {
   readonly platform: NodeJS.Platform
   readonly env: NodeJS.ProcessEnv

@@ -7,7 +7,7 @@ import type { DaemonStatus } from '../ports/admin.ts'
 import type { Station } from './open-station.ts'
 import { readVersion } from './version.ts'
 
-/** What only a running daemon knows. */
+/** The part of the status that only a running daemon knows. */
 export type LiveStatus = Pick<
   DaemonStatus,
   | 'running'

@@ -43,7 +43,7 @@ const COPY_KINDS = ['text', 'image', 'files'] as const
 
 export type ClipboardChoice = 'x11' | 'wayland' | 'macos' | 'windows' | 'none'
 
-/** What a daemon runs with. Durations are milliseconds, sizes bytes, paths absolute. */
+/** The settings of a daemon. Durations are milliseconds, sizes bytes, paths absolute. */
 export interface Settings {
   readonly dataDir: string
   /** `undefined`: see {@link defaultListen}, which depends on the mode. */

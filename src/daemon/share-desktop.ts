@@ -26,7 +26,7 @@ export interface Desktop {
   readonly clipboard: ClipboardKind | 'none'
   /** Why a daemon that was not told to be headless is. */
   readonly warning: string | undefined
-  /** What is wrong with the clipboard right now. */
+  /** The trouble with the clipboard right now. */
   trouble(): string | undefined
   paused(): Pause | undefined
   /** As in the port `Panel`. */
@@ -48,6 +48,7 @@ export type DesktopSettings = Pick<
   | 'maxCopiedImageBytes'
 >
 
+/** The settings that decide what is shared with the desktop. */
 export interface SharingSettings extends DesktopSettings {
   /** `undefined` for the best one that there is. */
   readonly clipboard: ClipboardKind | undefined
@@ -73,7 +74,7 @@ export async function shareDesktop(
     onLeftOut: (leftOut) =>
       logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
   }
-  // What was copied while no daemon ran is shared, or known already; what was during a pause is not.
+  // A copy made while no daemon ran is shared, or known already; one made during a pause is not.
   const readAtStart = !pause.wasOn
   let reconciler: ClipboardReconciler
   try {
@@ -120,7 +121,7 @@ export async function shareDesktop(
   }
 }
 
-/** What other programs can paste. Files are saved in the received folder first. */
+/** The content that other programs can paste. Files are saved in the received folder first. */
 async function contentOf(
   { item, blob }: StoredItem,
   received: ReceivedFolder,

@@ -49,7 +49,7 @@ export interface Ready {
 /** A running daemon. */
 export interface Daemon {
   readonly ready: Ready
-  /** What the owner should know although the start succeeded; one line each. */
+  /** Warnings for the owner although the start succeeded; one line each. */
   readonly warnings: readonly string[]
   readonly admin: Admin
   /** Refuses new requests, lets uploads finish within the grace period, and closes everything. */
@@ -131,7 +131,7 @@ async function openNotifier(deps: Pick<Station, 'clock' | 'logger'>): Promise<No
   return createNotifier(deps)
 }
 
-/** What a daemon is made of before it listens. */
+/** The parts of a daemon before it listens. */
 interface Parts {
   readonly settings: Settings
   readonly station: Station
@@ -140,7 +140,7 @@ interface Parts {
   readonly cleanup: AsyncCleanup
 }
 
-/** What a daemon is made of before its owner can ask anything. */
+/** The parts of a daemon before its owner can ask anything. */
 interface Running extends Parts {
   readonly listeners: Listeners
   readonly gateway: Gateway

@@ -4,12 +4,13 @@
  * @module
  */
 
-/** What a person reads. */
+/** The words that a person reads. */
 export interface Notification {
   readonly title: string
   readonly text: string
 }
 
+/** A program that shows notifications, and its arguments. */
 export interface NotificationCommand {
   readonly program: string
   readonly args: readonly string[]

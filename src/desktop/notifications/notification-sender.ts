@@ -18,6 +18,7 @@ const MAX_WAITING = 8
 /** Nobody reads what the program says. */
 const MAX_OUTPUT_BYTES: number = 64 * 1024
 
+/** Shows notifications with the program of the desktop. */
 export class NotificationSender {
   readonly #logger: Logger
   readonly #waiting: Notification[] = []

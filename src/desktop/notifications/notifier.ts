@@ -11,8 +11,10 @@ import type { Logger } from '../../ports/logger.ts'
 import type { Notification } from './notification-command.ts'
 import { NotificationSender } from './notification-sender.ts'
 
+/** The part of the daemon that a notification is about. */
 export type Subject = 'clipboard' | 'gateway' | 'control' | 'disk'
 
+/** Tells the person at the desktop of changes. */
 export interface Notifier {
   /** How things are; told when it has been so for 10 s, and only if that is news. */
   report(subject: Subject, isTrouble: boolean): void
@@ -21,6 +23,7 @@ export interface Notifier {
   close(): void
 }
 
+/** The surroundings of a notifier. */
 export interface NotifierOptions {
   readonly clock: Pick<Clock, 'after'>
   readonly logger: Logger
@@ -63,6 +66,7 @@ const TOLD: Readonly<Record<Subject, Told>> = {
   },
 }
 
+/** Makes a notifier. */
 export function createNotifier({ clock, logger, sender }: NotifierOptions): Notifier {
   const to = sender ?? new NotificationSender(logger)
   const watch = (subject: Subject): LastingState =>

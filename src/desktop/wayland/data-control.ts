@@ -18,6 +18,7 @@ import {
   WaylandMessageSplitter,
 } from './wayland-messages.ts'
 
+/** How the compositor is asked. */
 export interface AskingOptions {
   readonly clock: Clock
   readonly signal?: AbortSignal | undefined

@@ -13,6 +13,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { CopyTooLarge } from '../clipboard-errors.ts'
 import { TransferPace } from '../transfer-pace.ts'
 
+/** How a tool is run. */
 export interface ToolOptions {
   readonly env: NodeJS.ProcessEnv
   readonly clock: Clock
@@ -21,6 +22,7 @@ export interface ToolOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** How a tool ended, and what it wrote. */
 export interface ToolResult {
   readonly isSuccess: boolean
   readonly output: Uint8Array

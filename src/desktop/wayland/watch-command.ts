@@ -27,7 +27,7 @@ const WATCH: readonly string[] = ['--watch', 'echo', '{"event":"changed"}']
  */
 const SETTLE_MS = 1000
 
-/** What the tools get to see of our surroundings. */
+/** The part of our environment that the tools get to see. */
 export function toolEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, XDG_RUNTIME_DIR, WAYLAND_DISPLAY } = env
   return { PATH, HOME, TMPDIR, XDG_RUNTIME_DIR, WAYLAND_DISPLAY }

@@ -28,6 +28,7 @@ import { prepareWatch, toolEnvironment } from './watch-command.ts'
 import { clearClipboard, isEmpty, WlCopy } from './wl-copy.ts'
 import { listTypes, pasteCopy } from './wl-paste.ts'
 
+/** How the clipboard is opened. */
 export interface WaylandClipboardOptions {
   /** Names the compositor, and where the tools are; that of this process when absent. */
   readonly env?: NodeJS.ProcessEnv | undefined
@@ -42,6 +43,7 @@ export interface WaylandClipboardOptions {
 /** The change that tells what is on the clipboard already comes at once. */
 const FIRST_CHANGE_MS = 2000
 
+/** The clipboard of a Wayland session. */
 export class WaylandClipboard implements SystemClipboard {
   readonly kind = 'wayland'
   readonly #options: WaylandClipboardOptions

@@ -9,6 +9,7 @@
 
 import { endianness } from 'node:os'
 
+/** One message of the wire protocol. */
 export interface WaylandMessage {
   readonly object: number
   readonly opcode: number
@@ -16,7 +17,7 @@ export interface WaylandMessage {
   readonly body: Uint8Array
 }
 
-/** What `wl_registry.global` announces. */
+/** An announcement of `wl_registry.global`. */
 export interface WaylandGlobal {
   readonly name: number
   readonly interface: string

@@ -25,6 +25,7 @@ import type { OfferedContent } from '../../ports/system-clipboard.ts'
 import { offeredFormats, type OfferedBytes, type OfferedFormat } from '../offered-formats.ts'
 import { killGroup, runTool } from './run-tool.ts'
 
+/** How `wl-copy` is run. */
 export interface WlCopyOptions {
   readonly content: OfferedContent
   readonly env: NodeJS.ProcessEnv
@@ -43,6 +44,7 @@ const CLOSED = 'The clipboard was closed'
 
 const OVERTAKEN = 'Another program copied at the same moment'
 
+/** Offers content with `wl-copy`. */
 export class WlCopy {
   readonly #options: WlCopyOptions
   readonly #child: ChildProcess

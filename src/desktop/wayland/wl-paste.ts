@@ -13,6 +13,7 @@ import { runTool, type ToolOptions } from './run-tool.ts'
 /** Far more than any program has. */
 const MAX_TYPES_BYTES: number = 16 * KIB
 
+/** How `wl-paste` is run. */
 export interface PasteOptions {
   readonly env: NodeJS.ProcessEnv
   readonly clock: Clock

@@ -37,6 +37,7 @@ const NAMES = [
 
 export type AtomName = (typeof NAMES)[number]
 
+/** The atoms of a server, by their names and back. */
 export interface Atoms {
   /** The number of a known atom. */
   of(name: AtomName): number

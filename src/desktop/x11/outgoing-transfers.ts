@@ -14,6 +14,7 @@ import type { OfferedBytes } from '../offered-formats.ts'
 import { PROPERTY_CHANGE, STRUCTURE_NOTIFY, type XConnection } from './x-connection.ts'
 import type { SelectionEvent } from './x-events.ts'
 
+/** The connection, and how long a requestor may take. */
 export interface OutgoingTransfersDeps {
   readonly connection: XConnection
   /** The atom `INCR`. */
@@ -49,6 +50,7 @@ const MAX_CARD32 = 0xffff_ffff
 /** More pastes at once than programs that a person uses; each holds a file open. */
 const MAX_TRANSFERS = 64
 
+/** The transfers to programs that paste long content. */
 export class OutgoingTransfers {
   readonly #deps: OutgoingTransfersDeps
   readonly #transfers = new Map<string, Transfer>()

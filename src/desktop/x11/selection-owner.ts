@@ -12,6 +12,7 @@ import type { OutgoingTransfers } from './outgoing-transfers.ts'
 import type { XConnection } from './x-connection.ts'
 import type { SelectionEvent, SelectionRequest } from './x-events.ts'
 
+/** The connection, and the helpers of a selection owner. */
 export interface SelectionOwnerDeps {
   readonly connection: XConnection
   readonly atoms: Atoms
@@ -20,7 +21,7 @@ export interface SelectionOwnerDeps {
   /** Longer answers are sent in increments. */
   readonly blockBytes: number
   readonly logger: Logger
-  /** What the clock of the server shows. */
+  /** Asks for the time of the server. */
   readonly serverTime: () => Promise<number>
 }
 
@@ -41,6 +42,7 @@ const PAIR_BYTES = 8
 /** Longest list of a MULTIPLE request: several times as long as all that is offered. */
 const MAX_PAIRS_BYTES: number = 64 * PAIR_BYTES
 
+/** Owns the selection, and answers programs that paste. */
 export class SelectionOwner {
   readonly #deps: SelectionOwnerDeps
   #offer: Offer | undefined

@@ -16,6 +16,7 @@ import type { Atoms } from './atoms.ts'
 import type { XConnection } from './x-connection.ts'
 import type { ConversionAnswer, SelectionEvent } from './x-events.ts'
 
+/** The connection, and how long an owner may take. */
 export interface SelectionReaderDeps {
   readonly connection: XConnection
   readonly atoms: Atoms
@@ -28,6 +29,7 @@ export interface SelectionReaderDeps {
   readonly answerMs: number
 }
 
+/** A wish to have a selection in one format. */
 export interface Conversion {
   readonly selection: number
   readonly target: number
@@ -61,6 +63,7 @@ interface Claim {
   wake: () => void
 }
 
+/** Reads the selection from the program that owns it. */
 export class SelectionReader {
   readonly #deps: SelectionReaderDeps
   readonly #claims = new Map<number, Claim>()

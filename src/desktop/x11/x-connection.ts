@@ -27,6 +27,7 @@ export interface PropertyPart {
   readonly isDeleting: boolean
 }
 
+/** A property to be written. */
 export interface NewProperty {
   readonly window: number
   readonly property: number
@@ -50,6 +51,7 @@ const ALL_OWNER_CHANGES = 7
 /** Header of `ChangeProperty`. */
 const PROPERTY_HEADER_BYTES = 24
 
+/** A connection to an X server. */
 export class XConnection {
   readonly maxPropertyBytes: number
   readonly #root: number

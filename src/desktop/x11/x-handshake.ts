@@ -8,9 +8,10 @@ import type { Clock } from '../../lib/clock.ts'
 import { checkAuthority, connectDisplay, parseDisplay } from './x-display.ts'
 import { loadX11, type X11Client, type X11Display, type XFixes } from './x11-library.ts'
 
-/** What the library calls the extension. */
+/** The library's name for the extension. */
 const XFIXES = 'fixes'
 
+/** How a connection is opened. */
 export interface XConnectionOptions {
   readonly display: string
   readonly clock: Clock
@@ -20,6 +21,7 @@ export interface XConnectionOptions {
   readonly onError: (error: Error) => void
 }
 
+/** A client of the library that the server has let in. */
 export interface OpenClient {
   readonly client: X11Client
   readonly display: X11Display

@@ -23,6 +23,7 @@ export interface XTimings {
   readonly stallMs: number
 }
 
+/** Another program owns the selection. */
 export interface OwnerChange {
   /** `nobody` when the clipboard was cleared, or its owner is gone. */
   readonly owner: ClipboardOwner
@@ -30,6 +31,7 @@ export interface OwnerChange {
   readonly time: number
 }
 
+/** How a session is opened. */
 export interface XSessionOptions {
   readonly display: string
   readonly clock: Clock
@@ -53,9 +55,10 @@ const MAX_TARGETS_BYTES: number = 16 * KIB
 
 const ATOM_BYTES = 4
 
-/** What is tried with a program that has no list of its formats. */
+/** Formats to try with a program that has no list of its formats. */
 const LEGACY_TARGETS: readonly string[] = ['UTF8_STRING', 'STRING']
 
+/** One life of the connection to an X server, with everything that ends with it. */
 export class XSession {
   readonly #connection: XConnection
   readonly #atoms: Atoms
@@ -119,7 +122,7 @@ export class XSession {
     return this.#nameOwner(this.#firstOwner)
   }
 
-  /** What the clock of the server shows: the time of a change that we make for that purpose. */
+  /** Asks for the time of the server: that of a change that we make for the purpose. */
   serverTime(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#timeWaiters.push(resolve)
@@ -137,7 +140,7 @@ export class XSession {
   }
 
   /**
-   * What is on the clipboard; `undefined` when it is nothing that can be shared.
+   * Reads the clipboard; `undefined` when nothing on it can be shared.
    *
    * @param time Server time of the event that told about it.
    * @throws {Error} With a message for people; `signal.reason` when aborted.

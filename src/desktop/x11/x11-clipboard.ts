@@ -21,6 +21,7 @@ import { COPY_LIMITS, type CopyLimits } from '../read-copy.ts'
 import { nextRetry } from '../retry.ts'
 import { XSession, type OwnerChange, type XTimings } from './x-session.ts'
 
+/** How the clipboard is opened. */
 export interface X11ClipboardOptions {
   /** Name of the display; that of the environment (`DISPLAY`) when absent. */
   readonly display?: string | undefined
@@ -36,6 +37,7 @@ const TIMINGS: XTimings = { answerMs: 2000, stallMs: 10_000 }
 
 const AWAY = 'The X server is away'
 
+/** The clipboard of an X server. */
 export class X11Clipboard implements SystemClipboard {
   readonly kind = 'x11'
   readonly #options: X11ClipboardOptions

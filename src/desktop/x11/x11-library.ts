@@ -1,5 +1,6 @@
 /**
- * What this room uses of the `x11` package, which has no types of its own, and how it is loaded.
+ * Types for the part of the `x11` package that this room uses, which has none of its own; and how it
+ * is loaded.
  *
  * The package is optional and CommonJS: it is loaded when a clipboard is opened, and not before.
  * A module with types and not a `.d.ts`, because those are not published with the build.
@@ -17,6 +18,7 @@ export interface X11Error extends Error {
   readonly error?: number
 }
 
+/** The package. */
 export interface X11Library {
   createClient(
     options: X11ClientOptions,
@@ -24,6 +26,7 @@ export interface X11Library {
   ): X11Client
 }
 
+/** How the package opens a connection. */
 export interface X11ClientOptions {
   readonly display: string
   /** Without it the library opens one, and tries TCP when there is no local server. */
@@ -34,6 +37,7 @@ export interface X11ClientOptions {
   readonly disableBigRequests: true
 }
 
+/** The display that the package hands over. */
 export interface X11Display {
   readonly client: X11Client
   readonly screen: readonly { readonly root: number }[]
@@ -57,6 +61,7 @@ export interface X11Event {
   readonly timestamp: number
 }
 
+/** The value of a property. */
 export interface X11Property {
   /** 0 when there is no such property. */
   readonly type: number
@@ -64,11 +69,13 @@ export interface X11Property {
   readonly data: Buffer
 }
 
+/** The extension XFIXES, version 2 and later. */
 export interface XFixes {
   readonly firstEvent: number
   SelectSelectionInput(window: number, selection: number, eventMask: number): void
 }
 
+/** A connection of the package. */
 export interface X11Client {
   /** Known atoms. One object for all connections: to be replaced, see `XConnection`. */
   atoms: Record<string, number>
