@@ -49,7 +49,7 @@ export async function placeCircleKey({
   return { path, group: deriveSecrets(key).id }
 }
 
-/** Takes the key away. @returns The user name of the credential of the circle, if one can be told. */
+/** Takes the key away. @returns The user name of the credential, if one can be told. */
 export async function removeCircleKey(dataDir: string): Promise<string | undefined> {
   const file = new DiskPrivateFile(join(dataDir, CIRCLE_KEY_FILE))
   const text = await file.read().catch(onUnreadable)

@@ -49,7 +49,7 @@ export class OpeningFile {
     this.#cancel = this.#clock.after(KEPT_MS, () => void this.remove())
   }
 
-  /** Removes what there is, of earlier versions too. It opens nothing, so a failure is only logged. */
+  /** Removes what there is, of earlier versions too. It opens nothing: a failure is only logged. */
   async remove(): Promise<void> {
     this.#cancel()
     for (const name of [NAME, EARLIER_KEY]) {

@@ -39,7 +39,7 @@ function formatLine(level: LogLevel, message: string, fields: LogFields): string
 }
 
 /**
- * Control, format and bidi characters: what a terminal or an editor would obey instead of show. Also
+ * Control, format and bidi characters, which a terminal or an editor would obey, not show. Also
  * joiners, which texts for people keep (`cli/visible.ts`): a log is for machines too.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu

@@ -34,6 +34,7 @@ const MAX_HEADER_LENGTH = 6 + Math.ceil(((33 + 4 * MAX_PASSWORD_LENGTH) * 4) / 3
 
 const BASIC = /^basic +((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?) *$/i
 
+/** The user name and the password of a request. */
 export interface Credentials {
   readonly username: string
   readonly password: string

@@ -88,7 +88,7 @@ export function putDocument(deps: HandlerDeps): Handler<Device> {
     const { type, dataName, hash } = document
     noteKeys(call, usesOldKeys, deps)
     const isInline = type === 'Text' && !hasData
-    // What came through the history may have come under another name.
+    // An item that came through the history may have come under another name.
     const kept = records.find(call.principal.id, { type, hash })
     const { contentId } = await inbound.apply({
       ...document,

@@ -40,6 +40,7 @@ interface Failures {
   readonly at: number
 }
 
+/** The networks whose logins keep failing, and how long each is held back. */
 export class FailingAddresses {
   readonly #clock: Pick<Clock, 'monotonic' | 'after'>
   readonly #failures = new Lru<string, Failures>(MAX_ADDRESSES)

@@ -1,5 +1,5 @@
 /**
- * What the protocol is made of, and how it may be set up.
+ * The ports that the protocol needs, and the options it takes.
  * @module
  */
 
@@ -29,11 +29,12 @@ export interface GatewayPorts {
   readonly circleTime?: CircleTime | undefined
 }
 
-/** What the handlers of devices are made of. */
+/** The ports and limits that every handler of devices gets. */
 export interface HandlerDeps extends GatewayPorts, FormLimits {
   readonly records: RememberedRecords
 }
 
+/** The options of a gateway. */
 export interface GatewayOptions {
   /** Version of the program, as `/api/version` tells it. */
   readonly version: string

@@ -75,7 +75,7 @@ async function keep(
   const { form, file } = received
   const { hash, state } = form
   await file?.upload.stage(file)
-  // What it sent is forgotten when its credential ends, and nothing is remembered behind that.
+  // The records of a device are forgotten with its credential; none may be kept after that.
   if (!devices.isValid({ deviceId, passwordHash })) throw unauthorized()
   const { createTime, lastAccessed = createTime } = state
   const record = encodeRecord(describe(received, lastAccessed ?? clock.now()), hash, state)
@@ -100,7 +100,7 @@ function toInbound(
   return { ...description, dataName, bytes: { kind: 'staged' } }
 }
 
-/** What a client said about an item that is not here. */
+/** Describes an item that is not here, as its client did. */
 function describe({ form, file }: ReceivedForm, activatedAt: number): RecordSubject {
   const { type, text, dataName, size } = form
   if (type === 'Text') return { type, text, size: Buffer.byteLength(text), activatedAt }

@@ -11,17 +11,17 @@ import type { FieldPicker } from './wire/field-picker.ts'
 
 /** In bytes. */
 export interface FormLimits {
-  /** Of the whole body. */
+  /** Most bytes of the whole body. */
   readonly maxBody: number
-  /** Of one file. */
+  /** Most bytes of one file. */
   readonly maxFileBytes: number
-  /** Of the fields together. */
+  /** Most bytes of the fields together. */
   readonly maxMetadataBytes: number
 }
 
 const MULTIPART = /^\s*multipart\/form-data\s*(?:;|$)/i
 
-/** What is called so is the file, whether or not it has a file name. */
+/** A part of this name is the file, whether or not it has a file name. */
 const FILE_FIELD = 'data'
 
 /** Whether the body is said to be `multipart/form-data`; anything else is read as urlencoded. */
@@ -57,7 +57,7 @@ export async function readMultipartForm(
     if (isFile(part)) {
       body.takeTime()
       await takeFile(part)
-      // What follows holds up the file, which takes room.
+      // The file takes room, and the bytes behind it hold it up.
       body.hurry()
     } else if (fields.wants(part.name)) {
       const field = { ...part, bytes: held(call, part.bytes, maxMetadataBytes) }

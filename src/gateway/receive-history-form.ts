@@ -28,12 +28,13 @@ export interface ReceivedFile {
   readonly mediaType: string
 }
 
+/** A form that was read, with its file if it had one. */
 export interface ReceivedForm {
   readonly form: HistoryForm
   readonly file: ReceivedFile | undefined
 }
 
-/** What bytes are called that nobody has named. */
+/** The name of bytes that nobody has named. */
 const DEFAULT_NAME = 'clipboard.bin'
 
 /** The file of a form, before anything but its own header is known. */

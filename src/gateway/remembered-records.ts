@@ -18,13 +18,14 @@ export interface KeptRecord {
 /** Characters of text that all records together may hold. */
 const MAX_CHARACTERS: number = 1024 * 1024
 
-/** What a record holds besides its text. */
+/** The memory of a record besides its text, in characters. */
 const RECORD_CHARACTERS = 512
 
 interface Entry extends KeptRecord {
   readonly deviceId: string
 }
 
+/** The records that devices have sent lately. */
 export class RememberedRecords {
   /** Oldest first: a `Map` keeps the order of insertion. */
   readonly #records = new Map<string, Entry>()
@@ -42,7 +43,7 @@ export class RememberedRecords {
     while (this.#characters > MAX_CHARACTERS) this.#forgetOne()
   }
 
-  /** What a device sent under a profile id. */
+  /** Finds the record that a device sent under a profile id. */
   find(deviceId: string, id: ProfileId): KeptRecord | undefined {
     return this.#records.get(keyOf(deviceId, id))
   }

@@ -19,7 +19,7 @@ import { queryHistory } from './history-query.ts'
 import { postHistory } from './post-history.ts'
 import { RememberedRecords } from './remembered-records.ts'
 
-/** What anybody may ask: whether the listener is live. Constant cost, and nothing else is told. */
+/** The route for anybody: whether the listener is live, at a constant cost, and no more. */
 export function publicRoutes({ isDraining }: GatewayOptions): readonly Route<undefined>[] {
   const alive = constantReply({ status: 204 })
   return [
@@ -30,7 +30,7 @@ export function publicRoutes({ isDraining }: GatewayOptions): readonly Route<und
   ]
 }
 
-/** What only devices may ask. */
+/** The routes for devices only. */
 export function deviceRoutes(
   ports: GatewayPorts,
   streams: EventStreams,

@@ -1,5 +1,5 @@
 /**
- * What a handler sees of one request, and how routes are written down.
+ * The view that a handler has of one request, and the way to write routes down.
  * @module
  */
 

@@ -8,7 +8,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What is known of a resource as it is now. */
+/** The validators of a resource as it is now. */
 export interface Validators {
   /** Quoted entity tag. */
   readonly etag?: string | undefined
@@ -18,7 +18,7 @@ export interface Validators {
 
 const ENTITY_TAG = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g
 
-/** What becomes of a GET or HEAD: RFC 9110 section 13.2.2. */
+/** Judges a conditional GET or HEAD: RFC 9110 section 13.2.2. */
 export function checkPreconditions(
   headers: IncomingHttpHeaders,
   { etag, lastModified }: Validators,

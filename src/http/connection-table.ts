@@ -43,6 +43,7 @@ interface Entry {
   requests: number
 }
 
+/** The connections of a server. */
 export class ConnectionTable {
   readonly #limits: ConnectionLimits
   readonly #maxConnections: number

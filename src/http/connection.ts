@@ -1,5 +1,5 @@
 /**
- * What the kernel remembers of a connection, from its first byte to its end.
+ * The memory that the kernel has of a connection, from its first byte to its end.
  * @module
  */
 
@@ -65,8 +65,8 @@ export class Connection {
   }
 
   /**
-   * Whether nobody has logged in on it, and nothing here is at work for it: all that it can still be
-   * owed is an answer that its client may never read.
+   * Whether nobody has logged in on it, and nothing here is at work for it: all that it can still
+   * be owed is an answer that its client may never read.
    */
   get isExpendable(): boolean {
     return !this.isKnown && this.#inHand === 0
@@ -134,7 +134,7 @@ export class Connection {
   cut(owner: string): Promise<void> | undefined {
     const owned = this.#owned ?? []
     const own = owned.filter((answer) => answer.owner === owner && isOpen(answer.response))
-    // What is under way is of somebody else, who may not be known yet.
+    // The answer under way is for somebody else, who may not be known yet.
     if (own.length === 0 && (this.isBusy || this.#isShared)) return undefined
     this.isClosing = true
     const isQueued = own.length > 0 && own.every(({ response }) => response.socket === null)

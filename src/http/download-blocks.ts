@@ -28,6 +28,7 @@ export interface DownloadBlock {
   release(): void
 }
 
+/** The blocks of memory that downloads are read with. */
 export class DownloadBlocks {
   #downloads = 0
   readonly #byClient = new Map<string, number>()
@@ -75,7 +76,7 @@ export async function pumpBlob(
     if (count === 0) throw new Error(`Cannot send a blob: it ended at ${position} of ${end}`)
     await written
     written = write(block.subarray(0, count))
-    // Answered below; until then nobody else may be told of it.
+    // Answered below; until then nobody else may hear of it.
     written.catch(() => undefined)
     position += count
     free = busy ?? Buffer.allocUnsafeSlow(Math.min(blockBytes, end - position))

@@ -102,7 +102,7 @@ export interface EventStreamListOptions {
 }
 
 /**
- * The open event streams of whoever may have only so many: the newest ones stay, all are pinged, and
+ * The open event streams of owners who may have a few each: the newest stay, all are pinged, and
  * no timer runs while there is none.
  */
 export class EventStreamList {

@@ -18,7 +18,7 @@ import type { Target } from './target.ts'
 /** The one expectation that there is. */
 export const EXPECTS_CONTINUE: RegExp = /^100-continue$/i
 
-/** What all exchanges of a listener have in common. */
+/** The state that all exchanges of a listener share. */
 export interface SharedByExchanges {
   readonly clock: Clock
   readonly isTrustedProxy: AddressTest

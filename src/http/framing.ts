@@ -1,5 +1,6 @@
 /**
- * What Node's parser lets through although two readers could understand it in two ways: RFC 9112
+ * Finds requests that Node's parser lets through although two readers could understand them in two
+ * ways: RFC 9112
  * sections 2.3, 3.2, 6.1, and bounds that it does not know.
  *
  * Whatever has such a fault ends its connection: nobody can tell where the next request begins.

@@ -1,5 +1,5 @@
 /**
- * What all requests of a listener together keep in memory until they are answered.
+ * Counts the bytes that all requests of a listener keep in memory until they are answered.
  *
  * Bodies that are read whole are bounded one by one; a hundred of them at once would still be more
  * than a small machine has. One client gets half of it at most, however little of what it announces
@@ -25,6 +25,7 @@ export interface HeldShare {
   giveBack(): void
 }
 
+/** The bytes that requests hold, with a share for each client. */
 export class HeldBytes {
   #held = 0
   readonly #heldBy = new Map<string, number>()

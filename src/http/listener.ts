@@ -24,6 +24,7 @@ import { Router, type Match } from './router.ts'
 import { Sender } from './send.ts'
 import { decodeSegments, parseTarget } from './target.ts'
 
+/** The tables and the rules of a listener. */
 export interface ListenerOptions<Principal> {
   /** Answered to anybody, before anything else is looked at. */
   readonly publicRoutes: readonly Route<undefined>[]
@@ -52,7 +53,7 @@ export interface ListenerOptions<Principal> {
   /** Gives failures from below their place in the protocol; the rest is `INTERNAL`. */
   readonly toHttpError?: ((thrown: unknown) => HttpError) | undefined
   /**
-   * Told of every `INTERNAL` failure. Its `cause` says what happened; the client was shown `id`
+   * Called with every `INTERNAL` failure. Its `cause` says what happened; the client was shown `id`
    * and nothing else.
    */
   readonly onFailure: (error: HttpError, id: string) => void

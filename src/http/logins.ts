@@ -7,10 +7,11 @@
 import type { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 
+/** The connections on which somebody has logged in. */
 export class Logins {
   /**
-   * The connections of each owner, some of which may have closed. The references are weak: they take
-   * no listener, and keep nothing of a connection that has closed.
+   * The connections of each owner, some of which may have closed. The references are weak: they
+   * take no listener, and keep nothing of a connection that has closed.
    */
   readonly #connections = new Map<string, readonly WeakRef<Connection>[]>()
 

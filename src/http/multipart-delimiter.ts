@@ -202,7 +202,7 @@ export class DelimiterScanner {
     const heldSize = this.#heldSize
     this.#heldSize = 0
     if (verdict !== 'data') return verdict
-    // What fitted in this chunk is data as well, and not yet handed on.
+    // The bytes that fitted in this chunk are data as well, and not yet handed on.
     this.#at = start
     return heldSize === 0 ? undefined : this.#held.slice(0, heldSize)
   }

@@ -13,6 +13,7 @@ import { HttpError } from './http-error.ts'
 import { DelimiterScanner, type Delimiter } from './multipart-delimiter.ts'
 import { parsePartHeader, type PartHeader } from './part-header.ts'
 
+/** The bounds of a form. */
 export interface ParserLimits {
   readonly maxParts: number
   /** The most bytes of the header of one part. */

@@ -13,6 +13,7 @@ import { parseBoundary } from './multipart-boundary.ts'
 import { MultipartParser } from './multipart-parser.ts'
 import type { PartHeader } from './part-header.ts'
 
+/** One part of a form. */
 export interface Part extends PartHeader {
   /**
    * To be iterated once. What is left unread is passed over when the next part is asked for, and
@@ -23,6 +24,7 @@ export interface Part extends PartHeader {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
+/** The bounds of a form. */
 export interface MultipartLimits {
   /** One file. */
   readonly maxFileBytes: number

@@ -3,8 +3,8 @@
  *
  * Only what matters to a reader of forms is looked at; other fields may say what they like. Names
  * are given as they were sent, in every spelling that clients have for characters beyond ASCII and
- * for quotes: raw UTF-8 or Latin-1, percent-encoded as browsers do it, RFC 8187, RFC 2047. Whether a
- * file may be called so is for the caller to say.
+ * for quotes: raw UTF-8 or Latin-1, percent-encoded as browsers do it, RFC 8187, RFC 2047. Whether
+ * a file may be called so is for the caller to say.
  *
  * Refuses whatever could make two readers see two things: bare CR or LF, other control characters,
  * lines that are no field, a field that matters or a parameter given twice. A line that begins with
@@ -23,6 +23,7 @@ import {
 } from './header-parameters.ts'
 import { HttpError } from './http-error.ts'
 
+/** The header of a part, decoded. */
 export interface PartHeader {
   /** Empty when the part has none. */
   readonly name: string

@@ -37,12 +37,13 @@ export class WaitingRequests {
   count = 0
 }
 
+/** The requests of one connection that wait for their turn. */
 export class Pipeline {
   readonly #socket: Socket
   readonly #total: WaitingRequests
   /** Oldest first, which is also the order in which they begin. */
   #waiting: WaitingRequest[] = []
-  /** Requests that came behind an unanswered one and are not answered yet, the newest of all last. */
+  /** Requests that came behind an unanswered one and are not answered yet. */
   #owed = 0
   #newest: ServerResponse | undefined = undefined
   #isResting = false

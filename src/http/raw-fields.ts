@@ -9,7 +9,7 @@ import type { FlatHeaders } from './reply.ts'
 /** Fields that decide whether there is a body, what it is, and what becomes of the connection. */
 const DECISIVE = /^(?:content-(?:encoding|length|range)|expect|if-.*|transfer-encoding|upgrade)$/i
 
-/** Whether a request says of itself more than what it asks for: it has such a field, or a condition. */
+/** Whether a request says more of itself than its target: it has such a field, or a condition. */
 export function hasDecisiveFields(fields: FlatHeaders): boolean {
   for (let index = 0; index < fields.length; index += 2) {
     if (DECISIVE.test(fields[index] ?? '')) return true

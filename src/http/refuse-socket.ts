@@ -35,7 +35,7 @@ export function onClientError(
 export function refuseSocket(socket: Socket, error: HttpError, clock: Pick<Clock, 'after'>): void {
   const connection = connectionOf(socket)
   const { latest, refusedAt, isBusy } = connection
-  // What comes behind the last answer is not even malformed.
+  // Bytes behind the last answer are not even malformed.
   if (connection.isClosing && !isBusy && refusedAt === undefined) return
   if (refusedAt !== undefined) {
     // The parser complains again about each piece that comes.
@@ -53,7 +53,7 @@ export function refuseSocket(socket: Socket, error: HttpError, clock: Pick<Clock
       latest.once('finish', () => socket.destroySoon())
       return
     }
-    // What is broken is the body of a request behind others, whose answers are still owed.
+    // The broken body belongs to a request behind others, whose answers are still owed.
     if (latest.socket === null) {
       socket.destroy()
       return

@@ -29,7 +29,7 @@ export interface LiveBody {
 
 /** Where a live body goes. */
 export interface Wire {
-  /** @param onWritten Called when the chunk has left this program; never when the client is gone. */
+  /** @param onWritten Called when the chunk has left this program; not when the client is gone. */
   write(chunk: Uint8Array, onWritten: () => void): void
   /** Ends the answer; at once, whether or not the client reads. */
   end(): void

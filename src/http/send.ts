@@ -188,7 +188,10 @@ function selectRange(
   throw new HttpError('RANGE_NOT_SATISFIABLE', { headers: ['Content-Range', `bytes */${size}`] })
 }
 
-/** The way to the client of a live body. An object and no closures: it lives as long as its stream, and there may be thousands. */
+/**
+ * The way to the client of a live body. An object and no closures: it lives as long as its stream,
+ * and there may be thousands.
+ */
 class LiveWire implements Wire {
   readonly #response: ServerResponse
   readonly #connection: Connection
@@ -214,7 +217,7 @@ class LiveWire implements Wire {
     this.#forget?.()
     this.#connection.isLive = false
     response.end()
-    // What a client reads was written in this tick. One that does not read would keep the
+    // A client that reads gets the end in this tick. One that does not read would keep the
     // connection, and whoever waits for its end, for as long as it likes.
     setImmediate(() => {
       if (!response.writableFinished) socket.destroy()

@@ -10,7 +10,7 @@ import { codeOf } from '../lib/system-error.ts'
 import { ConnectionTable, type ConnectionLimits } from './connection-table.ts'
 import { onClientError, type ParserError } from './refuse-socket.ts'
 
-/** What a server listens on, and whom it lets in. */
+/** The address of a server, and whom it lets in. */
 export interface ServerOptions extends ConnectionLimits {
   /** For `request`, `checkContinue` and `checkExpectation` events. */
   readonly listener: RequestListener

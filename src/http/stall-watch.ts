@@ -21,6 +21,7 @@ interface Watched {
   idleChecks: number
 }
 
+/** Watches sockets whose client may have stopped reading. */
 export class StallWatch {
   readonly #clock: Pick<Clock, 'after'>
   readonly #watched = new Map<Socket, Watched>()

@@ -16,8 +16,8 @@ export interface Turn {
 /** Checks user names and passwords. */
 export interface CredentialVerifier {
   /**
-   * Recalls earlier verifications of these credentials: the device that they belong to *now*, or that
-   * they are wrong. `undefined` when nothing is remembered. Costs next to nothing.
+   * Recalls earlier verifications of these credentials: the device that they belong to *now*, or
+   * that they are wrong. `undefined` when nothing is remembered. Costs next to nothing.
    */
   recall(username: string, password: string): Device | 'wrong' | undefined
 

@@ -43,7 +43,7 @@ export interface Panel {
   onChange(listener: () => void): () => void
 }
 
-/** What commands ask of a running daemon, and of nobody else. */
+/** The questions that commands have for a running daemon, and for nobody else. */
 export interface RunningDaemon extends Pick<Panel, 'pause' | 'resume'> {
   /** The URL that opens the panel in a browser, for as long as this daemon runs. */
   panelUrl(): Promise<string>

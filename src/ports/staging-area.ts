@@ -41,9 +41,9 @@ interface UploadInHand {
 }
 
 /**
- * Bytes that have come and are not filed yet. Exactly one of its three endings must be called; until
- * then they count against the quota, and a crash leaves nothing of them. Until they are kept, they
- * may have to give way to another device, and are discarded then.
+ * Bytes that have come and are not filed yet. Exactly one of its three endings must be called;
+ * until then they count against the quota, and a crash leaves nothing of them. Until they are kept,
+ * they may have to give way to another device, and are discarded then.
  */
 export interface ReceivedUpload extends UploadInHand {
   /** The bytes give way to nobody from now on. @throws {DomainError} `NO_SPACE` when they have. */

@@ -32,7 +32,7 @@ export type ClipboardKind = 'x11' | 'wayland' | 'macos' | 'windows'
 /** Who changed the clipboard; `nobody` when it was emptied. */
 export type ClipboardOwner = 'us' | 'another' | 'nobody'
 
-/** What an adapter reports, from the moment it opens until it is closed. No listener throws. */
+/** The reports of an adapter, from its opening until it is closed. No listener throws. */
 export interface ClipboardEvents {
   /**
    * The clipboard changed. `another` may be ourselves where the system does not tell; a reading

@@ -62,7 +62,7 @@ export class WaylandClipboard implements SystemClipboard {
   #isClosed = false
 
   /**
-   * @throws {Error} When there is no compositor, it lacks the data-control protocol, or wl-clipboard
+   * @throws {Error} Without a compositor, when it lacks the data-control protocol, or wl-clipboard
    *   is not installed. The message is for people.
    */
   static async open(options: WaylandClipboardOptions): Promise<WaylandClipboard> {

@@ -206,7 +206,7 @@ export function isEmpty(content: OfferedContent): boolean {
   return content.kind === 'text' && withoutTrailing(content.text, '\0') === ''
 }
 
-/** The folder of a wl-copy that is still taking its input: there is a `cat` that writes the file. */
+/** The folder of a wl-copy that is still taking its input: a `cat` writes the file. */
 async function findFolder(pid: number): Promise<string | undefined> {
   try {
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')

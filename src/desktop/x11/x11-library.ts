@@ -1,6 +1,6 @@
 /**
- * Types for the part of the `x11` package that this room uses, which has none of its own; and how it
- * is loaded.
+ * Types for the part of the `x11` package that this room uses, which has none of its own; and the
+ * loading of it.
  *
  * The package is optional and CommonJS: it is loaded when a clipboard is opened, and not before.
  * A module with types and not a `.d.ts`, because those are not published with the build.

@@ -23,7 +23,7 @@ export interface ClipboardDocument {
   readonly hash: string
   /** Written with the keys of versions 1 and 2 of the protocol. */
   readonly usesOldKeys: boolean
-  /** Of another member of the group. */
+  /** The stamp that another member of the circle gave it. */
   readonly stamp: Stamp | undefined
   /** The same. */
   readonly mediaType?: string
@@ -45,7 +45,7 @@ const DESCRIPTION = [
 /** The last three are of peers only. */
 const FIELDS = ['type', ...DESCRIPTION, 'stampedAt', 'stampedBy', 'mediaType']
 
-/** What a client reads while there is no item. */
+/** The document while there is no item. */
 const EMPTY_DOCUMENT = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
 
 /**

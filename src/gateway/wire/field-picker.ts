@@ -9,6 +9,7 @@
 /** Fields under their lower-case names. */
 export type Fields<Value = unknown> = ReadonlyMap<string, Value>
 
+/** Keeps the wanted ones of the fields that it is shown. */
 export class FieldPicker<Value> {
   readonly longestName: number
   readonly #spellings: ReadonlyMap<string, string>

@@ -10,6 +10,7 @@ import type { Fields } from './field-picker.ts'
 import { parseBoolean } from './history-form.ts'
 import { parseTime } from './wire-time.ts'
 
+/** The conditions of a query. */
 export interface HistoryFilter {
   /** From 1 on. */
   readonly page: number

@@ -8,6 +8,7 @@ import type { Item } from '../../core/item.ts'
 import { MIB } from '../../core/limits.ts'
 import { formatTime } from './wire-time.ts'
 
+/** A record as clients read it. */
 export interface HistoryRecord {
   readonly hash: string
   readonly type: ItemType
@@ -25,7 +26,7 @@ export interface HistoryRecord {
   readonly isDeleted: boolean
 }
 
-/** What a client says about its own record. Nothing of it is kept, but it is told back. */
+/** The facts that a client states about its own record. They are not kept, but told back. */
 export interface RecordState {
   /** Unix milliseconds, as the other times. */
   readonly createTime?: number | undefined
@@ -37,7 +38,7 @@ export interface RecordState {
   readonly isDeleted?: boolean | undefined
 }
 
-/** What a record tells of its item. */
+/** The part of an item that its record tells. */
 export type RecordSubject = Pick<Item, 'type' | 'text' | 'size' | 'activatedAt'>
 
 /**
