@@ -21,6 +21,7 @@ import type { Blob } from '../ports/blob.ts'
 import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
 import { findUntrusted } from '../lib/find-untrusted.ts'
 import { Lru } from '../lib/lru.ts'
+import { blocksOf } from '../lib/read-bytes.ts'
 import { hasCode } from '../lib/system-error.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName, UNFINISHED } from '../lib/save-under-free-name.ts'
@@ -152,19 +153,13 @@ async function refuseForeign(path: string): Promise<void> {
 }
 
 async function copyBlob(blob: Blob, file: FileHandle, room: DiskRoom): Promise<void> {
-  const source = await blob.open()
-  try {
-    const block = Buffer.alloc(Math.min(BLOCK_BYTES, blob.size))
-    for (let position = 0; position < blob.size; ) {
-      const count = await source.read(block, position)
-      if (count === 0) throw new Error('Cannot save the file: bytes are missing')
-      await file.writeFile(block.subarray(0, count))
-      room.wrote(count)
-      position += count
-    }
-  } finally {
-    await source.close()
+  let written = 0
+  for await (const block of blocksOf(blob, { blockSize: BLOCK_BYTES })) {
+    await file.writeFile(block)
+    room.wrote(block.length)
+    written += block.length
   }
+  if (written < blob.size) throw new Error('Cannot save the file: bytes are missing')
 }
 
 /** Whoever writes to the file, or replaces it, makes it another one. */
