@@ -42,15 +42,7 @@ const KNOWN_JOB = {
 /** By the reference implementation in C (the `argon2` command of Debian 12). */
 const KNOWN_TAG = 'cadb9c7bd45ef026af6562b51f2b2b04911f56bdb89a402dc164501920e74c03'
 
-/**
- * @typedef {object} Argon2Job
- * @property {Uint8Array} password
- * @property {Uint8Array} salt
- * @property {number} memoryKib
- * @property {number} passes
- * @property {number} parallelism
- * @property {number} tagLength
- */
+/** @typedef {import('./argon2-pool.ts').Argon2Job} Argon2Job */
 
 /**
  * `node:crypto` since Node 24.7; the types of Node 20 do not know it.
