@@ -132,7 +132,7 @@ async function readFormat(
  *
  * @throws {Error} When a list of files cannot be read; its message quotes nothing of it.
  */
-export async function contentOf(
+async function contentOf(
   format: FormatToRead,
   bytes: Uint8Array,
 ): Promise<CopiedContent | undefined> {

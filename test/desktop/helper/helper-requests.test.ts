@@ -1,11 +1,35 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
-import { contentOf } from '../../../src/desktop/helper/helper-requests.ts'
+import {
+  readHelperCopy,
+  type AskHelper,
+  type FormatToRead,
+} from '../../../src/desktop/helper/helper-requests.ts'
+import { COPY_LIMITS } from '../../../src/desktop/read-copy.ts'
 import fc from '../../support/property.ts'
 
 const TEXT = { kind: 'text', type: 'CF_UNICODETEXT' } as const
 const FILES = { kind: 'files', type: 'CF_HDROP' } as const
 const IMAGE = { kind: 'image', type: 'PNG', mediaType: 'image/png' } as const
+
+/** What is made of the bytes that a helper reads in this format. */
+async function contentOf(format: FormatToRead, bytes: Uint8Array) {
+  const { type } = format
+  const ask: AskHelper = async (_, fields) => {
+    await writeFile(String(fields?.['file']), bytes)
+    return { outcome: 'read', change: 1, bytes: bytes.length }
+  }
+  const dialect = {
+    kind: 'windows',
+    formats: [format],
+    isPrivate: () => false,
+    typeOf: () => type,
+  } as const
+  const state = { change: 1, types: [type], denied: [] }
+  const deps = { ask, dialect, limits: COPY_LIMITS }
+  return (await readHelperCopy(state, new AbortController().signal, deps))?.content
+}
 
 describe('What a clipboard helper read', () => {
   it('is text, without the NULs at its end', async () => {
