@@ -12,9 +12,8 @@ import { createCopySharing } from '../inbound/share-copies.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Pause } from '../ports/admin.ts'
-import type { StoredItem } from '../ports/latest-item.ts'
 import type { Panel } from '../ports/panel.ts'
-import type { ClipboardKind, OfferedContent } from '../ports/system-clipboard.ts'
+import type { ClipboardKind } from '../ports/system-clipboard.ts'
 import { DiskPrivateFile } from '../storage/own-files.ts'
 import type { Station } from './open-station.ts'
 import { openSystemClipboard } from './open-system-clipboard.ts'
@@ -103,7 +102,7 @@ export async function shareDesktop(
   const received = new ReceivedFolder(settings.receivedDir, station.storage.reserve)
   station.inbound.addEffect(async (stored, origin) => {
     if (origin.kind === 'clipboard') reconciler.dropWaiting()
-    else await reconciler.offer(contentOf(stored, received))
+    else await reconciler.offer(received.offerOf(stored))
   })
   return {
     mode: 'desktop',
@@ -119,15 +118,4 @@ export async function shareDesktop(
       await reconciler.close()
     },
   }
-}
-
-/** The content that other programs can paste. Files are saved in the received folder first. */
-async function contentOf(
-  { item, blob }: StoredItem,
-  received: ReceivedFolder,
-): Promise<OfferedContent> {
-  if (blob === undefined) return { kind: 'text', text: item.text }
-  if (item.type === 'Image') return { kind: 'image', mediaType: item.mediaType, blob }
-  const path = await received.save(blob, item.dataName, { sha256: item.contentHash })
-  return { kind: 'files', paths: [path] }
 }

@@ -19,6 +19,8 @@ import { join, resolve } from 'node:path'
 import { MIB } from '../core/limits.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
+import type { StoredItem } from '../ports/latest-item.ts'
+import type { OfferedContent } from '../ports/system-clipboard.ts'
 import { findUntrusted } from '../lib/find-untrusted.ts'
 import { Lru } from '../lib/lru.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
@@ -79,6 +81,14 @@ export class ReceivedFolder {
     if (sha256 === undefined) return this.#save(blob, name, undefined)
     // Of the same file, sent again and again, one copy at a time is enough.
     return this.#flights.run(`${sha256} ${name}`, () => this.#save(blob, name, sha256))
+  }
+
+  /** What other programs can paste of an item; a file is saved first, as by {@link save}. */
+  async offerOf({ item, blob }: StoredItem): Promise<OfferedContent> {
+    if (blob === undefined) return { kind: 'text', text: item.text }
+    if (item.type === 'Image') return { kind: 'image', mediaType: item.mediaType, blob }
+    const path = await this.save(blob, item.dataName, { sha256: item.contentHash })
+    return { kind: 'files', paths: [path] }
   }
 
   async #save(blob: Blob, name: string, sha256: string | undefined): Promise<string> {

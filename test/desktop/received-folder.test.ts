@@ -20,6 +20,7 @@ import { moveToFreeName } from '../../src/lib/save-under-free-name.ts'
 import { ReceivedFolder } from '../../src/desktop/received-folder.ts'
 import type { Blob } from '../../src/ports/blob.ts'
 import { sha256 } from '../support/hashes.ts'
+import { fileItem, textItem } from '../support/latest-item-contract.ts'
 import { blobOf } from '../support/memory-blob-store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -254,6 +255,25 @@ describe('ReceivedFolder', () => {
     await new ReceivedFolder(path).save(await blobOf('a'), 'a')
     const left = (await readdir(path)).toSorted()
     assert.deepEqual(left, [unfinished('0'), '.clipgate-mine.part', 'a', 'old.txt'].toSorted())
+  })
+})
+
+describe('what other programs can paste of an item', () => {
+  it('is a text, an image, or the saved file', async (t) => {
+    const path = await temporaryFolder(t)
+    const folder = new ReceivedFolder(path)
+    const blob = await blobOf('bytes')
+    const file = await fileItem('a.bin', blob)
+    const image = { ...file, type: 'Image', mediaType: 'image/png' } as const
+    const text = { item: await textItem('hello'), blob: undefined }
+    assert.deepEqual(await folder.offerOf(text), { kind: 'text', text: 'hello' })
+    const offered = { kind: 'image', mediaType: 'image/png', blob }
+    assert.deepEqual(await folder.offerOf({ item: image, blob }), offered)
+    assert.deepEqual(await readdir(path), [], 'an image is not saved')
+    const saved = { kind: 'files', paths: [join(path, 'a.bin')] }
+    assert.deepEqual(await folder.offerOf({ item: file, blob }), saved)
+    assert.deepEqual(await folder.offerOf({ item: file, blob }), saved, 'not once more')
+    assert.equal(await readFile(join(path, 'a.bin'), 'utf8'), 'bytes')
   })
 })
 
