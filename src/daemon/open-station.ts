@@ -8,7 +8,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { createCredentialVerifier } from '../devices/credential-verifier.ts'
+import { RememberingVerifier } from '../devices/credential-verifier.ts'
 import { JsonDeviceRegistry } from '../devices/json-device-registry.ts'
 import { PasswordHasher } from '../devices/password-hasher.ts'
 import type { GatewayPorts } from '../gateway/gateway-ports.ts'
@@ -144,7 +144,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     // Shutting a device out is done once nothing that it sent can change anything.
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
     devices.onCredentialGone((deviceId) => inbound.idle(deviceId))
-    const verifier = createCredentialVerifier({ registry, hasher })
+    const verifier = new RememberingVerifier({ registry, hasher })
     return {
       directory,
       blobs,

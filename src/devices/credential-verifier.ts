@@ -45,12 +45,8 @@ export interface CredentialVerifierDeps {
   readonly hasher: Pick<PasswordHasher, 'verifyPassword'>
 }
 
-/** Makes a verifier that remembers what it found. */
-export function createCredentialVerifier(deps: CredentialVerifierDeps): CredentialVerifier {
-  return new RememberingVerifier(deps)
-}
-
-class RememberingVerifier implements CredentialVerifier {
+/** Verifies credentials, and remembers what it found. */
+export class RememberingVerifier implements CredentialVerifier {
   readonly #deps: CredentialVerifierDeps
   // A key object: an HMAC with bare bytes takes five times as long on Node 24.
   readonly #key = createSecretKey(randomBytes(32))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createCredentialVerifier } from '../../src/devices/credential-verifier.ts'
+import { RememberingVerifier } from '../../src/devices/credential-verifier.ts'
 import type { Turn } from '../../src/ports/credential-verifier.ts'
 import type { Device } from '../../src/ports/device-registry.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
@@ -53,7 +53,7 @@ async function setUp() {
   const hasher = new FakeHasher()
   const registry = new OneDevice(hasher)
   await registry.pair()
-  const real = createCredentialVerifier({ registry, hasher })
+  const real = new RememberingVerifier({ registry, hasher })
   const verifier = {
     recall: (username: string, password: string) => real.recall(username, password),
     verify: (username: string, password: string, turn: Turn = TURN) =>

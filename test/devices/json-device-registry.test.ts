@@ -13,7 +13,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { createCredentialVerifier } from '../../src/devices/credential-verifier.ts'
+import { RememberingVerifier } from '../../src/devices/credential-verifier.ts'
 import { JsonDeviceRegistry } from '../../src/devices/json-device-registry.ts'
 import { PasswordHasher } from '../../src/devices/password-hasher.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
@@ -224,7 +224,7 @@ describe('paired, logged in, rotated and revoked', () => {
     const hasher = new PasswordHasher({ clock })
     t.after(() => hasher.close())
     const registry = await JsonDeviceRegistry.open({ path, hasher, clock, logger })
-    const verifier = createCredentialVerifier({ registry, hasher })
+    const verifier = new RememberingVerifier({ registry, hasher })
     const verify = (username: string, password: string) =>
       verifier.verify(username, password, { network: '', isDeferred: false })
 

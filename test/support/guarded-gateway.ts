@@ -6,7 +6,7 @@
 
 import { setImmediate as tick } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
-import { createCredentialVerifier } from '../../src/devices/credential-verifier.ts'
+import { RememberingVerifier } from '../../src/devices/credential-verifier.ts'
 import { createGateway } from '../../src/gateway/create-gateway.ts'
 import { startServer } from '../../src/http/server.ts'
 import type { FakeClock } from './fake-clock.ts'
@@ -23,7 +23,7 @@ export async function serveGuarded(t: TestContext, options: ServeGatewayOptions 
   const { devices, clock } = gateway
   /** Runs so far, with the hashes they were about. */
   const runs: (string | undefined)[] = []
-  const verifier = createCredentialVerifier({
+  const verifier = new RememberingVerifier({
     registry: devices,
     hasher: {
       verifyPassword: async (password, hash) => {
