@@ -29,7 +29,7 @@ const MAX_RUN = 3
 export class LoopGuard {
   readonly #clock: Clock
   readonly #onTrouble: (message: string | undefined) => void
-  readonly #detector = new LoopDetector()
+  #detector = new LoopDetector()
   /** Ends the pause without what follows it; `undefined` when there is none. */
   #cancelPause: (() => void) | undefined
   #pauseMs = FIRST_PAUSE_MS
@@ -75,7 +75,7 @@ export class LoopGuard {
   #resume(): void {
     this.#cancelPause = undefined
     this.#resumedAt = this.#clock.monotonic()
-    this.#detector.reset()
+    this.#detector = new LoopDetector()
     this.#onTrouble(undefined)
   }
 }
@@ -102,11 +102,5 @@ class LoopDetector {
     const recent = this.#answers.filter((at) => now - at <= WINDOW_MS)
     this.#answers = isAnswer && isSoon ? [...recent, now] : recent
     return this.#answers.length > MAX_ANSWERS
-  }
-
-  reset(): void {
-    this.#last = undefined
-    this.#run = 0
-    this.#answers = []
   }
 }

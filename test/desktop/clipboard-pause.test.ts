@@ -5,10 +5,9 @@ import { ClipboardPause } from '../../src/desktop/clipboard-pause.ts'
 import type { OfferedContent } from '../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { FakeSystemClipboard } from '../support/fake-system-clipboard.ts'
 import { MemoryPrivateFile } from '../support/memory-private-file.ts'
 import fc from '../support/property.ts'
-import { openReconciler } from './support/open-reconciler.ts'
+import { done, openFake, text } from './support/open-reconciler.ts'
 
 const MINUTE = 60_000
 
@@ -21,27 +20,11 @@ interface Parts {
 async function open({ file = new MemoryPrivateFile(), clock = new FakeClock() }: Parts = {}) {
   const logger = new CaptureLogger()
   const pause = await ClipboardPause.open({ file, clock, logger })
-  const opened: FakeSystemClipboard[] = []
-  const { clipboard, copies } = await openReconciler(
-    clock,
-    async ({ events }) => {
-      const system = new FakeSystemClipboard(events)
-      opened.push(system)
-      return system
-    },
-    { pause },
-  )
-  const [system] = opened
-  assert.ok(system !== undefined, 'it was opened')
-  const push = (text: string) => clipboard.offer({ kind: 'text', text })
-  const copy = (text: string): void => system.copy({ kind: 'text', text })
+  const { clipboard, copies, system } = await openFake({ clock, pause })
+  const push = (value: string) => clipboard.offer(text(value))
+  const copy = (value: string): void => system.copy(text(value))
   return { pause, clipboard, file, clock, logger, system, copies, push, copy }
 }
-
-const text = (value: string) => ({ kind: 'text', text: value }) as const
-
-/** Everything that was asked for in memory is done then. */
-const done = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('a pause', () => {
   it('keeps copies unread, and does not share them afterwards', async () => {
@@ -74,7 +57,7 @@ describe('a pause', () => {
     assert.deepEqual(system.offered, text('before'))
     await pause.end()
     await done()
-    assert.deepEqual(system.offered, { kind: 'text', text: 'second' })
+    assert.deepEqual(system.offered, text('second'))
   })
 
   it('does not offer a push since which somebody copied', async () => {
@@ -85,7 +68,7 @@ describe('a pause', () => {
     await pause.end()
     await done()
     assert.equal(system.offered, undefined)
-    assert.deepEqual(await system.paste(), { kind: 'text', text: 'private' })
+    assert.deepEqual(await system.paste(), text('private'))
   })
 
   it('offers a push that came after the last copy', async () => {
@@ -95,7 +78,7 @@ describe('a pause', () => {
     await push('pushed')
     await pause.end()
     await done()
-    assert.deepEqual(system.offered, { kind: 'text', text: 'pushed' })
+    assert.deepEqual(system.offered, text('pushed'))
   })
 
   it('does not offer a file that was being saved while somebody copied', async () => {

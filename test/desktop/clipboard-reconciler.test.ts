@@ -4,37 +4,21 @@ import { describe, it } from 'node:test'
 import type { Blob } from '../../src/ports/blob.ts'
 import type { CopyLimits, LeftOut } from '../../src/desktop/read-copy.ts'
 import type { CopiedContent, OfferedContent } from '../../src/ports/system-clipboard.ts'
-import { FakeClock } from '../support/fake-clock.ts'
-import { FakeSystemClipboard } from '../support/fake-system-clipboard.ts'
 import fc from '../support/property.ts'
-import { openReconciler } from './support/open-reconciler.ts'
+import { done, openFake, text } from './support/open-reconciler.ts'
 import { blobOf } from '../support/memory-blob-store.ts'
 import { watched } from './x11/support/watched-blob.ts'
 
 /** The clipboard of a system, and of the daemon over it. */
 async function open(limits: Partial<CopyLimits> = {}) {
   const leftOut: LeftOut[] = []
-  const opened: FakeSystemClipboard[] = []
-  const kept = await openReconciler(
-    new FakeClock(),
-    async ({ events }) => {
-      const system = new FakeSystemClipboard(events)
-      opened.push(system)
-      return system
-    },
-    { limits: { onLeftOut: (left) => void leftOut.push(left), ...limits } },
-  )
-  const [system] = opened
-  assert.ok(system !== undefined, 'it was opened')
-  return { ...kept, system, leftOut }
+  const kept = await openFake({
+    limits: { onLeftOut: (left) => void leftOut.push(left), ...limits },
+  })
+  return { ...kept, leftOut }
 }
 
-/** Everything that was asked for in memory is done then. */
-const done = () => new Promise((resolve) => setImmediate(resolve))
-
 const IS_OVER = { isOver: true }
-
-const text = (value: string) => ({ kind: 'text', text: value }) as const
 
 const files = (...paths: string[]) => ({ kind: 'files', paths }) as const
 
@@ -72,7 +56,7 @@ async function isEcho(offer: OfferedContent, copy: CopiedContent, laterMs = 0): 
   clock.advance(laterMs)
   system.copy(copy)
   const hasEcho = () => logger.lines.some(({ message }) => message === 'What was written came back')
-  while (copies.size === 0 && !hasEcho()) await new Promise((resolve) => setImmediate(resolve))
+  while (copies.size === 0 && !hasEcho()) await done()
   assert.notEqual(copies.size > 0, hasEcho(), 'either of the two')
   await clipboard.close()
   return hasEcho()
@@ -153,7 +137,7 @@ describe('what comes back to the clipboard', () => {
       const isDone = () => logger.lines.length > seen || copies.size > 0
       clock.advance(laterMs)
       system.copy(await copied('rgb.png'))
-      while (!isDone()) await new Promise((resolve) => setImmediate(resolve))
+      while (!isDone()) await done()
       assert.equal(copies.size, 0)
     }
   })
@@ -202,7 +186,7 @@ describe('what comes back to the clipboard', () => {
     system.copy(gifOf(9, 9))
     await clipboard.offer(text('pushed'))
     await closed
-    await new Promise((resolve) => setImmediate(resolve))
+    await done()
     assert.equal(copies.size, 0)
   })
 })

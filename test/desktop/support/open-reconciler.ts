@@ -15,7 +15,8 @@ import type {
   SystemClipboard,
 } from '../../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
-import type { FakeClock } from '../../support/fake-clock.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { FakeSystemClipboard } from '../../support/fake-system-clipboard.ts'
 import { Mailbox } from '../../support/mailbox.ts'
 
 export const NO_PAUSE: SharingPause = { isOn: false, onChange: () => () => undefined }
@@ -86,3 +87,30 @@ export async function openReconciler<AnyClock extends Clock>(
   )
   return { clipboard, copies, troubles, clock, logger }
 }
+
+/** Opens a clipboard over a system in memory. */
+export async function openFake({ clock = new FakeClock(), ...options }: FakeOptions = {}) {
+  const opened: FakeSystemClipboard[] = []
+  const kept = await openReconciler(
+    clock,
+    async ({ events }) => {
+      const system = new FakeSystemClipboard(events)
+      opened.push(system)
+      return system
+    },
+    options,
+  )
+  const [system] = opened
+  if (system === undefined) throw new Error('The system was not opened')
+  return { ...kept, system }
+}
+
+interface FakeOptions extends OpenOptions {
+  readonly clock?: FakeClock
+}
+
+/** Everything that was asked for in memory is done then. */
+export const done = () => new Promise((resolve) => setImmediate(resolve))
+
+/** A text that is copied or offered. */
+export const text = (value: string) => ({ kind: 'text', text: value }) as const
