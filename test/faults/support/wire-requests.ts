@@ -25,45 +25,18 @@ const TYPES = ['Text', 'Image', 'File', 'Group', 'text']
 
 /** Header fields that make a request another one, or only longer. */
 const FIELDS = [
-  'Connection: close',
-  'Connection: keep-alive',
-  'Expect: 100-continue',
-  'Range: bytes=0-4',
-  'Range: bytes=-1',
-  'Range: bytes=0-0,2-3',
-  'If-None-Match: "x"',
-  'If-None-Match: *',
-  'If-Match: *',
-  'If-Range: "x"',
-  'If-Modified-Since: Sat, 31 Jan 2026 12:34:56 GMT',
-  'Origin: http://evil.example',
-  'Origin: null',
-  'Sec-Fetch-Site: cross-site',
-  'X-Forwarded-For: 10.0.0.1, 192.0.2.7',
-  'TE: trailers',
-  'User-Agent: SyncClipboard/3.0',
-  'User-Agent: SyncClipboard.Desktop2.1',
-  'Accept-Encoding: gzip, br',
-  'Content-Encoding: identity',
-  'Content-Encoding: gzip',
-  'Upgrade: h2c',
-  'Cookie: a=b',
-  'X-Empty:',
-  'Accept: text/event-stream',
-  'Last-Event-ID: 1',
-]
+  ['Connection: close', 'Connection: keep-alive', 'Expect: 100-continue', 'TE: trailers'],
+  ['Range: bytes=0-4', 'Range: bytes=-1', 'Range: bytes=0-0,2-3', 'Last-Event-ID: 1'],
+  ['If-None-Match: "x"', 'If-None-Match: *', 'If-Match: *', 'If-Range: "x"'],
+  ['If-Modified-Since: Sat, 31 Jan 2026 12:34:56 GMT', 'X-Forwarded-For: 10.0.0.1, 192.0.2.7'],
+  ['Origin: http://evil.example', 'Origin: null', 'Sec-Fetch-Site: cross-site'],
+  ['User-Agent: SyncClipboard/3.0', 'User-Agent: SyncClipboard.Desktop2.1', 'Upgrade: h2c'],
+  ['Accept-Encoding: gzip, br', 'Content-Encoding: identity', 'Content-Encoding: gzip'],
+  ['Cookie: a=b', 'X-Empty:', 'Accept: text/event-stream'],
+].flat()
 
-const VALUES = [
-  '',
-  'hello',
-  'true',
-  '0',
-  '-1',
-  '2026-01-31T12:34:56Z',
-  'a.png',
-  '\xe5\x86\x99',
-  'null',
-]
+const DATES_AND_NAMES = ['2026-01-31T12:34:56Z', 'a.png', '\xe5\x86\x99']
+const VALUES = ['', 'hello', 'true', '0', '-1', 'null', ...DATES_AND_NAMES]
 
 export interface RequestOptions {
   /** A header line with its end, or nothing. */
@@ -80,15 +53,8 @@ export function makeRequest(random: Random, endpoint: Endpoint, options: Request
     .replace('{profileId}', () => `${random.pick(TYPES)}-${random.pick(HASHES)}`)
     .replace('{type}', () => random.pick(TYPES))
     .replace('{hash}', () => random.pick(HASHES))
-  const target = random.pick([
-    path,
-    path,
-    path,
-    `/${path}`,
-    `${path}/`,
-    `${path}?a=b`,
-    `http://box${path}`,
-  ])
+  const spellings = [`/${path}`, `${path}/`, `${path}?a=b`, `http://box${path}`]
+  const target = random.pick([path, path, path, ...spellings])
   const version = random.chance(0.05) ? 'HTTP/1.0' : 'HTTP/1.1'
   const fields = [
     'Host: box',
@@ -117,35 +83,23 @@ function makeBody(random: Random, { method, pattern }: Endpoint): Body {
 
 function makeDocument(random: Random): Body {
   const document: Record<string, unknown> = { type: random.pick(TYPES) }
-  const keys = [
-    'text',
-    'Text',
-    'hasData',
-    'dataName',
-    'hash',
-    'size',
-    'File',
-    'Clipboard',
-    '__proto__',
-  ]
+  const keys = ['text', 'Text', 'hasData', 'dataName', 'hash', 'size', 'File', 'Clipboard']
   for (let count = random.below(6); count > 0; count--) {
-    document[random.pick(keys)] = random.pick<unknown>([...VALUES, true, 1, null, [], {}])
+    document[random.pick([...keys, '__proto__'])] = random.pick<unknown>([
+      ...VALUES,
+      true,
+      1,
+      null,
+      [],
+      {},
+    ])
   }
   return { type: 'application/json', content: JSON.stringify(document) }
 }
 
 function makeFields(random: Random): readonly (readonly [string, string])[] {
-  const names = [
-    'text',
-    'dataName',
-    'hasData',
-    'size',
-    'createTime',
-    'lastAccessed',
-    'starred',
-    'page',
-    'types',
-  ]
+  const known = ['text', 'dataName', 'hasData', 'size', 'starred', 'page', 'types']
+  const names = [...known, 'createTime', 'lastAccessed']
   const more = Array.from(
     { length: random.below(5) },
     () => [random.pick(names), random.pick(VALUES)] as const,
@@ -164,11 +118,8 @@ function makeForm(random: Random): Body {
     `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}\r\n`
   const parts = makeFields(random).map(([name, value]) => part(`name="${name}"`, value))
   const fileName = random.pick(['a.png', '', '\xe5\x86\x99.txt', 'a%22b', '=?utf-8?B?YQ==?='])
-  const file = random.pick([
-    `filename="${fileName}"`,
-    `filename=${fileName}`,
-    "filename*=UTF-8''a%20b",
-  ])
+  const spellings = [`filename="${fileName}"`, `filename=${fileName}`, "filename*=UTF-8''a%20b"]
+  const file = random.pick(spellings)
   if (random.chance(0.8))
     parts.push(part(`name="data"; ${file}`, `bytes\r\n--${boundary.slice(1)}`))
   return {
@@ -178,13 +129,8 @@ function makeForm(random: Random): Body {
 }
 
 function makeBytes(random: Random): Body {
-  const type = random.pick([
-    'application/octet-stream',
-    'image/*',
-    'text/html',
-    'image/png',
-    'nonsense',
-  ])
+  const known = ['application/octet-stream', 'image/*', 'text/html', 'image/png']
+  const type = random.pick([...known, 'nonsense'])
   const head = random.pick(['\x89PNG\r\n\x1a\n', 'GIF89a', '', '<script>'])
   return { type, content: head + 'x'.repeat(random.below(300)) }
 }
