@@ -17,7 +17,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFit, examine, type Fitness } from './support/fitness.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
-import { readTree } from './support/read-tree.ts'
+import { type Snapshot, takeSnapshot } from './support/snapshot.ts'
 import {
   failToStart,
   killDaemon,
@@ -38,7 +38,7 @@ interface Subject {
   readonly phone: Phone
   readonly fitness: Fitness
   /** Every file that is kept, with its content. */
-  readonly files: () => Promise<Readonly<Record<string, string>>>
+  readonly files: () => Snapshot
 }
 
 /** A daemon with an item and a staged upload, after one of everything that it does. */
@@ -46,7 +46,7 @@ async function startUsed(t: TestContext, options: DaemonOptions): Promise<Subjec
   const { daemon, device, phone } = await startPaired(t, options)
   await phone.pushFile('File', 'kept', Buffer.alloc(100_000, 'kept'))
   await stage(phone, 'waits', 'it waits')
-  const files = () => readTree(join(daemon.folder, 'data'))
+  const files = () => takeSnapshot(join(daemon.folder, 'data'))
   return { daemon, device, phone, files, fitness: await examine({ daemon, device }) }
 }
 
@@ -117,7 +117,7 @@ describe('a daemon whose disk is full', needsMount, () => {
     const subject = await startUsed(t, { folder: disk, args: ['--min-free-bytes', '4MiB'] })
     const { daemon, device, files } = subject
     const makeRoom = await fill(disk)
-    const stored = await files()
+    const stored = files()
     for (const [line, type] of [
       ['PUT /file/new', ''],
       ['POST /api/history', 'Content-Type: multipart/form-data; boundary=b\r\n'],
@@ -129,7 +129,7 @@ describe('a daemon whose disk is full', needsMount, () => {
       assert.deepEqual([status, JSON.parse(body).code], [507, 'NO_SPACE'], line)
       assert.equal(await client.send('x'.repeat(100)).readToEnd(), '')
     }
-    assert.deepEqual(await files(), stored)
+    assert.deepEqual(files(), stored)
     await makeRoom()
     await recovers(subject)
   })
@@ -138,12 +138,12 @@ describe('a daemon whose disk is full', needsMount, () => {
     const disk = mountSmallDisk(t, 16)
     const subject = await startUsed(t, { folder: disk, args: ['--min-free-bytes', '0'] })
     const { phone, files } = subject
-    const stored = await files()
+    const stored = files()
     // It becomes full while they come.
     assert.equal(await put('/file/new', Buffer.alloc(20 * MIB))(phone), 507)
     assert.equal(await put('/file/waits', Buffer.alloc(20 * MIB))(phone), 507)
     assert.equal(await postForm(20 * MIB)(phone), 507)
-    assert.deepEqual(await files(), stored)
+    assert.deepEqual(files(), stored)
 
     const makeRoom = await fill(disk)
     for (const push of [TEXT, COMMIT, FORM, UPLOAD]) {
@@ -151,7 +151,7 @@ describe('a daemon whose disk is full', needsMount, () => {
     }
     await refusesOwner(subject)
     await makeRoom()
-    assert.deepEqual(await files(), stored)
+    assert.deepEqual(files(), stored)
     await recovers(subject)
   })
 
@@ -159,7 +159,7 @@ describe('a daemon whose disk is full', needsMount, () => {
     const disk = mountSmallDisk(t, 1)
     const subject = await startUsed(t, { folder: disk, args: ['--min-free-bytes', '0'] })
     assert.equal(await subject.daemon.stop(), 0)
-    const stored = await subject.files()
+    const stored = subject.files()
     const named = new Set<string>()
     let failures = 0
     for (let pages = 0; failures === pages; pages++) {
@@ -176,7 +176,7 @@ describe('a daemon whose disk is full', needsMount, () => {
         const [, name] = pattern.exec(stderr) ?? []
         assert.ok(name !== undefined, stderr)
         named.add(name)
-        assert.deepEqual(await subject.files(), stored)
+        assert.deepEqual(subject.files(), stored)
       }
       await makeRoom()
     }
@@ -241,13 +241,13 @@ describe('a daemon whose disk fails', needsTracing, () => {
       // One thread for all files: strace counts the calls of each thread by itself.
       const subject = await startUsed(t, { env: { UV_THREADPOOL_SIZE: '1' } })
       const { daemon, phone, files } = subject
-      const stored = await files()
+      const stored = files()
       for (const [injection, pushes] of cases) {
         for (const push of pushes) {
           const letGo = await inject(t, daemon.ready.pid, injection)
           assert.equal(await push(phone), 507, `${injection.calls} ${injection.fault}`)
           await letGo()
-          assert.deepEqual(await files(), stored)
+          assert.deepEqual(files(), stored)
         }
       }
       await recovers(subject)
@@ -281,9 +281,9 @@ describe('a daemon whose disk fails', needsTracing, () => {
       })
       assert.equal(stderr, `Cannot use ${folder}/${name}: the disk is full; make room\n`)
       assert.equal(code, 1)
-      const { [`${folder}/data/control.token`]: _, ...left } = await readTree(folder)
+      const { ['data/control.token']: _, ...left } = takeSnapshot(folder)
       const folders = name === 'data' ? ['data'] : ['data', 'data/blobs', 'data/staging']
-      const expected = folders.map((path) => [`${folder}/${path}`, 'a folder'])
+      const expected = folders.map((path) => [path, 'folder 700'])
       assert.deepEqual(left, Object.fromEntries(expected))
     })
   }
@@ -294,7 +294,7 @@ describe('a daemon whose disk is read-only', needsMount, () => {
     const options = { folder: mountSmallDisk(t, 16), args: ['--min-free-bytes', '0'] }
     const subject = await startUsed(t, options)
     const { daemon, device, phone, fitness, files } = subject
-    const stored = await files()
+    const stored = files()
     setReadOnly(daemon.folder, 'ro')
     for (const push of [TEXT, COMMIT, FORM, UPLOAD]) {
       assert.equal(await push(phone), 507)
@@ -303,7 +303,7 @@ describe('a daemon whose disk is read-only', needsMount, () => {
     const owner = await ownerOf(daemon)
     const message = /devices\.json: the system says EROFS/
     await assert.rejects(owner.pair(NEW_PHONE), { message })
-    assert.deepEqual(await files(), stored)
+    assert.deepEqual(files(), stored)
     setReadOnly(daemon.folder, 'rw')
     await recovers(subject)
   })
@@ -397,14 +397,14 @@ it(
     const { daemon, device, files } = await startUsed(t, {})
     for (const label of ['Second', 'Third', 'Fourth']) await daemon.pair(label)
     assert.equal(await daemon.stop(), 0)
-    const stored = await files()
+    const stored = files()
     // The lock fits, and the devices do not.
     const wrapper = ['prlimit', '--fsize=700']
     const limited = daemonCommand(daemon.folder, { main, wrapper })
     for (const command of ['revoke', 'rotate']) {
       const stderr = /^Cannot save .*devices\.json: there is no space left$/m
       await assert.rejects(limited.run(command, device.id), { code: 1, stdout: '', stderr })
-      assert.deepEqual(await files(), stored)
+      assert.deepEqual(files(), stored)
     }
   },
 )
@@ -420,15 +420,15 @@ describe('a daemon whose folders were made read-only', asNobody, () => {
     const user = ['--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups']
     const subject = await startUsed(t, { folder, wrapper: ['setpriv', ...user] })
     const { daemon, device, phone, fitness, files } = subject
-    const stored = await files()
     const data = join(folder, 'data')
     const folders = [data, join(data, 'blobs'), join(data, 'staging')]
     for (const path of folders) await chmod(path, 0o500)
+    const stored = files()
     for (const push of [TEXT, COMMIT, FORM, UPLOAD]) {
       assert.equal(await push(phone), 507)
     }
     await assertFit({ daemon, device }, fitness)
-    assert.deepEqual(await files(), stored)
+    assert.deepEqual(files(), stored)
     for (const path of folders) await chmod(path, 0o700)
     await recovers(subject)
   })

@@ -22,7 +22,7 @@ import { after, before, it, type TestContext } from 'node:test'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { readTree } from './support/read-tree.ts'
+import { takeSnapshot } from './support/snapshot.ts'
 import { failToStart, stage, startHeadless, startPaired, take } from './support/subject.ts'
 
 const NOBODY = 65_534
@@ -113,7 +113,7 @@ type Spoil = (path: string) => Promise<unknown>
 const write =
   (content: string): Spoil =>
   (path) =>
-    writeFile(path, content, 'latin1')
+    writeFile(path, content, { encoding: 'latin1', mode: 0o600 })
 
 const newer: Spoil = async (path) => {
   const text = await readFile(path, 'utf8')
@@ -206,7 +206,7 @@ const REFUSED_TO_ROOT: readonly Refused[] = [
 async function isRefused(t: TestContext, [name, , spoil, end]: Refused): Promise<void> {
   const { folder, paths } = await copyWorn(t)
   await spoil(paths[name])
-  const spoilt = await readTree(folder)
+  const spoilt = takeSnapshot(folder)
   const { code, stderr } = await failToStart(t, folder)
   assert.equal(code, 1)
   const [line = '', rest] = stderr.split('\n')
@@ -216,7 +216,7 @@ async function isRefused(t: TestContext, [name, , spoil, end]: Refused): Promise
   assert.ok(line.startsWith('Cannot ') && line.includes(named), line)
   if (typeof end === 'string') assert.ok(line.endsWith(end), line)
   else assert.match(line, end)
-  assert.deepEqual(await readTree(folder), spoilt)
+  assert.deepEqual(takeSnapshot(folder), spoilt)
 }
 
 for (const refused of REFUSED) {

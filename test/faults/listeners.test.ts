@@ -14,13 +14,12 @@ import {
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { readFrames } from '../support/event-reader.ts'
-import type { Machine } from '../support/machines.ts'
+import { type Machine, makeMachine, needsMachines, plug } from '../support/machines.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFit, examine } from './support/fitness.ts'
-import { makeNetwork, needsNetwork } from './support/network.ts'
-import { readTree } from './support/read-tree.ts'
+import { takeSnapshot } from './support/snapshot.ts'
 import { failToStart, startHeadless, startPaired } from './support/subject.ts'
 
 it('a port that is taken ends the start, is named, and leaves both daemons as they were', async (t) => {
@@ -29,7 +28,7 @@ it('a port that is taken ends the start, is named, and leaves both daemons as th
   const folder = await temporaryFolder(t)
   const other = await startHeadless(t, { folder })
   await other.stop()
-  const files = await readTree(folder)
+  const files = takeSnapshot(folder)
   const { port } = new URL(holder.ready.gateway)
   for (const address of [`127.0.0.1:${port}`, `0.0.0.0:${port}`]) {
     for (const option of ['--listen', '--control']) {
@@ -37,8 +36,8 @@ it('a port that is taken ends the start, is named, and leaves both daemons as th
       const { code, stderr } = await failToStart(t, folder, { args: [option, address] })
       assert.equal(stderr, `Cannot listen on ${address}: something else listens there already\n`)
       assert.equal(code, 1)
-      const { [`${folder}/data/control.token`]: _, ...left } = await readTree(folder)
-      const { [`${folder}/data/control.token`]: __, ...before } = files
+      const { ['data/control.token']: _, ...left } = takeSnapshot(folder)
+      const { ['data/control.token']: __, ...before } = files
       assert.deepEqual(left, before)
     }
   }
@@ -170,14 +169,17 @@ describe('a listener that the system takes away', needs('ss'), () => {
   })
 })
 
-describe('a network that comes and goes', needsNetwork, () => {
+describe('a network that comes and goes', needsMachines(), () => {
+  /** A daemon at 10.213.8.1, and a phone at 10.213.8.2 and 10.213.9.2. */
   async function startAtDesk(t: TestContext, listen: string) {
-    const network = await makeNetwork(t)
-    const options = { args: ['--listen', listen], wrapper: network.desk.inside }
+    const [desk, phone] = [await makeMachine(t, 'desk'), await makeMachine(t, 'phone')]
+    await plug('lan0', [desk, '10.213.8.1/24'], [phone, '10.213.8.2/24'])
+    await phone.ip('address', 'add', '10.213.9.2/24', 'dev', 'lan0')
+    const options = { args: ['--listen', listen], wrapper: desk.inside }
     const { daemon, device } = await startPaired(t, options)
     const { port } = new URL(daemon.ready.gateway)
     const login = ['-u', `${device.username}:${device.password}`]
-    return { ...network, daemon, device, port, login }
+    return { desk, phone, daemon, device, port, login }
   }
 
   function follow(t: TestContext, phone: Machine, login: readonly string[], url: string) {

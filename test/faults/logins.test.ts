@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { it, type TestContext } from 'node:test'
 import { EventStreams } from '../../src/gateway/event-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { basic, formatGet, type GuardedGateway, serveGuarded } from '../support/guarded-gateway.ts'
 import { createPhone } from '../support/phone.ts'
-import { RawClient, type RawResponse } from '../support/raw-http.ts'
+import type { RawClient, RawResponse } from '../support/raw-http.ts'
 import { connectTo } from './support/raw-device.ts'
-import { startHeadless, startPaired } from './support/subject.ts'
+import { startHeadless } from './support/subject.ts'
+import { vitalsOf } from './support/vitals.ts'
 
 const SPELLINGS = [
   '//Sync.json',
@@ -128,60 +128,6 @@ it('credentials that are right count from the header alone: not from a target, a
   assert.equal(at.runs.length, 0)
 })
 
-it('credentials that are right count for their request alone, also among pipelined ones', async (t) => {
-  const at = await serveGuarded(t)
-  const client = await RawClient.connect(at.port)
-  t.after(() => client.close())
-  const right = formatGet(basic(at.device.username, at.password))
-  client.send(right + formatGet() + right + formatGet(basic(at.device.username, 'wrong')) + right)
-  const statuses = []
-  for (let answer = 0; answer < 5; answer++) statuses.push((await client.read()).status)
-  assert.deepEqual(statuses, [200, 401, 200, 401, 200])
-})
-
-it('credentials of an absurd size are refused without hashing them', async (t) => {
-  const at = await serveGuarded(t)
-  const sizes = { 1_000: 401, 12_000: 401, 1_000_000: 431 }
-  for (const [size, status] of Object.entries(sizes)) {
-    const huge = basic(at.device.username, 'x'.repeat(Number(size)))
-    assert.equal((await at.ask(huge)).status, status, size)
-  }
-  assert.equal(at.runs.length, 0)
-})
-
-it('a known device is judged at each request: after a wrong password, a rotation, a revocation', async (t) => {
-  const { daemon, device } = await startPaired(t)
-  const other = await daemon.pair('Phone')
-  const client = await connectTo(daemon)
-  t.after(() => client.close())
-  const ask = async (...fields: readonly string[]): Promise<number> =>
-    (await client.send(formatGet(...fields)).read()).status
-  const right = basic(device.username, device.password)
-  const wrong = basic(device.username, 'wrong')
-
-  const statuses: number[] = []
-  // Another device on the same connection, as behind a proxy, keeps it open.
-  const others = basic(other.username, other.password)
-  for (const fields of [[right], [], [wrong], [right, right], [others], [right]]) {
-    statuses.push(await ask(...fields))
-  }
-  assert.deepEqual(statuses, [200, 401, 401, 401, 200, 200])
-  const { stdout } = await daemon.run('rotate', '--json', device.id)
-  const rotated: PairedDevice = JSON.parse(stdout)
-  const next = basic(rotated.username, rotated.password)
-  assert.deepEqual([await ask(right), await ask(next)], [401, 200])
-  await daemon.run('revoke', device.id)
-  assert.deepEqual([await ask(right), await ask(next)], [401, 401])
-  assert.equal(await ask(others), 200)
-})
-
-/** The most memory that a daemon had since it started, in MiB; 0 where nobody says. */
-function peakMemory({ ready }: DaemonProcess): number {
-  if (process.platform !== 'linux') return 0
-  const [, kib] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${ready.pid}/status`, 'utf8')) ?? []
-  return Number(kib) / 1024
-}
-
 /** Guesses, all at once. */
 function guess(daemon: DaemonProcess, username: string, count: number): Promise<number>[] {
   return Array.from({ length: count }, async (_, number) => {
@@ -198,7 +144,8 @@ it('two hundred wrong passwords at once are refused at little cost, hold up nobo
   const third = await daemon.pair('Third')
   const phone = createPhone(device, gateway)
   await phone.pushText('hello')
-  const before = peakMemory(daemon)
+  const vitals = vitalsOf(daemon)
+  const before = vitals.peak()
 
   let answered = 0
   const flood = guess(daemon, device.username, 200)
@@ -218,7 +165,7 @@ it('two hundred wrong passwords at once are refused at little cost, hold up nobo
   assert.equal((await createPhone(third, gateway).fetch('/')).status, 200)
 
   // Two hundred runs at once would take 12.5 GiB.
-  const grown = peakMemory(daemon) - before
+  const grown = vitals.peak() - before
   assert.equal(grown < 192, true, `${grown} MiB more`)
   assert.equal(daemon.stderr(), '')
 })
@@ -306,78 +253,74 @@ async function assertSoonIn(
   assert.equal(spent <= VERIFICATIONS, true, `${spent} guesses came first`)
 }
 
-const linuxOnly = {
-  skip: process.platform === 'linux' ? false : 'needs more than one loopback address',
-}
-
-/** Made-up user names, one for each guesser. */
-const madeUp = (number: number): string => `made_up_${number}`
-
 /** The addresses of one network. */
 const anyAddress = (number: number): string => `127.0.1.${1 + (number % 250)}`
 
-const PHONE = '127.0.0.2'
+const [PHONE, PROXY] = ['127.0.0.2', '127.0.0.3']
 
-const PROXY = '127.0.0.3'
+interface Siege extends Omit<Guessers, 'username'> {
+  readonly what: string
+  /** More arguments of the daemon. */
+  readonly args?: readonly string[]
+  /** Whether they guess for the device, and not for made-up user names. */
+  readonly isForItsName?: boolean
+  /** Where the device is. */
+  readonly from?: string
+  /** Whether the device has been there before the daemon started. */
+  readonly hasBeenSeen?: boolean
+}
 
-it('guesses that never end do not lock out a device that is new, not even behind the same address', async (t) => {
-  const { daemon, device } = await startPaired(t)
-  const guessing = await keepGuessing(t, daemon, { count: 100, username: () => device.username })
-  await assertSoonIn(t, guessing, () => ask(daemon, device))
-})
-
-it('guesses that never end do not lock it out either when each guess comes until it is judged', async (t) => {
-  const { daemon, device } = await startPaired(t)
-  const guessers = { count: 250, username: madeUp, isPersistent: true }
-  const guessing = await keepGuessing(t, daemon, guessers)
-  await assertSoonIn(t, guessing, () => ask(daemon, device))
-})
-
-it(
-  'guesses that never end do not lock out a device at another address, for its own name',
-  linuxOnly,
-  async (t) => {
-    const { daemon, device } = await startPaired(t)
-    const guessing = await keepGuessing(t, daemon, { count: 100, username: () => device.username })
-    await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
+const SIEGES: readonly Siege[] = [
+  {
+    what: 'a device that is new, not even behind the same address',
+    count: 100,
+    isForItsName: true,
   },
-)
-
-it(
-  'guesses that never end do not lock out a new device when they come from 250 addresses',
-  linuxOnly,
-  async (t) => {
-    const { daemon, device } = await startPaired(t)
-    const guessers = { count: 250, address: anyAddress, username: madeUp, isPersistent: true }
-    const guessing = await keepGuessing(t, daemon, guessers)
-    await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
+  { what: 'it either when each guess comes until it is judged', count: 250, isPersistent: true },
+  {
+    what: 'a device at another address, for its own name',
+    count: 100,
+    isForItsName: true,
+    from: PHONE,
   },
-)
-
-it(
-  'guesses that never end do not lock it out behind a trusted proxy that does not tell for whom',
-  linuxOnly,
-  async (t) => {
-    const { daemon, device } = await startPaired(t, { args: ['--trusted-proxies', PROXY] })
-    const guessers = { count: 250, address: () => PROXY, username: madeUp, isPersistent: true }
-    const guessing = await keepGuessing(t, daemon, guessers)
-    await assertSoonIn(t, guessing, () => ask(daemon, device, PROXY))
+  {
+    what: 'a new device when they come from 250 addresses',
+    count: 250,
+    address: anyAddress,
+    isPersistent: true,
+    from: PHONE,
   },
-)
-
-it(
-  'guesses that never end do not lock a device out where it was seen last, for its own name',
-  linuxOnly,
-  async (t) => {
-    const before = await startHeadless(t)
-    const device = await before.pair('Phone')
-    assert.equal(await ask(before, device, PHONE), 200)
-    assert.equal(await before.stop(), 0)
-
-    const daemon = await startHeadless(t, { folder: before.folder })
-    const username = (): string => device.username
-    const guessers = { count: 250, address: anyAddress, username, isPersistent: true }
-    const guessing = await keepGuessing(t, daemon, guessers)
-    await assertSoonIn(t, guessing, () => ask(daemon, device, PHONE))
+  {
+    what: 'it behind a trusted proxy that does not tell for whom',
+    count: 250,
+    args: ['--trusted-proxies', PROXY],
+    address: () => PROXY,
+    isPersistent: true,
+    from: PROXY,
   },
-)
+  {
+    what: 'a device where it was seen last, for its own name',
+    count: 250,
+    address: anyAddress,
+    isForItsName: true,
+    isPersistent: true,
+    from: PHONE,
+    hasBeenSeen: true,
+  },
+]
+for (const { what, args = [], isForItsName, from, hasBeenSeen, ...guessers } of SIEGES) {
+  // Only Linux has more than one loopback address without being told.
+  const isPossible = from === undefined || process.platform === 'linux'
+  it(`guesses that never end do not lock out ${what}`, { skip: !isPossible }, async (t) => {
+    let daemon = await startHeadless(t, { args })
+    const device = await daemon.pair('Phone')
+    if (hasBeenSeen) {
+      assert.equal(await ask(daemon, device, from), 200)
+      assert.equal(await daemon.stop(), 0)
+      daemon = await startHeadless(t, { folder: daemon.folder })
+    }
+    const username = (number: number) => (isForItsName ? device.username : `made_up_${number}`)
+    const guessing = await keepGuessing(t, daemon, { ...guessers, username })
+    await assertSoonIn(t, guessing, () => ask(daemon, device, from))
+  })
+}

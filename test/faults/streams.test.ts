@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate as tick } from 'node:timers/promises'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import type { ContentId } from '../../src/core/content-id.ts'
 import { type EventReader, type Frame, openEvents } from '../support/event-reader.ts'
 import { serveGateway } from '../support/gateway.ts'
+import { makeMachine, needsMachines, plug } from '../support/machines.ts'
 import { addCheapDevices } from '../support/many-devices.ts'
 import { createPhone } from '../support/phone.ts'
-import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { startHeadless, startPaired } from './support/subject.ts'
-
-const run = promisify(execFile)
+import { startHeadless } from './support/subject.ts'
 
 const CONTENT_ID: ContentId = `blake3v1:${'0'.repeat(64)}`
 
@@ -127,80 +124,40 @@ it('a thousand event streams all hear of each push, once and in order; and end w
   for (const reader of readers.slice(2)) assert.deepEqual(await reader.rest(), [])
 })
 
-it('a thousand event streams leave no descriptor behind when their clients hang up at once', async (t) => {
-  const { daemon, phone } = await startPaired(t)
-  await phone.pushText('warm')
-  const count = async (): Promise<number> => (await readdir(`/proc/${daemon.ready.pid}/fd`)).length
-  const before = await count()
-  for (let round = 0; round < 150; round++) {
-    const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
-    reader.response.socket.resetAndDestroy()
-  }
-  // Each answer comes after all resets that reached the daemon before.
-  for (let tries = 0; tries < 1000 && (await count()) > before; tries++) await phone.document()
-  assert.equal(await count(), before)
-  const [listed] = JSON.parse((await daemon.run('devices', '--json')).stdout)
-  assert.equal(listed.streams, 0)
-})
+describe('a client whose machine vanishes without a word', needsMachines(), () => {
+  it('delays nobody, gives way to the next stream, and can be revoked', async (t) => {
+    const other = await makeMachine(t, 'lost')
+    const ip = async (...args: readonly string[]) => void (await promisify(execFile)('ip', args))
+    const cable = `cg${process.pid}`
+    await plug(cable, [{ ip }, '10.213.7.1/30'], [other, '10.213.7.2/30'])
+    const daemon = await startHeadless(t, { args: ['--listen', '0.0.0.0:0', '--grace', '0'] })
+    const [lost, spectator] = [await daemon.pair('Lost'), await daemon.pair('Spectator')]
+    const { port } = new URL(daemon.ready.gateway)
+    const login = `${lost.username}:${lost.password}`
+    const url = `http://10.213.7.1:${port}/api/sse/clipboard`
+    const [program = '', ...args] = [...other.inside, 'curl', '-sN', '-u', login, url]
+    const client = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.after(() => client.kill('SIGKILL'))
+    const [hello] = await once(createInterface({ input: client.stdout }), 'line')
+    assert.equal(hello, 'event: hello')
+    const watcher = createPhone(spectator, daemon.ready.gateway)
+    const reader = await openEvents(t, daemon.ready.gateway, watcher.authorization)
+    assert.equal(nameOf(await reader.next()), 'hello')
 
-/** Two hosts: this one, and another in a network namespace of its own. */
-async function makeOtherHost(t: TestContext) {
-  const name = `clipgate-${process.pid}`
-  const [near, far] = [`cg${process.pid}a`, `cg${process.pid}b`]
-  const ip = (...args: string[]) => run('ip', args)
-  await ip('netns', 'add', name)
-  t.after(() => ip('netns', 'delete', name))
-  await ip('link', 'add', near, 'type', 'veth', 'peer', 'name', far, 'netns', name)
-  await ip('address', 'add', '10.213.7.1/30', 'dev', near)
-  await ip('link', 'set', near, 'up')
-  await ip('-n', name, 'address', 'add', '10.213.7.2/30', 'dev', far)
-  await ip('-n', name, 'link', 'set', far, 'up')
-  return {
-    address: '10.213.7.1',
-    inside: (...command: string[]) => ['ip', 'netns', 'exec', name, ...command],
-    vanish: () => ip('link', 'set', near, 'down'),
-  }
-}
+    await ip('link', 'set', cable, 'down')
+    for (const text of ['one', 'two', 'three']) await watcher.pushText(text)
+    let updates = 0
+    while (updates < 3) if (nameOf(await reader.next()) === 'update') updates += 1
 
-const rootOnly = process.getuid?.() === 0 ? {} : { skip: 'skipped: needs root, to make a network' }
-
-describe('a client whose machine vanishes without a word', rootOnly, () => {
-  it(
-    'delays nobody, gives way to the next stream, and can be revoked',
-    needs('ip', 'curl'),
-    async (t) => {
-      const other = await makeOtherHost(t)
-      const daemon = await startHeadless(t, {
-        args: ['--listen', '0.0.0.0:0', '--heartbeat', '50ms', '--grace', '0'],
-      })
-      const [lost, spectator] = [await daemon.pair('Lost'), await daemon.pair('Spectator')]
-      const { port } = new URL(daemon.ready.gateway)
-      const login = `${lost.username}:${lost.password}`
-      const url = `http://${other.address}:${port}/api/sse/clipboard`
-      const [program = '', ...args] = other.inside('curl', '-sN', '-u', login, url)
-      const client = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-      t.after(() => client.kill('SIGKILL'))
-      const [hello] = await once(createInterface({ input: client.stdout }), 'line')
-      assert.equal(hello, 'event: hello')
-      const watcher = createPhone(spectator, daemon.ready.gateway)
-      const reader = await openEvents(t, daemon.ready.gateway, watcher.authorization)
-      assert.equal(nameOf(await reader.next()), 'hello')
-
-      await other.vanish()
-      for (const text of ['one', 'two', 'three']) await watcher.pushText(text)
-      let updates = 0
-      while (updates < 3) if (nameOf(await reader.next()) === 'update') updates += 1
-
-      const back = createPhone(lost, daemon.ready.gateway)
-      for (const round of [1, 2]) {
-        const again = await openEvents(t, daemon.ready.gateway, back.authorization)
-        assert.equal(nameOf(await again.next()), 'hello', `${round}`)
-      }
-      const [listed] = JSON.parse((await daemon.run('devices', '--json')).stdout)
-      assert.equal(listed.streams, 2)
-      await daemon.run('revoke', lost.id)
-      assert.equal((await back.fetch('/')).status, 401)
-      assert.equal(await daemon.stop(), 0)
-    },
-  )
+    const back = createPhone(lost, daemon.ready.gateway)
+    for (const round of [1, 2]) {
+      const again = await openEvents(t, daemon.ready.gateway, back.authorization)
+      assert.equal(nameOf(await again.next()), 'hello', `${round}`)
+    }
+    const [listed] = JSON.parse((await daemon.run('devices', '--json')).stdout)
+    assert.equal(listed.streams, 2)
+    await daemon.run('revoke', lost.id)
+    assert.equal((await back.fetch('/')).status, 401)
+    assert.equal(await daemon.stop(), 0)
+  })
 })

@@ -65,7 +65,7 @@ export async function makeMachine(
 /** Two ends, as `10.213.8.1/24`, on devices of this name. */
 export async function plug(
   device: string,
-  [from, fromAddress]: readonly [Machine, string],
+  [from, fromAddress]: readonly [Pick<Machine, 'ip'>, string],
   [to, toAddress]: readonly [Machine, string],
 ): Promise<void> {
   await from.ip('link', 'add', device, 'type', 'veth', 'peer', 'name', device, 'netns', to.name)
