@@ -25,7 +25,6 @@ import { assertFit, examine } from './support/fitness.ts'
 import { Ledger, settleFiles } from './support/ledger.ts'
 import { ownerOf } from './support/owner.ts'
 import { startHeadless } from './support/subject.ts'
-import { countCalls, inject, needsTracing } from './support/trace.ts'
 
 /** Times that the daemon is killed somewhere. */
 const KILLS = Number(process.env['CLIPGATE_TEST_KILLS'] ?? 200)
@@ -213,69 +212,3 @@ it(`a daemon that is killed has what it acknowledged, nothing torn, and no debri
   await assertFit(patient, await examine(patient))
   assert.equal(await daemon.stop(), 0)
 })
-
-/** All that changes files, but for writes of small ones: what follows those shows them. */
-const CALLS = 'openat,fchmod,pwritev,pwrite64,fsync,fdatasync,rename,link,unlink'
-
-const CHANGES: Readonly<Record<string, (subject: Subject) => readonly Change[]>> = {
-  'an upload': () => [putFile('a', 600_000)],
-  'an upload in the place of another': () => [putFile('a', 10), putFile('a', 20)],
-  'a commit': () => [putText, putFile('b', 10), commit('b', 10)],
-  'a text': () => [putText],
-  'a form': () => [postForm(10)],
-  pairing: () => [pair],
-  rotating: (subject) => [rotate(pick(idsOfOthers(subject)))],
-  revoking: (subject) => [revoke(pick(idsOfOthers(subject)))],
-}
-
-it(
-  'a daemon that is killed has it also when it is killed at each step on the disk',
-  needsTracing,
-  async (t) => {
-    const subject = await prepare(t)
-    // One thread for all files: strace counts the calls of each thread by itself.
-    const env = { UV_THREADPOOL_SIZE: '1' }
-
-    /** Makes the last of some changes under a trace. @returns Whether the daemon lived. */
-    async function change<Result>(
-      makeAll: (subject: Subject) => readonly Change[],
-      follow: (daemon: DaemonProcess) => Promise<() => Promise<Result>>,
-    ): Promise<{ readonly isAlive: boolean; readonly result: Result }> {
-      const daemon = await subject.start(env)
-      const exit = once(daemon.child, 'exit')
-      const watched = await aim(subject, daemon)
-      const all = makeAll(subject)
-      // Also starts the threads that the last one needs.
-      await makeChanges(watched, [putFile('c', 10), ...all.slice(0, -1)])
-      const letGo = await follow(daemon)
-      let isAlive = true
-      await makeChanges(watched, all.slice(-1)).catch(async (error: unknown) => {
-        if (!isCutOff(error)) throw error
-        isAlive = false
-        await exit
-      })
-      const result = await letGo()
-      daemon.child.kill('SIGKILL')
-      await exit
-      return { isAlive, result }
-    }
-
-    const killed: Record<string, number> = {}
-    for (const [what, makeAll] of Object.entries(CHANGES)) {
-      const count = ({ ready }: DaemonProcess) => countCalls(t, ready.pid, CALLS)
-      const { result: counts } = await change(makeAll, count)
-      killed[what] = 0
-      for (const [calls, times] of counts) {
-        for (let step = 1; step <= times; step++) {
-          const injection = { calls, fault: `signal=KILL:when=${step}` }
-          const kill = ({ ready }: DaemonProcess) => inject(t, ready.pid, injection)
-          const { isAlive } = await change(makeAll, kill)
-          if (!isAlive) killed[what] += 1
-        }
-      }
-    }
-    await subject.start()
-    t.diagnostic(`killed at ${JSON.stringify(killed)}`)
-    for (const [what, count] of Object.entries(killed)) assert.ok(count >= 5, `${what}: ${count}`)
-  },
-)

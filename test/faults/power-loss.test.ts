@@ -8,22 +8,22 @@ import { openStation } from '../../src/daemon/open-station.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { Pairing } from '../../src/ports/admin.ts'
 import type { Blob } from '../../src/ports/blob.ts'
+import { readBlob } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
+import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
 import {
   type DiskState,
-  type FateOfBytes,
   FATES,
   type Loss,
   readChanges,
   RecordedDisk,
   writeState,
 } from './support/recorded-disk.ts'
-import { killDaemon, startHeadless } from './support/subject.ts'
+import { killDaemon, stage, startHeadless } from './support/subject.ts'
 
 /** Random losses behind each change of a file, besides those that are looked at anyway. */
 const RANDOM_LOSSES = Number(process.env['CLIPGATE_TEST_LOSSES'] ?? 0)
@@ -141,16 +141,17 @@ async function playRound(recording: Recording, daemon: DaemonProcess, peer: Pair
   const { id } = other
   const phone = createPhone(recording.phone, daemon.ready.gateway)
 
-  const stage = async (name: string, size: number): Promise<Buffer> => {
+  const upload = async (name: string, size: number): Promise<Buffer> => {
     const bytes = recording.makeBytes(size)
     recording.staged.set(name, (recording.staged.get(name) ?? new Set()).add(sha256(bytes)))
-    await recording.step(`staging ${name}`, () => send(phone, `/file/${name}`, bytes))
+    await recording.step(`staging ${name}`, async () => void (await stage(phone, name, bytes)))
     return bytes
   }
   const push = async (type: 'File' | 'Image', dataName: string, size: number): Promise<void> => {
-    const bytes = await stage(dataName, size)
+    const bytes = await upload(dataName, size)
     await recording.step(`pushing ${dataName}`, async () => {
-      await send(phone, '/Sync.json', JSON.stringify({ type, dataName, hasData: true }))
+      const body = JSON.stringify({ type, dataName, hasData: true })
+      assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
       return { text: undefined, bytes: sha256(bytes) }
     })
   }
@@ -162,10 +163,22 @@ async function playRound(recording: Recording, daemon: DaemonProcess, peer: Pair
 
   await pushText(`one ${id}`)
   await push('Image', 'a', 300_000)
-  await stage('b', 10)
-  await stage('b', 1_300_000)
+  await upload('b', 10)
+  await upload('b', 1_300_000)
   await push('File', 'c', 10)
   await pushText(`two ${id}`)
+  await recording.step('posting a form', async () => {
+    const bytes = recording.makeBytes(1000)
+    const form = new FormData()
+    for (const [name, value] of [
+      ['type', 'File'],
+      ['hash', sha256(bytes)],
+    ] as const)
+      form.set(name, value)
+    form.set('data', new Blob([bytes]), 'form')
+    assert.equal((await phone.fetch('/api/history', { method: 'POST', body: form })).status, 200)
+    return { text: undefined, bytes: sha256(bytes) }
+  })
   await push('File', 'b', 5000)
   await recording.step('rotating', async () => {
     await owner.rotate(id)
@@ -201,12 +214,7 @@ async function playRound(recording: Recording, daemon: DaemonProcess, peer: Pair
     await owner.revoke(id)
     return { devices: await recording.devices() }
   })
-  await stage('d', 600_000)
-}
-
-async function send(phone: Phone, path: string, body: string | Uint8Array): Promise<undefined> {
-  const response = await phone.fetch(path, { method: 'PUT', body })
-  assert.equal(response.status, 200, await response.text())
+  await upload('d', 600_000)
 }
 
 async function record(t: TestContext): Promise<Recording> {
@@ -233,6 +241,8 @@ async function record(t: TestContext): Promise<Recording> {
   await other.stop()
   return recording
 }
+
+const NO_LOSS: Loss = { name: 'nothing lost', keepsName: () => true, fateOf: () => 'all' }
 
 /** What a power cut may do: nothing, all, or parts of what was not synced get to the disk. */
 function* lossesOf(root: string): Generator<Loss> {
@@ -273,7 +283,8 @@ async function* casesOf({ root, steps }: Recording, disk: RecordedDisk): AsyncGe
   const boundaries = new Set(disk.boundaries)
   for (let cut = 0; cut <= disk.changes.length; cut++) {
     const isLookedAt = boundaries.has(cut) || RANDOM_LOSSES > 0
-    const losses = isLookedAt ? [...lossesOf(root)] : []
+    // A kill of the daemon alone loses nothing, wherever it comes.
+    const losses = isLookedAt ? [...lossesOf(root)] : [NO_LOSS]
     for (let n = 0; n < RANDOM_LOSSES; n++) losses.push(randomLoss(`${cut} ${n}`))
     const allowed = allowedAfter(cut, steps)
     for (const loss of losses) {
@@ -372,14 +383,7 @@ async function check(data: string, { allowed }: Case, recording: Recording): Pro
 }
 
 async function digest(blob: Blob): Promise<string> {
-  const open = await blob.open()
-  try {
-    const bytes = Buffer.alloc(blob.size)
-    await open.read(bytes, 0)
-    return sha256(bytes)
-  } finally {
-    await open.close()
-  }
+  return sha256(await readBlob(blob))
 }
 
 /** What a phone sees of it, through a daemon as its user starts it. */
@@ -435,8 +439,7 @@ it('a machine whose power is cut has what was acknowledged, nothing torn, and no
 
 /** Nothing was changed that was not written down. */
 async function assertComplete({ root }: Recording, disk: RecordedDisk): Promise<void> {
-  const all: Loss = { name: 'none', keepsName: () => true, fateOf: (): FateOfBytes => 'all' }
-  const { files } = disk.stateAfter(disk.changes.length, all)
+  const { files } = disk.stateAfter(disk.changes.length, NO_LOSS)
   const found = new Map<string, string>()
   for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
