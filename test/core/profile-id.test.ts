@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { ITEM_TYPES } from '../../src/core/item-type.ts'
 import { parseProfileId } from '../../src/core/profile-id.ts'
 import fc from '../support/property.ts'
 
@@ -8,6 +9,15 @@ describe('a profile id', () => {
     assert.deepEqual(parseProfileId('Image-AB12'), { type: 'Image', hash: 'AB12' })
     assert.deepEqual(parseProfileId('Text-a-b'), { type: 'Text', hash: 'a-b' })
     assert.deepEqual(parseProfileId('gROUP--'), { type: 'Group', hash: '-' })
+  })
+
+  it('is read as it was written, whatever the hash', () => {
+    const types = fc.constantFrom(...ITEM_TYPES)
+    fc.assert(
+      fc.property(types, fc.string({ minLength: 1 }), (type, hash) => {
+        assert.deepEqual(parseProfileId(`${type}-${hash}`), { type, hash })
+      }),
+    )
   })
 
   it('is nothing less', () => {
