@@ -97,7 +97,8 @@ export class CircleClock implements CircleTime {
   async #keep(): Promise<void> {
     const aheadMs = this.#aheadMs
     if (aheadMs - this.#keptMs <= WORTH_KEEPING_MS) return
-    await this.#deps.file.write(formatMemberFile(aheadMs))
+    // The file has no version.
+    await this.#deps.file.write(`${JSON.stringify({ aheadMs })}\n`)
     this.#keptMs = aheadMs
   }
 }
@@ -118,11 +119,6 @@ const isAhead = (ms: number): boolean => Number.isSafeInteger(ms) && ms >= 0 && 
 const decodeMember = objectOf({
   aheadMs: matching(decodeNumber, isAhead, 'milliseconds, ten years at most'),
 })
-
-/** The text of the file, which has no version. */
-function formatMemberFile(aheadMs: number): string {
-  return `${JSON.stringify({ aheadMs })}\n`
-}
 
 /**
  * By how many milliseconds the circle is ahead.

@@ -11,7 +11,7 @@ import type { Timing } from '../client/timing.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { believedStamp } from '../core/stamp.ts'
-import type { BlobStore, HashedBlob } from '../ports/blob.ts'
+import type { BlobStore } from '../ports/blob.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
 import type { InboundBytes, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
@@ -83,11 +83,9 @@ async function receive(
   const limits = { declaredSize: size, maxBytes }
   // When the blob is refused at once, nobody has begun to read.
   const blob = await deps.blobs.receive(bytes, limits).finally(cancel)
-  if (blob.digests.sha256 !== document.hash) await refuse(blob)
+  if (blob.digests.sha256 !== document.hash) {
+    await blob.discard()
+    throw new ClientError('BAD_ANSWER', { reason: 'the bytes are not those of the document' })
+  }
   return { kind: 'received', blob, mediaType }
-}
-
-async function refuse(blob: HashedBlob): Promise<never> {
-  await blob.discard()
-  throw new ClientError('BAD_ANSWER', { reason: 'the bytes are not those of the document' })
 }
