@@ -44,6 +44,18 @@ async function startSilentServer(t: TestContext): Promise<SilentServer> {
   return { port: (server.address() as AddressInfo).port, accepted, open }
 }
 
+/** Sends a request over a pinned link, which has its connection and waits for the handshake. */
+async function askSilentServer(t: TestContext) {
+  const { port, accepted } = await startSilentServer(t)
+  const timing = new FakeClock()
+  const { fetch, close } = createPeerFetch(PIN, { timing })
+  t.after(close)
+  const { signal } = new AbortController()
+  const asking = fetch(`https://127.0.0.1:${port}/`, { method: 'GET', headers: {}, signal })
+  const closed = once(await accepted.next(), 'close')
+  return { timing, close, asking, closed }
+}
+
 describe('a link to a server that never finishes a handshake', () => {
   for (const [name, fingerprint] of [
     ['pinned', PIN],
@@ -83,24 +95,14 @@ describe('a link to a server that never finishes a handshake', () => {
   }
 
   it('gives a connection up after half a minute, also when its request may take hours', async (t) => {
-    const { port, accepted } = await startSilentServer(t)
-    const timing = new FakeClock()
-    const { fetch, close } = createPeerFetch(PIN, { timing })
-    t.after(close)
-    const { signal } = new AbortController()
-    const asking = fetch(`https://127.0.0.1:${port}/`, { method: 'GET', headers: {}, signal })
-    const closed = once(await accepted.next(), 'close')
+    const { timing, asking, closed } = await askSilentServer(t)
     timing.advance(TIMEOUT_MS)
     await assert.rejects(asking, ({ cause }: Error) => Object(cause).code === 'ETIMEDOUT')
     await closed
   })
 
   it('has no connection left once it is closed', async (t) => {
-    const { port, accepted } = await startSilentServer(t)
-    const { fetch, close } = createPeerFetch(PIN)
-    const { signal } = new AbortController()
-    const asking = fetch(`https://127.0.0.1:${port}/`, { method: 'GET', headers: {}, signal })
-    const closed = once(await accepted.next(), 'close')
+    const { close, asking, closed } = await askSilentServer(t)
     close()
     await Promise.all([assert.rejects(asking), closed])
   })
