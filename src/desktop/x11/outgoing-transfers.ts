@@ -11,23 +11,22 @@ import type { Clock } from '../../lib/clock.ts'
 import type { OpenBlob } from '../../ports/blob.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { OfferedBytes } from '../offered-formats.ts'
-import { PROPERTY_CHANGE, STRUCTURE_NOTIFY, type XConnection } from './x-connection.ts'
-import type { SelectionEvent } from './x-events.ts'
+import {
+  PROPERTY_CHANGE,
+  type SelectionEvent,
+  STRUCTURE_NOTIFY,
+  type XConnection,
+} from './x-connection.ts'
 
-/** The connection, and how long a requestor may take. */
-export interface OutgoingTransfersDeps {
+/** What the parts of the clipboard's owner need. */
+export interface OwnerDeps {
   readonly connection: XConnection
-  /** The atom `INCR`. */
-  readonly incr: number
-  readonly blockBytes: number
   readonly clock: Clock
   readonly logger: Logger
-  /** A requestor that leaves a block alone for longer is given up. */
-  readonly stallMs: number
 }
 
 /** Where the bytes go. */
-export interface Destination {
+interface Destination {
   readonly requestor: number
   readonly property: number
   readonly type: number
@@ -47,15 +46,17 @@ interface Transfer extends Destination {
 /** The announced size is a lower bound, in 32 bits. */
 const MAX_CARD32 = 0xffff_ffff
 
+/** A requestor that leaves a block alone for longer is given up. */
+const STALL_MS = 10_000
+
 /** More pastes at once than programs that a person uses; each holds a file open. */
 const MAX_TRANSFERS = 64
 
-/** The transfers to programs that paste long content. */
 export class OutgoingTransfers {
-  readonly #deps: OutgoingTransfersDeps
+  readonly #deps: OwnerDeps
   readonly #transfers = new Map<string, Transfer>()
 
-  constructor(deps: OutgoingTransfersDeps) {
+  constructor(deps: OwnerDeps) {
     this.#deps = deps
   }
 
@@ -65,7 +66,7 @@ export class OutgoingTransfers {
    * @throws {Error} When the requestor is gone, or too many transfers are under way.
    */
   async start(destination: Destination, bytes: OfferedBytes): Promise<void> {
-    const { connection, blockBytes, incr } = this.#deps
+    const { connection } = this.#deps
     const { requestor, property } = destination
     const key = keyOf(requestor, property)
     await this.#finish(key)
@@ -74,7 +75,7 @@ export class OutgoingTransfers {
       ...destination,
       source: await bytes.open(),
       size: bytes.size,
-      block: Buffer.alloc(blockBytes),
+      block: Buffer.alloc(connection.blockBytes),
       position: 0,
       isWaiting: true,
       isEnding: false,
@@ -82,16 +83,12 @@ export class OutgoingTransfers {
     }
     this.#transfers.set(key, transfer)
     this.#watchStall(key, transfer)
+    const incr = connection.atom('INCR')
+    const least = Math.min(bytes.size, MAX_CARD32)
     try {
       await Promise.all([
         connection.selectInput(requestor, PROPERTY_CHANGE | STRUCTURE_NOTIFY),
-        connection.changeProperty({
-          window: requestor,
-          property,
-          type: incr,
-          format: 32,
-          data: [Math.min(bytes.size, MAX_CARD32)],
-        }),
+        connection.changeProperty({ window: requestor, property, type: incr, data: [least] }),
       ])
     } catch (error) {
       await this.#finish(key)
@@ -131,18 +128,12 @@ export class OutgoingTransfers {
     transfer.isEnding = count === 0
     transfer.isWaiting = true
     this.#watchStall(key, transfer)
-    await this.#deps.connection.changeProperty({
-      window: requestor,
-      property,
-      type,
-      format: 8,
-      data: wanted,
-    })
+    await this.#deps.connection.changeProperty({ window: requestor, property, type, data: wanted })
   }
 
   #watchStall(key: string, transfer: Transfer): void {
     transfer.cancelStall()
-    transfer.cancelStall = this.#deps.clock.after(this.#deps.stallMs, () => {
+    transfer.cancelStall = this.#deps.clock.after(STALL_MS, () => {
       this.#deps.logger.debug('A paste was given up: the other program has stopped')
       void this.#finish(key)
     })

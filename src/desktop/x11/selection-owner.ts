@@ -4,26 +4,10 @@
  */
 
 import { readWhole } from '../../lib/read-bytes.ts'
-import type { Logger } from '../../ports/logger.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
-import type { Atoms } from './atoms.ts'
 import { offeredFormats, type OfferedBytes } from '../offered-formats.ts'
-import type { OutgoingTransfers } from './outgoing-transfers.ts'
-import type { XConnection } from './x-connection.ts'
-import type { SelectionEvent, SelectionRequest } from './x-events.ts'
-
-/** The connection, and the helpers of a selection owner. */
-export interface SelectionOwnerDeps {
-  readonly connection: XConnection
-  readonly atoms: Atoms
-  readonly window: number
-  readonly transfers: OutgoingTransfers
-  /** Longer answers are sent in increments. */
-  readonly blockBytes: number
-  readonly logger: Logger
-  /** Asks for the time of the server. */
-  readonly serverTime: () => Promise<number>
-}
+import { OutgoingTransfers, type OwnerDeps } from './outgoing-transfers.ts'
+import type { SelectionEvent, SelectionRequest } from './x-connection.ts'
 
 interface OfferedTarget {
   readonly type: number
@@ -42,13 +26,14 @@ const PAIR_BYTES = 8
 /** Longest list of a MULTIPLE request: several times as long as all that is offered. */
 const MAX_PAIRS_BYTES: number = 64 * PAIR_BYTES
 
-/** Owns the selection, and answers programs that paste. */
 export class SelectionOwner {
-  readonly #deps: SelectionOwnerDeps
+  readonly #deps: OwnerDeps
+  readonly #transfers: OutgoingTransfers
   #offer: Offer | undefined
 
-  constructor(deps: SelectionOwnerDeps) {
+  constructor(deps: OwnerDeps) {
     this.#deps = deps
+    this.#transfers = new OutgoingTransfers(deps)
   }
 
   /**
@@ -57,35 +42,41 @@ export class SelectionOwner {
    * @throws {Error} When it is not, because somebody copied meanwhile.
    */
   async offer(content: OfferedContent): Promise<void> {
-    const { connection, atoms, window, serverTime } = this.#deps
+    const { connection } = this.#deps
     const targets = new Map<number, OfferedTarget>()
     for (const { target, type, bytes } of offeredFormats(content)) {
       const atom = await connection.internAtom(target)
       targets.set(atom, { type: await connection.internAtom(type), bytes })
     }
     // Not "now", which lets an older request overtake a newer one (ICCCM, 2.1).
-    const time = await serverTime()
+    const time = await connection.serverTime()
     const offer = { time, targets }
     this.#offer = offer
-    connection.setSelectionOwner(window, atoms.of('CLIPBOARD'), time)
-    if ((await connection.getSelectionOwner(atoms.of('CLIPBOARD'))) === window) return
+    connection.setSelectionOwner(connection.window, connection.atom('CLIPBOARD'), time)
+    if ((await connection.clipboardOwner()) === connection.window) return
     if (this.#offer === offer) this.#offer = undefined
     throw new Error('Another program took the clipboard')
   }
 
-  /** Gives the clipboard back, if it is ours. */
+  /** Ends every paste, and gives the clipboard back if it is ours. */
   async release(): Promise<void> {
+    await this.#transfers.close()
     const offer = this.#offer
     this.#offer = undefined
-    const { connection, atoms, window } = this.#deps
-    const clipboard = atoms.of('CLIPBOARD')
-    if (offer === undefined || (await connection.getSelectionOwner(clipboard)) !== window) return
-    connection.setSelectionOwner(0, clipboard, offer.time)
+    const { connection } = this.#deps
+    if (offer === undefined || (await connection.clipboardOwner()) !== connection.window) return
+    connection.setSelectionOwner(0, connection.atom('CLIPBOARD'), offer.time)
     // The answer means that it was done.
-    await connection.getSelectionOwner(clipboard)
+    await connection.clipboardOwner()
+  }
+
+  /** Ends every paste, when the server is gone. */
+  lose(): Promise<void> {
+    return this.#transfers.close()
   }
 
   handle(event: SelectionEvent): void {
+    this.#transfers.handle(event)
     if (event.kind === 'cleared' && this.#isLostAt(event.time)) this.#offer = undefined
     if (event.kind === 'requested') {
       this.#answer(event).catch((error: unknown) => {
@@ -100,14 +91,14 @@ export class SelectionOwner {
   }
 
   async #answer(request: SelectionRequest): Promise<void> {
-    const { connection, atoms } = this.#deps
+    const { connection } = this.#deps
     const { requestor, selection, target, time } = request
     // Programs from before ICCCM name no property.
     const into = request.property === 0 ? target : request.property
     const offer = this.#offerAt(selection, time)
     let isDone = false
     if (offer !== undefined) {
-      const isMultiple = target === atoms.of('MULTIPLE')
+      const isMultiple = target === connection.atom('MULTIPLE')
       isDone = isMultiple
         ? request.property !== 0 && (await this.#convertAll(offer, requestor, into))
         : await this.#convert(offer, target, requestor, into)
@@ -118,7 +109,9 @@ export class SelectionOwner {
 
   #offerAt(selection: number, time: number): Offer | undefined {
     const offer = this.#offer
-    if (offer === undefined || selection !== this.#deps.atoms.of('CLIPBOARD')) return undefined
+    if (offer === undefined || selection !== this.#deps.connection.atom('CLIPBOARD')) {
+      return undefined
+    }
     return time !== 0 && isEarlier(time, offer.time) ? undefined : offer
   }
 
@@ -133,35 +126,34 @@ export class SelectionOwner {
   }
 
   async #write(offer: Offer, target: number, window: number, property: number): Promise<boolean> {
-    const { connection, atoms, transfers, blockBytes } = this.#deps
-    if (target === atoms.of('TARGETS')) {
-      const own = [atoms.of('TARGETS'), atoms.of('TIMESTAMP'), atoms.of('MULTIPLE')]
+    const { connection } = this.#deps
+    if (target === connection.atom('TARGETS')) {
+      const own = [target, connection.atom('TIMESTAMP'), connection.atom('MULTIPLE')]
       const data = [...own, ...offer.targets.keys()]
-      const type = atoms.of('ATOM')
-      await connection.changeProperty({ window, property, type, format: 32, data })
+      await connection.changeProperty({ window, property, type: connection.atom('ATOM'), data })
       return true
     }
-    if (target === atoms.of('TIMESTAMP')) {
-      const type = atoms.of('INTEGER')
-      await connection.changeProperty({ window, property, type, format: 32, data: [offer.time] })
+    if (target === connection.atom('TIMESTAMP')) {
+      const type = connection.atom('INTEGER')
+      await connection.changeProperty({ window, property, type, data: [offer.time] })
       return true
     }
     const offered = offer.targets.get(target)
     if (offered === undefined) return false
     const { type, bytes } = offered
-    if (bytes.size > blockBytes) {
-      await transfers.start({ requestor: window, property, type }, bytes)
+    if (bytes.size > connection.blockBytes) {
+      await this.#transfers.start({ requestor: window, property, type }, bytes)
     } else {
       const data = Buffer.from(await readWhole(bytes))
       if (data.length < bytes.size) throw new Error('The bytes are shorter than they were')
-      await connection.changeProperty({ window, property, type, format: 8, data })
+      await connection.changeProperty({ window, property, type, data })
     }
     return true
   }
 
   /** Several conversions at once: pairs of target and property; what fails becomes `None`. */
   async #convertAll(offer: Offer, window: number, property: number): Promise<boolean> {
-    const { connection, atoms } = this.#deps
+    const { connection } = this.#deps
     const part = { offset: 0, length: MAX_PAIRS_BYTES, isDeleting: false }
     const { data, bytesAfter } = await connection.getProperty(window, property, part)
     if (data.length === 0 || data.length % PAIR_BYTES !== 0 || bytesAfter > 0) return false
@@ -172,8 +164,8 @@ export class SelectionOwner {
       const isDone = into !== 0 && (await this.#convert(offer, target, window, into))
       pairs.push(target, isDone ? into : 0)
     }
-    const type = atoms.of('ATOM_PAIR')
-    await connection.changeProperty({ window, property, type, format: 32, data: pairs })
+    const type = connection.atom('ATOM_PAIR')
+    await connection.changeProperty({ window, property, type, data: pairs })
     return true
   }
 }

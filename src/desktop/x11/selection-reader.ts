@@ -12,26 +12,9 @@ import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { CopyTooLarge } from '../clipboard-errors.ts'
 import { TransferPace } from '../transfer-pace.ts'
-import type { Atoms } from './atoms.ts'
-import type { XConnection } from './x-connection.ts'
-import type { ConversionAnswer, SelectionEvent } from './x-events.ts'
+import type { ConversionAnswer, SelectionEvent, XConnection } from './x-connection.ts'
 
-/** The connection, and how long an owner may take. */
-export interface SelectionReaderDeps {
-  readonly connection: XConnection
-  readonly atoms: Atoms
-  /** Gets the answers; must report changes of its properties. */
-  readonly window: number
-  /** {@link TRANSFER_PROPERTIES} atoms for nothing else. */
-  readonly properties: readonly number[]
-  readonly clock: Clock
-  /** How long an owner may take for an answer, and for each increment. */
-  readonly answerMs: number
-}
-
-/** A wish to have a selection in one format. */
 export interface Conversion {
-  readonly selection: number
   readonly target: number
   /** Server time of the event that made us ask. */
   readonly time: number
@@ -39,11 +22,14 @@ export interface Conversion {
   readonly signal: AbortSignal
 }
 
+/** How long an owner may take for an answer, and for each increment. */
+const ANSWER_MS = 2000
+
 /**
  * Conversions take turns on these, so that a late answer to one that was given up is not taken
  * for the answer to another: it would have to be ten copies late.
  */
-export const TRANSFER_PROPERTIES = 64
+const TRANSFER_PROPERTIES = 64
 
 /** How much of a property is fetched at once. */
 const PART_BYTES: number = MIB
@@ -63,14 +49,24 @@ interface Claim {
   wake: () => void
 }
 
-/** Reads the selection from the program that owns it. */
 export class SelectionReader {
-  readonly #deps: SelectionReaderDeps
+  readonly #connection: XConnection
+  readonly #clock: Clock
+  /** The atoms of {@link TRANSFER_PROPERTIES} properties. */
+  readonly #properties: readonly number[]
   readonly #claims = new Map<number, Claim>()
   #turn = 0
 
-  constructor(deps: SelectionReaderDeps) {
-    this.#deps = deps
+  static async open(connection: XConnection, clock: Clock): Promise<SelectionReader> {
+    const names = Array.from({ length: TRANSFER_PROPERTIES }, (_, n) => `CLIPGATE_TRANSFER_${n}`)
+    const properties = await Promise.all(names.map((name) => connection.internAtom(name)))
+    return new SelectionReader(connection, clock, properties)
+  }
+
+  private constructor(connection: XConnection, clock: Clock, properties: readonly number[]) {
+    this.#connection = connection
+    this.#clock = clock
+    this.#properties = properties
   }
 
   handle(event: SelectionEvent): void {
@@ -80,13 +76,13 @@ export class SelectionReader {
       claim.answer = event.property
       claim.wake()
     }
-    if (event.kind !== 'property' || event.window !== this.#deps.window) return
+    if (event.kind !== 'property' || event.window !== this.#connection.window) return
     const claim = this.#claims.get(event.property)
     if (claim !== undefined) {
       claim.isWritten = !event.isDeleted
       claim.wake()
-    } else if (!event.isDeleted && this.#deps.properties.includes(event.property)) {
-      this.#deps.connection.deleteProperty(event.window, event.property)
+    } else if (!event.isDeleted && this.#properties.includes(event.property)) {
+      this.#connection.deleteProperty(event.property)
     }
   }
 
@@ -98,31 +94,31 @@ export class SelectionReader {
    *   for people.
    */
   async convert(conversion: Conversion): Promise<Uint8Array | undefined> {
-    const { connection, atoms, window } = this.#deps
-    const { selection, target, time, signal, maxBytes } = conversion
+    const connection = this.#connection
+    const { target, time, signal, maxBytes } = conversion
     signal.throwIfAborted()
     const claim = this.#claim(target, time)
     try {
-      connection.deleteProperty(window, claim.property)
-      connection.convertSelection(window, { selection, target, property: claim.property, time })
+      connection.deleteProperty(claim.property)
+      connection.convertClipboard(target, claim.property, time)
       await this.#until(claim, () => claim.answer !== undefined, signal)
       if (claim.answer === 0) return undefined
       const taken = await this.#take(claim.property, maxBytes, 0)
       if (taken.type === 0) return undefined
-      if (taken.type !== atoms.of('INCR')) return taken.bytes
+      if (taken.type !== connection.atom('INCR')) return taken.bytes
       const least = taken.bytes.length < SIZE_BYTES ? 0 : taken.bytes.readUInt32LE()
       if (least > maxBytes) throw new CopyTooLarge({ maxBytes, size: least })
       return await this.#takeIncrements(claim, maxBytes, signal)
     } finally {
       this.#claims.delete(claim.property)
       // Starts what is given up: see the top.
-      connection.deleteProperty(window, claim.property)
+      connection.deleteProperty(claim.property)
     }
   }
 
   async #takeIncrements(claim: Claim, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
     const taken = new GrowingBuffer()
-    const pace = new TransferPace(this.#deps.clock)
+    const pace = new TransferPace(this.#clock)
     for (;;) {
       await this.#until(claim, () => claim.isWritten, signal)
       const { bytes } = await this.#take(claim.property, maxBytes, taken.filled.length)
@@ -143,11 +139,15 @@ export class SelectionReader {
     maxBytes: number,
     before: number,
   ): Promise<{ readonly type: number; readonly bytes: Buffer }> {
-    const { connection, window } = this.#deps
+    const connection = this.#connection
     const parts: Buffer[] = []
     for (let offset = 0; ; ) {
       const part = { offset, length: PART_BYTES, isDeleting: true }
-      const { type, data, bytesAfter } = await connection.getProperty(window, property, part)
+      const { type, data, bytesAfter } = await connection.getProperty(
+        connection.window,
+        property,
+        part,
+      )
       offset += data.length
       const size = before + offset + bytesAfter
       if (size > maxBytes) throw new CopyTooLarge({ maxBytes, size })
@@ -157,8 +157,7 @@ export class SelectionReader {
   }
 
   #claim(target: number, time: number): Claim {
-    const { properties } = this.#deps
-    const property = properties[this.#turn++ % properties.length] ?? 0
+    const property = this.#properties[this.#turn++ % TRANSFER_PROPERTIES] ?? 0
     const state = { answer: undefined, isWritten: false, wake: () => undefined }
     const claim: Claim = { property, target, time, ...state }
     this.#claims.set(property, claim)
@@ -176,7 +175,7 @@ export class SelectionReader {
         stop()
         reject(signal.reason)
       }
-      const cancel = this.#deps.clock.after(this.#deps.answerMs, () => {
+      const cancel = this.#clock.after(ANSWER_MS, () => {
         stop()
         reject(new Error('The program that owns the clipboard does not answer'))
       })

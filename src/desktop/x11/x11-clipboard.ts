@@ -12,6 +12,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type {
   ClipboardEvents,
+  ClipboardOwner,
   CopiedContent,
   OfferedContent,
   SystemClipboard,
@@ -19,7 +20,7 @@ import type {
 import { OutOfReach } from '../clipboard-errors.ts'
 import { COPY_LIMITS, type CopyLimits } from '../read-copy.ts'
 import { nextRetry } from '../retry.ts'
-import { XSession, type OwnerChange, type XTimings } from './x-session.ts'
+import { XSession } from './x-session.ts'
 
 /** How the clipboard is opened. */
 export interface X11ClipboardOptions {
@@ -32,8 +33,6 @@ export interface X11ClipboardOptions {
   readonly readAtStart: boolean
   readonly limits?: Partial<CopyLimits>
 }
-
-const TIMINGS: XTimings = { answerMs: 2000, stallMs: 10_000 }
 
 const AWAY = 'The X server is away'
 
@@ -103,16 +102,15 @@ export class X11Clipboard implements SystemClipboard {
       display: this.#display,
       clock,
       logger,
-      timings: TIMINGS,
       limits: { ...COPY_LIMITS, ...limits },
-      onOwnerChanged: (change) => this.#onOwnerChanged(change),
+      onOwnerChanged: (owner, time) => this.#onOwnerChanged(owner, time),
       onClosed: (reason) => this.#onLost(reason),
     })
     this.#session = session
     return session
   }
 
-  #onOwnerChanged({ owner, time }: OwnerChange): void {
+  #onOwnerChanged(owner: ClipboardOwner, time: number): void {
     if (this.#isClosed) return
     this.#changes += 1
     this.#changedAt = time
@@ -158,7 +156,7 @@ export class X11Clipboard implements SystemClipboard {
     if (session.firstOwner !== 'another') return this.#options.events.onBack(true)
     try {
       const time = await session.serverTime()
-      if (changes === this.#changes) this.#onOwnerChanged({ owner: 'another', time })
+      if (changes === this.#changes) this.#onOwnerChanged('another', time)
     } catch (error) {
       this.#options.logger.debug('Cannot catch up with the clipboard', { reason: messageOf(error) })
     }

@@ -1,6 +1,5 @@
 /**
- * Types for the part of the `x11` package that this room uses, which has none of its own; and the
- * loading of it.
+ * What this room uses of the `x11` package, which has no types of its own, and how it is loaded.
  *
  * The package is optional and CommonJS: it is loaded when a clipboard is opened, and not before.
  * A module with types and not a `.d.ts`, because those are not published with the build.
@@ -10,34 +9,24 @@
 import { createRequire } from 'node:module'
 import type { Duplex } from 'node:stream'
 
-/** Gets an error or a result; true says that an error was dealt with. */
-export type X11Callback<T> = (error: X11Error | null | undefined, result: T) => boolean
+/** Gets an error or a result; true says that the error was dealt with. */
+export type X11Callback<T> = (error: Error | null | undefined, result: T) => boolean
 
-/** A protocol error (`error` is its number) or what else went wrong. */
-export interface X11Error extends Error {
-  readonly error?: number
-}
-
-/** The package. */
 export interface X11Library {
   createClient(
-    options: X11ClientOptions,
+    options: {
+      readonly display: string
+      /** Without it the library opens one, and tries TCP when there is no local server. */
+      readonly stream: Duplex
+      /** Present but undefined: reads `XAUTHORITY`, which it would not for a stream. */
+      readonly auth: undefined
+      readonly shm: false
+      readonly disableBigRequests: true
+    },
     onReady: (error: Error | undefined, display: X11Display) => void,
   ): X11Client
 }
 
-/** How the package opens a connection. */
-export interface X11ClientOptions {
-  readonly display: string
-  /** Without it the library opens one, and tries TCP when there is no local server. */
-  readonly stream: Duplex
-  /** Present but undefined: reads `XAUTHORITY`, which it would not for a stream. */
-  readonly auth: undefined
-  readonly shm: false
-  readonly disableBigRequests: true
-}
-
-/** The display that the package hands over. */
 export interface X11Display {
   readonly client: X11Client
   readonly screen: readonly { readonly root: number }[]
@@ -61,7 +50,6 @@ export interface X11Event {
   readonly timestamp: number
 }
 
-/** The value of a property. */
 export interface X11Property {
   /** 0 when there is no such property. */
   readonly type: number
@@ -69,13 +57,11 @@ export interface X11Property {
   readonly data: Buffer
 }
 
-/** The extension XFIXES, version 2 and later. */
 export interface XFixes {
   readonly firstEvent: number
   SelectSelectionInput(window: number, selection: number, eventMask: number): void
 }
 
-/** A connection of the package. */
 export interface X11Client {
   /** Known atoms. One object for all connections: to be replaced, see `XConnection`. */
   atoms: Record<string, number>
@@ -85,19 +71,8 @@ export interface X11Client {
   require(extension: 'fixes', callback: (error: Error | null, fixes: XFixes) => void): void
   AllocID(): number
   InternAtom(onlyIfExists: boolean, name: string, callback: X11Callback<number>): void
-  CreateWindow(
-    id: number,
-    parent: number,
-    x: number,
-    y: number,
-    width: number,
-    height: number,
-    borderWidth: number,
-    depth: number,
-    windowClass: number,
-    visual: number,
-    values: { readonly eventMask: number },
-  ): void
+  /** The numbers: id, parent, x, y, width, height, border width, depth, class, visual. */
+  CreateWindow(...args: readonly [...number[], { readonly eventMask: number }]): void
   ChangeWindowAttributes(
     window: number,
     values: { readonly eventMask: number },
@@ -135,14 +110,13 @@ export interface X11Client {
     destination: number,
     propagate: number,
     eventMask: number,
-    event: X11SelectionNotify,
+    event: X11SelectionNotify & { readonly name: 'SelectionNotify' },
     callback: X11Callback<void>,
   ): void
 }
 
 /** The one event that is sent by us. */
 export interface X11SelectionNotify {
-  readonly name: 'SelectionNotify'
   readonly time: number
   readonly requestor: number
   readonly selection: number
@@ -150,14 +124,9 @@ export interface X11SelectionNotify {
   readonly property: number
 }
 
-/**
- * Loads the package.
- *
- * @param base Where to look for it from; other places than this file are for tests.
- * @throws {Error} When it is not installed.
- */
-export function loadX11(base: string | URL = import.meta.url): X11Library {
-  const require = createRequire(base)
+/** Loads the package. @throws {Error} When it is not installed. */
+export function loadX11(): X11Library {
+  const require = createRequire(import.meta.url)
   try {
     return require('x11')
   } catch (cause) {

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { systemClock } from '../../../src/lib/clock.ts'
-import { internAtoms } from '../../../src/desktop/x11/atoms.ts'
-import { OutgoingTransfers } from '../../../src/desktop/x11/outgoing-transfers.ts'
+import { systemClock as clock } from '../../../src/lib/clock.ts'
 import { SelectionOwner } from '../../../src/desktop/x11/selection-owner.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { needs } from '../../support/requirements.ts'
@@ -15,14 +13,8 @@ const TEXT = { kind: 'text', text: 'ours' } as const
 async function open(t: TestContext, serverTime: (other: XClient) => Promise<number>) {
   const { display } = await sharedXvfb()
   const [us, other] = [await XClient.open(t, display), await XClient.open(t, display)]
-  const shared = { connection: us.connection, logger: new CaptureLogger(), blockBytes: 1024 }
-  const owner = new SelectionOwner({
-    ...shared,
-    atoms: await internAtoms(us.connection),
-    window: us.window,
-    transfers: new OutgoingTransfers({ ...shared, clock: systemClock, incr: 0, stallMs: 1 }),
-    serverTime: () => serverTime(other),
-  })
+  const connection = Object.assign(us.connection, { serverTime: () => serverTime(other) })
+  const owner = new SelectionOwner({ connection, logger: new CaptureLogger(), clock })
   us.connection.onEvent((event) => owner.handle(event))
   return { us, other, owner }
 }
@@ -39,7 +31,7 @@ describe('SelectionOwner', { ...needs('Xvfb'), timeout: 60_000 }, () => {
     const { us, other, owner } = await open(t, beforeCopying)
     await assert.rejects(owner.offer(TEXT), /Another program/)
     await owner.release()
-    assert.equal(await us.connection.getSelectionOwner(us.clipboard), other.window)
+    assert.equal(await us.connection.clipboardOwner(), other.window)
   })
 
   it('keeps the clipboard when it hears late that it had lost it before', async (t) => {

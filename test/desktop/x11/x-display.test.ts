@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseDisplay } from '../../../src/desktop/x11/x-display.ts'
+import { parseDisplay } from '../../../src/desktop/x11/x-handshake.ts'
 import fc from '../../support/property.ts'
 
 describe('parseDisplay()', () => {

@@ -92,8 +92,7 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
     const { other, clipboard } = await openBoth(t)
     await clipboard.offer({ kind: 'text', text: 'old' })
     const target = await other.atom('STRING')
-    const asked = { selection: other.clipboard, target, property: 0, time: 0 }
-    other.connection.convertSelection(other.window, asked)
+    other.connection.convertClipboard(target, 0, 0)
     assert.equal((await other.next('converted')).property, target)
     assert.equal(String((await other.read(target)).data), 'old')
   })
@@ -127,7 +126,7 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
     for (let n = 0; n < 100; n += 1) {
       const offering = clipboard.offer({ kind: 'text', text: `text ${n}` })
       const [offered] = await Promise.allSettled([offering, other.own()])
-      const owner = await other.connection.getSelectionOwner(other.clipboard)
+      const owner = await other.connection.clipboardOwner()
       if (owner === other.window) continue
       assert.equal(offered.status, 'fulfilled')
       assert.equal(String(await other.paste('UTF8_STRING')), `text ${n}`)
@@ -152,9 +151,7 @@ describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
     await clipboard.offer({ kind: 'text', text: 'x'.repeat(MIB) })
     for (const target of ['TARGETS', 'TIMESTAMP', 'UTF8_STRING', 'TEXT', 'MULTIPLE']) {
       const dying = await XClient.open(t, display)
-      const asked = { selection: dying.clipboard, property: dying.clipboard, time: 0 }
-      const atom = await dying.atom(target)
-      dying.connection.convertSelection(dying.window, { ...asked, target: atom })
+      dying.connection.convertClipboard(await dying.atom(target), dying.clipboard, 0)
       await dying.connection.close()
     }
     assert.equal((await takeIncrements(other, Infinity, 'UTF8_STRING')).length, MIB)
@@ -172,8 +169,7 @@ describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
     }
     await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: { ...image.blob, open } })
     const target = await dying.atom('image/png')
-    const asked = { selection: dying.clipboard, target, property: target, time: 0 }
-    dying.connection.convertSelection(dying.window, asked)
+    dying.connection.convertClipboard(target, target, 0)
     await image.closed
   })
 
@@ -295,7 +291,7 @@ async function writePairs(
   data: readonly number[],
 ): Promise<void> {
   const type = await connection.internAtom('ATOM_PAIR')
-  await connection.changeProperty({ window, property, type, format: 32, data })
+  await connection.changeProperty({ window, property, type, data })
 }
 
 function atomsIn(list: Buffer | undefined): number[] {

@@ -4,12 +4,9 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { pathToFileURL } from 'node:url'
 import { X11Clipboard } from '../../../src/desktop/x11/x11-clipboard.ts'
-import { loadX11 } from '../../../src/desktop/x11/x11-library.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { SILENT } from '../support/open-reconciler.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
@@ -77,10 +74,6 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
     const folder = await temporaryFolder(t)
     withEnvironment(t, 'XAUTHORITY', folder)
     await assert.rejects(open({ display: ':0' }), /XAUTHORITY/)
-  })
-
-  it('says that the package is not installed', () => {
-    assert.throws(() => loadX11(pathToFileURL(join(tmpdir(), 'nothing.js'))), /"x11"/)
   })
 
   it('takes the display from the environment', needs('Xvfb'), async (t) => {

@@ -168,6 +168,6 @@ async function restart(
 }
 
 async function untilOwned(other: XClient): Promise<void> {
-  const owner = await other.connection.getSelectionOwner(other.clipboard)
+  const owner = await other.connection.clipboardOwner()
   if (owner === 0) await other.next('ownerChanged')
 }

@@ -7,8 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 import { pathToFileURL } from 'node:url'
 import { KIB, MIB } from '../../../src/core/limits.ts'
-import { PROPERTY_CHANGE } from '../../../src/desktop/x11/x-connection.ts'
-import type { SelectionRequest } from '../../../src/desktop/x11/x-events.ts'
+import { PROPERTY_CHANGE, type SelectionRequest } from '../../../src/desktop/x11/x-connection.ts'
 import { needs } from '../../support/requirements.ts'
 import { watchedPause } from '../support/open-reconciler.ts'
 import { openBoth, openX11, sharedXvfb } from './support/open-x11.ts'
@@ -340,7 +339,7 @@ async function beginIncrements(other: XClient, size: number): Promise<SelectionR
   await other.connection.selectInput(request.requestor, PROPERTY_CHANGE)
   const { requestor: window, property } = request
   const type = await other.atom('INCR')
-  await other.connection.changeProperty({ window, property, type, format: 32, data: [size] })
+  await other.connection.changeProperty({ window, property, type, data: [size] })
   await other.connection.sendSelectionNotify(request)
   await other.untilDeleted(request)
   return request
@@ -355,6 +354,6 @@ async function writeIncrement(
   const { requestor: window, property } = request
   const type = await other.atom('UTF8_STRING')
   const data = Buffer.from(text)
-  await other.connection.changeProperty({ window, property, type, format: 8, data })
+  await other.connection.changeProperty({ window, property, type, data })
   await other.untilDeleted(request)
 }

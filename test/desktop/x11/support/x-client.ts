@@ -5,8 +5,12 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { systemClock } from '../../../../src/lib/clock.ts'
-import { PROPERTY_CHANGE, XConnection } from '../../../../src/desktop/x11/x-connection.ts'
-import type { SelectionEvent, SelectionRequest } from '../../../../src/desktop/x11/x-events.ts'
+import {
+  PROPERTY_CHANGE,
+  type SelectionEvent,
+  type SelectionRequest,
+  XConnection,
+} from '../../../../src/desktop/x11/x-connection.ts'
 import { Mailbox } from '../../../support/mailbox.ts'
 
 /** A slow machine is no failure here. */
@@ -32,17 +36,17 @@ export class XClient {
       onError: () => undefined,
     })
     t.after(() => connection.close())
-    const client = new XClient(connection, await connection.internAtom('CLIPBOARD'))
+    const client = new XClient(connection)
     // The answer to the last request tells that the earlier ones were served.
-    await connection.internAtom('CLIPBOARD 2')
+    await client.connection.clipboardOwner()
     return client
   }
 
-  private constructor(connection: XConnection, clipboard: number) {
+  private constructor(connection: XConnection) {
     this.connection = connection
-    this.clipboard = clipboard
-    this.window = connection.createWindow(PROPERTY_CHANGE)
-    connection.watchSelection(this.window, clipboard)
+    this.clipboard = connection.atom('CLIPBOARD')
+    this.window = connection.window
+    connection.watchClipboard()
     connection.onEvent((event) => this.#mailboxOf(event.kind).put(event))
   }
 
@@ -71,7 +75,7 @@ export class XClient {
 
   /** Resolves when all that the server has told anybody so far was heard in this program. */
   async settle(): Promise<void> {
-    await this.connection.getSelectionOwner(this.clipboard)
+    await this.connection.clipboardOwner()
     // What the server wrote before this answer is read in the same turn of the event loop.
     await setImmediate()
   }
@@ -107,7 +111,6 @@ export class XClient {
       window: requestor,
       property,
       type: await this.atom(type),
-      format: isList ? 32 : 8,
       data: value,
     })
     await this.connection.sendSelectionNotify(request)
@@ -147,8 +150,8 @@ export class XClient {
 
   /** Asks the owner; `undefined` when it refuses. Leaves the property alone. */
   async convert(target: string, property: string, time = 0): Promise<number | undefined> {
-    const asked = { target: await this.atom(target), property: await this.atom(property), time }
-    this.connection.convertSelection(this.window, { selection: this.clipboard, ...asked })
+    const [asked, into] = [await this.atom(target), await this.atom(property)]
+    this.connection.convertClipboard(asked, into, time)
     const answer = await this.next('converted')
     return answer.property === 0 ? undefined : answer.property
   }
