@@ -52,6 +52,7 @@ const STALL_MS = 10_000
 /** More pastes at once than programs that a person uses; each holds a file open. */
 const MAX_TRANSFERS = 64
 
+/** The transfers to programs that paste long content. */
 export class OutgoingTransfers {
   readonly #deps: OwnerDeps
   readonly #transfers = new Map<string, Transfer>()

@@ -26,6 +26,7 @@ const PAIR_BYTES = 8
 /** Longest list of a MULTIPLE request: several times as long as all that is offered. */
 const MAX_PAIRS_BYTES: number = 64 * PAIR_BYTES
 
+/** Owns the selection, and answers programs that paste. */
 export class SelectionOwner {
   readonly #deps: OwnerDeps
   readonly #transfers: OutgoingTransfers

@@ -14,6 +14,7 @@ import { CopyTooLarge } from '../clipboard-errors.ts'
 import { TransferPace } from '../transfer-pace.ts'
 import type { ConversionAnswer, SelectionEvent, XConnection } from './x-connection.ts'
 
+/** A wish to have a selection in one format. */
 export interface Conversion {
   readonly target: number
   /** Server time of the event that made us ask. */
@@ -49,6 +50,7 @@ interface Claim {
   wake: () => void
 }
 
+/** Reads the selection from the program that owns it. */
 export class SelectionReader {
   readonly #connection: XConnection
   readonly #clock: Clock

@@ -131,6 +131,7 @@ const PROPERTY_HEADER_BYTES = 24
  */
 const MAX_BLOCK_BYTES: number = 240 * KIB
 
+/** A connection to an X server. */
 export class XConnection {
   /** Owns selections, and holds properties, whose changes are reported. */
   readonly window: number
@@ -258,7 +259,7 @@ export class XConnection {
     )
   }
 
-  /** What the clock of the server shows: the time of a change that we make for that purpose. */
+  /** Asks for the time of the server: that of a change that we make for that purpose. */
   async serverTime(): Promise<number> {
     const told = new Promise<number>((resolve) => this.#timeWaiters.push(resolve))
     const [property, type] = [this.atom('CLIPGATE_TIME'), this.atom('INTEGER')]

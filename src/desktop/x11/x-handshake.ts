@@ -15,7 +15,7 @@ import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { loadX11, type X11Client, type X11Display, type XFixes } from './x11-library.ts'
 
-/** What the library calls the extension. */
+/** The library's name for the extension. */
 const XFIXES = 'fixes'
 
 /** Displays on TCP listen from here on. */
@@ -29,6 +29,7 @@ export type DisplayAddress =
   | { readonly path: string }
   | { readonly host: string; readonly port: number }
 
+/** How a connection is opened. */
 export interface XConnectionOptions {
   readonly display: string
   readonly clock: Clock
@@ -38,6 +39,7 @@ export interface XConnectionOptions {
   readonly onError: (error: Error) => void
 }
 
+/** A client of the library that the server has let in. */
 export interface OpenClient {
   readonly client: X11Client
   readonly display: X11Display

@@ -12,6 +12,7 @@ import { SelectionOwner } from './selection-owner.ts'
 import { SelectionReader } from './selection-reader.ts'
 import { type SelectionEvent, XConnection } from './x-connection.ts'
 
+/** How a session is opened. */
 export interface XSessionOptions {
   readonly display: string
   readonly clock: Clock
@@ -34,9 +35,10 @@ const MAX_TARGETS_BYTES: number = 16 * KIB
 
 const ATOM_BYTES = 4
 
-/** What is tried with a program that has no list of its formats. */
+/** Formats to try with a program that has no list of its formats. */
 const LEGACY_TARGETS: readonly string[] = ['UTF8_STRING', 'STRING']
 
+/** One life of the connection to an X server, with everything that ends with it. */
 export class XSession {
   readonly #connection: XConnection
   readonly #options: XSessionOptions
@@ -79,7 +81,7 @@ export class XSession {
     return this.#firstOwner
   }
 
-  /** What the clock of the server shows. */
+  /** Asks for the time of the server. */
   serverTime(): Promise<number> {
     return this.#connection.serverTime()
   }
@@ -90,7 +92,7 @@ export class XSession {
   }
 
   /**
-   * What is on the clipboard; `undefined` when it is nothing that can be shared.
+   * Reads the clipboard; `undefined` when nothing on it can be shared.
    *
    * @param time Server time of the event that told about it.
    * @throws {Error} With a message for people; `signal.reason` when aborted.

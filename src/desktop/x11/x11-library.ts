@@ -1,5 +1,6 @@
 /**
- * What this room uses of the `x11` package, which has no types of its own, and how it is loaded.
+ * Types for the part of the `x11` package that this room uses, which has none of its own; and the
+ * loading of it.
  *
  * The package is optional and CommonJS: it is loaded when a clipboard is opened, and not before.
  * A module with types and not a `.d.ts`, because those are not published with the build.
@@ -12,6 +13,7 @@ import type { Duplex } from 'node:stream'
 /** Gets an error or a result; true says that the error was dealt with. */
 export type X11Callback<T> = (error: Error | null | undefined, result: T) => boolean
 
+/** The package. */
 export interface X11Library {
   createClient(
     options: {
@@ -27,6 +29,7 @@ export interface X11Library {
   ): X11Client
 }
 
+/** The display that the package hands over. */
 export interface X11Display {
   readonly client: X11Client
   readonly screen: readonly { readonly root: number }[]
@@ -50,6 +53,7 @@ export interface X11Event {
   readonly timestamp: number
 }
 
+/** The value of a property. */
 export interface X11Property {
   /** 0 when there is no such property. */
   readonly type: number
@@ -57,11 +61,13 @@ export interface X11Property {
   readonly data: Buffer
 }
 
+/** The extension XFIXES, version 2 and later. */
 export interface XFixes {
   readonly firstEvent: number
   SelectSelectionInput(window: number, selection: number, eventMask: number): void
 }
 
+/** A connection of the package. */
 export interface X11Client {
   /** Known atoms. One object for all connections: to be replaced, see `XConnection`. */
   atoms: Record<string, number>
