@@ -88,29 +88,6 @@ describe('WaylandClipboard, offering', { ...needs(...SWAY_TOOLS), timeout: 60_00
     assert.equal(copies.size, 0)
   })
 
-  it('does not report what another program takes over from it', async (t) => {
-    const { env, clipboard, copies } = await openWayland(t, await sharedSway())
-    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: await blobOf(PNG) })
-    await wlCopy(t, env, PNG, 'image/png')
-    await clipboard.offer({ kind: 'text', text: 'ours' })
-    await wlCopy(t, env, 'ours')
-    await wlCopy(t, env, 'theirs')
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'theirs' })
-    await wlCopy(t, env, 'ours')
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'ours' })
-    assert.equal(copies.size, 0)
-  })
-
-  it('reports another image of the same size', async (t) => {
-    const { env, clipboard, copies } = await openWayland(t, await sharedSway())
-    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: await blobOf(PNG) })
-    const other = Buffer.from(PNG)
-    other[other.length - 1] = (PNG.at(-1) ?? 0) ^ 1
-    await wlCopy(t, env, other, 'image/png')
-    const copied = await copies.next()
-    assert.ok(copied.kind === 'image' && other.equals(copied.bytes), 'it is the other image')
-  })
-
   it('offers an image that is too large to be read again', async (t) => {
     const limits = { maxImageBytes: MIB }
     const { env, clipboard, copies, troubles } = await openWayland(t, await sharedSway(), {

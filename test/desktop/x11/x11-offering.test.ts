@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { KIB, MIB } from '../../../src/core/limits.ts'
 import { STRUCTURE_NOTIFY } from '../../../src/desktop/x11/x-connection.ts'
 import type { Blob } from '../../../src/ports/blob.ts'
@@ -14,7 +14,7 @@ import { xclipPaste } from './support/xclip.ts'
 const NEEDS = { ...needs('Xvfb', 'xclip'), timeout: 60_000 }
 
 describe('X11Clipboard, when another program pastes', NEEDS, () => {
-  it('gives text in every encoding that it fits', async (t) => {
+  it('gives text in every encoding that holds all of its characters', async (t) => {
     const { display } = await sharedXvfb()
     const { clipboard } = await openX11(t, display)
     await clipboard.offer({ kind: 'text', text: 'grüße' })
@@ -22,12 +22,8 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
       assert.equal(String(await xclipPaste(display, target)), 'grüße', target)
     }
     assert.deepEqual(await xclipPaste(display, 'STRING'), Buffer.from('gr\xfc\xdfe', 'latin1'))
-  })
-
-  it('does not offer Latin-1 for text that has other characters', async (t) => {
-    const { other, clipboard } = await openBoth(t)
     await clipboard.offer({ kind: 'text', text: '世界' })
-    assert.equal(await other.paste('STRING'), undefined)
+    assert.equal(await xclipPaste(display, 'STRING'), undefined)
   })
 
   it('gives files to file managers, and their paths to everybody else', async (t) => {
@@ -39,17 +35,6 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
     const copied = await xclipPaste(display, 'x-special/gnome-copied-files')
     assert.equal(String(copied), `copy\n${uris.join('\n')}`)
     assert.equal(String(await xclipPaste(display, 'UTF8_STRING')), '/a/b c\n/a/ü')
-  })
-
-  it('gives a JPEG of 5 MiB and a text of 2 MiB byte for byte', async (t) => {
-    const { display } = await sharedXvfb()
-    const { clipboard } = await openX11(t, display)
-    const bytes = randomBytes(5 * MIB)
-    await clipboard.offer({ kind: 'image', mediaType: 'image/jpeg', blob: await blobOf(bytes) })
-    assert.ok((await xclipPaste(display, 'image/jpeg'))?.equals(bytes))
-    const text = 'ü'.repeat(MIB)
-    await clipboard.offer({ kind: 'text', text })
-    assert.ok(String(await xclipPaste(display, 'UTF8_STRING')) === text)
   })
 
   it('serves several programs at once', async (t) => {
@@ -136,9 +121,7 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
 
 describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
   it('survives a program that dies between two increments, and closes the image', async (t) => {
-    const { other, clipboard, display } = await openBoth(t)
-    const image = watched(randomBytes(MIB))
-    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    const { other, image, display } = await openWithImage(t)
     const dying = await XClient.open(t, display)
     await takeIncrements(dying, 2)
     await dying.connection.close()
@@ -174,9 +157,7 @@ describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
   })
 
   it('gives a program up that stops, after ten seconds', async (t) => {
-    const { other, clipboard, clock } = await openBoth(t)
-    const image = watched(randomBytes(MIB))
-    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    const { other, image, clock } = await openWithImage(t)
     await takeIncrements(other, 1)
     // The next block is written: nobody but the other program is waited for.
     while ((await other.next('property')).isDeleted);
@@ -189,20 +170,15 @@ describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
   })
 
   it('goes on with a paste that began before it lost the clipboard', async (t) => {
-    const { other, clipboard, display } = await openBoth(t)
-    const bytes = randomBytes(MIB)
-    const blob = await blobOf(bytes)
-    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
+    const { other, image, display } = await openWithImage(t)
     const property = (await other.convert('image/png', 'PASTE')) ?? 0
     const newer = await XClient.open(t, display)
     await newer.own()
-    assert.ok((await takeRest(other, property)).equals(bytes))
+    assert.ok((await takeRest(other, property)).equals(image.bytes))
   })
 
   it('begins again for a program that asks for the same once more', async (t) => {
-    const { other, clipboard } = await openBoth(t)
-    const image = watched(randomBytes(MIB))
-    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    const { other, image } = await openWithImage(t)
     await takeIncrements(other, 1)
     // The second block lies there, and is not taken.
     while ((await other.next('property')).isDeleted);
@@ -222,9 +198,7 @@ describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
   })
 
   it('never passes half an image off as a whole one', async (t) => {
-    const { other, clipboard } = await openBoth(t)
-    const image = watched(randomBytes(MIB), 300 * KIB)
-    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    const { other, image } = await openWithImage(t, watched(randomBytes(MIB), 300 * KIB))
     await takeIncrements(other, 1)
     await image.closed
     await other.settle()
@@ -233,9 +207,7 @@ describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
   })
 
   it('refuses a small image of which half is gone', async (t) => {
-    const { other, clipboard } = await openBoth(t)
-    const image = watched(randomBytes(KIB), 100)
-    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    const { other, image } = await openWithImage(t, watched(randomBytes(KIB), 100))
     assert.equal(await other.paste('image/png'), undefined)
     await image.closed
   })
@@ -250,14 +222,19 @@ describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
   })
 
   it('closes images that are being pasted when it is closed', async (t) => {
-    const { other, clipboard } = await openBoth(t)
-    const image = watched(randomBytes(MIB))
-    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+    const { other, clipboard, image } = await openWithImage(t)
     await takeIncrements(other, 1)
     await clipboard.close()
     await image.closed
   })
 })
+
+/** A clipboard that offers an image, and another program on the same display. */
+async function openWithImage(t: TestContext, image = watched(randomBytes(MIB))) {
+  const opened = await openBoth(t)
+  await opened.clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image.blob })
+  return { ...opened, image }
+}
 
 /** Pastes in increments; leaves off after `count` of them. */
 async function takeIncrements(

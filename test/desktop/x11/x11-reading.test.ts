@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -9,10 +8,8 @@ import { pathToFileURL } from 'node:url'
 import { KIB, MIB } from '../../../src/core/limits.ts'
 import { PROPERTY_CHANGE, type SelectionRequest } from '../../../src/desktop/x11/x-connection.ts'
 import { needs } from '../../support/requirements.ts'
-import { watchedPause } from '../support/open-reconciler.ts'
 import { openBoth, openX11, sharedXvfb } from './support/open-x11.ts'
 import { XClient } from './support/x-client.ts'
-import { xclipCopy } from './support/xclip.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const IS_OVER = { isOver: true } as const
@@ -22,66 +19,6 @@ const HINT = 'x-kde-passwordManagerHint'
 const NEEDS = { ...needs('Xvfb', 'xclip'), timeout: 60_000 }
 
 describe('X11Clipboard, when another program copies', NEEDS, () => {
-  it('takes text from xclip, short, long and in any script', async (t) => {
-    const { display } = await sharedXvfb()
-    const { copies } = await openX11(t, display)
-    for (const text of ['a', 'äöü 世界 👋', 'long and ünicode '.repeat(200_000)]) {
-      await xclipCopy(t, display, text)
-      const copied = await copies.next()
-      assert.ok(copied.kind === 'text' && copied.text === text)
-    }
-  })
-
-  it('takes a JPEG from xclip in increments, byte for byte', async (t) => {
-    const { display } = await sharedXvfb()
-    const { copies } = await openX11(t, display)
-    const bytes = randomBytes(5 * MIB)
-    await xclipCopy(t, display, bytes, 'image/jpeg')
-    const copied = await copies.next()
-    assert.ok(copied.kind === 'image' && copied.mediaType === 'image/jpeg')
-    assert.ok(bytes.equals(copied.bytes))
-  })
-
-  it('asks for nothing of a copy that is made in a pause, not even for its formats', async (t) => {
-    const { asked, state, pause } = watchedPause(true)
-    const { other, copies } = await openBoth(t, { pause })
-    await other.own()
-    await asked.next()
-    state.isOn = false
-    // Fails when it is asked for anything before the formats of this one.
-    await other.copyUntilRead('UTF8_STRING', 'wanted')
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'wanted' })
-    assert.equal(other.waiting('requested'), 0)
-  })
-
-  it('takes what comes in one piece although it is long', async (t) => {
-    const { other, copies } = await openBoth(t)
-    const text = 'x'.repeat(200 * KIB)
-    await other.copy({ UTF8_STRING: text })
-    const copied = await copies.next()
-    assert.ok(copied.kind === 'text' && copied.text === text)
-  })
-
-  it('prefers plain text to a picture of it, and never takes HTML', async (t) => {
-    const { other, copies } = await openBoth(t)
-    await other.copy({ 'image/png': 'P', 'text/html': '<b>cells</b>', 'text/plain': 'cells' })
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'cells' })
-  })
-
-  it('takes the picture when a browser offers HTML beside it', async (t) => {
-    const { other, copies } = await openBoth(t)
-    await other.copy({ 'text/html': '<img>', 'image/jpeg': 'J', 'image/png': 'P' })
-    const copied = await copies.next()
-    assert.ok(copied.kind === 'image' && copied.mediaType === 'image/png')
-    assert.equal(Buffer.from(copied.bytes).toString(), 'P')
-  })
-
-  it('takes the picture when the text beside it is empty', async (t) => {
-    const { other, copies } = await openBoth(t)
-    await other.copy({ UTF8_STRING: '', 'image/gif': 'GIF' })
-    assert.equal((await copies.next()).kind, 'image')
-  })
-
   it('takes files before text and pictures, and only those that exist', async (t) => {
     const { other, copies } = await openBoth(t)
     const folder = await temporaryFolder(t)
@@ -94,13 +31,6 @@ describe('X11Clipboard, when another program copies', NEEDS, () => {
       'x-special/gnome-copied-files': `copy\n${missing}\n${pathToFileURL(path)}`,
     })
     assert.deepEqual(await copies.next(), { kind: 'files', paths: [path] })
-  })
-
-  it('takes a list of web addresses as the text that it is', async (t) => {
-    const { other, copies } = await openBoth(t)
-    const text = 'https://example.org/'
-    await other.copy({ 'text/uri-list': text, UTF8_STRING: text })
-    assert.deepEqual(await copies.next(), { kind: 'text', text })
   })
 
   it('does not share what a password manager marks as secret', async (t) => {
@@ -299,12 +229,6 @@ describe('X11Clipboard, when another program misbehaves', NEEDS, () => {
     await other.copy({ 'image/png': Buffer.alloc(200 * KIB) })
     assert.match(String(await troubles.next()), /larger than 100 KiB/)
     assert.equal(copies.size, 0)
-  })
-
-  it('accepts exactly as much as is allowed', async (t) => {
-    const { other, copies } = await openBoth(t, { limits: { maxTextBytes: 10 } })
-    await other.copy({ UTF8_STRING: '1234567890' })
-    assert.deepEqual(await copies.next(), { kind: 'text', text: '1234567890' })
   })
 
   it('is not confused by a program that answers when it was given up', async (t) => {
