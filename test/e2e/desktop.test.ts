@@ -4,80 +4,163 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { pasteUntil, xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
+import * as wayland from '../desktop/wayland/support/wl-clipboard.ts'
+import * as x11 from '../desktop/x11/support/xclip.ts'
 import { countCalls, needsTracing } from '../faults/support/trace.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
+import { Sway, SWAY_TOOLS } from '../support/sway.ts'
 import { unzip } from '../support/unzip.ts'
 import { Xvfb } from '../support/xvfb.ts'
 
-/** A desktop with a daemon on it, and a phone. */
-async function setUp(t: TestContext) {
-  const xvfb = await Xvfb.start(t)
-  const { display } = xvfb
-  const daemon = await startDaemonProcess(t, { env: { DISPLAY: display } })
-  assert.deepEqual([daemon.ready.mode, daemon.ready.clipboard], ['desktop', 'x11'], daemon.stderr())
-  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
-  return { xvfb, display, daemon, phone }
+const PLAIN = 'text/plain;charset=utf-8'
+const PNG = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(1_500_000)])
+const JPEG = Buffer.concat([Buffer.from('\xff\xd8\xff\xe0', 'latin1'), randomBytes(800_000)])
+
+/** A display server, and a program on it that copies and pastes. */
+interface Display {
+  readonly server: Xvfb | Sway
+  readonly env: NodeJS.ProcessEnv
+  copy(bytes: string | Uint8Array, type?: string): Promise<void>
+  paste(type: string): Promise<Buffer | undefined>
+  pasteUntil(type: string, wanted: string | Uint8Array): Promise<void>
 }
 
-describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
-  it('have one clipboard for text', async (t) => {
-    const { display, phone } = await setUp(t)
-    const text = 'from the desktop: äöü 🙂\n'
-    await xclipCopy(t, display, text, 'UTF8_STRING')
-    await phone.reads({ type: 'Text', text })
+async function openX11(t: TestContext): Promise<Display> {
+  const server = await Xvfb.start(t)
+  const { display } = server
+  return {
+    server,
+    env: { DISPLAY: display },
+    copy: (bytes, type) => x11.xclipCopy(t, display, bytes, type ?? 'UTF8_STRING'),
+    paste: (type) => x11.xclipPaste(display, type),
+    pasteUntil: (type, wanted) => x11.pasteUntil(display, type, wanted),
+  }
+}
 
-    const answer = Buffer.from('from the phone: \t€ 漢字')
-    await phone.pushText(answer.toString())
-    await pasteUntil(display, 'UTF8_STRING', answer)
+async function openWayland(t: TestContext): Promise<Display> {
+  const server = await Sway.start(t)
+  const { env } = server
+  return {
+    server,
+    env,
+    copy: (bytes, type) => wayland.wlCopy(t, env, bytes, type),
+    paste: (type) => wayland.wlPaste(env, type),
+    pasteUntil: (type, wanted) => wayland.pasteUntil(env, type, wanted),
+  }
+}
+
+/** A desktop with a daemon on it, and a phone. */
+async function setUp(t: TestContext, open: (t: TestContext) => Promise<Display>) {
+  const display = await open(t)
+  const daemon = await startDaemonProcess(t, { env: display.env })
+  t.after(() => daemon.stop())
+  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+  return { ...display, daemon, phone }
+}
+
+function uriList(...paths: readonly string[]): string {
+  return paths.map((path) => `${pathToFileURL(path)}\r\n`).join('')
+}
+
+const DESKTOPS = [
+  { name: 'x11', open: openX11, tools: ['Xvfb', 'xclip'] },
+  { name: 'wayland', open: openWayland, tools: SWAY_TOOLS },
+] as const
+
+for (const { name, open, tools } of DESKTOPS) {
+  describe(`a desktop (${name}) and a phone`, { ...needs(...tools), timeout: 120_000 }, () => {
+    it('have one clipboard for text and images', async (t) => {
+      const { copy, pasteUntil, phone, daemon } = await setUp(t, open)
+      const { mode, clipboard } = daemon.ready
+      assert.deepEqual([mode, clipboard], ['desktop', name], daemon.stderr())
+      const text = 'from the desktop: äöü 🙂\n'
+      await copy(text)
+      await phone.reads({ type: 'Text', text })
+      const answer = 'from the phone: \t€ 漢字'
+      await phone.pushText(answer)
+      for (const type of [PLAIN, 'UTF8_STRING']) await pasteUntil(type, answer)
+
+      await copy(PNG, 'image/png')
+      await phone.reads({ type: 'Image', size: PNG.length })
+      assert.ok((await phone.download()).equals(PNG), 'the bytes are the same')
+      await phone.pushFile('Image', 'photo.jpg', JPEG)
+      await pasteUntil('image/jpeg', JPEG)
+    })
+
+    it('have one clipboard for files', async (t) => {
+      const { copy, paste, pasteUntil, phone, daemon } = await setUp(t, open)
+      const bytes = randomBytes(700_000)
+      const path = join(daemon.folder, 'notes é.bin')
+      await writeFile(path, bytes)
+      await copy(uriList(path), 'text/uri-list')
+      await phone.reads({ type: 'File', dataName: 'notes é.bin' })
+      assert.ok((await phone.download()).equals(bytes), 'the bytes are the same')
+
+      const pushed = randomBytes(300_000)
+      await phone.pushFile('File', 'from phone.bin', pushed)
+      const received = join(daemon.folder, 'received', 'from phone.bin')
+      await pasteUntil('text/uri-list', uriList(received))
+      const uris = String(await paste('text/uri-list'))
+      assert.ok((await readFile(fileURLToPath(uris.trim()))).equals(pushed), 'they are the same')
+    })
+
+    it('hear no echo of what the phone pushed', async (t) => {
+      const { copy, pasteUntil, phone, daemon } = await setUp(t, open)
+      await phone.pushFile('File', 'a.bin', Buffer.from('once'))
+      const uri = uriList(join(daemon.folder, 'received', 'a.bin'))
+      await pasteUntil('text/uri-list', uri)
+      const pushed = (await phone.fetch('/Sync.json')).headers.get('etag')
+
+      // A clipboard manager takes over what we offered: nothing new either.
+      await copy(uri, 'text/uri-list')
+      // The next real copy proves that the events before it were handled, and made nothing current.
+      const seen = new Set([pushed])
+      await copy('the end')
+      for (let text: unknown; text !== 'the end'; ) {
+        const response = await phone.fetch('/Sync.json')
+        text = Object(await response.json()).text
+        seen.add(response.headers.get('etag'))
+      }
+      assert.equal(seen.size, 2, 'only the push and the last copy were ever current')
+      assert.deepEqual(await readdir(join(daemon.folder, 'received')), ['a.bin'])
+    })
+
+    it('find together again after the display server was restarted', async (t) => {
+      const { server, copy, pasteUntil, phone, daemon } = await setUp(t, open)
+      await server.crash()
+      await phone.pushText('meanwhile')
+      await server.restart()
+      await pasteUntil('UTF8_STRING', 'meanwhile')
+      await copy('and back')
+      await phone.reads({ text: 'and back' })
+      assert.match(daemon.stderr(), /(compositor|server) is away/)
+      assert.match(daemon.stderr(), /has recovered/)
+    })
+
+    it('share what was copied before the daemon was started', async (t) => {
+      const early = async (context: TestContext): Promise<Display> => {
+        const display = await open(context)
+        await display.copy('early')
+        return display
+      }
+      const { phone } = await setUp(t, early)
+      await phone.reads({ text: 'early' })
+    })
   })
+}
 
-  it('have one clipboard for images', async (t) => {
-    const { display, phone } = await setUp(t)
-    const png = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), randomBytes(1_500_000)])
-    await xclipCopy(t, display, png, 'image/png')
-    await phone.reads({ type: 'Image', size: png.length })
-    assert.deepEqual(await phone.download(), png)
-
-    const jpeg = Buffer.concat([Buffer.from('\xff\xd8\xff\xe0', 'latin1'), randomBytes(800_000)])
-    await phone.pushFile('Image', 'photo.jpg', jpeg)
-    await pasteUntil(display, 'image/jpeg', jpeg)
-  })
-
-  it('have one clipboard for files', async (t) => {
-    const { display, phone, daemon } = await setUp(t)
-    const bytes = randomBytes(700_000)
-    const path = join(daemon.folder, 'notes é.bin')
-    await writeFile(path, bytes)
-    await xclipCopy(t, display, `${pathToFileURL(path)}\r\n`, 'text/uri-list')
-    await phone.reads({ type: 'File', dataName: 'notes é.bin' })
-    assert.deepEqual(await phone.download(), bytes)
-
-    const pushed = randomBytes(300_000)
-    await phone.pushFile('File', 'from phone.bin', pushed)
-    const received = join(daemon.folder, 'received', 'from phone.bin')
-    await pasteUntil(display, 'text/uri-list', Buffer.from(`${pathToFileURL(received)}\r\n`))
-    const uris = String(await xclipPaste(display, 'text/uri-list'))
-    assert.deepEqual(await readFile(fileURLToPath(uris.trim())), pushed)
-  })
-
+describe('an X11 desktop and a phone', needs('Xvfb', 'xclip'), () => {
   it('have one clipboard for several files, and for a folder', needs('python3'), async (t) => {
-    const { display, phone, daemon } = await setUp(t)
+    const { copy, phone, daemon } = await setUp(t, openX11)
     const folder = join(daemon.folder, 'Fotos é 🙂')
     const bytes = randomBytes(900_000)
     await mkdir(join(folder, 'leer'), { recursive: true })
     await writeFile(join(folder, 'a b.bin'), bytes)
     await writeFile(join(daemon.folder, 'note.txt'), 'a note')
-    const paths = [folder, join(daemon.folder, 'note.txt')]
-    await xclipCopy(
-      t,
-      display,
-      paths.map((path) => `${pathToFileURL(path)}\r\n`).join(''),
-      'text/uri-list',
-    )
+    await copy(uriList(folder, join(daemon.folder, 'note.txt')), 'text/uri-list')
     const several = await phone.reads({ type: 'Group' })
     assert.match(String(several['dataName']), /^clipboard-\d{8}-\d{6}\.zip$/)
     const archive = await phone.download()
@@ -89,58 +172,40 @@ describe('a desktop and a phone', needs('Xvfb', 'xclip'), () => {
       'note.txt': 'a note',
     })
 
-    await xclipCopy(t, display, `${pathToFileURL(folder)}\r\n`, 'text/uri-list')
+    await copy(uriList(folder), 'text/uri-list')
     await phone.reads({ type: 'Group', dataName: 'Fotos é 🙂.zip' })
-    assert.deepEqual(Object.keys(await unzip(await phone.download())), [
-      'Fotos é 🙂/leer/',
-      'Fotos é 🙂/a b.bin',
-    ])
+    const names = Object.keys(await unzip(await phone.download()))
+    assert.deepEqual(names, ['Fotos é 🙂/leer/', 'Fotos é 🙂/a b.bin'])
     await writeFile(join(folder, 'a b.bin'), 'changed')
     const url = `/file/${encodeURIComponent('Fotos é 🙂.zip')}`
     assert.equal((await phone.fetch(url)).status, 404)
   })
 
   it('start no process for a copy or a push', needsTracing, async (t) => {
-    const { display, phone, daemon } = await setUp(t)
+    const { copy, pasteUntil, phone, daemon } = await setUp(t, openX11)
     const letGo = await countCalls(t, daemon.ready.pid, 'execve,execveat')
     for (const round of ['one', 'two', 'three']) {
-      await xclipCopy(t, display, `copy ${round}`, 'UTF8_STRING')
+      await copy(`copy ${round}`)
       await phone.reads({ text: `copy ${round}` })
       await phone.pushText(`push ${round}`)
-      await pasteUntil(display, 'UTF8_STRING', Buffer.from(`push ${round}`))
+      await pasteUntil('UTF8_STRING', `push ${round}`)
     }
     assert.deepEqual([...(await letGo())], [])
   })
-
-  it('hear no echo of what the phone pushed', async (t) => {
-    const { display, phone, daemon } = await setUp(t)
-    await phone.pushFile('File', 'a.bin', Buffer.from('once'))
-    const uri = pathToFileURL(join(daemon.folder, 'received', 'a.bin')).href
-    await pasteUntil(display, 'text/uri-list', Buffer.from(`${uri}\r\n`))
-    const pushed = await phone.fetch('/Sync.json')
-
-    // A clipboard manager takes over what we offered: nothing new either.
-    await xclipCopy(t, display, `${uri}\r\n`, 'text/uri-list')
-    // The next real copy proves that the events before it were handled, and made nothing current.
-    const seen = new Set<string | null>()
-    await xclipCopy(t, display, 'the end', 'UTF8_STRING')
-    for (let text: unknown; text !== 'the end'; ) {
-      const response = await phone.fetch('/Sync.json')
-      text = Object(await response.json()).text
-      seen.add(response.headers.get('etag'))
-    }
-    assert.ok(seen.size <= 2, 'only the push and the last copy were ever current')
-    assert.equal([...seen].at(0) === pushed.headers.get('etag') || seen.size === 1, true)
-    assert.deepEqual(await readdir(join(daemon.folder, 'received')), ['a.bin'])
-  })
-
-  it('find together again after the display server was restarted', async (t) => {
-    const { xvfb, display, phone } = await setUp(t)
-    await xvfb.stop()
-    await phone.pushText('meanwhile')
-    await xvfb.restart()
-    await pasteUntil(display, 'UTF8_STRING', Buffer.from('meanwhile'))
-    await xclipCopy(t, display, 'and back', 'UTF8_STRING')
-    await phone.reads({ text: 'and back' })
-  })
 })
+
+it(
+  'a daemon on Wayland that is killed leaves no program that watches behind',
+  needs(...SWAY_TOOLS),
+  async (t) => {
+    const { daemon } = await setUp(t, openWayland)
+    const { pid } = daemon.child
+    const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ')
+    const commandOf = (id: string) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')
+    const commands = await Promise.all(children.map(commandOf))
+    const watch = children[commands.findIndex((command) => command.startsWith('wl-paste'))]
+    assert.ok(watch !== undefined, commands.join())
+    daemon.child.kill('SIGKILL')
+    while ((await commandOf(watch)) !== '');
+  },
+)

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
-import { listen } from '../support/listen.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -97,23 +95,6 @@ it('a headless daemon keeps everything in one private folder', async (t) => {
     written.some((text) => text.includes(password)),
     false,
   )
-})
-
-it('a headless daemon says who holds the data directory when there is a second one', async (t) => {
-  const daemon = await startDaemonProcess(t, HEADLESS)
-  const failure = await startupFailure(t, { ...HEADLESS, folder: daemon.folder })
-  assert.match(failure, new RegExp(`\\b${daemon.ready.pid}\\b`))
-})
-
-it('a headless daemon names the address when a port is taken, and leaves no lock behind', async (t) => {
-  const taken = createServer()
-  const port = await listen(t, taken)
-  const folder = await temporaryFolder(t)
-  for (const option of ['--listen', '--control']) {
-    const args = ['--headless', option, `127.0.0.1:${port}`]
-    assert.match(await startupFailure(t, { args, folder }), new RegExp(`127\\.0\\.0\\.1:${port}`))
-  }
-  await startDaemonProcess(t, { ...HEADLESS, folder })
 })
 
 it('a headless daemon does not start on files that it cannot read, names them and leaves them alone', async (t) => {

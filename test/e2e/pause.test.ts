@@ -107,19 +107,6 @@ describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
     await other.settle()
     assert.equal(other.waiting('requested'), 0)
   })
-
-  it('stays paused when nobody can read how long', async (t) => {
-    const { daemon, folder, start, display } = await setUp(t)
-    await daemon.run('pause')
-    await daemon.stop()
-    await writeFile(join(folder, 'data', 'paused.json'), '{"untilMs":')
-    const again = await start()
-    assert.match(again.stderr(), /Cannot read paused\.json; the clipboard stays paused/)
-    await again.run('resume')
-    const device = await again.pair('Another')
-    await xclipCopy(t, display, 'after', 'UTF8_STRING')
-    await createPhone(device, again.ready.gateway).reads({ text: 'after' })
-  })
 })
 
 it('a daemon without a clipboard says that there is nothing to pause', async (t) => {
