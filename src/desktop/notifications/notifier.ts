@@ -16,7 +16,10 @@ export type Subject = 'clipboard' | 'gateway' | 'control' | 'disk'
 
 /** Tells the person at the desktop of changes. */
 export interface Notifier {
-  /** How things are; told when it has been so for 10 s, and only if that is news. */
+  /**
+   * How things are; told when it has been so for 10 s, and only if that is news: a trouble that
+   * comes and goes is told once at most. No timer runs while nothing changes.
+   */
   report(subject: Subject, isTrouble: boolean): void
   /** A device has logged in that never did before. */
   greet(label: string): void
@@ -36,12 +39,7 @@ const DELAY_MS = 10_000
 
 const SEE_STATUS = '"clipgate status" says why.'
 
-interface Told {
-  readonly trouble: Notification
-  readonly end: Notification
-}
-
-const TOLD: Readonly<Record<Subject, Told>> = {
+const TOLD: Readonly<Record<Subject, Readonly<Record<'trouble' | 'end', Notification>>>> = {
   clipboard: {
     trouble: { title: 'clipgate cannot share what you copy', text: SEE_STATUS },
     end: {
@@ -69,68 +67,31 @@ const TOLD: Readonly<Record<Subject, Told>> = {
 /** Makes a notifier. */
 export function createNotifier({ clock, logger, sender }: NotifierOptions): Notifier {
   const to = sender ?? new NotificationSender(logger)
-  const watch = (subject: Subject): LastingState =>
-    new LastingState({
-      clock,
-      delayMs: DELAY_MS,
-      onChange: (isTrouble) => to.send(TOLD[subject][isTrouble ? 'trouble' : 'end']),
-    })
-  const states: Readonly<Record<Subject, LastingState>> = {
-    clipboard: watch('clipboard'),
-    gateway: watch('gateway'),
-    control: watch('control'),
-    disk: watch('disk'),
+  const reported = new Set<Subject>()
+  /** What ends the wait until a change is told, for each subject that waits. */
+  const waiting = new Map<Subject, () => void>()
+  const stopWaiting = (subject: Subject): void => {
+    waiting.get(subject)?.()
+    waiting.delete(subject)
   }
   return {
-    report: (subject, isTrouble) => states[subject].report(isTrouble),
+    report(subject, isTrouble) {
+      if (isTrouble === reported.has(subject)) return stopWaiting(subject)
+      if (waiting.has(subject)) return
+      const tell = (): void => {
+        waiting.delete(subject)
+        if (isTrouble) reported.add(subject)
+        else reported.delete(subject)
+        to.send(TOLD[subject][isTrouble ? 'trouble' : 'end'])
+      }
+      waiting.set(subject, clock.after(DELAY_MS, tell))
+    },
     greet: (label) =>
       to.send({ title: 'A new device', text: `“${label}” has logged in for the first time.` }),
-    close: () => {
-      for (const state of Object.values(states)) state.close()
+    close() {
+      for (const cancel of waiting.values()) cancel()
+      waiting.clear()
       to.close()
     },
-  }
-}
-
-interface LastingStateOptions {
-  readonly clock: Pick<Clock, 'after'>
-  /** Milliseconds that a change must hold before it is reported. */
-  readonly delayMs: number
-  readonly onChange: (isTrouble: boolean) => void
-}
-
-/**
- * Reports a trouble that lasts, and its end: what comes and goes is reported once at most.
- *
- * No timer runs while all is well, or while a trouble goes on.
- */
-class LastingState {
-  readonly #options: LastingStateOptions
-  #reported = false
-  #cancel: (() => void) | undefined
-
-  constructor(options: LastingStateOptions) {
-    this.#options = options
-  }
-
-  /** Notes whether there is trouble; the same again changes nothing. */
-  report(isTrouble: boolean): void {
-    if (isTrouble === this.#reported) {
-      this.#cancel?.()
-      this.#cancel = undefined
-      return
-    }
-    const { clock, delayMs, onChange } = this.#options
-    this.#cancel ??= clock.after(delayMs, () => {
-      this.#cancel = undefined
-      this.#reported = isTrouble
-      onChange(isTrouble)
-    })
-  }
-
-  /** Ends the timer. */
-  close(): void {
-    this.#cancel?.()
-    this.#cancel = undefined
   }
 }
