@@ -61,7 +61,7 @@ export class SelectionOwner {
 
   /** Ends every paste, and gives the clipboard back if it is ours. */
   async release(): Promise<void> {
-    await this.#transfers.close()
+    await this.endPastes()
     const offer = this.#offer
     this.#offer = undefined
     const { connection } = this.#deps
@@ -71,8 +71,7 @@ export class SelectionOwner {
     await connection.clipboardOwner()
   }
 
-  /** Ends every paste, when the server is gone. */
-  lose(): Promise<void> {
+  endPastes(): Promise<void> {
     return this.#transfers.close()
   }
 

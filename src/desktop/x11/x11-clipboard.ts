@@ -7,6 +7,7 @@
  * @module
  */
 
+import { KIB } from '../../core/limits.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -18,9 +19,11 @@ import type {
   SystemClipboard,
 } from '../../ports/system-clipboard.ts'
 import { OutOfReach } from '../clipboard-errors.ts'
-import { COPY_LIMITS, type CopyLimits } from '../read-copy.ts'
+import { COPY_LIMITS, readCopy, type CopyLimits } from '../read-copy.ts'
 import { nextRetry } from '../retry.ts'
-import { XSession } from './x-session.ts'
+import { SelectionOwner } from './selection-owner.ts'
+import { SelectionReader } from './selection-reader.ts'
+import { XConnection } from './x-connection.ts'
 
 /** How the clipboard is opened. */
 export interface X11ClipboardOptions {
@@ -34,6 +37,24 @@ export interface X11ClipboardOptions {
   readonly limits?: Partial<CopyLimits>
 }
 
+/** One connection to one X server, and what it is used for. */
+interface Session {
+  readonly connection: XConnection
+  readonly reader: SelectionReader
+  readonly owner: SelectionOwner
+}
+
+/** How long the server may take for any answer. */
+const ANSWER_MS = 2000
+
+/** Bytes of a list of formats; far more than any program has. */
+const MAX_TARGETS_BYTES: number = 16 * KIB
+
+const ATOM_BYTES = 4
+
+/** What is tried with a program that has no list of its formats. */
+const LEGACY_TARGETS: readonly string[] = ['UTF8_STRING', 'STRING']
+
 const AWAY = 'The X server is away'
 
 /** The clipboard of an X server. */
@@ -42,7 +63,7 @@ export class X11Clipboard implements SystemClipboard {
   readonly #options: X11ClipboardOptions
   readonly #display: string
   /** `undefined` while the server is away. */
-  #session: XSession | undefined
+  #session: Session | undefined
   /** The last change of the owner, in server time. */
   #changedAt = 0
   /** Grows with every change of the owner. */
@@ -60,8 +81,8 @@ export class X11Clipboard implements SystemClipboard {
     const display = options.display ?? process.env['DISPLAY'] ?? ''
     if (display === '') throw new Error('There is no X display: DISPLAY is not set')
     const clipboard = new X11Clipboard(options, display)
-    const session = await clipboard.#connect()
-    if (options.readAtStart) void clipboard.#catchUp(session, 0)
+    const firstOwner = await clipboard.#connect()
+    if (options.readAtStart) void clipboard.#catchUp(firstOwner, 0)
     return clipboard
   }
 
@@ -71,22 +92,33 @@ export class X11Clipboard implements SystemClipboard {
   }
 
   read(signal: AbortSignal): Promise<CopiedContent | undefined> {
-    return this.#inReach((session) => session.read(this.#changedAt, signal))
+    const time = this.#changedAt
+    return this.#inReach(({ connection, reader }) => {
+      const read = async (name: string, maxBytes: number): Promise<Uint8Array | undefined> => {
+        const target = await connection.internAtom(name)
+        return reader.convert({ target, time, maxBytes, signal })
+      }
+      const targets = async (): Promise<readonly string[]> => {
+        const list = await read('TARGETS', MAX_TARGETS_BYTES)
+        return list === undefined ? LEGACY_TARGETS : namesOf(list, connection)
+      }
+      return readCopy({ targets, read }, { ...COPY_LIMITS, ...this.#options.limits })
+    })
   }
 
   write(content: OfferedContent): Promise<void> {
-    return this.#inReach((session) => session.offer(content))
+    return this.#inReach(({ owner }) => owner.offer(content))
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.#cancelRetry()
-    await this.#session?.close()
+    await this.#hangUp()
     await this.#attempt
   }
 
   /** @throws {OutOfReach} When the server was away, or went away meanwhile. */
-  async #inReach<T>(use: (session: XSession) => Promise<T>): Promise<T> {
+  async #inReach<T>(use: (session: Session) => Promise<T>): Promise<T> {
     const session = this.#session
     if (session === undefined) throw new OutOfReach(AWAY)
     try {
@@ -96,18 +128,46 @@ export class X11Clipboard implements SystemClipboard {
     }
   }
 
-  async #connect(): Promise<XSession> {
-    const { clock, logger, limits } = this.#options
-    const session = await XSession.open({
-      display: this.#display,
-      clock,
-      logger,
-      limits: { ...COPY_LIMITS, ...limits },
-      onOwnerChanged: (owner, time) => this.#onOwnerChanged(owner, time),
-      onClosed: (reason) => this.#onLost(reason),
-    })
-    this.#session = session
-    return session
+  /** @returns Who owned the clipboard when the watching began. */
+  async #connect(): Promise<ClipboardOwner> {
+    const { clock, logger } = this.#options
+    const display = this.#display
+    const onError = (error: Error): void => logger.debug('X error', { reason: error.message })
+    const connection = await XConnection.open({ display, clock, timeoutMs: ANSWER_MS, onError })
+    try {
+      const reader = await SelectionReader.open(connection, clock)
+      const owner = new SelectionOwner({ connection, clock, logger })
+      connection.onEvent((event) => {
+        reader.handle(event)
+        owner.handle(event)
+        if (event.kind !== 'ownerChanged') return
+        this.#onOwnerChanged(nameOwner(event.owner, connection), event.time)
+      })
+      connection.watchClipboard()
+      const firstOwner = await connection.clipboardOwner()
+      connection.onClosed((reason) => {
+        void owner.endPastes()
+        this.#onLost(reason)
+      })
+      this.#session = { connection, reader, owner }
+      return nameOwner(firstOwner, connection)
+    } catch (error) {
+      await connection.close()
+      throw error
+    }
+  }
+
+  /** Lets go of the clipboard, and of the server. */
+  async #hangUp(): Promise<void> {
+    if (this.#session === undefined) return
+    const { connection, owner } = this.#session
+    try {
+      await owner.release()
+    } catch (error) {
+      // Whoever hangs up loses the clipboard anyway.
+      this.#options.logger.debug('Could not release the clipboard', { reason: String(error) })
+    }
+    await connection.close()
   }
 
   #onOwnerChanged(owner: ClipboardOwner, time: number): void {
@@ -135,11 +195,11 @@ export class X11Clipboard implements SystemClipboard {
   async #retry(delayMs: number): Promise<void> {
     const changes = this.#changes
     try {
-      const session = await this.#connect()
-      if (this.#isClosed) return await session.close()
+      const firstOwner = await this.#connect()
+      if (this.#isClosed) return await this.#hangUp()
       this.#options.logger.debug('The X server is back')
       this.#options.events.onTrouble(undefined)
-      await this.#catchUp(session, changes)
+      await this.#catchUp(firstOwner, changes)
     } catch (error) {
       if (this.#isClosed) return
       this.#options.logger.debug('The X server is still away', { reason: messageOf(error) })
@@ -152,13 +212,29 @@ export class X11Clipboard implements SystemClipboard {
    *
    * @param changes How many changes were known then: later ones are dealt with already.
    */
-  async #catchUp(session: XSession, changes: number): Promise<void> {
-    if (session.firstOwner !== 'another') return this.#options.events.onBack(true)
+  async #catchUp(firstOwner: ClipboardOwner, changes: number): Promise<void> {
+    if (firstOwner !== 'another') return this.#options.events.onBack(true)
     try {
-      const time = await session.serverTime()
+      const time = await this.#inReach(({ connection }) => connection.serverTime())
       if (changes === this.#changes) this.#onOwnerChanged('another', time)
     } catch (error) {
       this.#options.logger.debug('Cannot catch up with the clipboard', { reason: messageOf(error) })
     }
   }
+}
+
+function nameOwner(window: number, connection: XConnection): ClipboardOwner {
+  if (window === 0) return 'nobody'
+  return window === connection.window ? 'us' : 'another'
+}
+
+/** The names of the known atoms in a list. */
+function namesOf(bytes: Uint8Array, connection: XConnection): readonly string[] {
+  const list = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const names: string[] = []
+  for (let at = 0; at + ATOM_BYTES <= list.length; at += ATOM_BYTES) {
+    const name = connection.nameOf(list.readUInt32LE(at))
+    if (name !== undefined) names.push(name)
+  }
+  return names
 }
