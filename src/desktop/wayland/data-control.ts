@@ -14,14 +14,13 @@ import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../lib/clock.ts'
 import {
   formatWaylandMessage,
-  parseWaylandGlobal,
+  parseAnnouncedInterface,
   WaylandMessageSplitter,
 } from './wayland-messages.ts'
 
-/** How the compositor is asked. */
-export interface AskingOptions {
+interface AskingOptions {
   readonly clock: Clock
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
 }
 
 /** Which data-control protocol a compositor speaks. */
@@ -98,7 +97,7 @@ async function readInterfaces(
       signal?.addEventListener('abort', onAbort)
       const splitter = new WaylandMessageSplitter(({ object, opcode, body }) => {
         if (opcode !== FIRST_EVENT) return
-        if (object === REGISTRY) interfaces.add(parseWaylandGlobal(body)?.interface ?? '')
+        if (object === REGISTRY) interfaces.add(parseAnnouncedInterface(body) ?? '')
         // The compositor answers in order: everything was announced before.
         if (object === CALLBACK) resolve()
         if (object === DISPLAY) reject(new Error('The Wayland compositor refuses to answer'))
@@ -114,8 +113,8 @@ async function readInterfaces(
       })
       socket.on('error', (error) => reject(describe(error)))
       socket.on('close', () => reject(new Error(AWAY)))
-      const say = 'The Wayland compositor does not answer'
-      cancelTimeout = clock.after(ANSWER_MS, () => reject(new Error(say)))
+      const late = new Error('The Wayland compositor does not answer')
+      cancelTimeout = clock.after(ANSWER_MS, () => reject(late))
       socket.write(formatWaylandMessage(DISPLAY, GET_REGISTRY, [REGISTRY]))
       socket.write(formatWaylandMessage(DISPLAY, SYNC, [CALLBACK]))
     })
@@ -128,8 +127,8 @@ async function readInterfaces(
 }
 
 function describe(error: Error): Error {
-  const code = codeOf(error)
-  if (code === 'EACCES')
-    return new Error('Cannot use the Wayland compositor: it belongs to another user')
-  return new Error(AWAY)
+  const isForeign = codeOf(error) === 'EACCES'
+  return new Error(
+    isForeign ? 'Cannot use the Wayland compositor: it belongs to another user' : AWAY,
+  )
 }

@@ -76,7 +76,7 @@ export async function runTool(
     }
     expectBytes()
   })
-  child.on('error', (error) => (failure ??= describe(command, error)))
+  child.on('error', (error) => (failure ??= describeStart(command, error)))
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
   cancelTimeout()
   signal?.removeEventListener('abort', onAbort)
@@ -95,7 +95,8 @@ export function killGroup(pid: number | undefined): void {
   }
 }
 
-function describe(command: string, error: Error): Error {
+/** Why a program could not be started, for people. */
+export function describeStart(command: string, error: Error): Error {
   const code = codeOf(error)
   if (code === 'ENOENT') return new Error(`"${command}" is not installed`)
   return new Error(`Cannot start "${command}": ${code ?? 'unknown error'}`)

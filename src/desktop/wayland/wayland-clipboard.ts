@@ -91,7 +91,7 @@ export class WaylandClipboard implements SystemClipboard {
     this.#pending = copy
     void copy.ended.then(() => this.#onEnded(copy))
     try {
-      await copy.confirmed()
+      await copy.confirmed
     } catch (error) {
       throw this.#isAway || copy.isLost ? new OutOfReach(messageOf(error)) : error
     } finally {

@@ -17,13 +17,6 @@ export interface WaylandMessage {
   readonly body: Uint8Array
 }
 
-/** An announcement of `wl_registry.global`. */
-export interface WaylandGlobal {
-  readonly name: number
-  readonly interface: string
-  readonly version: number
-}
-
 const HEADER_BYTES = 8
 const WORD_BYTES = 4
 const IS_LITTLE = endianness() === 'LE'
@@ -46,11 +39,8 @@ export class WaylandMessageSplitter {
       const [size, opcode] = [word >>> 16, word & 0xffff]
       if (size < HEADER_BYTES) throw new Error('Cannot read a Wayland message: it has no size')
       if (rest.length < size) break
-      this.#onMessage({
-        object: readWord(rest, 0),
-        opcode,
-        body: rest.subarray(HEADER_BYTES, size),
-      })
+      const body = rest.subarray(HEADER_BYTES, size)
+      this.#onMessage({ object: readWord(rest, 0), opcode, body })
       rest = rest.subarray(size)
     }
     this.#rest = rest
@@ -75,19 +65,18 @@ export function formatWords(words: readonly number[]): Uint8Array {
   return bytes
 }
 
-/** `undefined` when the arguments are not those of `wl_registry.global`. */
-export function parseWaylandGlobal(body: Uint8Array): WaylandGlobal | undefined {
+/**
+ * The interface that `wl_registry.global` announces, between its name and its version; `undefined`
+ * when the arguments are not of that kind.
+ */
+export function parseAnnouncedInterface(body: Uint8Array): string | undefined {
   const start = 2 * WORD_BYTES
   if (body.length < start) return undefined
   // With its NUL, and without what fills the last word.
   const length = readWord(body, WORD_BYTES)
   const end = start + Math.ceil(length / WORD_BYTES) * WORD_BYTES
   if (length === 0 || body.length < end + WORD_BYTES) return undefined
-  return {
-    name: readWord(body, 0),
-    interface: Buffer.from(body.subarray(start, start + length - 1)).toString('latin1'),
-    version: readWord(body, end),
-  }
+  return Buffer.from(body.subarray(start, start + length - 1)).toString('latin1')
 }
 
 function readWord(bytes: Uint8Array, offset: number): number {

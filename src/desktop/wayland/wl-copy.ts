@@ -19,11 +19,10 @@ import { KIB } from '../../core/limits.ts'
 import { blocksOf } from '../../lib/read-bytes.ts'
 import { withoutTrailing } from '../../lib/without-trailing.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
-import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
 import { offeredFormats, type OfferedBytes, type OfferedFormat } from '../offered-formats.ts'
-import { killGroup, runTool } from './run-tool.ts'
+import { describeStart, killGroup, runTool } from './run-tool.ts'
 
 /** How `wl-copy` is run. */
 export interface WlCopyOptions {
@@ -48,7 +47,8 @@ const OVERTAKEN = 'Another program copied at the same moment'
 export class WlCopy {
   readonly #options: WlCopyOptions
   readonly #child: ChildProcess
-  readonly #confirmed: Promise<void>
+  /** Resolves when {@link confirm} is called; rejects when wl-copy ends before. */
+  readonly confirmed: Promise<void>
   #settle: (failure?: Error) => void = () => undefined
   #cancelTimeout: () => void = () => undefined
   /** It has everything, and offers it from now on. */
@@ -63,17 +63,17 @@ export class WlCopy {
   constructor(options: WlCopyOptions) {
     this.#options = options
     const { type, bytes } = writableFormat(options.content)
-    this.#confirmed = new Promise((resolve, reject) => {
+    this.confirmed = new Promise((resolve, reject) => {
       this.#settle = (failure) => (failure === undefined ? resolve() : reject(failure))
     })
     // Who never waits for it has lost nothing.
-    this.#confirmed.catch(() => undefined)
+    this.confirmed.catch(() => undefined)
     const args = ['--foreground', '--type', type]
     const { env } = options
     const child = spawn('wl-copy', args, { env, stdio: ['pipe', 'ignore', 'pipe'], detached: true })
     this.#child = child
     child.stderr.on('data', () => (this.#hasComplained = true))
-    child.on('error', (error) => this.#settle(describe(error)))
+    child.on('error', (error) => this.#settle(describeStart('wl-copy', error)))
     // It ended while we wrote: that is told by its end.
     child.stdin.on('error', () => undefined)
     this.ended = new Promise((resolve) => {
@@ -99,15 +99,6 @@ export class WlCopy {
     this.#isConfirmed = true
     this.#cancelTimeout()
     this.#settle()
-  }
-
-  /**
-   * Resolves when {@link confirm} is called.
-   *
-   * @throws {Error} When it ends before.
-   */
-  confirmed(): Promise<void> {
-    return this.#confirmed
   }
 
   /** Somebody copied: what is not offered yet never will be. */
@@ -218,10 +209,4 @@ async function findFolder(pid: number): Promise<string | undefined> {
     // It has ended, or has begun no file.
   }
   return undefined
-}
-
-function describe(error: Error): Error {
-  const code = codeOf(error)
-  if (code === 'ENOENT') return new Error('"wl-copy" is not installed')
-  return new Error(`Cannot start "wl-copy": ${code ?? 'unknown error'}`)
 }

@@ -18,7 +18,7 @@ import {
   type XConnection,
 } from './x-connection.ts'
 
-/** What the parts of the clipboard's owner need. */
+/** The surroundings that the parts of the clipboard's owner share. */
 export interface OwnerDeps {
   readonly connection: XConnection
   readonly clock: Clock
