@@ -68,7 +68,7 @@ const TOLD: Readonly<Record<Subject, Readonly<Record<'trouble' | 'end', Notifica
 export function createNotifier({ clock, logger, sender }: NotifierOptions): Notifier {
   const to = sender ?? new NotificationSender(logger)
   const reported = new Set<Subject>()
-  /** What ends the wait until a change is told, for each subject that waits. */
+  /** Ends the wait until a change is told, for each subject that waits. */
   const waiting = new Map<Subject, () => void>()
   const stopWaiting = (subject: Subject): void => {
     waiting.get(subject)?.()

@@ -52,7 +52,7 @@ const MAX_TARGETS_BYTES: number = 16 * KIB
 
 const ATOM_BYTES = 4
 
-/** What is tried with a program that has no list of its formats. */
+/** Formats to try with a program that has no list of its formats. */
 const LEGACY_TARGETS: readonly string[] = ['UTF8_STRING', 'STRING']
 
 const AWAY = 'The X server is away'
