@@ -1,42 +1,32 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { type DaemonProcess, isolatedEnvironment } from '../support/daemon-process.ts'
-import { LOADER } from '../support/loader.ts'
-import { createPhone } from '../support/phone.ts'
+import { isolatedEnvironment } from '../support/daemon-process.ts'
 import { needs } from '../support/requirements.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
-import { startPaired } from './support/subject.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-async function limitFiles({ ready }: DaemonProcess, count: number): Promise<void> {
-  await promisify(execFile)('prlimit', ['--pid', `${ready.pid}`, `--nofile=${count}:`])
-}
+import { connectTo, formatHead, formatRequest } from './support/raw-device.ts'
+import { main, stage, startPaired } from './support/subject.ts'
+import { limitFiles } from './support/vitals.ts'
 
 describe('a daemon whose very first push met a lack of descriptors', needs('prlimit'), () => {
   it('is as fit as before after that', async (t) => {
-    const { daemon, device } = await startPaired(t)
+    const { daemon, device, phone } = await startPaired(t)
     const client = await connectTo(daemon)
-    const body = '{"type":"Text","text":"lost"}'
-    client.send(formatHead('GET /Sync.json', device))
-    await client.read()
-    await limitFiles(daemon, 4)
-    client.send(formatHead('PUT /Sync.json', device, `Content-Length: ${body.length}\r\n`) + body)
+    await client.send(formatHead('GET /Sync.json', device)).read()
+    limitFiles(daemon, 4)
+    client.send(formatRequest('PUT /Sync.json', device, '{"type":"Text","text":"lost"}'))
     assert.ok((await client.read()).status >= 500)
-    await limitFiles(daemon, 512)
-    await createPhone(device, daemon.ready.gateway).pushText('hello')
+    limitFiles(daemon, 512)
+    await phone.pushText('hello')
   })
 })
 
 it('a command beside a daemon drops no upload that the settings keep', async (t) => {
   const env = { CLIPGATE_STAGING_TTL: '7d' }
   const { daemon, phone } = await startPaired(t, { env })
-  await phone.fetch('/file/a', { method: 'PUT', body: 'precious' })
+  await stage(phone, 'a', 'precious')
   await daemon.stop()
   const staging = join(daemon.folder, 'data', 'staging')
   const [name = ''] = await readdir(staging)
@@ -47,24 +37,13 @@ it('a command beside a daemon drops no upload that the settings keep', async (t)
   assert.deepEqual(await readdir(staging), [name])
 })
 
-it('a command beside a daemon works while the daemon waits for an upload to end', async (t) => {
-  const { daemon, device } = await startPaired(t, { args: ['--grace', '5m'] })
-  const upload = await connectTo(daemon)
-  upload.send(formatHead('PUT /file/a', device, 'Content-Length: 3\r\nExpect: 100-continue\r\n'))
-  assert.equal((await upload.read()).status, 100)
-  daemon.child.kill('SIGTERM')
-  const headers = { connection: 'close' }
-  while ((await fetch(`${daemon.ready.gateway}/healthz`, { headers })).status !== 503);
-  await daemon.run('revoke', device.id)
-})
-
 it('a reader of a download that has seen enough is no failure', async (t) => {
   const { daemon, device, phone } = await startPaired(t)
   await phone.pushFile('File', 'a', Buffer.alloc(8_000_000))
   const link = join(daemon.folder, 'link')
   await writeFile(link, device.link)
   const args = ['pull', '--link-file', link, '--output', '-']
-  const child = spawn(process.execPath, [...LOADER, MAIN, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     env: isolatedEnvironment(daemon.folder),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

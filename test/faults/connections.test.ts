@@ -7,28 +7,18 @@ import type { RawClient } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
 import { askOnce, connectTo, formatHead } from './support/raw-device.ts'
 import { startPaired } from './support/subject.ts'
-import { needsProc, vitalsOf } from './support/vitals.ts'
+import { needsProc, rememberVitals } from './support/vitals.ts'
 
 /** A daemon with a file of a few blocks, after its first login. */
 async function start(t: TestContext, options: DaemonOptions = {}) {
   const { daemon, device, phone } = await startPaired(t, options)
   await phone.pushFile('File', 'a', Buffer.alloc(4 * 2 ** 20, 'bytes '))
-  const vitals = vitalsOf(daemon)
-  const before = {
-    descriptors: vitals.descriptors(),
-    uploads: vitals.uploads(),
-    memory: vitals.memory(),
-  }
-  vitals.resetPeak()
   return {
     daemon,
     device,
     phone,
-    vitals,
+    ...rememberVitals(t, daemon),
     ask: (line: string, body = '') => askOnce(daemon, line, device, body),
-    before,
-    /** MiB that it took at most, over what it had. */
-    grown: () => vitals.peak() - before.memory,
   }
 }
 
@@ -53,7 +43,7 @@ function countOpen(sockets: readonly Socket[]): number {
 describe('thousands of silent connections', needsProc, () => {
   it('are kept up to a limit, cost little, and keep nobody out', async (t) => {
     const limits = ['--max-connections', '1000', '--max-connections-per-address', '300']
-    const { daemon, phone, vitals, before, grown, ask } = await start(t, { args: limits })
+    const { daemon, phone, vitals, before, hasGrownBy, ask } = await start(t, { args: limits })
     const sockets: Socket[] = []
     for (let index = 0; index < 3000; index++) {
       sockets.push(await connectSilently(daemon, `127.0.0.${2 + (index % 30)}`))
@@ -61,8 +51,7 @@ describe('thousands of silent connections', needsProc, () => {
     assert.equal((await ask('GET /Sync.json')).status, 200)
     const open = vitals.descriptors() - before.descriptors
     assert.ok(open <= 1000, `${open} descriptors more`)
-    t.diagnostic(`${grown()} MiB more for ${countOpen(sockets)} connections`)
-    assert.ok(grown() < 48, `${grown()} MiB more`)
+    hasGrownBy(48)
     assert.equal((await phone.download()).length, 4 * 2 ** 20)
 
     for (const socket of sockets) socket.destroy()
@@ -86,7 +75,7 @@ describe('thousands of silent connections', needsProc, () => {
 
 describe('connections that are reset', needsProc, () => {
   it('in the middle of a request, 600 times, leave nothing', async (t) => {
-    const { daemon, device, phone, vitals, before, grown } = await start(t)
+    const { daemon, device, phone, vitals, before, hasGrownBy } = await start(t)
     const length = 'Content-Length: 1000\r\n'
     const form = `Content-Type: multipart/form-data; boundary=b\r\n${length}`
     const part = '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\nhello'
@@ -110,8 +99,7 @@ describe('connections that are reset', needsProc, () => {
       client.socket.resetAndDestroy()
     }
     await vitals.settled(before)
-    t.diagnostic(`${grown()} MiB more`)
-    assert.ok(grown() < 48, `${grown()} MiB more`)
+    hasGrownBy(48)
     assert.equal((await phone.download()).length, 4 * 2 ** 20)
     assert.equal(daemon.stderr(), '')
   })
@@ -167,7 +155,7 @@ describe('a daemon that may have 256 descriptors', needs('prlimit'), () => {
 
 describe('a client that does not wait for answers', needsProc, () => {
   it('costs next to nothing behind an answer that takes time, and gets every answer', async (t) => {
-    const { daemon, device, phone, vitals, before, grown } = await start(t)
+    const { daemon, device, phone, vitals, before, hasGrownBy } = await start(t)
     const client = await connectTo(daemon)
     // Verifying takes a while.
     client.send(formatHead('GET /Sync.json', { ...device, password: 'not the password' }))
@@ -177,23 +165,21 @@ describe('a client that does not wait for answers', needsProc, () => {
     assert.equal(answers.match(/HTTP\/1\.1 401 /g)?.length, 30_001)
     assert.equal(answers.match(/HTTP\/1\.1 200 /g)?.length, 1)
     await vitals.settled({ descriptors: before.descriptors })
-    t.diagnostic(`${grown()} MiB more`)
     // 64 of them may be those of a verification.
-    assert.ok(grown() < 112, `${grown()} MiB more`)
+    hasGrownBy(112)
     assert.equal((await phone.download()).length, 4 * 2 ** 20)
     assert.equal(daemon.stderr(), '')
   })
 
   it('costs next to nothing behind an event stream, and goes with it', async (t) => {
-    const { daemon, device, vitals, before, grown, phone } = await start(t)
+    const { daemon, device, vitals, before, hasGrownBy, phone } = await start(t)
     const client = await connectTo(daemon)
     client.send(formatHead('GET /api/sse/clipboard', device))
     await client.readUntil('event: hello')
     client.send('DELETE / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2_000_000))
     for (let looks = 0; looks < 200; looks++) await phone.fetch('/healthz')
     assert.ok(client.socket.writableLength > 0, 'the daemon reads on')
-    t.diagnostic(`${grown()} MiB more`)
-    assert.ok(grown() < 48, `${grown()} MiB more`)
+    hasGrownBy(48)
     client.close()
     await daemon.run('revoke', device.id)
     await vitals.settled({ descriptors: before.descriptors })
@@ -201,7 +187,7 @@ describe('a client that does not wait for answers', needsProc, () => {
   })
 
   it('gets few downloads at a time', async (t) => {
-    const { daemon, device, phone, vitals, before, grown } = await start(t)
+    const { daemon, device, phone, vitals, before, hasGrownBy } = await start(t)
     const clients: RawClient[] = []
     for (const count of [600, 17, 10]) {
       const client = await connectTo(daemon)
@@ -211,8 +197,7 @@ describe('a client that does not wait for answers', needsProc, () => {
     }
     for (let looks = 0; looks < 100; looks++) await phone.fetch('/healthz')
     const open = vitals.descriptors() - before.descriptors
-    t.diagnostic(`${grown()} MiB more, ${open} descriptors`)
-    assert.ok(grown() < 64, `${grown()} MiB more`)
+    hasGrownBy(64)
     assert.ok(open <= 50, `${open} descriptors more`)
     for (const client of clients) client.close()
     await vitals.settled(before)

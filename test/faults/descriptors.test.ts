@@ -1,49 +1,31 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
-import type { Phone } from '../support/phone.ts'
-import type { RawClient, RawResponse } from '../support/raw-http.ts'
+import type { RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { assertFit, examine, type Fitness } from './support/fitness.ts'
+import { assertFit, examine } from './support/fitness.ts'
 import { ownerOf } from './support/owner.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
-import { startHeadless, startPaired } from './support/subject.ts'
+import { askOnce, connectTo, FORM_TYPE, formatPart, formatRequest } from './support/raw-device.ts'
+import { stage, startHeadless, startPaired, take } from './support/subject.ts'
 import { inject, needsTracing } from './support/trace.ts'
+import { limitFiles, vitalsOf } from './support/vitals.ts'
 
-interface Subject {
-  readonly daemon: DaemonProcess
-  readonly device: PairedDevice
-  readonly phone: Phone
-  readonly fitness: Fitness
+type Subject = Awaited<ReturnType<typeof start>>
+
+async function start(t: TestContext) {
+  const paired = await startPaired(t)
+  await paired.phone.pushFile('File', 'a', Buffer.from('before'))
+  await stage(paired.phone, 'waits', 'it waits')
+  return { ...paired, fitness: await examine(paired) }
 }
-
-async function start(t: TestContext): Promise<Subject> {
-  const { daemon, device, phone } = await startPaired(t)
-  await phone.pushFile('File', 'a', Buffer.from('before'))
-  await phone.fetch('/file/waits', { method: 'PUT', body: 'it waits' })
-  return { daemon, device, phone, fitness: await examine({ daemon, device }) }
-}
-
-/** Sets how many files a running daemon may have open. */
-function limitFiles({ ready }: DaemonProcess, count: number): void {
-  execFileSync('prlimit', ['--pid', `${ready.pid}`, `--nofile=${count}:`])
-}
-
-function countFiles({ ready }: DaemonProcess): number {
-  return readdirSync(`/proc/${ready.pid}/fd`).length
-}
-
-const FORM = 'Content-Type: multipart/form-data; boundary=b\r\n'
 
 const FORM_BODY = [
-  '--b\r\nContent-Disposition: form-data; name="type"\r\n\r\nFile',
-  '--b\r\nContent-Disposition: form-data; name="hash"\r\n\r\nab',
-  '--b\r\nContent-Disposition: form-data; name="data"; filename="b"\r\n\r\nlost',
+  formatPart('name="type"', 'File'),
+  formatPart('name="hash"', 'ab'),
+  formatPart('name="data"; filename="b"', 'lost'),
   '--b--\r\n',
 ].join('\r\n')
 
@@ -55,7 +37,7 @@ async function refusesFiles(
     ['PUT /file/b', 'lost'],
     ['PUT /Sync.json', '{"type":"Text","text":"lost"}'],
     ['PUT /Sync.json', '{"type":"File","dataName":"waits","hasData":true}'],
-    ['POST /api/history', FORM_BODY, FORM],
+    ['POST /api/history', FORM_BODY, FORM_TYPE],
     ['GET /file/a'],
   ] as const) {
     const { status, headers: answered, body: problem } = await ask(line, body, headers)
@@ -67,12 +49,13 @@ async function refusesFiles(
   assert.equal(JSON.parse((await ask('GET /Sync.json')).body).dataName, 'a')
 }
 
-/** Requests of a device on one connection. */
-function askOn(client: RawClient, device: PairedDevice) {
-  return (line: string, body = '', headers = ''): Promise<RawResponse> => {
-    const length = body === '' ? '' : `Content-Length: ${body.length}\r\n`
-    return client.send(formatHead(line, device, headers + length) + body).read()
-  }
+/** Requests of a device on one connection, which has logged in. */
+async function askOn(daemon: DaemonProcess, device: PairedDevice) {
+  const client = await connectTo(daemon)
+  const ask = (line: string, body?: string, headers?: string): Promise<RawResponse> =>
+    client.send(formatRequest(line, device, body, headers)).read()
+  assert.equal((await ask('GET /Sync.json')).status, 200)
+  return { client, ask }
 }
 
 /** After a fault: everything is as before, and works; nothing but `expected` was logged. */
@@ -81,16 +64,11 @@ async function recovers(
   expected?: RegExp,
 ): Promise<void> {
   await assertFit({ daemon, device }, fitness)
-  const body = '{"type":"File","dataName":"waits","hasData":true}'
-  assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
-  assert.equal(String(await phone.download()), 'it waits')
+  assert.equal(await take(phone, 'waits'), 'it waits')
   await phone.pushFile('File', 'b', Buffer.from('after'))
   assert.equal(String(await phone.download()), 'after')
   assert.equal(await daemon.stop(), 0)
-  const lines = daemon
-    .stderr()
-    .split('\n')
-    .filter((line) => line !== '')
+  const lines = daemon.stderr().split('\n').slice(0, -1)
   assert.deepEqual(
     lines.filter((line) => expected?.test(line) !== true),
     [],
@@ -101,10 +79,8 @@ describe('a daemon that may not open another file', needs('prlimit'), () => {
   it('says that it is busy, and is as fit as before after that', async (t) => {
     const subject = await start(t)
     const { daemon, device } = subject
-    const client = await connectTo(daemon)
+    const { client, ask } = await askOn(daemon, device)
     const control = await ownerOf(daemon)
-    const ask = askOn(client, device)
-    assert.equal((await ask('GET /Sync.json')).status, 200)
     // It has more open already.
     limitFiles(daemon, 4)
     await refusesFiles(ask)
@@ -117,9 +93,7 @@ describe('a daemon that may not open another file', needs('prlimit'), () => {
   it('does so also when it was used up by those who connect', async (t) => {
     const subject = await start(t)
     const { daemon, device } = subject
-    const client = await connectTo(daemon)
-    const ask = askOn(client, device)
-    assert.equal((await ask('GET /Sync.json')).status, 200)
+    const { client, ask } = await askOn(daemon, device)
     const reader = await openEvents(t, daemon.ready.gateway, subject.phone.authorization)
     await reader.next()
 
@@ -131,7 +105,8 @@ describe('a daemon that may not open another file', needs('prlimit'), () => {
     await refusesFiles(ask)
     for (const one of crowd) one.close()
     // They have gone as soon as the daemon hears of it.
-    while (countFiles(daemon) > 64) await setImmediate()
+    const vitals = vitalsOf(daemon)
+    while (vitals.descriptors() > 64) await setImmediate()
 
     // Who comes later is served, without anything being done to the daemon.
     await subject.phone.pushText('later')
@@ -150,9 +125,7 @@ describe('a machine that has no file left', needsTracing, () => {
   it('has a daemon that says that it is busy', async (t) => {
     const subject = await start(t)
     const { daemon, device } = subject
-    const client = await connectTo(daemon)
-    const ask = askOn(client, device)
-    assert.equal((await ask('GET /Sync.json')).status, 200)
+    const { client, ask } = await askOn(daemon, device)
     const lost = await daemon.pair('Lost')
     const letGo = await inject(t, daemon.ready.pid, { calls: 'openat', fault: 'error=ENFILE' })
     await refusesFiles(ask)
@@ -176,18 +149,13 @@ describe('a machine that has no thread left', needsTracing, () => {
 
     // It verified nothing yet, so it has no thread for that.
     const daemon = await startHeadless(t, { folder })
-    const letGo = await inject(t, daemon.ready.pid, {
-      calls: 'clone,clone3',
-      fault: 'error=EAGAIN',
-    })
-    const client = await connectTo(daemon)
-    const ask = askOn(client, device)
-    const { status, headers, body } = await ask('GET /Sync.json')
+    const injection = { calls: 'clone,clone3', fault: 'error=EAGAIN' }
+    const letGo = await inject(t, daemon.ready.pid, injection)
+    const { status, headers, body } = await askOnce(daemon, 'GET /Sync.json', device)
     await letGo()
     assert.deepEqual([status, headers['retry-after']], [503, '1'])
     assert.equal(JSON.parse(body).code, 'OVERLOADED')
-    assert.equal((await ask('GET /Sync.json')).status, 200)
-    client.close()
+    assert.equal((await askOnce(daemon, 'GET /Sync.json', device)).status, 200)
     assert.equal(await daemon.stop(), 0)
     assert.equal(daemon.stderr(), '')
   })

@@ -14,10 +14,10 @@ import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from '../storage/support/small-disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { assertFit, examine, type Fitness } from './support/fitness.ts'
+import { assertFit, examine } from './support/fitness.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
-import { type Snapshot, takeSnapshot } from './support/snapshot.ts'
+import { connectTo, FORM_TYPE, formatHead } from './support/raw-device.ts'
+import { takeSnapshot } from './support/snapshot.ts'
 import {
   failToStart,
   killDaemon,
@@ -32,22 +32,17 @@ const MIB = 1024 * 1024
 
 const PAGE = 4096
 
-interface Subject {
-  readonly daemon: DaemonProcess
-  readonly device: PairedDevice
-  readonly phone: Phone
-  readonly fitness: Fitness
-  /** Every file that is kept, with its content. */
-  readonly files: () => Snapshot
-}
+type Subject = Awaited<ReturnType<typeof startUsed>>
 
 /** A daemon with an item and a staged upload, after one of everything that it does. */
-async function startUsed(t: TestContext, options: DaemonOptions): Promise<Subject> {
-  const { daemon, device, phone } = await startPaired(t, options)
+async function startUsed(t: TestContext, options: DaemonOptions) {
+  const paired = await startPaired(t, options)
+  const { daemon, phone } = paired
   await phone.pushFile('File', 'kept', Buffer.alloc(100_000, 'kept'))
   await stage(phone, 'waits', 'it waits')
+  /** Every file that is kept. */
   const files = () => takeSnapshot(join(daemon.folder, 'data'))
-  return { daemon, device, phone, files, fitness: await examine({ daemon, device }) }
+  return { ...paired, files, fitness: await examine(paired) }
 }
 
 /** Takes all the room that a disk has, but for `left` bytes. */
@@ -120,7 +115,7 @@ describe('a daemon whose disk is full', needsMount, () => {
     const stored = files()
     for (const [line, type] of [
       ['PUT /file/new', ''],
-      ['POST /api/history', 'Content-Type: multipart/form-data; boundary=b\r\n'],
+      ['POST /api/history', FORM_TYPE],
     ] as const) {
       const client = await connectTo(daemon)
       const headers = `${type}Content-Length: 100\r\nExpect: 100-continue\r\n`

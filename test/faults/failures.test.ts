@@ -3,13 +3,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { DaemonOptions, DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
+import type { DaemonOptions } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
-import { type Phone, readObject } from '../support/phone.ts'
+import { readObject } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { assertFit, examine, type Fitness } from './support/fitness.ts'
+import { assertFit, examine } from './support/fitness.ts'
 import { ownerOf } from './support/owner.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
+import { announce, connectTo, formatHead } from './support/raw-device.ts'
 import { failToStart, startPaired } from './support/subject.ts'
 import { inject, needsTracing } from './support/trace.ts'
 
@@ -21,17 +21,12 @@ const SECRET = 'hunter2-do-not-log'
 /** More than sockets buffer. */
 const ITEM_BYTES: number = 24 * 1024 * 1024
 
-interface Subject {
-  readonly daemon: DaemonProcess
-  readonly device: PairedDevice
-  readonly phone: Phone
-  readonly fitness: Fitness
-}
+type Subject = Awaited<ReturnType<typeof start>>
 
-async function start(t: TestContext, options: DaemonOptions = {}): Promise<Subject> {
-  const { daemon, device, phone } = await startPaired(t, options)
-  await phone.pushFile('File', SECRET, Buffer.alloc(ITEM_BYTES, SECRET))
-  return { daemon, device, phone, fitness: await examine({ daemon, device }) }
+async function start(t: TestContext, options: DaemonOptions = {}) {
+  const paired = await startPaired(t, options)
+  await paired.phone.pushFile('File', SECRET, Buffer.alloc(ITEM_BYTES, SECRET))
+  return { ...paired, fitness: await examine(paired) }
 }
 
 /** The lines of the log, once there are `count` of them. */
@@ -117,9 +112,7 @@ describe('a failure that nobody waits for', () => {
     const { daemon, device, phone, fitness } = subject
     const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
     await reader.next()
-    const upload = await connectTo(daemon)
-    upload.send(formatHead('PUT /file/b', device, 'Content-Length: 8\r\nExpect: 100-continue\r\n'))
-    assert.equal((await upload.read()).status, 100)
+    const upload = await announce(daemon, device, 'PUT /file/b', 8)
 
     const expected = [
       ['exception', /origin="uncaughtException" reason="SyntaxError" at="JSON\.parse /],

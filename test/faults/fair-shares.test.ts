@@ -5,15 +5,16 @@ import { describe, it, type TestContext } from 'node:test'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { type EventReader, openEvents } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
-import { RawClient } from '../support/raw-http.ts'
+import type { RawClient } from '../support/raw-http.ts'
 import { CHEAP_HOLDS, formatRequest, type GreedyDevice, HOLD_ARGS } from './support/cheap-holds.ts'
 import { OPERATIONS, type OperationTimes, useOnce } from './support/other-device.ts'
+import { connectTo, FORM_TYPE, formatPart } from './support/raw-device.ts'
 import { startHeadless } from './support/subject.ts'
 import { needsDisk } from './support/vitals.ts'
 
 const MIB = 2 ** 20
 
-const FILE_PART = '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\n'
+const FILE_PART = formatPart('name="data"; filename="a"', '')
 
 /** A daemon, a device that will take what it can, and another one. */
 async function setUp(t: TestContext) {
@@ -24,16 +25,11 @@ async function setUp(t: TestContext) {
   return { daemon, greedy, phone, other: { gateway, authorization: phone.authorization } }
 }
 
-function greedyDevice(
-  t: TestContext,
-  { ready }: DaemonProcess,
-  { username, password }: PairedDevice,
-): GreedyDevice {
-  const { hostname, port } = new URL(ready.gateway)
+function greedyDevice(t: TestContext, daemon: DaemonProcess, device: PairedDevice): GreedyDevice {
   return {
-    authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+    authorization: createPhone(device, daemon.ready.gateway).authorization,
     connect: async () => {
-      const client = await RawClient.connect(Number(port), hostname)
+      const client = await connectTo(daemon)
       t.after(() => client.close())
       return client
     },
@@ -83,7 +79,7 @@ describe('a device that takes all it can', needsDisk(1), () => {
     const uploads: RawClient[] = []
     for (const [line, type, part] of [
       ['PUT /file/still', '', ''],
-      ['POST /api/history', 'Content-Type: multipart/form-data; boundary=b\r\n', FILE_PART],
+      ['POST /api/history', FORM_TYPE, FILE_PART],
     ] as const) {
       const head = formatRequest(greedy, line, `${type}Content-Length: ${31 * MIB}`)
       const client = await greedy.connect()

@@ -6,9 +6,9 @@ import type { Route } from '../../src/http/call.ts'
 import type { Device } from '../../src/ports/device-registry.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { RawClient } from '../support/raw-http.ts'
-import { authorizationOf, connectTo, formatHead } from './support/raw-device.ts'
-import { startPaired } from './support/subject.ts'
-import { needsProc, vitalsOf } from './support/vitals.ts'
+import { authorizationOf, connectTo, formatHead, formatRequest } from './support/raw-device.ts'
+import { startPaired, take } from './support/subject.ts'
+import { needsProc, rememberVitals } from './support/vitals.ts'
 
 const GIB = 2 ** 30
 
@@ -27,7 +27,7 @@ async function startHiding(t: TestContext) {
     device,
     phone,
     login: authorizationOf(device),
-    push: formatHead('PUT /Sync.json', device, `Content-Length: ${document.length}\r\n`) + document,
+    push: formatRequest('PUT /Sync.json', device, document),
     /** Sends bytes on a connection of their own, and reads until the daemon has hung up. */
     ask: async (bytes: string): Promise<string> => {
       const client = await connectTo(daemon)
@@ -80,8 +80,7 @@ const AMBIGUOUS: readonly (readonly [head: string, body: string])[] = [
 describe('a request that two readers could understand in two ways', needsProc, () => {
   it('ends its connection, and what follows on it is never served', async (t) => {
     const { daemon, phone, login, push, ask } = await startHiding(t)
-    const vitals = vitalsOf(daemon)
-    const before = { descriptors: vitals.descriptors(), uploads: vitals.uploads() }
+    const { vitals, before } = rememberVitals(t, daemon)
     const start = `PUT /file/a HTTP/1.1\r\nHost: box\r\n${login}`
     // At once, as some connections are lingered on.
     await Promise.all(
@@ -163,15 +162,12 @@ describe('a body', needsProc, () => {
     const { device, phone, ask } = await startHiding(t)
     const head = formatHead('PUT /file/a', device, 'Content-Length: 5\r\n')
     assert.deepEqual(statuses(await ask(`${head}hello world`)), [200])
-    const body = '{"type":"File","dataName":"a","hasData":true}'
-    assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
-    assert.equal(String(await phone.download()), 'hello')
+    assert.equal(await take(phone, 'a'), 'hello')
   })
 
   it('with trailers that never end leaves nothing', async (t) => {
     const { daemon, device, ask } = await startHiding(t)
-    const vitals = vitalsOf(daemon)
-    const before = { descriptors: vitals.descriptors(), uploads: vitals.uploads() }
+    const { vitals, before } = rememberVitals(t, daemon)
     const start = formatHead('PUT /file/a', device, 'Transfer-Encoding: chunked\r\n')
     const answers = await ask(`${start}5\r\nhello\r\n0\r\n${'X-A: b\r\n'.repeat(10_000)}`)
     assert.deepEqual(statuses(answers), [431])
@@ -180,9 +176,8 @@ describe('a body', needsProc, () => {
 
   it('of 1 GiB that never comes is not waited for, and holds nothing', async (t) => {
     const { daemon, device, phone } = await startHiding(t)
-    const vitals = vitalsOf(daemon)
     await phone.document()
-    const [memory, descriptors] = [vitals.memory(), vitals.descriptors()]
+    const { vitals, before, hasGrownBy } = rememberVitals(t, daemon)
     const length = `Content-Length: ${GIB}\r\n`
     const clients: RawClient[] = []
     for (let index = 0; index < 50; index++) {
@@ -194,10 +189,8 @@ describe('a body', needsProc, () => {
     }
     // It is the daemon who ends them.
     for (const client of clients) assert.equal(await client.readToEnd(), '')
-    await vitals.settled({ descriptors })
-    const grown = vitals.memory() - memory
-    t.diagnostic(`${grown} MiB more`)
-    assert.ok(grown < 32, `${grown} MiB more`)
+    await vitals.settled(before)
+    hasGrownBy(32)
   })
 })
 

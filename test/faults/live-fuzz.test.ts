@@ -13,7 +13,7 @@ import { createRandom, type Random } from './support/random.ts'
 import { authorizationOf } from './support/raw-device.ts'
 import { isOwnPath, takeSnapshot } from './support/snapshot.ts'
 import { startHeadless } from './support/subject.ts'
-import { needsProc, vitalsOf } from './support/vitals.ts'
+import { needsProc, rememberVitals } from './support/vitals.ts'
 import { type Endpoint, makeRequest } from './support/wire-requests.ts'
 
 /** `make fuzz` asks for ten thousand of everything, and gets twice as many here. */
@@ -181,15 +181,12 @@ describe('the gateway of a daemon', needsProc, () => {
     }
     await deliverAll({ ...reading, seed: SEED + 1, runs: 300 })
 
-    const vitals = vitalsOf(daemon)
-    const fit = { descriptors: vitals.descriptors(), uploads: vitals.uploads() }
-    const memory = vitals.memory()
+    const { vitals, before, hasGrownBy } = rememberVitals(t, daemon)
     const files = takeSnapshot(daemon.folder)
     const document = await phone.document()
-    vitals.resetPeak()
 
     t.diagnostic(`reading: ${JSON.stringify(await deliverAll(reading))}`)
-    await vitals.settled(fit)
+    await vitals.settled(before)
     assert.deepEqual(await phone.document(), document)
     assert.equal(String(await phone.download()), 'its bytes')
     const isLazy = (path: string): boolean => !path.endsWith('devices.json')
@@ -199,10 +196,8 @@ describe('the gateway of a daemon', needsProc, () => {
     const writerLogin = authorizationOf(writer)
     const writing = { ...reading, runs: RUNS - reading.runs, login: () => writerLogin }
     t.diagnostic(`writing: ${JSON.stringify(await deliverAll(writing))}`)
-    await vitals.settled({ descriptors: fit.descriptors })
-    const grown = vitals.peak() - memory
-    t.diagnostic(`${grown} MiB over ${memory} MiB`)
-    assert.ok(grown <= MAX_GROWTH_MIB, `${grown} MiB over ${memory} MiB`)
+    await vitals.settled({ descriptors: before.descriptors })
+    hasGrownBy(MAX_GROWTH_MIB)
 
     // Whatever was pushed: it is one whole item.
     const { hasData, hash, size } = await phone.document()

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { PairedDevice } from '../support/daemon-process.ts'
 import type { RawClient } from '../support/raw-http.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
+import { connectTo, FORM_TYPE, formatHead, formatPart } from './support/raw-device.ts'
 import { startPaired } from './support/subject.ts'
-import { needsDisk, needsProc, vitalsOf } from './support/vitals.ts'
+import { needsDisk, needsProc, rememberVitals } from './support/vitals.ts'
 
 const MIB = 2 ** 20
 
@@ -14,29 +14,9 @@ const BLOCK: Buffer = Buffer.alloc(256 * 1024, 'not compressed by anything on th
 async function start(t: TestContext) {
   const { daemon, device, phone } = await startPaired(t)
   await phone.pushFile('File', 'before', Buffer.alloc(64 * MIB, 'bytes '))
-  const vitals = vitalsOf(daemon)
-  const before = {
-    descriptors: vitals.descriptors(),
-    uploads: vitals.uploads(),
-    memory: vitals.memory(),
-  }
-  vitals.resetPeak()
-  return {
-    daemon,
-    device,
-    phone,
-    vitals,
-    before,
-    /**
-     * Checks how many MiB it took at most, over what it had. `most` is half of what it would take if it
-     * kept what it is sent or has to send: no collection of garbage comes near that.
-     */
-    hasGrownBy: (most: number): void => {
-      const grown = vitals.peak() - before.memory
-      t.diagnostic(`${grown} MiB over ${before.memory} MiB`)
-      assert.ok(grown <= most, `${grown} MiB over ${before.memory} MiB`)
-    },
-  }
+  // No `most` is more than half of what it would take if it kept what it is sent or has to send: no
+  // collection of garbage comes near that.
+  return { daemon, device, phone, ...rememberVitals(t, daemon) }
 }
 
 /** Sends `bytes` bytes, at the pace of the daemon. */
@@ -70,8 +50,7 @@ describe('twelve uploads at once', needsDisk(2), () => {
 /** A little more than 32 bits can count. */
 const HUGE = 2 ** 31 + 5 * MIB
 
-const FORM = 'Content-Type: multipart/form-data; boundary=b\r\n'
-const PART = '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\n'
+const PART = formatPart('name="data"; filename="a"', '')
 
 describe('2 GiB that are cut off in the end', needsDisk(6), () => {
   it('leave nothing, and took no memory, in a file and in a form', async (t) => {
@@ -80,7 +59,7 @@ describe('2 GiB that are cut off in the end', needsDisk(6), () => {
     await Promise.all(
       [
         ['PUT /file/a', length, ''],
-        ['POST /api/history', `${FORM}${length}`, PART],
+        ['POST /api/history', `${FORM_TYPE}${length}`, PART],
       ].map(async ([line = '', headers = '', part = '']) => {
         const client = await connectTo(daemon)
         client.send(formatHead(line, device, headers) + part)

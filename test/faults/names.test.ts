@@ -9,7 +9,7 @@ import type { RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
+import { askOnce, FORM_TYPE, formatPart } from './support/raw-device.ts'
 import { isOwnPath, takeSnapshot } from './support/snapshot.ts'
 import { main, startHeadless } from './support/subject.ts'
 
@@ -70,14 +70,9 @@ async function startAmongOthers(t: TestContext, options: DaemonOptions = {}) {
     lookAround,
     before: lookAround(),
     /** Sends a request whose target is exactly this. */
-    ask: async (line: string, headers = '', body = ''): Promise<RawResponse> => {
-      const client = await connectTo(daemon)
-      const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`
-      client.send(formatHead(line, device, headers + length))
-      client.socket.write(body)
-      const answer = await client.read(line.split(' ', 1)[0])
-      client.close()
-      return answer
+    ask: (line: string, headers = '', body = ''): Promise<RawResponse> => {
+      // Each character of a request is a byte.
+      return askOnce(daemon, line, device, Buffer.from(body).toString('latin1'), headers)
     },
   }
 }
@@ -85,14 +80,9 @@ async function startAmongOthers(t: TestContext, options: DaemonOptions = {}) {
 type Victim = Awaited<ReturnType<typeof startAmongOthers>>
 
 function formOf(fields: Readonly<Record<string, string>>, disposition: string): string {
-  const parts = Object.entries(fields).map(([name, value]) => {
-    return `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
-  })
-  const file = `--b\r\nContent-Disposition: form-data; name="data"; ${disposition}\r\n\r\nevil\r\n`
-  return `${parts.join('')}${file}--b--\r\n`
+  const parts = Object.entries(fields).map(([name, value]) => formatPart(`name="${name}"`, value))
+  return [...parts, formatPart(`name="data"; ${disposition}`, 'evil'), '--b--\r\n'].join('\r\n')
 }
-
-const FORM = 'Content-Type: multipart/form-data; boundary=b\r\n'
 
 const encode = (name: string): string => encodeURIComponent(name).replaceAll("'", '%27')
 
@@ -105,7 +95,7 @@ async function sayEverywhere(
   const file = { type: 'File', hash: 'ab' }
   const put = (document: object) => ask('PUT /Sync.json', '', JSON.stringify(document))
   const post = (fields: Readonly<Record<string, string>>, disposition: string) =>
-    ask('POST /api/history', FORM, formOf({ ...file, ...fields }, disposition))
+    ask('POST /api/history', FORM_TYPE, formOf({ ...file, ...fields }, disposition))
   // Quoted as browsers do; what ends a line cannot stand there.
   const quoted = name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
   const word = `=?utf-8?B?${Buffer.from(name).toString('base64')}?=`
@@ -236,7 +226,7 @@ it('a name of any kind comes back byte for byte, from a path, a document and a f
     // Other bytes, or it would be the same push.
     const fields = { type: 'File', hash: 'ab' }
     const body = formOf(fields, `filename*=UTF-8''${encode(name)}`)
-    assert.equal((await ask('POST /api/history', FORM, body)).status, 200, name)
+    assert.equal((await ask('POST /api/history', FORM_TYPE, body)).status, 200, name)
     assert.equal((await phone.document())['dataName'], name)
     assert.equal(String(await phone.download()), 'evil')
   }

@@ -15,7 +15,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { createPhone } from '../support/phone.ts'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { takeSnapshot } from './support/snapshot.ts'
-import { startHeadless, startPaired } from './support/subject.ts'
+import { commit, startHeadless, startPaired } from './support/subject.ts'
 import { needsProc, vitalsOf } from './support/vitals.ts'
 
 /** More than is looked at before an upload is written. */
@@ -76,8 +76,7 @@ describe('a file that is swapped', needsProc, () => {
       swap(place, inData('blobs', blob))
       upload.send('x'.repeat(NOT_OURS.length - 100))
       await upload.read()
-      const body = '{"type":"File","dataName":"a"}'
-      assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 404)
+      assert.equal(await commit(phone, 'a'), 404)
       assert.equal((await phone.document())['text'], 'before')
       assert.deepEqual(place.look(), place.before)
       await phone.pushFile('File', 'b', Buffer.from('after'))

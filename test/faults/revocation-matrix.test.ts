@@ -17,8 +17,15 @@ import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
-import { connectTo, formatHead } from './support/raw-device.ts'
-import { startHeadless } from './support/subject.ts'
+import {
+  announce,
+  connectTo,
+  FORM_TYPE,
+  formatHead,
+  formatPart,
+  formatRequest,
+} from './support/raw-device.ts'
+import { commit, stage, startHeadless } from './support/subject.ts'
 import { inject, needsTracing, STANDSTILL } from './support/trace.ts'
 
 const MIB = 1024 * 1024
@@ -37,108 +44,67 @@ const LONG_DOCUMENT = 8 * MIB
 /** Two of these are all the memory for documents, of which the first device then holds nothing. */
 const LONGEST_DOCUMENT = 15 * MIB
 
-const BOUNDARY = 'Content-Type: multipart/form-data; boundary=b\r\n'
-const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n'
+const FIELDS = 'Content-Type: application/x-www-form-urlencoded\r\n'
 
 interface Row {
-  readonly route: string
   /** Where it is asked for; `{name}` is another one in each cell. */
   readonly line: string
+  /** The row of the table of the gateway; as `line` says, unless it is given. */
+  readonly route?: string
   /** More header lines. */
   readonly fields?: string
   readonly body?: (name: string) => string
   /** Waits in the pipeline when it is complete. */
-  readonly isQueued?: boolean
+  readonly isQueued?: true
   /** Its answer is longer than what the system takes from us. */
-  readonly isLong?: boolean
+  readonly isLong?: true
 }
 
-function part(disposition: string, content: string): string {
-  return `--b\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}\r\n`
+/** A form with a file of this name. */
+function formOf(name: string, ...more: readonly string[]): string {
+  const parts = [...more, formatPart('name="type"', 'File'), formatPart('name="hash"', 'ab')]
+  const file = formatPart(`name="data"; filename="${name}"`, `bytes of ${name}`)
+  return [...parts, file, '--b--\r\n'].join('\r\n')
 }
 
-const document = (name: string): string => JSON.stringify({ type: 'Text', text: name })
+const document = (text: string): string => JSON.stringify({ type: 'Text', text })
+const bytes = (name: string): string => `bytes of ${name}`
+const [upload, post] = [{ route: 'PUT /file/{dataName}' }, { line: 'POST /api/history' }]
+const [isQueued, isLong] = [true, true] as const
 
 const ROWS: readonly Row[] = [
-  { route: 'PUT /Sync.json', line: 'PUT /Sync.json', body: document, isQueued: true },
-  {
-    route: 'PUT /Sync.json',
-    line: 'PUT /Sync.json',
-    isQueued: true,
-    // Of what it has staged before.
-    body: () => JSON.stringify({ type: 'File', dataName: 'waits', hasData: true }),
-  },
-  {
-    route: 'PUT /SyncClipboard.json',
-    line: 'PUT /SyncClipboard.json',
-    body: document,
-    isQueued: true,
-  },
-  { route: 'PUT /file/{dataName}', line: 'PUT /file/{name}', body: (name) => `bytes of ${name}` },
-  { route: 'PUT /file/{dataName}', line: 'PUT /file/waits', body: (name) => `bytes of ${name}` },
-  {
-    route: 'POST /api/history',
-    line: 'POST /api/history',
-    fields: FORM,
-    isQueued: true,
-    body: (name) => `type=Text&hash=ab&text=${name}`,
-  },
-  {
-    route: 'POST /api/history',
-    line: 'POST /api/history',
-    fields: BOUNDARY,
-    isQueued: true,
-    body: (name) =>
-      `${part('name="type"', 'File')}${part('name="hash"', 'ab')}` +
-      `${part(`name="data"; filename="${name}"`, `bytes of ${name}`)}--b--\r\n`,
-  },
+  { line: 'PUT /Sync.json', body: document, isQueued },
+  // Of what it has staged before.
+  { line: 'PUT /Sync.json', body: () => '{"type":"File","dataName":"waits"}', isQueued },
+  { line: 'PUT /SyncClipboard.json', body: document, isQueued },
+  { ...upload, line: 'PUT /file/{name}', body: bytes },
+  { ...upload, line: 'PUT /file/waits', body: bytes },
+  { ...post, fields: FIELDS, isQueued, body: (name) => `type=Text&hash=ab&text=${name}` },
+  { ...post, fields: FORM_TYPE, isQueued, body: (name) => formOf(name) },
   {
     // An old record, of which only the bytes are kept.
-    route: 'POST /api/history',
-    line: 'POST /api/history',
-    fields: `${BOUNDARY}User-Agent: SyncClipboard/3.0\r\n`,
-    body: (name) =>
-      `${part('name="type"', 'File')}${part('name="hash"', 'ab')}` +
-      `${part('name="createTime"', '2020-01-01T00:00:00Z')}` +
-      `${part(`name="data"; filename="${name}"`, `bytes of ${name}`)}--b--\r\n`,
+    ...post,
+    fields: `${FORM_TYPE}User-Agent: SyncClipboard/3.0\r\n`,
+    body: (name) => formOf(name, formatPart('name="createTime"', '2020-01-01T00:00:00Z')),
   },
-  {
-    route: 'POST /api/history/query',
-    line: 'POST /api/history/query',
-    fields: FORM,
-    body: (name) => `page=1&searchText=${name}`,
-  },
+  { line: 'POST /api/history/query', fields: FIELDS, body: (name) => `page=1&searchText=${name}` },
   {
     route: 'PATCH /api/history/{type}/{hash}',
     line: 'PATCH /api/history/Text/ab',
     fields: 'Content-Type: application/json\r\n',
     body: (name) => JSON.stringify({ starred: name }),
   },
-  { route: 'GET /Sync.json', line: 'GET /Sync.json', isLong: true },
-  { route: 'GET /SyncClipboard.json', line: 'GET /SyncClipboard.json', isLong: true },
-  { route: 'GET /file/{dataName}', line: 'GET /file/large', isLong: true },
-  { route: 'GET /api/history/{profileId}', line: 'GET /api/history/{text}', isLong: true },
-  {
-    route: 'GET /api/history/{profileId}/data',
-    line: 'GET /api/history/{file}/data',
-    isLong: true,
-  },
-  { route: 'GET /api/sse/clipboard', line: 'GET /api/sse/clipboard', isLong: true },
-  ...[
-    'GET /',
-    'OPTIONS /',
-    'PROPFIND /',
-    'MKCOL /',
-    'GET /api/time',
-    'GET /api/version',
-    'GET /version',
-    'GET /file',
-    'DELETE /file',
-    'PROPFIND /file',
-    'MKCOL /file',
-    'GET /api/history/statistics',
-    'DELETE /api/history/clear',
-  ].map((line) => ({ route: line, line })),
+  { line: 'GET /Sync.json', isLong },
+  { line: 'GET /SyncClipboard.json', isLong },
+  { route: 'GET /file/{dataName}', line: 'GET /file/large', isLong },
+  { route: 'GET /api/history/{profileId}', line: 'GET /api/history/{text}', isLong },
+  { route: 'GET /api/history/{profileId}/data', line: 'GET /api/history/{file}/data', isLong },
+  { line: 'GET /api/sse/clipboard', isLong },
+  ...['GET', 'OPTIONS', 'PROPFIND', 'MKCOL'].map((method) => ({ line: `${method} /` })),
+  ...['GET', 'DELETE', 'PROPFIND', 'MKCOL'].map((method) => ({ line: `${method} /file` })),
+  ...['time', 'version', 'history/statistics'].map((name) => ({ line: `GET /api/${name}` })),
+  { line: 'GET /version' },
+  { line: 'DELETE /api/history/clear' },
 ]
 
 type Stage =
@@ -165,23 +131,12 @@ interface Cell {
   readonly rest: string
 }
 
-interface Scene {
-  readonly daemon: DaemonProcess
-  /** The one that goes, and the one that stays. */
-  readonly device: PairedDevice
-  readonly second: PairedDevice
-  /** Stays as well. */
-  readonly third: PairedDevice
-  readonly other: Phone
-  /** Begins a request for each row and stage that is wanted. */
-  readonly begin: (isWanted: (stage: Stage) => boolean) => Promise<readonly Cell[]>
-  readonly data: string
-}
+type Scene = Awaited<ReturnType<typeof setUp>>
 
-async function setUp(t: TestContext, grace: string, folder?: string): Promise<Scene> {
+/** The device goes; the second one stays, and the third one. */
+async function setUp(t: TestContext, grace: string, folder?: string) {
   const args = ['--grace', grace, '--staging-quota-bytes', `${QUOTA}`, '--min-free-bytes', '0']
-  const own = folder ?? (await temporaryFolder(t))
-  const daemon = await startHeadless(t, { args, folder: own })
+  const daemon = await startHeadless(t, { args, folder: folder ?? (await temporaryFolder(t)) })
   const owner = await ownerOf(daemon)
   const device = await owner.pair(NEW_PHONE)
   const [second, third] = [await owner.pair(NEW_PHONE), await owner.pair(NEW_PHONE)]
@@ -190,33 +145,30 @@ async function setUp(t: TestContext, grace: string, folder?: string): Promise<Sc
   const file = await profileOf(other)
   await other.pushText(TEXT)
   const text = await profileOf(other)
-  const phone = createPhone(device, daemon.ready.gateway)
-  assert.equal((await phone.fetch('/file/waits', { method: 'PUT', body: 'it waits' })).status, 200)
+  await stage(createPhone(device, daemon.ready.gateway), 'waits', 'it waits')
 
   let number = 0
-  const begin = (isWanted: (stage: Stage) => boolean): Promise<readonly Cell[]> => {
-    const cells = ROWS.flatMap((row) =>
-      stagesOf(row)
-        .filter(isWanted)
-        .map(async (stage): Promise<Cell> => {
-          const id = `cell${number++}`
-          const line = row.line
-            .replace('{name}', id)
-            .replace('{text}', text)
-            .replace('{file}', file)
-          const client = await connectTo(daemon)
-          t.after(() => client.close())
-          const rest = await sendTo(stage, client, {
-            ...row,
-            line,
-            device,
-            body: row.body?.(id) ?? '',
-          })
-          return { name: `${line}, ${stage}, ${id}`, stage, client, rest }
-        }),
+  async function beginOne(row: Row, stage: Stage): Promise<Cell> {
+    const id = `cell${number++}`
+    const names = { '{name}': id, '{text}': text, '{file}': file }
+    const line = row.line.replace(
+      /\{(?:name|text|file)\}/,
+      (name) => names[name as keyof typeof names],
     )
-    return Promise.all(cells)
+    const client = await connectTo(daemon)
+    t.after(() => client.close())
+    const rest = await sendTo(stage, client, { ...row, line, device, body: row.body?.(id) ?? '' })
+    return { name: `${line}, ${stage}, ${id}`, stage, client, rest }
   }
+  /** Begins a request for each row and stage that is wanted. */
+  const begin = (isWanted: (stage: Stage) => boolean): Promise<readonly Cell[]> =>
+    Promise.all(
+      ROWS.flatMap((row) =>
+        stagesOf(row)
+          .filter(isWanted)
+          .map((stage) => beginOne(row, stage)),
+      ),
+    )
   return { daemon, device, second, third, other, begin, data: join(daemon.folder, 'data') }
 }
 
@@ -225,10 +177,8 @@ async function profileOf(phone: Phone): Promise<string> {
   return `${String(type)}-${String(hash)}`
 }
 
-interface Sending {
-  readonly line: string
+interface Sending extends Pick<Row, 'line' | 'fields'> {
   readonly device: PairedDevice
-  readonly fields?: string
   readonly body: string
 }
 
@@ -269,29 +219,17 @@ async function sendTo(
   return body.slice(sent)
 }
 
-/** What all requests share: room for uploads, and memory for documents. */
-function budgets(document: number): readonly (readonly [line: string, length: number])[] {
-  return [
-    ['PUT /file/promised', PROMISED],
-    ['PUT /Sync.json', document],
-  ]
-}
-
-/** Begins requests that take much of it. */
-function takeBudgets(
+/** Begins requests that take much of what all share: room for uploads, and memory for documents. */
+async function takeBudgets(
   { daemon }: Pick<Scene, 'daemon'>,
   device: PairedDevice,
   document: number,
 ): Promise<readonly RawClient[]> {
-  return Promise.all(
-    budgets(document).map(async ([line, length]) => {
-      const client = await connectTo(daemon)
-      const fields = `Content-Length: ${length}\r\nExpect: 100-continue\r\n`
-      client.send(formatHead(line, device, fields))
-      assert.equal((await client.read()).status, 100, line)
-      return client.send('x'.repeat(100))
-    }),
-  )
+  const begun = [
+    announce(daemon, device, 'PUT /file/promised', PROMISED),
+    announce(daemon, device, 'PUT /Sync.json', document),
+  ]
+  return (await Promise.all(begun)).map((client) => client.send('x'.repeat(100)))
 }
 
 /** Whatever was sent before has been read when this resolves. */
@@ -348,7 +286,7 @@ async function startOther(t: TestContext, scene: Scene) {
 it('every request of a device, at every stage, is in the table', async (t) => {
   const at = await serveGateway(t)
   const routes = deviceRoutes(at, new EventStreams(at), { version: '' })
-  const known = new Set(ROWS.map(({ route }) => route))
+  const known = new Set(ROWS.map(({ route, line }) => route ?? line))
   assert.deepEqual(new Set(routes.map(({ method, pattern }) => `${method} ${pattern}`)), known)
 })
 
@@ -371,8 +309,7 @@ for (const command of ['revoke', 'rotate'] as const) {
     assert.equal((await createPhone(device, gateway).fetch('/')).status, 401)
     if (command === 'rotate') {
       const renewed = createPhone(JSON.parse(stdout), gateway)
-      const body = JSON.stringify({ type: 'File', dataName: 'waits', hasData: true })
-      assert.equal((await renewed.fetch('/Sync.json', { method: 'PUT', body })).status, 404)
+      assert.equal(await commit(renewed, 'waits'), 404)
     }
     assert.equal(daemon.stderr(), '')
   })
@@ -409,7 +346,7 @@ for (const command of ['revoke', 'rotate'] as const) {
       const letGo = await holdPipeline(t, scene)
       const client = await connectTo(daemon)
       const body = document('it is being written')
-      client.send(formatHead('PUT /Sync.json', device, `Content-Length: ${body.length}\r\n`) + body)
+      client.send(formatRequest('PUT /Sync.json', device, body))
       await hasRead(daemon)
       let hasReturned = false
       const changed = daemon.run(command, device.id).then(() => (hasReturned = true))
@@ -423,9 +360,7 @@ for (const command of ['revoke', 'rotate'] as const) {
       assert.equal(await readFile(join(data, 'item.json'), 'utf8'), item)
     },
   )
-}
 
-for (const command of ['revoke', 'rotate'] as const) {
   it(`every request of a device, at every stage, leaves nothing staged after ${command} without a daemon`, async (t) => {
     const { daemon, device, data } = await setUp(t, '0')
     assert.equal(await daemon.stop(), 0)
@@ -442,10 +377,7 @@ it('every request of a device, at every stage, is cut when its device is revoked
   const passing: readonly Stage[] = ['half its head', 'answered', 'all of it']
   const begun = await scene.begin((stage) => !passing.includes(stage))
   const second = await (await ownerOf(daemon)).pair(NEW_PHONE)
-  const late = await connectTo(daemon)
-  const headers = 'Content-Length: 4\r\nExpect: 100-continue\r\n'
-  late.send(formatHead('PUT /file/late', second, headers))
-  assert.equal((await late.read()).status, 100)
+  const late = await announce(daemon, second, 'PUT /file/late', 4)
   const exit = once(daemon.child, 'exit')
   daemon.child.kill('SIGTERM')
   await daemon.run('revoke', device.id)

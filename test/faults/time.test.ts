@@ -7,7 +7,7 @@ import { route, type Call } from '../../src/http/call.ts'
 import { BODY_IDLE_MS, readBytes, StreamedBody } from '../../src/http/read-body.ts'
 import { text } from '../../src/http/reply.ts'
 import type { DaemonOptions } from '../support/daemon-process.ts'
-import { type EventReader, type Frame, openEvents } from '../support/event-reader.ts'
+import { type EventReader, openEvents } from '../support/event-reader.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { head, type Owner, serveKernel } from '../support/http-kernel.ts'
 import { assertFit, examine } from './support/fitness.ts'
@@ -19,30 +19,27 @@ const DAY_MS = 86_400_000
 
 const CLOCK = fileURLToPath(new URL('./support/wall-clock.js', import.meta.url))
 
-/** With a heart that beats fast, so that its timers are seen to run. */
+/** A daemon with an item. */
 async function start(t: TestContext, options: DaemonOptions = {}): Promise<Paired> {
-  const paired = await startPaired(t, { args: ['--heartbeat', '20ms'], ...options })
+  const paired = await startPaired(t, options)
   await paired.phone.pushFile('File', 'a', Buffer.alloc(2_000_000, 'kept'))
   return paired
 }
 
-/** Reads until there is such a frame. */
-async function until(reader: EventReader, fits: (frame: Frame) => boolean): Promise<void> {
-  for (let frame = await reader.next(); ; frame = await reader.next()) {
+/** Reads until a stream tells of an update. */
+async function untilUpdate(reader: EventReader): Promise<void> {
+  for (;;) {
+    const frame = await reader.next()
     assert.ok(frame !== undefined, 'the stream lives')
-    if (fits(frame)) return
+    if ('event' in frame && frame.event === 'update') return
   }
 }
-
-const isUpdate = (frame: Frame): boolean => 'event' in frame && frame.event === 'update'
-const isPing = (frame: Frame): boolean => 'comment' in frame
 
 describe('a daemon that is stopped and goes on, as on a machine that sleeps', () => {
   it('has its streams, its uploads, its downloads, and those who came meanwhile', async (t) => {
     const { daemon, device, phone } = await start(t)
     const fitness = await examine({ daemon, device })
     const reader = await openEvents(t, daemon.ready.gateway, phone.authorization)
-    await until(reader, isPing)
     const upload = await announce(daemon, device, 'PUT /file/b', 8)
     upload.send('half')
     const halfHead = await connectTo(daemon)
@@ -64,7 +61,8 @@ describe('a daemon that is stopped and goes on, as on a machine that sleeps', ()
         assert.equal((await newcomer.read()).status, 200)
         newcomer.close()
       }
-      await until(reader, isPing)
+      await phone.pushText(`awake ${round}`)
+      await untilUpdate(reader)
     }
     assert.equal((await upload.read()).status, 200)
     assert.equal((await halfHead.read()).status, 204)
@@ -72,8 +70,6 @@ describe('a daemon that is stopped and goes on, as on a machine that sleeps', ()
     assert.ok(rest.endsWith('kept'), 'the download goes on')
     for (const client of [upload, halfHead, download]) client.close()
 
-    await phone.pushText('awake')
-    await until(reader, isUpdate)
     reader.close()
     assert.equal(await take(phone, 'b'), 'halfhalf')
     await phone.pushFile('File', 'a', Buffer.alloc(2_000_000, 'kept'))
@@ -143,8 +139,6 @@ describe('a daemon whose clock is set', () => {
       await writeFile(clock, String(jump))
       daemon.child.kill('SIGUSR2')
       while (Math.abs((await now()) - before) < DAY_MS / 2) continue
-      // Timers run, in both directions.
-      for (const _ of [1, 2, 3]) await until(reader, isPing)
       const { storage } = JSON.parse((await daemon.run('status', '--json')).stdout)
       assert.equal(storage.stagedUploads, 1)
       const response = await phone.fetch('/file/a')
@@ -154,9 +148,9 @@ describe('a daemon whose clock is set', () => {
       assert.equal(unchanged.status, 304)
 
       assert.equal(await take(phone, name), name)
-      await until(reader, isUpdate)
+      await untilUpdate(reader)
       await phone.pushFile('File', 'a', Buffer.alloc(2_000_000, 'kept'))
-      await until(reader, isUpdate)
+      await untilUpdate(reader)
     }
     reader.close()
     const { document } = await examine({ daemon, device })

@@ -5,11 +5,12 @@
  */
 
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { Socket } from 'node:net'
 import type { DaemonProcess, PairedDevice } from '../../support/daemon-process.ts'
 import { RawClient } from '../../support/raw-http.ts'
 import { authorizationOf } from './raw-device.ts'
+import { vitalsOf } from './vitals.ts'
 
 /** What the heap of a program that has worked is larger by, and workers that are not idle yet. */
 const MAX_GROWTH_MIB = 96
@@ -34,12 +35,11 @@ export interface Fitness {
 
 /** Examines a daemon that nobody uses, to compare it later. */
 export async function examine({ daemon, device }: Patient): Promise<Fitness> {
-  const { pid } = daemon.ready
   const document = await get(daemon, '/Sync.json', device)
   const { dataName } = JSON.parse(document)
   const path = `/file/${encodeURIComponent(String(dataName))}`
   const bytes = dataName === '' ? undefined : await get(daemon, path, device)
-  return { document, bytes, ...openOf(daemon), memoryMib: memoryOf(pid) }
+  return { document, bytes, ...openOf(daemon), memoryMib: vitalsOf(daemon).memory() }
 }
 
 /** Waits until it is as fit as it was: `/healthz` answers all the time. */
@@ -50,7 +50,7 @@ export async function assertFit(patient: Patient, before: Fitness): Promise<void
     assert.equal(await get(daemon, '/healthz'), '')
     const { files, connections } = openOf(daemon)
     const left = files.filter((file) => !before.files.includes(file))
-    const memoryMib = memoryOf(daemon.ready.pid)
+    const memoryMib = vitalsOf(daemon).memory()
     const isFit =
       left.length === 0 &&
       connections <= before.connections &&
@@ -103,9 +103,4 @@ function ownSockets(ports: readonly number[]): number {
   const isOurs = (handle: unknown): boolean =>
     handle instanceof Socket && handle.remotePort !== undefined && ports.includes(handle.remotePort)
   return handles.filter(isOurs).length
-}
-
-function memoryOf(pid: number): number {
-  const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Math.round(Number(kib) / 1024)
 }

@@ -4,9 +4,11 @@
  */
 
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import type { DaemonProcess } from '../../support/daemon-process.ts'
 
 /** Options for tests that look at memory and descriptors. */
@@ -68,6 +70,26 @@ export function vitalsOf({ ready, folder }: DaemonProcess): Vitals {
     },
   }
   return vitals
+}
+
+/** Remembers how a daemon fares, to compare it later. */
+export function rememberVitals(t: TestContext, daemon: DaemonProcess) {
+  const vitals = vitalsOf(daemon)
+  const before = { descriptors: vitals.descriptors(), uploads: vitals.uploads() }
+  const memory = vitals.memory()
+  vitals.resetPeak()
+  /** Checks how many MiB it took at most since, over what it had. */
+  const hasGrownBy = (most: number): void => {
+    const grown = vitals.peak() - memory
+    t.diagnostic(`${grown} MiB over ${memory} MiB`)
+    assert.ok(grown <= most, `${grown} MiB over ${memory} MiB`)
+  }
+  return { vitals, before, hasGrownBy }
+}
+
+/** Sets how many files a running daemon may have open. */
+export function limitFiles({ ready }: DaemonProcess, count: number): void {
+  execFileSync('prlimit', ['--pid', `${ready.pid}`, `--nofile=${count}:`])
 }
 
 /** Whether it answers, on a connection that leaves nothing behind. */
