@@ -14,27 +14,24 @@ const environment = { ...variablesOf(readRecipe('Dockerfile')), ...clipgate.envi
 const settings = settingsOf([], environment)
 
 it('the compose file gives the daemon no port outside, and a network that leads nowhere else', () => {
-  assert.deepEqual([clipgate.ports, clipgate.network_mode], [undefined, undefined])
-  assert.deepEqual(Object.keys(clipgate.networks), ['inside'])
+  const { ports, network_mode, networks } = clipgate
+  assert.deepEqual([ports, network_mode, Object.keys(networks)], [undefined, undefined, ['inside']])
   assert.equal(compose.networks['inside']?.internal, true)
-  const members = Object.values(compose.services).filter(({ networks }) => 'inside' in networks)
+  const members = Object.values(compose.services).filter((service) => 'inside' in service.networks)
   assert.deepEqual(members, [clipgate, proxy])
+  assert.deepEqual(proxy.ports, ['80:80', '443:443'], 'those of a web server')
 })
 
 it('the compose file gives the daemon a name that outlives its container, which its lock may hold', () => {
   assert.match(readRecipe('compose.yaml'), /^ {2}clipgate:\n(?: {4}.*\n)*? {4}hostname: clipgate$/m)
 })
 
-it('the compose file sets the daemon up for its proxy', () => {
-  assert.equal(settings.headless, true)
-  assert.equal(settings.publicUrl, `https://${SITE}`)
-  assert.deepEqual(settings.trustedProxies, [proxy.networks['inside']?.ipv4_address])
-  const [listen] = settings.listen ?? []
-  assert.equal(proxy.environment['CLIPGATE_UPSTREAM'], `clipgate:${listen?.port}`)
-  assert.equal(proxy.environment['CLIPGATE_SITE'], SITE)
-})
-
-it('the compose file sets nothing that the Caddyfile does not read', () => {
+it('the compose file sets the daemon up for its proxy, which reads all that it is told', () => {
+  const { headless, publicUrl, trustedProxies, listen } = settings
+  const address = proxy.networks['inside']?.ipv4_address
+  assert.deepEqual([headless, publicUrl, trustedProxies], [true, `https://${SITE}`, [address]])
+  const { CLIPGATE_UPSTREAM, CLIPGATE_SITE } = proxy.environment
+  assert.deepEqual([CLIPGATE_UPSTREAM, CLIPGATE_SITE], [`clipgate:${listen?.[0]?.port}`, SITE])
   const site = readRecipe('caddy/Caddyfile').replace(/^\s*#.*$/gm, '')
   const names = new Set([...site.matchAll(/\{\$([A-Z_]+):/g)].map(([, name]) => name))
   assert.deepEqual(new Set(Object.keys(proxy.environment)), names)
@@ -47,47 +44,33 @@ it('the compose file keeps in a volume what the daemon keeps, and the certificat
 })
 
 it('the compose file mounts and builds what there is', () => {
-  const context = join(ROOT, 'deploy', clipgate.build?.context ?? '')
-  assert.ok(existsSync(join(context, 'package.json')), 'context')
-  assert.ok(existsSync(join(ROOT, clipgate.build?.dockerfile ?? '')), 'Dockerfile')
   const files = proxy.volumes.filter((volume) => volume.startsWith('./'))
   assert.deepEqual(files, ['./caddy/Caddyfile:/etc/caddy/Caddyfile:ro'])
-  assert.ok(existsSync(join(ROOT, 'deploy/caddy/Caddyfile')), 'Caddyfile')
+  const context = join('deploy', clipgate.build?.context ?? '', 'package.json')
+  for (const path of [context, clipgate.build?.dockerfile ?? '', 'deploy/caddy/Caddyfile']) {
+    assert.ok(existsSync(join(ROOT, path)), path)
+  }
 })
 
-it('the compose file opens the two ports of a web server, and no others', () => {
-  assert.deepEqual(proxy.ports, ['80:80', '443:443'])
-})
-
-it('the compose file checks whether the daemon is well as the image says, which is tested there', () => {
+it('the compose file checks the daemon as the image says, and waits for uploads when it stops', () => {
   assert.ok(clipgate.healthcheck, 'there is one')
   assert.equal(clipgate.healthcheck.test, undefined)
   assert.match(readRecipe('Dockerfile'), /^HEALTHCHECK /m)
-})
-
-it('the compose file waits for uploads when it stops', () => {
   const seconds = Number(/^(\d+)s$/.exec(clipgate.stop_grace_period ?? '')?.[1])
   assert.ok(seconds * 1000 > 2 * settings.grace, `${seconds} s are enough`)
 })
 
 const nginx = composeWithNginx().services.proxy
-for (const [name, service] of [
-  ['clipgate', clipgate],
-  ['proxy', proxy],
-  ['nginx', nginx],
+for (const [name, service, rights] of [
+  ['clipgate', clipgate, undefined],
+  ['proxy', proxy, ['NET_BIND_SERVICE']],
+  // nginx starts as root, and gives its workers to somebody else.
+  ['nginx', nginx, ['CHOWN', 'NET_BIND_SERVICE', 'SETGID', 'SETUID']],
 ] as const) {
   it(`the compose file gives no rights and no disk to ${name} but what it needs`, () => {
-    assert.equal(service.read_only, true)
-    assert.equal(service.privileged, undefined)
-    assert.deepEqual(service.cap_drop, ['ALL'])
-    assert.deepEqual(service.security_opt, ['no-new-privileges:true'])
-    // nginx starts as root, and gives its workers to somebody else.
-    const rights = {
-      clipgate: undefined,
-      proxy: ['NET_BIND_SERVICE'],
-      nginx: ['CHOWN', 'NET_BIND_SERVICE', 'SETGID', 'SETUID'],
-    }
-    assert.deepEqual(service.cap_add, rights[name])
+    const { read_only, privileged, cap_drop, cap_add, security_opt } = service
+    assert.deepEqual([read_only, privileged, cap_drop], [true, undefined, ['ALL']])
+    assert.deepEqual([cap_add, security_opt], [rights, ['no-new-privileges:true']])
   })
 }
 

@@ -53,17 +53,12 @@ it('the Dockerfile runs as a user without a name and without rights', () => {
   assert.ok(runs.includes(`chown ${user} /data`), 'it owns its folder')
 })
 
-it('the Dockerfile keeps in its volume what the daemon keeps', () => {
-  const { CLIPGATE_DATA_DIR } = variablesOf(textsOf('ENV', finalStage).join(' '))
+it('the Dockerfile keeps what the daemon keeps, exposes its port, and lets uploads finish', () => {
+  const { CLIPGATE_DATA_DIR, CLIPGATE_LISTEN = '' } = variablesOf(
+    textsOf('ENV', finalStage).join(' '),
+  )
   assert.deepEqual(textsOf('VOLUME', finalStage), [CLIPGATE_DATA_DIR])
-})
-
-it('the Dockerfile exposes the port that is listened on', () => {
-  const { CLIPGATE_LISTEN = '' } = variablesOf(textsOf('ENV', finalStage).join(' '))
   assert.deepEqual(textsOf('EXPOSE', finalStage), [CLIPGATE_LISTEN.split(':').at(-1)])
-})
-
-it('the Dockerfile is stopped by the signal that lets uploads finish', () => {
   assert.deepEqual(textsOf('STOPSIGNAL', finalStage), ['SIGTERM'])
   // As a list: a shell between would keep the signal to itself.
   assert.deepEqual(textsOf('CMD', finalStage), ['["clipgate", "serve"]'])

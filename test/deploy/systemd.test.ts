@@ -29,17 +29,11 @@ describe('the systemd units', needs('systemd-analyze'), () => {
 })
 
 for (const path of [SYSTEM, USER]) {
-  const unit = readRecipe(path)
-  it(`both systemd units let Node compile, which it does while it runs: ${path}`, () => {
+  it(`both systemd units let Node compile and see addresses, and give uploads their time: ${path}`, () => {
+    const unit = readRecipe(path)
     assert.equal(directive(unit, 'MemoryDenyWriteExecute'), undefined)
     assert.match(directive(unit, 'SystemCallFilter') ?? '', /@system-service/)
-  })
-
-  it(`both systemd units let it ask for the addresses of the machine: ${path}`, () => {
     assert.match(directive(unit, 'RestrictAddressFamilies') ?? '', /\bAF_NETLINK\b/)
-  })
-
-  it(`both systemd units give uploads the time that they are promised: ${path}`, () => {
     const stop = Number(/^(\d+)s$/.exec(directive(unit, 'TimeoutStopSec') ?? '')?.[1])
     const where = { platform: 'linux', environment: {}, home: '/' } as const
     const listeners = ['gateway', 'control'].length

@@ -8,13 +8,11 @@ import { SITE } from '../../proxies/support/certificate.ts'
 import { readRecipe } from './recipes.ts'
 
 export interface Service {
-  readonly image?: string
   readonly build?: { readonly context: string; readonly dockerfile: string }
   readonly environment: Readonly<Record<string, string>>
   readonly ports?: readonly string[]
   readonly networks: Readonly<Record<string, { readonly ipv4_address?: string }>>
   readonly volumes: readonly string[]
-  readonly tmpfs?: readonly string[]
   readonly read_only?: boolean
   readonly privileged?: boolean
   readonly network_mode?: string
@@ -27,21 +25,13 @@ export interface Service {
 
 export interface Compose {
   readonly services: { readonly clipgate: Service; readonly proxy: Service }
-  readonly networks: Readonly<
-    Record<
-      string,
-      {
-        readonly internal?: boolean
-        readonly ipam?: { readonly config: readonly { readonly subnet: string }[] }
-      }
-    >
-  >
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>
   readonly volumes: Readonly<Record<string, { readonly name: string }>>
 }
 
 const REQUIRED = /\$\{CLIPGATE_SITE:\?[^}]*\}/g
 
-/** Where the compose file is looked for what a test runs, its types are those that are meant. */
+/** Reads the compose file, whose shape is taken for what it should be. */
 export function readCompose(text = readRecipe('compose.yaml')): Compose {
   return parse(text.replace(REQUIRED, SITE))
 }

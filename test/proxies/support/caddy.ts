@@ -64,14 +64,6 @@ export async function prepareCaddy(folder: string, configuration: string): Promi
 }
 
 function formatMain(httpsPort: number, httpPort: number): string {
-  return [
-    '{',
-    '  admin off',
-    '  default_bind 127.0.0.1',
-    `  https_port ${httpsPort}`,
-    `  http_port ${httpPort}`,
-    '}',
-    'import site',
-    '',
-  ].join('\n')
+  const ports = `  https_port ${httpsPort}\n  http_port ${httpPort}`
+  return `{\n  admin off\n  default_bind 127.0.0.1\n${ports}\n}\nimport site\n`
 }

@@ -20,18 +20,11 @@ export async function curl(
   path: string,
   ...args: readonly string[]
 ): Promise<CurlAnswer> {
-  const { stdout } = await promisify(execFile)('curl', [
-    '--silent',
-    '--show-error',
-    '--write-out',
-    '\n%{http_code} %{content_type}',
-    '--cacert',
-    certificate.certPath,
-    '--connect-to',
-    `${SITE}:443:127.0.0.1:${proxy.port}`,
-    ...args,
-    `${PUBLIC_URL}${path}`,
-  ])
+  const trusting = ['--cacert', certificate.certPath]
+  const there = ['--connect-to', `${SITE}:443:127.0.0.1:${proxy.port}`, `${PUBLIC_URL}${path}`]
+  const telling = ['--silent', '--show-error', '--write-out', '\n%{http_code} %{content_type}']
+  const all = [...telling, ...trusting, ...args, ...there]
+  const { stdout } = await promisify(execFile)('curl', all)
   const at = stdout.lastIndexOf('\n')
   const [status, contentType = ''] = stdout.slice(at + 1).split(' ')
   return { status: Number(status), contentType, body: stdout.slice(0, at) }

@@ -71,31 +71,29 @@ export async function prepareNginx(folder: string, site: string): Promise<ProxyC
 
 /** Like Debian's `nginx.conf`, on a server that also compresses and caches for others. */
 function formatMain(folder: string): string {
-  return [
-    // The worker of a root's nginx would be somebody who may not look into our folder.
-    ...(process.getuid?.() === 0 ? ['user root;'] : []),
-    'daemon off;',
-    `pid ${folder}/nginx.pid;`,
-    'error_log stderr notice;',
-    'events {}',
-    'http {',
-    '  sendfile on;',
-    '  tcp_nopush on;',
-    '  ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3;',
-    `  access_log ${folder}/access.log;`,
-    '  gzip on;',
-    '  gzip_types *;',
-    '  gzip_proxied any;',
-    '  gzip_min_length 1;',
-    `  proxy_cache_path ${folder}/cache keys_zone=others:1m;`,
-    '  proxy_cache others;',
-    '  proxy_cache_valid any 10m;',
-    '  proxy_ignore_headers Cache-Control Expires;',
-    `  client_body_temp_path ${folder}/client_body ${LEVELS};`,
-    `  proxy_temp_path ${folder}/proxy ${LEVELS};`,
-    ...['fastcgi', 'uwsgi', 'scgi'].map((name) => `  ${name}_temp_path ${folder}/${name};`),
-    `  include ${folder}/clipgate.conf;`,
-    '}',
-    '',
-  ].join('\n')
+  // The worker of a root's nginx would be somebody who may not look into our folder.
+  return `${process.getuid?.() === 0 ? 'user root;' : ''}
+daemon off;
+pid ${folder}/nginx.pid;
+error_log stderr notice;
+events {}
+http {
+  sendfile on;
+  tcp_nopush on;
+  ssl_protocols TLSv1 TLSv1.1 TLSv1.2 TLSv1.3;
+  access_log ${folder}/access.log;
+  gzip on;
+  gzip_types *;
+  gzip_proxied any;
+  gzip_min_length 1;
+  proxy_cache_path ${folder}/cache keys_zone=others:1m;
+  proxy_cache others;
+  proxy_cache_valid any 10m;
+  proxy_ignore_headers Cache-Control Expires;
+  client_body_temp_path ${folder}/client_body ${LEVELS};
+  proxy_temp_path ${folder}/proxy ${LEVELS};
+${['fastcgi', 'uwsgi', 'scgi'].map((name) => `  ${name}_temp_path ${folder}/${name};`).join('\n')}
+  include ${folder}/clipgate.conf;
+}
+`
 }
