@@ -11,11 +11,8 @@ import { createCopySharing } from '../../src/inbound/share-copies.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { makeTree } from '../support/make-tree.ts'
 import { createPhone } from '../support/phone.ts'
-import fc from '../support/property.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { unzip } from '../support/unzip.ts'
-import { sha256 } from '../support/hashes.ts'
 
 /** A gateway over a data directory, the way in for copies, and a phone. */
 async function setUp(t: TestContext) {
@@ -37,37 +34,6 @@ async function setUp(t: TestContext) {
 }
 
 describe('a copied group on the wire', needs('python3'), () => {
-  it('is the same in two downloads, and in ranges', async (t) => {
-    const { phone, share } = await setUp(t)
-    const folder = await makeTree(t, {
-      'g/a': 'x'.repeat(70_000),
-      'g/b/c': 'hello',
-      'g/d/': '',
-      'g/e': '',
-      'g/f': 'y'.repeat(3000),
-    })
-    await share({ kind: 'files', paths: [join(folder, 'g')] })
-    const { size, hash, dataName } = await phone.document()
-    assert.equal(dataName, 'g.zip')
-    const whole = await phone.download()
-    assert.deepEqual(await phone.download(), whole)
-    assert.deepEqual([size, String(hash).toLowerCase()], [whole.length, sha256(whole)])
-    assert.equal(Object.keys(await unzip(whole)).length, 5)
-
-    const places = fc.integer({ min: 0, max: whole.length - 1 })
-    await fc.assert(
-      fc.asyncProperty(places, places, async (a, b) => {
-        const [start, last] = [Math.min(a, b), Math.max(a, b)]
-        const range = { headers: { range: `bytes=${start}-${last}` } }
-        const response = await phone.fetch('/file/g.zip', range)
-        assert.equal(response.status, 206)
-        const piece = Buffer.from(await response.arrayBuffer())
-        assert.deepEqual(piece, whole.subarray(start, last + 1))
-      }),
-      { numRuns: 30 },
-    )
-  })
-
   it('is described without being read, and 404 when a file has changed', async (t) => {
     const { phone, share } = await setUp(t)
     const folder = await makeTree(t, { 'g/a': 'x', 'g/b': 'y' })
@@ -106,16 +72,5 @@ describe('a copied group on the wire', needs('python3'), () => {
     if (!socket.destroyed) await once(socket, 'close')
     assert.equal(received < Number(size), true, 'the end never came')
     assert.doesNotMatch(logger.text, /clipgate-user/)
-  })
-
-  it('of a moment ago does not replace what was copied since', async (t) => {
-    const { phone, share, logger } = await setUp(t)
-    const folder = await makeTree(t, { 'g/a': 'x' })
-    await truncate(join(folder, 'g/a'), 8 * 2 ** 30)
-    const slow = share({ kind: 'files', paths: [join(folder, 'g')] })
-    await share({ kind: 'text', text: 'newer' })
-    await slow
-    assert.equal((await phone.document())['text'], 'newer')
-    assert.equal(logger.text, '')
   })
 })

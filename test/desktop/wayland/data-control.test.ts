@@ -43,11 +43,6 @@ describe('findDataControl', { timeout: 60_000 }, () => {
     await assert.rejects(find(t, [wlr]), /no seat/)
   })
 
-  it('says that nobody is there', async (t) => {
-    const socket = `${await temporaryFolder(t)}/wayland-0`
-    await assert.rejects(findDataControl(socket, { clock }), /is away/)
-  })
-
   it('says that the compositor hung up, or refused', async (t) => {
     const hung = await FakeWayland.startWith(t, (socket) => socket.end())
     await assert.rejects(findDataControl(hung.socket, { clock }), /is away/)

@@ -62,13 +62,6 @@ describe('WaylandClipboard, offering', { ...needs(...SWAY_TOOLS), timeout: 60_00
     for (const type of types) assert.equal(String(await wlPaste(env, type)), 'hello')
   })
 
-  it('offers files to file managers, and as text', async (t) => {
-    const { env, clipboard } = await openWayland(t, await sharedSway())
-    await clipboard.offer({ kind: 'files', paths: [await fileIn(t)] })
-    assert.match(String(await wlPaste(env, 'text/uri-list')), /^file:\/\/\/.*\/a%20b\.txt\r\n$/)
-    assert.ok((await listTypes(env)).includes('text/plain'), 'there is text too')
-  })
-
   it('makes an empty text an empty clipboard', async (t) => {
     const { env, clipboard, copies } = await openWayland(t, await sharedSway())
     await clipboard.offer({ kind: 'text', text: 'before' })

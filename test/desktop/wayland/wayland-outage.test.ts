@@ -51,18 +51,6 @@ describe('WaylandClipboard, when the compositor goes away', {
     assert.deepEqual([copies.size, troubles.size], [0, 0])
   })
 
-  it('offers when it is back what was to be offered meanwhile', async (t) => {
-    const { sway, env, clipboard, clock, troubles } = await openOnOwnSway(t)
-    await sway.crash()
-    assert.equal(await troubles.next(), AWAY)
-    await assert.rejects(clipboard.offer({ kind: 'text', text: 'older' }), /is away/)
-    await assert.rejects(clipboard.offer({ kind: 'text', text: 'meanwhile' }), /is away/)
-    await sway.restart()
-    await clock.pass(300)
-    assert.deepEqual(await troubles.next(), IS_OVER)
-    await pasteUntil(env, 'text/plain', 'meanwhile')
-  })
-
   it('does not offer again what somebody replaced, or cleared', async (t) => {
     const { sway, env, clipboard, clock, troubles, copies } = await openOnOwnSway(t)
     await clipboard.offer({ kind: 'text', text: 'ours' })
@@ -91,17 +79,6 @@ describe('WaylandClipboard, when the compositor goes away', {
     assert.deepEqual(await troubles.next(), IS_OVER)
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'theirs' })
     assert.equal(String(await wlPaste(env, 'text/plain')), 'theirs')
-  })
-
-  it('tries again after longer and longer pauses, and complains once', async (t) => {
-    const { sway, clock, troubles } = await openOnOwnSway(t)
-    await sway.crash()
-    for (const pause of [300, 600, 1200]) await clock.pass(pause)
-    await sway.restart()
-    await clock.pass(2400)
-    assert.equal(await troubles.next(), AWAY)
-    assert.deepEqual(await troubles.next(), IS_OVER)
-    assert.equal(troubles.size, 0)
   })
 
   it('does not report again what it wrote when only its watch was killed', async (t) => {

@@ -5,19 +5,8 @@ import { SWAY_TOOLS } from '../../support/sway.ts'
 import { openWayland, sharedSway } from './support/open-wayland.ts'
 import { clear, wlCopy, wlPaste } from './support/wl-clipboard.ts'
 
-const PNG = Buffer.from('89504e470d0a1a0a00', 'hex')
-
 describe('WaylandClipboard, reading', { ...needs(...SWAY_TOOLS), timeout: 60_000 }, () => {
-  it('reports what is there at the start when it is asked to', async (t) => {
-    const sway = await sharedSway()
-    await wlCopy(t, sway.env, 'early')
-    const { copies } = await openWayland(t, sway, { readAtStart: true })
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'early' })
-    await wlCopy(t, sway.env, 'late')
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'late' })
-  })
-
-  it('says nothing of what is there at the start when it is not', async (t) => {
+  it('says nothing of what is there at the start when it is not asked to', async (t) => {
     const sway = await sharedSway()
     await wlCopy(t, sway.env, 'early')
     const { copies } = await openWayland(t, sway)
@@ -34,20 +23,6 @@ describe('WaylandClipboard, reading', { ...needs(...SWAY_TOOLS), timeout: 60_000
     await wlCopy(t, env, 'the end')
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'the end' })
     assert.deepEqual([copies.size, troubles.size], [0, 0])
-  })
-
-  it('stops reading a copy that is too large, says so, and is well with the next one', async (t) => {
-    const limits = { maxTextBytes: 1000, maxImageBytes: 2000 }
-    const { env, copies, troubles, logger } = await openWayland(t, await sharedSway(), { limits })
-    await wlCopy(t, env, 'x'.repeat(1001))
-    assert.match(String(await troubles.next()), /larger than 1000 bytes: not shared \(text, /)
-    await wlCopy(t, env, 'x'.repeat(1000))
-    assert.deepEqual(await troubles.next(), { isOver: true })
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'x'.repeat(1000) })
-    await wlCopy(t, env, Buffer.alloc(3_000_000, PNG), 'image/png')
-    assert.match(String(await troubles.next()), /larger than 1.9 KiB: not shared \(image, /)
-    assert.equal(copies.size, 0)
-    assert.doesNotMatch(logger.text, /xxx/)
   })
 
   it('takes the last of many copies that follow each other at once', async (t) => {

@@ -87,11 +87,6 @@ describe('pasteCopy', { timeout: 60_000 }, () => {
     assert.deepEqual(await calls(), ['--list-types', `--no-newline --type ${HINT}`])
   })
 
-  it('reads what a password manager marks as public', async (t) => {
-    const { paste } = await standIn(t, offering([TEXT, HINT], 'public', 'a user name'))
-    assert.equal(kindOf(await paste()), 'text')
-  })
-
   it('does not take a secret that was copied in between for the copy before it', async (t) => {
     const script = `
       case "$*" in

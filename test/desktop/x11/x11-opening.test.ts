@@ -76,12 +76,6 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
     await assert.rejects(open({ display: ':0' }), /XAUTHORITY/)
   })
 
-  it('takes the display from the environment', needs('Xvfb'), async (t) => {
-    const server = await Xvfb.start(t)
-    withEnvironment(t, 'DISPLAY', server.display)
-    await (await open({})).close()
-  })
-
   it('does not keep the program running', needs('Xvfb'), async (t) => {
     const server = await Xvfb.start(t)
     const url = (path: string): string => new URL(`../../../src/${path}`, import.meta.url).href

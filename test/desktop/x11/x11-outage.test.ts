@@ -40,18 +40,6 @@ describe('X11Clipboard, when the X server dies', NEEDS, () => {
     assert.equal(String(await xclipPaste(server.display, 'UTF8_STRING')), 'still there')
   })
 
-  it('offers when it is back what it was asked to offer meanwhile', async (t) => {
-    const { server, clipboard, clock, troubles } = await openOnOwnServer(t)
-    await server.crash()
-    assert.equal(await troubles.next(), AWAY)
-    await assert.rejects(clipboard.offer({ kind: 'text', text: 'pushed' }), /away/)
-    await server.restart()
-    await clock.pass(300)
-    const other = await XClient.open(t, server.display)
-    await untilOwned(other)
-    assert.equal(String(await xclipPaste(server.display, 'UTF8_STRING')), 'pushed')
-  })
-
   it('prefers what was copied while it was away', async (t) => {
     const { server, clipboard, clock, copies } = await openOnOwnServer(t)
     await clipboard.offer({ kind: 'text', text: 'ours' })

@@ -85,14 +85,6 @@ describe('X11Clipboard, when another program copies', NEEDS, () => {
 })
 
 describe('X11Clipboard, at its start', NEEDS, () => {
-  it('reports what is on the clipboard when asked to', async (t) => {
-    const { display } = await sharedXvfb()
-    const other = await XClient.open(t, display)
-    await other.copy({ UTF8_STRING: 'earlier' })
-    const { copies } = await openX11(t, display, { readAtStart: true })
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'earlier' })
-  })
-
   it('leaves it alone otherwise', async (t) => {
     const { display } = await sharedXvfb()
     const other = await XClient.open(t, display)
