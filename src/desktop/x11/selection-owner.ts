@@ -4,10 +4,11 @@
  */
 
 import { readWhole } from '../../lib/read-bytes.ts'
+import type { Logger } from '../../ports/logger.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
 import { offeredFormats, type OfferedBytes } from '../offered-formats.ts'
 import { OutgoingTransfers, type OwnerDeps } from './outgoing-transfers.ts'
-import type { SelectionEvent, SelectionRequest } from './x-connection.ts'
+import type { SelectionEvent, SelectionRequest, XConnection } from './x-connection.ts'
 
 interface OfferedTarget {
   readonly type: number
@@ -28,12 +29,14 @@ const MAX_PAIRS_BYTES: number = 64 * PAIR_BYTES
 
 /** Owns the selection, and answers programs that paste. */
 export class SelectionOwner {
-  readonly #deps: OwnerDeps
+  readonly #connection: XConnection
+  readonly #logger: Logger
   readonly #transfers: OutgoingTransfers
   #offer: Offer | undefined
 
   constructor(deps: OwnerDeps) {
-    this.#deps = deps
+    this.#connection = deps.connection
+    this.#logger = deps.logger
     this.#transfers = new OutgoingTransfers(deps)
   }
 
@@ -43,7 +46,7 @@ export class SelectionOwner {
    * @throws {Error} When it is not, because somebody copied meanwhile.
    */
   async offer(content: OfferedContent): Promise<void> {
-    const { connection } = this.#deps
+    const connection = this.#connection
     const targets = new Map<number, OfferedTarget>()
     for (const { target, type, bytes } of offeredFormats(content)) {
       const atom = await connection.internAtom(target)
@@ -64,7 +67,7 @@ export class SelectionOwner {
     await this.endPastes()
     const offer = this.#offer
     this.#offer = undefined
-    const { connection } = this.#deps
+    const connection = this.#connection
     if (offer === undefined || (await connection.clipboardOwner()) !== connection.window) return
     connection.setSelectionOwner(0, connection.atom('CLIPBOARD'), offer.time)
     // The answer means that it was done.
@@ -77,21 +80,20 @@ export class SelectionOwner {
 
   handle(event: SelectionEvent): void {
     this.#transfers.handle(event)
-    if (event.kind === 'cleared' && this.#isLostAt(event.time)) this.#offer = undefined
+    // The event of an earlier loss may come after we took the clipboard again, in the same tick.
+    const since = this.#offer?.time
+    if (event.kind === 'cleared' && since !== undefined && isEarlier(since, event.time)) {
+      this.#offer = undefined
+    }
     if (event.kind === 'requested') {
       this.#answer(event).catch((error: unknown) => {
-        this.#deps.logger.debug('Could not answer a paste', { reason: String(error) })
+        this.#logger.debug('Could not answer a paste', { reason: String(error) })
       })
     }
   }
 
-  /** The event of an earlier loss may come after we took the clipboard again, in the same tick. */
-  #isLostAt(time: number): boolean {
-    return this.#offer !== undefined && isEarlier(this.#offer.time, time)
-  }
-
   async #answer(request: SelectionRequest): Promise<void> {
-    const { connection } = this.#deps
+    const connection = this.#connection
     const { requestor, selection, target, time } = request
     // Programs from before ICCCM name no property.
     const into = request.property === 0 ? target : request.property
@@ -107,11 +109,10 @@ export class SelectionOwner {
     await connection.sendSelectionNotify({ requestor, selection, target, time, property })
   }
 
+  /** What was ours to offer at `time`; 0 stands for now. */
   #offerAt(selection: number, time: number): Offer | undefined {
     const offer = this.#offer
-    if (offer === undefined || selection !== this.#deps.connection.atom('CLIPBOARD')) {
-      return undefined
-    }
+    if (offer === undefined || selection !== this.#connection.atom('CLIPBOARD')) return undefined
     return time !== 0 && isEarlier(time, offer.time) ? undefined : offer
   }
 
@@ -120,13 +121,13 @@ export class SelectionOwner {
     try {
       return await this.#write(offer, target, window, property)
     } catch (error) {
-      this.#deps.logger.debug('Could not convert for a paste', { reason: String(error) })
+      this.#logger.debug('Could not convert for a paste', { reason: String(error) })
       return false
     }
   }
 
   async #write(offer: Offer, target: number, window: number, property: number): Promise<boolean> {
-    const { connection } = this.#deps
+    const connection = this.#connection
     if (target === connection.atom('TARGETS')) {
       const own = [target, connection.atom('TIMESTAMP'), connection.atom('MULTIPLE')]
       const data = [...own, ...offer.targets.keys()]
@@ -153,7 +154,7 @@ export class SelectionOwner {
 
   /** Several conversions at once: pairs of target and property; what fails becomes `None`. */
   async #convertAll(offer: Offer, window: number, property: number): Promise<boolean> {
-    const { connection } = this.#deps
+    const connection = this.#connection
     const part = { offset: 0, length: MAX_PAIRS_BYTES, isDeleting: false }
     const { data, bytesAfter } = await connection.getProperty(window, property, part)
     if (data.length === 0 || data.length % PAIR_BYTES !== 0 || bytesAfter > 0) return false
