@@ -56,6 +56,8 @@ const MAX_TRANSFERS = 64
 export class OutgoingTransfers {
   readonly #deps: OwnerDeps
   readonly #transfers = new Map<string, Transfer>()
+  /** How many transfers wait for their bytes to be opened. */
+  #opening = 0
 
   constructor(deps: OwnerDeps) {
     this.#deps = deps
@@ -71,10 +73,12 @@ export class OutgoingTransfers {
     const { requestor, property } = destination
     const key = keyOf(requestor, property)
     await this.#finish(key)
-    if (this.#transfers.size >= MAX_TRANSFERS) throw new Error('Too many programs paste at once')
+    const source = await this.#open(bytes)
+    // Another request for the same may have come meanwhile: its transfer is replaced at once.
+    void this.#finish(key)
     const transfer: Transfer = {
       ...destination,
-      source: await bytes.open(),
+      source,
       size: bytes.size,
       block: Buffer.alloc(connection.blockBytes),
       position: 0,
@@ -116,6 +120,18 @@ export class OutgoingTransfers {
 
   async close(): Promise<void> {
     await Promise.all([...this.#transfers.keys()].map((key) => this.#finish(key)))
+  }
+
+  async #open(bytes: OfferedBytes): Promise<OpenBlob> {
+    if (this.#transfers.size + this.#opening >= MAX_TRANSFERS) {
+      throw new Error('Too many programs paste at once')
+    }
+    this.#opening += 1
+    try {
+      return await bytes.open()
+    } finally {
+      this.#opening -= 1
+    }
   }
 
   async #advance(key: string, transfer: Transfer): Promise<void> {
