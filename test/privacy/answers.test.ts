@@ -2,17 +2,16 @@ import assert from 'node:assert/strict'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { buildProgram } from '../faults/support/built-program.ts'
 import { listOperations, readDescription } from '../docs/support/api-description.ts'
 import { allCases } from '../docs/support/all-cases.ts'
 import { requestOf } from '../docs/support/case.ts'
 import { openStation } from '../docs/support/station.ts'
-import { startDaemonProcess, type DaemonOptions } from '../support/daemon-process.ts'
+import { startHeadless, startPaired } from '../faults/support/subject.ts'
+import type { DaemonOptions } from '../support/daemon-process.ts'
 import { basic, formatGet } from '../support/guarded-gateway.ts'
-import { createPhone } from '../support/phone.ts'
 import { RawClient, type RawResponse } from '../support/raw-http.ts'
 import { Search, secret, secretWord } from './support/secrets.ts'
-import { tellingRequests, TELLING_LIMITS } from './support/telling-requests.ts'
+import { TELLING_LIMITS, tellingRequests } from './support/telling-requests.ts'
 
 const search = new Search()
 
@@ -49,14 +48,11 @@ for (const operation of operations) {
   })
 }
 
-const program = await buildProgram()
-
 describe('a daemon', () => {
   async function start(t: TestContext, options: DaemonOptions = {}) {
-    const args = ['--headless', '--log-level', 'debug', ...TELLING_LIMITS, ...(options.args ?? [])]
-    const daemon = await startDaemonProcess(t, { main: program.main, ...options, args })
+    const args = ['--log-level', 'debug', ...TELLING_LIMITS, ...(options.args ?? [])]
+    const { daemon, phone } = await startPaired(t, { ...options, args })
     const { port } = new URL(daemon.ready.gateway)
-    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
     const ask = async (bytes: string): Promise<RawResponse> => {
       const client = await RawClient.connect(Number(port))
       t.after(() => client.close())
@@ -144,7 +140,7 @@ describe('a daemon', () => {
 })
 
 it('the control listener repeats nothing to those who have no token, and no password to its owner', async (t) => {
-  const daemon = await startDaemonProcess(t, { args: ['--headless', '--log-level', 'debug'] })
+  const daemon = await startHeadless(t, { args: ['--log-level', 'debug'] })
   const token = (await readFile(join(daemon.folder, 'data', 'control.token'), 'utf8')).trim()
   const { port, host } = new URL(daemon.ready.control)
   const mark = secretWord('request header')

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, describe, it, type TestContext } from 'node:test'
 import { PNG } from 'pngjs'
 import { createControl } from '../../src/control/create-control.ts'
@@ -15,6 +13,7 @@ import { CaptureLogger } from '../support/capture-logger.ts'
 import { createFakeAdmin } from '../support/fake-admin.ts'
 import { FakePanel } from '../support/fake-panel.ts'
 import { serveGateway } from '../support/gateway.ts'
+import { listen } from '../support/listen.ts'
 import { RawClient, type RawResponse } from '../support/raw-http.ts'
 import { needs } from '../support/requirements.ts'
 
@@ -138,14 +137,7 @@ async function servePage(t: TestContext, page: string): Promise<string> {
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(page)
   })
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  // `listen` was given an address, so this is one.
-  const { port } = server.address() as AddressInfo
-  return `http://127.0.0.1:${port}`
+  return `http://127.0.0.1:${await listen(t, server)}`
 }
 
 /** Asks the control listener, byte for byte. */
@@ -158,14 +150,7 @@ async function openControl(t: TestContext) {
     clock: systemClock,
     logger,
   })
-  const server = createServer(listener).on('checkContinue', listener)
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  // `listen` was given an address, so this is one.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(t, createServer(listener).on('checkContinue', listener))
   return async (line: string, body: string, ...fields: readonly string[]): Promise<RawResponse> => {
     const client = await RawClient.connect(port)
     t.after(() => client.close())

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
-import { buildProgram } from '../faults/support/built-program.ts'
+import { main } from '../faults/support/subject.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { Enclosure, type RunOptions, type Shown } from './support/enclosure.ts'
 import { secret, secretWord } from './support/secrets.ts'
@@ -28,41 +28,47 @@ const BROKEN_LINKS: Readonly<Record<string, string>> = {
   INVALID_URL: linkOf({ ...GOOD, url: `ftp://${MARK}` }),
 }
 
-const program = await buildProgram()
+/** Runs to a failure. @returns What it complained about. */
+async function fail(enclosure: Enclosure, args: readonly string[], options: RunOptions = {}) {
+  const { code, stderr, stdout } = await enclosure.run(args, options)
+  assert.ok(code === 1 || code === 2, `${args.join(' ')}: ${code} ${stdout}`)
+  assert.match(stderr, /^(?:[^\n]+\n)+$/, args.join(' '))
+  return stderr
+}
+
+interface Scene {
+  readonly enclosure: Enclosure
+  readonly fail: (args: readonly string[], options?: RunOptions) => Promise<string>
+}
 
 describe('a command that fails', () => {
-  async function open(t: TestContext) {
-    const { main } = program
-    const places = [{ path: /^config\/clipgate\/server\.json$/, holds: ['damaged file'] }]
-    const enclosure = await Enclosure.open(t, { main, places })
-    /** Runs to a failure; says what it complained about. */
-    const fail = async (args: readonly string[], options: RunOptions = {}): Promise<string> => {
-      const { code, stderr, stdout } = await enclosure.run(args, options)
-      assert.ok(code === 1 || code === 2, `${args.join(' ')}: ${code} ${stdout}`)
-      assert.match(stderr, /^(?:[^\n]+\n)+$/, args.join(' '))
-      return stderr
-    }
-    return { enclosure, fail }
+  /** Tests in an enclosure, in which nothing may be found in the end. */
+  function itIsSilent(what: string, play: (scene: Scene, t: TestContext) => Promise<void>): void {
+    it(`repeats ${what}`, async (t) => {
+      const places = [{ path: /^config\/clipgate\/server\.json$/, holds: ['damaged file'] }]
+      const enclosure = await Enclosure.open(t, { main, places })
+      await play({ enclosure, fail: (args, options) => fail(enclosure, args, options) }, t)
+      await enclosure.assertTight()
+    })
   }
 
-  it('repeats nothing of a link that cannot be used, wherever it comes from', async (t) => {
-    const { enclosure, fail } = await open(t)
-    for (const [code, link] of Object.entries(BROKEN_LINKS)) {
-      const file = join(enclosure.given, code)
-      await writeFile(file, link)
-      for (const command of ['pull', 'push', 'watch']) {
-        assert.match(await fail([command], { stdin: `${link}\ntext` }), new RegExp(`: ${code}: `))
+  itIsSilent(
+    'nothing of a link that cannot be used, wherever it comes from',
+    async ({ enclosure, fail }) => {
+      for (const [code, link] of Object.entries(BROKEN_LINKS)) {
+        const file = join(enclosure.given, code)
+        await writeFile(file, link)
+        for (const command of ['pull', 'push', 'watch']) {
+          assert.match(await fail([command], { stdin: `${link}\ntext` }), new RegExp(`: ${code}: `))
+        }
+        assert.match(await fail(['link', 'decode'], { stdin: link }), new RegExp(code))
+        assert.match(await fail(['pull', '--link-file', file]), new RegExp(code))
+        assert.match(await fail(['doctor', '--link-file', file]), new RegExp(code))
       }
-      assert.match(await fail(['link', 'decode'], { stdin: link }), new RegExp(code))
-      assert.match(await fail(['pull', '--link-file', file]), new RegExp(code))
-      assert.match(await fail(['doctor', '--link-file', file]), new RegExp(code))
-    }
-    await enclosure.look('at the end')
-    assert.deepEqual(enclosure.leaks, [])
-  })
+    },
+  )
 
-  it('repeats nothing of a link whose server cannot be reached, or is none', async (t) => {
-    const { enclosure, fail } = await open(t)
+  itIsSilent('nothing of a link whose server cannot be reached, or is none', async ({ fail }) => {
     for (const url of [`http://127.0.0.1:1/${MARK}`, `http://${MARK}:${MARK}@127.0.0.1:1`]) {
       const stdin = `${linkOf({ ...GOOD, url })}\ntext`
       for (const command of ['pull', 'push']) {
@@ -76,12 +82,9 @@ describe('a command that fails', () => {
       const json = JSON.stringify({ ...GOOD, ...bad })
       await fail(['pull'], { stdin: linkOf(json) })
     }
-    await enclosure.look('at the end')
-    assert.deepEqual(enclosure.leaks, [])
   })
 
-  it('repeats nothing of what a server answers', async (t) => {
-    const { enclosure, fail } = await open(t)
+  itIsSilent('nothing of what a server answers', async ({ fail }, t) => {
     const gateway = await serveGateway(t)
     const { username: user } = gateway.device
     const wrong = { url: gateway.url, user, pwd: `${secret('wrong password')}` }
@@ -102,11 +105,9 @@ describe('a command that fails', () => {
       const stdin = formatConnectLink({ url: gateway.url, user, pwd: gateway.password })
       assert.match(await fail(['pull'], { stdin }), /cannot be understood/)
     }
-    assert.deepEqual(enclosure.leaks, [])
   })
 
-  it('repeats nothing of a secret in the wrong place', async (t) => {
-    const { enclosure, fail } = await open(t)
+  itIsSilent('nothing of a secret in the wrong place', async ({ fail }) => {
     const link = linkOf(GOOD)
     // What is typed into a shell is in its history, and in the list of processes: not our doing.
     const shows: Shown = { argv: ['link part'] }
@@ -136,21 +137,16 @@ describe('a command that fails', () => {
     ]) {
       await fail(args, { shows, stdin: `${linkOf({ ...GOOD, url: 'http://127.0.0.1:1' })}\n` })
     }
-    assert.deepEqual(enclosure.leaks, [])
   })
 
-  it('repeats nothing of a password that it refuses', async (t) => {
-    const { enclosure, fail } = await open(t)
+  itIsSilent('nothing of a password that it refuses', async ({ fail }) => {
     const short = secret('password').slice(0, 7)
     for (const stdin of [short, `${secret('password')}\0`, secret('password').repeat(99)]) {
       await fail(['pair', '--password-stdin'], { stdin })
     }
-    await enclosure.look('at the end')
-    assert.deepEqual(enclosure.leaks, [])
   })
 
-  it('repeats nothing of what nobody reads', async (t) => {
-    const { enclosure } = await open(t)
+  itIsSilent('nothing of what nobody reads', async ({ enclosure }) => {
     const pairing = await enclosure.start(['pair', '--password-stdin'], {
       stdin: secret('password'),
       shows: { stdout: ['password'] },
@@ -160,12 +156,9 @@ describe('a command that fails', () => {
     assert.equal(code, 1)
     assert.match(stderr, /EPIPE; it was removed again\n$/)
     assert.equal((await enclosure.run(['devices', '--json'])).stdout, '[]\n')
-    await enclosure.look('at the end')
-    assert.deepEqual(enclosure.leaks, [])
   })
 
-  it('repeats names of settings, and no values that nobody knows', async (t) => {
-    const { enclosure, fail } = await open(t)
+  itIsSilent('names of settings, and no values that nobody knows', async ({ enclosure, fail }) => {
     const config = join(enclosure.given, 'config.json')
     const args = ['serve', '--config', config]
     const value = secret('setting value')
@@ -182,18 +175,16 @@ describe('a command that fails', () => {
     }
     const env = { CLIPGATE_PASSWORD: '' }
     await fail(['serve', '--data-dir', ''], { env })
-    assert.deepEqual(enclosure.leaks, [])
+    await enclosure.assertTight()
 
     // A setting is no secret, and a person has to find it.
     await writeFile(config, JSON.stringify({ [secretWord('setting name')]: value }))
     await fail(args, { shows: { stderr: ['setting name'] } })
     await writeFile(config, JSON.stringify({ logLevel: secretWord('setting value') }))
     await fail(args, { shows: { stderr: ['setting value'] } })
-    assert.deepEqual(enclosure.leaks, [])
   })
 
-  it('repeats nothing of a saved server that is damaged', async (t) => {
-    const { enclosure, fail } = await open(t)
+  itIsSilent('nothing of a saved server that is damaged', async ({ enclosure, fail }) => {
     const folder = join(enclosure.folder, 'config', 'clipgate')
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await mkdir(join(enclosure.folder, 'config'), { recursive: true, mode: 0o700 })
@@ -208,7 +199,5 @@ describe('a command that fails', () => {
       await writeFile(join(folder, 'server.json'), content, { mode: 0o600 })
       await fail(['pull'])
     }
-    await enclosure.look('at the end')
-    assert.deepEqual(enclosure.leaks, [])
   })
 })

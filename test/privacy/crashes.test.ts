@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { buildProgram } from '../faults/support/built-program.ts'
-import type { PairedDevice, ReadyEvent } from '../support/daemon-process.ts'
+import { main } from '../faults/support/subject.ts'
+import type { PairedDevice } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { Enclosure } from './support/enclosure.ts'
 import { PLACES } from './support/scenario.ts'
@@ -28,12 +28,10 @@ process.on('SIGURG', () => setImmediate(bugs.shift()))
 
 const BUG_COUNT = 8
 
-const program = await buildProgram()
-
 describe('a daemon that crashes', () => {
   /** A daemon whose memory is full of secrets. */
   async function open(t: TestContext, nodeOptions: (given: string) => readonly string[]) {
-    const enclosure = await Enclosure.open(t, { main: program.main, places: PLACES })
+    const enclosure = await Enclosure.open(t, { main, places: PLACES })
     await writeFile(join(enclosure.given, 'bugs.mjs'), BUGS)
     await writeFile(join(enclosure.given, 'secret.txt'), secretWord('copied secret'))
     const names = ['--username', secretWord('user name'), '--label', secret('label')]
@@ -44,10 +42,7 @@ describe('a daemon that crashes', () => {
     })
     const device: PairedDevice = JSON.parse(stdout)
     const env = { NODE_OPTIONS: nodeOptions(enclosure.given).join(' ') }
-    const args = ['serve', '--json', '--headless', '--log-level', 'debug']
-    const daemon = await enclosure.start(args, { env })
-    const ready: ReadyEvent = JSON.parse((await daemon.printed(/^.*\n/))[0])
-    await enclosure.learnControlToken()
+    const { daemon, ready } = await enclosure.serve(['--headless'], env)
     const phone = createPhone(device, ready.gateway)
     await phone.pushText(secret('text'))
     await phone.pushFile('File', secret('file name'), Buffer.from(secret('file content')))
@@ -64,11 +59,9 @@ describe('a daemon that crashes', () => {
       await daemon.printed(new RegExp(lines), 'stderr')
       assert.equal((await phone.fetch('/')).status, 200)
     }
-    daemon.child.kill('SIGTERM')
-    const { code, stderr } = await enclosure.end(daemon)
-    assert.deepEqual([code, stderr.split('\n').length - 1], [0, BUG_COUNT], stderr)
-    await enclosure.look('after the end')
-    assert.deepEqual(enclosure.leaks, [])
+    const { stderr } = await enclosure.stop(daemon)
+    assert.equal(stderr.split('\n').length - 1, BUG_COUNT, stderr)
+    await enclosure.assertTight()
   })
 
   it('leaves no secret in a report of Node', async (t) => {
@@ -90,7 +83,6 @@ describe('a daemon that crashes', () => {
     daemon.child.kill('SIGABRT')
     await enclosure.end(daemon)
     assert.equal(daemon.child.signalCode, 'SIGABRT')
-    await enclosure.look('after the end')
-    assert.deepEqual(enclosure.leaks, [])
+    await enclosure.assertTight()
   })
 })

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { buildProgram } from '../faults/support/built-program.ts'
-import type { PairedDevice, ReadyEvent } from '../support/daemon-process.ts'
+import { main } from '../faults/support/subject.ts'
+import type { PairedDevice } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { Enclosure } from './support/enclosure.ts'
 import { secret, secretWord } from './support/secrets.ts'
@@ -26,26 +26,21 @@ const DAMAGES: readonly ((text: string) => string)[] = [
   () => `\xff${DAMAGED}`,
 ]
 
-const program = await buildProgram()
-
 describe('a damaged file of the data directory', () => {
   /** A data directory with everything in it, each thing called after the damage to come. */
   async function open(t: TestContext) {
-    const { main } = program
     const places = [{ path: /^data\/.*/, holds: ['damaged file'] }]
     const enclosure = await Enclosure.open(t, { main, places })
     const shown = { argv: ['damaged file'], stdout: ['damaged file'] }
     const names = ['--username', DAMAGED, '--label', secret('damaged file')]
     const { stdout } = await enclosure.run(['pair', '--json', ...names], { shows: shown })
     const device: PairedDevice = JSON.parse(stdout)
-    const daemon = await enclosure.start(SERVE)
-    const ready: ReadyEvent = JSON.parse((await daemon.printed(/^.*\n/))[0])
+    const { daemon, ready } = await enclosure.serve()
     const phone = createPhone(device, ready.gateway)
     await phone.pushFile('File', DAMAGED, Buffer.from('bytes'))
     await phone.pushText(secret('damaged file'))
     await phone.fetch(`/file/${DAMAGED}`, { method: 'PUT', body: 'waits' })
-    daemon.child.kill('SIGTERM')
-    await enclosure.end(daemon)
+    await enclosure.stop(daemon)
     return enclosure
   }
 
@@ -78,13 +73,14 @@ describe('a damaged file of the data directory', () => {
     assert.deepEqual(enclosure.leaks, [])
   }
 
-  it('is named, and never quoted, if it tells of devices', async (t) => {
-    await damage(await open(t), 'devices.json', { isFatal: true })
-  })
-
-  it('is named, and never quoted, if it tells of the item', async (t) => {
-    await damage(await open(t), 'item.json', { isFatal: true })
-  })
+  for (const [what, path] of [
+    ['devices', 'devices.json'],
+    ['the item', 'item.json'],
+  ] as const) {
+    it(`is named, and never quoted, if it tells of ${what}`, async (t) => {
+      await damage(await open(t), path, { isFatal: true })
+    })
+  }
 
   it('is named, and never quoted, if it tells of an upload', async (t) => {
     const enclosure = await open(t)

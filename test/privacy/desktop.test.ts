@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, it, type TestContext } from 'node:test'
 import { XClient } from '../desktop/x11/support/x-client.ts'
-import { buildProgram } from '../faults/support/built-program.ts'
-import type { PairedDevice, ReadyEvent } from '../support/daemon-process.ts'
+import { main } from '../faults/support/subject.ts'
+import type { PairedDevice } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -25,27 +25,20 @@ const PLACES: readonly Place[] = [
 /** How password managers mark what they copy. */
 const HINT = 'x-kde-passwordManagerHint'
 
-const program = await buildProgram()
-
 describe('on a desktop', needs('Xvfb'), () => {
   async function open(t: TestContext) {
     const xvfb = await Xvfb.start(t)
-    const enclosure = await Enclosure.open(t, { main: program.main, places: PLACES })
-    const args = ['serve', '--json', '--log-level', 'debug']
-    const daemon = await enclosure.start(args, { env: { DISPLAY: xvfb.display } })
-    const ready: ReadyEvent = JSON.parse((await daemon.printed(/^.*\n/))[0])
+    const enclosure = await Enclosure.open(t, { main, places: PLACES })
+    const { daemon, ready } = await enclosure.serve([], { DISPLAY: xvfb.display })
     assert.equal(ready.clipboard, 'x11')
-    await enclosure.learnControlToken()
     const { stdout } = await enclosure.run(['pair', '--json'])
     const device: PairedDevice = JSON.parse(stdout)
     enclosure.search.learn('minted password', device.password)
     const phone = createPhone(device, ready.gateway)
     const other = await XClient.open(t, xvfb.display)
     const finish = async (): Promise<void> => {
-      daemon.child.kill('SIGTERM')
-      assert.equal((await enclosure.end(daemon)).code, 0)
-      await enclosure.look('at the end')
-      assert.deepEqual(enclosure.leaks, [])
+      await enclosure.stop(daemon)
+      await enclosure.assertTight()
     }
     return { enclosure, phone, other, finish }
   }

@@ -41,15 +41,15 @@ process.on('SIGTERM', () => process.exit())
 const EXPECTED: Readonly<Record<string, RegExp | undefined>> = {
   'print it': /^stdout of print it: password \(base64/,
   'complain about it': /^stderr of complain about it: password/,
-  'write it to a file': /^content of "data\/notes".*password \(base64/,
-  'call a file after it': /^name of "data\/.*password/,
-  'call a folder after it': /^name of "data\/.*password/,
-  'make a link to it': /^content of "data\/link".*password/,
-  'leave it in the temporary folder': /^content of "tmp\/x".*password/,
+  'write it to a file': /^now, content of "data\/notes".*password \(base64/,
+  'call a file after it': /^now, name of "data\/.*password/,
+  'call a folder after it': /^now, name of "data\/.*password/,
+  'make a link to it': /^now, content of "data\/link".*password/,
+  'leave it in the temporary folder': /^now, content of "tmp\/x".*password/,
   'pass it as an argument': /^arguments of .*password/,
   'pass it in the environment': /^environment of .*password/,
-  'write a file that all can read': /^mode of "data\/file" now: 666$/,
-  'make a folder that all can enter': /^mode of "data\/folder" now: 777$/,
+  'write a file that all can read': /^now, mode of "data\/file": 666$/,
+  'make a folder that all can enter': /^now, mode of "data\/folder": 777$/,
   behave: undefined,
 }
 

@@ -26,15 +26,12 @@ const LEAKS: Readonly<Record<string, () => string | Uint8Array>> = {
   'in base64, as credentials in base64': () => Buffer.from(basic('user', PLAIN)).toString('base64'),
   'in hex, as credentials in base64': () => Buffer.from(basic('user', PLAIN)).toString('hex'),
   'percent-encoded': () => encodeURIComponent(PLAIN),
-  'percent-encoded to the last letter': () =>
-    [...Buffer.from(PLAIN)].map((byte) => `%${byte.toString(16).toUpperCase()}`).join(''),
+  'percent-encoded to the last letter': () => spell(PLAIN, '%').toUpperCase(),
   'as a form': () => String(new URLSearchParams({ pwd: PLAIN })),
   'as JSON': () => JSON.stringify({ pwd: PLAIN }),
   'as JSON in JSON': () => JSON.stringify({ body: JSON.stringify({ pwd: PLAIN }) }),
-  'escaped to the last letter': () =>
-    [...Buffer.from(PLAIN)].map((byte) => `\\u00${byte.toString(16)}`).join(''),
-  'as strace shows bytes': () =>
-    [...Buffer.from(PLAIN)].map((byte) => `\\x${byte.toString(16)}`).join(''),
+  'escaped to the last letter': () => spell(PLAIN, '\\u00'),
+  'as strace shows bytes': () => spell(PLAIN, '\\x'),
   'as our commands show characters': () =>
     [...PLAIN].map((letter) => `\\u{${letter.charCodeAt(0).toString(16)}}`).join(''),
   'as an inspected buffer': () => inspect(Buffer.from(PLAIN)),
@@ -44,6 +41,11 @@ const LEAKS: Readonly<Record<string, () => string | Uint8Array>> = {
   'in an error of JSON.parse()': () =>
     messageOf(() => JSON.parse(`{"a":${secretWord('password')}}`)),
   'cut at both ends': () => PLAIN.slice(5, 24),
+}
+
+/** Spells each byte in hex. */
+function spell(text: string, before: string): string {
+  return [...Buffer.from(text)].map((byte) => before + byte.toString(16)).join('')
 }
 
 function messageOf(fail: () => unknown): string {

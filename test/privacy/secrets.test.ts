@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { relative } from 'node:path'
 import { describe, it } from 'node:test'
-import { buildProgram } from '../faults/support/built-program.ts'
+import { main } from '../faults/support/subject.ts'
 import { needsTracing } from '../faults/support/trace.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Enclosure } from './support/enclosure.ts'
 import { placeOf } from './support/places.ts'
 import { PLACES, playDay } from './support/scenario.ts'
-import { readTraces, tracer, type TracedCall } from './support/traced-writes.ts'
+import { readTraces, type TracedCall, tracer } from './support/traced-writes.ts'
 
 /** What one call wrote where it should not have. */
 function judgeCall(enclosure: Enclosure, { name, descriptor, target, bytes }: TracedCall): void {
@@ -19,18 +19,15 @@ function judgeCall(enclosure: Enclosure, { name, descriptor, target, bytes }: Tr
   enclosure.judge(`${name} ${target}`, bytes, allowed)
 }
 
-const program = await buildProgram()
-
 describe('secrets', () => {
   it('stay where they belong, whatever is done with them', async (t) => {
-    const enclosure = await Enclosure.open(t, { main: program.main, places: PLACES })
+    const enclosure = await Enclosure.open(t, { main, places: PLACES })
     await playDay(enclosure)
     assert.deepEqual(enclosure.leaks, [])
   })
 
   it('are written nowhere else, not even for a moment', needsTracing, async (t) => {
     const traces = await temporaryFolder(t)
-    const { main } = program
     const enclosure = await Enclosure.open(t, { main, places: PLACES, wrapper: tracer(traces) })
     await playDay(enclosure)
     const calls = await readTraces(traces)

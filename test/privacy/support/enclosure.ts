@@ -5,13 +5,14 @@
  * @module
  */
 
+import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as tick } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
-import { isolatedEnvironment } from '../../support/daemon-process.ts'
+import { isolatedEnvironment, type ReadyEvent } from '../../support/daemon-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { searchFolder, type Place } from './places.ts'
 import { readTree, type ProcessView } from './processes.ts'
@@ -65,16 +66,13 @@ export class Enclosure {
   static async open(t: TestContext, options: EnclosureOptions): Promise<Enclosure> {
     const [folder, given] = [await temporaryFolder(t), await temporaryFolder(t)]
     for (const name of ['work', 'tmp', 'home']) await mkdir(join(folder, name), { mode: 0o700 })
-    return new Enclosure(t, { ...options, folder, given })
+    return new Enclosure(t, options, folder, given)
   }
 
-  private constructor(
-    t: TestContext,
-    options: EnclosureOptions & { readonly folder: string; readonly given: string },
-  ) {
+  private constructor(t: TestContext, options: EnclosureOptions, folder: string, given: string) {
     this.#t = t
-    this.folder = options.folder
-    this.given = options.given
+    this.folder = folder
+    this.given = given
     this.#options = options
   }
 
@@ -115,8 +113,30 @@ export class Enclosure {
 
   /** Runs the program to its end. */
   async run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
-    const running = await this.start(args, options)
-    return this.end(running)
+    return this.end(await this.start(args, options))
+  }
+
+  /** Starts a daemon that tells all that it has to tell, and waits until it is ready. */
+  async serve(args: readonly string[] = ['--headless'], env: NodeJS.ProcessEnv = {}) {
+    const all = ['serve', '--json', '--log-level', 'debug', ...args]
+    const daemon = await this.start(all, { env })
+    const ready: ReadyEvent = JSON.parse((await daemon.printed(/^.*\n/))[0])
+    await this.learnControlToken()
+    return { daemon, ready }
+  }
+
+  /** Stops a daemon, which is to end in good order. */
+  async stop(daemon: RunningProgram): Promise<Ended> {
+    daemon.child.kill('SIGTERM')
+    const ended = await this.end(daemon)
+    assert.equal(ended.code, 0, ended.stderr)
+    return ended
+  }
+
+  /** Looks once more. Fails when anything was found where it should not be. */
+  async assertTight(): Promise<void> {
+    await this.look('at the end')
+    assert.deepEqual(this.leaks, [])
   }
 
   /** Waits for the end of a program, and judges what it printed. */
@@ -132,7 +152,10 @@ export class Enclosure {
 
   /** Looks at all files, and at everything that runs. */
   async look(when: string): Promise<void> {
-    this.leaks.push(...(await searchFolder(this.folder, this.#options.places, this.search, when)))
+    const judge = (what: string, bytes: Uint8Array, allowed?: readonly string[]) =>
+      this.judge(`${when}, ${what}`, bytes, allowed)
+    const report = (what: string) => void this.leaks.push(`${when}, ${what}`)
+    await searchFolder(this.folder, this.#options.places, judge, report)
     for (const running of this.#running) {
       for (const view of await readTree(running.child.pid)) this.#judgeProcess(view, running)
     }
@@ -165,8 +188,9 @@ export class RunningProgram {
   readonly name: string
   readonly shows: Shown
   readonly closed: Promise<unknown>
-  #stdout: Buffer = Buffer.alloc(0)
-  #stderr: Buffer = Buffer.alloc(0)
+  /** What it has printed so far. */
+  stdout: Buffer = Buffer.alloc(0)
+  stderr: Buffer = Buffer.alloc(0)
   #wake: () => void = () => {}
 
   constructor(child: ChildProcess, name: string, shows: Shown) {
@@ -174,22 +198,12 @@ export class RunningProgram {
     this.name = name
     this.shows = shows
     this.closed = once(child, 'close').finally(() => this.#wake())
-    child.stdout?.on('data', (chunk: Buffer) => {
-      this.#stdout = Buffer.concat([this.#stdout, chunk])
-      this.#wake()
-    })
-    child.stderr?.on('data', (chunk: Buffer) => {
-      this.#stderr = Buffer.concat([this.#stderr, chunk])
-      this.#wake()
-    })
-  }
-
-  get stdout(): Buffer {
-    return this.#stdout
-  }
-
-  get stderr(): Buffer {
-    return this.#stderr
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name]?.on('data', (chunk: Buffer) => {
+        this[name] = Buffer.concat([this[name], chunk])
+        this.#wake()
+      })
+    }
   }
 
   /** Resolves when it has printed something that fits. */
@@ -199,7 +213,7 @@ export class RunningProgram {
       if (match !== null) return match
       const { exitCode, signalCode } = this.child
       if (exitCode !== null || signalCode !== null) {
-        throw new Error(`${this.name} ended before it printed that: ${this.#stderr}`)
+        throw new Error(`${this.name} ended before it printed that: ${this.stderr}`)
       }
       await new Promise<void>((resolve) => (this.#wake = resolve))
     }

@@ -5,7 +5,6 @@
 
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Search } from './secrets.ts'
 
 export interface Place {
   /** Fits the whole path inside of the enclosure. */
@@ -27,32 +26,22 @@ export function placeOf(path: string, places: readonly Place[]): Place | undefin
   return places.find((candidate) => candidate.path.test(name))
 }
 
-/** @returns What is where it should not be, and what others than its owner may do with it. */
+/** Judges everything below a folder: names and contents by their places, modes by what is private. */
 export async function searchFolder(
   folder: string,
   places: readonly Place[],
-  search: Search,
-  when: string,
-): Promise<readonly string[]> {
-  const leaks: string[] = []
-  const report = (path: string, part: string, bytes: Uint8Array, allowed: readonly string[]) => {
-    for (const { secret, as, near } of search.find(bytes)) {
-      if (allowed.includes(secret)) continue
-      leaks.push(`${part} "${path}" ${when}: ${secret} (${as}) in ${JSON.stringify(near)}`)
-    }
-  }
+  judge: (what: string, bytes: Uint8Array, allowed?: readonly string[]) => void,
+  report: (what: string) => void,
+): Promise<void> {
   for (const path of await readdir(folder, { recursive: true })) {
     const place = placeOf(path, places)
     const found = await read(join(folder, path))
     if (found === undefined) continue
-    report(path, 'name of', Buffer.from(path), place?.isNamedAfter ?? [])
-    report(path, 'content of', found.content, place?.holds ?? [])
+    judge(`name of "${path}"`, Buffer.from(path), place?.isNamedAfter)
+    judge(`content of "${path}"`, found.content, place?.holds)
     const { mode, privateMode } = found
-    if (mode !== privateMode && place?.isOfUser !== true) {
-      leaks.push(`mode of "${path}" ${when}: ${mode}`)
-    }
+    if (mode !== privateMode && place?.isOfUser !== true) report(`mode of "${path}": ${mode}`)
   }
-  return leaks
 }
 
 interface Found {

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { formatConnectLink } from '../../../src/link/connect-link.ts'
 import type { PairedDevice, ReadyEvent } from '../../support/daemon-process.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
-import type { Enclosure, RunningProgram } from './enclosure.ts'
+import type { Enclosure } from './enclosure.ts'
 import type { Place } from './places.ts'
 import { secret, secretWord } from './secrets.ts'
 
@@ -42,7 +42,6 @@ const PAIRING_SHOWN = ['password', 'minted password', 'link', 'label', 'user nam
 
 interface Scene {
   readonly enclosure: Enclosure
-  readonly daemon: RunningProgram
   readonly ready: ReadyEvent
   readonly device: PairedDevice
   readonly phone: Phone
@@ -51,11 +50,9 @@ interface Scene {
 /** Plays the whole day. What leaks is in `enclosure.leaks`. */
 export async function playDay(enclosure: Enclosure): Promise<void> {
   const device = await pairAtRest(enclosure)
-  const daemon = await enclosure.start(['serve', '--json', '--headless', '--log-level', 'debug'])
-  const ready: ReadyEvent = JSON.parse((await daemon.printed(/^.*\n/))[0])
-  await enclosure.learnControlToken()
+  const { daemon, ready } = await enclosure.serve()
   const phone = createPhone(device, ready.gateway)
-  const scene = { enclosure, daemon, ready, device, phone }
+  const scene = { enclosure, ready, device, phone }
 
   await pushFromPhone(scene)
   await pushForms(scene)
@@ -63,8 +60,7 @@ export async function playDay(enclosure: Enclosure): Promise<void> {
   await followAndManage(scene)
   await openPanel(scene)
 
-  daemon.child.kill('SIGTERM')
-  assert.equal((await enclosure.end(daemon)).code, 0)
+  await enclosure.stop(daemon)
   await enclosure.look('at the end')
 }
 
