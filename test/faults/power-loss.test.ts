@@ -55,6 +55,8 @@ interface Step {
   readonly from: number
   readonly acknowledged: number
   readonly kept: Kept
+  /** An upload that waits after it, by name and SHA-256; without one, it waits no longer. */
+  readonly staged: readonly [name: string, content: string | undefined] | undefined
 }
 
 /** A daemon whose changes of files are written down, and what it was asked. */
@@ -92,14 +94,18 @@ class Recording {
   }
 
   /** Asks the daemon for something, and notes when it had acknowledged it. */
-  async step(name: string, ask: () => Promise<Partial<Kept> | undefined>): Promise<void> {
+  async step(
+    name: string,
+    ask: () => Promise<Partial<Kept> | undefined>,
+    staged?: Step['staged'],
+  ): Promise<void> {
     const from = await this.#count()
     const kept = await ask()
     const changes = await readChanges(this.#log)
     const acknowledged = changes.findLastIndex(({ kind }) => kind === 'answer')
     assert.ok(acknowledged >= from, `${name} was answered`)
     this.#kept = { ...this.#kept, ...kept }
-    this.steps.push({ name, from, acknowledged, kept: this.#kept })
+    this.steps.push({ name, from, acknowledged, kept: this.#kept, staged })
   }
 
   /** Content that comes once. */
@@ -144,7 +150,8 @@ async function playRound(recording: Recording, daemon: DaemonProcess, peer: Pair
   const upload = async (name: string, size: number): Promise<Buffer> => {
     const bytes = recording.makeBytes(size)
     recording.staged.set(name, (recording.staged.get(name) ?? new Set()).add(sha256(bytes)))
-    await recording.step(`staging ${name}`, async () => void (await stage(phone, name, bytes)))
+    const put = async () => void (await stage(phone, name, bytes))
+    await recording.step(`staging ${name}`, put, [name, sha256(bytes)])
     return bytes
   }
   const push = async (type: 'File' | 'Image', dataName: string, size: number): Promise<void> => {
@@ -153,7 +160,7 @@ async function playRound(recording: Recording, daemon: DaemonProcess, peer: Pair
       const body = JSON.stringify({ type, dataName, hasData: true })
       assert.equal((await phone.fetch('/Sync.json', { method: 'PUT', body })).status, 200)
       return { text: undefined, bytes: sha256(bytes) }
-    })
+    }, [dataName, undefined])
   }
   const pushText = (text: string) =>
     recording.step('pushing a text', async () => {
@@ -275,6 +282,8 @@ interface Case {
   readonly state: DiskState
   /** One of them has to be found. */
   readonly allowed: readonly Kept[]
+  /** What may wait under each name; only when nothing was lost, as uploads may be. */
+  readonly waiting: Readonly<Record<string, readonly (string | undefined)[]>>
 }
 
 /** Each state once, in the order of the cuts; also when it may be found at several of them. */
@@ -284,16 +293,17 @@ async function* casesOf({ root, steps }: Recording, disk: RecordedDisk): AsyncGe
   for (let cut = 0; cut <= disk.changes.length; cut++) {
     const isLookedAt = boundaries.has(cut) || RANDOM_LOSSES > 0
     // A kill of the daemon alone loses nothing, wherever it comes.
-    const losses = isLookedAt ? [...lossesOf(root)] : [NO_LOSS]
+    const losses = isLookedAt ? [NO_LOSS, ...lossesOf(root)] : [NO_LOSS]
     for (let n = 0; n < RANDOM_LOSSES; n++) losses.push(randomLoss(`${cut} ${n}`))
     const allowed = allowedAfter(cut, steps)
     for (const loss of losses) {
       const state = disk.stateAfter(cut, loss)
-      const key = keyOf(state, JSON.stringify(allowed))
+      const waiting = loss === NO_LOSS ? waitingAfter(cut, steps) : {}
+      const key = keyOf(state, JSON.stringify([allowed, waiting]))
       if (seen.has(key)) continue
       seen.add(key)
       const name = `after change ${cut} of ${disk.changes.length}: ${loss.name}`
-      yield { name, state: await asAfterBoot(state), allowed }
+      yield { name, state: await asAfterBoot(state), allowed, waiting }
     }
   }
 }
@@ -314,6 +324,18 @@ function allowedAfter(cut: number, steps: readonly Step[]): readonly Kept[] {
   const done = steps.filter(({ acknowledged }) => acknowledged < cut)
   const begun = steps.filter(({ from, acknowledged }) => acknowledged >= cut && from < cut)
   return [done.at(-1)?.kept ?? empty, ...begun.slice(0, 1).map(({ kept }) => kept)]
+}
+
+/** The same for uploads, of which each may also wait as the step that was begun leaves it. */
+function waitingAfter(cut: number, steps: readonly Step[]): Case['waiting'] {
+  const waiting: Record<string, readonly (string | undefined)[]> = {}
+  for (const { from, acknowledged, staged } of steps) {
+    if (staged === undefined || from >= cut) continue
+    const [name, content] = staged
+    const earlier = waiting[name] ?? [undefined]
+    waiting[name] = acknowledged < cut ? [content] : [...earlier, content]
+  }
+  return waiting
 }
 
 /** After a power cut the machine has booted again. */
@@ -340,7 +362,11 @@ const KNOWN_NAMES = [
 ]
 
 /** Opens what is there as a daemon does, and compares it with what may be there. */
-async function check(data: string, { allowed }: Case, recording: Recording): Promise<void> {
+async function check(
+  data: string,
+  { allowed, waiting: expected }: Case,
+  recording: Recording,
+): Promise<void> {
   const logger = new CaptureLogger()
   const clipboard = await openStation({
     dataDir: data,
@@ -368,9 +394,15 @@ async function check(data: string, { allowed }: Case, recording: Recording): Pro
     const phone = recording.phone?.id ?? ''
     for (const [name, contents] of recording.staged) {
       const upload = staging.take(phone, name)
-      if (upload === undefined) continue
+      const content = upload === undefined ? undefined : await digest(upload.blob)
+      const possible = expected[name] ?? [content]
+      assert.ok(possible.includes(content), `${name} waits`)
+      // What waits no longer, since a push of it has begun, is the item.
+      const isPushed = possible.length > 1 && possible.at(-1) === undefined
+      if (isPushed && content === undefined) assert.equal(found.bytes, possible[0], name)
+      if (content === undefined) continue
       waiting += 1
-      assert.ok(contents.has(await digest(upload.blob)), `${name} is torn`)
+      assert.ok(contents.has(content), `${name} is torn`)
     }
     const inItem = binary === undefined ? 0 : 1
     assert.equal((await readdir(join(data, 'blobs'))).length, waiting + inItem, 'blobs')
