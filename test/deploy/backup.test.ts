@@ -1,31 +1,26 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { buildProgram } from '../faults/support/built-program.ts'
-import { failToStart } from '../faults/support/subject.ts'
+import { failToStart, killDaemon, main, startHeadless } from '../faults/support/subject.ts'
 import {
   arrives,
   joinDaemon,
+  type MemberDaemon,
   peerOf,
   startMemberDaemon,
-  type MemberDaemon,
 } from '../peers/support/daemons.ts'
-import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
+import type { DaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const tar = (...args: readonly string[]) => promisify(execFile)('tar', args)
 
-const program = await buildProgram()
-
-const startMember = (t: TestContext): Promise<MemberDaemon> =>
-  startMemberDaemon(t, { main: program.main })
+const startMember = (t: TestContext): Promise<MemberDaemon> => startMemberDaemon(t, { main })
 
 /** Starts it again where it was, on a folder of its own or another one. */
 function restart(
@@ -33,8 +28,7 @@ function restart(
   { daemon, gateway }: MemberDaemon,
   folder = daemon.folder,
 ): Promise<DaemonProcess> {
-  const args = ['--headless', '--listen', new URL(gateway).host]
-  return startDaemonProcess(t, { folder, args, main: program.main })
+  return startHeadless(t, { folder, args: ['--listen', new URL(gateway).host] })
 }
 
 /** As docs/guides/server.md does it. */
@@ -119,8 +113,7 @@ describe('a node that is restored from a backup', needs('tar', 'gzip'), () => {
   it('starts from a copy that was made after a power failure, with the lock in it', async (t) => {
     const node = await startMember(t)
     await node.phone.pushText('kept')
-    node.daemon.child.kill('SIGKILL')
-    await once(node.daemon.child, 'close')
+    await killDaemon(node.daemon)
     // As another boot leaves it, of a process whose id somebody else has by now.
     const path = join(node.daemon.folder, 'data', 'lock')
     const lock = JSON.parse(await readFile(path, 'utf8'))
@@ -139,8 +132,7 @@ describe('a node that is restored from a backup', needs('tar', 'gzip'), () => {
   it('starts from such a copy of another machine once its lock is removed, as it says', async (t) => {
     const node = await startMember(t)
     await node.phone.pushText('kept')
-    node.daemon.child.kill('SIGKILL')
-    await once(node.daemon.child, 'close')
+    await killDaemon(node.daemon)
     const { folder } = node.daemon
     const path = join(folder, 'data', 'lock')
     const lock = JSON.parse(await readFile(path, 'utf8'))

@@ -9,35 +9,18 @@ import { startHeadless } from './support/subject.ts'
 /** As many as the control listener serves at a time. */
 const PLACES = 64
 
-const HOST = 'Host: 127.0.0.1'
-const BODY = 'Content-Length: 60000\r\n\r\n{'
-
-/** What keeps a place, for a time or for good; the port belongs behind the host. */
-const WAYS: readonly (readonly [way: string, bytes: (host: string) => string])[] = [
-  ['say nothing', () => ''],
-  ['never end their headers', (host) => `GET / HTTP/1.1\r\n${host}\r\nX-More: `],
-  ['never end a body that nobody wants', (host) => `POST /devices HTTP/1.1\r\n${host}\r\n${BODY}`],
-  ['never end a form', (host) => `POST /enter HTTP/1.1\r\n${host}\r\nContent-Length: 900\r\n\r\nt`],
-  [
-    'never end a chunked body',
-    (host) => {
-      return `POST /health HTTP/1.1\r\n${host}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe`
-    },
-  ],
-  [
-    'wait for leave to send',
-    (host) => {
-      return `POST /pause HTTP/1.1\r\n${host}\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n`
-    },
-  ],
-  ['read nothing of the page', (host) => `GET /panel.js HTTP/1.1\r\n${host}\r\n\r\n`.repeat(16)],
-  ['pipeline what is refused', (host) => `DELETE /pause HTTP/1.1\r\n${host}\r\n\r\n`.repeat(16)],
-  ['keep their connection for later', (host) => `GET /health HTTP/1.1\r\n${host}\r\n\r\n`],
+/** What keeps a place, for a time or for good: the line of a request, and what follows its host. */
+const WAYS: readonly (readonly [way: string, line: string, rest: string, times?: number])[] = [
+  ['never end their headers', 'GET /', 'X-More: '],
+  ['never end a body that nobody wants', 'POST /devices', 'Content-Length: 60000\r\n\r\n{'],
+  ['never end a form', 'POST /enter', 'Content-Length: 900\r\n\r\nt'],
+  ['never end a chunked body', 'POST /health', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhe'],
+  ['wait for leave', 'POST /pause', 'Expect: 100-continue\r\nContent-Length: 9\r\n\r\n'],
+  ['read nothing of the page', 'GET /panel.js', '\r\n', 16],
+  ['pipeline what is refused', 'DELETE /pause', '\r\n', 16],
+  ['keep their connection for later', 'GET /health', '\r\n'],
+  ['say nothing', '', '', 0],
 ]
-
-interface State {
-  readonly devices: readonly unknown[]
-}
 
 /** A daemon with a device, and a page of its panel. */
 async function start(t: TestContext) {
@@ -55,9 +38,7 @@ async function start(t: TestContext) {
     for (;;) {
       const { value, done } = await frames.next()
       assert.ok(done !== true, 'The stream of the panel has ended')
-      if (!('event' in value)) continue
-      const { devices } = value.data as unknown as State
-      if (devices.length === 0) return
+      if ('event' in value && Object(value.data['devices']).length === 0) return
     }
   }
   return { daemon, device, isGone, port: Number(new URL(control).port) }
@@ -72,11 +53,14 @@ async function revokeAmong({ daemon, device }: Awaited<ReturnType<typeof start>>
   assert.equal((await daemon.run('devices', '--json')).stdout.trim(), '[]')
 }
 
-for (const [way, bytes] of WAYS) {
-  it(`strangers in every place of the control listener who ${way} do not keep the owner from anything`, async (t) => {
+const WHAT = 'strangers in every place of the control listener'
+
+for (const [way, line, rest, times = 1] of WAYS) {
+  it(`${WHAT} who ${way} do not keep the owner from anything`, async (t) => {
     const started = await start(t)
     const { port, isGone, daemon } = started
-    const end = await gather(t, { port, count: PLACES, bytes: bytes(`${HOST}:${port}`) })
+    const bytes = `${line} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${rest}`.repeat(times)
+    const end = await gather(t, { port, count: PLACES, bytes })
     await revokeAmong(started)
     await isGone()
     assert.equal((await fetch(daemon.ready.control)).status, 200)
@@ -84,7 +68,7 @@ for (const [way, bytes] of WAYS) {
   })
 }
 
-it('strangers in every place of the control listener who come back at once whenever they are hung up on do not, either', async (t) => {
+it(`${WHAT} who come back at once whenever they are hung up on do not, either`, async (t) => {
   const started = await start(t)
   const { port, isGone } = started
   const end = await gather(t, { port, count: PLACES + 1, bytes: 'GET', isPersistent: true })

@@ -50,53 +50,33 @@ async function work(t: TestContext): Promise<PairedDevice> {
   return paired
 }
 
-/** Files of a data directory. */
-interface Paths {
-  readonly data: string
-  readonly devices: string
-  readonly item: string
-  /** Bytes of the item. */
-  readonly blob: string
-  /** Record of the staged upload. */
-  readonly record: string
-  /** The joined daemons: none. */
-  readonly peers: string
-  readonly lock: string
-  readonly token: string
-  readonly config: string
-}
+type Paths = Awaited<ReturnType<typeof copyWorn>>['paths']
 
-interface Copy {
-  readonly folder: string
-  readonly paths: Paths
-}
-
-/** A copy of the worn folder. */
-async function copyWorn(t: TestContext): Promise<Copy> {
+/** A copy of the worn folder, with a config file and joined daemons: none. */
+async function copyWorn(t: TestContext) {
   device ??= await work(t)
   const folder = await temporaryFolder(t)
   await cp(worn, folder, { recursive: true })
   const data = join(folder, 'data')
   const { binary } = JSON.parse(await readFile(join(data, 'item.json'), 'utf8'))
   const [record = ''] = await readdir(join(data, 'staging'))
-  const config = join(folder, 'config', 'clipgate', 'config.json')
-  await mkdir(join(config, '..'), { recursive: true })
-  await writeFile(config, '{"headless":true}')
-  await writeFile(join(data, 'peers.json'), '{"version":1,"peers":[]}\n', { mode: 0o600 })
-  return {
-    folder,
-    paths: {
-      data,
-      config,
-      devices: join(data, 'devices.json'),
-      item: join(data, 'item.json'),
-      blob: join(data, 'blobs', binary.blob.name),
-      record: join(data, 'staging', record),
-      peers: join(data, 'peers.json'),
-      lock: join(data, 'lock'),
-      token: join(data, 'control.token'),
-    },
+  const paths = {
+    data,
+    config: join(folder, 'config', 'clipgate', 'config.json'),
+    devices: join(data, 'devices.json'),
+    item: join(data, 'item.json'),
+    /** Bytes of the item. */
+    blob: join(data, 'blobs', binary.blob.name),
+    /** Record of the staged upload. */
+    record: join(data, 'staging', record),
+    peers: join(data, 'peers.json'),
+    lock: join(data, 'lock'),
+    token: join(data, 'control.token'),
   }
+  await mkdir(join(paths.config, '..'), { recursive: true })
+  await writeFile(paths.config, '{"headless":true}')
+  await writeFile(paths.peers, '{"version":1,"peers":[]}\n', { mode: 0o600 })
+  return { folder, paths }
 }
 
 function phoneOf({ ready }: DaemonProcess): Phone {
@@ -193,44 +173,32 @@ const REFUSED: readonly Refused[] = [
   ['config', 'a folder', makeFolder, 'it cannot be read (EISDIR)'],
 ]
 
-const REFUSED_TO_ROOT: readonly Refused[] = [
-  ['devices', 'of another user', giveAway, OTHER_USER],
-  ['item', 'of another user', giveAway, OTHER_USER],
-  ['blob', 'of another user', giveAway, OTHER_USER],
-  ['record', 'of another user', giveAway, OTHER_USER],
-  ['peers', 'of another user', giveAway, OTHER_USER],
-  ['lock', 'of another user', plantForeign, OTHER_USER],
-  ['data', 'of another user', giveAway, OTHER_USER],
-]
+const ANOTHERS = (['devices', 'item', 'blob', 'record', 'peers', 'lock', 'data'] as const).map(
+  (name): Refused => {
+    return [name, 'of another user', name === 'lock' ? plantForeign : giveAway, OTHER_USER]
+  },
+)
 
-async function isRefused(t: TestContext, [name, , spoil, end]: Refused): Promise<void> {
-  const { folder, paths } = await copyWorn(t)
-  await spoil(paths[name])
-  const spoilt = takeSnapshot(folder)
-  const { code, stderr } = await failToStart(t, folder)
-  assert.equal(code, 1)
-  const [line = '', rest] = stderr.split('\n')
-  assert.equal(rest, '', stderr)
-  // Bytes that are missing are named by the file that misses them.
-  const named = name === 'blob' && line.includes(paths.item) ? paths.item : paths[name]
-  assert.ok(line.startsWith('Cannot ') && line.includes(named), line)
-  if (typeof end === 'string') assert.ok(line.endsWith(end), line)
-  else assert.match(line, end)
-  assert.deepEqual(takeSnapshot(folder), spoilt)
-}
-
-for (const refused of REFUSED) {
-  const [name, what] = refused
-  it(`a daemon does not start, says what to do, and leaves everything as it is when ${name} is ${what}`, (t) =>
-    isRefused(t, refused))
-}
-
-for (const refused of REFUSED_TO_ROOT) {
-  const [name, what] = refused
+for (const [name, what, spoil, end] of [...REFUSED, ...ANOTHERS]) {
+  const condition = what === 'of another user' ? asRoot : {}
   it(
     `a daemon does not start, says what to do, and leaves everything as it is when ${name} is ${what}`,
-    asRoot,
-    (t) => isRefused(t, refused),
+    condition,
+    async (t) => {
+      const { folder, paths } = await copyWorn(t)
+      await spoil(paths[name])
+      const spoilt = takeSnapshot(folder)
+      const { code, stderr } = await failToStart(t, folder)
+      assert.equal(code, 1)
+      const [line = '', rest] = stderr.split('\n')
+      assert.equal(rest, '', stderr)
+      // Bytes that are missing are named by the file that misses them.
+      const named = name === 'blob' && line.includes(paths.item) ? paths.item : paths[name]
+      assert.ok(line.startsWith('Cannot ') && line.includes(named), line)
+      if (typeof end === 'string') assert.ok(line.endsWith(end), line)
+      else assert.match(line, end)
+      assert.deepEqual(takeSnapshot(folder), spoilt)
+    },
   )
 }
 
@@ -254,10 +222,8 @@ for (const [what, spoil, remedy] of [
   ['of a newer version', newer, 'left as it is; run the newer version of clipgate that wrote it'],
 ] as const) {
   it(`a daemon starts all the same when a staged upload has a record that is ${what}: both are left`, async (t) => {
-    const {
-      folder,
-      paths: { record },
-    } = await copyWorn(t)
+    const { folder, paths } = await copyWorn(t)
+    const { record } = paths
     const before = await readFile(record)
     await spoil(record)
     const daemon = await startHeadless(t, { folder })
@@ -278,10 +244,8 @@ const TOKENS: Readonly<Record<string, Spoil>> = {
 }
 for (const [what, spoil] of Object.entries(TOKENS)) {
   it(`a daemon starts all the same when the token of an earlier run is ${what}: it makes a new one`, async (t) => {
-    const {
-      folder,
-      paths: { token },
-    } = await copyWorn(t)
+    const { folder, paths } = await copyWorn(t)
+    const { token } = paths
     await spoil(token)
     const daemon = await startHeadless(t, { folder })
     assert.equal(await modeOf(token), '600')
@@ -291,10 +255,8 @@ for (const [what, spoil] of Object.entries(TOKENS)) {
 }
 
 it('a daemon starts all the same when a token became garbage while it runs: commands say what to do', async (t) => {
-  const {
-    folder,
-    paths: { token },
-  } = await copyWorn(t)
+  const { folder, paths } = await copyWorn(t)
+  const { token } = paths
   const daemon = await startHeadless(t, { folder })
   for (const content of ['\x00\xff', 'another', '']) {
     await writeFile(token, content, 'latin1')
@@ -305,10 +267,8 @@ it('a daemon starts all the same when a token became garbage while it runs: comm
 })
 
 it('whoever follows a remedy loses nothing when the item cannot be read', async (t) => {
-  const {
-    folder,
-    paths: { data, item },
-  } = await copyWorn(t)
+  const { folder, paths } = await copyWorn(t)
+  const { data, item } = paths
   const good = await readFile(item)
   await halve(item)
   const { stderr } = await failToStart(t, folder)
@@ -331,10 +291,8 @@ it('whoever follows a remedy loses nothing when the item cannot be read', async 
 })
 
 it('whoever follows a remedy loses nothing when the devices cannot be read', async (t) => {
-  const {
-    folder,
-    paths: { devices },
-  } = await copyWorn(t)
+  const { folder, paths } = await copyWorn(t)
+  const { devices } = paths
   const moved = join(folder, 'moved')
   await rename(devices, moved)
   const daemon = await startHeadless(t, { folder })
@@ -347,10 +305,8 @@ it('whoever follows a remedy loses nothing when the devices cannot be read', asy
 })
 
 it('whoever follows a remedy loses nothing when the lock cannot be read', async (t) => {
-  const {
-    folder,
-    paths: { lock },
-  } = await copyWorn(t)
+  const { folder, paths } = await copyWorn(t)
+  const { lock } = paths
   await writeFile(lock, '{')
   await failToStart(t, folder)
   await unlink(lock)

@@ -45,8 +45,7 @@ describe('a program whose kernel is damaged', () => {
   for (const name of Object.keys(DAMAGES)) {
     it(`logs in a device with a hash of before, and says so: Argon2 ${name}`, async (t) => {
       if ('argon2Sync' in crypto) return t.skip('this Node has Argon2')
-      const earlier = await startHeadless(t)
-      const device = await earlier.pair('Phone')
+      const { daemon: earlier, device } = await startPaired(t)
       await earlier.stop()
       assert.equal(earlier.stderr(), '')
 

@@ -46,14 +46,12 @@ it('a port that is taken ends the start, is named, and leaves both daemons as th
 })
 
 /** Has the system abort a socket that listens, behind the back of its program. */
-function abort(port: number, inside: readonly string[] = []): void {
-  const [program = '', ...args] = [...inside, 'ss', '-K', 'state', 'listening', `sport = :${port}`]
-  execFileSync(program, args, { stdio: 'ignore' })
+function abort(port: number): void {
+  execFileSync('ss', ['-K', 'state', 'listening', `sport = :${port}`], { stdio: 'ignore' })
 }
 
-function listensOn(port: number, inside: readonly string[] = []): boolean {
-  const [program = '', ...args] = [...inside, 'ss', '-Hltn', `sport = :${port}`]
-  return String(execFileSync(program, args)).trim() !== ''
+function listensOn(port: number): boolean {
+  return String(execFileSync('ss', ['-Hltn', `sport = :${port}`])).trim() !== ''
 }
 
 /** Not every kernel is built with it. */

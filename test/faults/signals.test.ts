@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { readLockHolder } from '../../src/storage/lock.ts'
 import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
-import { daemonCommand, type DaemonProcess, type PairedDevice } from '../support/daemon-process.ts'
-import { type EventReader, openEvents } from '../support/event-reader.ts'
+import { daemonCommand, type DaemonProcess } from '../support/daemon-process.ts'
+import { openEvents } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
-import type { RawClient } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { announce, connectTo, formatHead } from './support/raw-device.ts'
@@ -19,20 +18,11 @@ const UPLOADS = 8
 
 const ITEM = Buffer.alloc(8_000_000, 'the item')
 
-interface Load {
-  readonly daemon: DaemonProcess
-  readonly device: PairedDevice
-  /** Half of each has been sent. */
-  readonly uploads: readonly RawClient[]
-  /** Begun, and not read. */
-  readonly downloads: readonly RawClient[]
-  readonly streams: readonly EventReader[]
-  /** Logins that nobody has verified yet. */
-  readonly logins: Promise<readonly (number | undefined)[]>
-}
-
-/** A daemon with everything under way at once. */
-async function startLoaded(t: TestContext, folder: string): Promise<Load> {
+/**
+ * A daemon with everything under way at once: uploads of which half has been sent, downloads that
+ * nobody reads, streams, and logins that nobody has verified yet.
+ */
+async function startLoaded(t: TestContext, folder: string) {
   // Whoever waits for its end here is not to be hurried.
   const { daemon, device, phone } = await startPaired(t, { args: ['--grace', '5m'], folder })
   const { gateway } = daemon.ready

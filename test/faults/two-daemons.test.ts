@@ -11,7 +11,7 @@ import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFit, examine } from './support/fitness.ts'
-import { failToStart, headless, startHeadless } from './support/subject.ts'
+import { failToStart, headless, killDaemon, startHeadless } from './support/subject.ts'
 
 /** What a second one says. */
 function runsAlready(folder: string, pid: number | undefined): RegExp {
@@ -135,8 +135,7 @@ describe('two machines on one data directory', machines, () => {
     assert.deepEqual(await Promise.all(statuses), [401, 200])
 
     // A machine that died cannot be told from one that cannot be seen.
-    second.child.kill('SIGKILL')
-    await once(second.child, 'close')
+    await killDaemon(second)
     const onNear = { wrapper: near }
     assert.match((await failToStart(t, folder, onNear)).stderr, runsElsewhere(folder, 'far', 1))
     await unlink(join(folder, 'data', 'lock'))
@@ -167,16 +166,14 @@ describe('a lock that was left behind', rootOnly, () => {
       assert.equal(daemon.ready.pid, 1)
       assert.equal(JSON.parse(await readFile(join(folder, 'data', 'lock'), 'utf8')).pid, 1)
       assert.equal((await fetch(`${daemon.ready.gateway}/healthz`)).status, 204, `${round}`)
-      daemon.child.kill('SIGKILL')
-      await once(daemon.child, 'close')
+      await killDaemon(daemon)
     }
   })
 
   it('is recognised after a reboot, whoever has its process id now', async (t) => {
     const folder = await temporaryFolder(t)
     const first = await startHeadless(t, { folder })
-    first.child.kill('SIGKILL')
-    await once(first.child, 'close')
+    await killDaemon(first)
     // As if this very process had left it.
     const path = join(folder, 'data', 'lock')
     const stat = await readFile('/proc/self/stat', 'utf8')

@@ -19,13 +19,8 @@ const WORKERS = [
   'hashing/blake3-kernel.wasm',
 ]
 
-export interface BuiltProgram {
-  /** For `DaemonOptions.main`. */
-  readonly main: string
-}
-
-/** Builds the program for the tests of a file; it is removed after them. */
-export async function buildProgram(): Promise<BuiltProgram> {
+/** Builds the program for the tests of a file; it is removed after them. @returns Its path. */
+export async function buildProgram(): Promise<{ readonly main: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'clipgate-program-'))
   const main = join(folder, 'main.mjs')
   await build({

@@ -12,7 +12,7 @@ const KIB = 1024
 const MIB = 1024 * KIB
 
 /** What the daemon of these rows is started with. */
-export const QUOTA_BYTES: number = 64 * MIB
+const QUOTA_BYTES = 64 * MIB
 export const HOLD_ARGS: readonly string[] = [
   '--staging-quota-bytes',
   '64MiB',

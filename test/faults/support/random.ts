@@ -3,15 +3,10 @@
  * @module
  */
 
-export interface Random {
-  /** An integer from 0 on, less than `end`. */
-  below(end: number): number
-  chance(probability: number): boolean
-  pick<T>(choices: readonly T[]): T
-}
+export type Random = ReturnType<typeof createRandom>
 
 /** The same seed leads to the same choices. */
-export function createRandom(seed: number): Random {
+export function createRandom(seed: number) {
   let state = seed >>> 0
   // Mulberry32.
   const next = (): number => {
@@ -20,11 +15,12 @@ export function createRandom(seed: number): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
+  /** An integer from 0 on, less than `end`. */
   const below = (end: number): number => Math.floor(next() * end)
   return {
     below,
-    chance: (probability) => next() < probability,
-    pick: (choices) => {
+    chance: (probability: number): boolean => next() < probability,
+    pick: <T>(choices: readonly T[]): T => {
       const choice = choices[below(choices.length)]
       if (choice === undefined) throw new Error('Nothing to choose from')
       return choice

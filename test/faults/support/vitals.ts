@@ -25,51 +25,45 @@ export function needsDisk(gibibytes: number): { readonly skip: string | false } 
   return { skip: `skipped: ${reason}` }
 }
 
-export interface Vitals {
-  /** MiB that are resident now. */
-  memory(): number
-  /** The most MiB that were resident since {@link resetPeak}, or since the start. */
-  peak(): number
-  resetPeak(): void
-  descriptors(): number
-  /** Names of the files in which uploads and items are. */
-  blobs(): readonly string[]
-  /** Those, and the records of what waits. */
-  uploads(): readonly string[]
-  /** Resolves when no more descriptors are open and these are the files; asks it all the time. */
-  settled(expected: {
-    readonly descriptors?: number
-    readonly uploads?: readonly string[]
-  }): Promise<void>
+/** What `settled` waits for. */
+interface Rest {
+  readonly descriptors?: number
+  readonly uploads?: readonly string[]
 }
 
 /** Looks at a daemon from outside. */
-export function vitalsOf({ ready, folder }: DaemonProcess): Vitals {
+export function vitalsOf({ ready, folder }: DaemonProcess) {
   const proc = `/proc/${ready.pid}`
   const mebibytes = (name: string): number => {
     const status = readFileSync(`${proc}/status`, 'utf8')
     return Math.round(Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024)
   }
   const list = (name: string): readonly string[] => readdirSync(join(folder, 'data', name)).sort()
-  const vitals: Vitals = {
+  const readDescriptors = (): number => readdirSync(`${proc}/fd`).length
+  const readUploads = (): readonly string[] => [...list('blobs'), ...list('staging')]
+  return {
+    /** MiB that are resident now. */
     memory: () => mebibytes('VmRSS'),
+    /** The most MiB that were resident since `resetPeak`, or since the start. */
     peak: () => mebibytes('VmHWM'),
     resetPeak: () => writeFileSync(`${proc}/clear_refs`, '5'),
-    descriptors: () => readdirSync(`${proc}/fd`).length,
+    descriptors: readDescriptors,
+    /** Names of the files in which uploads and items are. */
     blobs: () => list('blobs'),
-    uploads: () => [...list('blobs'), ...list('staging')],
-    settled: async ({ descriptors, uploads }) => {
+    /** Those, and the records of what waits. */
+    uploads: readUploads,
+    /** Resolves when no more descriptors are open and these are the files; asks all the time. */
+    settled: async ({ descriptors = Infinity, uploads }: Rest): Promise<void> => {
       const fits = (): boolean =>
-        (descriptors === undefined || vitals.descriptors() <= descriptors) &&
-        (uploads === undefined || vitals.uploads().join() === uploads.join())
+        readDescriptors() <= descriptors &&
+        (uploads === undefined || readUploads().join() === uploads.join())
       // Each answer comes after all that the daemon was told before.
       for (let looks = 0; looks < 5000 && !fits(); looks++) await isWell(ready.gateway)
-      const open = vitals.descriptors()
-      if (descriptors !== undefined) assert.ok(open <= descriptors, `${open} of ${descriptors}`)
-      if (uploads !== undefined) assert.deepEqual(vitals.uploads(), uploads)
+      const open = readDescriptors()
+      assert.ok(open <= descriptors, `${open} of ${descriptors}`)
+      if (uploads !== undefined) assert.deepEqual(readUploads(), uploads)
     },
   }
-  return vitals
 }
 
 /** Remembers how a daemon fares, to compare it later. */
