@@ -16,33 +16,49 @@ const SOON_MS = 5000
 /** In it everybody who has something to say has said it. */
 const RARELY_MS = 400_000
 
-async function startThree(clock = new FakeClock()) {
+async function startThree() {
+  const clock = new FakeClock()
   const group = new TestCircle(clock)
   const [a, b, c] = [await group.start('a'), await group.start('b'), await group.start('c')]
-  clock.advance(SOON_MS)
-  await settle()
+  await pass(clock)
   return { group, clock, a, b, c, all: [a, b, c] }
 }
+
+/** Lets time pass, and what comes of it happen. */
+async function pass(clock: FakeClock, ms = SOON_MS): Promise<void> {
+  clock.advance(ms)
+  await settle()
+}
+
+/** Copies a text, and lets all who are on the bus hear of it. */
+async function copy(member: BusMember, text: string): Promise<void> {
+  member.copy(text)
+  await settle()
+}
+
+/** What a member of this group that is no other says of an item that nobody has. */
+function signalOf(sealer: Sealer, kind: Signal['kind'], at: number, index = 255): Uint8Array {
+  const origin = `m_${index.toString(16).padStart(16, '0')}`
+  const contentId = `blake3v1:${'00'.repeat(32)}` as const
+  const item = { contentId, stamp: { at, member: 'm_ffffffffffffffff' } }
+  const url = 'http://x.example'
+  return sealer.seal(encodeSignal({ kind, origin, epoch: 1, time: 0, url, item }))
+}
+
+const warnings = ({ logger }: BusMember) =>
+  logger.lines.filter(({ level }) => level === 'warn').length
 
 describe('a member of a group on a bus', () => {
   it('gets what is copied elsewhere, once, and does not announce what it got', async () => {
     const { group, a, b, c, all } = await startThree()
     const before = group.broker.published.length
-    a.copy('one')
-    await settle()
+    await copy(a, 'one')
     assert.deepEqual(texts(all), ['one', 'one', 'one'])
     assert.equal(group.broker.published.length, before + 1, 'only a has something to tell')
-    b.copy('two')
-    await settle()
+    await copy(b, 'two')
     assert.deepEqual(texts(all), ['two', 'two', 'two'])
-    assert.deepEqual(
-      [a.pulls, b.pulls, c.pulls],
-      [
-        ['two from http://b.example'],
-        ['one from http://a.example'],
-        ['one from http://a.example', 'two from http://b.example'],
-      ],
-    )
+    const [one, two] = ['one from http://a.example', 'two from http://b.example']
+    assert.deepEqual([a.pulls, b.pulls, c.pulls], [[two], [one], [one, two]])
   })
 
   it('announces what came to it in another way', async () => {
@@ -57,14 +73,11 @@ describe('a member of a group on a bus', () => {
     const { clock, a, b, c, all } = await startThree()
     c.bus.cut()
     assert.deepEqual([c.group.status.state, c.group.status.error], ['waiting', 'cut by the test'])
-    a.copy('missed')
-    await settle()
-    b.copy('the newest')
-    await settle()
+    await copy(a, 'missed')
+    await copy(b, 'the newest')
     assert.deepEqual(c.pulls, [])
     c.bus.reconnect()
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     assert.deepEqual(texts(all), ['the newest', 'the newest', 'the newest'])
     assert.equal(c.pulls.length, 1)
     assert.deepEqual([c.group.status.state, c.group.status.error], ['connected', undefined])
@@ -86,15 +99,13 @@ describe('a member of a group on a bus', () => {
     const group = new TestCircle(clock)
     const ahead = await group.start('a', { aheadMs: 86_400_000 })
     const behind = await group.start('b')
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     behind.bus.cut()
     ahead.copy('earlier')
     clock.advance(60_000)
     behind.copy('later')
     behind.bus.reconnect()
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     assert.deepEqual(texts([ahead, behind]), ['later', 'later'])
   })
 
@@ -103,20 +114,17 @@ describe('a member of a group on a bus', () => {
     c.bus.cut()
     c.copy('older')
     clock.advance(10)
-    a.copy('newer')
-    await settle()
+    await copy(a, 'newer')
     c.bus.reconnect()
     await settle()
     assert.deepEqual(texts([a, b]), ['newer', 'newer'])
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     assert.deepEqual(texts(all), ['newer', 'newer', 'newer'])
   })
 
   it('notices a signal that was lost by the next one of that member', async () => {
     const { group, clock, a, b, all } = await startThree()
-    a.copy('seen')
-    await settle()
+    await copy(a, 'seen')
     group.broker.isLossy = true
     clock.advance(10)
     a.copy('lost')
@@ -134,12 +142,10 @@ describe('a member of a group on a bus', () => {
     const { group, clock, a, all } = await startThree()
     group.broker.isLossy = true
     a.copy('lost')
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     assert.deepEqual(texts(all), ['lost', undefined, undefined])
     group.broker.isLossy = false
-    clock.advance(RARELY_MS)
-    await settle()
+    await pass(clock, RARELY_MS)
     assert.deepEqual(texts(all), ['lost', 'lost', 'lost'])
   })
 
@@ -162,40 +168,27 @@ describe('a member of a group on a bus', () => {
 
   it('has one timer, and none once it is closed', async () => {
     const { clock, all, a } = await startThree()
-    a.copy('x')
-    await settle()
+    await copy(a, 'x')
     assert.ok(clock.pending <= 3, `${clock.pending} timers`)
     await Promise.all(all.map((member) => member.group.close()))
     assert.equal(clock.pending, 0)
-    assert.ok(
-      all.every(({ bus }) => bus.isClosed),
-      'the bus is closed',
-    )
+    for (const { bus } of all) assert.ok(bus.isClosed, 'the bus is closed')
   })
 
   it('drops what is repeated, or comes too late, and what it said itself', async () => {
-    const { group, clock, a, b, c, all } = await startThree()
-    a.copy('one')
-    await settle()
-    b.copy('two')
-    await settle()
+    const { group, clock, a, b, all } = await startThree()
+    await copy(a, 'one')
+    await copy(b, 'two')
     const seen = [...group.broker.published]
-    const pulls = all.map((member) => member.pulls.length)
+    const pulls = all.map((member) => [member.pulls.length, 0])
     for (const signal of [...seen, ...seen].reverse()) {
       for (const { bus } of all) bus.deliver(signal)
     }
     await settle()
-    clock.advance(SOON_MS)
-    await settle()
-    assert.deepEqual(
-      all.map((member) => member.pulls.length),
-      pulls,
-    )
+    await pass(clock)
+    const after = all.map((member) => [member.pulls.length, member.group.status.refused])
+    assert.deepEqual(after, pulls, 'nobody pulls, and nobody refuses')
     assert.equal(group.broker.published.length, seen.length, 'nobody answers')
-    assert.deepEqual(
-      [a, b, c].map((member) => member.group.status.refused),
-      [0, 0, 0],
-    )
   })
 
   it('refuses signals of an earlier start of another member, also after its own start', async () => {
@@ -207,19 +200,16 @@ describe('a member of a group on a bus', () => {
     const again = await group.start('a', { file: a.file })
     again.put('now', { at: clock.now() + 1, member: 'm_0000000000000001' })
     await settle()
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     await b.group.close()
     const back = await group.start('b', { file: b.file })
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     back.put('b has this', { at: clock.now() + 2, member: 'm_0000000000000002' })
     await settle()
     clock.advance(SOON_MS)
     const published = group.broker.published.length
     for (const signal of old) back.bus.deliver(signal)
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     assert.equal(old.length, 1)
     assert.equal(group.broker.published.length, published, 'it does not answer to it')
   })
@@ -234,93 +224,50 @@ describe('a member of a group on a bus', () => {
 
   it('counts what was not sealed with its key, and tells nobody else', async () => {
     const { group, a } = await startThree()
-    const other = new Sealer({
-      ...deriveSecrets(Buffer.alloc(32, 2)),
-      subject: group.secrets.subject,
-    })
-    for (const bytes of [
-      other.seal(Buffer.from('{}')),
-      Buffer.alloc(0),
-      Buffer.alloc(100),
-      new Sealer(group.secrets).seal(Buffer.from('no signal')),
-    ]) {
-      a.bus.deliver(bytes)
-    }
+    const { subject } = group.secrets
+    const other = new Sealer({ ...deriveSecrets(Buffer.alloc(32, 2)), subject })
+    const noSignal = new Sealer(group.secrets).seal(Buffer.from('no signal'))
+    const strange = [other.seal(Buffer.from('{}')), Buffer.alloc(0), Buffer.alloc(100), noSignal]
+    for (const bytes of strange) a.bus.deliver(bytes)
     assert.equal(a.group.status.refused, 4)
-    assert.equal(
-      a.logger.lines.filter(({ level }) => level === 'warn').length,
-      1,
-      'it is logged once',
-    )
+    assert.equal(warnings(a), 1, 'it is logged once')
   })
 
   it('neither gets nor answers what is stamped too far ahead, says so, and goes on', async () => {
     const { group, clock, a, all } = await startThree()
-    a.copy('ours')
-    await settle()
-    clock.advance(SOON_MS)
-    await settle()
+    await copy(a, 'ours')
+    await pass(clock)
     const sealer = new Sealer(group.secrets)
-    const origin = 'm_00000000000000ff'
     const tell = (at: number): void => {
-      const item = {
-        contentId: `blake3v1:${'00'.repeat(32)}` as const,
-        stamp: { at, member: 'm_ffffffffffffffff' },
-      }
-      const signal: Signal = {
-        kind: 'have',
-        origin,
-        epoch: 1,
-        time: 0,
-        url: 'http://x.example',
-        item,
-      }
-      const sealed = sealer.seal(encodeSignal(signal))
-      for (const { bus } of all) bus.deliver(sealed)
+      const signal = signalOf(sealer, 'have', at)
+      for (const { bus } of all) bus.deliver(signal)
     }
     const before = group.broker.published.length
     tell(100_000_000_000_000)
     tell(99_999_999_999_999)
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     assert.equal(group.broker.published.length, before)
     assert.deepEqual(texts(all), ['ours', 'ours', 'ours'])
-    for (const {
-      group: { status },
-      logger,
-    } of all) {
-      assert.match(String(status.error), /too far ahead/)
-      assert.equal(
-        logger.lines.filter(({ level }) => level === 'warn').length,
-        1,
-        'it is logged once',
-      )
+    for (const member of all) {
+      assert.match(String(member.group.status.error), /too far ahead/)
+      assert.equal(warnings(member), 1, 'it is logged once')
     }
     tell(1)
     await settle()
-    assert.deepEqual(
-      all.map((member) => member.group.status.error),
-      [undefined, undefined, undefined],
-    )
-    a.copy('and on')
-    await settle()
+    for (const member of all) assert.equal(member.group.status.error, undefined)
+    await copy(a, 'and on')
     assert.deepEqual(texts(all), ['and on', 'and on', 'and on'])
   })
 
   it('that has kept an item from far ahead gives way to whatever is copied', async () => {
-    const { clock, a, b, c, all } = await startThree()
-    for (const member of [a, b, c]) {
+    const { clock, b, all } = await startThree()
+    for (const member of all) {
       member.put('frozen', { at: 100_000_000_000_000, member: 'm_ffffffffffffffff' })
     }
-    clock.advance(SOON_MS)
-    await settle()
-    b.copy('thawed')
-    await settle()
+    await pass(clock)
+    await copy(b, 'thawed')
     assert.deepEqual(texts(all), ['thawed', 'thawed', 'thawed'])
-    for (const {
-      group: { status },
-    } of all)
-      assert.equal(status.error, undefined)
+    for (const member of all) assert.equal(member.group.status.error, undefined)
   })
 
   it('asks again, less and less often, for what nobody could give', async () => {
@@ -363,8 +310,7 @@ describe('a member of a group on a bus', () => {
     a.copy('large')
     await begun.promise
     clock.advance(10)
-    a.copy('newer')
-    await settle()
+    await copy(a, 'newer')
     assert.deepEqual([pulled.length, new Set(pulled).size], [2, 2])
     await d.group.close()
     assert.equal(d.group.status.error, undefined)
@@ -372,29 +318,17 @@ describe('a member of a group on a bus', () => {
 
   it('stays small in a flood, of its own group as well', async () => {
     const { group, clock, a } = await startThree()
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     const before = group.broker.published.length
-    const stamp = { at: 1, member: 'm_00000000000000ff' }
+    a.copy('x')
     for (let index = 0; index < 3000; index += 1) {
-      const signal: Signal = {
-        kind: 'ask',
-        epoch: 1,
-        time: 0,
-        url: 'http://x.example',
-        item: { contentId: `blake3v1:${'00'.repeat(32)}`, stamp },
-        origin: `m_${index.toString(16).padStart(16, '0')}`,
-      }
-      if (index === 0) a.copy('x')
-      a.bus.deliver(new Sealer(group.secrets).seal(encodeSignal(signal)))
+      a.bus.deliver(signalOf(new Sealer(group.secrets), 'ask', 1, index))
     }
     assert.ok(clock.pending <= 3, `${clock.pending} timers`)
     assert.equal(a.group.status.members, 1024)
-    clock.advance(SOON_MS)
-    await settle()
+    await pass(clock)
     assert.ok(group.broker.published.length - before < 10, 'it does not answer each')
-    clock.advance(10_000)
-    await settle()
+    await pass(clock, 10_000)
     assert.ok((a.file.text?.length ?? 0) < 100_000, 'what it remembers is bounded')
   })
 })
