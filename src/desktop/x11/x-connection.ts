@@ -56,10 +56,10 @@ type AtomName = (typeof ATOMS)[number]
 
 /** Times are server times: milliseconds that wrap after 49 days. 0 stands for no window. */
 export type SelectionEvent =
-  /** From XFIXES: somebody took a selection, or (`owner` 0) it has no owner any more. */
-  | Readonly<{ kind: 'ownerChanged'; selection: number; owner: number; time: number }>
-  /** We lost a selection. */
-  | Readonly<{ kind: 'cleared'; selection: number; time: number }>
+  /** From XFIXES: somebody took the clipboard, or (`owner` 0) it has no owner any more. */
+  | Readonly<{ kind: 'ownerChanged'; owner: number; time: number }>
+  /** We lost the clipboard. */
+  | Readonly<{ kind: 'cleared'; time: number }>
   | SelectionRequest
   | ConversionAnswer
   | PropertyChange
@@ -331,9 +331,9 @@ function decodeEvent(event: X11Event, xfixesSelectionNotify: number): SelectionE
   const { selection, target, property, time } = event
   switch (event.type) {
     case xfixesSelectionNotify:
-      return { kind: 'ownerChanged', selection, owner: event.owner, time: event.timestamp }
+      return { kind: 'ownerChanged', owner: event.owner, time: event.timestamp }
     case SELECTION_CLEAR:
-      return { kind: 'cleared', selection, time }
+      return { kind: 'cleared', time }
     case SELECTION_REQUEST:
       return { kind: 'requested', requestor: event.requestor, selection, target, property, time }
     case SELECTION_NOTIFY:

@@ -31,7 +31,6 @@ export interface X11Library {
 
 /** The display that the package hands over. */
 export interface X11Display {
-  readonly client: X11Client
   readonly screen: readonly { readonly root: number }[]
   /** In units of four bytes. */
   readonly max_request_length: number
@@ -69,7 +68,7 @@ export interface XFixes {
 
 /** A connection of the package. */
 export interface X11Client {
-  /** Known atoms. One object for all connections: to be replaced, see `XConnection`. */
+  /** Known atoms. One object for all connections: to be replaced, see `openClient`. */
   atoms: Record<string, number>
   atom_names: Record<number, string>
   on(event: 'event', listener: (event: X11Event) => void): this
