@@ -11,7 +11,6 @@ import { createCopySharing } from '../../src/inbound/share-copies.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { makeTree } from '../support/make-tree.ts'
 import { createPhone } from '../support/phone.ts'
-import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** A gateway over a data directory, the way in for copies, and a phone. */
@@ -33,7 +32,7 @@ async function setUp(t: TestContext) {
   return { phone, port, logger, share: createCopySharing(clipboard) }
 }
 
-describe('a copied group on the wire', needs('python3'), () => {
+describe('a copied group on the wire', () => {
   it('is described without being read, and 404 when a file has changed', async (t) => {
     const { phone, share } = await setUp(t)
     const folder = await makeTree(t, { 'g/a': 'x', 'g/b': 'y' })

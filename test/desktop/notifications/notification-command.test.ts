@@ -3,33 +3,22 @@ import { describe, it } from 'node:test'
 import { notificationCommand } from '../../../src/desktop/notifications/notification-command.ts'
 import fc from '../../support/property.ts'
 
+const ESCAPED = new Map(Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }))
+
+const ENTITIES = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
+
 /** What `notify-send` makes of its body: `g_strcompress` of GLib. */
 function compress(body: string): string {
-  const simple: Readonly<Record<string, string>> = {
-    b: '\b',
-    f: '\f',
-    n: '\n',
-    r: '\r',
-    t: '\t',
-    v: '\v',
-  }
   return body.replace(/\\([0-7]{1,3}|[^])/g, (_, code: string) =>
     /^[0-7]/.test(code)
       ? String.fromCharCode(Number.parseInt(code, 8) & 0xff)
-      : (simple[code] ?? code),
+      : (ESCAPED.get(code) ?? code),
   )
 }
 
 /** What a notification server reads from markup without elements. */
 function withoutEntities(markup: string): string {
-  const characters: Readonly<Record<string, string>> = {
-    amp: '&',
-    lt: '<',
-    gt: '>',
-    quot: '"',
-    apos: "'",
-  }
-  return markup.replace(/&(\w+);/g, (_, name: string) => characters[name] ?? '?')
+  return markup.replace(/&(\w+);/g, (_, name: string) => ENTITIES.get(name) ?? '?')
 }
 
 const TRICKS = ['\\', '<', '>', '&', '"', "'", '074', 'n', 'lt;', '-', '\u202e', '\0']
