@@ -99,6 +99,8 @@ describe('connections that are reset', needsProc, () => {
       client.socket.resetAndDestroy()
     }
     await vitals.settled(before)
+    const [listed] = JSON.parse((await daemon.run('devices', '--json')).stdout)
+    assert.equal(listed.streams, 0)
     hasGrownBy(48)
     assert.equal((await phone.download()).length, 4 * 2 ** 20)
     assert.equal(daemon.stderr(), '')
