@@ -8,7 +8,7 @@ import type { CredentialVerifier } from '../../../src/ports/credential-verifier.
 import { defer } from '../../support/defer.ts'
 import { RawClient } from '../../support/raw-http.ts'
 import type { Operation } from './api-description.ts'
-import { failure, type Case } from './case.ts'
+import { casesOf, withFields, type Case, type CaseRow } from './case.ts'
 import type { Station } from './station.ts'
 
 /** See `failing-addresses.ts`. */
@@ -16,52 +16,52 @@ const PASSWORDS_AT_ONCE = 60
 
 export function anyRequestCases({ id, method, isPublic }: Operation): readonly Case[] {
   const isWriting = !['GET', 'HEAD'].includes(method)
-  return [
-    failure(id, 'BAD_REQUEST', 'with two hosts', { request: { fields: ['Host: box'] } }),
-    failure(id, 'HEADER_TIMEOUT', 'whose header never ends', { request: { cut: 'header' } }),
+  const manyFields = Array.from({ length: 256 }, (_, index) => `X-${index}: 1`)
+  return casesOf(id, [
+    ['BAD_REQUEST', 'with two hosts', withFields('Host: box')],
+    ['HEADER_TIMEOUT', 'whose header never ends', { request: { cut: 'header' } }],
     // A target beyond the limit; the query is no part of any path.
-    failure(id, 'TARGET_TOO_LONG', 'with a long query', { suffix: `?${'x'.repeat(8192)}` }),
-    failure(id, 'UNSUPPORTED_ENCODING', 'with a compressed body', {
-      request: { fields: ['Content-Encoding: gzip'] },
-    }),
-    failure(id, 'EXPECTATION_FAILED', 'that expects a miracle', {
-      request: { fields: ['Expect: miracle'] },
-    }),
-    failure(id, 'HEADERS_TOO_LARGE', 'with hundreds of header fields', {
-      request: { fields: Array.from({ length: 256 }, (_, index) => `X-${index}: 1`) },
-    }),
-    failure(id, 'TRANSFER_CODING_UNSUPPORTED', 'in an unknown transfer coding', {
-      request: { fields: ['Transfer-Encoding: gzip, chunked'] },
-    }),
-    failure(id, 'VERSION_UNSUPPORTED', 'in a version that is not HTTP/1', {
-      request: { version: 'HTTP/2.0' },
-    }),
-    failure(id, 'DRAINING', 'while the daemon stops', { options: { isDraining: () => true } }),
-    ...(isPublic ? [] : deviceCases(id)),
-    ...(isWriting ? originCases(id) : []),
-  ]
+    ['TARGET_TOO_LONG', 'with a long query', { suffix: `?${'x'.repeat(8192)}` }],
+    ['UNSUPPORTED_ENCODING', 'with a compressed body', withFields('Content-Encoding: gzip')],
+    ['EXPECTATION_FAILED', 'that expects a miracle', withFields('Expect: miracle')],
+    ['HEADERS_TOO_LARGE', 'with hundreds of header fields', withFields(...manyFields)],
+    [
+      'TRANSFER_CODING_UNSUPPORTED',
+      'in an unknown transfer coding',
+      withFields('Transfer-Encoding: gzip, chunked'),
+    ],
+    [
+      'VERSION_UNSUPPORTED',
+      'in a version that is not HTTP/1',
+      { request: { version: 'HTTP/2.0' } },
+    ],
+    ['DRAINING', 'while the daemon stops', { options: { isDraining: () => true } }],
+    ...(isPublic ? [] : DEVICE_ROWS),
+    ...(isWriting ? [FROM_ELSEWHERE] : []),
+  ])
 }
 
-function deviceCases(id: string): readonly Case[] {
-  return [
-    failure(id, 'BAD_PATH', 'with a fragment in the target', { suffix: '#top' }),
-    failure(id, 'UNAUTHORIZED', 'without credentials', { request: { isAnonymous: true } }),
-    failure(id, 'OVERLOADED', 'while too many passwords are verified', {
+const DEVICE_ROWS: readonly CaseRow[] = [
+  ['BAD_PATH', 'with a fragment in the target', { suffix: '#top' }],
+  ['UNAUTHORIZED', 'without credentials', { request: { isAnonymous: true } }],
+  [
+    'OVERLOADED',
+    'while too many passwords are verified',
+    {
       given: ({ verifier }) => {
         verifier.isBusy = true
       },
-    }),
-    failure(id, 'TOO_MANY_REQUESTS', 'from an address that tries many passwords', {
-      given: tryPasswords,
-    }),
-    failure(id, 'INTERNAL', 'when verifying fails for an unknown reason', { given: breakVerifier }),
-  ]
-}
+    },
+  ],
+  ['TOO_MANY_REQUESTS', 'from an address that tries many passwords', { given: tryPasswords }],
+  ['INTERNAL', 'when verifying fails for an unknown reason', { given: breakVerifier }],
+]
 
-function originCases(id: string): readonly Case[] {
-  const fields = ['Origin: https://evil.example']
-  return [failure(id, 'FORBIDDEN_ORIGIN', 'from a page of another site', { request: { fields } })]
-}
+const FROM_ELSEWHERE: CaseRow = [
+  'FORBIDDEN_ORIGIN',
+  'from a page of another site',
+  withFields('Origin: https://evil.example'),
+]
 
 function breakVerifier({ verifier }: Station): void {
   verifier.verify = () => Promise.reject(new Error('the worker has died'))

@@ -57,17 +57,37 @@ export function requestOf(
   return { ...request, method, target: target + suffix }
 }
 
-export function success(operation: string, status: number, when: string, more: CaseOf = {}): Case {
-  return { operation, status, when, ...more }
+/** A success by its status or a failure by its code, when it comes, and all that is particular. */
+export type CaseRow = readonly [
+  outcome: number | HttpErrorCode,
+  when: string,
+  ...parts: readonly CaseOf[],
+]
+
+/** The cases of one operation; of parts that say the same the last one counts, and fields add up. */
+export function casesOf(operation: string, rows: readonly CaseRow[]): readonly Case[] {
+  return rows.map(([outcome, when, ...parts]) => {
+    const fields = parts.flatMap(({ request }) => request?.fields ?? [])
+    const request = Object.assign({}, ...parts.map((part) => part.request), { fields })
+    const more: CaseOf = Object.assign({}, ...parts, { request })
+    if (typeof outcome === 'number') return { operation, status: outcome, when, ...more }
+    return { operation, status: statusOf(outcome), code: outcome, when, ...more }
+  })
 }
 
-export function failure(
-  operation: string,
-  code: HttpErrorCode,
-  when: string,
-  more: CaseOf = {},
-): Case {
-  return { operation, status: statusOf(code), code, when, ...more }
+/** A request with these lines in its header. */
+export function withFields(...fields: readonly string[]): CaseOf {
+  return { request: { fields } }
+}
+
+/** A request with a body of this type. */
+export function withBody(body: string, type: string): CaseOf {
+  return { request: { body, fields: [`Content-Type: ${type}`] } }
+}
+
+/** A request that says more than it sends, and hangs up. */
+export function cutOff(body: string): CaseOf {
+  return { request: { body, cut: 'body' } }
 }
 
 /** The cases, and the same for HEAD: its operations are called after those of GET. */

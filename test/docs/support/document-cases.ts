@@ -5,7 +5,17 @@
 
 import { DomainError } from '../../../src/core/domain-error.ts'
 import { REPEAT_PUSH_MS } from '../../../src/core/limits.ts'
-import { A_PART, failure, GROUP_TIME, success, withHead, type Case, type CaseOf } from './case.ts'
+import {
+  A_PART,
+  casesOf,
+  cutOff,
+  GROUP_TIME,
+  withBody,
+  withFields,
+  withHead,
+  type Case,
+  type CaseOf,
+} from './case.ts'
 import type { Station } from './station.ts'
 
 const MEMBER = { id: 'm_0123456789abcdef' }
@@ -13,113 +23,88 @@ const MEMBER = { id: 'm_0123456789abcdef' }
 /** The device of another daemon. */
 const PEER = { username: 'another_daemon', password: 'password of a member' }
 
+const STAMPED = { stampedAt: 1, stampedBy: MEMBER.id, mediaType: 'text/plain' }
+
+const TOO_FAR_AHEAD: CaseOf = {
+  ...push({ type: 'Text', text: 'd', stampedAt: 99_999_999_999_999, stampedBy: MEMBER.id }),
+  options: { member: { ...MEMBER, now: () => 0, learn: () => undefined, believes: () => false } },
+}
+
+/** Asks as the device of another daemon. */
+const AS_PEER: CaseOf = {
+  given: ({ devices }) => devices.add({ kind: 'peer', ...PEER }),
+  request: {
+    fields: [
+      `Authorization: Basic ${Buffer.from(`${PEER.username}:${PEER.password}`).toString('base64')}`,
+    ],
+    isAnonymous: true,
+  },
+}
+
+const UPLOADED: CaseOf = {
+  given: ({ phone }) => phone.fetch('/file/a', { method: 'PUT', body: 'hello' }),
+}
+
 export const DOCUMENT_CASES: readonly Case[] = ['Sync', 'SyncClipboard'].flatMap((dialect) => [
   ...withHead(readingCases(`get${dialect}Document`)),
   ...pushingCases(`put${dialect}Document`),
 ])
 
 function readingCases(id: string): readonly Case[] {
-  return [
-    success(id, 200, 'while there is no item'),
-    success(id, 200, 'with a text', { given: ({ phone }) => phone.pushText('hallöchen') }),
-    success(id, 200, 'with an image', {
-      given: ({ phone }) => phone.pushFile('Image', 'a.png', Buffer.from('png')),
-    }),
-    success(id, 200, 'with a group', {
-      given: ({ phone }) => phone.pushFile('Group', 'a.zip', Buffer.from('zip')),
-    }),
-    success(id, 200, 'to a phone that says what time it is', { request: { fields: [GROUP_TIME] } }),
-    success(id, 304, 'to a client that has it', { request: { fields: ['If-None-Match: *'] } }),
-    failure(id, 'PRECONDITION_FAILED', 'to a client that has another', {
-      request: { fields: ['If-Match: "another"'] },
-    }),
-  ]
+  const pushed = (type: 'Image' | 'Group', name: string): CaseOf => ({
+    given: ({ phone }) => phone.pushFile(type, name, Buffer.from(type)),
+  })
+  return casesOf(id, [
+    [200, 'while there is no item'],
+    [200, 'with a text', { given: ({ phone }) => phone.pushText('hallöchen') }],
+    [200, 'with an image', pushed('Image', 'a.png')],
+    [200, 'with a group', pushed('Group', 'a.zip')],
+    [200, 'to a phone that says what time it is', withFields(GROUP_TIME)],
+    [304, 'to a client that has it', withFields('If-None-Match: *')],
+    ['PRECONDITION_FAILED', 'to a client that has another', withFields('If-Match: "another"')],
+  ])
 }
 
 function pushingCases(id: string): readonly Case[] {
-  return [
-    success(
-      id,
-      200,
-      'to a text',
-      push({ type: 'Text', text: 'hello', hasData: false, size: 5, hash: 'aa' }),
-    ),
-    success(id, 200, 'to an empty text', push({ type: 'Text', text: '' })),
-    success(
-      id,
-      200,
-      'to nulls',
-      push({ type: 'Text', text: 'a', hasData: null, dataName: null, contentId: null }),
-    ),
-    success(
-      id,
+  const hello = push({ type: 'Text', text: 'hello', hasData: false, size: 5, hash: 'aa' })
+  const nulls = { hasData: null, dataName: null, contentId: null }
+  return casesOf(id, [
+    [200, 'to a text', hello],
+    [200, 'to an empty text', push({ type: 'Text', text: '' })],
+    [200, 'to nulls', push({ type: 'Text', text: 'a', ...nulls })],
+    [
       200,
       'to the stamp of a device that is no peer',
-      push({
-        type: 'Text',
-        text: 'b',
-        stampedAt: 1,
-        stampedBy: 'm_0123456789abcdef',
-        mediaType: 'text/plain',
-      }),
-    ),
-    failure(id, 'STAMP_AHEAD', 'to a member whose stamp is too far ahead', {
-      options: {
-        member: { ...MEMBER, now: () => 0, learn: () => undefined, believes: () => false },
-      },
-      given: ({ devices }) => devices.add({ kind: 'peer', ...PEER }),
-      request: {
-        body: `{"type":"Text","text":"d","stampedAt":99999999999999,"stampedBy":"${MEMBER.id}"}`,
-        fields: [
-          'Content-Type: application/json',
-          `Authorization: Basic ${Buffer.from(`${PEER.username}:${PEER.password}`).toString('base64')}`,
-        ],
-        isAnonymous: true,
-      },
-    }),
-    success(id, 200, 'to a phone that says what time it is', {
-      request: {
-        body: '{"type":"Text","text":"c"}',
-        fields: ['Content-Type: application/json', GROUP_TIME],
-      },
-    }),
-    success(id, 200, 'to an old body', push({ type: 'Text', Clipboard: 'hello', File: '' })),
-    success(id, 200, 'to a file that was uploaded', {
-      ...push({ type: 'File', hasData: true, dataName: 'a' }),
-      given: ({ phone }) => phone.fetch('/file/a', { method: 'PUT', body: 'hello' }),
-    }),
-    failure(id, 'BAD_BODY', 'to what is no document', push({ type: 'Movie' })),
-    failure(id, 'BAD_BODY', 'to nothing but a type', push({ type: 'Text', txt: 'a', text: null })),
-    failure(id, 'PARTIAL_BODY', 'to a part', {
-      request: { body: '{"type":"Text","text":"c"}', fields: [A_PART] },
-    }),
-    failure(id, 'BAD_NAME', 'to a path', push({ type: 'File', dataName: '../etc/passwd' })),
-    failure(id, 'INCOMPLETE_BODY', 'to a body that is cut off', {
-      request: { body: '{"type":', cut: 'body' },
-    }),
-    failure(
-      id,
-      'NOTHING_STAGED',
-      'when nothing was uploaded',
-      push({ type: 'Image', dataName: 'a.png' }),
-    ),
-    failure(id, 'NOT_FOUND', 'when the bytes of a known item are gone', {
-      ...push({ type: 'File', dataName: 'a' }),
-      given: pushAndLose,
-    }),
-    failure(id, 'BODY_TOO_LARGE', 'to a long document', {
-      ...push({ type: 'Text', text: 'hello' }),
-      options: { maxMetadataBytes: 8 },
-    }),
-    failure(id, 'NO_SPACE', 'when the disk is full', {
-      ...push({ type: 'Text', text: 'hello' }),
-      given: fillDisk,
-    }),
-  ]
+      push({ type: 'Text', text: 'b', ...STAMPED }),
+    ],
+    ['STAMP_AHEAD', 'to a member whose stamp is too far ahead', TOO_FAR_AHEAD, AS_PEER],
+    [200, 'to a phone that says what time it is', hello, withFields(GROUP_TIME)],
+    [200, 'to an old body', push({ type: 'Text', Clipboard: 'hello', File: '' })],
+    [
+      200,
+      'to a file that was uploaded',
+      push({ type: 'File', hasData: true, dataName: 'a' }),
+      UPLOADED,
+    ],
+    ['BAD_BODY', 'to what is no document', push({ type: 'Movie' })],
+    ['BAD_BODY', 'to nothing but a type', push({ type: 'Text', txt: 'a', text: null })],
+    ['PARTIAL_BODY', 'to a part', hello, withFields(A_PART)],
+    ['BAD_NAME', 'to a path', push({ type: 'File', dataName: '../etc/passwd' })],
+    ['INCOMPLETE_BODY', 'to a body that is cut off', cutOff('{"type":')],
+    ['NOTHING_STAGED', 'when nothing was uploaded', push({ type: 'Image', dataName: 'a.png' })],
+    [
+      'NOT_FOUND',
+      'when the bytes of a known item are gone',
+      push({ type: 'File', dataName: 'a' }),
+      { given: pushAndLose },
+    ],
+    ['BODY_TOO_LARGE', 'to a long document', hello, { options: { maxMetadataBytes: 8 } }],
+    ['NO_SPACE', 'when the disk is full', hello, { given: fillDisk }],
+  ])
 }
 
 function push(document: object): CaseOf {
-  return { request: { body: JSON.stringify(document), fields: ['Content-Type: application/json'] } }
+  return withBody(JSON.stringify(document), 'application/json')
 }
 
 /** The bytes of the current item go away, as those of a file on the desktop may. */

@@ -3,30 +3,36 @@
  * @module
  */
 
-import { failure, success, withHead, type Case } from './case.ts'
+import { casesOf, withHead, type Case } from './case.ts'
+import { pushImage } from './file-cases.ts'
 
 const TWO_MANY = { options: { maxMetadataBytes: 1 }, request: { body: '<>' } }
 
+/** Credentials that nobody looks at. */
+const NONSENSE = {
+  request: { isAnonymous: true, fields: ['Authorization: nonsense', 'Authorization: twice'] },
+}
+
 export const PROBE_CASES: readonly Case[] = [
   ...withHead([
-    success('getHealth', 204, 'at once'),
-    success('getHealth', 204, 'to credentials that nobody looks at', {
-      request: { isAnonymous: true, fields: ['Authorization: nonsense', 'Authorization: twice'] },
-    }),
-    success('getRoot', 200, 'to a device'),
-    success('getTime', 200, 'to a device'),
-    success('getVersion', 200, 'to a device'),
-    success('getVersionAlias', 200, 'to a device'),
-    success('getFolder', 200, 'to a device'),
+    ...casesOf('getHealth', [
+      [204, 'at once'],
+      [204, 'to credentials that nobody looks at', NONSENSE],
+    ]),
+    ...['Root', 'Time', 'Version', 'VersionAlias', 'Folder'].flatMap((name) =>
+      casesOf(`get${name}`, [[200, 'to a device']]),
+    ),
   ]),
-  success('getRootOptions', 204, 'with the methods'),
-  success('deleteFolder', 200, 'and deletes nothing', {
-    given: ({ phone }) => phone.pushFile('File', 'kept', Buffer.from('kept')),
-  }),
+  ...casesOf('getRootOptions', [[204, 'with the methods']]),
+  ...casesOf('deleteFolder', [[200, 'and deletes nothing', { given: pushImage }]]),
   ...['Root', 'Folder'].flatMap((place) => [
-    success(`propfind${place}`, 200, 'without a body', { request: { body: '<propfind/>' } }),
-    failure(`propfind${place}`, 'BODY_TOO_LARGE', 'with a long body', TWO_MANY),
-    success(`mkcol${place}`, 201, 'without a body'),
-    failure(`mkcol${place}`, 'BODY_TOO_LARGE', 'with a long body', TWO_MANY),
+    ...casesOf(`propfind${place}`, [
+      [200, 'without a body', { request: { body: '<propfind/>' } }],
+      ['BODY_TOO_LARGE', 'with a long body', TWO_MANY],
+    ]),
+    ...casesOf(`mkcol${place}`, [
+      [201, 'without a body'],
+      ['BODY_TOO_LARGE', 'with a long body', TWO_MANY],
+    ]),
   ]),
 ]
