@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, it, type TestContext } from 'node:test'
 import { openServer } from '../../src/client/server.ts'
@@ -9,6 +9,7 @@ import { isLoopbackAddress } from '../../src/peers/check-connection.ts'
 import { createPeerFetch } from '../../src/peers/peer-fetch.ts'
 import { FakeTiming } from '../client/support/fake-timing.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { listen } from '../support/listen.ts'
 import { LOADER } from '../support/loader.ts'
 import { makeMachine, needsMachines } from '../support/machines.ts'
 import { Mailbox } from '../support/mailbox.ts'
@@ -19,15 +20,9 @@ const PIN = 'ab'.repeat(32)
 
 const TIMEOUT_MS = 30_000
 
-interface SilentServer {
-  readonly port: number
-  /** Each connection, when the first bytes of a handshake or of a request have come. */
-  readonly accepted: Mailbox<Socket>
-  readonly open: ReadonlySet<Socket>
-}
-
 /** Accepts, reads, and never says a word. */
-async function startSilentServer(t: TestContext): Promise<SilentServer> {
+async function startSilentServer(t: TestContext) {
+  /** Each connection, when the first bytes of a handshake or of a request have come. */
   const accepted = new Mailbox<Socket>()
   const open = new Set<Socket>()
   const server = createServer((socket) => {
@@ -36,12 +31,11 @@ async function startSilentServer(t: TestContext): Promise<SilentServer> {
     socket.on('close', () => open.delete(socket))
     socket.once('data', () => accepted.put(socket)).resume()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const port = await listen(t, server)
   t.after(() => {
-    server.close()
     for (const socket of open) socket.destroy()
   })
-  return { port: (server.address() as AddressInfo).port, accepted, open }
+  return { port, accepted, open }
 }
 
 /** Sends a request over a pinned link, which has its connection and waits for the handshake. */
@@ -68,15 +62,11 @@ describe('a link to a server that never finishes a handshake', () => {
       t.after(close)
       const states = new Mailbox<string>()
       const ending = new AbortController()
-      const credentials = {
-        url: `https://127.0.0.1:${port}`,
-        username: 'peer_1',
-        password: 'password',
-      }
-      const documents = watch(
-        openServer(credentials, { timeoutMs: TIMEOUT_MS, timing, send: fetch }),
-        { signal: ending.signal, onState: ({ name: state }) => states.put(state) },
-      )
+      const url = `https://127.0.0.1:${port}`
+      const credentials = { url, username: 'peer_1', password: 'password' }
+      const server = openServer(credentials, { timeoutMs: TIMEOUT_MS, timing, send: fetch })
+      const onState = ({ name: state }: { readonly name: string }) => states.put(state)
+      const documents = watch(server, { signal: ending.signal, onState })
       const watching = assert.rejects(documents.next())
       for (let attempt = 0; attempt < 5; attempt += 1) {
         const socket = await accepted.next()
@@ -102,7 +92,7 @@ describe('a link to a server that never finishes a handshake', () => {
   })
 
   it('has no connection left once it is closed', async (t) => {
-    const { close, asking, closed } = await askSilentServer(t)
+    const { asking, closed, close } = await askSilentServer(t)
     close()
     await Promise.all([assert.rejects(asking), closed])
   })
@@ -115,9 +105,8 @@ describe('the password of a group', () => {
     await machine.ip('address', 'add', '10.9.8.7/32', 'dev', 'lo')
     const command = [process.execPath, ...LOADER, PULL_ONCE]
     for (const name of ['member.example', 'six.example']) {
-      const { asked, failure } = JSON.parse(
-        await machine.run(...command, name, 'http://10.9.8.7:42720'),
-      )
+      const printed = await machine.run(...command, name, 'http://10.9.8.7:42720')
+      const { asked, failure } = JSON.parse(printed)
       assert.deepEqual(asked, [], name)
       assert.match(failure, /loopback/, name)
     }
@@ -134,15 +123,8 @@ describe('the password of a group', () => {
 
 describe('an address of a socket', () => {
   it('is told to be of this machine only, in every way in which systems spell it', () => {
-    for (const address of [
-      '127.0.0.1',
-      '127.255.255.254',
-      '0.0.0.0',
-      '::1',
-      '::',
-      '::ffff:127.0.0.1',
-      '::ffff:7f00:1',
-    ]) {
+    const plain = ['127.0.0.1', '127.255.255.254', '0.0.0.0', '::1', '::']
+    for (const address of [...plain, '::ffff:127.0.0.1', '::ffff:7f00:1']) {
       assert.equal(isLoopbackAddress(address), true, address)
     }
     for (const address of ['10.0.0.1', '::ffff:10.0.0.1', 'fe80::1%eth0', 'fd00::1', '']) {

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { describe, it } from 'node:test'
-import { systemTiming } from '../../src/client/timing.ts'
-import { openClient } from '../../src/peers/open-client.ts'
-import { PeerConnection } from '../../src/peers/peer-connection.ts'
 import { defer } from '../support/defer.ts'
-import { startMember } from './support/circle.ts'
+import { connectTo, startMember } from './support/circle.ts'
 import { listen } from '../support/listen.ts'
 
 const DOCUMENT = {
@@ -49,20 +46,7 @@ describe('a link', () => {
         }
       },
     }
-    const url = `http://127.0.0.1:${port}`
-    const client = openClient({ url, username: 'peer_1', password: 'password' })
-    t.after(() => client.close())
-    const link = new PeerConnection('stuck', {
-      ...member,
-      blobs,
-      client,
-      timing: systemTiming,
-      memberId: member.id,
-      changes: member.feed,
-      maxFileBytes: 1000,
-      onChange: () => undefined,
-    })
-    link.start()
+    const link = connectTo(t, member, { url: `http://127.0.0.1:${port}` }, { blobs })
     await Promise.all([asked.promise, begun.promise])
     let isClosed = false
     const closing = link.close().then(() => (isClosed = true))

@@ -3,13 +3,13 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { FetchedResponse } from '../../src/client/server.ts'
 import { MIB } from '../../src/core/limits.ts'
 import { createPeerFetch, type PeerFetch } from '../../src/peers/peer-fetch.ts'
+import { listen } from '../support/listen.ts'
 import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -160,13 +160,7 @@ describe('a link with https', needs('openssl', 'faketime'), () => {
 
 describe('a link', () => {
   async function serve(t: TestContext, answer: RequestListener): Promise<string> {
-    const server = createServer(answer)
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => {
-      server.close()
-      server.closeAllConnections()
-    })
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${await listen(t, createServer(answer))}`
   }
 
   it('sends bodies as streams of known length, and reads the answer', async (t) => {
@@ -179,7 +173,7 @@ describe('a link', () => {
       response.setHeader('X-Seen', [describeRequest(request), `${length} ${coding} ${isSame}`])
       response.end(bytes)
     })
-    const signal = new AbortController().signal
+    const { signal } = new AbortController()
     const init = { method: 'PUT', headers: AUTHORIZED, signal }
     for (const body of [new Blob([bytes]), new Uint8Array(bytes)]) {
       const answer = await openFetch(t).fetch(`${url}/file/a`, { ...init, body })
@@ -194,24 +188,14 @@ describe('a link', () => {
     const url = await serve(t, (_, response) => {
       response.writeHead(413, { Connection: 'close' }).end('too large')
     })
-    const body = {
-      size: 1000 * MIB,
-      type: '',
-      stream: () =>
-        new ReadableStream<Uint8Array<ArrayBuffer>>({
-          pull: (controller) => {
-            pulled += 1
-            controller.enqueue(new Uint8Array(MIB))
-          },
-        }),
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): void => {
+      pulled += 1
+      controller.enqueue(new Uint8Array(MIB))
     }
-    const signal = new AbortController().signal
-    const answer = await openFetch(t).fetch(`${url}/a`, {
-      method: 'PUT',
-      headers: {},
-      signal,
-      body,
-    })
+    const body = { size: 1000 * MIB, type: '', stream: () => new ReadableStream({ pull }) }
+    const { signal } = new AbortController()
+    const init = { method: 'PUT', headers: {}, signal, body }
+    const answer = await openFetch(t).fetch(`${url}/a`, init)
     assert.deepEqual([answer.status, await textOf(answer)], [413, 'too large'])
     assert.ok(pulled < 1000, 'not all of it was read')
   })
@@ -233,14 +217,13 @@ describe('a link', () => {
     })
     const link = openFetch(t)
     const abort = new AbortController()
-    const { signal } = abort
-    const waiting = link.fetch(`${url}/never`, { method: 'GET', headers: {}, signal })
-    const half = await link.fetch(`${url}/half`, { method: 'GET', headers: {}, signal })
+    const init = { method: 'GET', headers: {}, signal: abort.signal }
+    const waiting = link.fetch(`${url}/never`, init)
+    const half = await link.fetch(`${url}/half`, init)
     const reading = textOf(half)
     abort.abort(new Error('enough'))
     await Promise.all([assert.rejects(waiting), assert.rejects(reading)])
-    const late = link.fetch(url, { method: 'GET', headers: {}, signal })
-    await assert.rejects(late, { message: 'enough' })
+    await assert.rejects(link.fetch(url, init), { message: 'enough' })
   })
 
   it('has no connection left once it is closed', async (t) => {

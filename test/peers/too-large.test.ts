@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { systemTiming } from '../../src/client/timing.ts'
 import { MIB } from '../../src/core/limits.ts'
 import { OfferPuller } from '../../src/peers/bus/offer-puller.ts'
 import { Offer, pullOffer } from '../../src/peers/bus/pull-offer.ts'
-import { openClient } from '../../src/peers/open-client.ts'
-import { PeerConnection } from '../../src/peers/peer-connection.ts'
+import type { PeerConnection } from '../../src/peers/peer-connection.ts'
+import { listen } from '../support/listen.ts'
 import { Mailbox } from '../support/mailbox.ts'
-import { startMember, type TestMember } from './support/circle.ts'
+import { connectTo, startMember } from './support/circle.ts'
 
 type Document = Readonly<Record<string, unknown>>
 
@@ -55,12 +53,7 @@ class HostileMember {
       else
         response.writeHead(200, { 'Content-Type': 'text/plain' }).end(Buffer.alloc(60 * MIB, 'x'))
     })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => {
-      server.close()
-      server.closeAllConnections()
-    })
-    member.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    member.url = `http://127.0.0.1:${await listen(t, server)}`
     return member
   }
 
@@ -75,37 +68,26 @@ class HostileMember {
   }
 }
 
-async function follow(t: TestContext, member: TestMember, hostile: HostileMember) {
-  const client = openClient({ url: hostile.url, username: 'peer_1', password: 'password' })
+/** A member, connected to a hostile one that has this. */
+async function follow(t: TestContext, ...has: Parameters<HostileMember['has']>) {
+  const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
+  hostile.has(...has)
   const states = new Mailbox<PeerConnection['status']>()
-  const link: PeerConnection = new PeerConnection('hostile', {
-    ...member,
-    client,
-    timing: systemTiming,
-    memberId: member.id,
-    changes: member.feed,
-    maxFileBytes: 1024 * MIB,
-    onChange: () => states.put(link.status),
-  })
-  link.start()
-  t.after(async () => {
-    await link.close()
-    client.close()
-  })
+  const onChange = (): void => states.put(link.status)
+  const link: PeerConnection = connectTo(t, member, hostile, { onChange })
   /** Resolves once the link says so. */
   const says = async (fits: (status: PeerConnection['status']) => boolean): Promise<void> => {
     while (!fits(await states.next()));
   }
-  return { says }
+  return { member, hostile, says }
 }
 
 const TOO_LONG = /too long/
 
 describe('a member whose text is longer than any may be', () => {
   it('is not believed, which the link says, and goes on with what comes next on either side', async (t) => {
-    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
-    hostile.has(documentOf({ text: 'x'.repeat(60 * MIB) }))
-    const { says } = await follow(t, member, hostile)
+    const long = documentOf({ text: 'x'.repeat(60 * MIB) })
+    const { member, hostile, says } = await follow(t, long)
     await says(({ state, error }) => state === 'connected' && TOO_LONG.test(error ?? ''))
     assert.equal(member.latest.current, undefined)
 
@@ -127,11 +109,10 @@ describe('a member whose text is longer than any may be', () => {
     )
   })
 
+  const file = { hasData: true, dataName: 'long.txt', hash: 'ab'.repeat(32) }
+
   it('is not even asked for the bytes of it', async (t) => {
-    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
-    const size = 60 * MIB
-    hostile.has(documentOf({ hasData: true, dataName: 'long.txt', size, hash: 'ab'.repeat(32) }))
-    const { says } = await follow(t, member, hostile)
+    const { member, hostile, says } = await follow(t, documentOf({ ...file, size: 60 * MIB }))
     await says(({ error }) => /16777216 bytes/.test(error ?? ''))
     assert.equal(hostile.count('GET /file/long.txt'), 0)
     hostile.has(documentOf({ text: 'later' }))
@@ -139,9 +120,7 @@ describe('a member whose text is longer than any may be', () => {
   })
 
   it('gets no more taken than that when it lies about the size', async (t) => {
-    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
-    hostile.has(documentOf({ hasData: true, dataName: 'long.txt', size: 5, hash: 'ab'.repeat(32) }))
-    const { says } = await follow(t, member, hostile)
+    const { member, hostile, says } = await follow(t, documentOf({ ...file, size: 5 }))
     await says(({ error }) => /too large/.test(error ?? ''))
     hostile.has(documentOf({ text: 'later' }))
     await member.has('later')
@@ -149,19 +128,14 @@ describe('a member whose text is longer than any may be', () => {
   })
 
   it('hands no long text in as the name of a file', async (t) => {
-    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
-    hostile.has(
-      documentOf({ type: 'File', dataName: 'a', hasData: true, text: 'x'.repeat(17 * MIB) }),
-    )
-    const { says } = await follow(t, member, hostile)
+    const long = { type: 'File', dataName: 'a', hasData: true, text: 'x'.repeat(17 * MIB) }
+    const { member, says } = await follow(t, documentOf(long))
     await says(({ error }) => TOO_LONG.test(error ?? ''))
     assert.equal(member.latest.current, undefined)
   })
 
   it('sends no document that takes a gigabyte once it is parsed', async (t) => {
-    const [member, hostile] = [await startMember(t, 1), await HostileMember.start(t)]
-    hostile.has({}, `[${'{},'.repeat(5_000_000)}{}]`)
-    const { says } = await follow(t, member, hostile)
+    const { says } = await follow(t, {}, `[${'{},'.repeat(5_000_000)}{}]`)
     await says(({ error }) => /values/.test(error ?? ''))
   })
 })

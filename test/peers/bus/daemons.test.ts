@@ -4,9 +4,10 @@ import { describe, it, type TestContext } from 'node:test'
 import type { LatestDocument } from '../../../src/client/latest.ts'
 import { MIB } from '../../../src/core/limits.ts'
 import { needs } from '../../support/requirements.ts'
+import { startProxy } from '../support/counting-proxy.ts'
 import { arrives, isText, type MemberDaemon } from '../support/daemons.ts'
 import { busOf, logItems, logs, newKey, startBusDaemon, startOnBus } from './support/bus-daemons.ts'
-import { layCable, startBroker } from './support/nats-broker.ts'
+import { startBroker } from './support/nats-broker.ts'
 import { sha256 } from '../support/topology.ts'
 
 const arrivesAt = (members: readonly MemberDaemon[], text: string) =>
@@ -82,13 +83,13 @@ describe('daemons on a bus', needs('nats-server'), () => {
 
   it('are in step again after one of them was cut off', async (t) => {
     const broker = await startBroker(t)
-    const cable = await layCable(t, broker)
+    const cable = await startProxy(t, broker.url)
     const key = newKey()
     const [a, b] = [
       await startOnBus(t, { key, url: broker.url }),
       await startOnBus(t, { key, url: broker.url }),
     ]
-    const c = await startOnBus(t, { key, url: cable.url })
+    const c = await startOnBus(t, { key, url: cable.url.replace('http:', 'nats:') })
     cable.cut()
     await logs(c, /Cannot use the bus/)
     await c.phone.pushText('apart, older')

@@ -4,10 +4,12 @@
  */
 
 import type { TestContext } from 'node:test'
+import type { Credentials } from '../../../src/client/server.ts'
 import { systemTiming } from '../../../src/client/timing.ts'
+import { GIB } from '../../../src/core/limits.ts'
 import type { InboundItem } from '../../../src/ports/inbound-pipeline.ts'
 import { openClient } from '../../../src/peers/open-client.ts'
-import { PeerConnection } from '../../../src/peers/peer-connection.ts'
+import { PeerConnection, type PeerConnectionDeps } from '../../../src/peers/peer-connection.ts'
 import { serveGateway } from '../../support/gateway.ts'
 
 export interface MemberOptions {
@@ -75,19 +77,26 @@ export async function join(
   to: TestMember,
 ): Promise<PeerConnection> {
   const { device, password } = await to.devices.add({ kind: 'peer' })
-  const client = openClient({ url: to.url, username: device.username, password })
-  const link = new PeerConnection(`to ${to.id}`, {
+  return connectTo(t, from, { url: to.url, username: device.username, password })
+}
+
+/** Connects a member to what may be another one. The connection is closed when the test ends. */
+export function connectTo(
+  t: TestContext,
+  from: TestMember,
+  { url, username = 'peer_1', password = 'password' }: Partial<Credentials> & { url: string },
+  options: Partial<PeerConnectionDeps> = {},
+): PeerConnection {
+  const client = openClient({ url, username, password })
+  const link = new PeerConnection(`to ${url}`, {
+    ...from,
     client,
-    latest: from.latest,
-    inbound: from.inbound,
-    blobs: from.blobs,
     changes: from.feed,
-    circleTime: from.circleTime,
     timing: systemTiming,
-    logger: from.logger,
     memberId: from.id,
-    maxFileBytes: 10 * 2 ** 30,
+    maxFileBytes: 10 * GIB,
     onChange: () => undefined,
+    ...options,
   })
   link.start()
   t.after(async () => {

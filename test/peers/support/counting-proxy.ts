@@ -3,9 +3,9 @@
  * @module
  */
 
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { listen } from '../../support/listen.ts'
 import { joinSockets } from './join-sockets.ts'
 
 export interface CountingProxy {
@@ -20,29 +20,24 @@ export interface CountingProxy {
 
 /** Stands before a server until the test ends. */
 export async function startProxy(t: TestContext, target: string): Promise<CountingProxy> {
-  const { hostname, port } = new URL(target)
+  const { hostname, port: targetPort } = new URL(target)
   const open = new Set<Socket>()
   let ended = 0
   let isCut = false
 
   const server = createServer((near) => {
     if (isCut) return void near.destroy()
-    const far = connect(Number(port), hostname)
+    const far = connect(Number(targetPort), hostname)
     joinSockets(near, far, open, ({ bytesRead }) => (ended += bytesRead))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const port = await listen(t, server)
   const cut = (): void => {
     isCut = true
     for (const socket of open) socket.destroy()
   }
-  t.after(() => {
-    cut()
-    server.close()
-  })
-  // `listen` was given an address, so this is one.
-  const address = server.address() as AddressInfo
+  t.after(cut)
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     get bytes() {
       return [...open].reduce((sum, socket) => sum + socket.bytesRead, ended)
     },

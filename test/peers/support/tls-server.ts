@@ -3,10 +3,9 @@
  * @module
  */
 
-import { once } from 'node:events'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { createServer } from 'node:https'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
 import type { TestCertificate } from '../../support/certificates.ts'
@@ -62,23 +61,19 @@ export async function startTlsFront(
   target: string,
   { key, cert }: TestCertificate,
 ): Promise<Pick<TlsServer, 'url' | 'replace'>> {
-  const { hostname, port } = new URL(target)
+  const { hostname, port: targetPort } = new URL(target)
   const open = new Set<Socket>()
   const server = createTlsServer({ key, cert }, (near) => {
-    joinSockets(near, connect(Number(port), hostname), open)
+    joinSockets(near, connect(Number(targetPort), hostname), open)
   })
   server.on('tlsClientError', () => undefined)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const port = await listen(t, server)
   const hangUp = (): void => {
     for (const socket of open) socket.destroy()
   }
-  t.after(() => {
-    server.close()
-    hangUp()
-  })
-  const address = server.address() as AddressInfo
+  t.after(hangUp)
   return {
-    url: `https://127.0.0.1:${address.port}`,
+    url: `https://127.0.0.1:${port}`,
     replace: (other) => {
       server.setSecureContext({ key: other.key, cert: other.cert })
       hangUp()

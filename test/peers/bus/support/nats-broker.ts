@@ -6,7 +6,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { connect as connectTcp, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
@@ -96,42 +95,4 @@ export async function connectTester(
   const connection = await connect({ servers: url, reconnect: false })
   t.after(() => connection.close())
   return connection
-}
-
-export interface Cable {
-  readonly url: string
-  /** Nothing passes from now on, and new connections are refused. */
-  cut(): void
-  mend(): void
-}
-
-/** A way to a broker that can be cut. */
-export async function layCable(t: TestContext, { port }: Pick<Broker, 'port'>): Promise<Cable> {
-  const sockets = new Set<Socket>()
-  let isCut = false
-  const server = createServer((near) => {
-    if (isCut) return near.destroy()
-    const far = connectTcp(port, '127.0.0.1')
-    for (const socket of [near, far]) {
-      sockets.add(socket)
-      socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
-    }
-    near.pipe(far).pipe(near)
-    return undefined
-  })
-  const cut = (): void => {
-    isCut = true
-    for (const socket of sockets) socket.destroy()
-  }
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    cut()
-    server.close()
-  })
-  // `listen` was given an address, so this is one.
-  const address = server.address() as AddressInfo
-  const mend = (): void => {
-    isCut = false
-  }
-  return { url: `nats://127.0.0.1:${address.port}`, cut, mend }
 }
