@@ -109,7 +109,7 @@ export class SelectionOwner {
     await connection.sendSelectionNotify({ requestor, selection, target, time, property })
   }
 
-  /** What was ours to offer at `time`; 0 stands for now. */
+  /** Finds what was ours to offer at `time`; 0 stands for now. */
   #offerAt(selection: number, time: number): Offer | undefined {
     const offer = this.#offer
     if (offer === undefined || selection !== this.#connection.atom('CLIPBOARD')) return undefined
