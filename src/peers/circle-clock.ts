@@ -55,10 +55,7 @@ export class CircleClock implements CircleTime {
     )
   }
 
-  /**
-   * Reads the difference. A file that cannot be read is replaced by the next write; the log says
-   * so.
-   */
+  /** Reads the difference. The next write replaces a file that cannot be read; the log says so. */
   static async open(deps: CircleClockDeps): Promise<CircleClock> {
     return new CircleClock(deps, await readAhead(deps))
   }
@@ -108,8 +105,7 @@ async function readAhead({ file, logger }: CircleClockDeps): Promise<number> {
     const text = await file.read()
     return text === undefined ? 0 : parseMemberFile(text)
   } catch (error) {
-    const failure = describeFailure(error)
-    logger.warn(`Cannot read ${MEMBER_FILE}; it is made again`, { ...failure })
+    logger.warn(`Cannot read ${MEMBER_FILE}; it is made again`, { ...describeFailure(error) })
     return 0
   }
 }

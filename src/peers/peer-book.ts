@@ -49,10 +49,8 @@ export class PeerBook {
     if (!NAME.test(name)) throw invalid('a name is 1 to 64 characters, without blanks and slashes')
     const namesake = this.records.find((record) => record.name === name)
     if (namesake !== undefined && namesake.url !== base) {
-      throw new DomainError(
-        'PEER_NAME_TAKEN',
-        `Cannot join: "${name}" is the name of ${namesake.url}`,
-      )
+      const message = `Cannot join: "${name}" is the name of ${namesake.url}`
+      throw new DomainError('PEER_NAME_TAKEN', message)
     }
     return { name, url: base, username, password, tlsFingerprint: pin }
   }
@@ -66,36 +64,27 @@ export class PeerBook {
     })
   }
 
-  /**
-   * Removes a record.
-   *
-   * @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`.
-   */
+  /** Removes a record. @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`. */
   remove(name: string): Promise<void> {
     return this.#queue.run(async () => {
       const others = this.records.filter((record) => record.name !== name)
       if (others.length === this.records.length) {
-        throw new DomainError(
-          'NO_SUCH_PEER',
-          `Cannot find a joined daemon "${name}"; see clipgate peers`,
-        )
+        const message = `Cannot find a joined daemon "${name}"; see clipgate peers`
+        throw new DomainError('NO_SUCH_PEER', message)
       }
       await this.#store.save(others)
     })
   }
 
-  /**
-   * The name of the same URL, so that joining again replaces it; else the host, perhaps numbered.
-   */
+  /** The name of the same URL, so that joining again replaces it; else the host, or numbered. */
   #freeName(url: string): string {
     const known = this.records.find((record) => record.url === url)
     if (known !== undefined) return known.name
     const { host } = new URL(url)
-    const isFree = (name: string): boolean => this.records.every((record) => record.name !== name)
-    for (let number = 1; ; number += 1) {
-      const name = number === 1 ? host : `${host}-${number}`
-      if (isFree(name)) return name
-    }
+    const taken = new Set(this.records.map((record) => record.name))
+    let name = host
+    for (let number = 2; taken.has(name); number += 1) name = `${host}-${number}`
+    return name
   }
 }
 

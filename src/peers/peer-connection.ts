@@ -24,11 +24,10 @@ import type { CircleTime } from '../ports/circle-time.ts'
 import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { PeerState } from '../ports/peers.ts'
+import type { PeerState, PeerSummary } from '../ports/peers.ts'
 import { NewestTransfer } from './newest-transfer.ts'
-import { isTooLarge, pullItem } from './pull-item.ts'
+import { isTooLarge, mayPass, pullItem } from './pull-item.ts'
 import { pushItem } from './push-item.ts'
-import { mayPass } from './resumed-download.ts'
 
 /** The client of the other daemon, and the ports of this one. */
 export interface PeerConnectionDeps {
@@ -45,13 +44,6 @@ export interface PeerConnectionDeps {
   readonly maxFileBytes: number
   /** Called when the status may be another. */
   readonly onChange: () => void
-}
-
-/** How a connection is doing. */
-export interface ConnectionStatus {
-  readonly state: PeerState
-  /** The last failure, until the connection works. */
-  readonly error: string | undefined
 }
 
 /** After its credentials were refused, a connection asks again as rarely as this. */
@@ -94,11 +86,10 @@ export class PeerConnection {
     })
   }
 
-  get status(): ConnectionStatus {
-    return {
-      state: this.#state,
-      error: this.#connectionError ?? this.#refusal ?? this.#transfer.error,
-    }
+  /** The error is the last failure, until the connection works. */
+  get status(): Pick<PeerSummary, 'state' | 'error'> {
+    const error = this.#connectionError ?? this.#refusal ?? this.#transfer.error
+    return { state: this.#state, error }
   }
 
   /** Connects, and stays connected until {@link close}. */
@@ -118,11 +109,8 @@ export class PeerConnection {
     const { signal } = this.#ending
     while (!signal.aborted) {
       try {
-        const documents = this.#deps.client.watch({
-          signal,
-          onState: (state) => this.#onState(state),
-        })
-        for await (const document of documents) {
+        const onState = (state: WatchState): void => this.#onState(state)
+        for await (const document of this.#deps.client.watch({ signal, onState })) {
           this.#remote = document
           this.#transfer.request()
         }
@@ -163,11 +151,7 @@ export class PeerConnection {
   #next(): Move | undefined {
     this.#cancelRetry()
     if (!this.#isConnected) return undefined
-    const { current } = this.#deps.latest
-    const document = this.#remote
-    const plan = planMove(current, document, this.#deps.circleTime.believes)
-    if (plan === 'pull' && document !== undefined) return { kind: 'pull', document }
-    return plan === 'push' && current !== undefined ? { kind: 'push', stored: current } : undefined
+    return planMove(this.#deps.latest.current, this.#remote, this.#deps.circleTime.believes)
   }
 
   #isOutdated(move: Move): boolean {
@@ -232,34 +216,26 @@ const AHEAD_THERE =
 /** Fields that nobody reads of a document that we sent ourselves. */
 const SENT = { hasData: false, size: 0, hash: '', etag: undefined } as const
 
-type Plan = 'pull' | 'push' | 'nothing'
-
-/** The fields of another daemon's document that are compared. */
-type RemoteItem = Pick<
-  LatestStamped,
-  'type' | 'text' | 'dataName' | 'mediaType' | 'contentId' | 'stamp'
->
-
 /**
  * Decides which of two daemons gives its item to the other: by the stamps, and only where somebody
  * who reads the documents would see a difference. A document without a stamp counts as older.
  */
 function planMove(
-  current: StoredItem | undefined,
-  remote: RemoteItem | undefined,
+  stored: StoredItem | undefined,
+  document: LatestStamped | undefined,
   believes: Believes,
-): Plan {
-  if (remote?.contentId === undefined) return current === undefined ? 'nothing' : 'push'
-  if (current === undefined) return 'pull'
-  const { item } = current
-  const there = believedStamp(remote.stamp ?? { at: 0, member: '' }, believes)
-  const order = compareStamps(there, stampOf(item, believes))
-  if (order > 0) return 'pull'
-  return isSameDocument(item, remote) || order === 0 ? 'nothing' : 'push'
+): Move | undefined {
+  if (document?.contentId === undefined) return stored && { kind: 'push', stored }
+  if (stored === undefined) return { kind: 'pull', document }
+  const there = believedStamp(document.stamp ?? { at: 0, member: '' }, believes)
+  const order = compareStamps(there, stampOf(stored.item, believes))
+  if (order > 0) return { kind: 'pull', document }
+  const isDone = order === 0 || isSameDocument(stored.item, document)
+  return isDone ? undefined : { kind: 'push', stored }
 }
 
 /** Whether readers of the two documents would see the same. */
-function isSameDocument(item: Item, remote: RemoteItem): boolean {
+function isSameDocument(item: Item, remote: LatestStamped): boolean {
   if (item.contentId !== remote.contentId || item.type !== remote.type) return false
   // The content of a Text is all there is of it.
   if (item.type === 'Text') return true

@@ -44,9 +44,7 @@ export class PeerConnections implements Peers {
     for (const record of this.#book.records) this.#connect(record)
   }
 
-  /**
-   * Calls `listener` when a daemon was joined or left, or a connection changed. @returns Ends it.
-   */
+  /** Calls `listener` when a daemon comes or goes, or a connection changes. @returns Ends it. */
   onChange(listener: () => void): () => void {
     return this.#watchers.add(listener)
   }

@@ -6,8 +6,10 @@
 import { isTooLong } from '../client/answer.ts'
 import { ClientError } from '../client/client-error.ts'
 import type { DaemonClient } from '../client/connect-daemon.ts'
+import type { ClipboardDocument } from '../client/decode-document.ts'
 import type { LatestStamped } from '../client/latest.ts'
-import type { Timing } from '../client/timing.ts'
+import { sleep, type Timing } from '../client/timing.ts'
+import { backOff } from '../core/back-off.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { believedStamp } from '../core/stamp.ts'
@@ -15,7 +17,9 @@ import type { BlobStore } from '../ports/blob.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
 import type { InboundBytes, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
-import { openDownload } from './resumed-download.ts'
+
+/** About ten minutes without a byte: a server that was updated is back by then. */
+const MAX_FAILURES = 24
 
 /** Where an item comes from and goes to. */
 export interface PullItemDeps {
@@ -74,18 +78,87 @@ async function receive(
     type === 'Text' ? Math.min(MAX_METADATA_BYTES, deps.maxFileBytes) : deps.maxFileBytes
   if (size > maxBytes) {
     const code = type === 'Text' ? 'TEXT_TOO_LARGE' : 'UPLOAD_TOO_LARGE'
-    throw new DomainError(
-      code,
-      `Cannot take the item of a member: it has more than ${maxBytes} bytes`,
-    )
+    const message = `Cannot take the item of a member: it has more than ${maxBytes} bytes`
+    throw new DomainError(code, message)
   }
   const { mediaType, bytes, cancel } = await openDownload(document, deps)
   const limits = { declaredSize: size, maxBytes }
   // When the blob is refused at once, nobody has begun to read.
   const blob = await deps.blobs.receive(bytes, limits).finally(cancel)
-  if (blob.digests.sha256 !== document.hash) {
-    await blob.discard()
-    throw new ClientError('BAD_ANSWER', { reason: 'the bytes are not those of the document' })
+  if (blob.digests.sha256 === document.hash) return { kind: 'received', blob, mediaType }
+  await blob.discard()
+  throw new ClientError('BAD_ANSWER', { reason: 'the bytes are not those of the document' })
+}
+
+/** Bytes on their way: when a connection breaks, what came is kept, and the rest is asked for. */
+interface ResumedDownload {
+  readonly mediaType: string
+  /** May be read once. */
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** Closes the connection when nothing was read. */
+  cancel(): Promise<void>
+}
+
+/**
+ * Opens a download that is resumed when its connection breaks.
+ *
+ * @throws {ClientError}, or the reason of the signal; so does reading the bytes.
+ */
+async function openDownload(
+  document: ClipboardDocument,
+  { client, timing, signal }: Pick<PullItemDeps, 'client' | 'timing' | 'signal'>,
+): Promise<ResumedDownload> {
+  const first = await client.download(document, { signal })
+  const { mediaType, etag } = first
+
+  async function* read(): AsyncGenerator<Uint8Array> {
+    let { body } = first
+    let received = 0
+    for (let failures = 0; ; ) {
+      try {
+        for await (const chunk of body) {
+          received += chunk.byteLength
+          failures = 0
+          yield chunk
+        }
+        return
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!mayPass(error) || etag === undefined) throw error
+      }
+      body = await resume()
+      if (received === document.size) return
+
+      async function resume(): Promise<typeof body> {
+        for (;;) {
+          failures += 1
+          await sleep(timing, backOff(failures, timing.random()), signal)
+          try {
+            const range = { offset: received, etag }
+            const next = await client.download(document, { range, signal })
+            if (next.offset === received) return next.body
+            await next.body.cancel()
+            throw new ClientError('BAD_ANSWER', { reason: 'the bytes are others by now' })
+          } catch (error) {
+            signal.throwIfAborted()
+            if (!mayPass(error) || failures > MAX_FAILURES) throw error
+          }
+        }
+      }
+    }
   }
-  return { kind: 'received', blob, mediaType }
+
+  // Once it is being read, the reader sees to it, and this fails.
+  const cancel = (): Promise<void> => first.body.cancel().catch(() => undefined)
+  return { mediaType, bytes: read(), cancel }
+}
+
+/** Whether the same request may succeed later. */
+export function mayPass(error: unknown): boolean {
+  if (!(error instanceof ClientError)) return false
+  const { code, status = 0, reason } = error
+  if (code === 'UNREACHABLE' || code === 'TIMEOUT') return true
+  // A body that is cut off has another size than was announced.
+  if (code === 'BAD_ANSWER') return reason === 'not the announced size'
+  return code === 'REFUSED' && (status >= 500 || status === 429 || status === 408)
 }

@@ -36,7 +36,7 @@ export interface CircleSecrets {
 
 /** A new key, as one line of text. */
 export function mintCircleKey(): string {
-  return `${PREFIX}${randomBytes(KEY_BYTES).toString('base64url')}\n`
+  return formatCircleKey(randomBytes(KEY_BYTES))
 }
 
 /**

@@ -42,11 +42,12 @@ const groupFile = defineJsonFile<CircleState>({
 /** The file of this member, read and counted at start. */
 export class CircleRecord {
   readonly #file: PrivateFile
-  readonly #state: CircleState
+  /** As it was at this start. */
+  readonly state: CircleState
 
   private constructor(file: PrivateFile, state: CircleState) {
     this.#file = file
-    this.#state = state
+    this.state = state
   }
 
   /**
@@ -64,21 +65,13 @@ export class CircleRecord {
       group,
       known: earlier?.group === group ? earlier.known : [],
     })
-    await record.save(record.#state.known)
+    await record.save(record.state.known)
     return record
   }
 
-  get state(): CircleState {
-    return this.#state
-  }
-
-  /**
-   * Writes the starts of other members, durably.
-   *
-   * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`.
-   */
+  /** Writes the starts of other members, durably. @throws {DomainError} as `PrivateFile.write`. */
   async save(known: readonly KnownEpoch[]): Promise<void> {
-    await this.#file.write(groupFile.format({ ...this.#state, known }))
+    await this.#file.write(groupFile.format({ ...this.state, known }))
   }
 }
 
@@ -95,9 +88,7 @@ async function readState(file: PrivateFile): Promise<CircleState | undefined> {
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const remedy = 'restore it, or move it away and start again'
-    throw new DomainError(
-      'DATA_CORRUPT',
-      `Cannot read ${CIRCLE_RECORD_FILE}: ${error.message}; ${remedy}`,
-    )
+    const message = `Cannot read ${CIRCLE_RECORD_FILE}: ${error.message}; ${remedy}`
+    throw new DomainError('DATA_CORRUPT', message)
   }
 }

@@ -74,11 +74,7 @@ export class NatsBus implements SignalBus {
     this.#options = options
   }
 
-  /**
-   * Reads the files of the options once, to find mistakes at start.
-   *
-   * @throws {DomainError} `BUS_UNUSABLE` when a file cannot be read.
-   */
+  /** Reads the files of the options, to find mistakes. @throws {DomainError} `BUS_UNUSABLE`. */
   async check(): Promise<void> {
     await this.#connectionOptions()
   }

@@ -57,12 +57,8 @@ export class Sealer {
     header.writeBigUInt64BE(BigInt(this.#counter), 1 + SALT_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonceOf(header))
     cipher.setAAD(this.#authenticated(header))
-    const sealed = Buffer.concat([
-      header,
-      cipher.update(payload),
-      cipher.final(),
-      cipher.getAuthTag(),
-    ])
+    const start = cipher.update(payload)
+    const sealed = Buffer.concat([header, start, cipher.final(), cipher.getAuthTag()])
     if (sealed.length > MAX_SEALED_BYTES) throw new RangeError('Cannot seal so long a signal')
     return sealed
   }

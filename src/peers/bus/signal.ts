@@ -66,17 +66,11 @@ export function decodeSignal(bytes: Uint8Array): Signal {
   return { kind, origin, epoch, time, url, item: itemOf(fields) }
 }
 
-/** A signal that a member of the circle has sealed. */
-export interface OpenedSignal {
-  readonly signal: Signal
-  readonly counter: number
-}
-
 /** Opens a signal; `undefined` when the key does not open it, or when it is no signal. */
 export function openSignal(
   sealer: Pick<Sealer, 'open'>,
   bytes: Uint8Array,
-): OpenedSignal | undefined {
+): { readonly signal: Signal; readonly counter: number } | undefined {
   const opened = sealer.open(bytes)
   if (opened === undefined) return undefined
   try {
@@ -106,11 +100,9 @@ export function parseBaseUrl(text: string): string | undefined {
   return withoutTrailing(origin + pathname, '/')
 }
 
-function itemOf(fields: {
-  readonly contentId: string | undefined
-  readonly stampedAt: number | undefined
-  readonly stampedBy: string | undefined
-}): SignalItem | undefined {
+type ItemFields = Pick<ReturnType<typeof decodeFields>, 'contentId' | 'stampedAt' | 'stampedBy'>
+
+function itemOf(fields: ItemFields): SignalItem | undefined {
   const { contentId, stampedAt: at, stampedBy: member } = fields
   if (contentId === undefined && at === undefined && member === undefined) return undefined
   const stamp = { at, member }
