@@ -45,7 +45,7 @@ export interface Dial {
   readonly check?: (socket: Socket) => Error | undefined
 }
 
-/** @returns Ends what is still being opened. */
+/** Lets an agent connect in this way. @returns Ends its connections, also unfinished ones. */
 export function checkConnections(agent: Agent, dial: Dial, checks: ConnectionChecks): () => void {
   const opening = new Set<Socket>()
   agent.createConnection = (options: CheckedRequest, callback) => {
@@ -77,6 +77,7 @@ export function checkConnections(agent: Agent, dial: Dial, checks: ConnectionChe
     return undefined
   }
   return () => {
+    agent.destroy()
     for (const socket of opening) socket.destroy()
   }
 }

@@ -8,12 +8,21 @@ import { ClientError } from '../client/client-error.ts'
 import { systemTiming, type Timing } from '../client/timing.ts'
 import { isTooSlow } from '../client/watchdog.ts'
 import { DomainError } from '../core/domain-error.ts'
+import { SerialQueue } from '../lib/serial-queue.ts'
 import { Subscribers } from '../lib/subscribers.ts'
+import { withoutTrailing } from '../lib/without-trailing.ts'
+import { parseConnectLink } from '../link/connect-link.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
 import type { JoinRequest, PeerRecord, Peers, PeerStore, PeerSummary } from '../ports/peers.ts'
 import { openClient, type OpenClient } from './open-client.ts'
-import { PeerBook } from './peer-book.ts'
 import { PeerConnection, type PeerConnectionDeps } from './peer-connection.ts'
+
+/** A mesh of more is no circle of one person any more. */
+const MAX_PEERS = 64
+
+const NAME = /^[^\p{C}\p{Z}/\\]{1,64}$/u
+
+const FINGERPRINT = /^[0-9a-f]{64}$/
 
 /** The ports of all connections, and where they are kept. */
 export interface PeerConnectionsDeps
@@ -58,9 +67,7 @@ export class PeerConnections implements Peers {
   }
 
   async join(request: JoinRequest): Promise<PeerSummary> {
-    const record = this.#book.prepare(request)
-    await probe(record, systemTiming)
-    await this.#book.put(record)
+    const record = await this.#book.join(request, systemTiming)
     await this.#disconnect(record.name)
     this.#connect(record)
     this.#watchers.notify()
@@ -95,8 +102,7 @@ export class PeerConnections implements Peers {
   }
 
   #summarise(record: PeerRecord): PeerSummary {
-    const { state, error } = this.#open.get(record.name)?.connection.status ?? STOPPED
-    return summarisePeer(record, state, error)
+    return summarisePeer(record, this.#open.get(record.name)?.connection.status ?? STOPPED)
   }
 }
 
@@ -106,13 +112,8 @@ const STOPPED = { state: 'stopped', error: undefined } as const
 export function createIdlePeers(store: PeerStore, timing: Timing = systemTiming): Peers {
   const book = new PeerBook(store)
   return {
-    list: () => book.records.map((record) => summarisePeer(record, 'stopped', undefined)),
-    join: async (request) => {
-      const record = book.prepare(request)
-      await probe(record, timing)
-      await book.put(record)
-      return summarisePeer(record, 'stopped', undefined)
-    },
+    list: () => book.records.map((record) => summarisePeer(record, STOPPED)),
+    join: async (request) => summarisePeer(await book.join(request, timing), STOPPED),
     leave: async (name) => {
       await book.remove(name)
       return { name }
@@ -158,8 +159,91 @@ function refused(reason: string): DomainError {
 
 function summarisePeer(
   { name, url, username, tlsFingerprint }: PeerRecord,
-  state: PeerSummary['state'],
-  error: string | undefined,
+  { state, error }: PeerConnection['status'],
 ): PeerSummary {
   return { name, url, username, tlsFingerprint, state, error }
+}
+
+/** The daemons that were joined, and their names. */
+export class PeerBook {
+  readonly #store: PeerStore
+  readonly #queue = new SerialQueue()
+
+  constructor(store: PeerStore) {
+    this.#store = store
+  }
+
+  get records(): readonly PeerRecord[] {
+    return this.#store.records
+  }
+
+  /** Probes and keeps the daemon of a request. @throws As `Peers.join`. */
+  async join(request: JoinRequest, timing: Timing): Promise<PeerRecord> {
+    const record = this.prepare(request)
+    await probe(record, timing)
+    await this.#put(record)
+    return record
+  }
+
+  /**
+   * The record that a request asks for; nothing is kept yet.
+   *
+   * @throws {LinkError}; {DomainError} `PEER_INVALID`, `PEER_NAME_TAKEN`.
+   */
+  prepare({ link, name: wanted, tlsFingerprint }: JoinRequest): PeerRecord {
+    const { url, user: username, pwd: password } = parseConnectLink(link)
+    if (!URL.canParse(url)) throw invalid('the URL in the link is malformed')
+    const base = withoutTrailing(url, '/')
+    const pin = tlsFingerprint?.replaceAll(':', '').toLowerCase()
+    if (pin !== undefined && !FINGERPRINT.test(pin)) {
+      throw invalid('the fingerprint must be the SHA-256 of a certificate, 64 hex digits')
+    }
+    if (pin !== undefined && new URL(base).protocol !== 'https:') {
+      throw invalid('a fingerprint is of use with https only')
+    }
+    const name = wanted ?? this.#freeName(base)
+    if (!NAME.test(name)) throw invalid('a name is 1 to 64 characters, without blanks and slashes')
+    const namesake = this.records.find((record) => record.name === name)
+    if (namesake !== undefined && namesake.url !== base) {
+      const message = `Cannot join: "${name}" is the name of ${namesake.url}`
+      throw new DomainError('PEER_NAME_TAKEN', message)
+    }
+    return { name, url: base, username, password, tlsFingerprint: pin }
+  }
+
+  /** Keeps a record; one of the same name gives way. */
+  #put(record: PeerRecord): Promise<void> {
+    return this.#queue.run(async () => {
+      const others = this.records.filter(({ name }) => name !== record.name)
+      if (others.length >= MAX_PEERS) throw invalid(`${MAX_PEERS} daemons are joined already`)
+      await this.#store.save([...others, record])
+    })
+  }
+
+  /** Removes a record. @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`. */
+  remove(name: string): Promise<void> {
+    return this.#queue.run(async () => {
+      const others = this.records.filter((record) => record.name !== name)
+      if (others.length === this.records.length) {
+        const message = `Cannot find a joined daemon "${name}"; see clipgate peers`
+        throw new DomainError('NO_SUCH_PEER', message)
+      }
+      await this.#store.save(others)
+    })
+  }
+
+  /** The name of the same URL, so that joining again replaces it; else the host, or numbered. */
+  #freeName(url: string): string {
+    const known = this.records.find((record) => record.url === url)
+    if (known !== undefined) return known.name
+    const { host } = new URL(url)
+    const taken = new Set(this.records.map((record) => record.name))
+    let name = host
+    for (let number = 2; taken.has(name); number += 1) name = `${host}-${number}`
+    return name
+  }
+}
+
+function invalid(reason: string): DomainError {
+  return new DomainError('PEER_INVALID', `Cannot join: ${reason}`)
 }

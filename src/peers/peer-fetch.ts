@@ -10,12 +10,10 @@ import {
   Agent as HttpAgent,
   request as httpRequest,
   type AgentOptions,
-  type ClientRequest,
   type ClientRequestArgs,
   type IncomingMessage,
 } from 'node:http'
 import type * as HttpsModule from 'node:https'
-import type { Agent as HttpsAgent } from 'node:https'
 import { createRequire } from 'node:module'
 import { connect as connectPlain, type NetConnectOpts, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -65,29 +63,28 @@ export function createPeerFetch(
 ): PeerFetch {
   const options = { keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS } as const
   const checks = { refuse, timing }
-  const plain = new HttpAgent(options)
-  const endPlain = checkConnections(plain, { open: openPlain, readyEvent: 'connect' }, checks)
-  let secure: Secure | undefined
-  const openSecure = (): Secure => (secure ??= loadSecure(fingerprint, options, checks))
+  const agent = new HttpAgent(options)
+  const end = checkConnections(agent, { open: openPlain, readyEvent: 'connect' }, checks)
+  const plain: Sender = { agent, request: httpRequest, end }
+  let secure: Sender | undefined
   return {
     fetch: async (url, init) => {
-      const isSecure = new URL(url).protocol === 'https:'
-      const { agent, request } = isSecure ? openSecure() : { agent: plain, request: httpRequest }
-      return send(url, init, (target, given) => request(target, { ...given, agent }))
+      if (new URL(url).protocol !== 'https:') return send(url, init, plain)
+      secure ??= loadSecure(fingerprint, options, checks)
+      return send(url, init, secure)
     },
     close: () => {
-      plain.destroy()
-      endPlain()
-      secure?.agent.destroy()
-      secure?.endOpening()
+      plain.end()
+      secure?.end()
     },
   }
 }
 
-interface Secure {
-  readonly agent: HttpsAgent
-  readonly request: typeof HttpsModule.request
-  endOpening(): void
+/** One of the two protocols, and what ends its connections. */
+interface Sender {
+  readonly agent: HttpAgent
+  readonly request: typeof httpRequest
+  readonly end: () => void
 }
 
 /** TLS costs megabytes, which daemons on a network of one's own do without. */
@@ -95,36 +92,39 @@ function loadSecure(
   fingerprint: string | undefined,
   options: AgentOptions,
   checks: ConnectionChecks,
-): Secure {
+): Sender {
   const require = createRequire(import.meta.url)
   const { Agent, request }: typeof HttpsModule = require('node:https')
-  const agent = new Agent(options)
-  const readyEvent = 'secureConnect'
-  if (fingerprint === undefined) {
-    // Without a callback, it gives a socket at once.
-    const openTrusted = agent.createConnection.bind(agent) as Dial['open']
-    const dial = { open: openTrusted, readyEvent } as const
-    return { agent, request, endOpening: checkConnections(agent, dial, checks) }
-  }
   const { connect }: typeof TlsModule = require('node:tls')
+  const agent = new Agent(options)
+  // Without a callback, it gives a socket at once.
+  const openTrusted = agent.createConnection.bind(agent) as Dial['open']
   // An agent passes the options that `tls.connect` takes.
   const openAny = (given: ClientRequestArgs): Socket =>
     connect({ ...(given as ConnectionOptions), rejectUnauthorized: false })
-  const dial = { open: openAny, readyEvent, check: isPinned(fingerprint) } as const
-  return { agent, request, endOpening: checkConnections(agent, dial, checks) }
+  const dial: Dial = {
+    readyEvent: 'secureConnect',
+    ...(fingerprint === undefined
+      ? { open: openTrusted }
+      : { open: openAny, check: isPinned(fingerprint) }),
+  }
+  return { agent, request, end: checkConnections(agent, dial, checks) }
 }
 
 const openPlain = (options: ClientRequestArgs): Socket => connectPlain(options as NetConnectOpts)
 
-type Request = (target: URL, options: CheckedRequest) => ClientRequest
-
-async function send(url: string, init: SendInit, request: Request): Promise<FetchedResponse> {
+async function send(
+  url: string,
+  init: SendInit,
+  { request, agent }: Sender,
+): Promise<FetchedResponse> {
   const { method, headers, body, signal } = init
   signal.throwIfAborted()
   const target = new URL(url)
   const length = body instanceof Uint8Array ? body.byteLength : body?.size
   const sized = length === undefined ? {} : { 'Content-Length': String(length) }
-  const options = { method, headers: { ...headers, ...sized }, signal, givenUp: signal }
+  const all = { ...headers, ...sized }
+  const options: CheckedRequest = { method, headers: all, signal, givenUp: signal, agent }
   const outgoing = request(target, options)
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.on('response', resolve)

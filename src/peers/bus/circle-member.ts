@@ -18,7 +18,6 @@ import type { ChangeFeed } from '../../ports/change-feed.ts'
 import type { CircleTime } from '../../ports/circle-time.ts'
 import type { LatestItem } from '../../ports/latest-item.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { DueTimes } from './due-times.ts'
 import type { CircleSecrets } from './circle-key.ts'
 import type { CircleRecord } from './circle-record.ts'
 import { OfferPuller, type OfferPullerDeps } from './offer-puller.ts'
@@ -75,7 +74,8 @@ type Task = 'beacon' | 'answer' | 'ask' | 'save'
 export class CircleMember {
   readonly #deps: CircleMemberDeps
   readonly #guard: ReplayGuard
-  readonly #dues: DueTimes<Task>
+  /** The functions that cancel what is planned. */
+  readonly #planned = new Map<Task, () => void>()
   /** When each of the others was heard last. */
   readonly #heard = new Lru<string, number>(MAX_ORIGINS)
   readonly #puller: OfferPuller
@@ -93,7 +93,6 @@ export class CircleMember {
   constructor(deps: CircleMemberDeps) {
     this.#deps = deps
     this.#guard = new ReplayGuard(deps.record.state.known)
-    this.#dues = new DueTimes(deps.timing, (task) => this.#do(task))
     this.#troubles = new MemberTroubles(deps)
     this.#puller = new OfferPuller({
       pull: deps.pull,
@@ -115,10 +114,10 @@ export class CircleMember {
   }
 
   async close(): Promise<void> {
-    const isUnsaved = this.#dues.has('save')
+    const isUnsaved = this.#planned.has('save')
     this.#isClosed = true
     this.#unsubscribe()
-    this.#dues.clear()
+    for (const task of this.#planned.keys()) this.#cancel(task)
     if (isUnsaved) this.#save()
     await Promise.all([this.#deps.bus.close(), this.#puller.close(), this.#saving])
   }
@@ -168,7 +167,7 @@ export class CircleMember {
     bus.publish(sealer.seal(encodeSignal(signal)))
     this.#saidAt = this.#deps.timing.monotonic()
     this.#silence = 0
-    this.#dues.cancel('answer')
+    this.#cancel('answer')
   }
 
   #onMessage(bytes: Uint8Array): void {
@@ -182,7 +181,7 @@ export class CircleMember {
     const verdict = this.#guard.check(origin, epoch, counter)
     if (verdict === 'seen') return
     if (verdict === 'gap') this.#plan('ask')
-    if (verdict === 'start' && !this.#dues.has('save')) this.#dues.set('save', SAVE_MS)
+    if (verdict === 'start' && !this.#planned.has('save')) this.#after('save', SAVE_MS)
     this.#deps.circleTime.learn(signal.time)
     const isNew = this.#heard.get(origin) === undefined
     this.#heard.set(origin, this.#deps.timing.monotonic())
@@ -205,7 +204,7 @@ export class CircleMember {
     if (isAhead) return kind === 'ask' ? this.#plan('answer') : undefined
     const order = compareOptional(item?.stamp, this.#stamp)
     if (order < 0 || kind === 'ask') this.#plan('answer')
-    else this.#dues.cancel('answer')
+    else this.#cancel('answer')
     if (order < 0) return
     if (order === 0) this.#isSaidByOthers = true
     else if (item !== undefined) this.#puller.offer(item, url)
@@ -219,19 +218,34 @@ export class CircleMember {
 
   /** Asks again: a member that answers has the item, or a later one. */
   #askLater(failures: number): void {
-    this.#dues.set('ask', Math.max(PAUSE_MS, backOff(failures, this.#deps.timing.random())))
+    this.#after('ask', Math.max(PAUSE_MS, backOff(failures, this.#deps.timing.random())))
   }
 
   /** Soon, once, and not too often. */
   #plan(task: 'answer' | 'ask'): void {
-    if (this.#dues.has(task)) return
+    if (this.#planned.has(task)) return
     const { timing } = this.#deps
     const pause = Math.max(0, this.#saidAt + PAUSE_MS - timing.monotonic())
-    this.#dues.set(task, pause + timing.random() * ANSWER_SPREAD_MS)
+    this.#after(task, pause + timing.random() * ANSWER_SPREAD_MS)
   }
 
   #planBeacon(): void {
-    this.#dues.set('beacon', BEACON_MS + this.#deps.timing.random() * BEACON_SPREAD_MS)
+    this.#after('beacon', BEACON_MS + this.#deps.timing.random() * BEACON_SPREAD_MS)
+  }
+
+  /** Plans a task, in place of what was planned under this name. */
+  #after(task: Task, delayMs: number): void {
+    this.#cancel(task)
+    const run = (): void => {
+      this.#planned.delete(task)
+      this.#do(task)
+    }
+    this.#planned.set(task, this.#deps.timing.after(delayMs, run))
+  }
+
+  #cancel(task: Task): void {
+    this.#planned.get(task)?.()
+    this.#planned.delete(task)
   }
 
   #do(task: Task): void {

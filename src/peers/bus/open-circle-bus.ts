@@ -85,7 +85,8 @@ async function readKey(file: PrivateFile): Promise<Uint8Array> {
     if (text !== undefined) return parseCircleKey(text)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    const message = `Cannot use ${CIRCLE_KEY_FILE}: ${error.message}; copy it again from another member`
+    const remedy = 'copy it again from another member'
+    const message = `Cannot use ${CIRCLE_KEY_FILE}: ${error.message}; ${remedy}`
     throw new DomainError('GROUP_KEY_INVALID', message)
   }
   throw new DomainError(
