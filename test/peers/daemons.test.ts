@@ -12,7 +12,7 @@ import { arrives, isText, joinWith, peerOf } from './support/daemons.ts'
 import { largestIn } from './support/large-file.ts'
 import { MemberProcess } from './support/member-process.ts'
 import { startTlsFront } from './support/tls-server.ts'
-import { sha256 } from './support/topology.ts'
+import { sha256 } from '../support/hashes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { buildProgram } from '../faults/support/built-program.ts'
 

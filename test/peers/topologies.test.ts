@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
+import { sha256 } from '../support/hashes.ts'
 import type { MemberProcess } from './support/member-process.ts'
-import { makePng, sha256, startTopology, TALK_BYTES, type Pairs } from './support/topology.ts'
+import { makePng, startTopology, TALK_BYTES, type Pairs } from './support/topology.ts'
 import { buildProgram } from '../faults/support/built-program.ts'
 
 const program = await buildProgram()
@@ -16,10 +17,13 @@ const TOPOLOGIES: Readonly<Record<string, Pairs>> = {
     [2, 3],
     [3, 0],
   ],
-  'a full mesh of three': [
+  'a full mesh of four': [
     [0, 1],
     [0, 2],
+    [0, 3],
     [1, 2],
+    [1, 3],
+    [2, 3],
   ],
 }
 
@@ -39,6 +43,13 @@ const RENAMED_IN: Readonly<Record<string, Pairs>> = {
   ],
 }
 
+/** The members in turn. */
+function memberAt(members: readonly MemberProcess[], index: number): MemberProcess {
+  const member = members[index % members.length]
+  assert.ok(member !== undefined, 'there is one')
+  return member
+}
+
 describe('daemons in processes of their own', () => {
   for (const [name, pairs] of Object.entries(TOPOLOGIES)) {
     it(`have each text, image and file once, in ${name}`, async (t) => {
@@ -50,23 +61,14 @@ describe('daemons in processes of their own', () => {
         pushed.push(await contentId)
         await everybody(pushed.at(-1) ?? '')
       }
-      const by = (index: number) => {
-        const member = members[index % members.length]
-        assert.ok(member !== undefined, 'there is one')
-        return member
-      }
+      const by = (index: number) => memberAt(members, index)
 
       await push(by(0).client.pushText('a text: äöü 🙂'))
       const blobs = [
-        {
-          bytes: makePng(700, 500),
-          dataName: 'a picture.png',
-          mediaType: 'image/png',
-          type: 'Image',
-        },
-        { bytes: randomBytes(5 * MIB), dataName: 'a file é.bin', mediaType: '', type: 'File' },
-      ]
-      for (const [index, { bytes, dataName, mediaType, type }] of blobs.entries()) {
+        ['Image', 'a picture.png', 'image/png', makePng(700, 500)],
+        ['File', 'a file é.bin', '', randomBytes(5 * MIB)],
+      ] as const
+      for (const [index, [type, dataName, mediaType, bytes]] of blobs.entries()) {
         const before = links.map((link) => link.bytes)
         const blob = new Blob([bytes])
         await push(by(index + 1).client.pushFile(blob, { dataName, mediaType }))
@@ -95,22 +97,18 @@ describe('daemons in processes of their own', () => {
   }
 })
 
+type Called = readonly [type: string, dataName: string, mediaType: string]
+
 /** A device uploads the bytes, and calls them so. @returns What is current then. */
 async function push(
   member: MemberProcess,
-  {
-    type,
-    dataName,
-    mediaType,
-    bytes,
-  }: { type: string; dataName: string; mediaType: string; bytes: Buffer },
+  [type, dataName, mediaType]: Called,
+  bytes: Buffer,
 ): Promise<string> {
   await member.client.upload(new Blob([bytes]), { dataName, mediaType })
   const document = { type, text: `what a phone calls ${dataName}`, dataName, hasData: true }
-  const response = await member.phone.fetch('/Sync.json', {
-    method: 'PUT',
-    body: JSON.stringify(document),
-  })
+  const body = JSON.stringify(document)
+  const response = await member.phone.fetch('/Sync.json', { method: 'PUT', body })
   assert.equal(response.status, 200)
   return JSON.parse(await response.text()).contentId
 }
@@ -121,13 +119,13 @@ describe('the same bytes under another name, type or media type', () => {
       const { members, links } = await startTopology(t, program.main, pairs)
       const bytes = randomBytes(MIB)
       const octets = 'application/octet-stream'
-      const names = [
-        { type: 'File', dataName: 'first.bin', mediaType: octets },
-        { type: 'File', dataName: 'second.bin', mediaType: octets },
-        { type: 'File', dataName: 'second.bin', mediaType: 'text/csv' },
-        { type: 'Group', dataName: 'third.zip', mediaType: 'application/zip' },
-        { type: 'Image', dataName: 'fourth.png', mediaType: 'image/png' },
-        { type: 'File', dataName: 'first.bin', mediaType: octets },
+      const names: readonly Called[] = [
+        ['File', 'first.bin', octets],
+        ['File', 'second.bin', octets],
+        ['File', 'second.bin', 'text/csv'],
+        ['Group', 'third.zip', 'application/zip'],
+        ['Image', 'fourth.png', 'image/png'],
+        ['File', 'first.bin', octets],
       ]
       const pushed: string[] = []
       const marked = async (text: string): Promise<void> => {
@@ -136,27 +134,27 @@ describe('the same bytes under another name, type or media type', () => {
         await Promise.all(members.map(({ log }) => log.has(String(contentId))))
       }
       for (const [index, call] of names.entries()) {
-        const by = members[index % members.length]
-        assert.ok(by !== undefined, 'there is one')
+        const [type, dataName, mediaType] = call
+        const by = memberAt(members, index)
         const before = links.map((link) => link.bytes)
-        pushed.push(await push(by, { ...call, bytes }))
+        pushed.push(await push(by, call, bytes))
         const times = pushed.filter((id) => id === pushed.at(-1)).length
         await Promise.all(members.map(({ log }) => log.has(String(pushed.at(-1)), times)))
 
         const { etag: _, ...document } = await by.client.latest()
-        assert.deepEqual([document.type, document.dataName], [call.type, call.dataName])
+        assert.deepEqual([document.type, document.dataName], [type, dataName])
         for (const member of members) {
           const { etag: __, ...there } = await member.client.latest()
           assert.deepEqual(there, document, member.name)
-          const file = await member.phone.fetch(`/file/${call.dataName}`)
-          assert.equal(file.headers.get('content-type'), call.mediaType, member.name)
+          const file = await member.phone.fetch(`/file/${dataName}`)
+          assert.equal(file.headers.get('content-type'), mediaType, member.name)
           assert.equal(sha256(Buffer.from(await file.arrayBuffer())), document.hash, member.name)
         }
         if (index === 0) await marked('the bytes have gone over each link that they go over')
         else {
           for (const [at, link] of links.entries()) {
             const moved = link.bytes - (before[at] ?? 0)
-            assert.ok(moved < TALK_BYTES, `${call.dataName}: ${moved} bytes over link ${at}`)
+            assert.ok(moved < TALK_BYTES, `${dataName}: ${moved} bytes over link ${at}`)
           }
         }
       }

@@ -8,7 +8,7 @@ import { startProxy } from '../support/counting-proxy.ts'
 import { arrives, isText, type MemberDaemon } from '../support/daemons.ts'
 import { busOf, logItems, logs, newKey, startBusDaemon, startOnBus } from './support/bus-daemons.ts'
 import { startBroker } from './support/nats-broker.ts'
-import { sha256 } from '../support/topology.ts'
+import { sha256 } from '../../support/hashes.ts'
 
 const arrivesAt = (members: readonly MemberDaemon[], text: string) =>
   Promise.all(members.map((member) => arrives(member, isText(text))))

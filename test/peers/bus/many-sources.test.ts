@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { MIB } from '../../../src/core/limits.ts'
 import { needs } from '../../support/requirements.ts'
 import { arrives } from '../support/daemons.ts'
+import { largestIn } from '../support/large-file.ts'
 import { newKey, startOnBus } from './support/bus-daemons.ts'
 import { startBroker } from './support/nats-broker.ts'
-import { sha256 } from '../support/topology.ts'
+import { sha256 } from '../../support/hashes.ts'
 
 const BYTES: number = 192 * MIB
 
@@ -27,18 +28,13 @@ describe('a file on its way over a bus', needs('nats-server'), () => {
     c.daemon.child.kill('SIGCONT')
     const blobs = join(c.daemon.folder, 'data', 'blobs')
     // Polls the disk, since nobody tells of bytes on their way.
-    while (largest(blobs) < 16 * MIB) await new Promise((resolve) => setImmediate(resolve))
+    while ((await largestIn(blobs)) < 16 * MIB);
     a.daemon.child.kill('SIGKILL')
     await once(a.daemon.child, 'close')
-    const begun = largest(blobs)
-    assert.ok(begun < BYTES, 'it was killed midway')
+    assert.ok((await largestIn(blobs)) < BYTES, 'it was killed midway')
     await arrives(c, ({ type }) => type === 'File')
     assert.equal(sha256(await c.phone.download()), sha256(bytes))
     assert.equal(readdirSync(blobs).length, 1)
     assert.doesNotMatch(c.daemon.stderr(), /Cannot get/, 'it went on, and did not begin again')
   })
 })
-
-function largest(folder: string): number {
-  return Math.max(0, ...readdirSync(folder).map((name) => statSync(join(folder, name)).size))
-}

@@ -14,19 +14,15 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 /** Nobody listens there. */
 const NOWHERE = 'nats://127.0.0.1:1'
 
-interface Failed {
-  readonly code: number
-  readonly stderr: string
-}
-
 /** Runs a command that fails. */
-async function fails(folder: string, ...args: readonly string[]): Promise<Failed> {
-  try {
-    await daemonCommand(folder).run(...args)
-  } catch (error) {
-    return error as Failed
-  }
-  throw new Error(`It did not fail: ${args.join(' ')}`)
+async function fails(folder: string, ...args: readonly string[]) {
+  const failed: unknown = await daemonCommand(folder)
+    .run(...args)
+    .then(
+      () => assert.fail(`It did not fail: ${args.join(' ')}`),
+      (error: unknown) => error,
+    )
+  return failed as { readonly code: number; readonly stderr: string }
 }
 
 describe('clipgate group', () => {
@@ -97,16 +93,8 @@ describe('clipgate group', () => {
 describe('a start with a bus', () => {
   it('without a key, with a damaged one, or without a file that was named says what to do', async (t) => {
     const folder = await temporaryFolder(t)
-    const serve = [
-      'serve',
-      '--headless',
-      '--listen',
-      '127.0.0.1:0',
-      '--control',
-      '127.0.0.1:0',
-      '--bus',
-      NOWHERE,
-    ]
+    const anywhere = '--listen 127.0.0.1:0 --control 127.0.0.1:0'
+    const serve = `serve --headless ${anywhere} --bus ${NOWHERE}`.split(' ')
     const missing = await fails(folder, ...serve)
     assert.equal(missing.code, 1)
     assert.match(missing.stderr, /clipgate group new/)
@@ -144,19 +132,13 @@ describe('a start with a bus', () => {
     const folder = await temporaryFolder(t)
     await daemonCommand(folder).run('group', 'new')
     const key = parseCircleKey(await readFile(join(folder, 'data', 'group.key'), 'utf8'))
-    const daemon = await startDaemonProcess(t, {
-      folder,
-      args: ['--headless', '--bus', NOWHERE, '--log-level', 'debug'],
-    })
+    const args = ['--headless', '--bus', NOWHERE, '--log-level', 'debug']
+    const daemon = await startDaemonProcess(t, { folder, args })
     const { stdout } = await daemon.run('status', '--json')
     await daemon.stop()
     const { password, signalKey } = deriveSecrets(key)
-    const secrets = [
-      password,
-      Buffer.from(signalKey).toString('base64url'),
-      Buffer.from(key).toString('base64url'),
-    ]
-    for (const secret of secrets)
+    const encoded = [signalKey, key].map((bytes) => Buffer.from(bytes).toString('base64url'))
+    for (const secret of [password, ...encoded])
       assert.ok(!(daemon.stderr() + stdout).includes(secret), 'a secret')
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Members of a group on memory ports, behind real sockets, linked in any way.
+ * Members of a group on memory ports, behind real sockets.
  * @module
  */
 
@@ -10,38 +10,27 @@ import { GIB } from '../../../src/core/limits.ts'
 import type { InboundItem } from '../../../src/ports/inbound-pipeline.ts'
 import { openClient } from '../../../src/peers/open-client.ts'
 import { PeerConnection, type PeerConnectionDeps } from '../../../src/peers/peer-connection.ts'
+import { defer } from '../../support/defer.ts'
 import { serveGateway } from '../../support/gateway.ts'
-
-export interface MemberOptions {
-  /** How far its clock is ahead, in milliseconds. */
-  readonly aheadMs?: number
-}
 
 export type TestMember = Awaited<ReturnType<typeof startMember>>
 
-/** Starts one daemon without a desktop. Counts the items that became current. */
-export async function startMember(
-  t: TestContext,
-  index: number,
-  { aheadMs = 0 }: MemberOptions = {},
-) {
+/** Starts one daemon without a desktop. */
+export async function startMember(t: TestContext, index: number) {
   const id = `m_${index.toString(16).padStart(16, '0')}`
-  let ticks = 1_700_000_000_000 + aheadMs
+  let ticks = 1_700_000_000_000
   const circleTime = { now: () => (ticks += 1), learn: () => undefined, believes: () => true }
   const at = await serveGateway(t, { member: { id, ...circleTime } })
-  const changes: string[] = []
-  at.changes.subscribe(({ contentId }) => changes.push(contentId))
-  const waiting = new Set<() => void>()
+  let changed = defer<void>()
   at.changes.subscribe(() => {
-    for (const wake of [...waiting]) wake()
+    changed.resolve()
+    changed = defer<void>()
   })
 
   return {
     ...at,
     id,
     circleTime,
-    changes: changes as readonly string[],
-    feed: at.changes,
     /** Somebody copies a text there. */
     copy: (text: string) => at.inbound.apply({ ...COPY, text }),
     get text() {
@@ -49,15 +38,7 @@ export async function startMember(
     },
     /** Resolves once its current item has this text. */
     has: async (text: string): Promise<void> => {
-      while (at.latest.current?.item.text !== text) {
-        await new Promise<void>((resolve) => {
-          const wake = (): void => {
-            waiting.delete(wake)
-            resolve()
-          }
-          waiting.add(wake)
-        })
-      }
+      while (at.latest.current?.item.text !== text) await changed.promise
     },
   }
 }
@@ -70,16 +51,6 @@ const COPY = {
   bytes: { kind: 'none' },
 } as const satisfies Partial<InboundItem>
 
-/** Makes `from` a member beside `to`, and connects. */
-export async function join(
-  t: TestContext,
-  from: TestMember,
-  to: TestMember,
-): Promise<PeerConnection> {
-  const { device, password } = await to.devices.add({ kind: 'peer' })
-  return connectTo(t, from, { url: to.url, username: device.username, password })
-}
-
 /** Connects a member to what may be another one. The connection is closed when the test ends. */
 export function connectTo(
   t: TestContext,
@@ -91,7 +62,6 @@ export function connectTo(
   const link = new PeerConnection(`to ${url}`, {
     ...from,
     client,
-    changes: from.feed,
     timing: systemTiming,
     memberId: from.id,
     maxFileBytes: 10 * GIB,

@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { PNG } from 'pngjs'
 import { KIB } from '../../../src/core/limits.ts'
@@ -46,11 +46,6 @@ export async function joinByProxy(
   const proxy = await startProxy(t, to.gateway)
   await from.join(to, { url: proxy.url })
   return proxy
-}
-
-/** SHA-256 in hex. */
-export function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }
 
 /** Rows of random pixels, as no other picture has them. */
