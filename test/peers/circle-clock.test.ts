@@ -97,12 +97,8 @@ describe('the time of the group', () => {
           const { group } = whom === 0 ? a : b
           group.learn(a.clock.now() + days * DAY_MS)
         }
-        for (const [teller, hearer] of [
-          [a, b],
-          [b, a],
-        ] as const) {
-          assert.ok(hearer.group.believes(teller.group.now()), 'the stamp is believed')
-        }
+        assert.ok(b.group.believes(a.group.now()), 'the stamp of a is believed')
+        assert.ok(a.group.believes(b.group.now()), 'the stamp of b is believed')
         await Promise.all([a.group.close(), b.group.close()])
       }),
     )
@@ -114,10 +110,8 @@ describe('the time of the group', () => {
     assert.deepEqual([furthest, furthest + 1].map(group.believes), [true, false])
     assert.equal(group.believes(100_000_000_000_000), false)
     clock.jump(-clock.now())
-    assert.deepEqual([Date.UTC(2035, 0, 1), Date.UTC(2037, 0, 1)].map(group.believes), [
-      true,
-      false,
-    ])
+    assert.equal(group.believes(Date.UTC(2035, 0, 1)), true)
+    assert.equal(group.believes(Date.UTC(2037, 0, 1)), false)
     clock.jump(200_000_000_000_000)
     assert.equal(group.believes(100_000_000_000_000), false)
   })

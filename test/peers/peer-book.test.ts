@@ -33,14 +33,9 @@ describe('joining with a link', () => {
     const store = new MemoryPeerStore()
     const link = formatConnectLink({ url, user: 'peer_1234', pwd: 'secret' })
     let isOver = false
-    const refused = assert
-      .rejects(
-        createIdlePeers(store, timing).join({ link, name: undefined, tlsFingerprint: undefined }),
-        { code: 'PEER_REFUSED' },
-      )
-      .finally(() => {
-        isOver = true
-      })
+    const request = { link, name: undefined, tlsFingerprint: undefined }
+    const joining = createIdlePeers(store, timing).join(request)
+    const refused = assert.rejects(joining, { code: 'PEER_REFUSED' }).finally(() => (isOver = true))
     while (!isOver) {
       await Promise.race([refused, timing.set.next()])
       timing.advance(1000)

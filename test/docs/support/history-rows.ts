@@ -21,22 +21,15 @@ export const HISTORY_ROWS: Readonly<Record<string, RowCheck>> = {
   'POST /api/history': async (t) => {
     const at = await openStation(t)
     await assertProtected(at, 'POST', '/api/history')
-    const text = await post(
-      at,
-      new URLSearchParams({ type: 'Text', hash: sha256('hello'), text: 'hello' }),
-    )
-    assert.equal(text['type'], 'Text')
-    assert.equal(text['hash'], sha256('hello'))
+    const fields = { type: 'Text', hash: sha256('hello'), text: 'hello' }
+    const { type: told, hash } = await post(at, new URLSearchParams(fields))
+    assert.deepEqual([told, hash], ['Text', fields.hash])
     await assertText(at, 'hello')
 
     const image = await post(at, form({ type: 'File', hash: sha256(PNG) }, PNG, 'photo'))
     assert.equal(image['size'], PNG.length)
     const { type, dataName } = await at.phone.document()
-    assert.deepEqual(
-      { type, dataName },
-      { type: 'Image', dataName: 'photo' },
-      'it is called an image',
-    )
+    assert.deepEqual([type, dataName], ['Image', 'photo'], 'it is called an image')
     assert.deepEqual(await at.phone.download(), PNG)
 
     await assertLargest(at, 16 * MIB, 'POST', '/api/history', FORM)
@@ -77,15 +70,9 @@ export const HISTORY_ROWS: Readonly<Record<string, RowCheck>> = {
     await at.phone.pushText('hello')
     const { hash } = await at.phone.document()
     const record = await readObject(await at.phone.fetch(`/api/history/Text-${hash}`))
-    assert.deepEqual(
-      { type: record['type'], text: record['text'] },
-      { type: 'Text', text: 'hello' },
-    )
-    assert.equal(
-      (await at.phone.fetch(`/api/history/Text-${older}`)).status,
-      404,
-      'the latest only',
-    )
+    assert.deepEqual([record['type'], record['text']], ['Text', 'hello'])
+    const { status } = await at.phone.fetch(`/api/history/Text-${older}`)
+    assert.equal(status, 404, 'the latest only')
     for (const type of ['Image', 'File'] as const) {
       await at.phone.pushFile(type, 'a', Buffer.from('bytes'))
       const other = await readObject(await at.phone.fetch(`/api/history/${type}-${STRANGE}`))
@@ -110,17 +97,11 @@ export const HISTORY_ROWS: Readonly<Record<string, RowCheck>> = {
     await assertProtected(at, 'PATCH', '/api/history/Text/00')
     await at.phone.pushText('hello')
     const hash = sha256('hello')
-    const patch = (type: string, id: string) =>
-      at.phone.fetch(`/api/history/${type}/${id}`, {
-        method: 'PATCH',
-        body: '{"starred":true,"isDeleted":true}',
-      })
+    const init = { method: 'PATCH', body: '{"starred":true,"isDeleted":true}' }
+    const patch = (type: string, id: string) => at.phone.fetch(`/api/history/${type}/${id}`, init)
     for (const id of [hash, `Text-${hash}`]) {
       const { starred, isDeleted, text } = await readObject(await patch('Text', id))
-      assert.deepEqual(
-        { starred, isDeleted, text },
-        { starred: false, isDeleted: false, text: 'hello' },
-      )
+      assert.deepEqual([starred, isDeleted, text], [false, false, 'hello'])
     }
     assert.equal((await patch('Movie', hash)).status, 400)
     assert.equal((await patch('Text', STRANGE)).status, 404)

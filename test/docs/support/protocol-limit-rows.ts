@@ -93,13 +93,11 @@ function parseQuantities(text: string): readonly number[] {
 /** A number that nothing but its own file needs, and that is too long to wait for. */
 function constantIn(file: string, name: string): number {
   const source = readFileSync(new URL(`../../../src/${file}`, import.meta.url), 'utf8')
-  const value = new RegExp(`^(?:export )?const ${name}(?:: number)? = ([\\d_ *]+)$`, 'm').exec(
-    source,
-  )?.[1]
+  const pattern = new RegExp(`^(?:export )?const ${name}(?:: number)? = ([\\d_ *]+)$`, 'm')
+  const value = pattern.exec(source)?.[1]
   if (value === undefined) throw new Error(`src/${file} has no number ${name}`)
-  return value
-    .split('*')
-    .reduce((product, factor) => product * Number(factor.replaceAll('_', '')), 1)
+  const factors = value.replaceAll('_', '').split('*')
+  return factors.reduce((product, factor) => product * Number(factor), 1)
 }
 
 function countAliases(): number {

@@ -14,25 +14,18 @@ import { startBroker } from './support/nats-broker.ts'
 describe('a broker with TLS', needs('nats-server', 'openssl'), () => {
   it('is used when its certificate is signed as it has to be, and else not told anything', async (t) => {
     const folder = await temporaryFolder(t)
-    await Promise.all(
-      ['broker', 'other'].map((name) =>
-        makeCertificate(folder, name, { altName: 'IP:127.0.0.1,DNS:broker.example' }),
-      ),
-    )
+    const altName = 'IP:127.0.0.1,DNS:broker.example'
+    for (const name of ['broker', 'other']) await makeCertificate(folder, name, { altName })
     // The one that is recommended, with a certificate that is here.
-    const sample = await readFile(
-      new URL('../../../deploy/nats/nats-server.conf', import.meta.url),
-      'utf8',
-    )
+    const path = new URL('../../../deploy/nats/nats-server.conf', import.meta.url)
+    const sample = await readFile(path, 'utf8')
     const config = sample.replaceAll('/etc/nats', folder).replace(/^listen:.*$/m, '')
     assert.notEqual(config, sample)
     const { port } = await startBroker(t, { config })
     const [key, url] = [newKey(), `tls://127.0.0.1:${port}`]
     const ca = (name: string): readonly string[] => ['--bus-ca', join(folder, `${name}.pem`)]
-    const [a, b] = [
-      await startOnBus(t, { key, url, args: ca('broker') }),
-      await startOnBus(t, { key, url, args: ca('broker') }),
-    ]
+    const a = await startOnBus(t, { key, url, args: ca('broker') })
+    const b = await startOnBus(t, { key, url, args: ca('broker') })
     await a.phone.pushText('over TLS')
     await arrives(b, isText('over TLS'))
 

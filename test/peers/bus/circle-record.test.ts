@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { DomainError } from '../../../src/core/domain-error.ts'
 import { CircleRecord, parseCircleState } from '../../../src/peers/bus/circle-record.ts'
 import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
 import fc from '../../support/property.ts'
@@ -35,26 +34,17 @@ describe('the record of a group', () => {
     const file = new MemoryPrivateFile()
     const record = await CircleRecord.open(file, 'g', 0)
     await record.save([{ origin: MEMBER, epoch: 9 }])
-    assert.deepEqual((await CircleRecord.open(file, 'g', 0)).state.known, [
-      { origin: MEMBER, epoch: 9 },
-    ])
+    const { state } = await CircleRecord.open(file, 'g', 0)
+    assert.deepEqual(state.known, [{ origin: MEMBER, epoch: 9 }])
     assert.deepEqual((await CircleRecord.open(file, 'other', 0)).state.known, [])
   })
 
   it('that is damaged stops the start, and is left alone', async () => {
-    for (const text of [
-      '',
-      '{',
-      '[]',
-      '{"version":2}',
-      '{"version":1,"member":"x"}',
-      JSON.stringify({ version: 1, member: MEMBER, epoch: 0, group: 'g', known: [] }),
-    ]) {
+    const neverStarted = { version: 1, member: MEMBER, epoch: 0, group: 'g', known: [] }
+    const others = ['{"version":2}', '{"version":1,"member":"x"}', JSON.stringify(neverStarted)]
+    for (const text of ['', '{', '[]', ...others]) {
       const file = new MemoryPrivateFile(text)
-      await assert.rejects(
-        CircleRecord.open(file, 'g', 0),
-        (error) => error instanceof DomainError && error.code === 'DATA_CORRUPT',
-      )
+      await assert.rejects(CircleRecord.open(file, 'g', 0), { code: 'DATA_CORRUPT' })
       assert.equal(file.text, text)
     }
   })

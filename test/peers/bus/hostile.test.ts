@@ -117,10 +117,8 @@ describe('a broker that is not to be trusted', needs('nats-server'), () => {
     })
     const key = newKey()
     const { subject } = deriveSecrets(parseCircleKey(key))
-    const [a, b] = [
-      await startOnBus(t, { key, url: broker.url }),
-      await startOnBus(t, { key, url: broker.url }),
-    ]
+    const { url } = broker
+    const [a, b] = [await startOnBus(t, { key, url }), await startOnBus(t, { key, url })]
     const tester = await connectTester(t, broker)
     b.daemon.child.kill('SIGSTOP')
     let isSlow = false
@@ -181,17 +179,11 @@ const BOUND: number = 64 * MIB
 /** As long as one may be, of one of many members, about an item that is older than any. */
 function validSignal(index: number, secrets: CircleSecrets): Uint8Array {
   const origin = `m_${(index % 3000).toString(16).padStart(16, '0')}`
-  const stamp = { at: 1, member: origin }
-  return new Sealer(secrets).seal(
-    encodeSignal({
-      kind: 'ask',
-      origin,
-      epoch: 1 + index,
-      time: 0,
-      url: `http://a.example/${'x'.repeat(1000)}`,
-      item: { contentId: `blake3v1:${'00'.repeat(32)}`, stamp },
-    }),
-  )
+  const contentId = `blake3v1:${'00'.repeat(32)}` as const
+  const item = { contentId, stamp: { at: 1, member: origin } }
+  const url = `http://a.example/${'x'.repeat(1000)}`
+  const signal = { kind: 'ask', origin, epoch: 1 + index, time: 0, url, item } as const
+  return new Sealer(secrets).seal(encodeSignal(signal))
 }
 
 function residentBytes(pid: number): number {

@@ -47,11 +47,8 @@ async function startStranger(
 
 describe('an item that was announced', () => {
   it('is got from the first member that has it, with the credential of the group', async (t) => {
-    const [into, from, behind] = [
-      await startMember(t, 1),
-      await startMember(t, 2),
-      await startMember(t, 3),
-    ]
+    const [into, from] = [await startMember(t, 1), await startMember(t, 2)]
+    const behind = await startMember(t, 3)
     for (const { devices } of [from, behind]) await devices.add({ kind: 'peer', ...SECRETS })
     await from.copy('here it is')
     const gone = await startStranger(t, {}, 404)
@@ -80,23 +77,18 @@ describe('an item that was announced', () => {
   it('is not asked of a program on this machine, unless members are on it as well', async (t) => {
     const into = await startMember(t, 1)
     const { port, url, asked } = await startStranger(t)
-    const spellings = [
+    const names = ['localhost', 'LOCALHOST.', 'a.localhost']
+    const four = [
       '127.0.0.1',
       '127.1',
       '0x7f000001',
       '2130706433',
-      'localhost',
-      'LOCALHOST.',
-      'a.localhost',
-      '[::1]',
-      '[::ffff:127.0.0.1]',
-      '0.0.0.0',
-      '[::]',
-      '0',
-      '[::ffff:0.0.0.0]',
       '127.255.255.254',
+      '0.0.0.0',
+      '0',
     ]
-    for (const host of spellings) {
+    const six = ['[::1]', '[::ffff:127.0.0.1]', '[::]', '[::ffff:0.0.0.0]']
+    for (const host of [...names, ...four, ...six]) {
       const { href } = new URL(`http://${host}:${port}`)
       await assert.rejects(pull(into, offerOf(href), 'http://10.0.0.1:42720'), /loopback/, host)
     }
@@ -111,13 +103,7 @@ describe('an offer', () => {
     const offer = offerOf('a', 'b', 'a', 'c', 'd', 'e')
     assert.deepEqual(offer.sources, ['a', 'b', 'c', 'd'])
     assert.equal(offer.next(), 'a')
-    assert.deepEqual(
-      [1, 2, 3, 4, 5].map(() => offer.rotate()),
-      ['b', 'c', 'd', 'a', 'b'],
-    )
-    assert.deepEqual(
-      [1, 2, 3, 4].map(() => offer.next()),
-      ['b', 'c', 'd', undefined],
-    )
+    for (const url of ['b', 'c', 'd', 'a', 'b']) assert.equal(offer.rotate(), url)
+    for (const url of ['b', 'c', 'd', undefined]) assert.equal(offer.next(), url)
   })
 })

@@ -126,24 +126,11 @@ export class CircleModel {
 
   #step(): Promise<void> {
     const member = this.#random.pick(this.#members)
-    const often = [
-      () => this.#pushText(member),
-      () => this.#pushFile(member),
-      () => this.#partition(),
-    ]
-    const rarely = [
-      () => this.#kill(member),
-      () => this.#killWhilePushing(member),
-      () => this.#pushAgain(member),
-    ]
-    const rough = [
-      () => this.#jump(member),
-      () => this.#pushFromFuture(member),
-      () => this.#pushTooFarAhead(member),
-      () => this.#teach(member),
-    ]
+    const often = [this.#pushText, this.#pushFile, this.#partition]
+    const rarely = [this.#kill, this.#killWhilePushing, this.#pushAgain]
+    const rough = [this.#jump, this.#pushFromFuture, this.#pushTooFarAhead, this.#teach]
     const steps = [...often, ...often, ...rarely, ...(this.#isCalm ? [] : rough)]
-    return this.#random.pick(steps)()
+    return this.#random.pick(steps).call(this, member)
   }
 
   #pushText(member: Member): Promise<void> {
@@ -262,9 +249,8 @@ export class CircleModel {
   async #teach({ process }: Member): Promise<void> {
     const time = Date.now() + this.#random.below(13) * YEAR_MS
     this.#tell(`${process.name} is told the time ${time}`)
-    const response = await process.phone.fetch('/Sync.json', {
-      headers: { 'X-Clipgate-Time': `${time}` },
-    })
+    const headers = { 'X-Clipgate-Time': `${time}` }
+    const response = await process.phone.fetch('/Sync.json', { headers })
     assert.equal(response.status, 200)
   }
 
@@ -306,10 +292,9 @@ export class CircleModel {
       pushed.push(await process.client.pushText(`at last, ${process.name}`))
       await Promise.all(this.#members.map(({ process: { log } }) => log.has(String(pushed.at(-1)))))
     }
-    for (const {
-      process: { log, name },
-    } of this.#members) {
-      assert.deepEqual(log.ids.slice(log.ids.indexOf(String(contentId)) + 1), pushed, name)
+    for (const { process } of this.#members) {
+      const { ids } = process.log
+      assert.deepEqual(ids.slice(ids.indexOf(String(contentId)) + 1), pushed, process.name)
     }
   }
 
@@ -321,9 +306,8 @@ export class CircleModel {
 /** Those who have the same item by chance may still be apart. */
 async function isLinked({ daemon }: MemberProcess): Promise<void> {
   for (;;) {
-    const peers: { readonly state: string }[] = JSON.parse(
-      (await daemon.run('peers', '--json')).stdout,
-    )
+    const { stdout } = await daemon.run('peers', '--json')
+    const peers: { readonly state: string }[] = JSON.parse(stdout)
     if (peers.every(({ state }) => state === 'connected')) return
   }
 }

@@ -18,16 +18,8 @@ export function createAccounts(): NatsAccounts {
   const operator = nkeys.createOperator()
   const account = nkeys.createAccount()
   const operatorJwt = sign(operator, operator, 'operator', {})
-  const unlimited = {
-    subs: -1,
-    conn: -1,
-    leaf: -1,
-    imports: -1,
-    exports: -1,
-    data: -1,
-    payload: -1,
-    wildcards: true,
-  }
+  const limited = ['subs', 'conn', 'leaf', 'imports', 'exports', 'data', 'payload']
+  const unlimited = { ...Object.fromEntries(limited.map((name) => [name, -1])), wildcards: true }
   const accountJwt = sign(operator, account, 'account', { limits: unlimited })
   return {
     config: [
@@ -38,13 +30,8 @@ export function createAccounts(): NatsAccounts {
     addUser: (subjects) => {
       const user = nkeys.createUser()
       const allow = { allow: subjects }
-      const jwt = sign(account, user, 'user', {
-        pub: allow,
-        sub: allow,
-        subs: -1,
-        data: -1,
-        payload: -1,
-      })
+      const claims = { pub: allow, sub: allow, subs: -1, data: -1, payload: -1 }
+      const jwt = sign(account, user, 'user', claims)
       const seed = new TextDecoder().decode(user.getSeed())
       return [
         '-----BEGIN NATS USER JWT-----',
