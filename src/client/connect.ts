@@ -75,8 +75,9 @@ export interface Client {
  *
  * @example
  * ```ts
- * const client = connect(link) await client.pushText('hello') const document = await
- * client.latest()
+ * const client = connect(link)
+ * await client.pushText('hello')
+ * const document = await client.latest()
  * ```
  */
 export function connect(
