@@ -54,11 +54,7 @@ export async function openClient(call: Invocation, input: Input): Promise<Client
   return client
 }
 
-/**
- * The connect link of `--link-file`, else the first line of stdin.
- *
- * @throws {CommandError}
- */
+/** The connect link of `--link-file`, else the first line of stdin. @throws {CommandError} */
 export async function readLink({ shell, args }: Invocation, input: Input): Promise<string> {
   const file = args.text('link-file')
   if (file === undefined || file === '-') return input.readLine('connect link')

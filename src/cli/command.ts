@@ -1,7 +1,4 @@
-/**
- * A command line: its commands, what each is given, and how each fails.
- * @module
- */
+/** A command line: its commands, what each is given, and how each fails. @module */
 
 import type { Settings } from '../daemon/settings.ts'
 import type { Arguments, OptionSpec } from './arguments.ts'

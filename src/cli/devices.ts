@@ -1,7 +1,4 @@
-/**
- * `clipgate devices` and `clipgate revoke`.
- * @module
- */
+/** `clipgate devices` and `clipgate revoke`. @module */
 
 import type { DeviceSummary } from '../ports/admin.ts'
 import { printResult, type SettingsInvocation } from './command.ts'

@@ -1,7 +1,4 @@
-/**
- * `clipgate group`: the key of a group that uses a bus.
- * @module
- */
+/** `clipgate group`: the key of a group that uses a bus. @module */
 
 import { DomainError } from '../core/domain-error.ts'
 import { placeCircleKey, removeCircleKey } from '../daemon/circle-files.ts'

@@ -1,7 +1,4 @@
-/**
- * Explains commands; `clipgate help`, every `--help`, and the version.
- * @module
- */
+/** Explains commands; `clipgate help`, every `--help`, and the version. @module */
 
 import { readVersion } from '../daemon/version.ts'
 import type { OptionSpec } from './arguments.ts'

@@ -1,7 +1,4 @@
-/**
- * Reads secrets and texts from stdin.
- * @module
- */
+/** Reads secrets and texts from stdin. @module */
 
 import { KIB, MAX_METADATA_BYTES } from '../core/limits.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'

@@ -1,7 +1,4 @@
-/**
- * `clipgate link decode`: what a connect link holds, without its password.
- * @module
- */
+/** `clipgate link decode`: what a connect link holds, without its password. @module */
 
 import { parseConnectLink } from '../link/connect-link.ts'
 import { redactLink } from '../link/redact-link.ts'

@@ -1,8 +1,5 @@
 #!/usr/bin/env node
-/**
- * The program `clipgate`.
- * @module
- */
+/** The program `clipgate`. @module */
 
 import { ownSurroundings } from '../daemon/folders.ts'
 import { explainFailure } from './remedies.ts'

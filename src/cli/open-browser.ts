@@ -1,7 +1,4 @@
-/**
- * Opens a local page in the person's browser.
- * @module
- */
+/** Opens a local page in the person's browser. @module */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,7 +1,4 @@
-/**
- * `clipgate pair` and `clipgate rotate`: show, once, what connects a device.
- * @module
- */
+/** `clipgate pair` and `clipgate rotate`: show, once, what connects a device. @module */
 
 import { BASE_URL } from '../daemon/setting-kinds.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'

@@ -1,7 +1,4 @@
-/**
- * `clipgate join`, `clipgate leave` and `clipgate peers`: other daemons to share with.
- * @module
- */
+/** `clipgate join`, `clipgate leave` and `clipgate peers`: other daemons to share with. @module */
 
 import type { PeerSummary } from '../ports/peers.ts'
 import { readLink } from './choose-server.ts'

@@ -1,7 +1,4 @@
-/**
- * `clipgate pull`: prints the current text, or saves the current image, file or group.
- * @module
- */
+/** `clipgate pull`: prints the current text, or saves the current image, file or group. @module */
 
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'

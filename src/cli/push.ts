@@ -1,7 +1,4 @@
-/**
- * `clipgate push`: makes a file, or the text on stdin, the current item.
- * @module
- */
+/** `clipgate push`: makes a file, or the text on stdin, the current item. @module */
 
 import { openAsBlob } from 'node:fs'
 import { stat } from 'node:fs/promises'

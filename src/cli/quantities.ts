@@ -1,7 +1,4 @@
-/**
- * Times and sizes as people say them.
- * @module
- */
+/** Times and sizes as people say them. @module */
 
 const SECOND_MS = 1000
 

@@ -1,7 +1,4 @@
-/**
- * Remedies for failures from below whose messages name none.
- * @module
- */
+/** Remedies for failures from below whose messages name none. @module */
 
 import { ClientError, type ClientErrorCode } from '../client/client-error.ts'
 import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'

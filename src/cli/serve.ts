@@ -1,7 +1,4 @@
-/**
- * `clipgate serve`: runs the daemon until a signal ends it.
- * @module
- */
+/** `clipgate serve`: runs the daemon until a signal ends it. @module */
 
 import { constants } from 'node:os'
 import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'

@@ -1,7 +1,4 @@
-/**
- * The settings of the daemon as options of commands.
- * @module
- */
+/** The settings of the daemon as options of commands. @module */
 
 import { loadSettings, SettingsError, toOption } from '../daemon/load-settings.ts'
 import type { SettingKind } from '../daemon/setting-kinds.ts'

@@ -1,7 +1,4 @@
-/**
- * The world around a command, as far as commands reach it; tests bring their own.
- * @module
- */
+/** The world around a command, as far as commands reach it; tests bring their own. @module */
 
 import type { Readable, Writable } from 'node:stream'
 import type { Surroundings } from '../daemon/folders.ts'

@@ -1,7 +1,4 @@
-/**
- * `clipgate status`.
- * @module
- */
+/** `clipgate status`. @module */
 
 import { formatBytes } from '../lib/format-bytes.ts'
 import type { DaemonStatus } from '../ports/admin.ts'

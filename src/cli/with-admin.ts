@@ -1,7 +1,4 @@
-/**
- * Runs a command on the daemon, or on its data directory while it does not run.
- * @module
- */
+/** Runs a command on the daemon, or on its data directory while it does not run. @module */
 
 import { openAdmin } from '../daemon/open-admin.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'

@@ -1,7 +1,4 @@
-/**
- * Reads answers, and never more of them than they may have.
- * @module
- */
+/** Reads answers, and never more of them than they may have. @module */
 
 import { KIB } from '../core/limits.ts'
 import { ClientError } from './client-error.ts'

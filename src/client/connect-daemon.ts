@@ -37,11 +37,7 @@ export interface DaemonClient {
   apply(document: OutgoingDocument, options?: PushOptions): Promise<ContentId>
 }
 
-/**
- * Makes a client. Nothing is sent yet.
- *
- * @throws {ClientError} `SERVER_INVALID`.
- */
+/** Makes a client. Nothing is sent yet. @throws {ClientError} `SERVER_INVALID`. */
 export function connectDaemon(
   credentials: Credentials,
   options: ServerOptions & { readonly send: Send },

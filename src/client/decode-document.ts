@@ -62,11 +62,7 @@ export function decodeDocument(value: unknown): StampedDocument {
   return { ...document, ...(stamp && { stamp }), ...(mediaType && { mediaType }) }
 }
 
-/**
- * Decodes the answer to a push.
- *
- * @throws {ClientError} `BAD_ANSWER`.
- */
+/** Decodes the answer to a push. @throws {ClientError} `BAD_ANSWER`. */
 export function decodePushResult(value: unknown): ContentId {
   const contentId = read(decodeObject(value), 'contentId')
   if (!isContentId(contentId)) throw badField('contentId')

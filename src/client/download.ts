@@ -1,7 +1,4 @@
-/**
- * Downloads the bytes that a document describes.
- * @module
- */
+/** Downloads the bytes that a document describes. @module */
 
 import { OCTET_STREAM } from '../core/media-type.ts'
 import { discard, type Answer } from './answer.ts'
@@ -43,11 +40,7 @@ export interface Download {
   readonly etag: string | undefined
 }
 
-/**
- * Requests the bytes of a document.
- *
- * @throws {ClientError}
- */
+/** Requests the bytes of a document. @throws {ClientError} */
 export async function download(
   server: Server,
   { dataName, hasData }: Pick<ClipboardDocument, 'dataName' | 'hasData'>,

@@ -1,7 +1,4 @@
-/**
- * Reads the document of the current item.
- * @module
- */
+/** Reads the document of the current item. @module */
 
 import { KIB, MAX_METADATA_BYTES } from '../core/limits.ts'
 import { isLongerThan } from '../core/text-length.ts'
@@ -33,11 +30,7 @@ export interface LatestOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * Reads the current document.
- *
- * @throws {ClientError}
- */
+/** Reads the current document. @throws {ClientError} */
 export function getLatest(
   server: Server,
   options: Omit<LatestOptions, 'etag'>,

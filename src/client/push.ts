@@ -1,7 +1,4 @@
-/**
- * Makes a text or a file the current item of the server.
- * @module
- */
+/** Makes a text or a file the current item of the server. @module */
 
 import type { ContentId } from '../core/content-id.ts'
 import type { ItemType } from '../core/item-type.ts'
@@ -37,11 +34,7 @@ export interface PushFileOptions extends PushOptions {
   readonly mediaType?: string | undefined
 }
 
-/**
- * Makes a text the current item.
- *
- * @throws {ClientError}
- */
+/** Makes a text the current item. @throws {ClientError} */
 export async function pushText(
   server: Server,
   text: string,
@@ -60,11 +53,7 @@ export async function pushText(
   return pushDocument(server, encode(fields), signal)
 }
 
-/**
- * Makes a file the current item.
- *
- * @throws {ClientError}
- */
+/** Makes a file the current item. @throws {ClientError} */
 export async function pushFile(
   server: Server,
   blob: Blob,
@@ -82,11 +71,7 @@ export interface Upload extends PushOptions {
   readonly mediaType: string
 }
 
-/**
- * Sends bytes, for a document that names them.
- *
- * @throws {ClientError}
- */
+/** Sends bytes, for a document that names them. @throws {ClientError} */
 export async function putFile(
   server: Server,
   body: ByteSource,

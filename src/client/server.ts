@@ -1,7 +1,4 @@
-/**
- * The server that a client talks to: where it is, and what it wants to hear.
- * @module
- */
+/** The server that a client talks to: where it is, and what it wants to hear. @module */
 
 import { ClientError } from './client-error.ts'
 import { systemTiming, type Timing } from './timing.ts'

@@ -1,7 +1,4 @@
-/**
- * Time and chance, as a client meets them; tests bring their own.
- * @module
- */
+/** Time and chance, as a client meets them; tests bring their own. @module */
 
 /** Longer timers fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -10,11 +7,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 export interface Timing {
   /** Milliseconds since some moment; never jumps. */
   monotonic(): number
-  /**
-   * Calls `run` once, after `delayMs`. Keeps a program alive.
-   *
-   * @returns Cancels it.
-   */
+  /** Calls `run` once, after `delayMs`. Keeps a program alive. @returns Cancels it. */
   after(delayMs: number, run: () => void): () => void
   /** From 0 to below 1. */
   random(): number

@@ -1,7 +1,4 @@
-/**
- * Watches the clipboard of a server: its documents, as they change.
- * @module
- */
+/** Watches the clipboard of a server: its documents, as they change. @module */
 
 import { Follower, type WatchState } from './follower.ts'
 import type { LatestStamped } from './latest.ts'

@@ -1,7 +1,4 @@
-/**
- * Which addresses are near, and which one a phone should use.
- * @module
- */
+/** Which addresses are near, and which one a phone should use. @module */
 
 import { isIP } from 'node:net'
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'

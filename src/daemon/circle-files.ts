@@ -1,7 +1,4 @@
-/**
- * The key of a circle in a data directory: made, brought, taken away.
- * @module
- */
+/** The key of a circle in a data directory: made, brought, taken away. @module */
 
 import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'

@@ -1,7 +1,4 @@
-/**
- * Where each platform wants settings, state and received files to live.
- * @module
- */
+/** Where each platform wants settings, state and received files to live. @module */
 
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'

@@ -1,7 +1,4 @@
-/**
- * `HOST:PORT`, as settings and messages spell where a listener listens.
- * @module
- */
+/** `HOST:PORT`, as settings and messages spell where a listener listens. @module */
 
 import { isIPv4, isIPv6 } from 'node:net'
 

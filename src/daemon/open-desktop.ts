@@ -1,7 +1,4 @@
-/**
- * Connects a daemon to the clipboard of the desktop that it runs on, when there is one.
- * @module
- */
+/** Connects a daemon to the clipboard of the desktop that it runs on, when there is one. @module */
 
 import { DomainError } from '../core/domain-error.ts'
 import type { Station } from './open-station.ts'

@@ -1,7 +1,4 @@
-/**
- * Finds the running daemon, for what nobody else can do.
- * @module
- */
+/** Finds the running daemon, for what nobody else can do. @module */
 
 import { createDaemonClient } from '../control/admin-client.ts'
 import type { RunningDaemon } from '../ports/panel.ts'

@@ -1,7 +1,4 @@
-/**
- * Opens the clipboard of the desktop that this program runs on.
- * @module
- */
+/** Opens the clipboard of the desktop that this program runs on. @module */
 
 import type { CopyLimits } from '../desktop/read-copy.ts'
 import { messageOf } from '../lib/describe-failure.ts'

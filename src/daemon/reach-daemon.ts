@@ -1,7 +1,4 @@
-/**
- * Waits for a data directory that somebody holds, and reaches the daemon that holds it.
- * @module
- */
+/** Waits for a data directory that somebody holds, and reaches the daemon that holds it. @module */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ControlAddress } from '../control/call-control.ts'

@@ -19,10 +19,7 @@ export interface SettingKind<Value> {
   readonly placeholder: string | undefined
   /** Whether it takes several values. */
   readonly isList?: true
-  /**
-   * @param folder What relative paths are relative to.
-   * @throws {TypeError}
-   */
+  /** @param folder What relative paths are relative to. @throws {TypeError} */
   decode(raw: unknown, folder: string): Value
   /** Writes a value so that {@link decode} reads the same from it; a string by default. */
   readonly format?: (value: Value) => string

@@ -1,7 +1,4 @@
-/**
- * The composition root: one data directory, two listeners, and perhaps a desktop.
- * @module
- */
+/** The composition root: one data directory, two listeners, and perhaps a desktop. @module */
 
 import { join } from 'node:path'
 import { systemTiming } from '../client/timing.ts'

@@ -1,7 +1,4 @@
-/**
- * Writes log lines to a stream: time, level, message, then `key=value`.
- * @module
- */
+/** Writes log lines to a stream: time, level, message, then `key=value`. @module */
 
 import type { Writable } from 'node:stream'
 import type { LogFields, Logger } from '../ports/logger.ts'

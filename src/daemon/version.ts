@@ -1,7 +1,4 @@
-/**
- * The version of this program.
- * @module
- */
+/** The version of this program. @module */
 
 import { readFileSync } from 'node:fs'
 

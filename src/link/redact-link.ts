@@ -1,7 +1,4 @@
-/**
- * The view of a connect link for people and logs.
- * @module
- */
+/** The view of a connect link for people and logs. @module */
 
 import type { ParsedLink } from './connect-link.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Good and bad values of every setting.
- * @module
- */
+/** Good and bad values of every setting. @module */
 
 import type { Settings } from '../../src/daemon/settings.ts'
 

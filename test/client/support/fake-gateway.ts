@@ -1,7 +1,4 @@
-/**
- * A server that answers as a test says, and remembers what it was asked.
- * @module
- */
+/** A server that answers as a test says, and remembers what it was asked. @module */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

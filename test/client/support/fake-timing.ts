@@ -1,7 +1,4 @@
-/**
- * Time and chance that belong to the test.
- * @module
- */
+/** Time and chance that belong to the test. @module */
 
 import type { Timing } from '../../../src/client/timing.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

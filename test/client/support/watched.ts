@@ -1,7 +1,4 @@
-/**
- * A scripted server, and a watch of it whose time belongs to the test.
- * @module
- */
+/** A scripted server, and a watch of it whose time belongs to the test. @module */
 
 import type { TestContext } from 'node:test'
 import type { LatestDocument, WatchOptions, WatchState } from '../../../src/client.ts'

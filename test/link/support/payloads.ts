@@ -1,7 +1,4 @@
-/**
- * Payloads of connect links, and links around anything.
- * @module
- */
+/** Payloads of connect links, and links around anything. @module */
 
 import type { ConnectPayload } from '../../../src/link.ts'
 import fc from '../../support/property.ts'
