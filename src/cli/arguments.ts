@@ -10,8 +10,8 @@ import { parseArgs } from 'node:util'
 
 /** How an option is written, and what the help says of it. */
 export interface OptionSpec {
-  /** The word for its value in the help; `undefined` for a flag, which takes none. */
-  readonly placeholder: string | undefined
+  /** The word for its value in the help; absent for a flag, which takes none. */
+  readonly placeholder?: string | undefined
   readonly meaning: string
   /** Whether it may be given several times. */
   readonly isList?: boolean

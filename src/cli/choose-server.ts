@@ -26,16 +26,12 @@ const LINK = /^clip:\/\//i
  *
  * @throws {CommandError}
  */
-export async function chooseServer(
-  { shell, args }: Invocation,
-  input: Input,
-): Promise<Credentials> {
-  const file = args.text('link-file')
-  if (file !== undefined && file !== '-')
-    return parseLink(await readLinkFile(resolve(shell.cwd, file)))
+export async function chooseServer(call: Invocation, input: Input): Promise<Credentials> {
+  const { shell, args } = call
   // With --save there is a new link, since the saved server is saved already.
-  const saved = file === undefined && !args.flag('save') ? await readSavedServer(shell) : undefined
-  return saved ?? parseLink(await input.readLine('connect link'))
+  const isNew = args.text('link-file') !== undefined || args.flag('save')
+  const saved = isNew ? undefined : await readSavedServer(shell)
+  return saved ?? parseLink(await readLink(call, input))
 }
 
 /**

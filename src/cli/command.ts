@@ -36,7 +36,7 @@ export interface CommandText {
 
 /** All settings of the daemon are options of the command, which is given their values. */
 interface SettingsCommand {
-  readonly settings: 'given'
+  readonly settings?: undefined
   readonly run: Run<SettingsInvocation>
 }
 

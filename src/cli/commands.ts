@@ -10,12 +10,17 @@ import type { Command } from './command.ts'
 import { runServe } from './serve.ts'
 
 const JSON_FLAG: Readonly<Record<string, OptionSpec>> = {
-  json: { placeholder: undefined, meaning: 'print one JSON value a line' },
+  json: { meaning: 'print one JSON value a line' },
+}
+
+const LINK_FILE: OptionSpec = {
+  placeholder: 'FILE',
+  meaning: 'read the connect link from FILE, "-" is stdin',
 }
 
 const LINK_OPTIONS: Readonly<Record<string, OptionSpec>> = {
-  'link-file': { placeholder: 'FILE', meaning: 'read the connect link from FILE, "-" is stdin' },
-  save: { placeholder: undefined, meaning: 'remember the server of this link for later calls' },
+  'link-file': LINK_FILE,
+  save: { meaning: 'remember the server of this link for later calls' },
 }
 
 const LINK_DETAILS =
@@ -34,7 +39,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'On a terminal, with no device yet, it pairs a first one and shows its QR code. SIGTERM, ' +
       'SIGINT and SIGHUP stop it, once uploads have finished (--grace); a second signal at once.',
     options: JSON_FLAG,
-    settings: 'given',
     run: runServe,
   },
   pair: {
@@ -44,21 +48,16 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       kind: { placeholder: 'phone|peer', meaning: 'what connects (phone)' },
       label: { placeholder: 'LABEL', meaning: 'what to call it' },
       username: { placeholder: 'USER', meaning: 'its user name (minted)' },
-      'password-stdin': {
-        placeholder: undefined,
-        meaning: 'read its password from stdin (minted)',
-      },
+      'password-stdin': { meaning: 'read its password from stdin (minted)' },
       url: { placeholder: 'URL', meaning: 'base URL of the link (found out)' },
       ...JSON_FLAG,
     },
-    settings: 'given',
     run: async (call) => (await import('./pair.ts')).runPair(call),
   },
   devices: {
     usage: 'devices',
     summary: 'list the paired devices',
     options: JSON_FLAG,
-    settings: 'given',
     run: async (call) => (await import('./devices.ts')).runDevices(call),
   },
   rotate: {
@@ -67,7 +66,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     details: ID_DETAILS,
     options: JSON_FLAG,
     operands: [1, 1],
-    settings: 'given',
     run: async (call) => (await import('./pair.ts')).runRotate(call),
   },
   revoke: {
@@ -76,14 +74,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     details: ID_DETAILS,
     options: JSON_FLAG,
     operands: [1, 1],
-    settings: 'given',
     run: async (call) => (await import('./devices.ts')).runRevoke(call),
   },
   status: {
     usage: 'status',
     summary: 'tell how the daemon is; never what was copied',
     options: JSON_FLAG,
-    settings: 'given',
     run: async (call) => (await import('./status.ts')).runStatus(call),
   },
   panel: {
@@ -92,11 +88,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     details:
       'Where there is no desktop, and over SSH, it prints the URL instead. Whoever has the URL ' +
       'can use the panel until the daemon stops, or all browsers were signed out.',
-    options: {
-      print: { placeholder: undefined, meaning: 'print the URL, and open nothing' },
-      ...JSON_FLAG,
-    },
-    settings: 'given',
+    options: { print: { meaning: 'print the URL, and open nothing' }, ...JSON_FLAG },
     run: async (call) => (await import('./panel.ts')).runPanel(call),
   },
   doctor: {
@@ -125,14 +117,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'it came.',
     options: JSON_FLAG,
     operands: [0, 1],
-    settings: 'given',
     run: async (call) => (await import('./panel.ts')).runPause(call),
   },
   resume: {
     usage: 'resume',
     summary: 'end a pause',
     options: JSON_FLAG,
-    settings: 'given',
     run: async (call) => (await import('./panel.ts')).runResume(call),
   },
   join: {
@@ -143,10 +133,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'peer. What is copied or pushed on one side is on the other one, and comes again by itself ' +
       'after an outage.',
     options: {
-      'link-file': {
-        placeholder: 'FILE',
-        meaning: 'read the connect link from FILE, "-" is stdin',
-      },
+      'link-file': LINK_FILE,
       name: { placeholder: 'NAME', meaning: 'what to call it here (the host of its URL)' },
       'tls-fingerprint': {
         placeholder: 'SHA256',
@@ -154,7 +141,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       },
       ...JSON_FLAG,
     },
-    settings: 'given',
     run: async (call) => (await import('./peers.ts')).runJoin(call),
   },
   leave: {
@@ -162,14 +148,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'do not share with another daemon any more',
     options: JSON_FLAG,
     operands: [1, 1],
-    settings: 'given',
     run: async (call) => (await import('./peers.ts')).runLeave(call),
   },
   peers: {
     usage: 'peers',
     summary: 'list the joined daemons, and how the links to them are doing',
     options: JSON_FLAG,
-    settings: 'given',
     run: async (call) => (await import('./peers.ts')).runPeers(call),
   },
   group: {
@@ -178,12 +162,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     details:
       '"new" makes it once, and says where it is; "import" reads a copy from stdin. It is never ' +
       'shown. It counts from the next start of the daemon with --bus.',
-    options: {
-      force: { placeholder: undefined, meaning: 'replace the key that is there' },
-      ...JSON_FLAG,
-    },
+    options: { force: { meaning: 'replace the key that is there' }, ...JSON_FLAG },
     operands: [1, 1],
-    settings: 'given',
     run: async (call) => (await import('./group.ts')).runGroup(call),
   },
   link: {

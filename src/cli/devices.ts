@@ -52,18 +52,8 @@ export function tellUnsaved(shell: Shell, unsaved: string | undefined): number {
 function toJson(device: DeviceSummary): object {
   const { id, label, username, kind, createdAt, streams, active } = device
   const { lastSeenAt, lastSeenAddress, lastClient } = device
-  return {
-    id,
-    label,
-    username,
-    kind,
-    createdAt,
-    lastSeenAt,
-    lastSeenAddress,
-    lastClient,
-    streams,
-    active,
-  }
+  const last = { lastSeenAt, lastSeenAddress, lastClient }
+  return { id, label, username, kind, createdAt, ...last, streams, active }
 }
 
 function toRow(device: DeviceSummary, now: number): readonly string[] {

@@ -3,12 +3,14 @@
  * @module
  */
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { MAX_PAUSE_MS } from '../core/limits.ts'
-import { openRunning } from '../daemon/open-running.ts'
+import type { Surroundings } from '../daemon/folders.ts'
+import { openRunning } from '../daemon/open-admin.ts'
 import { writeOpeningFile } from '../daemon/opening-file.ts'
 import { duration } from '../daemon/setting-kinds.ts'
 import { CommandError, printResult, type SettingsInvocation } from './command.ts'
-import { hasDesktop, isRemote, openBrowser } from './open-browser.ts'
 import { describePause } from './quantities.ts'
 import { decodeAs } from './setting-options.ts'
 import { complain, print, printJson } from './shell.ts'
@@ -79,4 +81,53 @@ async function needRunning({ settings }: SettingsInvocation, action: string) {
   const running = await openRunning(settings.dataDir)
   if (running !== undefined) return running
   throw new CommandError(`Cannot ${action}: no daemon runs; start it: clipgate serve`)
+}
+
+/** Whether there is a screen that the person sits at. */
+export function hasDesktop({ platform, environment }: Surroundings): boolean {
+  if (isRemote({ environment })) return false
+  if (platform === 'darwin' || platform === 'win32') return true
+  return [environment['DISPLAY'], environment['WAYLAND_DISPLAY']].some(
+    (name) => (name ?? '') !== '',
+  )
+}
+
+/** Whether the person sits at another machine. */
+export function isRemote({ environment }: Pick<Surroundings, 'environment'>): boolean {
+  return (environment['SSH_CONNECTION'] ?? '') !== ''
+}
+
+/**
+ * Starts whatever opens files here, without a shell, and leaves it alone.
+ *
+ * @returns Whether it could be started; nobody knows what comes of it.
+ */
+export async function openBrowser(
+  path: string,
+  { platform, environment }: Surroundings,
+): Promise<boolean> {
+  const [program, ...args] = openerOf(path, platform)
+  const opener = spawn(program, args, {
+    stdio: 'ignore',
+    detached: true,
+    env: environment,
+    windowsHide: true,
+  })
+  try {
+    await once(opener, 'spawn')
+  } catch {
+    // An `error` event: there is no such program.
+    return false
+  }
+  opener.unref()
+  return true
+}
+
+function openerOf(path: string, platform: NodeJS.Platform): readonly [string, ...string[]] {
+  if (platform === 'darwin') return ['open', path]
+  if (platform === 'win32') {
+    // `start` is a word of cmd.exe, which would take some characters of a path for its own.
+    return ['rundll32.exe', 'url.dll,FileProtocolHandler', path]
+  }
+  return ['xdg-open', path]
 }

@@ -70,10 +70,7 @@ function printText(stdout: Screen, text: string): void {
 async function saveText(text: string, { shell, args }: Invocation): Promise<string | undefined> {
   const file = fileOf(args)
   if (file === undefined) return undefined
-  async function* bytes(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(text)
-  }
-  return saveFile(bytes(), exactTarget(shell.cwd, file), () => undefined)
+  return saveFile([Buffer.from(text)], exactTarget(shell.cwd, file), () => undefined)
 }
 
 /** Downloads a long text, which some servers keep as a file with a preview in the document. */
@@ -153,19 +150,16 @@ function printItem({ shell }: Invocation, document: LatestDocument, savedTo?: st
   printJson(shell, savedTo === undefined ? item : { ...item, savedTo })
 }
 
-/** The members of a document that describe its bytes. */
-export interface Described {
-  readonly hash: string
-  readonly dataName: string
-}
-
 /**
  * Accepts the hash of the bytes, and the name-bound one that other servers of the protocol tell.
  *
  * @param sha256 Of the bytes that came, in lower-case hex.
  * @throws {CommandError} when neither matches. A document without a hash says nothing.
  */
-export function verifyDownload({ hash, dataName }: Described, sha256: string): void {
+export function verifyDownload(
+  { hash, dataName }: Pick<LatestDocument, 'hash' | 'dataName'>,
+  sha256: string,
+): void {
   const told = hash.toLowerCase()
   if (told === '' || told === sha256 || told === nameHashOf(dataName, sha256, sha256Of)) return
   throw new CommandError('Cannot keep what was downloaded: its hash is another one; pull again')

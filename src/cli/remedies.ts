@@ -5,15 +5,12 @@ import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import { codeOf } from '../lib/system-error.ts'
 
-const CLIENT_REMEDIES: Readonly<Partial<Record<ClientErrorCode, string>>> = {
+const REMEDIES: Readonly<Partial<Record<ClientErrorCode | DomainErrorCode, string>>> = {
   UNREACHABLE: 'check that it runs, and that this machine can reach it',
   TIMEOUT: 'try again later',
   UNAUTHORIZED: 'pair or rotate on its machine, and use the new link',
   NOT_FOUND: 'the item may have changed: try again',
   SERVER_INVALID: 'pair again, and use the new link',
-}
-
-const DOMAIN_REMEDIES: Readonly<Partial<Record<DomainErrorCode, string>>> = {
   NO_SUCH_DEVICE: 'see "clipgate devices"',
   USERNAME_TAKEN: 'choose another one',
   PEER_NAME_TAKEN: 'choose another one with --name',
@@ -25,12 +22,8 @@ export function explainFailure(error: unknown): string {
     const { reason, at } = describeFailure(error)
     return `Unexpected failure: ${reason}${at === undefined ? '' : ` at ${at}`}`
   }
-  const remedy =
-    error instanceof ClientError
-      ? CLIENT_REMEDIES[error.code]
-      : error instanceof DomainError
-        ? DOMAIN_REMEDIES[error.code]
-        : undefined
+  const hasCode = error instanceof ClientError || error instanceof DomainError
+  const remedy = hasCode ? REMEDIES[error.code] : undefined
   return remedy === undefined ? error.message : `${error.message}; ${remedy}`
 }
 

@@ -17,9 +17,7 @@ import { complain, print, type Shell } from './shell.ts'
 const FAILED = 1
 const CALLED_WRONGLY = 2
 
-const HELP: Readonly<Record<string, OptionSpec>> = {
-  help: { placeholder: undefined, meaning: 'explain this command' },
-}
+const HELP: Readonly<Record<string, OptionSpec>> = { help: { meaning: 'explain this command' } }
 
 /**
  * Resolves when what was printed was taken over, or has failed.
@@ -71,7 +69,7 @@ async function run(
     return 0
   }
   const args = parsed.withProblems(countProblems(name, command, parsed.operands.length))
-  if (command.settings === 'given') {
+  if (command.settings === undefined) {
     return command.run({ shell, args, settings: readSettings(args, shell) })
   }
   if (args.problems.length > 0) throw new UsageError(args.problems)

@@ -55,7 +55,7 @@ export async function refuseTaken(target: Target): Promise<void> {
  * @throws What `check` or `bytes` throws. Nothing is left behind then.
  */
 export async function saveFile(
-  bytes: AsyncIterable<Uint8Array>,
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   target: Target,
   check: (sha256: string) => void,
 ): Promise<string> {

@@ -1,10 +1,11 @@
 /** `clipgate serve`: runs the daemon until a signal ends it. @module */
 
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
 import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
-import { surviveFailures } from '../daemon/survive-failures.ts'
-import { messageOf } from '../lib/describe-failure.ts'
+import { describeFailure, messageOf } from '../lib/describe-failure.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { Invocation, SettingsInvocation } from './command.ts'
 import { complain, print, printJson } from './shell.ts'
 
@@ -74,5 +75,17 @@ function listenForSignals(): Promise<void> {
         resolve()
       })
     }
+  })
+}
+
+/**
+ * From now on, exceptions and rejections that nobody handles are logged, once each; see
+ * docs/decisions/014-unhandled-failures.md. A library must not decide about the process of others.
+ */
+function surviveFailures(logger: Logger): void {
+  // Node raises rejections here too.
+  process.on('uncaughtException', (thrown, origin) => {
+    const id = randomBytes(6).toString('hex')
+    logger.error('Something failed that nobody handles', { id, origin, ...describeFailure(thrown) })
   })
 }

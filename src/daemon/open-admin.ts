@@ -4,11 +4,12 @@
  * @module
  */
 
-import { createAdminClient } from '../control/admin-client.ts'
+import { createAdminClient, createDaemonClient } from '../control/admin-client.ts'
 import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
 import { createIdlePeers } from '../peers/peer-connections.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { RunningDaemon } from '../ports/panel.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { chooseBaseUrl, readInterfaces } from './addresses.ts'
 import { openConfigured } from './open-station.ts'
@@ -36,6 +37,22 @@ export async function openAdmin(settings: Settings, logger: Logger): Promise<Adm
   })
   if (admin === undefined) throw unreachable(await readLockHolder(dataDir))
   return admin
+}
+
+/**
+ * The daemon that runs on a data directory; `undefined` when none does.
+ *
+ * @throws {DomainError} `DATA_DIRECTORY_BUSY` when it cannot be asked; `DATA_CORRUPT`.
+ */
+export async function openRunning(dataDir: string): Promise<RunningDaemon | undefined> {
+  const found = await retryWhileHeld(PATIENCE_MS, async () => {
+    const holder = await readLockHolder(dataDir)
+    if (holder === undefined) return 'none'
+    if (holder.control === undefined) return undefined
+    return createDaemonClient(await reachDaemon(dataDir, holder, holder.control))
+  })
+  if (found === undefined) throw unreachable(await readLockHolder(dataDir))
+  return found === 'none' ? undefined : found
 }
 
 /** Opens the data directory. What is changed holds from the next start on. */
