@@ -82,7 +82,7 @@ async function showOnce(
 }
 
 /** Prints a pairing for people: QR code, link, user name and password. */
-export async function showPairing(shell: Shell, pairing: Pairing): Promise<void> {
+async function showPairing(shell: Shell, pairing: Pairing): Promise<void> {
   const columns = columnsOf(shell)
   const qr = await drawQr(pairing.link)
   if (columns === undefined || columns >= qr.columns) {
@@ -107,7 +107,7 @@ export async function showPairing(shell: Shell, pairing: Pairing): Promise<void>
 }
 
 /** Prints a pairing for scripts. */
-export function printPairing(shell: Shell, pairing: Pairing): void {
+function printPairing(shell: Shell, pairing: Pairing): void {
   const { id, kind, label, username, password, url, link } = pairing
   printJson(shell, { id, kind, label, username, password, url, link })
   warn(shell, pairing)

@@ -156,7 +156,7 @@ function printItem({ shell }: Invocation, document: LatestDocument, savedTo?: st
  * @param sha256 Of the bytes that came, in lower-case hex.
  * @throws {CommandError} when neither matches. A document without a hash says nothing.
  */
-export function verifyDownload(
+function verifyDownload(
   { hash, dataName }: Pick<LatestDocument, 'hash' | 'dataName'>,
   sha256: string,
 ): void {

@@ -139,6 +139,22 @@ describe('clipgate pair, rotate and revoke', () => {
     assert.equal(revoked.stdout, `${device?.id} is gone; its password does not work any more.\n`)
   })
 
+  it('show the QR code, and everything that can be typed instead', async (t) => {
+    const admin = createFakeAdmin({ warning: 'Nobody can reach this' })
+    const run = await beside(t, admin)
+    const { stdout, stderr } = await run(['pair', '--label', 'A\u202eB'], { columns: 80 })
+    assert.ok(stdout.startsWith('\u001b[38;5;231;48;5;231m'), 'white on white')
+    assert.match(stdout, /▀[^]*device {4}A\\u\{202e\}B\n[^]*\nclip:\/\/connect\?v=1&svc=\S+\n/)
+    assert.equal(stderr, 'Warning: Nobody can reach this\n')
+  })
+
+  it('show no code that would not fit', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    const { stdout } = await run(['pair'], { columns: 40 })
+    assert.match(stdout, /^The QR code needs a window \d\d columns wide[^]*\nclip:\/\/connect/)
+    assert.doesNotMatch(stdout, /\u001b/)
+  })
+
   it('take a password from stdin, and never print it anywhere else', async (t) => {
     const run = await beside(t, createFakeAdmin())
     const args = ['pair', '--json', '--kind', 'peer', '--password-stdin']

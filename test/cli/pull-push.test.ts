@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { serveGateway } from '../support/gateway.ts'
+import { sha256 } from '../support/hashes.ts'
 import { listen } from '../support/listen.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
@@ -103,16 +104,23 @@ describe('clipgate push and pull', () => {
   it('refuse to replace a file, and leave nothing half done', async (t) => {
     const { withLink, cwd, files } = await open(t)
     await writeFile(join(cwd, 'mine'), 'mine')
+    await symlink('/nonexistent', join(cwd, 'nowhere'))
     await withLink(['push', 'mine'])
-    const { code, errors } = await withLink(['pull', '--output', 'mine'])
-    assert.equal(code, 1)
-    assert.match(errors.join(), /^Cannot save ".*mine": it exists already/)
-    assert.equal((await withLink(['pull', '--dir', 'none'])).code, 1)
+    for (const [place, message] of [
+      [['--output', 'mine'], /^Cannot save ".*mine": it exists already/],
+      [['--output', 'nowhere'], /^Cannot save ".*nowhere": it exists already/],
+      [['--dir', 'none'], /^Cannot save a file in ".*none": ENOENT$/],
+      [['--dir', 'mine'], /^Cannot save a file in ".*mine": ENOTDIR$/],
+    ] as const) {
+      const { code, errors } = await withLink(['pull', ...place])
+      assert.equal(code, 1)
+      assert.match(errors.join(), message)
+    }
     await withLink(['push'], { stdin: 'text' })
     assert.equal((await withLink(['pull', '--output', 'mine'])).code, 1)
     assert.equal((await withLink(['pull', '--output', 'text.txt'])).code, 0)
     assert.equal(await readFile(join(cwd, 'text.txt'), 'utf8'), 'text')
-    assert.deepEqual((await files()).sort(), ['mine', 'text.txt'])
+    assert.deepEqual((await files()).sort(), ['mine', 'nowhere', 'text.txt'])
   })
 
   it('refuse to replace a file before anything is asked for', async (t) => {
@@ -217,10 +225,16 @@ describe('clipgate push and pull', () => {
   })
 })
 
-/** A server that tells any document and any bytes. */
-async function serveDocument(t: TestContext, document: object, bytes: string): Promise<string> {
+/** A server that tells any document, and any bytes. */
+async function serveDocument(
+  t: TestContext,
+  document: object,
+  bytes: string | ((response: ServerResponse) => void),
+): Promise<string> {
   const server = createServer((request, response) => {
-    response.end(request.url === '/Sync.json' ? JSON.stringify(document) : bytes)
+    if (request.url === '/Sync.json') response.end(JSON.stringify(document))
+    else if (typeof bytes === 'string') response.end(bytes)
+    else bytes(response)
   })
   const url = `http://127.0.0.1:${await listen(t, server)}`
   return formatConnectLink({ url, user: 'somebody', pwd: 'secret-password' })
@@ -237,6 +251,30 @@ describe('clipgate pull, from another server,', () => {
       assert.match(errors.join(), /its hash is another one/)
     }
     assert.deepEqual(await files(), [], cwd)
+  })
+
+  it('takes the hash of the bytes and the name-bound one, in any case', async (t) => {
+    const { run } = await open(t)
+    const document = { type: 'File', hasData: true, dataName: 'a.bin', size: 5 }
+    const bound = sha256(`a.bin|${sha256('hello').toUpperCase()}`)
+    for (const hash of [sha256('hello'), sha256('hello').toUpperCase(), bound, '']) {
+      const stdin = await serveDocument(t, { ...document, hash }, 'hello')
+      assert.equal((await run(['pull', '--output', '-'], { stdin })).code, 0, hash)
+    }
+    const stdin = await serveDocument(t, { ...document, dataName: 'b.bin', hash: bound }, 'hello')
+    assert.equal((await run(['pull', '--output', '-'], { stdin })).code, 1)
+  })
+
+  it('keeps nothing of a file that breaks off', async (t) => {
+    const { run, files } = await open(t)
+    const document = { type: 'File', hasData: true, dataName: 'a', size: 5 }
+    const stdin = await serveDocument(t, document, (response) => {
+      response.writeHead(200, { 'Content-Length': 5 }).write('x', () => response.destroy())
+    })
+    for (const args of [['pull'], ['pull', '--output', 'b']]) {
+      assert.match((await run(args, { stdin })).errors.join(), /^Cannot reach the server/)
+    }
+    assert.deepEqual(await files(), [])
   })
 
   it('prints a text that it keeps as a file', async (t) => {

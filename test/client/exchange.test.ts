@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { inspect } from 'node:util'
 import { ClientError, connect } from '../../src/client.ts'
@@ -8,6 +8,7 @@ import { getLatest } from '../../src/client/latest.ts'
 import { openServer } from '../../src/client/server.ts'
 import { isTooSlow } from '../../src/client/watchdog.ts'
 import { formatConnectLink, LinkError } from '../../src/link.ts'
+import { listen } from '../support/listen.ts'
 import { json, PASSWORD, startFakeGateway, USER } from './support/fake-gateway.ts'
 import { FakeTiming } from './support/fake-timing.ts'
 
@@ -16,33 +17,18 @@ const BASIC = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`
 
 /** Answers every connection with raw bytes. */
 async function startRawServer(t: TestContext, answer: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>()
   const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => undefined)
-    socket.once('data', () => answer(socket))
+    socket.on('error', () => undefined).once('data', () => answer(socket))
   })
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return listen(server)
-}
-
-async function listen(server: Server): Promise<string> {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  return `http://127.0.0.1:${address.port}`
+  return `http://127.0.0.1:${await listen(t, server)}`
 }
 
 /** A URL where nobody listens. */
-async function closedUrl(): Promise<string> {
+async function closedUrl(t: TestContext): Promise<string> {
   const server = createServer()
-  const url = await listen(server)
-  server.close()
-  await once(server, 'close')
-  return url
+  const port = await listen(t, server)
+  await once(server.close(), 'close')
+  return `http://127.0.0.1:${port}`
 }
 
 describe('connect()', () => {
@@ -157,22 +143,18 @@ describe('every request', () => {
     }
   })
 
-  it('says that nobody listens, and why', async () => {
-    const client = connect({ url: await closedUrl(), username: USER, password: PASSWORD })
-    await assert.rejects(client.probe(), { code: 'UNREACHABLE', reason: 'ECONNREFUSED' })
-  })
-
-  it('says that the connection broke', async (t) => {
-    const url = await startRawServer(t, (socket) => socket.destroy())
-    const client = connect({ url, username: USER, password: PASSWORD })
-    await assert.rejects(client.probe(), { code: 'UNREACHABLE' })
-  })
-
-  it('says that the answer is no HTTP', async (t) => {
-    const url = await startRawServer(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.2p1\r\n'))
-    const client = connect({ url, username: USER, password: PASSWORD })
-    await assert.rejects(client.probe(), { code: 'BAD_ANSWER' })
-  })
+  for (const [what, answer, failure] of [
+    ['the connection broke', (socket: Socket) => socket.destroy(), 'UNREACHABLE'],
+    ['the answer is no HTTP', (socket: Socket) => socket.end('SSH-2.0-x\r\n'), 'BAD_ANSWER'],
+    ['nobody listens, and why', undefined, 'UNREACHABLE'],
+  ] as const) {
+    it(`says that ${what}`, async (t) => {
+      const url = answer === undefined ? await closedUrl(t) : await startRawServer(t, answer)
+      const client = connect({ url, username: USER, password: PASSWORD })
+      const reason = answer === undefined ? { reason: 'ECONNREFUSED' } : {}
+      await assert.rejects(client.probe(), { code: failure, ...reason })
+    })
+  }
 
   it('gives up a server that does not answer', async (t) => {
     const { client } = await startFakeGateway(t, () => undefined, { timeoutMs: 20 })

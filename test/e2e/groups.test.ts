@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { openStation } from '../../src/daemon/open-station.ts'
 import { createGateway } from '../../src/gateway/create-gateway.ts'
 import { createCopySharing } from '../../src/inbound/share-copies.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
+import { listen } from '../support/listen.ts'
 import { makeTree } from '../support/make-tree.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -19,15 +20,8 @@ async function setUp(t: TestContext) {
   const clipboard = await openStation({ dataDir: await temporaryFolder(t), logger })
   t.after(() => clipboard.close())
   const gateway = createGateway(clipboard, { version: '1.2.3' })
-  const server = createServer(gateway).on('checkContinue', gateway)
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-  })
+  const port = await listen(t, createServer(gateway).on('checkContinue', gateway))
   const { device, password } = await clipboard.devices.add({ kind: 'phone', label: 'Phone' })
-  // `listen` was given an address, so this is one.
-  const { port } = server.address() as AddressInfo
   const phone = createPhone({ username: device.username, password }, `http://127.0.0.1:${port}`)
   return { phone, port, logger, share: createCopySharing(clipboard) }
 }

@@ -1,10 +1,9 @@
 /** A server that answers as a test says, and remembers what it was asked. @module */
 
-import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
-import { connect, type Client, type ConnectOptions } from '../../../src/client.ts'
+import { connect, type ConnectOptions } from '../../../src/client.ts'
+import { listen } from '../../support/listen.ts'
 
 export const CONTENT_ID = `blake3v1:${'0123456789abcdef'.repeat(4)}` as const
 
@@ -19,12 +18,6 @@ export interface Received {
   readonly body: Buffer
 }
 
-export interface FakeGateway {
-  readonly url: string
-  readonly received: readonly Received[]
-  readonly client: Client
-}
-
 export type Respond = (response: ServerResponse, request: Received) => void
 
 export interface FakeGatewayOptions extends ConnectOptions {
@@ -37,7 +30,7 @@ export async function startFakeGateway(
   t: TestContext,
   respond: Respond,
   { early, ...options }: FakeGatewayOptions = {},
-): Promise<FakeGateway> {
+) {
   const received: Received[] = []
   const server = createServer((request, response) => {
     const { method, url, headers } = request
@@ -51,14 +44,7 @@ export async function startFakeGateway(
       respond(response, whole)
     })
   })
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  const url = `http://127.0.0.1:${address.port}`
+  const url = `http://127.0.0.1:${await listen(t, server)}`
   return { url, received, client: connect({ url, username: USER, password: PASSWORD }, options) }
 }
 

@@ -1,37 +1,17 @@
 /** A scripted server, and a watch of it whose time belongs to the test. @module */
 
 import type { TestContext } from 'node:test'
-import type { LatestDocument, WatchOptions, WatchState } from '../../../src/client.ts'
+import type { WatchOptions, WatchState } from '../../../src/client.ts'
 import { openServer } from '../../../src/client/server.ts'
 import { watch } from '../../../src/client/watch.ts'
-import {
-  CREDENTIALS,
-  startEventServer,
-  type EventServer,
-  type ScriptedStream,
-} from '../../support/event-server.ts'
+import { CREDENTIALS, startEventServer } from '../../support/event-server.ts'
 import { Mailbox } from '../../support/mailbox.ts'
 import { FakeTiming } from './fake-timing.ts'
 
 /** Other than what the watch itself waits for. */
 export const TIMEOUT_MS = 20_000
 
-export interface Watched {
-  readonly server: EventServer
-  readonly timing: FakeTiming
-  readonly states: Mailbox<WatchState>
-  readonly documents: AsyncIterableIterator<LatestDocument, undefined>
-  /** Aborts the watch. */
-  readonly controller: AbortController
-  /** The text of the next document. */
-  next(): Promise<string | undefined>
-  /** The next request for the stream, answered as a gateway does. */
-  hello(): Promise<ScriptedStream>
-  /** Lets the wait for the next attempt pass; says how long it was. */
-  retry(): Promise<Extract<WatchState, { readonly name: 'waiting' }>>
-}
-
-export async function openWatched(t: TestContext, options: WatchOptions = {}): Promise<Watched> {
+export async function openWatched(t: TestContext, options: WatchOptions = {}) {
   const server = await startEventServer(t)
   server.activate('first')
   const timing = new FakeTiming()
@@ -52,8 +32,11 @@ export async function openWatched(t: TestContext, options: WatchOptions = {}): P
     states,
     documents,
     controller,
+    /** The text of the next document. */
     next: async () => (await documents.next()).value?.text,
+    /** The next request for the stream, answered as a gateway does. */
     hello: async () => (await server.streams.next()).hello(),
+    /** Lets the wait for the next attempt pass; says how long it was. */
     async retry() {
       for (;;) {
         const state = await states.next()
@@ -66,10 +49,7 @@ export async function openWatched(t: TestContext, options: WatchOptions = {}): P
 }
 
 /** The watch of a server whose stream is open, and whose first document was read. */
-export async function openConnected(
-  t: TestContext,
-  options: WatchOptions = {},
-): Promise<Watched & { readonly stream: ScriptedStream }> {
+export async function openConnected(t: TestContext, options: WatchOptions = {}) {
   const watched = await openWatched(t, options)
   const first = watched.next()
   const stream = await watched.hello()
