@@ -35,6 +35,10 @@ function parse(stdout: string): readonly Finding[] {
   return JSON.parse(stdout)
 }
 
+function problemsIn(stdout: string): readonly string[] {
+  return parse(stdout).flatMap(({ check, ok }) => (ok ? [] : [check]))
+}
+
 describe('clipgate doctor', () => {
   it('prints one array for scripts, and exits with 0 when there is no problem', async (t) => {
     const { code, stdout, stderr } = await runDoctor(t, ['--json'])
@@ -73,16 +77,9 @@ describe('clipgate doctor', () => {
   it('makes a finding of bad settings, and asks of options to be right', async (t) => {
     const environment = { CLIPGATE_NONSENSE: '1', CLIPGATE_GRACE: '\u001b[2J' }
     const { code, stdout } = await runDoctor(t, ['--json'], { environment })
-    assert.equal(code, 1)
-    const findings = parse(stdout)
-    assert.deepEqual(
-      findings.map(({ check, ok }) => [check, ok]),
-      [['settings', false]],
-    )
-    assert.match(
-      findings[0]?.detail ?? '',
-      /CLIPGATE_NONSENSE.*CLIPGATE_GRACE|CLIPGATE_GRACE.*CLIPGATE_NONSENSE/,
-    )
+    const [finding, ...others] = parse(stdout)
+    assert.deepEqual([code, finding?.check, finding?.ok, others], [1, 'settings', false, []])
+    for (const name of Object.keys(environment)) assert.ok(finding?.detail.includes(name), name)
     const shown = await runDoctor(t, [], { environment })
     assert.doesNotMatch(shown.stdout, /\u001b/)
 
@@ -104,12 +101,7 @@ describe('clipgate doctor', () => {
     for (const [args, stdin] of calls) {
       const { code, stdout, stderr } = await runDoctor(t, [...args, '--json'], { stdin })
       const findings = parse(stdout)
-      assert.deepEqual(
-        findings.filter(({ ok }) => !ok),
-        [],
-        stdout,
-      )
-      assert.equal(code, 0)
+      assert.deepEqual([code, problemsIn(stdout)], [0, []], stdout)
       assert.equal(findings[0]?.check, 'reach', 'this machine is not looked at')
       const authorization = findings.find(({ check }) => check === 'authorization')
       assert.equal(authorization?.detail, 'the password gets through to clipgate 1.2.3')
@@ -120,24 +112,15 @@ describe('clipgate doctor', () => {
 
     const wrong = formatConnectLink({ url, user: credentials.user, pwd: 'wrong password' })
     const refused = await runDoctor(t, ['--link-file', '-', '--json'], { stdin: wrong })
-    const problems = parse(refused.stdout).filter(({ ok }) => !ok)
-    assert.deepEqual(
-      problems.map(({ check }) => check),
-      ['authorization'],
-    )
+    assert.deepEqual(problemsIn(refused.stdout), ['authorization'])
     assert.ok(!refused.stdout.includes('wrong password'), 'nothing of the link is told')
   })
 
   it('says what it needs when nobody can log in', async (t) => {
     const { url } = await serveQuickGateway(t)
     const { code, stdout } = await runDoctor(t, ['--through', url, '--json'])
-    assert.equal(code, 1)
-    const problems = parse(stdout).filter(({ ok }) => !ok)
-    assert.deepEqual(
-      problems.map(({ check }) => check),
-      ['authorization'],
-    )
-    assert.match(problems[0]?.fix ?? '', /--link-file FILE/)
+    assert.deepEqual([code, problemsIn(stdout)], [1, ['authorization']])
+    assert.match(stdout, /"fix":"[^"]*--link-file FILE/)
 
     const missing = await runDoctor(t, ['--link-file', '/nonexistent/link'])
     assert.deepEqual([missing.code, missing.stdout, missing.errors.length], [1, '', 1])
@@ -158,14 +141,8 @@ describe('clipgate doctor', () => {
 
     const args = ['--through', url, '--json']
     const { stdout, stderr } = await runDoctor(t, args, {}, held.dataDir)
-    const found = parse(stdout).filter(
-      ({ check }) => check === 'authorization' || check === 'events',
-    )
-    assert.deepEqual(
-      found.map(({ ok }) => ok),
-      [true, true],
-      stdout,
-    )
+    const fine = parse(stdout).flatMap(({ check, ok }) => (ok ? [check] : []))
+    assert.ok(fine.includes('authorization') && fine.includes('events'), stdout)
     assert.doesNotMatch(stdout + stderr, /doctor_\d/)
     assert.deepEqual(
       (await admin.devices()).map(({ username }) => username),
@@ -176,15 +153,11 @@ describe('clipgate doctor', () => {
   it('gives its device back when it is interrupted', async (t) => {
     const daemon = await startDaemonProcess(t)
     const asked = defer<undefined>()
-    const silent = await startStandIn(t, {
-      upstream: daemon.ready.gateway,
-      fault: {
-        intercept: () => {
-          asked.resolve(undefined)
-          return true
-        },
-      },
-    })
+    const intercept = (): boolean => {
+      asked.resolve(undefined)
+      return true
+    }
+    const silent = await startStandIn(t, { upstream: daemon.ready.gateway, fault: { intercept } })
     const args = ['doctor', '--clipboard', 'none', '--through', silent.url]
     const child = spawn(process.execPath, [...process.execArgv, MAIN, ...args], {
       env: isolatedEnvironment(daemon.folder),

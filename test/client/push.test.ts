@@ -197,10 +197,4 @@ describe('pushFile()', () => {
     const pushed = client.pushFile(new Blob([new Uint8Array(32 * MIB)]), { dataName: 'x' })
     await assert.rejects(pushed, { code: 'NOT_FOUND' })
   })
-
-  it('gives up a server that does not answer', async (t) => {
-    const { client } = await startFakeGateway(t, () => undefined, { timeoutMs: 20 })
-    const pushed = client.pushFile(new Blob(['x']), { dataName: 'x' })
-    await assert.rejects(pushed, { code: 'TIMEOUT' })
-  })
 })

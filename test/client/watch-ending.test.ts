@@ -98,23 +98,20 @@ describe('a watch that is aborted', () => {
     assert.equal(timing.pending, 0)
   })
 
-  it('ends at once while it waits, or polls', async (t) => {
-    for (const [status, name] of [
-      [500, 'waiting'],
-      [404, 'polling'],
-    ] as const) {
+  for (const [status, name] of [
+    [500, 'waiting'],
+    [404, 'polling'],
+  ] as const) {
+    it(`ends at once while it is ${name}`, async (t) => {
       const { server, documents, controller, timing, states } = await openWatched(t)
-      await assert.rejects(async () => {
-        const first = documents.next()
-        ;(await server.streams.next()).refuse(status)
-        assert.equal((await states.next()).name, name)
-        controller.abort(reason)
-        await first
-        await documents.next()
-      }, reason)
+      const first = documents.next()
+      ;(await server.streams.next()).refuse(status)
+      assert.equal((await states.next()).name, name)
+      controller.abort(reason)
+      await assert.rejects(async () => [await first, await documents.next()], reason)
       assert.equal(timing.pending, 0)
-    }
-  })
+    })
+  }
 
   it('ends when its listener aborts it', async (t) => {
     const stop = new AbortController()

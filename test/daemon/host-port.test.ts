@@ -34,31 +34,10 @@ describe('parseHostPort()', () => {
   })
 
   it('refuses what a listener could not mean', () => {
-    const bad = [
-      '',
-      '42720',
-      ':42720',
-      '127.0.0.1',
-      '127.0.0.1:',
-      '127.0.0.1:65536',
-      '127.0.0.1:-1',
-      '127.0.0.1:0x1',
-      '::1:42720',
-      '[::1]',
-      '[::1]42720',
-      '[127.0.0.1]:1',
-      '[::1',
-      'a b:1',
-      '-a:1',
-      'a-:1',
-      '999.1.1.1:1',
-      '1.2.3:1',
-      'host:1:2',
-      'http://a:1',
-      'a/b:1',
-      'a:1 ',
-    ]
-    for (const text of bad) assert.equal(parseHostPort(text), undefined, text)
+    const bad =
+      '|42720|:42720|127.0.0.1|127.0.0.1:|127.0.0.1:65536|127.0.0.1:-1|127.0.0.1:0x1|' +
+      '::1:42720|[::1]|[::1]42720|[127.0.0.1]:1|[::1|a b:1|-a:1|a-:1|999.1.1.1:1|1.2.3:1|host:1:2|http://a:1|a/b:1|a:1 '
+    for (const text of bad.split('|')) assert.equal(parseHostPort(text), undefined, text)
   })
 
   it('knows loopback and all-addresses hosts', () => {

@@ -19,15 +19,6 @@ async function hold(t: TestContext) {
 }
 
 describe('openAdmin()', () => {
-  it('asks the daemon that holds the data directory', async (t) => {
-    const held = await hold(t)
-    await serveControl(t, held, createFakeAdmin())
-    const admin = await held.ask()
-    assert.equal((await admin.status()).pid, 4711)
-    await assert.rejects(admin.rotate('nobody_here'), { code: 'NO_SUCH_DEVICE' })
-    await admin.close()
-  })
-
   it('waits for a daemon that is about to have its listener', async (t) => {
     const held = await hold(t)
     const asked = held.ask()

@@ -137,7 +137,7 @@ describe('loadSettings()', () => {
   })
 
   it('names every bad setting of every source at once', () => {
-    const source = fc.constantFrom('file', 'environment', 'options')
+    const source = fc.constantFrom('file', 'environment', 'options' as const)
     const plan = fc.uniqueArray(fc.tuple(names, source, fc.nat(9)), {
       minLength: 1,
       maxLength: 8,
@@ -145,26 +145,17 @@ describe('loadSettings()', () => {
     })
     fc.assert(
       fc.property(plan, (bad) => {
-        const found: Record<string, Record<string, unknown>> = {
-          file: {},
-          environment: {},
-          options: {},
-        }
+        const found: Record<string, object> = { file: {}, environment: {}, options: {} }
         const expected: string[] = []
         for (const [name, from, pick] of bad) {
           const values = BAD[name]
           const value = values[pick % values.length]
           // A shell passes strings, and an empty variable is none.
           if (from === 'environment' && (typeof value !== 'string' || value === '')) continue
-          const key = from === 'environment' ? toVariable(name) : name
-          found[from] = { ...found[from], [key]: value }
-          expected.push(
-            from === 'file'
-              ? `"${name}" in `
-              : from === 'environment'
-                ? toVariable(name)
-                : `${toOption(name)}:`,
-          )
+          const variable = toVariable(name)
+          found[from] = { ...found[from], [from === 'environment' ? variable : name]: value }
+          const option = `${toOption(name)}:`
+          expected.push({ file: `"${name}" in `, environment: variable, options: option }[from])
         }
         fc.pre(expected.length > 0)
         const error = problemsOf(found)

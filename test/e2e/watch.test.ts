@@ -68,17 +68,3 @@ it('clipgate watch on a real daemon goes on when the daemon was restarted, with 
   await createPhone(phone, again.ready.gateway).pushText('after')
   assert.equal((await watched.change()).text, 'after')
 })
-
-it('clipgate watch on a real daemon exits with 1 when its device gets another password', async (t) => {
-  const daemon = await startDaemonProcess(t, { args: ['--headless'] })
-  const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
-  await phone.pushText('hello')
-  const device = await daemon.pair('Watch')
-  const { child, change, complaint } = await startWatch(t, device.link)
-  await change()
-  const closed = once(child, 'close')
-  await daemon.run('rotate', device.username, '--json')
-  assert.match(await complaint(), /the server ended the connection$/)
-  assert.match(await complaint(), /does not accept the user name and password/)
-  assert.deepEqual(await closed, [1, null])
-})
