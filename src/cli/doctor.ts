@@ -12,6 +12,7 @@ import { checkMachine } from '../doctor/check-machine.ts'
 import { fine, findingOf, problem, type Finding } from '../doctor/finding.ts'
 import { ownMachine, readSituation, type Situation } from '../doctor/situation.ts'
 import { examine, type Address } from '../doctor/through/examine.ts'
+import type { Logger } from '../ports/logger.ts'
 import { chooseServer } from './choose-server.ts'
 import { CommandError, UsageError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
@@ -31,11 +32,13 @@ export async function runDoctor(call: Invocation): Promise<number> {
     if (!isJson) showFindings(shell, found)
   }
 
+  const logger = createStreamLogger(shell.stderr, 'warn')
   await interruptible(async (signal) => {
     // A link is of another machine: this one is only where its address is looked at from.
-    const situation = address?.credentials === undefined ? await look(call, tell) : undefined
+    const situation =
+      address?.credentials === undefined ? await look(call, logger, tell) : undefined
     try {
-      if (situation !== undefined) tell(await checkMachine(situation, loggerOf(call)))
+      if (situation !== undefined) tell(await checkMachine(situation, logger))
       if (address === undefined) return
       const machine = ownMachine(shell.where)
       if (!isJson) print(shell, `\nThrough ${visible(address.url)}, for half a minute:`)
@@ -53,6 +56,7 @@ export async function runDoctor(call: Invocation): Promise<number> {
 /** Reads what the checks look at; `undefined` when bad settings hide where that is. */
 async function look(
   call: Invocation,
+  logger: Logger,
   tell: (findings: readonly Finding[]) => void,
 ): Promise<Situation | undefined> {
   const settings = loadSettings(call)
@@ -61,7 +65,7 @@ async function look(
     return undefined
   }
   tell([findingOf('settings', fine('can be used'))])
-  return readSituation(settings, ownMachine(call.shell.where), loggerOf(call))
+  return readSituation(settings, ownMachine(call.shell.where), logger)
 }
 
 /** The settings, or what is wrong with them where only surroundings are to blame. */
@@ -73,10 +77,6 @@ function loadSettings({ args, shell }: Invocation): Settings | Finding {
     const fix = 'correct what it names; "clipgate help serve" has all settings'
     return findingOf('settings', problem(error.message.replaceAll('\n', '; '), fix))
   }
-}
-
-function loggerOf({ shell }: Invocation): ReturnType<typeof createStreamLogger> {
-  return createStreamLogger(shell.stderr, 'warn')
 }
 
 /** The address to go through: that of `--through`, or that of the link. */

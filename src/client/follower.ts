@@ -163,28 +163,20 @@ export class Follower {
   }
 
   async #pull(etag: string | undefined, signal: AbortSignal): Promise<void> {
-    const document = await this.#getLatest(etag, signal)
-    const earlier = this.#latest
-    if (document === undefined || (earlier && isSameDocument(document, earlier))) return
-    this.#latest = document
-    if (hasItem(document)) this.#options.deliver(document)
-  }
-
-  /** @returns `undefined` when there is nothing new that could be delivered. */
-  async #getLatest(
-    etag: string | undefined,
-    signal: AbortSignal,
-  ): Promise<LatestStamped | undefined> {
     this.#refused = undefined
+    let document: LatestStamped | undefined
     try {
-      return await getLatest(this.#server, { etag, signal })
+      document = await getLatest(this.#server, { etag, signal })
     } catch (error) {
       if (!isTooLong(error)) throw error
       this.#refused = error
       // Whatever comes next is new.
       this.#latest = undefined
-      return undefined
     }
+    const earlier = this.#latest
+    if (document === undefined || (earlier && isSameDocument(document, earlier))) return
+    this.#latest = document
+    if (hasItem(document)) this.#options.deliver(document)
   }
 }
 

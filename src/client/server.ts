@@ -1,5 +1,6 @@
 /** The server that a client talks to: where it is, and what it wants to hear. @module */
 
+import { encodeUtf8 } from '../link/base64url.ts'
 import { ClientError } from './client-error.ts'
 import { systemTiming, type Timing } from './timing.ts'
 
@@ -124,8 +125,5 @@ function basic(username: string, password: string): string {
   if (password === '' || !password.isWellFormed()) {
     throw new ClientError('SERVER_INVALID', { reason: 'the password cannot be sent' })
   }
-  let binary = ''
-  for (const byte of new TextEncoder().encode(`${username}:${password}`))
-    binary += String.fromCharCode(byte)
-  return `Basic ${btoa(binary)}`
+  return `Basic ${btoa(encodeUtf8(`${username}:${password}`))}`
 }

@@ -9,6 +9,7 @@
 
 import { KIB } from '../core/limits.ts'
 import { ClientError, translateFailure } from './client-error.ts'
+import type { Server } from './server.ts'
 import type { Timing } from './timing.ts'
 
 /** A body that moves slower than this has stopped. The server allows bodies the same time. */
@@ -21,13 +22,6 @@ export function isTooSlow(error: unknown): boolean {
   return error instanceof ClientError && error.code === 'TIMEOUT' && error.reason === TOO_SLOW
 }
 
-/** How patient a {@link Watchdog} is. */
-export interface WatchdogOptions {
-  /** How long to wait while nothing moves, in milliseconds. */
-  readonly timeoutMs: number
-  readonly timing: Timing
-}
-
 /** Close it when the request is over, or it keeps listening to the caller's signal. */
 export class Watchdog {
   readonly #controller = new AbortController()
@@ -38,7 +32,10 @@ export class Watchdog {
   /** When the first part of the answer was waited for. */
   #since: number | undefined
 
-  constructor({ timeoutMs, timing }: WatchdogOptions, caller: AbortSignal | undefined) {
+  constructor(
+    { timeoutMs, timing }: Pick<Server, 'timeoutMs' | 'timing'>,
+    caller: AbortSignal | undefined,
+  ) {
     this.#timeoutMs = timeoutMs
     this.#timing = timing
     this.#caller = caller

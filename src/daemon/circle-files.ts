@@ -36,7 +36,7 @@ export async function placeCircleKey({
   const path = join(dataDir, CIRCLE_KEY_FILE)
   const file = new DiskPrivateFile(path)
   const key = parse(text ?? mintCircleKey())
-  if (!replace && (await isThere(file))) {
+  if (!replace && (await readKey(file)) !== undefined) {
     throw new DomainError(
       'GROUP_KEY_EXISTS',
       `Cannot replace the group key ${path}; add --force to do so`,
@@ -49,7 +49,7 @@ export async function placeCircleKey({
 /** Takes the key away. @returns The user name of the credential, if one can be told. */
 export async function removeCircleKey(dataDir: string): Promise<string | undefined> {
   const file = new DiskPrivateFile(join(dataDir, CIRCLE_KEY_FILE))
-  const text = await file.read().catch(onUnreadable)
+  const text = await readKey(file)
   if (text === undefined) {
     throw new DomainError(
       'GROUP_KEY_INVALID',
@@ -74,12 +74,10 @@ function parse(text: string): Uint8Array {
   }
 }
 
-async function isThere(file: DiskPrivateFile): Promise<boolean> {
-  return (await file.read().catch(onUnreadable)) !== undefined
-}
-
 /** Reads a damaged file as an empty one: it is there. */
-function onUnreadable(error: unknown): string {
-  if (error instanceof TypeError) return ''
-  throw error
+function readKey(file: DiskPrivateFile): Promise<string | undefined> {
+  return file.read().catch((error: unknown) => {
+    if (error instanceof TypeError) return ''
+    throw error
+  })
 }

@@ -23,25 +23,25 @@ export type ListenSettings = Pick<
 /** Connections of the owner's own commands; a person has few. */
 const MAX_CONTROL_CONNECTIONS = 64
 
-interface Entry {
-  readonly name: ListenerStatus['name']
-  readonly server: RunningServer
-}
+type Name = ListenerStatus['name']
+
+/** In the order in which they start, and stop. */
+const NAMES = ['gateway', 'control'] as const
 
 /** Options of {@link Listeners}. */
 export interface ListenersOptions {
   /** The clock of the machine unless given. */
   readonly clock?: Clock
   /** Called when a socket of that name is lost, and when all of them are back. */
-  readonly onTrouble?: (name: ListenerStatus['name'], isTrouble: boolean) => void
+  readonly onTrouble?: (name: Name, isTrouble: boolean) => void
 }
 
 /** The open sockets of a daemon. */
 export class Listeners {
   readonly #logger: Logger
   readonly #clock: Clock
-  readonly #onTrouble: (name: Entry['name'], isTrouble: boolean) => void
-  readonly #entries: Entry[] = []
+  readonly #onTrouble: (name: Name, isTrouble: boolean) => void
+  readonly #servers: Readonly<Record<Name, RunningServer[]>> = { gateway: [], control: [] }
   readonly #watchers = new Subscribers()
   #isDraining = false
 
@@ -104,16 +104,10 @@ export class Listeners {
   }
 
   status(): readonly ListenerStatus[] {
-    const names = [...new Set(this.#entries.map(({ name }) => name))]
-    return names.map((name) => {
-      const servers = this.#entries
-        .filter((entry) => entry.name === name)
-        .map(({ server }) => server)
-      return {
-        name,
-        urls: servers.map(formatBaseUrl),
-        error: servers.map((server) => server.trouble).find((trouble) => trouble !== undefined),
-      }
+    return NAMES.filter((name) => this.#servers[name].length > 0).map((name) => {
+      const servers = this.#servers[name]
+      const error = servers.find(({ trouble }) => trouble !== undefined)?.trouble
+      return { name, urls: servers.map(formatBaseUrl), error }
     })
   }
 
@@ -126,15 +120,14 @@ export class Listeners {
   async stop(graceMs: number): Promise<void> {
     this.#isDraining = true
     // The owner can still ask and revoke while the gateway lets uploads finish.
-    for (const name of ['gateway', 'control'] as const) {
-      const servers = this.#entries.filter((entry) => entry.name === name)
-      await Promise.all(servers.map(({ server }) => server.stop(graceMs)))
+    for (const name of NAMES) {
+      await Promise.all(this.#servers[name].map((server) => server.stop(graceMs)))
     }
   }
 
   /** @param isOptional Where the machine lacks the address family, the others will do. */
   async #start(
-    name: Entry['name'],
+    name: Name,
     isOptional: boolean,
     options: Omit<Parameters<typeof startServer>[0], 'onTrouble'>,
   ): Promise<RunningServer | undefined> {
@@ -146,14 +139,11 @@ export class Listeners {
           this.#watchers.notify()
           if (reason === undefined) this.#logger.info('A listener recovered', { name })
           else this.#logger.warn('A listener has a problem', { name, reason })
-          const own = this.#entries.filter((entry) => entry.name === name)
-          this.#onTrouble(
-            name,
-            own.some((entry) => entry.server.trouble !== undefined),
-          )
+          const isTrouble = this.#servers[name].some(({ trouble }) => trouble !== undefined)
+          this.#onTrouble(name, isTrouble)
         },
       })
-      this.#entries.push({ name, server })
+      this.#servers[name].push(server)
       return server
     } catch (error) {
       const isMissing = error instanceof Error && isAddressMissing(error.cause)

@@ -10,7 +10,7 @@ import { createIdlePeers } from '../peers/peer-connections.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { RunningDaemon } from '../ports/panel.ts'
-import { readLockHolder } from '../storage/lock.ts'
+import { readLockHolder, type LockHolder } from '../storage/lock.ts'
 import { chooseBaseUrl, readInterfaces } from './addresses.ts'
 import { openConfigured } from './open-station.ts'
 import { isBusy, PATIENCE_MS, reachDaemon, retryWhileHeld, unreachable } from './reach-daemon.ts'
@@ -25,8 +25,7 @@ import { defaultListen, type Settings } from './settings.ts'
  */
 export async function openAdmin(settings: Settings, logger: Logger): Promise<Admin> {
   const { dataDir } = settings
-  const admin = await retryWhileHeld(PATIENCE_MS, async () => {
-    const holder = await readLockHolder(dataDir)
+  return waitFor(dataDir, async (holder) => {
     if (holder?.control !== undefined) {
       return createAdminClient(await reachDaemon(dataDir, holder, holder.control))
     }
@@ -35,8 +34,6 @@ export async function openAdmin(settings: Settings, logger: Logger): Promise<Adm
       return undefined
     })
   })
-  if (admin === undefined) throw unreachable(await readLockHolder(dataDir))
-  return admin
 }
 
 /**
@@ -45,14 +42,23 @@ export async function openAdmin(settings: Settings, logger: Logger): Promise<Adm
  * @throws {DomainError} `DATA_DIRECTORY_BUSY` when it cannot be asked; `DATA_CORRUPT`.
  */
 export async function openRunning(dataDir: string): Promise<RunningDaemon | undefined> {
-  const found = await retryWhileHeld(PATIENCE_MS, async () => {
-    const holder = await readLockHolder(dataDir)
+  const found = await waitFor(dataDir, async (holder) => {
     if (holder === undefined) return 'none'
     if (holder.control === undefined) return undefined
     return createDaemonClient(await reachDaemon(dataDir, holder, holder.control))
   })
-  if (found === undefined) throw unreachable(await readLockHolder(dataDir))
   return found === 'none' ? undefined : found
+}
+
+/** Calls `attempt` with whoever holds a data directory, until it finds something. */
+async function waitFor<Found>(
+  dataDir: string,
+  attempt: (holder: LockHolder | undefined) => Promise<Found | undefined>,
+): Promise<Found> {
+  const look = async () => attempt(await readLockHolder(dataDir))
+  const found = await retryWhileHeld(PATIENCE_MS, look)
+  if (found === undefined) throw unreachable(await readLockHolder(dataDir))
+  return found
 }
 
 /** Opens the data directory. What is changed holds from the next start on. */

@@ -2,7 +2,8 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import type { Station } from './open-station.ts'
-import type { Desktop, DesktopSettings } from './share-desktop.ts'
+import type { Settings } from './settings.ts'
+import type { Desktop } from './share-desktop.ts'
 
 /**
  * Shares what is copied from now on, and offers for pasting what devices push. A missing clipboard
@@ -12,15 +13,15 @@ import type { Desktop, DesktopSettings } from './share-desktop.ts'
  */
 export async function openDesktop(
   station: Station,
-  settings: DesktopSettings,
-  onTrouble: (isTrouble: boolean) => void = () => {},
+  settings: Settings,
+  onTrouble: (isTrouble: boolean) => void,
 ): Promise<Desktop> {
   const { headless, clipboard: choice } = settings
   if (headless) return without('headless')
   if (choice === 'none') return without('desktop')
   // A tenth of all code, which servers should not wait for.
   const { shareDesktop } = await import('./share-desktop.ts')
-  const shared = await shareDesktop(station, { ...settings, clipboard: choice }, onTrouble)
+  const shared = await shareDesktop(station, settings, choice, onTrouble)
   if (typeof shared !== 'string') return shared
   return without(
     'headless',

@@ -108,14 +108,8 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     cleanup.add(() => hasher.close())
     const path = join(directory.path, 'devices.json')
     const { onFirstSighting, isBrief } = options
-    const registry = await JsonDeviceRegistry.open({
-      path,
-      hasher,
-      clock,
-      logger,
-      onFirstSighting,
-      isBrief,
-    })
+    const watched = { hasher, clock, logger, onFirstSighting, isBrief }
+    const registry = await JsonDeviceRegistry.open({ path, ...watched })
     cleanup.add(() => registry.close())
     const { devices = registry } = options
 
@@ -131,37 +125,14 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     const circleTime = await CircleClock.open({ file, clock, logger })
     cleanup.add(() => circleTime.close())
     const member = createMember(circleTime)
-    const inbound = new ClipboardPipeline({
-      staging,
-      latest,
-      changes,
-      clock,
-      logger,
-      maxTextBytes,
-      member,
-      devices,
-    })
+    const shared = { staging, latest, changes, clock, logger, member }
+    const inbound = new ClipboardPipeline({ ...shared, maxTextBytes, devices })
     // Shutting a device out is done once nothing that it sent can change anything.
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
     devices.onCredentialGone((deviceId) => inbound.idle(deviceId))
     const verifier = new RememberingVerifier({ registry, hasher })
-    return {
-      directory,
-      blobs,
-      storage,
-      staging,
-      latest,
-      changes,
-      inbound,
-      devices: registry,
-      verifier,
-      clock,
-      logger,
-      member,
-      circleTime,
-      peerStore,
-      close: () => cleanup.run(),
-    }
+    const own = { directory, blobs, storage, circleTime, peerStore, inbound, verifier }
+    return { ...shared, ...own, devices: registry, close: () => cleanup.run() }
   } catch (error) {
     await cleanup.run()
     throw error

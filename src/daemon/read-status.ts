@@ -8,18 +8,9 @@ import type { Station } from './open-station.ts'
 import { readVersion } from './version.ts'
 
 /** The part of the status that only a running daemon knows. */
-export type LiveStatus = Pick<
+export type LiveStatus = Omit<
   DaemonStatus,
-  | 'running'
-  | 'pid'
-  | 'startedAt'
-  | 'mode'
-  | 'clipboard'
-  | 'clipboardError'
-  | 'paused'
-  | 'listeners'
-  | 'peers'
-  | 'bus'
+  'version' | 'item' | 'devices' | 'devicesError' | 'storage'
 >
 
 /** The status while no daemon runs, without the joined daemons. */

@@ -37,26 +37,14 @@ export interface Desktop {
   close(): Promise<void>
 }
 
-export type DesktopSettings = Pick<
-  Settings,
-  | 'headless'
-  | 'clipboard'
-  | 'receivedDir'
-  | 'shareTypes'
-  | 'maxCopiedTextBytes'
-  | 'maxCopiedImageBytes'
->
-
-/** The settings that decide what is shared with the desktop. */
-export interface SharingSettings extends DesktopSettings {
-  /** `undefined` for the best one that there is. */
-  readonly clipboard: ClipboardKind | undefined
-}
-
-/** @returns Why there is no clipboard, for people, where there is none. */
+/**
+ * @param kind `undefined` for the best one that there is.
+ * @returns Why there is no clipboard, for people, where there is none.
+ */
 export async function shareDesktop(
   station: Station,
-  settings: SharingSettings,
+  settings: Settings,
+  kind: ClipboardKind | undefined,
   onTrouble: (isTrouble: boolean) => void,
 ): Promise<Desktop | string> {
   let trouble: string | undefined
@@ -78,8 +66,7 @@ export async function shareDesktop(
   let reconciler: ClipboardReconciler
   try {
     reconciler = await ClipboardReconciler.open(
-      (events) =>
-        openSystemClipboard(settings.clipboard, { events, clock, logger, limits, readAtStart }),
+      (events) => openSystemClipboard(kind, { events, clock, logger, limits, readAtStart }),
       {
         pause,
         limits,

@@ -76,7 +76,9 @@ export async function startDaemon(
   const logger = options.logger ?? createStreamLogger(process.stderr, settings.logLevel)
   const cleanup = new AsyncCleanup()
   try {
-    const notifier = settings.notify ? await openNotifier({ clock, logger }) : undefined
+    // Nobody else needs to load it.
+    const load = () => import('../desktop/notifications/notifier.ts')
+    const notifier = settings.notify ? (await load()).createNotifier({ clock, logger }) : undefined
     cleanup.add(async () => notifier?.close())
     const station = await openWhenFree(settings, logger, {
       clock,
@@ -120,12 +122,6 @@ async function openWhenFree(
   })
   if (opened === undefined) throw busy
   return opened
-}
-
-/** Opens what shows things on the desktop; nobody else needs to load it. */
-async function openNotifier(deps: Pick<Station, 'clock' | 'logger'>): Promise<Notifier> {
-  const { createNotifier } = await import('../desktop/notifications/notifier.ts')
-  return createNotifier(deps)
 }
 
 /** The parts of a daemon before it listens. */

@@ -8,7 +8,6 @@
  */
 
 const ASCII_ONLY = /^[\0-\x7f]*$/
-const NON_ASCII = /[^\0-\x7f]/gu
 
 // With `ignoreBOM` a byte order mark is a character of the text, so that it is not lost unseen.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -38,15 +37,11 @@ function encodeBytes(binary: string): string {
   return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-function encodeUtf8(text: string): string {
-  return text.replace(NON_ASCII, (character) => {
-    const code = character.codePointAt(0) ?? 0
-    const last = 0x80 | (code & 0x3f)
-    if (code < 0x800) return String.fromCharCode(0xc0 | (code >> 6), last)
-    const third = 0x80 | ((code >> 6) & 0x3f)
-    if (code < 0x10000) return String.fromCharCode(0xe0 | (code >> 12), third, last)
-    return String.fromCharCode(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 0x3f), third, last)
-  })
+/** Encodes well-formed text as UTF-8, in a string with one character for each byte. */
+export function encodeUtf8(text: string): string {
+  let binary = ''
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
+  return binary
 }
 
 function decodeUtf8(binary: string): string {
