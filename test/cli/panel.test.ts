@@ -67,6 +67,8 @@ describe('clipgate panel', () => {
     const html = await readFile(path, 'utf8')
     const [, address = ''] = /http-equiv="refresh" content="0; url=([^"]+)"/.exec(html) ?? []
     assert.match(`${address}\n`, URL_LINE)
+    assert.match(html, /name="referrer" content="no-referrer"/)
+    assert.doesNotMatch(html, /<script/)
     assert.ok(!stdout.includes('#'), 'not printed')
     assert.ok(await opens(address), address)
   })

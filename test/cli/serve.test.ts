@@ -36,21 +36,13 @@ describe('clipgate serve', () => {
   it('says when it is ready, where, and as what', async (t) => {
     const daemon = await startDaemonProcess(t, HEADLESS)
     const { ready } = daemon
-    assert.deepEqual(Object.keys(ready), [
-      'event',
-      'gateway',
-      'control',
-      'mode',
-      'clipboard',
-      'pid',
-    ])
-    assert.deepEqual(
-      [ready.event, ready.mode, ready.clipboard, ready.pid],
-      ['ready', 'headless', 'none', daemon.child.pid],
-    )
-    assert.match(ready.gateway, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
-    assert.equal((await fetch(`${ready.gateway}/healthz`)).status, 204)
-    assert.deepEqual(await (await fetch(`${ready.control}/health`)).json(), { status: 'ok' })
+    const { gateway, control } = ready
+    const { pid } = daemon.child
+    const said = { event: 'ready', gateway, control, mode: 'headless', clipboard: 'none', pid }
+    assert.equal(JSON.stringify(ready), JSON.stringify(said))
+    assert.match(gateway, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
+    assert.equal((await fetch(`${gateway}/healthz`)).status, 204)
+    assert.deepEqual(await (await fetch(`${control}/health`)).json(), { status: 'ok' })
     assert.equal(await daemon.stop(), 0)
   })
 

@@ -131,14 +131,6 @@ describe('a watch whose connection breaks', () => {
     await documents.return?.()
   })
 
-  it('follows no redirection', async (t) => {
-    const { server, documents, retry } = await openWatched(t)
-    documents.next().catch(() => undefined)
-    ;(await server.streams.next()).refuse(307, { Location: '/elsewhere' })
-    assert.equal((await retry()).reason?.code, 'BAD_ANSWER')
-    assert.equal(server.pulls.size, 0)
-  })
-
   it('gives a stream up that sends what is too long', async (t) => {
     const { stream, documents, retry } = await openConnected(t)
     documents.next().catch(() => undefined)

@@ -25,26 +25,16 @@ describe('the folders of a platform', () => {
   })
 
   it('are the usual ones on macOS and Windows', () => {
-    const mac: Surroundings = {
-      platform: 'darwin',
-      home: '/Users/a',
-      environment: { XDG_STATE_HOME: '/x' },
+    const [mac, windows] = ['/Users/a/Library/Application Support', '/home/a/AppData']
+    for (const [platform, environment, data, config] of [
+      ['darwin', { XDG_STATE_HOME: '/x' }, `${mac}/clipgate/data`, `${mac}/clipgate`],
+      ['win32', { LOCALAPPDATA: '/l', APPDATA: '/r' }, '/l/clipgate', '/r/clipgate'],
+      ['win32', {}, `${windows}/Local/clipgate`, `${windows}/Roaming/clipgate`],
+    ] as const) {
+      const where = { platform, home: platform === 'darwin' ? '/Users/a' : '/home/a', environment }
+      assert.equal(dataDir(where), data)
+      assert.equal(defaultConfigFile(where), `${config}/config.json`)
     }
-    assert.equal(dataDir(mac), '/Users/a/Library/Application Support/clipgate/data')
-    assert.equal(
-      defaultConfigFile(mac),
-      '/Users/a/Library/Application Support/clipgate/config.json',
-    )
-    const windows: Surroundings = {
-      platform: 'win32',
-      home: '/home/a',
-      environment: { LOCALAPPDATA: '/local', APPDATA: '/roaming' },
-    }
-    assert.equal(dataDir(windows), '/local/clipgate')
-    assert.equal(defaultConfigFile(windows), '/roaming/clipgate/config.json')
-    const bare: Surroundings = { ...windows, environment: {} }
-    assert.equal(dataDir(bare), '/home/a/AppData/Local/clipgate')
-    assert.equal(defaultConfigFile(bare), '/home/a/AppData/Roaming/clipgate/config.json')
   })
 
   it('have the download folder that the desktop translated', () => {

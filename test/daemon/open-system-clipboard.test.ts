@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { findClipboards, openSystemClipboard } from '../../src/daemon/open-system-clipboard.ts'
 import { COPY_LIMITS } from '../../src/desktop/read-copy.ts'
-import type { ClipboardKind, SystemClipboard } from '../../src/ports/system-clipboard.ts'
+import type { ClipboardKind } from '../../src/ports/system-clipboard.ts'
 import { FakeWayland } from '../desktop/wayland/support/fake-wayland.ts'
 import { SILENT } from '../desktop/support/open-reconciler.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -16,12 +16,7 @@ import { Xvfb } from '../support/xvfb.ts'
 
 const { PATH } = process.env
 
-interface Opened {
-  readonly logger: CaptureLogger
-  readonly opening: Promise<SystemClipboard>
-}
-
-function open(t: TestContext, env: NodeJS.ProcessEnv, choice?: ClipboardKind): Opened {
+function open(t: TestContext, env: NodeJS.ProcessEnv, choice?: ClipboardKind) {
   const logger = new CaptureLogger()
   const events = SILENT
   const deps = { events, clock: new FakeClock(), logger, limits: COPY_LIMITS, readAtStart: true }
@@ -46,11 +41,8 @@ describe('the choice of the system clipboard', () => {
     ['linux', {}, []],
   ]
   for (const [platform, env, kinds] of cases) {
-    const shown = `${
-      Object.keys(env)
-        .filter((name) => env[name] !== '')
-        .join(' and ') || 'nothing'
-    }`
+    const set = Object.keys(env).filter((name) => env[name] !== '')
+    const shown = set.join(' and ') || 'nothing'
     it(`is ${kinds.join(', then ') || 'none'} on ${platform} with ${shown} set`, () => {
       assert.deepEqual(findClipboards({ platform, env }), kinds)
     })
@@ -84,17 +76,9 @@ describe('openSystemClipboard', { timeout: 60_000 }, () => {
       const owners: string[] = []
       const events = { ...SILENT, onChange: (owner: string) => void owners.push(owner) }
       const env = { ...process.env, SystemRoot: await windowsRoot(t) }
-      const clipboard = await openSystemClipboard(
-        'windows',
-        {
-          events,
-          clock: systemClock,
-          logger: new CaptureLogger(),
-          limits: COPY_LIMITS,
-          readAtStart,
-        },
-        { platform: 'win32', env },
-      )
+      const logger = new CaptureLogger()
+      const deps = { events, clock: systemClock, logger, limits: COPY_LIMITS, readAtStart }
+      const clipboard = await openSystemClipboard('windows', deps, { platform: 'win32', env })
       assert.deepEqual(owners, readAtStart ? ['another'] : [])
       await clipboard.close()
     }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { OpeningFile, writeOpeningFile } from '../../src/daemon/opening-file.ts'
@@ -10,19 +10,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const URL = 'http://127.0.0.1:42721/?a#token'
 
 describe('the file that leads a browser to the panel', () => {
-  it('is private, leads on without a script, and names nothing but the address', async (t) => {
-    const folder = await temporaryFolder(t)
-    const path = await writeOpeningFile(folder, URL)
-    assert.equal((await stat(path)).mode & 0o777, 0o600)
-    const html = await readFile(path, 'utf8')
-    assert.match(
-      html,
-      /http-equiv="refresh" content="0; url=http:\/\/127\.0\.0\.1:42721\/\?a#token"/,
-    )
-    assert.match(html, /name="referrer" content="no-referrer"/)
-    assert.doesNotMatch(html, /<script/)
-  })
-
   it('is removed a minute after the last address was given, however many there were', async (t) => {
     const folder = await temporaryFolder(t)
     const clock = new FakeClock()

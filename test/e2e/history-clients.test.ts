@@ -47,13 +47,8 @@ interface LargeFile {
   readonly sha256: string
 }
 
-interface Target {
-  readonly url: string
-  readonly username: string
-  readonly password: string
-  /** What the file is to be called. */
-  readonly name: string
-}
+/** Where a client uploads to, and what the file is to be called. */
+type Target = Readonly<Record<'url' | 'username' | 'password' | 'name', string>>
 
 type Client = (file: LargeFile, target: Target) => Promise<void>
 

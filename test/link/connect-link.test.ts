@@ -180,12 +180,6 @@ describe('formatConnectLink()', () => {
     )
   })
 
-  it('does not depend on the order of anything', () => {
-    const { url, user, pwd } = PAYLOAD
-    const link = formatConnectLink({ url, user, pwd, o: { label: 'Pixel', did: 'd-1' } })
-    assert.equal(formatConnectLink({ o: { did: 'd-1', label: 'Pixel' }, pwd, user, url }), link)
-  })
-
   it('leaves out the slashes at the end of the url', () => {
     const link = formatConnectLink({ ...PAYLOAD, url: 'https://h/path///' })
     assert.equal(parseConnectLink(link).url, 'https://h/path')
