@@ -1,9 +1,4 @@
-/**
- * The table of commands: what each takes, what its help says, and what runs it.
- *
- * Only `serve` is loaded with the table: all others are files that a daemon starts without.
- * @module
- */
+/** The table of commands. A daemon starts without loading any but `serve`. @module */
 
 import type { OptionSpec } from './arguments.ts'
 import type { Command } from './command.ts'

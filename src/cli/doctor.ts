@@ -1,9 +1,4 @@
-/**
- * `clipgate doctor`.
- *
- * Exit code 1 when something is not as a phone needs it; hints alone leave it 0.
- * @module
- */
+/** `clipgate doctor`: exits with 1 when a phone would be stopped; hints leave 0. @module */
 
 import { BASE_URL } from '../daemon/setting-kinds.ts'
 import type { Settings } from '../daemon/settings.ts'

@@ -1,10 +1,4 @@
-/**
- * Lets a command clean up before a signal ends it.
- *
- * Only for work that leaves something behind, and that never waits for stdout: while that blocks,
- * no listener runs.
- * @module
- */
+/** Lets a command clean up before a signal ends it. @module */
 
 import { CommandError } from './command.ts'
 
@@ -12,7 +6,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
  * Runs something that rejects soon after its signal has aborted. Then the program ends as if nobody
- * had listened, so that a shell sees what happened.
+ * had listened, so that a shell sees what happened. Not for what waits for stdout: while that
+ * blocks, no listener runs.
  */
 export async function interruptible<Result>(
   run: (signal: AbortSignal) => Promise<Result>,

@@ -62,6 +62,11 @@ export async function pairAndShow(
   throw new CommandError(`Cannot show the device that was paired: ${failure}; ${state}`)
 }
 
+const SCAN_IT = [
+  'Scan it with an app that opens "clip://" connect links. In other apps that speak',
+  'the SyncClipboard protocol, enter the url, user and password by hand.',
+]
+
 /**
  * Shows a pairing to people or scripts. Nobody can be shown it again.
  *
@@ -73,8 +78,11 @@ async function showOnce(
 ): Promise<string | undefined> {
   const printing = new Printing(shell)
   try {
-    if (args.flag('json')) printPairing(shell, pairing)
+    const { id, kind, label, username, password, url, link, warning } = pairing
+    const value = { id, kind, label, username, password, url, link }
+    if (args.flag('json')) printJson(shell, value)
     else await showPairing(shell, pairing)
+    if (warning !== undefined) complain(shell, `Warning: ${warning}`)
     return await printing.failure()
   } finally {
     printing.close()
@@ -85,34 +93,21 @@ async function showOnce(
 async function showPairing(shell: Shell, pairing: Pairing): Promise<void> {
   const columns = columnsOf(shell)
   const qr = await drawQr(pairing.link)
-  if (columns === undefined || columns >= qr.columns) {
-    for (const line of qr.lines) print(shell, line)
-    print(shell, '')
-    print(shell, 'Scan it with an app that opens "clip://" connect links. In other apps that speak')
-    print(shell, 'the SyncClipboard protocol, enter the url, user and password by hand.')
-  } else {
-    print(shell, `The QR code needs a window ${qr.columns} columns wide. Or use these:`)
-  }
-  print(shell, '')
-  print(shell, `  device    ${visible(pairing.label)}`)
-  print(shell, `  url       ${visible(pairing.url)}`)
-  print(shell, `  user      ${visible(pairing.username)}`)
-  print(shell, `  password  ${visible(pairing.password)}`)
-  print(shell, '  link')
-  // At the start of a line, so that it can be copied whole.
-  print(shell, visible(pairing.link))
-  print(shell, '')
-  print(shell, 'The password is shown this once.')
-  warn(shell, pairing)
-}
-
-/** Prints a pairing for scripts. */
-function printPairing(shell: Shell, pairing: Pairing): void {
-  const { id, kind, label, username, password, url, link } = pairing
-  printJson(shell, { id, kind, label, username, password, url, link })
-  warn(shell, pairing)
-}
-
-function warn(shell: Shell, { warning }: Pairing): void {
-  if (warning !== undefined) complain(shell, `Warning: ${warning}`)
+  const isWide = columns === undefined || columns >= qr.columns
+  const lines = [
+    ...(isWide
+      ? [...qr.lines, '', ...SCAN_IT]
+      : [`The QR code needs a window ${qr.columns} columns wide. Or use these:`]),
+    '',
+    `  device    ${visible(pairing.label)}`,
+    `  url       ${visible(pairing.url)}`,
+    `  user      ${visible(pairing.username)}`,
+    `  password  ${visible(pairing.password)}`,
+    '  link',
+    // At the start of a line, so that it can be copied whole.
+    visible(pairing.link),
+    '',
+    'The password is shown this once.',
+  ]
+  for (const line of lines) print(shell, line)
 }

@@ -1,7 +1,4 @@
-/**
- * `clipgate panel`, `clipgate pause` and `clipgate resume`: what only a running daemon can do.
- * @module
- */
+/** `clipgate panel`, `pause` and `resume`: what only a running daemon can do. @module */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -71,12 +68,7 @@ export async function runResume(call: SettingsInvocation): Promise<number> {
   return 0
 }
 
-/**
- * Finds the running daemon.
- *
- * @param action What it is needed for, as in "Cannot …".
- * @throws {CommandError} when none runs on the data directory of these settings.
- */
+/** Finds the running daemon. @throws {CommandError} "Cannot `action`", when none runs. */
 async function needRunning({ settings }: SettingsInvocation, action: string) {
   const running = await openRunning(settings.dataDir)
   if (running !== undefined) return running

@@ -1,8 +1,4 @@
-/**
- * Finds out whether what a command prints gets anywhere: a full disk, or a reader that is gone,
- * tells only later.
- * @module
- */
+/** Finds out whether what is printed gets anywhere, with a full disk or no reader. @module */
 
 import { CommandError } from './command.ts'
 import type { Shell } from './shell.ts'

@@ -1,10 +1,4 @@
-/**
- * Runs one command: finds it, reads its arguments, and answers for its failures.
- *
- * Whatever goes wrong becomes one line on stderr for each problem, and the exit code: 1 failed,
- * 2 called wrongly.
- * @module
- */
+/** Runs one command: finds it, reads its arguments, and answers for its failures. @module */
 
 import { parseArguments, type OptionSpec } from './arguments.ts'
 import { CommandError, UsageError, type Command } from './command.ts'

@@ -1,7 +1,4 @@
-/**
- * Saves bytes from another machine as a file: whole or not at all, and never over another one.
- * @module
- */
+/** Saves bytes from elsewhere: whole or not at all, never over another file. @module */
 
 import { createHash } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
@@ -32,11 +29,7 @@ export function likeItem(folder: string, dataName: string): Target {
   return { folder, name: safeFileName(dataName, process.platform), isExact: false }
 }
 
-/**
- * Finds out early that a name which was asked for is taken: a download takes time.
- *
- * @throws {CommandError} when it is.
- */
+/** Finds out early that a name is taken: a download takes time. @throws {CommandError} */
 export async function refuseTaken(target: Target): Promise<void> {
   const isTaken = await lstat(join(target.folder, target.name)).then(
     () => true,

@@ -17,30 +17,29 @@ export async function runStatus(call: SettingsInvocation): Promise<number> {
   return 0
 }
 
-function describe(status: DaemonStatus, now: number): readonly (readonly [string, string])[] {
+type Row = readonly [name: string, value: string]
+
+function describe(status: DaemonStatus, now: number): readonly Row[] {
   const { item, storage, listeners, peers, devices, devicesError, paused, bus } = status
+  const { clipboard, clipboardError } = status
+  const what =
+    item && `${item.type}, ${formatBytes(item.size)}, ${formatAgo(item.activatedAt, now)}`
   return [
     ['Daemon', describeDaemon(status, now)],
-    ...(status.running ? [['Clipboard', describeClipboard(status)] as const] : []),
+    ...(status.running ? [['Clipboard', withError(clipboard, clipboardError)] as const] : []),
     ...(paused === undefined ? [] : [['Paused', describePause(paused)] as const]),
-    [
-      'Item',
-      item === undefined
-        ? 'none yet'
-        : `${item.type}, ${formatBytes(item.size)}, ${formatAgo(item.activatedAt, now)}`,
-    ],
+    ['Item', what ?? 'none yet'],
     ['Devices', `${devices}${devicesError === undefined ? '' : `; unsaved: ${devicesError}`}`],
     ['Storage', `${storage.dataDir}, ${formatBytes(storage.freeBytes)} free`],
     ['Staged', `${storage.stagedUploads} uploads, ${formatBytes(storage.stagedBytes)}`],
-    ...listeners.map(({ name, urls, error }): readonly [string, string] => {
+    ...listeners.map(({ name, urls, error }): Row => {
       const title = name === 'gateway' ? 'Gateway' : 'Control'
       return [title, error === undefined ? urls.join(', ') : `${urls.join(', ')} failed: ${error}`]
     }),
     ...(bus === undefined ? [] : [['Bus', describeBus(bus)] as const]),
-    ...peers.map(({ name, state, error }): readonly [string, string] => [
-      'Joined',
-      `${name}, ${state}${error === undefined ? '' : `: ${error}`}`,
-    ]),
+    ...peers.map(
+      ({ name, state, error }): Row => ['Joined', withError(`${name}, ${state}`, error)],
+    ),
   ]
 }
 
@@ -56,12 +55,12 @@ function describeDaemon(
 function describeBus({ urls, state, error, group, members, refused }: BusStatus): string {
   const others = members === 0 ? 'nobody else heard of lately' : `${members} other members`
   return [
-    `${urls.join(', ')}, ${state}${error === undefined ? '' : `: ${error}`}`,
+    withError(`${urls.join(', ')}, ${state}`, error),
     `group ${group}, ${others}`,
     ...(refused === 0 ? [] : [`${refused} signals refused: not sealed with our group key`]),
   ].join('; ')
 }
 
-function describeClipboard({ clipboard, clipboardError }: DaemonStatus): string {
-  return clipboardError === undefined ? clipboard : `${clipboard}: ${clipboardError}`
+function withError(state: string, error: string | undefined): string {
+  return error === undefined ? state : `${state}: ${error}`
 }

@@ -1,7 +1,4 @@
-/**
- * Lays text out for people: tables as wide as the terminal and no wider, and the text of the help.
- * @module
- */
+/** Lays text out for people: tables no wider than the terminal, and the help. @module */
 
 import { visible } from './visible.ts'
 

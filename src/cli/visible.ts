@@ -1,8 +1,4 @@
-/**
- * Makes text from outside safe to print: what a terminal or a reader would obey instead of show
- * becomes visible.
- * @module
- */
+/** Makes visible what a terminal or a reader of text from outside would obey. @module */
 
 const OBEYED: RegExp = new RegExp(
   [

@@ -1,9 +1,4 @@
-/**
- * `clipgate watch`: prints each change of the clipboard of a server, until it is told to stop.
- *
- * Connections that break are no failure: the command goes on, and says so on stderr.
- * @module
- */
+/** `clipgate watch`: prints each change of a clipboard until it is told to stop. @module */
 
 import { once } from 'node:events'
 import type { WatchState } from '../client/follower.ts'

@@ -1,7 +1,4 @@
-/**
- * The client that one daemon has of another: it sees stamps, and sends documents of its own.
- * @module
- */
+/** The client of another daemon: it sees stamps, and sends documents as they are. @module */
 
 import type { ContentId } from '../core/content-id.ts'
 import type { ClipboardDocument } from './decode-document.ts'

@@ -1,9 +1,4 @@
-/**
- * One request and its answer.
- *
- * Credentials go to the server that they are for and nowhere else: redirections are errors.
- * @module
- */
+/** One request and its answer. Credentials follow no redirection. @module */
 
 import { isDataName } from '../core/data-name.ts'
 import { KIB } from '../core/limits.ts'

@@ -1,7 +1,4 @@
-/**
- * Listens to the event stream of the server: signals that something changed, never content.
- * @module
- */
+/** Listens to the events of a server: signals of changes, never content. @module */
 
 import { discard } from './answer.ts'
 import { ClientError } from './client-error.ts'

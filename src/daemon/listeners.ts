@@ -1,7 +1,4 @@
-/**
- * The sockets of a daemon: the gateway, on as many addresses as are wanted, and the control.
- * @module
- */
+/** The sockets of a daemon: those of the gateway, and that of the control. @module */
 
 import type { RequestListener } from 'node:http'
 import { createAddressTest } from '../http/client-address.ts'

@@ -1,8 +1,4 @@
-/**
- * Finds whoever can do what the owner asks: the running daemon, or, while none runs, this program
- * on the data directory.
- * @module
- */
+/** Finds the daemon of a data directory, or does its work while none runs. @module */
 
 import { createAdminClient, createDaemonClient } from '../control/admin-client.ts'
 import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'

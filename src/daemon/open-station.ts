@@ -1,10 +1,4 @@
-/**
- * Everything that a daemon keeps, without a listener: the ports of the gateway over one data
- * directory.
- *
- * Also the way to mount the gateway in a server of one's own; see docs/embedding.md.
- * @module
- */
+/** Opens all that a daemon keeps, for a gateway; see docs/embedding.md. @module */
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * Puts together what `clipgate status` tells: never content, never a name of anything copied.
- * @module
- */
+/** Reads what `clipgate status` tells: never content, nor names of it. @module */
 
 import type { DaemonStatus } from '../ports/admin.ts'
 import type { Station } from './open-station.ts'

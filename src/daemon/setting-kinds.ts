@@ -211,17 +211,11 @@ export function list<Value>(
   }
 }
 
-interface Bounds {
-  readonly min: number
-  readonly max: number
-  readonly example: string
-}
-
 function measure(
   placeholder: string,
   units: Readonly<Record<string, number>>,
   plainUnit: number,
-  { min, max, example }: Bounds,
+  { min, max, example }: { readonly min: number; readonly max: number; readonly example: string },
 ): SettingKind<number> {
   return {
     placeholder,

@@ -1,10 +1,4 @@
-/**
- * Every setting, in one table.
- *
- * The name here is the one in the config file; the spellings of options and variables are
- * derived from it in `load-settings.ts`.
- * @module
- */
+/** Every setting in one table, by its name in the config file. @module */
 
 import {
   GIB,

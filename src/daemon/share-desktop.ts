@@ -1,7 +1,4 @@
-/**
- * Connects a daemon to the clipboard of its desktop. A daemon without one never loads this.
- * @module
- */
+/** Connects a daemon to its desktop; never loaded where there is none. @module */
 
 import { join } from 'node:path'
 import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'

@@ -86,6 +86,11 @@ describe('download()', () => {
     assert.equal(await read(download), '0123456789')
   })
 
+  it('gives an empty file', async (t) => {
+    const { client } = await startFakeGateway(t, bytes(''))
+    assert.equal(await read(await client.download(PNG)), '')
+  })
+
   it('gives a range', async (t) => {
     const part = { 'Content-Range': 'bytes 2-5/10' }
     const { client, received } = await startFakeGateway(t, bytes('2345', part, 206))
