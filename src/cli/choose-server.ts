@@ -21,11 +21,7 @@ import type { Shell } from './shell.ts'
 
 const LINK = /^clip:\/\//i
 
-/**
- * The server of `--link-file`, else the saved one, else that of the first line of stdin.
- *
- * @throws {CommandError}
- */
+/** The server of `--link-file`, else the saved one, else that on stdin. @throws {CommandError} */
 export async function chooseServer(call: Invocation, input: Input): Promise<Credentials> {
   const { shell, args } = call
   // With --save there is a new link, since the saved server is saved already.

@@ -36,11 +36,7 @@ export async function runRevoke(call: SettingsInvocation): Promise<number> {
   return tellUnsaved(call.shell, unsaved)
 }
 
-/**
- * Tells that a revocation counts and may not last.
- *
- * @returns The exit code: what a restart may undo is not done.
- */
+/** Tells that a revocation may not last. @returns The exit code: that is not done. */
 export function tellUnsaved(shell: Shell, unsaved: string | undefined): number {
   if (unsaved === undefined) return 0
   complain(shell, `${unsaved}. The device is shut out all the same, until the daemon is restarted;`)

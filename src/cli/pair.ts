@@ -40,11 +40,7 @@ export async function runRotate(call: SettingsInvocation): Promise<number> {
   throw new CommandError(`Cannot show the new password: ${failure}; ${remedy}`)
 }
 
-/**
- * Pairs a device, unless nobody gets to see its password: then it is removed again.
- *
- * @throws {CommandError} when it could not be shown.
- */
+/** Pairs a device. @throws {CommandError} when nobody was shown it; then it is removed again. */
 export async function pairAndShow(
   admin: Pick<Admin, 'pair' | 'revoke'>,
   request: Parameters<Admin['pair']>[0],
@@ -67,11 +63,7 @@ const SCAN_IT = [
   'the SyncClipboard protocol, enter the url, user and password by hand.',
 ]
 
-/**
- * Shows a pairing to people or scripts. Nobody can be shown it again.
- *
- * @returns What kept it from being shown, if anything did.
- */
+/** Shows a pairing to people or scripts. @returns What kept it from being shown, if anything. */
 async function showOnce(
   { shell, args }: Invocation,
   pairing: Pairing,

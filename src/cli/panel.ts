@@ -89,11 +89,7 @@ export function isRemote({ environment }: Pick<Surroundings, 'environment'>): bo
   return (environment['SSH_CONNECTION'] ?? '') !== ''
 }
 
-/**
- * Starts whatever opens files here, without a shell, and leaves it alone.
- *
- * @returns Whether it could be started; nobody knows what comes of it.
- */
+/** Starts whatever opens files here, without a shell. @returns Whether that could be started. */
 export async function openBrowser(
   path: string,
   { platform, environment }: Surroundings,

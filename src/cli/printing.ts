@@ -13,12 +13,7 @@ export class Printing {
     stdout.on('error', this.#onError)
   }
 
-  /**
-   * Resolves when everything was taken over. A reader that has seen enough, as `head` has, is no
-   * failure.
-   *
-   * @throws {CommandError}
-   */
+  /** Waits until all is taken over, or nobody reads any more. @throws {CommandError} */
   async end(): Promise<void> {
     const code = await this.failure()
     if (code === undefined || code === 'EPIPE') return

@@ -1,20 +1,18 @@
 /** Times and sizes as people say them. @module */
 
-const SECOND_MS = 1000
-
 const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['year', 365 * 86_400_000],
   ['month', 30 * 86_400_000],
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
-  ['second', SECOND_MS],
+  ['second', 1000],
 ]
 
 /** Formats a time as `2 minutes ago`. The future, which clocks that disagree produce, is now. */
 export function formatAgo(iso: string, now: number): string {
   const elapsed = now - Date.parse(iso)
-  const [name, ms] = UNITS.find(([, unit]) => elapsed >= unit) ?? ['second', SECOND_MS]
+  const [name, ms] = UNITS.find(([, unit]) => elapsed >= unit) ?? ['second', 1000]
   const count = Math.floor(elapsed / ms)
   if (!(count >= 1)) return 'now'
   return `${count} ${name}${count === 1 ? '' : 's'} ago`

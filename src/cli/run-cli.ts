@@ -13,11 +13,7 @@ const CALLED_WRONGLY = 2
 
 const HELP: Readonly<Record<string, OptionSpec>> = { help: { meaning: 'explain this command' } }
 
-/**
- * Resolves when what was printed was taken over, or has failed.
- *
- * @returns The exit code. Never rejects.
- */
+/** Resolves to the exit code once what was printed was taken over, or failed. Never rejects. */
 export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
   const printing = new Printing(shell)
   try {

@@ -34,8 +34,7 @@ const OPEN_BRACE = 0x7b
  * Reads the body as JSON.
  *
  * @param limit The most bytes that it may have, with each escape as the character that it spells.
- * @throws {ClientError} `BAD_ANSWER` when it is longer, see {@link isTooLong}, or not JSON in
- * UTF-8;
+ * @throws {ClientError} `BAD_ANSWER` when it is longer, see {@link isTooLong}, or no JSON in UTF-8;
  *   `TIMEOUT` when it comes too slowly, see {@link isTooSlow}.
  */
 export async function readJson(answer: Answer, limit: number): Promise<unknown> {

@@ -22,11 +22,7 @@ export interface Outgoing {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * The path of the bytes with this name.
- *
- * @throws {ClientError} `ARGUMENT_INVALID` for a name that the protocol does not allow.
- */
+/** The path of the bytes of this name. @throws {ClientError} `ARGUMENT_INVALID` for a bad one. */
 export function filePath(dataName: string): string {
   if (isDataName(dataName)) return `/file/${encodeURIComponent(dataName)}`
   throw new ClientError('ARGUMENT_INVALID', { reason: 'the data name is not a plain file name' })

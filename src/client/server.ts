@@ -76,11 +76,7 @@ export interface ServerOptions {
 /** A phone on a bad network gets up within this. */
 const TIMEOUT_MS = 30_000
 
-/**
- * Checks where the server is, and makes the header of the credentials. Sends nothing.
- *
- * @throws {ClientError} `SERVER_INVALID`.
- */
+/** Checks address and credentials. Sends nothing. @throws {ClientError} `SERVER_INVALID`. */
 export function openServer(
   { url, username, password }: Credentials,
   { timeoutMs = TIMEOUT_MS, timing = systemTiming, send = sendWith() }: ServerOptions = {},

@@ -8,9 +8,7 @@ import type { Server } from './server.ts'
 export interface WatchOptions {
   /** Ends the watch at once; the iteration throws its reason. */
   readonly signal?: AbortSignal | undefined
-  /**
-   * Called when the connection is made, lost, or tried again; perhaps with the same state twice.
-   */
+  /** Called when the connection is made, lost, or tried again; perhaps twice with a state. */
   readonly onState?: ((state: WatchState) => void) | undefined
 }
 

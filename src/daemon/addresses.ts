@@ -78,10 +78,7 @@ export function chooseBaseUrl(
   return { url: loopbackUrl(bound), warning: explain(bound) }
 }
 
-/**
- * All URLs by which a phone may find the gateway, in the order in which {@link chooseBaseUrl} takes
- * them.
- */
+/** All URLs by which a phone may find the gateway, as {@link chooseBaseUrl} prefers them. */
 export function listAddresses(
   bound: readonly HostPort[],
   interfaces: NetworkInterfaces,

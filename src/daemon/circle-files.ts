@@ -11,13 +11,6 @@ import {
 } from '../peers/bus/circle-key.ts'
 import { DiskPrivateFile } from '../storage/own-files.ts'
 
-/** A key that is in place; no secret. */
-export interface PlacedKey {
-  readonly path: string
-  /** Fingerprint of the circle. */
-  readonly group: string
-}
-
 /** A key to place, and where. */
 export interface PlaceKeyOptions {
   readonly dataDir: string
@@ -27,12 +20,17 @@ export interface PlaceKeyOptions {
   readonly replace: boolean
 }
 
-/** @throws {DomainError} `GROUP_KEY_EXISTS`, `GROUP_KEY_INVALID`, `DATA_DIRECTORY_UNUSABLE`. */
+/**
+ * Puts a key into its place.
+ *
+ * @returns Where that is, and the fingerprint of the circle: no secret.
+ * @throws {DomainError} `GROUP_KEY_EXISTS`, `GROUP_KEY_INVALID`, `DATA_DIRECTORY_UNUSABLE`.
+ */
 export async function placeCircleKey({
   dataDir,
   text,
   replace,
-}: PlaceKeyOptions): Promise<PlacedKey> {
+}: PlaceKeyOptions): Promise<{ readonly path: string; readonly group: string }> {
   const path = join(dataDir, CIRCLE_KEY_FILE)
   const file = new DiskPrivateFile(path)
   const key = parse(text ?? mintCircleKey())

@@ -32,7 +32,9 @@ function formatLine(level: LogLevel, message: string, fields: LogFields): string
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}=${typeof value === 'string' ? JSON.stringify(value) : value}`)
   const line = `${new Date().toISOString()} ${level.padEnd(5)} ${message}${pairs.join('')}`
-  return line.replaceAll(UNPRINTABLE, spell)
+  return line.replaceAll(UNPRINTABLE, (character) => {
+    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+  })
 }
 
 /**
@@ -40,7 +42,3 @@ function formatLine(level: LogLevel, message: string, fields: LogFields): string
  * joiners, which texts for people keep (`cli/visible.ts`): a log is for machines too.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
-
-function spell(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
-}
