@@ -85,12 +85,12 @@ export function hasDesktop({ platform, environment }: Surroundings): boolean {
 }
 
 /** Whether the person sits at another machine. */
-export function isRemote({ environment }: Pick<Surroundings, 'environment'>): boolean {
+function isRemote({ environment }: Pick<Surroundings, 'environment'>): boolean {
   return (environment['SSH_CONNECTION'] ?? '') !== ''
 }
 
 /** Starts whatever opens files here, without a shell. @returns Whether that could be started. */
-export async function openBrowser(
+async function openBrowser(
   path: string,
   { platform, environment }: Surroundings,
 ): Promise<boolean> {

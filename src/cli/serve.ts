@@ -80,7 +80,7 @@ function listenForSignals(): Promise<void> {
 
 /**
  * From now on, exceptions and rejections that nobody handles are logged, once each; see
- * docs/decisions/014-unhandled-failures.md. A library must not decide about the process of others.
+ * docs/decisions/014-unhandled-failures.md. For a program only: a library leaves the process alone.
  */
 function surviveFailures(logger: Logger): void {
   // Node raises rejections here too.

@@ -72,7 +72,7 @@ export function isSameDocument(a: LatestDocument, b: LatestDocument): boolean {
   return isSame && a.hash === b.hash && a.dataName === b.dataName
 }
 
-/** @throws {ClientError} `ARGUMENT_INVALID` when it is none that can stand in a header. */
+/** @throws {ClientError} `ARGUMENT_INVALID` when `etag` cannot stand in a header. */
 export function checkEntityTag(etag: string | undefined): void {
   if (etag === undefined || ENTITY_TAG.test(etag)) return
   throw new ClientError('ARGUMENT_INVALID', { reason: 'the etag is not an entity tag' })
