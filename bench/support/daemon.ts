@@ -1,5 +1,5 @@
 /**
- * The daemon as users run it: the built program, headless, on a fresh data directory, with one
+ * The daemon as services run it: the built program, headless, on a fresh data directory, with one
  * device.
  * @module
  */
@@ -16,6 +16,9 @@ import {
   type ReadyEvent,
 } from '../../test/support/daemon-process.ts'
 import { execute, startProcess, type StartedProcess } from './processes.ts'
+
+/** As the recipes in `deploy/` start it; see decision 047. */
+const NODE_OPTION = '--max-semi-space-size=2'
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
@@ -61,7 +64,7 @@ export async function startDaemon(
 ): Promise<Daemon> {
   const { env, authorization, wrapper = [] } = setup
   const listen = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
-  const [program, ...args] = [...wrapper, process.execPath, MAIN]
+  const [program, ...args] = [...wrapper, process.execPath, NODE_OPTION, MAIN]
   const command = [program, ...args, 'serve', ...mode, '--json', ...listen] as const
   const started = await startProcess(cleanup, command, env)
   const { gateway, control }: ReadyEvent = JSON.parse(started.firstLine)
