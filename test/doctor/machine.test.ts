@@ -128,7 +128,8 @@ const openFiles = (count: number) => ({
 
 const LOOPBACK = { listen: ['127.0.0.1:0'] }
 const HEADLESS = { ...LOOPBACK, headless: true }
-const LISTENING = { listen: ['0.0.0.0:42720'] }
+// No system gives connections that port by itself.
+const LISTENING = { listen: ['0.0.0.0:65427'] }
 const ELSEWHERE = { listen: ['192.0.2.7:0'] }
 const ONE = { listen: ['192.168.1.20:0'] }
 const SEVERAL = interfaces({ eth0: '192.168.1.20', wlan0: '10.1.2.3' })
@@ -182,15 +183,15 @@ const CHECKS: Readonly<Record<string, readonly [check: string, ...rows: readonly
     'firewall',
     [
       { files: { [UFW]: 'ENABLED=yes\n' }, options: LISTENING },
-      /^hint .*cannot be seen.* -> sudo ufw allow 42720\/tcp$/,
+      /^hint .*cannot be seen.* -> sudo ufw allow 65427\/tcp$/,
     ],
     [
       { files: { [FIREWALLD]: '' }, options: LISTENING },
-      /^hint firewalld runs.* -> .*--add-port=42720\/tcp/,
+      /^hint firewalld runs.* -> .*--add-port=65427\/tcp/,
     ],
-    [{ files: { [NFTABLES]: '' }, options: LISTENING }, /^hint nftables.* tcp dport 42720 accept$/],
+    [{ files: { [NFTABLES]: '' }, options: LISTENING }, /^hint nftables.* tcp dport 65427 accept$/],
     [{ platform: 'darwin', options: LISTENING }, /^hint macOS.* -> .*Firewall/],
-    [{ platform: 'win32', options: LISTENING }, /^hint Windows.* -> .*localport=42720/],
+    [{ platform: 'win32', options: LISTENING }, /^hint Windows.* -> .*localport=65427/],
     [{ files: { [UFW]: 'ENABLED=no\n' }, options: LISTENING }, /^ok neither ufw/],
     [{ options: HEADLESS }, /^ok .*loopback only$/],
   ],
