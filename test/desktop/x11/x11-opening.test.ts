@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { cp, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { X11Clipboard } from '../../../src/desktop/x11/x11-clipboard.ts'
 import { type Clock, systemClock } from '../../../src/lib/clock.ts'
 import { SILENT } from '../support/open-reconciler.ts'
@@ -33,6 +34,19 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
   it('says that there is no server, and does not look for one on localhost', async (t) => {
     const { port } = await listen(t, (socket) => assert.fail(`asked ${socket.localPort}`))
     await assert.rejects(open({ display: `:${port - 6000}` }), /Cannot reach the X server/)
+  })
+
+  it('names the optional package when it is not installed', async (t) => {
+    // A copy of the sources has no packages beside it.
+    const folder = await temporaryFolder(t)
+    for (const name of ['package.json', 'src']) {
+      const from = fileURLToPath(new URL(`../../../${name}`, import.meta.url))
+      await cp(from, join(folder, name), { recursive: true })
+    }
+    const path = join(folder, 'src/desktop/x11/x11-clipboard.ts')
+    const { X11Clipboard: Copied } = await import(pathToFileURL(path).href)
+    const message = 'Cannot load the optional package "x11", which X11 needs'
+    await assert.rejects(open({ display: ':0' }, Copied), { message })
   })
 
   it('gives a server up that accepts and says nothing', async (t) => {
@@ -94,10 +108,9 @@ describe('X11Clipboard, when it cannot be opened', { timeout: 60_000 }, () => {
   })
 })
 
-function open(options: { display?: string; clock?: Clock }): Promise<X11Clipboard> {
-  const events = SILENT
-  const logger = new CaptureLogger()
-  return X11Clipboard.open({ events, logger, clock: systemClock, readAtStart: false, ...options })
+function open(options: { display?: string; clock?: Clock }, adapter = X11Clipboard) {
+  const deps = { events: SILENT, logger: new CaptureLogger(), clock: systemClock }
+  return adapter.open({ ...deps, readAtStart: false, ...options })
 }
 
 /** Listens as an X server would; displays on TCP count from port 6000. */
