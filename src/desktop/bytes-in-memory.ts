@@ -1,10 +1,8 @@
-/**
- * Bytes in memory, to be read like those of a file.
- * @module
- */
+/** Bytes in memory, to be read like those of a file. @module */
 
 import type { Blob } from '../ports/blob.ts'
 
+/** Reads `bytes` as those of a file are read. */
 export function bytesInMemory(bytes: Uint8Array): Pick<Blob, 'size' | 'open'> {
   return {
     size: bytes.length,

@@ -1,8 +1,7 @@
 /**
  * The pause of the desktop's clipboard: nothing that is copied is read, and nothing is written.
- *
- * A pause is kept in a file and survives a restart. Its end is a wall-clock time, looked at whenever
- * it matters, so that neither a sleeping computer nor a clock that is set prolongs it.
+ * A pause is kept in a file and survives a restart. Its end is a wall-clock time, looked at when it
+ * matters, so that neither a sleeping computer nor a clock that is set prolongs it.
  * @module
  */
 
@@ -20,18 +19,20 @@ import type { SharingPause } from './clipboard-reconciler.ts'
 /** The file of the pause in the data directory. */
 export const PAUSE_FILE = 'paused.json'
 
-/** What `Date` can hold. */
+/** The latest time that `Date` can hold. */
 const MAX_TIME_MS = 8.64e15
 
 /** Timers stand still while a computer sleeps, and do not notice when its clock is set. */
 const LOOK_MS = 30_000
 
+/** The surroundings of a pause. */
 export interface ClipboardPauseDeps {
   readonly file: PrivateFile
   readonly clock: Clock
   readonly logger: Logger
 }
 
+/** The pause, of which there is one at a time. */
 export class ClipboardPause implements SharingPause {
   readonly #deps: ClipboardPauseDeps
   readonly #changes = new SerialQueue()
@@ -63,8 +64,8 @@ export class ClipboardPause implements SharingPause {
 
   /** Whether there is a pause; ends one whose time has come. */
   get isOn(): boolean {
-    const untilMs = this.#pause?.untilMs
-    if (untilMs !== undefined && untilMs <= this.#deps.clock.now()) {
+    const untilMs = this.#pause?.untilMs ?? Infinity
+    if (untilMs <= this.#deps.clock.now()) {
       this.#end()
       void this.#changes.run(() => this.#forget())
     }
@@ -77,9 +78,7 @@ export class ClipboardPause implements SharingPause {
   }
 
   /**
-   * Begins a pause, or replaces the one there is.
-   *
-   * @param durationMs `undefined` for a pause without an end.
+   * Begins a pause, or replaces the one there is; without `durationMs` it has no end.
    * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`; nothing has changed then.
    */
   begin(durationMs: number | undefined): Promise<Pause> {
@@ -128,8 +127,7 @@ export class ClipboardPause implements SharingPause {
 
   #look(): void {
     this.#cancelLook?.()
-    if (!this.isOn) return
-    const untilMs = this.#pause?.untilMs
+    const untilMs = this.current?.untilMs
     if (untilMs === undefined) return
     const delayMs = Math.min(LOOK_MS, untilMs - this.#deps.clock.now())
     this.#cancelLook = this.#deps.clock.after(delayMs, () => this.#look())

@@ -33,6 +33,7 @@ export interface SharingPause {
   onChange(listener: () => void): () => void
 }
 
+/** The surroundings of a clipboard, and its listeners. */
 export interface ReconcilerOptions {
   readonly pause: SharingPause
   readonly limits: CopyLimits
@@ -44,13 +45,14 @@ export interface ReconcilerOptions {
   readonly onTrouble: (message: string | undefined) => void
 }
 
-/** What should be on the clipboard. */
+/** A push that should be on the clipboard. */
 interface Desired {
   /** `undefined` while a file is being saved. */
   content: OfferedContent | undefined
   isWritten: boolean
 }
 
+/** The clipboard as the daemon has it, whatever the system. */
 export class ClipboardReconciler {
   readonly #options: ReconcilerOptions
   readonly #echoes: Echoes
@@ -70,11 +72,7 @@ export class ClipboardReconciler {
   #reported: string | undefined
   #isClosed = false
 
-  /**
-   * Opens the clipboard of a system with `openSystem`, and keeps it.
-   *
-   * @throws What `openSystem` throws.
-   */
+  /** Opens the clipboard of a system, and keeps it. @throws What `openSystem` throws. */
   static async open(
     openSystem: (events: ClipboardEvents) => Promise<SystemClipboard>,
     options: ReconcilerOptions,
@@ -122,11 +120,8 @@ export class ClipboardReconciler {
   }
 
   /**
-   * Says what should be on the clipboard from now on. Until a promise of it resolves, what was
-   * offered before is not written any more.
-   *
-   * Resolves when other programs can paste it, or when it has to wait.
-   *
+   * Says what should be on the clipboard from now on. What was offered before is not written any
+   * more. Resolves when other programs can paste the content, or when it has to wait.
    * @throws {Error} When it cannot be written, or not yet, because the clipboard is out of reach.
    */
   async offer(content: OfferedContent | Promise<OfferedContent>): Promise<void> {
@@ -221,7 +216,6 @@ export class ClipboardReconciler {
     this.#setSystemTrouble(reason)
   }
 
-  /** What was written came back. */
   #onEcho(echo: Written): void {
     this.#options.logger.debug('What was written came back', { kind: echo.kind })
     if (echo === this.#writing) this.#confirm('ours')
@@ -251,9 +245,7 @@ export class ClipboardReconciler {
   }
 
   /**
-   * Whether a copy is of a kind that is not shared. Adapters that can do without reading such
-   * copies have done so: see `read-copy.ts`.
-   *
+   * Whether a copy is of a kind that is not shared, which most adapters do not even read.
    * @throws {CopyTooLarge} When it is larger than what is shared.
    */
   #isLeftOut(copied: CopiedContent): boolean {

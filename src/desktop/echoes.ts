@@ -1,7 +1,6 @@
 /**
  * Recognises what we wrote when the system hands it back: clipboard managers take over whatever is
  * on the clipboard and offer it again, as it was or converted.
- *
  * A copy counts as ours as long as it is what we wrote last. Once anything else was copied, a
  * person may copy the very same thing again.
  *
@@ -33,6 +32,7 @@ interface WrittenWords extends Written {
 /** A few writes may wait for their confirmation. */
 const MAX_WRITTEN = 4
 
+/** Our last writes, which may come back. */
 export class Echoes {
   readonly #clock: Clock
   readonly #logger: Logger

@@ -1,7 +1,4 @@
-/**
- * The size of a picture in pixels, out of the file that it is in. No pixel is decoded.
- * @module
- */
+/** The size of a picture in pixels, out of the file that it is in. No pixel is decoded. @module */
 
 import type { Openable } from '../lib/read-bytes.ts'
 
@@ -33,10 +30,8 @@ const TIFF_HEIGHT = 257
 const OS2_HEADER_BYTES = 12
 
 /**
- * Reads the size of the picture in a PNG, JPEG, BMP, TIFF, GIF, WebP, HEIC or AVIF file.
- *
- * @returns `undefined` when the file is in another format, or damaged.
- * @throws What reading the file throws.
+ * Reads the size of a PNG, JPEG, BMP, TIFF, GIF, WebP, HEIC or AVIF; `undefined` when the file is
+ * in another format, or damaged. @throws What reading the file throws.
  */
 export async function readImageSize(image: Openable): Promise<PictureSize | undefined> {
   const opened = await image.open()
@@ -121,10 +116,8 @@ async function tiffSize(read: Read, head: Buffer): Promise<PictureSize | undefin
   const isLittleEndian = head[0] === 0x49
   const start = isLittleEndian ? head.readUInt32LE(4) : head.readUInt32BE(4)
   const directory = await read(start, TIFF_DIRECTORY_BYTES)
-  const short = (at: number): number =>
-    isLittleEndian ? directory.readUInt16LE(at) : directory.readUInt16BE(at)
-  const long = (at: number): number =>
-    isLittleEndian ? directory.readUInt32LE(at) : directory.readUInt32BE(at)
+  const short = (at: number) => directory[isLittleEndian ? 'readUInt16LE' : 'readUInt16BE'](at)
+  const long = (at: number) => directory[isLittleEndian ? 'readUInt32LE' : 'readUInt32BE'](at)
   const found = new Map<number, number>()
   for (let n = 0; n < short(0); n += 1) {
     const at = 2 + n * TIFF_ENTRY_BYTES

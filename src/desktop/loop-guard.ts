@@ -26,6 +26,7 @@ const MAX_ANSWERS = 5
 /** Programs may set what they copy in two or three steps; more is somebody who is busy. */
 const MAX_RUN = 3
 
+/** Notices loops, and pauses all writing then. */
 export class LoopGuard {
   readonly #clock: Clock
   readonly #onTrouble: (message: string | undefined) => void

@@ -1,7 +1,4 @@
-/**
- * The formats in which one item is offered to other programs.
- * @module
- */
+/** The formats in which one item is offered to other programs. @module */
 
 import type { Blob } from '../ports/blob.ts'
 import type { OfferedContent } from '../ports/system-clipboard.ts'
@@ -11,6 +8,7 @@ import { formatCopiedFiles, formatUriList } from './uri-list.ts'
 /** Bytes that are read when somebody pastes. */
 export type OfferedBytes = Pick<Blob, 'size' | 'open'>
 
+/** One of the formats of an item. */
 export interface OfferedFormat {
   readonly target: string
   /** Name of the type of the answer. */
@@ -51,9 +49,7 @@ function textFormats(text: string): readonly OfferedFormat[] {
     sameType('text/plain', bytes),
     // `TEXT` leaves the encoding to the owner, which names it in the answer.
     { target: 'TEXT', type: 'UTF8_STRING', bytes },
-    ...(IS_LATIN_1.test(text)
-      ? [sameType('STRING', bytesInMemory(Buffer.from(text, 'latin1')))]
-      : []),
+    ...(IS_LATIN_1.test(text) ? [sameType('STRING', bytesOf(text, 'latin1'))] : []),
   ]
 }
 
@@ -61,6 +57,6 @@ function sameType(target: string, bytes: OfferedBytes): OfferedFormat {
   return { target, type: target, bytes }
 }
 
-function bytesOf(text: string): OfferedBytes {
-  return bytesInMemory(Buffer.from(text))
+function bytesOf(text: string, encoding?: 'latin1'): OfferedBytes {
+  return bytesInMemory(Buffer.from(text, encoding))
 }

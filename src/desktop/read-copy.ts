@@ -33,13 +33,13 @@ export interface LeftOut {
   readonly size: number | undefined
 }
 
-/** What is read of that which is copied. */
+/** The kinds and the sizes of copies that are shared. */
 export interface CopyLimits {
   /** Kinds that are shared. */
   readonly types: readonly CopyKind[]
   readonly maxTextBytes: number
   readonly maxImageBytes: number
-  /** Told of each copy of another kind. */
+  /** Hears of each copy of another kind. */
   readonly onLeftOut?: (leftOut: LeftOut) => void
 }
 
@@ -54,10 +54,8 @@ export interface CopySource {
   /** The formats that it offers. */
   targets(): Promise<readonly string[]>
   /**
-   * The copy in one format; `undefined` when the owner refuses.
-   *
-   * @throws {CopyTooLarge} Past `maxBytes`.
-   * @throws {Error} When the owner does not answer.
+   * Reads the copy in one format; `undefined` when the owner refuses.
+   * @throws {CopyTooLarge} Past `maxBytes`; {Error} when the owner does not answer.
    */
   read(target: string, maxBytes: number): Promise<Uint8Array | undefined>
 }
@@ -67,8 +65,8 @@ type Charset = 'utf-8' | 'unknown' | 'latin-1'
 
 type ReadingStep =
   | { readonly kind: 'files'; readonly target: string }
-  | { readonly kind: 'text'; readonly target: string; readonly charset: Charset }
   | { readonly kind: 'image'; readonly target: string }
+  | { readonly kind: 'text'; readonly target: string; readonly charset: Charset }
 
 /** In the order of preference. */
 const STEPS: readonly ReadingStep[] = [
@@ -79,15 +77,10 @@ const STEPS: readonly ReadingStep[] = [
   { kind: 'text', target: 'text/plain;charset=UTF-8', charset: 'utf-8' },
   { kind: 'text', target: 'text/plain', charset: 'unknown' },
   { kind: 'text', target: 'STRING', charset: 'latin-1' },
-  { kind: 'image', target: 'image/png' },
-  { kind: 'image', target: 'image/jpeg' },
-  { kind: 'image', target: 'image/webp' },
-  { kind: 'image', target: 'image/gif' },
-  { kind: 'image', target: 'image/tiff' },
-  { kind: 'image', target: 'image/bmp' },
-  { kind: 'image', target: 'image/avif' },
-  { kind: 'image', target: 'image/heic' },
-  { kind: 'image', target: 'image/heif' },
+  ...['png', 'jpeg', 'webp', 'gif', 'tiff', 'bmp', 'avif', 'heic', 'heif'].map((name) => ({
+    kind: 'image' as const,
+    target: `image/${name}`,
+  })),
 ]
 
 /** How password managers mark what they copy: the value is `secret`. */
@@ -96,12 +89,9 @@ const SECRET_HINT = 'x-kde-passwordManagerHint'
 const MAX_HINT_BYTES = KIB
 
 /**
- * What was copied; `undefined` when it is secret, empty, of a kind that is not shared, or in no
- * format that is known here.
- *
- * A copy of a kind that is not shared is not shared as something else either: the paths of files
- * are no text then, and the picture of a text is no image.
- *
+ * Reads what was copied; `undefined` when it is secret, empty, of a kind that is not shared, or in
+ * no format that is known here. A kind that is not shared is not shared as another one either: the
+ * paths of files are no text then, and the picture of a text is no image.
  * @throws {CopyTooLarge} When it is larger than what is shared; what `source` throws.
  */
 export async function readCopy(

@@ -29,11 +29,6 @@ import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName, UNFINISHED } from '../lib/save-under-free-name.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 
-export interface SaveOptions {
-  /** SHA-256 of the bytes; an equal file of that name is then used again. */
-  readonly sha256?: string
-}
-
 const FOLDER_MODE = 0o700
 
 const BLOCK_BYTES: number = MIB
@@ -41,10 +36,7 @@ const BLOCK_BYTES: number = MIB
 /** An unfinished file that nobody wrote to for so long was left by a program that was killed. */
 const ABANDONED_MS: number = 24 * 60 * 60 * 1000
 
-/**
- * How many files are compared with a new one: whoever sends many of one name and size, each with
- * other bytes, must not have all of them read again for each.
- */
+/** Files of one name and size that are read again for a new one: others must not cause more. */
 const MAX_COMPARED = 8
 
 /** A person with more files of one name has another problem. */
@@ -55,6 +47,7 @@ const MAX_KNOWN = 64
 
 const NO_ROOM_NEEDED: DiskRoom = { wrote: () => undefined, release: () => undefined }
 
+/** The folder, which is made when it is needed. */
 export class ReceivedFolder {
   readonly path: string
   readonly #reserve: ReserveRoom
@@ -70,20 +63,20 @@ export class ReceivedFolder {
   }
 
   /**
-   * Writes a file, under `dataName` or a name like it.
-   *
+   * Writes a file, under `dataName` or a name like it. A file of that name that has the bytes of
+   * `sha256` is used again.
    * @returns Its absolute path.
    * @throws {Error} When another user controls the folder or the way to it.
    * @throws The error of the failing system call, or of the blob; nothing is left then.
    */
-  save(blob: Blob, dataName: string, { sha256 }: SaveOptions = {}): Promise<string> {
+  save(blob: Blob, dataName: string, { sha256 }: { sha256?: string } = {}): Promise<string> {
     const name = safeFileName(dataName, process.platform)
     if (sha256 === undefined) return this.#save(blob, name, undefined)
-    // Of the same file, sent again and again, one copy at a time is enough.
+    // One copy at a time is enough when the same file is sent again and again.
     return this.#flights.run(`${sha256} ${name}`, () => this.#save(blob, name, sha256))
   }
 
-  /** What other programs can paste of an item; a file is saved first, as by {@link save}. */
+  /** Returns what other programs can paste of an item; a file is saved first. */
   async offerOf({ item, blob }: StoredItem): Promise<OfferedContent> {
     if (blob === undefined) return { kind: 'text', text: item.text }
     if (item.type === 'Image') return { kind: 'image', mediaType: item.mediaType, blob }

@@ -1,8 +1,6 @@
 /**
- * Bounds how long a whole transfer from another program may take.
- *
- * Each piece has a time limit of its own, which a program that hands out one byte after the other
- * never reaches: a clipboard of 16 MiB would be read for hours.
+ * Bounds how long a whole transfer from another program may take. Each piece has a time limit of
+ * its own, which a program that hands out single bytes never reaches: 16 MiB would take hours.
  * @module
  */
 
@@ -15,6 +13,7 @@ const GRACE_MS = 30_000
 /** A display at the other end of a mobile connection is faster. */
 const LEAST_BYTES_PER_SECOND: number = MIB / 16
 
+/** The pace of one transfer. */
 export class TransferPace {
   readonly #clock: Clock
   readonly #startedAt: number
@@ -25,12 +24,7 @@ export class TransferPace {
     this.#startedAt = clock.monotonic()
   }
 
-  /**
-   * Checks the pace, whenever a piece has come.
-   *
-   * @param received Bytes since the beginning.
-   * @throws {Error} When the transfer is too slow. The message is for people.
-   */
+  /** Checks the pace after `received` bytes in all. @throws {Error} For people, when too slow. */
   check(received: number): void {
     const allowedMs = GRACE_MS + (1000 * received) / LEAST_BYTES_PER_SECOND
     if (this.#clock.monotonic() - this.#startedAt <= allowedMs) return

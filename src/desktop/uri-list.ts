@@ -1,7 +1,6 @@
 /**
  * Files on the clipboard: `text/uri-list` (RFC 2483) and `x-special/gnome-copied-files`, which has
  * the word `copy` or `cut` in front. Both hold file URIs (RFC 8089).
- *
  * Only local files count. What is not a well-formed URI of one is skipped: a list may hold web
  * addresses, comments and files of other hosts as well.
  * @module
@@ -12,11 +11,7 @@ const FILE_URI = /^file:(?:\/\/([^/?#]*)|(?!\/\/))(\/[^?#]*)$/i
 /** A percent sign without two hex digits; an encoded `/` or NUL, which no file name holds. */
 const BAD_ESCAPE = /%(?![0-9a-f]{2})|%2f|%00/i
 
-/**
- * Absolute paths of the local files in either format, in order.
- *
- * @param hostname What this machine calls itself; URIs may name it, or `localhost`, or nobody.
- */
+/** Absolute paths of the local files. URIs may name `hostname`, `localhost` or no host. */
 export function parseUriList(text: string, hostname: string): string[] {
   return text
     .split(/[\r\n\0]+/)

@@ -1,7 +1,6 @@
 /**
- * An image that was put on the clipboard, for recognising it when it comes back: its bytes are the
- * same, or it is a picture of the same size in another format, and comes within seconds of the write
- * (decision 039).
+ * An image that was put on the clipboard, to be recognised when it comes back: its bytes are the
+ * same, or it has the same size in another format, within seconds of the write (decision 039).
  * @module
  */
 
@@ -14,6 +13,7 @@ import { bytesInMemory } from './bytes-in-memory.ts'
 import { readImageSize } from './image-size.ts'
 
 type CopiedImage = CopiedContent & { readonly kind: 'image' }
+type Echo = { readonly size: number; readonly hash: string }
 
 /** Programs take over at once what was written; converting a large image takes a moment. */
 const CONVERSION_MS = 5000
@@ -23,6 +23,7 @@ const MAX_ECHOES = 8
 
 const BLOCK_BYTES: number = 256 * 1024
 
+/** An image, and the echoes of it that were recognised. */
 export class WrittenImage {
   readonly kind = 'image'
   readonly #mediaType: string
@@ -30,7 +31,7 @@ export class WrittenImage {
   readonly #clock: Clock
   /** `undefined` as long as the write is not confirmed. */
   #writtenAt: number | undefined
-  #echoes: readonly { readonly size: number; readonly hash: string }[] = []
+  #echoes: readonly Echo[] = []
 
   constructor({ mediaType, blob }: OfferedContent & { readonly kind: 'image' }, clock: Clock) {
     this.#mediaType = mediaType
@@ -51,10 +52,8 @@ export class WrittenImage {
   async isSameImage(copied: CopiedImage, signal: AbortSignal): Promise<boolean> {
     const { bytes } = copied
     const afterMs = this.#writtenAt === undefined ? 0 : this.#clock.monotonic() - this.#writtenAt
-    const isKnown = this.#echoes.some(
-      ({ size, hash }) => size === bytes.length && hash === hashOf(bytes),
-    )
-    if (isKnown) return true
+    const isEcho = ({ size, hash }: Echo) => size === bytes.length && hash === hashOf(bytes)
+    if (this.#echoes.some(isEcho)) return true
     const isSame =
       (bytes.length === this.#blob.size && (await this.#hasBytes(bytes))) ||
       (await this.#isConverted(copied, afterMs))
@@ -67,8 +66,8 @@ export class WrittenImage {
   }
 
   /**
-   * Whether a copied image probably is the written one in another format. A picture that is turned
-   * by a quarter counts as equally large: photos say which way is up, and not every program listens.
+   * Whether a copied image probably is the written one in another format. A picture turned by a
+   * quarter is equally large: photos say which way is up, and not every program listens.
    */
   async #isConverted({ mediaType, bytes }: CopiedImage, afterMs: number): Promise<boolean> {
     if (afterMs > CONVERSION_MS || mediaType === this.#mediaType) return false

@@ -1,5 +1,6 @@
 /**
- * What the clipboard helpers of macOS and Windows say, and are asked, above `helper-message.ts`.
+ * The requests to the clipboard helpers of macOS and Windows, and what they say, in the lines of
+ * `helper-message.ts`.
  *
  * | from | line |
  * |---|---|
@@ -34,7 +35,7 @@ import {
   type Decoder,
 } from '../../lib/decoder.ts'
 
-/** What is on the clipboard, without its content. */
+/** The state of the clipboard, without its content. */
 export interface ClipboardState {
   readonly change: number
   /** Names of formats, as the system has them. */
@@ -46,17 +47,14 @@ export type ReadReply =
   | { readonly outcome: 'read'; readonly change: number; readonly bytes: number }
   | { readonly outcome: 'absent' | 'tooLong' | 'overtaken'; readonly change: number }
 
-/** What became of a wish to change the clipboard. */
+/** The outcome of a wish to change the clipboard. */
 export interface ChangeReply {
   readonly outcome: 'done' | 'overtaken'
   readonly change: number
 }
 
-const decodeCount = matching(
-  decodeNumber,
-  (value) => Number.isSafeInteger(value) && value >= 0,
-  'a count',
-)
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
+const decodeCount = matching(decodeNumber, isCount, 'a count')
 
 const decodeStateFields = objectOf({
   change: decodeCount,

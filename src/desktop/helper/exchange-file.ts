@@ -1,8 +1,7 @@
 /**
  * A file that a clipboard helper and its adapter share for one request: contents are too long for a
- * line, and no other user may read them.
- *
- * Each has a folder of its own: what cleans temporary folders up would remove one that is kept.
+ * line, and no other user may read them. Each has a folder of its
+ * own: what cleans temporary folders up would remove one that is kept.
  * @module
  */
 
@@ -34,19 +33,13 @@ export async function withExchangeFile<T>(use: (path: string) => Promise<T>): Pr
   }
 }
 
-/**
- * Reads what the helper left in the file at `path`.
- *
- * @throws {Error} When the file does not have exactly `size` bytes, or is a link.
- */
+/** Reads what the helper left. @throws {Error} When it is a link, or has not `size` bytes. */
 export async function readExchangeFile(path: string, size: number): Promise<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   try {
     const stats = await file.stat()
     const isComplete = stats.isFile() && stats.size === size
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(isComplete ? size : 0), {
-      position: 0,
-    })
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(isComplete ? size : 0))
     if (isComplete && bytesRead === size) return buffer
     throw new Error('The clipboard helper did not hand over what was copied')
   } finally {
@@ -54,11 +47,7 @@ export async function readExchangeFile(path: string, size: number): Promise<Uint
   }
 }
 
-/**
- * Copies `content` into a file that {@link withExchangeFile} made.
- *
- * @throws {Error} When a blob ends before its size.
- */
+/** Copies `content` into an empty file. @throws {Error} When a blob ends before its size. */
 export async function fillExchangeFile(path: string, content: Uint8Array | Blob): Promise<void> {
   const file = await open(path, 'r+')
   try {

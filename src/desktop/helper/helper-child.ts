@@ -1,7 +1,6 @@
 /**
- * One run of a helper process: from its start until nothing of it is left.
- *
- * Knows no protocol beyond lines, and starts nothing again.
+ * One run of a helper process, from its start until nothing of it is left. It knows lines and no
+ * other protocol, and starts nothing again.
  * @module
  */
 
@@ -12,11 +11,12 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { LineSplitter } from './line-splitter.ts'
 
+/** A program that can be run as a helper. */
 export interface HelperCommand {
   /** A program; no shell is involved. */
   readonly command: string
   readonly args: readonly string[]
-  /** What people know it by; the command when absent. */
+  /** The name that people know; the command when absent. */
   readonly name?: string
   /** The whole environment of the helper. */
   readonly env: NodeJS.ProcessEnv
@@ -31,6 +31,7 @@ export interface HelperCommand {
   readonly explain?: ((line: string) => string | undefined) | undefined
 }
 
+/** A helper, and who hears what it says. */
 export interface HelperChildOptions extends HelperCommand {
   readonly clock: Clock
   readonly logger: Logger
@@ -52,6 +53,7 @@ const MAX_STDERR_LINE_BYTES: number = 4 * KIB
 /** The most lines of one run that are logged: a helper that complains without end fills no log. */
 const MAX_LOGGED_LINES = 20
 
+/** A helper that runs. */
 export class HelperChild {
   readonly #options: HelperChildOptions
   readonly #child: ChildProcess

@@ -33,6 +33,7 @@ import {
   type HelperRequestDeps,
 } from './helper-requests.ts'
 
+/** The surroundings of a clipboard behind a helper. */
 export interface HelperClipboardOptions {
   readonly events: ClipboardEvents
   readonly logger: Logger
@@ -53,13 +54,14 @@ interface Platform {
 /** Names of formats are all that a line holds; a program may have hundreds of them. */
 const MAX_LINE_BYTES: number = 256 * KIB
 
+/** The clipboard of a system whose helper runs. */
 export class HelperClipboard implements SystemClipboard {
   readonly kind: ClipboardKind
   readonly #options: HelperClipboardOptions
   readonly #deps: HelperRequestDeps
   readonly #writes = new SerialQueue()
   #helper: HelperProcess | undefined
-  /** What the system counted last, as far as we know; `undefined` when it is to be read again. */
+  /** The last change, as far as we know; `undefined` when it is to be read again. */
   #state: ClipboardState | undefined
   /** Grows whenever the helper tells of a change. */
   #news = 0

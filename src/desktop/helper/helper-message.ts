@@ -35,7 +35,7 @@ const decodeKnown = objectOf({
 /** Not `decodeUtf8` of the library: PowerShell may begin its output with a byte order mark. */
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** What a line says; `undefined` when it is not of the protocol. */
+/** Reads a line; `undefined` when it is not of the protocol. */
 export function parseHelperMessage(line: Uint8Array): HelperMessage | undefined {
   try {
     const value: unknown = JSON.parse(decoder.decode(line))

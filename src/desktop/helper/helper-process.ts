@@ -1,7 +1,6 @@
 /**
  * Keeps a helper process running: a program that speaks the line protocol of `helper-message.ts`
  * and watches a clipboard for an adapter.
- *
  * A helper that ends is started again, after longer and longer pauses. It never keeps the adapter
  * waiting for ever, and what it writes is bounded and never logged.
  * @module
@@ -19,6 +18,7 @@ import {
   type HelperMessage,
 } from './helper-message.ts'
 
+/** A helper, and who hears of it. */
 export interface HelperProcessOptions extends HelperCommand {
   readonly clock: Clock
   readonly logger: Logger
@@ -29,7 +29,7 @@ export interface HelperProcessOptions extends HelperCommand {
   readonly untilReady?: (signal: AbortSignal) => Promise<void>
   /** `ready` after every start, also the first, and everything else that is no trouble or reply. */
   readonly onEvent: (event: HelperEvent) => void
-  /** What is wrong, when that changes; `undefined` when it is over. Never called by `start`. */
+  /** Gets each new trouble; `undefined` when it is over. Never called by `start`. */
   readonly onTrouble: (message: string | undefined) => void
 }
 
@@ -48,6 +48,7 @@ const WELL_MS: number = LAST_RETRY_MS
 /** Requests without a reply; an adapter asks a few at a time. */
 const MAX_PENDING = 64
 
+/** A helper that is kept running. */
 export class HelperProcess {
   readonly #options: HelperProcessOptions
   readonly #pending = new Map<number, Pending>()
@@ -65,7 +66,6 @@ export class HelperProcess {
 
   /**
    * Starts a helper; resolves when it is ready.
-   *
    * @throws {Error} When it cannot be started, ends, or is not ready within 10 s. Nothing of it is
    *   left then. The message is for people.
    */
@@ -90,9 +90,7 @@ export class HelperProcess {
   }
 
   /**
-   * Asks the helper to do something.
-   *
-   * @returns All fields of its reply.
+   * Asks the helper to do something, and returns all fields of its reply.
    * @throws {Error} When it refuses, ends, does not run, does not read what it is sent, or does not
    *   reply within 10 s.
    */

@@ -28,10 +28,7 @@ export type FormatToRead =
 /** In what macOS and Windows differ: the names of formats, and how programs mark secrets. */
 export interface ClipboardDialect {
   readonly kind: ClipboardKind
-  /**
-   * All formats that can be read, in the order of preference of `read-copy.ts`: files, plain text,
-   * images.
-   */
+  /** All formats that can be read, in the order of `read-copy.ts`: files, plain text, images. */
   readonly formats: readonly FormatToRead[]
   /** Whether whoever copied does not want it to be shared. */
   isPrivate(state: ClipboardState): boolean
@@ -45,13 +42,15 @@ export type AskHelper = (
   fields?: Readonly<Record<string, unknown>>,
 ) => Promise<Readonly<Record<string, unknown>>>
 
+/** A copy as the helper read it. */
 export interface HelperCopy {
   /** `undefined` when it is private, empty, or in no format that is known here. */
   readonly content: CopiedContent | undefined
-  /** What a program makes only when it is asked for may count as a change. */
+  /** The number now: a format that is made when it is asked for may count as a change. */
   readonly change: number
 }
 
+/** Requests need these. */
 export interface HelperRequestDeps {
   readonly ask: AskHelper
   readonly dialect: ClipboardDialect
@@ -60,7 +59,6 @@ export interface HelperRequestDeps {
 
 /**
  * Reads what was copied, in the format that suits best; nothing at all of what is private.
- *
  * @returns `undefined` when another copy has overtaken this one, which the helper announces.
  * @throws {CopyTooLarge} When the copy is larger than what is shared.
  * @throws {Error} When the helper does not do it. The message is for people.
@@ -84,9 +82,7 @@ export async function readHelperCopy(
 }
 
 /**
- * Resolves when other programs can paste `content`. The system keeps a copy: the bytes of an image
- * are not read again.
- *
+ * Resolves when other programs can paste `content`, of which the system keeps a copy.
  * @throws {Error} When the image is too long, or the helper does not do it.
  */
 export async function writeHelperOffer(
@@ -129,7 +125,6 @@ async function readFormat(
 /**
  * Makes a copy out of the bytes that a helper read; `undefined` when there is nothing in them:
  * another format of the same copy may be better.
- *
  * @throws {Error} When a list of files cannot be read; its message quotes nothing of it.
  */
 async function contentOf(

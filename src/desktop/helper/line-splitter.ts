@@ -1,13 +1,13 @@
 /**
- * Cuts a stream of bytes into lines, which end with LF or CRLF.
- *
- * Refuses lines that are too long: what arrives of them is dropped as it comes, so that no writer
- * can fill the memory. Bytes after the last line end are no line yet.
+ * Cuts a stream of bytes into lines, which end with LF or CRLF. Lines that are too long are
+ * refused, and dropped as they come, so that no writer can fill the memory. Bytes after the last
+ * line end are no line yet.
  * @module
  */
 
 import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 
+/** The bound of lines, and who gets them. */
 export interface LineSplitterOptions {
   /** Longest line, without its end. */
   readonly maxLineBytes: number
@@ -20,6 +20,7 @@ export interface LineSplitterOptions {
 const LF = 0x0a
 const CR = 0x0d
 
+/** A stream that is cut. */
 export class LineSplitter {
   readonly #options: LineSplitterOptions
   #begun: GrowingBuffer | undefined
@@ -59,7 +60,7 @@ export class LineSplitter {
     this.#options.onRefused()
   }
 
-  /** What came of the line so far. */
+  /** Joins `part` to what came of the line before. */
   #join(part: Uint8Array): Uint8Array {
     this.#begun ??= new GrowingBuffer()
     this.#begun.append(part)

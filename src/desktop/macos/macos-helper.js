@@ -38,7 +38,7 @@ const output = $.NSFileHandle.fileHandleWithStandardOutput
 /** The last change that the other side knows of. */
 let announced = changeCount()
 
-/** What came after the last whole line. */
+/** The bytes after the last whole line. */
 const pending = $.NSMutableData.data
 
 ObjC.registerSubclass({

@@ -41,6 +41,9 @@ const DIALECT: ClipboardDialect = {
 /** By its whole path: a search would begin in the working directory. */
 const POWERSHELL = ['System32', 'WindowsPowerShell', 'v1.0', 'powershell.exe']
 
+const ARGUMENTS =
+  '-NoProfile -NonInteractive -STA -ExecutionPolicy Bypass -InputFormat None -File'.split(' ')
+
 /** It compiles first, which a virus scanner makes slow. */
 const READY_MS = 30_000
 
@@ -63,25 +66,12 @@ function powershell(env: NodeJS.ProcessEnv): HelperProgram {
   const script = fileURLToPath(new URL('./windows-helper.ps1', import.meta.url))
   return {
     command: join(env['SystemRoot'] ?? 'C:\\Windows', ...POWERSHELL),
-    args: [
-      '-NoProfile',
-      '-NonInteractive',
-      '-STA',
-      '-ExecutionPolicy',
-      'Bypass',
-      // Without this PowerShell would read the lines that are for the script.
-      '-InputFormat',
-      'None',
-      '-File',
-      script,
-    ],
+    // Without `-InputFormat`, PowerShell would read the lines that are for the script.
+    args: [...ARGUMENTS, script],
   }
 }
 
-/**
- * What may not enter the history of this computer, or its clipboard on others, is not for phones
- * either.
- */
+/** Copies that may not enter a history, or reach other computers, are not for phones either. */
 function isPrivate({ types, denied }: ClipboardState): boolean {
   return denied.length > 0 || types.some((type) => MARKS.includes(type))
 }

@@ -1,7 +1,4 @@
-/**
- * Owns the clipboard: answers other programs that paste (ICCCM, 2.2).
- * @module
- */
+/** Owns the clipboard: answers other programs that paste (ICCCM, 2.2). @module */
 
 import { readWhole } from '../../lib/read-bytes.ts'
 import type { Logger } from '../../ports/logger.ts'

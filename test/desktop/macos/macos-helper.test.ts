@@ -1,6 +1,4 @@
-/**
- * The real script, on a made-up AppKit: see `support/app-kit.js`.
- */
+/** The real script, on a made-up AppKit: see `support/app-kit.js`. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

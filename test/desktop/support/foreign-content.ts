@@ -1,7 +1,4 @@
-/**
- * How programs on Linux copy and paste content: as bytes of a media type.
- * @module
- */
+/** How programs on Linux copy and paste content: as bytes of a media type. @module */
 
 import { pathToFileURL } from 'node:url'
 import { parseUriList } from '../../../src/desktop/uri-list.ts'

@@ -1,7 +1,4 @@
-/**
- * A clipboard as the daemon has it, over any system, and everything that it reports.
- * @module
- */
+/** A clipboard as the daemon has it, over any system, and everything that it reports. @module */
 
 import {
   ClipboardReconciler,

@@ -91,10 +91,7 @@ export class ClipboardFile {
   }
 }
 
-/**
- * @param {string} path
- * @param {string} otherwise
- */
+/** @param {string} path @param {string} otherwise */
 function readOr(path, otherwise) {
   try {
     return readFileSync(path, 'utf8')

@@ -1,7 +1,4 @@
-/**
- * The adapters of macOS and Windows, over programs that stand in for their helpers.
- * @module
- */
+/** The adapters of macOS and Windows, over programs that stand in for their helpers. @module */
 
 import type { TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'

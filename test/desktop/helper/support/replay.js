@@ -57,10 +57,7 @@ function tell(message) {
   process.stdout.write(`${JSON.stringify(named)}\n`)
 }
 
-/**
- * @param {Readonly<Record<string, unknown>>} expected
- * @param {Step} step
- */
+/** @param {Readonly<Record<string, unknown>>} expected @param {Step} step */
 async function hear(expected, { hands, handsBase64, finds }) {
   const { value: line = '{}' } = await requests.next()
   const { id, file, ...asked } = JSON.parse(line)

@@ -1,7 +1,4 @@
-/**
- * Foreign programs on a Wayland desktop: wl-copy and wl-paste, used as a person would.
- * @module
- */
+/** Foreign programs on a Wayland desktop: wl-copy and wl-paste, used as a person would. @module */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,7 +1,4 @@
-/**
- * An X11 clipboard with a clock that belongs to the test, and everything that it told.
- * @module
- */
+/** An X11 clipboard with a clock that belongs to the test, and everything that it told. @module */
 
 import { after, type TestContext } from 'node:test'
 import { X11Clipboard } from '../../../../src/desktop/x11/x11-clipboard.ts'

@@ -1,7 +1,4 @@
-/**
- * Blobs that tell when they are closed.
- * @module
- */
+/** Blobs that tell when they are closed. @module */
 
 import type { Blob } from '../../../../src/ports/blob.ts'
 

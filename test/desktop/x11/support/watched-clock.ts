@@ -1,7 +1,4 @@
-/**
- * A clock on which the test can wait until somebody waits.
- * @module
- */
+/** A clock on which the test can wait until somebody waits. @module */
 
 import { EventEmitter, once } from 'node:events'
 import { FakeClock } from '../../../support/fake-clock.ts'

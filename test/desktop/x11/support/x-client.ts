@@ -1,7 +1,4 @@
-/**
- * Another X program, whose every step is the test's: what xclip cannot or will not do.
- * @module
- */
+/** Another X program, whose every step is the test's: what xclip cannot or will not do. @module */
 
 import { setImmediate } from 'node:timers/promises'
 import { systemClock } from '../../../../src/lib/clock.ts'

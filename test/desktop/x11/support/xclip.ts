@@ -1,7 +1,4 @@
-/**
- * A foreign program: xclip, which copies and pastes with the libraries of X.
- * @module
- */
+/** A foreign program: xclip, which copies and pastes with the libraries of X. @module */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
