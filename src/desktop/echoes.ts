@@ -107,6 +107,9 @@ export class Echoes {
 }
 
 function isSameText(a: string, b: string): boolean {
+  // Encoding the text has replaced lone surrogates.
+  const normalise = (text: string) =>
+    withoutTrailing(text.toWellFormed(), '\0').replace(/\r\n?/g, '\n')
   return a === b || normalise(a) === normalise(b)
 }
 
@@ -117,9 +120,4 @@ function isSameFiles(copied: CopiedContent, paths: readonly string[]): boolean {
   if (copied.kind !== 'text') return false
   const texts = [paths.join('\n'), formatUriList(paths), formatCopiedFiles(paths)]
   return texts.some((text) => isSameText(text.trimEnd(), copied.text.trimEnd()))
-}
-
-function normalise(text: string): string {
-  // Encoding the text has replaced lone surrogates.
-  return withoutTrailing(text.toWellFormed(), '\0').replace(/\r\n?/g, '\n')
 }

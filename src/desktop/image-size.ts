@@ -102,6 +102,7 @@ function webpSize(head: Buffer): PictureSize | undefined {
 
 /** In HEIC and AVIF, tiles and thumbnails have smaller sizes too (ISO/IEC 23008-12, 6.5.3). */
 function largestSize(head: Buffer): PictureSize | undefined {
+  const areaOf = ({ width, height }: PictureSize): number => width * height
   let largest: PictureSize | undefined
   for (let found = head.indexOf('ispe'); found !== -1; found = head.indexOf('ispe', found + 4)) {
     if (found + 16 > head.length) break
@@ -136,8 +137,4 @@ function pair(
   bytes: number,
 ): PictureSize {
   return { width: head[read](position), height: head[read](position + bytes) }
-}
-
-function areaOf({ width, height }: PictureSize): number {
-  return width * height
 }

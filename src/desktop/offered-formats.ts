@@ -2,7 +2,6 @@
 
 import type { Blob } from '../ports/blob.ts'
 import type { OfferedContent } from '../ports/system-clipboard.ts'
-import { bytesInMemory } from './bytes-in-memory.ts'
 import { formatCopiedFiles, formatUriList } from './uri-list.ts'
 
 /** Bytes that are read when somebody pastes. */
@@ -59,4 +58,19 @@ function sameType(target: string, bytes: OfferedBytes): OfferedFormat {
 
 function bytesOf(text: string, encoding?: 'latin1'): OfferedBytes {
   return bytesInMemory(Buffer.from(text, encoding))
+}
+
+/** Reads `bytes` as those of a file are read. */
+export function bytesInMemory(bytes: Uint8Array): OfferedBytes {
+  return {
+    size: bytes.length,
+    open: async () => ({
+      read: async (target, position) => {
+        const part = bytes.subarray(position, position + target.length)
+        target.set(part)
+        return part.length
+      },
+      close: async () => undefined,
+    }),
+  }
 }

@@ -20,7 +20,9 @@ import { isAbsolute } from 'node:path'
 import { KIB, MAX_CLIPBOARD_IMAGE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import { withoutTrailing } from '../lib/without-trailing.ts'
-import type { CopiedContent } from '../ports/system-clipboard.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { ClipboardEvents, CopiedContent } from '../ports/system-clipboard.ts'
 import { CopyTooLarge } from './clipboard-errors.ts'
 import { parseUriList } from './uri-list.ts'
 
@@ -87,6 +89,19 @@ const STEPS: readonly ReadingStep[] = [
 const SECRET_HINT = 'x-kde-passwordManagerHint'
 
 const MAX_HINT_BYTES = KIB
+
+/** All formats that are asked for. */
+export const COPY_FORMATS = [...STEPS.map(({ target }) => target), SECRET_HINT]
+
+/** The surroundings of the adapter of a system. */
+export interface AdapterOptions {
+  readonly events: ClipboardEvents
+  readonly logger: Logger
+  readonly clock: Clock
+  /** Reports what is on the clipboard already as a copy. */
+  readonly readAtStart: boolean
+  readonly limits?: Partial<CopyLimits>
+}
 
 /**
  * Reads what was copied; `undefined` when it is secret, empty, of a kind that is not shared, or in

@@ -9,7 +9,7 @@ import type { Blob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
 import type { CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
-import { bytesInMemory } from './bytes-in-memory.ts'
+import { bytesInMemory } from './offered-formats.ts'
 import { readImageSize } from './image-size.ts'
 
 type CopiedImage = CopiedContent & { readonly kind: 'image' }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
-import { bytesInMemory } from '../../src/desktop/bytes-in-memory.ts'
+import { bytesInMemory } from '../../src/desktop/offered-formats.ts'
 import { readImageSize } from '../../src/desktop/image-size.ts'
 import fc from '../support/property.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import { DomainError } from '../../src/core/domain-error.ts'
-import { bytesInMemory } from '../../src/desktop/bytes-in-memory.ts'
+import { bytesInMemory } from '../../src/desktop/offered-formats.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { BlobStore, BytesToReceive, HashedBlob } from '../../src/ports/blob.ts'
 import { streamOf } from './byte-streams.ts'

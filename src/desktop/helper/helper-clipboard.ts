@@ -10,17 +10,14 @@
 import { KIB } from '../../core/limits.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
 import { SerialQueue } from '../../lib/serial-queue.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
 import type {
-  ClipboardEvents,
   ClipboardKind,
   CopiedContent,
   OfferedContent,
   SystemClipboard,
 } from '../../ports/system-clipboard.ts'
 import { OutOfReach } from '../clipboard-errors.ts'
-import { COPY_LIMITS, type CopyLimits } from '../read-copy.ts'
+import { COPY_LIMITS, type AdapterOptions } from '../read-copy.ts'
 import { decodeClipboardState, type ClipboardState } from './clipboard-messages.ts'
 import type { HelperCommand } from './helper-child.ts'
 import type { HelperEvent } from './helper-message.ts'
@@ -34,14 +31,8 @@ import {
 } from './helper-requests.ts'
 
 /** The surroundings of a clipboard behind a helper. */
-export interface HelperClipboardOptions {
-  readonly events: ClipboardEvents
-  readonly logger: Logger
-  readonly clock: Clock
+export interface HelperClipboardOptions extends AdapterOptions {
   readonly env: NodeJS.ProcessEnv
-  /** Reports what is on the clipboard already as a copy. */
-  readonly readAtStart: boolean
-  readonly limits?: Partial<CopyLimits>
 }
 
 export type HelperProgram = Pick<HelperCommand, 'command' | 'args'>

@@ -14,10 +14,7 @@
 import { decodeNumber, decodeString, objectOf, optional } from '../../lib/decoder.ts'
 
 /** An event with everything else that its line says. */
-export interface HelperEvent {
-  readonly event: string
-  readonly [field: string]: unknown
-}
+export type HelperEvent = Readonly<Record<string, unknown>> & { readonly event: string }
 
 export type HelperMessage =
   | { readonly kind: 'event'; readonly event: HelperEvent }

@@ -168,13 +168,11 @@ export class HelperProcess {
         else this.#options.onEvent(message.event)
         return
       case 'trouble':
-        this.#report(message.message)
-        return
+        return this.#report(message.message)
       case 'reply':
-        this.#take(message.id)?.resolve(message.fields)
-        return
+        return this.#take(message.id)?.resolve(message.fields)
       case 'refusal':
-        this.#take(message.id)?.reject(new Error(message.error))
+        return this.#take(message.id)?.reject(new Error(message.error))
     }
   }
 
@@ -211,10 +209,7 @@ export class HelperProcess {
     this.#stopRun('ended')
     logger.debug('A clipboard helper ended', { name: this.#name, reason })
     if (this.#isClosed) return
-    if (this.#onFirst !== undefined) {
-      this.#onFirst(new Error(reason))
-      return
-    }
+    if (this.#onFirst !== undefined) return this.#onFirst(new Error(reason))
     // The first reason tells most: later ones are those of starts that fail.
     this.#report(this.#trouble ?? reason)
     const wasWell = readySince !== undefined && clock.monotonic() - readySince >= WELL_MS

@@ -151,12 +151,6 @@ function parsePaths(json: string): readonly string[] {
 }
 
 function bytesOf(content: OfferedContent): Uint8Array | Blob {
-  switch (content.kind) {
-    case 'text':
-      return Buffer.from(content.text)
-    case 'files':
-      return Buffer.from(JSON.stringify(content.paths))
-    case 'image':
-      return content.blob
-  }
+  if (content.kind === 'image') return content.blob
+  return Buffer.from(content.kind === 'text' ? content.text : JSON.stringify(content.paths))
 }

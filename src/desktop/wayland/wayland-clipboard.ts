@@ -12,32 +12,23 @@
  */
 
 import { messageOf } from '../../lib/describe-failure.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
 import type {
-  ClipboardEvents,
   CopiedContent,
   OfferedContent,
   SystemClipboard,
 } from '../../ports/system-clipboard.ts'
 import { OutOfReach } from '../clipboard-errors.ts'
 import { HelperProcess } from '../helper/helper-process.ts'
-import { COPY_LIMITS, type CopyLimits } from '../read-copy.ts'
+import { COPY_LIMITS, type AdapterOptions, type CopyLimits } from '../read-copy.ts'
 import { AWAY } from './data-control.ts'
 import { prepareWatch, toolEnvironment } from './watch-command.ts'
 import { clearClipboard, isEmpty, WlCopy } from './wl-copy.ts'
 import { listTypes, pasteCopy } from './wl-paste.ts'
 
 /** How the clipboard is opened. */
-export interface WaylandClipboardOptions {
+export interface WaylandClipboardOptions extends AdapterOptions {
   /** Names the compositor, and where the tools are; that of this process when absent. */
   readonly env?: NodeJS.ProcessEnv | undefined
-  readonly events: ClipboardEvents
-  readonly logger: Logger
-  readonly clock: Clock
-  /** Reports what is on the clipboard already as a copy. */
-  readonly readAtStart: boolean
-  readonly limits?: Partial<CopyLimits>
 }
 
 /** The change that tells what is on the clipboard already comes at once. */

@@ -7,7 +7,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { OfferedContent, SystemClipboard } from '../../ports/system-clipboard.ts'
-import type { ClipboardState } from '../helper/clipboard-messages.ts'
 import type { ClipboardDialect } from '../helper/helper-requests.ts'
 import {
   HelperClipboard,
@@ -34,7 +33,8 @@ const DIALECT: ClipboardDialect = {
     // Every program offers it, and no other system has it: the helper makes PNG.
     { kind: 'image', type: 'CF_DIB', mediaType: 'image/png' },
   ],
-  isPrivate,
+  // Copies that may not enter a history, or reach other computers, are not for phones either.
+  isPrivate: ({ types, denied }) => denied.length > 0 || types.some((type) => MARKS.includes(type)),
   typeOf,
 }
 
@@ -58,6 +58,7 @@ export function openWindowsClipboard(
   options: HelperClipboardOptions,
   helper: HelperProgram = powershell(options.env),
 ): Promise<SystemClipboard> {
+  const explain = (line: string) => REASONS.find(([pattern]) => pattern.test(line))?.[1]
   const named = { ...helper, name: 'powershell', readyMs: READY_MS, explain }
   return HelperClipboard.open({ dialect: DIALECT, helper: named }, options)
 }
@@ -71,17 +72,8 @@ function powershell(env: NodeJS.ProcessEnv): HelperProgram {
   }
 }
 
-/** Copies that may not enter a history, or reach other computers, are not for phones either. */
-function isPrivate({ types, denied }: ClipboardState): boolean {
-  return denied.length > 0 || types.some((type) => MARKS.includes(type))
-}
-
 function typeOf(content: OfferedContent): string {
   if (content.kind === 'text') return TEXT
   if (content.kind === 'files') return FILES
   return content.mediaType === 'image/png' ? 'PNG' : content.mediaType
-}
-
-function explain(line: string): string | undefined {
-  return REASONS.find(([pattern]) => pattern.test(line))?.[1]
 }

@@ -11,6 +11,7 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { KIB } from '../../core/limits.ts'
+import { COPY_FORMATS } from '../read-copy.ts'
 import { openClient, type OpenClient, type XConnectionOptions } from './x-handshake.ts'
 import type {
   X11Callback,
@@ -21,7 +22,7 @@ import type {
   XFixes,
 } from './x11-library.ts'
 
-/** The atoms that this room knows. Their numbers belong to one run of one server. */
+/** The atoms of the protocol. Their numbers belong to one run of one server. */
 const ATOMS = [
   'ATOM',
   'ATOM_PAIR',
@@ -30,26 +31,8 @@ const ATOMS = [
   'INCR',
   'INTEGER',
   'MULTIPLE',
-  'STRING',
   'TARGETS',
-  'TEXT',
   'TIMESTAMP',
-  'UTF8_STRING',
-  'image/avif',
-  'image/bmp',
-  'image/gif',
-  'image/heic',
-  'image/heif',
-  'image/jpeg',
-  'image/png',
-  'image/tiff',
-  'image/webp',
-  'text/plain',
-  'text/plain;charset=UTF-8',
-  'text/plain;charset=utf-8',
-  'text/uri-list',
-  'x-kde-passwordManagerHint',
-  'x-special/gnome-copied-files',
 ] as const
 
 type AtomName = (typeof ATOMS)[number]
@@ -66,16 +49,11 @@ export type SelectionEvent =
   | Readonly<{ kind: 'destroyed'; window: number }>
 
 /** Somebody wants what we offer. */
-export interface SelectionRequest extends X11SelectionNotify {
-  readonly kind: 'requested'
-}
+export type SelectionRequest = X11SelectionNotify & { readonly kind: 'requested' }
 
 /** The answer to a conversion that we asked for; `property` 0 when it was refused. */
-export interface ConversionAnswer {
+export type ConversionAnswer = Pick<X11SelectionNotify, 'target' | 'property' | 'time'> & {
   readonly kind: 'converted'
-  readonly target: number
-  readonly property: number
-  readonly time: number
 }
 
 interface PropertyChange {
@@ -152,8 +130,9 @@ export class XConnection {
   static async open(options: XConnectionOptions): Promise<XConnection> {
     const connection = new XConnection(options, await openClient(options))
     try {
-      const numbers = await Promise.all(ATOMS.map((name) => connection.internAtom(name)))
-      for (const [n, name] of ATOMS.entries()) connection.#atoms.set(name, numbers[n] ?? 0)
+      const intern = async (name: string) =>
+        connection.#atoms.set(name, await connection.internAtom(name))
+      await Promise.all([...ATOMS, ...COPY_FORMATS].map(intern))
       return connection
     } catch (error) {
       await connection.close()
@@ -196,9 +175,9 @@ export class XConnection {
     return this.#atoms.get(name) ?? 0
   }
 
-  /** The name of an atom; `undefined` for one that means nothing here. */
-  nameOf(atom: number): AtomName | undefined {
-    return ATOMS.find((name) => this.#atoms.get(name) === atom)
+  /** The name of a format that can be read; `undefined` for any other atom. */
+  nameOf(atom: number): string | undefined {
+    return COPY_FORMATS.find((name) => this.#atoms.get(name) === atom)
   }
 
   internAtom(name: string): Promise<number> {
@@ -324,7 +303,6 @@ export class XConnection {
 
 /**
  * Reads an event by its type: two different events are both named `SelectionNotify`.
- *
  * @param xfixesSelectionNotify Type of the one from XFIXES, which differs between servers.
  */
 function decodeEvent(event: X11Event, xfixesSelectionNotify: number): SelectionEvent | undefined {

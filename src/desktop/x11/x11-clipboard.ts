@@ -9,32 +9,23 @@
 
 import { KIB } from '../../core/limits.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
 import type {
-  ClipboardEvents,
   ClipboardOwner,
   CopiedContent,
   OfferedContent,
   SystemClipboard,
 } from '../../ports/system-clipboard.ts'
 import { OutOfReach } from '../clipboard-errors.ts'
-import { COPY_LIMITS, readCopy, type CopyLimits } from '../read-copy.ts'
+import { COPY_LIMITS, readCopy, type AdapterOptions } from '../read-copy.ts'
 import { nextRetry } from '../retry.ts'
 import { SelectionOwner } from './selection-owner.ts'
 import { SelectionReader } from './selection-reader.ts'
 import { XConnection } from './x-connection.ts'
 
 /** How the clipboard is opened. */
-export interface X11ClipboardOptions {
+export interface X11ClipboardOptions extends AdapterOptions {
   /** Name of the display; that of the environment (`DISPLAY`) when absent. */
   readonly display?: string | undefined
-  readonly events: ClipboardEvents
-  readonly logger: Logger
-  readonly clock: Clock
-  /** Reports what is on the clipboard already as a copy. */
-  readonly readAtStart: boolean
-  readonly limits?: Partial<CopyLimits>
 }
 
 /** One connection to one X server, and what it is used for. */
@@ -209,7 +200,6 @@ export class X11Clipboard implements SystemClipboard {
 
   /**
    * Learns what happened before we watched: a copy counts for more than what we would offer.
-   *
    * @param changes How many changes were known then: later ones are dealt with already.
    */
   async #catchUp(firstOwner: ClipboardOwner, changes: number): Promise<void> {

@@ -121,13 +121,10 @@ export interface X11Client {
 }
 
 /** The one event that is sent by us. */
-export interface X11SelectionNotify {
-  readonly time: number
-  readonly requestor: number
-  readonly selection: number
-  readonly target: number
-  readonly property: number
-}
+export type X11SelectionNotify = Pick<
+  X11Event,
+  'time' | 'requestor' | 'selection' | 'target' | 'property'
+>
 
 /** Loads the package. @throws {Error} When it is not installed. */
 export function loadX11(): X11Library {
