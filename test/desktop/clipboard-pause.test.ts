@@ -26,6 +26,12 @@ async function open({ file = new MemoryPrivateFile(), clock = new FakeClock() }:
   return { pause, clipboard, file, clock, logger, system, copies, push, copy }
 }
 
+async function openPaused() {
+  const opened = await open()
+  await opened.pause.begin(undefined)
+  return opened
+}
+
 describe('a pause', () => {
   it('keeps copies unread, and does not share them afterwards', async () => {
     const { pause, copy, copies } = await open()
@@ -39,8 +45,7 @@ describe('a pause', () => {
   })
 
   it('drops a copy whose reading it overtook', async () => {
-    const { pause, copy, copies } = await open()
-    await pause.begin(undefined)
+    const { pause, copy, copies } = await openPaused()
     await pause.end()
     copy('private')
     await pause.begin(undefined)
@@ -61,8 +66,7 @@ describe('a pause', () => {
   })
 
   it('does not offer a push since which somebody copied', async () => {
-    const { pause, system, push, copy } = await open()
-    await pause.begin(undefined)
+    const { pause, system, push, copy } = await openPaused()
     await push('pushed')
     copy('private')
     await pause.end()
@@ -72,8 +76,7 @@ describe('a pause', () => {
   })
 
   it('offers a push that came after the last copy', async () => {
-    const { pause, system, push, copy } = await open()
-    await pause.begin(undefined)
+    const { pause, system, push, copy } = await openPaused()
     copy('private')
     await push('pushed')
     await pause.end()
@@ -82,8 +85,7 @@ describe('a pause', () => {
   })
 
   it('does not offer a file that was being saved while somebody copied', async () => {
-    const { pause, clipboard, system, copy } = await open()
-    await pause.begin(undefined)
+    const { pause, clipboard, system, copy } = await openPaused()
     let save: (content: OfferedContent) => void = () => undefined
     const offered = clipboard.offer(new Promise((resolve) => (save = resolve)))
     copy('private')
@@ -94,8 +96,7 @@ describe('a pause', () => {
   })
 
   it('offers nothing older when the newest push could not be saved', async () => {
-    const { pause, clipboard, system, push } = await open()
-    await pause.begin(undefined)
+    const { pause, clipboard, system, push } = await openPaused()
     await push('older')
     const failure = new Error('the disk is full')
     await assert.rejects(clipboard.offer(Promise.reject(failure)), failure)
@@ -246,8 +247,7 @@ describe('a pause', () => {
   })
 
   it('takes no time of the processor without an end', async () => {
-    const { pause, clock } = await open()
-    await pause.begin(undefined)
+    const { pause, clock } = await openPaused()
     assert.equal(clock.pending, 0)
     await pause.begin(MINUTE)
     await pause.close()

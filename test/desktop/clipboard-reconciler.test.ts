@@ -12,10 +12,8 @@ import { watched } from './x11/support/watched-blob.ts'
 /** The clipboard of a system, and of the daemon over it. */
 async function open(limits: Partial<CopyLimits> = {}) {
   const leftOut: LeftOut[] = []
-  const kept = await openFake({
-    limits: { onLeftOut: (left) => void leftOut.push(left), ...limits },
-  })
-  return { ...kept, leftOut }
+  const onLeftOut = (left: LeftOut) => void leftOut.push(left)
+  return { ...(await openFake({ limits: { onLeftOut, ...limits } })), leftOut }
 }
 
 const IS_OVER = { isOver: true }
@@ -143,13 +141,8 @@ describe('what comes back to the clipboard', () => {
   })
 
   it('shares an image when what was written cannot be read any more', async () => {
-    const gone: Blob = {
-      size: 1000,
-      modifiedAt: 0,
-      open: async () => {
-        throw new Error('It is gone')
-      },
-    }
+    const open: Blob['open'] = () => Promise.reject(new Error('It is gone'))
+    const gone: Blob = { size: 1000, modifiedAt: 0, open }
     const offer = { kind: 'image', mediaType: 'image/png', blob: gone } as const
     assert.equal(await isEcho(offer, await copied('rgb.png')), false)
   })
@@ -195,16 +188,12 @@ describe('the limits of what is shared', () => {
   it('says that a copy is too large, until the next one that is not', async () => {
     const { system, copies, troubles } = await open({ maxTextBytes: 3, maxImageBytes: 2048 })
     system.copy(text('\u00e9\u00e9'))
-    assert.match(
-      String(await troubles.next()),
-      /larger than 3 bytes: not shared \(text, at least 4 bytes\)/,
-    )
+    const tooLong = /larger than 3 bytes: not shared \(text, at least 4 bytes\)/
+    assert.match(String(await troubles.next()), tooLong)
     system.copy({ kind: 'image', mediaType: 'image/png', bytes: new Uint8Array(3000) })
     await troubles.next()
-    assert.match(
-      String(await troubles.next()),
-      /larger than 2 KiB: not shared \(image, at least 2.9 KiB\)/,
-    )
+    const tooLarge = /larger than 2 KiB: not shared \(image, at least 2.9 KiB\)/
+    assert.match(String(await troubles.next()), tooLarge)
     system.copy(text('abc'))
     assert.deepEqual(await copies.next(), text('abc'))
     assert.deepEqual([await troubles.next(), troubles.size], [IS_OVER, 0])

@@ -37,18 +37,18 @@ const latin1 = Buffer.from('gr\xfc\xdfe', 'latin1')
 
 describe('readCopy()', () => {
   it('reads text in the encoding of its format', async () => {
-    const wanted = { kind: 'text', text: 'grüße' }
-    assert.deepEqual(await read({ UTF8_STRING: 'grüße' }), wanted)
-    assert.deepEqual(await read({ 'text/plain;charset=UTF-8': 'grüße' }), wanted)
-    assert.deepEqual(await read({ STRING: latin1 }), wanted)
+    const rows: Formats[] = [
+      { UTF8_STRING: 'grüße' },
+      { 'text/plain;charset=UTF-8': 'grüße' },
+      { STRING: latin1 },
+      // Plain text of unknown encoding is UTF-8 if it can be, else Latin-1.
+      { 'text/plain': 'grüße' },
+      { 'text/plain': latin1 },
+    ]
+    for (const row of rows) assert.deepEqual(await read(row), { kind: 'text', text: 'grüße' })
     const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
     const everyCharacter = String.fromCharCode(...all)
     assert.deepEqual(await read({ STRING: all }), { kind: 'text', text: everyCharacter })
-  })
-
-  it('reads plain text of unknown encoding as UTF-8 if it can be, else as Latin-1', async () => {
-    assert.deepEqual(await read({ 'text/plain': 'grüße' }), { kind: 'text', text: 'grüße' })
-    assert.deepEqual(await read({ 'text/plain': latin1 }), { kind: 'text', text: 'grüße' })
   })
 
   it('takes the next format when one is not what it says, or is refused', async () => {
@@ -113,27 +113,18 @@ describe('readCopy()', () => {
       [cells, ['image', 'files'], { kind: 'text', size: 5 }],
       [{ UTF8_STRING: 'four' }, ['image'], { kind: 'text', size: 4 }],
       [picture, ['text', 'files'], { kind: 'image', size: undefined }],
+      // It is text all the same, and no trouble, when it is larger than what is shared.
+      [{ UTF8_STRING: 'four' }, ['files'], { kind: 'text', size: 4 }, 3],
     ] as const
-    for (const [formats, types, wanted] of cases) {
+    for (const [formats, types, wanted, maxTextBytes = 1000] of cases) {
       const leftOut: LeftOut[] = []
       const asked: string[] = []
-      const limits = {
-        types,
-        maxTextBytes: 1000,
-        onLeftOut: (left: LeftOut) => void leftOut.push(left),
-      }
+      const onLeftOut = (left: LeftOut) => void leftOut.push(left)
+      const limits = { types, maxTextBytes, onLeftOut }
       assert.equal(await read(formats, limits, asked), undefined)
       assert.deepEqual(leftOut, [wanted])
       assert.ok(!asked.includes('image/png'), 'no image is read for that')
     }
-    const leftOut: LeftOut[] = []
-    const limits = {
-      types: ['files'],
-      maxTextBytes: 3,
-      onLeftOut: (left: LeftOut) => void leftOut.push(left),
-    } as const
-    assert.equal(await read({ UTF8_STRING: 'four' }, limits), undefined, 'no trouble: it is text')
-    assert.deepEqual(leftOut, [{ kind: 'text', size: 4 }])
     assert.deepEqual(
       await read({ 'text/uri-list': 'https://a', 'image/png': 'P' }, { types: ['image'] }),
       { kind: 'image', mediaType: 'image/png', bytes: Buffer.from('P') },

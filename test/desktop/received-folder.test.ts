@@ -15,7 +15,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { moveToFreeName } from '../../src/lib/save-under-free-name.ts'
 import { ReceivedFolder } from '../../src/desktop/received-folder.ts'
 import type { Blob } from '../../src/ports/blob.ts'
@@ -36,6 +36,11 @@ async function refuses(path: string, named: string, reason: RegExp): Promise<voi
     return true
   })
   assert.deepEqual(await readdir(path).catch(() => []), before)
+}
+
+async function open(t: TestContext) {
+  const path = await temporaryFolder(t)
+  return { path, folder: new ReceivedFolder(path) }
 }
 
 describe('ReceivedFolder', () => {
@@ -72,18 +77,15 @@ describe('ReceivedFolder', () => {
   })
 
   it('never replaces a file: the next one gets a number', async (t) => {
-    const path = await temporaryFolder(t)
-    const folder = new ReceivedFolder(path)
+    const { path, folder } = await open(t)
     for (const content of ['one', 'two', 'three']) await folder.save(await blobOf(content), 'a.txt')
-    const read = (name: string): Promise<string> => readFile(join(path, name), 'utf8')
-    assert.equal(await read('a.txt'), 'one')
-    assert.equal(await read('a (2).txt'), 'two')
-    assert.equal(await read('a (3).txt'), 'three')
+    const names = ['a.txt', 'a (2).txt', 'a (3).txt']
+    const read = names.map((name) => readFile(join(path, name), 'utf8'))
+    assert.deepEqual(await Promise.all(read), ['one', 'two', 'three'])
   })
 
   it('never replaces a file, when many of one name come at once', async (t) => {
-    const path = await temporaryFolder(t)
-    const folder = new ReceivedFolder(path)
+    const { folder } = await open(t)
     const contents = Array.from({ length: 20 }, (_, n) => `content ${n}`)
     const saved = await Promise.all(
       contents.map(async (content) => folder.save(await blobOf(content), 'a.txt')),
@@ -109,8 +111,7 @@ describe('ReceivedFolder', () => {
   })
 
   it('uses the file again that has the same name and bytes', async (t) => {
-    const path = await temporaryFolder(t)
-    const folder = new ReceivedFolder(path)
+    const { path, folder } = await open(t)
     await folder.save(await blobOf('aaa'), 'a.txt', { sha256: sha256('aaa') })
     const second = await folder.save(await blobOf('bbb'), 'a.txt', { sha256: sha256('bbb') })
     const again = await folder.save(await blobOf('bbb'), 'a.txt', { sha256: sha256('bbb') })
@@ -119,8 +120,7 @@ describe('ReceivedFolder', () => {
   })
 
   it('is asked for the same file many times at once, and has one of it', async (t) => {
-    const path = await temporaryFolder(t)
-    const folder = new ReceivedFolder(path)
+    const { path, folder } = await open(t)
     const options = { sha256: sha256('aaa') }
     const blob = await blobOf('aaa')
     const saved = Array.from({ length: 20 }, () => folder.save(blob, 'a.txt', options))
@@ -133,24 +133,20 @@ describe('ReceivedFolder', () => {
 
   it('writes nothing when there is no room for the file, and gives its room back', async (t) => {
     const path = join(await temporaryFolder(t), 'received')
-    const space = { left: 5, held: 0 }
+    const space = { left: 5 }
+    const released: number[] = []
     const folder = new ReceivedFolder(path, async (bytes, where) => {
       assert.equal(where, path)
       if (bytes > space.left) throw new Error('too full')
-      space.held += 1
-      return {
-        wrote: (count) => {
-          space.left -= count
-        },
-        release: () => {
-          space.held -= 1
-        },
+      const take = (count: number): void => {
+        space.left -= count
       }
+      return { wrote: take, release: () => void released.push(bytes) }
     })
     await assert.rejects(folder.save(await blobOf('123456'), 'a'), /too full/)
     assert.deepEqual(await readdir(path), [])
     await folder.save(await blobOf('1234'), 'a')
-    assert.deepEqual(space, { left: 1, held: 0 })
+    assert.deepEqual([space.left, released], [1, [4]])
   })
 
   it('reads no more than eight files again to find one that has the same bytes', async (t) => {
@@ -168,8 +164,7 @@ describe('ReceivedFolder', () => {
   })
 
   it('makes a new file when it does not know the hash, or a folder has the name', async (t) => {
-    const path = await temporaryFolder(t)
-    const folder = new ReceivedFolder(path)
+    const { path, folder } = await open(t)
     await folder.save(await blobOf('a'), 'a')
     assert.equal(await folder.save(await blobOf('a'), 'a'), join(path, 'a (2)'))
     await mkdir(join(path, 'b'))
@@ -178,8 +173,7 @@ describe('ReceivedFolder', () => {
   })
 
   it('leaves nothing when the bytes end early, or cannot be read', async (t) => {
-    const path = await temporaryFolder(t)
-    const folder = new ReceivedFolder(path)
+    const { path, folder } = await open(t)
     const whole = await blobOf('abc')
     const short: Blob = { size: 5, modifiedAt: 0, open: () => whole.open() }
     const gone: Blob = { size: 5, modifiedAt: 0, open: () => Promise.reject(new Error('gone')) }
@@ -198,10 +192,10 @@ describe('ReceivedFolder', () => {
     const above = await temporaryFolder(t)
     const path = join(above, 'received')
     await mkdir(path)
-    for (const open of [path, above]) {
-      await chmod(open, 0o777)
-      await refuses(path, open, /can be changed by every user/)
-      await chmod(open, 0o755)
+    for (const writable of [path, above]) {
+      await chmod(writable, 0o777)
+      await refuses(path, writable, /can be changed by every user/)
+      await chmod(writable, 0o755)
     }
     await new ReceivedFolder(path).save(await blobOf('a'), 'a')
   })
@@ -260,8 +254,7 @@ describe('ReceivedFolder', () => {
 
 describe('what other programs can paste of an item', () => {
   it('is a text, an image, or the saved file', async (t) => {
-    const path = await temporaryFolder(t)
-    const folder = new ReceivedFolder(path)
+    const { path, folder } = await open(t)
     const blob = await blobOf('bytes')
     const file = await fileItem('a.bin', blob)
     const image = { ...file, type: 'Image', mediaType: 'image/png' } as const

@@ -11,7 +11,6 @@ import {
   makeSystem,
   openHelperClipboard,
   pasteElsewhere,
-  type OpenedHelperClipboard,
 } from './support/open-helper-clipboard.ts'
 import type { ClipboardFile } from './support/clipboard-file.js'
 
@@ -95,55 +94,51 @@ for (const platform of HELPER_PLATFORMS) {
 
   describe(`The ${platform} clipboard, when its helper dies`, { timeout: 60_000 }, () => {
     it('says so, comes back, and reports copies again', async (t) => {
-      const { system, copies, troubles, clock } = await open(t)
-      await kill(system, troubles)
-      await clock.pass(RETRY_MS)
-      assert.deepEqual(await troubles.next(), { isOver: true })
+      const { system, copies, kill, comesBack } = await open(t)
+      await kill()
+      await comesBack()
       copy(system, 'after')
       assert.deepEqual(await copies.next(), textOf('after'))
     })
 
     it('reports what was copied meanwhile', async (t) => {
-      const { system, copies, troubles, clock } = await open(t)
-      await kill(system, troubles)
+      const { system, copies, clock, kill } = await open(t)
+      await kill()
       copy(system, 'meanwhile')
       await clock.pass(RETRY_MS)
       assert.deepEqual(await copies.next(), textOf('meanwhile'))
     })
 
     it('still knows what it offered, and lets go of it', async (t) => {
-      const { clipboard, system, copies, troubles, clock } = await open(t)
+      const { clipboard, system, copies, kill, comesBack } = await open(t)
       const blob = await blobOf(Buffer.from('89504e470d0a1a0a', 'hex'))
       await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob })
-      await kill(system, troubles)
-      await clock.pass(RETRY_MS)
-      assert.deepEqual(await troubles.next(), { isOver: true })
+      await kill()
+      await comesBack()
       copy(system, 'theirs')
       assert.deepEqual(await copies.next(), textOf('theirs'))
       await clipboard.offer(textOf('ours'))
-      await kill(system, troubles)
-      await clock.pass(2 * RETRY_MS)
-      assert.deepEqual(await troubles.next(), { isOver: true })
+      await kill()
+      await comesBack(2 * RETRY_MS)
       await clipboard.close()
       assert.equal(paste(system), undefined)
       assert.equal(copies.size, 0)
     })
 
     it('offers when it is back what it was asked to offer meanwhile', async (t) => {
-      const { clipboard, system, copies, troubles, clock } = await open(t)
-      await kill(system, troubles)
+      const { clipboard, system, copies, kill, comesBack } = await open(t)
+      await kill()
       await assert.rejects(clipboard.offer(textOf('older')), /does not run/)
       await assert.rejects(clipboard.offer(textOf('pushed')), /does not run/)
-      await clock.pass(RETRY_MS)
-      assert.deepEqual(await troubles.next(), { isOver: true })
+      await comesBack()
       await until(system, () => paste(system) !== undefined)
       assert.deepEqual(paste(system), textOf('pushed'))
       assert.equal(copies.size, 0)
     })
 
     it('forgets what it was to offer when somebody copied meanwhile', async (t) => {
-      const { clipboard, system, copies, troubles, clock } = await open(t)
-      await kill(system, troubles)
+      const { clipboard, system, copies, clock, kill } = await open(t)
+      await kill()
       await assert.rejects(clipboard.offer(textOf('pushed')), /does not run/)
       copy(system, 'theirs')
       await clock.pass(RETRY_MS)
@@ -152,27 +147,27 @@ for (const platform of HELPER_PLATFORMS) {
     })
 
     it('can be closed', async (t) => {
-      const { clipboard, system, troubles } = await open(t)
+      const { clipboard, kill } = await open(t)
       await clipboard.offer(textOf('ours'))
-      await kill(system, troubles)
+      await kill()
       await clipboard.close()
     })
   })
 
-  async function open(
-    t: TestContext,
-  ): Promise<OpenedHelperClipboard & { readonly clock: WatchedClock }> {
+  async function open(t: TestContext) {
     const clock = new WatchedClock()
-    return { ...(await openHelperClipboard(t, platform, { clock })), clock }
+    const opened = await openHelperClipboard(t, platform, { clock })
+    const { system, troubles } = opened
+    const kill = async (): Promise<void> => {
+      process.kill(system.pid, 'SIGKILL')
+      assert.match(String(await troubles.next()), /ended with SIGKILL$/)
+    }
+    const comesBack = async (afterMs = RETRY_MS): Promise<void> => {
+      await clock.pass(afterMs)
+      assert.deepEqual(await troubles.next(), { isOver: true })
+    }
+    return { ...opened, clock, kill, comesBack }
   }
-}
-
-async function kill(
-  system: ClipboardFile,
-  troubles: OpenedHelperClipboard['troubles'],
-): Promise<void> {
-  process.kill(system.pid, 'SIGKILL')
-  assert.match(String(await troubles.next()), /ended with SIGKILL$/)
 }
 
 async function until(system: ClipboardFile, isSo: () => boolean): Promise<void> {

@@ -85,12 +85,12 @@ describe('HelperProcess', { timeout: 60_000 }, () => {
       })
       ${READY}`
     const { helper } = await start(t, script)
-    const [one, two] = [
-      helper.request('echo', { text: 'one' }),
-      helper.request('echo', { text: '2 é\n' }),
-    ]
-    assert.equal((await one)['text'], 'one')
-    assert.equal((await two)['text'], '2 é\n')
+    const texts = ['one', '2 é\n']
+    const replies = await Promise.all(texts.map((text) => helper.request('echo', { text })))
+    assert.deepEqual(
+      replies.map(({ text }) => text),
+      texts,
+    )
   })
 
   it('rejects what the helper refuses', async (t) => {
@@ -134,10 +134,7 @@ describe('HelperProcess', { timeout: 60_000 }, () => {
     const rejected = Promise.allSettled(asked)
     await assert.rejects(Promise.race(asked), /cannot take so much/)
     await helper.close()
-    assert.ok(
-      (await rejected).every(({ status }) => status === 'rejected'),
-      'all are rejected',
-    )
+    for (const { status } of await rejected) assert.equal(status, 'rejected')
   })
 
   it('starts a helper that ended again, after longer and longer pauses', async (t) => {
@@ -212,10 +209,7 @@ describe('HelperProcess', { timeout: 60_000 }, () => {
     await helper.close()
     const complaints = logger.lines.filter(({ message }) => /stderr/.test(message))
     assert.equal(complaints.length, 20)
-    assert.ok(
-      complaints.every(({ level }) => level === 'debug'),
-      'at debug level only',
-    )
+    for (const { level } of complaints) assert.equal(level, 'debug')
     assert.doesNotMatch(logger.text, /hunter2/)
   })
 
@@ -235,11 +229,8 @@ describe('HelperProcess', { timeout: 60_000 }, () => {
   })
 
   it('does not start when the helper is not ready after 10 s, and leaves nothing', async (t) => {
-    const {
-      start: run,
-      clock,
-      events,
-    } = prepare(t, `say({ event: 'pid', pid: process.pid }); ${STAY}`)
+    const script = `say({ event: 'pid', pid: process.pid }); ${STAY}`
+    const { start: run, clock, events } = prepare(t, script)
     const rejected = assert.rejects(run(), /does not become ready/)
     const { pid } = await events.next()
     await clock.pass(10_000)

@@ -46,19 +46,14 @@ describe('What a clipboard helper read', () => {
 
   it('is an image as it is', async () => {
     const bytes = Buffer.from([1, 2, 3])
-    assert.deepEqual(await contentOf(IMAGE, bytes), {
-      kind: 'image',
-      mediaType: 'image/png',
-      bytes,
-    })
+    const image = { kind: 'image', mediaType: 'image/png', bytes }
+    assert.deepEqual(await contentOf(IMAGE, bytes), image)
   })
 
   it('is a list of the files that are there, with absolute paths only', async () => {
     const json = JSON.stringify(['/', 'package.json', '/no/such/file', '', '/tmp'])
-    assert.deepEqual(await contentOf(FILES, Buffer.from(json)), {
-      kind: 'files',
-      paths: ['/', '/tmp'],
-    })
+    const files = { kind: 'files', paths: ['/', '/tmp'] }
+    assert.deepEqual(await contentOf(FILES, Buffer.from(json)), files)
   })
 
   it('is refused as a list without quoting it', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, readFile, writeFile } from 'node:fs/promises'
-import { watch } from 'node:fs'
+import { chmod, readFile, watch, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../../src/core/limits.ts'
@@ -13,6 +12,7 @@ import { WatchedClock } from '../x11/support/watched-clock.ts'
 
 const HINT = 'x-kde-passwordManagerHint'
 const TEXT = 'text/plain;charset=utf-8'
+const LIMITS = { maxTextBytes: 100, maxImageBytes: 100 }
 
 /** `wl-paste` is this shell script, which finds what was copied beside it: a stand-in. */
 async function standIn(t: TestContext, script: string) {
@@ -28,12 +28,7 @@ async function standIn(t: TestContext, script: string) {
     env,
     calls: async () => (await readFile(join(folder, 'calls'), 'utf8')).trim().split('\n'),
     paste: (signal = new AbortController().signal) =>
-      pasteCopy({
-        env,
-        clock,
-        limits: { ...COPY_LIMITS, maxTextBytes: 100, maxImageBytes: 100 },
-        signal,
-      }),
+      pasteCopy({ env, clock, limits: { ...COPY_LIMITS, ...LIMITS }, signal }),
   }
 }
 
@@ -47,26 +42,8 @@ function offering(types: readonly string[], secret: string, text: string): strin
     esac`
 }
 
-async function untilExists(path: string, name: string): Promise<void> {
-  for await (const found of names(path)) if (found === name) return
-}
-
-async function* names(folder: string): AsyncGenerator<string> {
-  const seen: string[] = []
-  let wake: () => void = () => undefined
-  const watcher = watch(folder, (_event, name) => {
-    seen.push(String(name))
-    wake()
-  })
-  try {
-    for (;;) {
-      const name = seen.shift()
-      if (name !== undefined) yield name
-      else await new Promise<void>((resolve) => (wake = resolve))
-    }
-  } finally {
-    watcher.close()
-  }
+async function untilExists(folder: string, name: string): Promise<void> {
+  for await (const { filename } of watch(folder)) if (filename === name) return
 }
 
 function kindOf(copied: Awaited<ReturnType<typeof pasteCopy>>): string | undefined {
