@@ -14,7 +14,6 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PrivateFile } from '../ports/private-file.ts'
 import { parseJson } from '../lib/utf8.ts'
-import type { SharingPause } from './clipboard-reconciler.ts'
 
 /** The file of the pause in the data directory. */
 export const PAUSE_FILE = 'paused.json'
@@ -33,7 +32,7 @@ export interface ClipboardPauseDeps {
 }
 
 /** The pause, of which there is one at a time. */
-export class ClipboardPause implements SharingPause {
+export class ClipboardPause {
   readonly #deps: ClipboardPauseDeps
   readonly #changes = new SerialQueue()
   readonly #watchers = new Subscribers()

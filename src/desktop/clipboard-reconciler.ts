@@ -21,17 +21,14 @@ import type {
   OfferedContent,
   SystemClipboard,
 } from '../ports/system-clipboard.ts'
+import type { ClipboardPause } from './clipboard-pause.ts'
 import { CopyTooLarge, OutOfReach } from './clipboard-errors.ts'
 import { Echoes, type Written } from './echoes.ts'
 import { LoopGuard } from './loop-guard.ts'
 import { sizeOf, type CopyLimits } from './read-copy.ts'
 
 /** A pause of the person in front of the desktop: nothing is read, nothing is written. */
-export interface SharingPause {
-  readonly isOn: boolean
-  /** Calls `listener` when a pause began or ended. @returns Ends the subscription. */
-  onChange(listener: () => void): () => void
-}
+export type SharingPause = Pick<ClipboardPause, 'isOn' | 'onChange'>
 
 /** The surroundings of a clipboard, and its listeners. */
 export interface ReconcilerOptions {

@@ -100,22 +100,17 @@ export async function writeHelperOffer(
   })
 }
 
-interface ReadFormat {
-  readonly change: number
-  /** `undefined` when the copy is not there in this format after all. */
-  readonly bytes: Uint8Array | undefined
-}
-
+/** Reads the copy; there are no bytes when it is not there in this format after all. */
 async function readFormat(
   { kind, type }: FormatToRead,
   change: number,
   { ask, limits }: HelperRequestDeps,
-): Promise<ReadFormat | undefined> {
+): Promise<{ readonly change: number; readonly bytes?: Uint8Array } | undefined> {
   const maxBytes = kind === 'image' ? limits.maxImageBytes : limits.maxTextBytes
   return withExchangeFile(async (file) => {
     const reply = decodeReadReply(await ask('read', { change, type, maxBytes, file }))
     if (reply.outcome === 'overtaken') return undefined
-    if (reply.outcome === 'absent') return { change: reply.change, bytes: undefined }
+    if (reply.outcome === 'absent') return { change: reply.change }
     const size = reply.outcome === 'read' ? reply.bytes : maxBytes + 1
     if (size > maxBytes) throw new CopyTooLarge({ maxBytes, size, kind })
     return { change: reply.change, bytes: await readExchangeFile(file, size) }

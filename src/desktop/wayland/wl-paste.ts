@@ -5,7 +5,6 @@
  */
 
 import { KIB } from '../../core/limits.ts'
-import type { Clock } from '../../lib/clock.ts'
 import type { CopiedContent } from '../../ports/system-clipboard.ts'
 import { readCopy, type CopyLimits } from '../read-copy.ts'
 import { runTool, type ToolOptions } from './run-tool.ts'
@@ -14,9 +13,7 @@ import { runTool, type ToolOptions } from './run-tool.ts'
 const MAX_TYPES_BYTES: number = 16 * KIB
 
 /** How `wl-paste` is run. */
-export interface PasteOptions {
-  readonly env: NodeJS.ProcessEnv
-  readonly clock: Clock
+export interface PasteOptions extends Omit<ToolOptions, 'maxBytes'> {
   readonly limits: CopyLimits
   readonly signal: AbortSignal
 }

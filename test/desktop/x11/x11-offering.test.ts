@@ -235,12 +235,8 @@ describe('X11Clipboard, when a program stops pasting', NEEDS, () => {
       const { read } = await blob.open()
       return { read, close: async () => void open.delete(name) }
     }
-    const image = {
-      kind: 'image',
-      mediaType: 'image/png',
-      blob: { ...blob, open: counted },
-    } as const
-    await clipboard.offer(image)
+    const image = { ...blob, open: counted }
+    await clipboard.offer({ kind: 'image', mediaType: 'image/png', blob: image })
     const [target, into] = [await other.atom('image/png'), await other.atom('PASTE')]
     for (let n = 0; n < 3; n += 1) other.connection.convertClipboard(target, into, 0)
     for (let n = 0; n < 3; n += 1) await other.next('converted')

@@ -1,6 +1,7 @@
 /** Blobs that tell when they are closed. @module */
 
 import type { Blob } from '../../../../src/ports/blob.ts'
+import { defer } from '../../../support/defer.ts'
 
 export interface WatchedBlob {
   readonly blob: Blob
@@ -13,13 +14,7 @@ export interface WatchedBlob {
 /** A blob that tells when it is closed, and holds fewer bytes than it says if asked to. */
 export function watched(bytes: Buffer, available: number = bytes.length): WatchedBlob {
   let isClosed = false
-  let close: () => void
-  const closed = new Promise<void>((resolve) => {
-    close = () => {
-      isClosed = true
-      resolve()
-    }
-  })
+  const { promise: closed, resolve } = defer<void>()
   const blob: Blob = {
     size: bytes.length,
     modifiedAt: 0,
@@ -29,7 +24,10 @@ export function watched(bytes: Buffer, available: number = bytes.length): Watche
         target.set(bytes.subarray(position, end))
         return end - position
       },
-      close: async () => close(),
+      close: async () => {
+        isClosed = true
+        resolve()
+      },
     }),
   }
   return { blob, bytes, closed, isClosed: () => isClosed }

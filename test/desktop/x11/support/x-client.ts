@@ -99,17 +99,12 @@ export class XClient {
     type: string,
     data: string | Uint8Array | readonly string[],
   ): Promise<void> {
-    const { requestor, property } = request
-    const isList = Array.isArray(data)
-    const value = isList
+    const { requestor: window, property } = request
+    const atom = await this.atom(type)
+    const value = Array.isArray(data)
       ? await Promise.all(data.map((name: string) => this.atom(name)))
       : Buffer.from(data as string)
-    await this.connection.changeProperty({
-      window: requestor,
-      property,
-      type: await this.atom(type),
-      data: value,
-    })
+    await this.connection.changeProperty({ window, property, type: atom, data: value })
     await this.connection.sendSelectionNotify(request)
   }
 
