@@ -112,10 +112,7 @@ const underWay = new WeakMap()
 /** @type {Buffer[]} */
 const freeBlocks = []
 
-/**
- * @param {{ source: Source, block: Buffer, count: number }} sent
- * @param {number} position
- */
+/** @param {{ source: Source, block: Buffer, count: number }} sent @param {number} position */
 function arrived({ source, block, count }, position) {
   if (source.seen === 0) source.start = position
   if (source.start + source.seen !== position) throw new Error('The archive mixes its files')
@@ -154,10 +151,7 @@ function open(path) {
   return undefined
 }
 
-/**
- * @param {Source} source
- * @param {(error: unknown) => void} fail
- */
+/** @param {Source} source @param {(error: unknown) => void} fail */
 function openSource(source, fail) {
   /** @type {number | undefined} */
   let fd
@@ -184,11 +178,7 @@ function openSource(source, fail) {
   })
 }
 
-/**
- * @param {number} fd
- * @param {Source} source
- * @param {number} position
- */
+/** @param {number} fd @param {Source} source @param {number} position */
 function readChunk(fd, source, position) {
   const length = Math.min(BLOCK_BYTES, source.identity.size - position)
   const block = freeBlocks.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES)
@@ -211,20 +201,14 @@ function readState(fd) {
   }
 }
 
-/**
- * @param {State} before
- * @param {State | undefined} now
- */
+/** @param {State} before @param {State | undefined} now */
 function checkSame({ identity: a }, now) {
   const b = now?.identity
   const isSame = a.size === b?.size && a.ino === b.ino && a.dev === b.dev && a.mtimeNs === b.mtimeNs
   if (!isSame) throw gone()
 }
 
-/**
- * @param {{ readonly modifiedAt: number, readonly mode: number }} state
- * @param {number} kind
- */
+/** @param {{ readonly modifiedAt: number, readonly mode: number }} state @param {number} kind */
 function optionsOf({ modifiedAt, mode }, kind) {
   // The package fails on times before 1970, and knows none behind 2038.
   const time = Math.max(0, Math.min(modifiedAt, LAST_TIME))
@@ -235,10 +219,7 @@ function gone() {
   return refusal('BLOB_GONE', 'Cannot read the bytes: a file changed meanwhile')
 }
 
-/**
- * @param {'BLOB_GONE' | 'GROUP_TOO_LARGE'} code
- * @param {string} message
- */
+/** @param {'BLOB_GONE' | 'GROUP_TOO_LARGE'} code @param {string} message */
 function refusal(code, message) {
   return Object.assign(new Error(message), { failure: { code, message } })
 }

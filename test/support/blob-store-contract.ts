@@ -1,7 +1,4 @@
-/**
- * What every {@link BlobStore} does with bytes that come.
- * @module
- */
+/** What every {@link BlobStore} does with bytes that come. @module */
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'

@@ -1,7 +1,4 @@
-/**
- * Bytes on their way into a store, and out of it.
- * @module
- */
+/** Bytes on their way into a store, and out of it. @module */
 
 import type { Blob } from '../../src/ports/blob.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Certificates, made with openssl.
- * @module
- */
+/** Certificates, made with openssl. @module */
 
 import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'

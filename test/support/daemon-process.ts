@@ -1,7 +1,4 @@
-/**
- * A real daemon in a process of its own, started like a user starts it.
- * @module
- */
+/** A real daemon in a process of its own, started like a user starts it. @module */
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

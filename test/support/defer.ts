@@ -1,7 +1,4 @@
-/**
- * A promise that the test resolves when it likes.
- * @module
- */
+/** A promise that the test resolves when it likes. @module */
 
 export interface Deferred<T> {
   readonly promise: Promise<T>

@@ -1,7 +1,4 @@
-/**
- * Reads an event stream frame by frame, and stops reading when it is told to.
- * @module
- */
+/** Reads an event stream frame by frame, and stops reading when it is told to. @module */
 
 import { get, type IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'

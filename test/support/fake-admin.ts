@@ -1,7 +1,4 @@
-/**
- * A real `Admin` over a registry in memory.
- * @module
- */
+/** A real `Admin` over a registry in memory. @module */
 
 import { createDeviceAdmin, type LinkBase } from '../../src/control/device-admin.ts'
 import { createIdlePeers } from '../../src/peers/peer-connections.ts'

@@ -1,7 +1,4 @@
-/**
- * A clock whose time and timers belong to the test: nothing happens until `advance()`.
- * @module
- */
+/** A clock whose time and timers belong to the test: nothing happens until `advance()`. @module */
 
 import type { Clock } from '../../src/lib/clock.ts'
 

@@ -1,7 +1,4 @@
-/**
- * A password hasher that makes real PHC strings at no cost, counts, and can be held up.
- * @module
- */
+/** A password hasher that makes real PHC strings at no cost, counts, and can be held up. @module */
 
 import { createHash } from 'node:crypto'
 import { formatPhcString } from '../../src/devices/phc-string.ts'

@@ -1,7 +1,4 @@
-/**
- * A panel whose daemon is played by the test.
- * @module
- */
+/** A panel whose daemon is played by the test. @module */
 
 import { Subscribers } from '../../src/lib/subscribers.ts'
 import type { Pause } from '../../src/ports/admin.ts'

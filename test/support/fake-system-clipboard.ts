@@ -1,7 +1,4 @@
-/**
- * A clipboard in memory, with the other programs of a desktop played by the test.
- * @module
- */
+/** A clipboard in memory, with the other programs of a desktop played by the test. @module */
 
 import { OutOfReach } from '../../src/desktop/clipboard-errors.ts'
 import { withoutTrailing } from '../../src/lib/without-trailing.ts'

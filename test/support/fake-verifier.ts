@@ -1,7 +1,4 @@
-/**
- * Verifies against a {@link MemoryDeviceRegistry} without hashing for real.
- * @module
- */
+/** Verifies against a {@link MemoryDeviceRegistry} without hashing for real. @module */
 
 import { DomainError } from '../../src/core/domain-error.ts'
 import type { CredentialVerifier } from '../../src/ports/credential-verifier.ts'

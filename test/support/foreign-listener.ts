@@ -1,7 +1,4 @@
-/**
- * Somebody else who listens where a daemon was, and remembers all that is said.
- * @module
- */
+/** Somebody else who listens where a daemon was, and remembers all that is said. @module */
 
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type RequestListener } from 'node:http'

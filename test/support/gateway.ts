@@ -1,7 +1,4 @@
-/**
- * The gateway on memory ports, behind a real socket.
- * @module
- */
+/** The gateway on memory ports, behind a real socket. @module */
 
 import { createServer } from 'node:http'
 import type { TestContext } from 'node:test'

@@ -1,7 +1,4 @@
-/**
- * Hashes in lower-case hex.
- * @module
- */
+/** Hashes in lower-case hex. @module */
 
 import { createHash } from 'node:crypto'
 

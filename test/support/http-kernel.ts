@@ -1,7 +1,4 @@
-/**
- * A server on the HTTP kernel, for tests of what can be observed from outside.
- * @module
- */
+/** A server on the HTTP kernel, for tests of what can be observed from outside. @module */
 
 import assert from 'node:assert/strict'
 import { Server } from 'node:http'

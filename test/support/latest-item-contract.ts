@@ -1,7 +1,4 @@
-/**
- * What every {@link LatestItem} does.
- * @module
- */
+/** What every {@link LatestItem} does. @module */
 
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'

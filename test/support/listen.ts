@@ -1,7 +1,4 @@
-/**
- * Lets a server of a test listen where nobody else does.
- * @module
- */
+/** Lets a server of a test listen where nobody else does. @module */
 
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
@@ -10,11 +7,7 @@ import type { TestContext } from 'node:test'
 /** A server of `node:http` also has connections that wait for the next request. */
 type AnyServer = Server & { readonly closeAllConnections?: () => void }
 
-/**
- * Listens on a free port of this machine until the test ends.
- *
- * @returns The port.
- */
+/** Listens on a free port of this machine until the test ends. @returns The port. */
 export async function listen(t: TestContext, server: AnyServer): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.after(() => {

@@ -1,7 +1,4 @@
-/**
- * Folders of a user who copies them.
- * @module
- */
+/** Folders of a user who copies them. @module */
 
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

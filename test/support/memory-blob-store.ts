@@ -1,7 +1,4 @@
-/**
- * Bytes in memory instead of on disk, for tests of everything above the storage.
- * @module
- */
+/** Bytes in memory instead of on disk, for tests of everything above the storage. @module */
 
 import { DomainError } from '../../src/core/domain-error.ts'
 import { bytesInMemory } from '../../src/desktop/offered-formats.ts'

@@ -1,7 +1,4 @@
-/**
- * The joined daemons in memory.
- * @module
- */
+/** The joined daemons in memory. @module */
 
 import type { PeerRecord, PeerStore } from '../../src/ports/peers.ts'
 

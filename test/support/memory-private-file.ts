@@ -1,7 +1,4 @@
-/**
- * A private file in memory; whoever has it after a restart has what was kept.
- * @module
- */
+/** A private file in memory; whoever has it after a restart has what was kept. @module */
 
 import type { PrivateFile } from '../../src/ports/private-file.ts'
 

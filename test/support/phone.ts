@@ -1,7 +1,4 @@
-/**
- * A phone-like client: nothing but `fetch` and Basic authentication.
- * @module
- */
+/** A phone-like client: nothing but `fetch` and Basic authentication. @module */
 
 import assert from 'node:assert/strict'
 import type { PairedDevice } from './daemon-process.ts'

@@ -1,7 +1,4 @@
-/**
- * fast-check, with the number of cases from `FUZZ_RUNS` (`make fuzz` sets it).
- * @module
- */
+/** fast-check, with the number of cases from `FUZZ_RUNS` (`make fuzz` sets it). @module */
 
 import fc from 'fast-check'
 

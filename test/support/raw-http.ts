@@ -1,7 +1,4 @@
-/**
- * A client that sends exactly the bytes it is told to, and reads whole answers.
- * @module
- */
+/** A client that sends exactly the bytes it is told to, and reads whole answers. @module */
 
 import { connect, type Socket } from 'node:net'
 

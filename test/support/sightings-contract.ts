@@ -1,7 +1,4 @@
-/**
- * What every {@link DeviceRegistry} does about sightings.
- * @module
- */
+/** What every {@link DeviceRegistry} does about sightings. @module */
 
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'

@@ -1,7 +1,4 @@
-/**
- * Folders and files that are gone after the test.
- * @module
- */
+/** Folders and files that are gone after the test. @module */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,4 @@
-/**
- * A shell that keeps what a command prints.
- * @module
- */
+/** A shell that keeps what a command prints. @module */
 
 import { Readable, Writable } from 'node:stream'
 import { runCli } from '../../src/cli/run-cli.ts'

@@ -1,7 +1,4 @@
-/**
- * Reads an archive with a program that is not ours.
- * @module
- */
+/** Reads an archive with a program that is not ours. @module */
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

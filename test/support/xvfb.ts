@@ -1,7 +1,4 @@
-/**
- * A real X server without a screen, on a display of its own.
- * @module
- */
+/** A real X server without a screen, on a display of its own. @module */
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

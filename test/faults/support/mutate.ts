@@ -1,7 +1,4 @@
-/**
- * Damages bytes in the ways in which parsers go wrong; text is latin1.
- * @module
- */
+/** Damages bytes in the ways in which parsers go wrong; text is latin1. @module */
 
 import type { Random } from './random.ts'
 

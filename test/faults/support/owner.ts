@@ -1,7 +1,4 @@
-/**
- * What the owner of a daemon asks it, without a process for each question.
- * @module
- */
+/** What the owner of a daemon asks it, without a process for each question. @module */
 
 import { join } from 'node:path'
 import { createAdminClient } from '../../../src/control/admin-client.ts'

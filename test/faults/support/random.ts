@@ -1,7 +1,4 @@
-/**
- * Choices that look random and can be made again.
- * @module
- */
+/** Choices that look random and can be made again. @module */
 
 export type Random = ReturnType<typeof createRandom>
 

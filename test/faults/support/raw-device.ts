@@ -1,7 +1,4 @@
-/**
- * A paired device that writes its requests byte by byte.
- * @module
- */
+/** A paired device that writes its requests byte by byte. @module */
 
 import assert from 'node:assert/strict'
 import type { DaemonProcess, PairedDevice } from '../../support/daemon-process.ts'

@@ -1,7 +1,4 @@
-/**
- * What lies in a folder, so that a test can see whether anything has become of it.
- * @module
- */
+/** What lies in a folder, so that a test can see whether anything has become of it. @module */
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * Makes system calls of a running program fail, or end it, with `strace`.
- * @module
- */
+/** Makes system calls of a running program fail, or end it, with `strace`. @module */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,11 +23,7 @@ export interface Injection {
 /** A fault that lets a call stand still until the process is let go. */
 export const STANDSTILL = 'delay_enter=1800000000'
 
-/**
- * Breaks a process, all threads of it, from when this resolves on.
- *
- * @returns Lets it go.
- */
+/** Breaks a process, all threads of it, from when this resolves on. @returns Lets it go. */
 export function inject(
   t: TestContext,
   pid: number,

@@ -1,7 +1,4 @@
-/**
- * How a daemon fares, told by the system: its memory, its descriptors, its files.
- * @module
- */
+/** How a daemon fares, told by the system: its memory, its descriptors, its files. @module */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

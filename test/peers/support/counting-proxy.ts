@@ -1,7 +1,4 @@
-/**
- * The wire of one link: counts the bytes that go over it, and can be cut.
- * @module
- */
+/** The wire of one link: counts the bytes that go over it, and can be cut. @module */
 
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'

@@ -1,7 +1,4 @@
-/**
- * Real daemons as members of a group, each a process with a data directory of its own.
- * @module
- */
+/** Real daemons as members of a group, each a process with a data directory of its own. @module */
 
 import { writeFile } from 'node:fs/promises'
 import { join as joinPath } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * A file that is larger than anybody wants to keep in memory: made while it is sent.
- * @module
- */
+/** A file that is larger than anybody wants to keep in memory: made while it is sent. @module */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'

@@ -1,7 +1,4 @@
-/**
- * An HTTP server behind TLS that remembers what reached it, down to the connections.
- * @module
- */
+/** An HTTP server behind TLS that remembers what reached it, down to the connections. @module */
 
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { createServer } from 'node:https'

@@ -1,7 +1,4 @@
-/**
- * Real daemons as members of a group on a bus.
- * @module
- */
+/** Real daemons as members of a group on a bus. @module */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * A bus in memory, whose connections, losses and repetitions belong to the test.
- * @module
- */
+/** A bus in memory, whose connections, losses and repetitions belong to the test. @module */
 
 import type { BusListener, SignalBus } from '../../../../src/ports/bus.ts'
 

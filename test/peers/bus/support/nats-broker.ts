@@ -1,7 +1,4 @@
-/**
- * A real `nats-server`, and what a test does to it and over it.
- * @module
- */
+/** A real `nats-server`, and what a test does to it and over it. @module */
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
