@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { ClientError, connect } from '../../src/client.ts'
-import { collectGarbage } from '../support/collect-garbage.ts'
 import fc from '../support/property.ts'
-import { CONTENT_ID, json, PASSWORD, startFakeGateway, USER } from './support/fake-gateway.ts'
+import { CONTENT_ID, PASSWORD, USER, json, startFakeGateway } from './support/fake-gateway.ts'
 
 const EMPTY = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
 const TEXT = { ...EMPTY, text: 'hi', size: 2, hash: 'aa', contentId: CONTENT_ID }
@@ -161,3 +162,11 @@ describe('latest()', () => {
     )
   })
 })
+
+function collectGarbage(): void {
+  // Also in a process that was started without the flag.
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect !== 'function') throw new Error('This Node does not collect on demand')
+  collect()
+}

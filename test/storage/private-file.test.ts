@@ -1,11 +1,42 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { DiskPrivateFile } from '../../src/storage/own-files.ts'
 import { MemoryPrivateFile } from '../support/memory-private-file.ts'
-import { describePrivateFile } from '../support/private-file-contract.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import type { PrivateFile } from '../../src/ports/private-file.ts'
+
+/** @param open The same file each time in one test; there is none at first. */
+function describePrivateFile(
+  name: string,
+  open: (t: TestContext) => Promise<() => PrivateFile>,
+): void {
+  describe(name, () => {
+    it('is not there at first, and can be removed all the same', async (t) => {
+      const file = (await open(t))()
+      await file.remove()
+      assert.equal(await file.read(), undefined)
+    })
+
+    it('is read as it was written last, also by the next program', async (t) => {
+      const openAgain = await open(t)
+      for (const text of ['first', '', 'ünïcode 👋\n'.repeat(1000)]) {
+        await openAgain().write(text)
+        assert.equal(await openAgain().read(), text)
+      }
+    })
+
+    it('is gone once it was removed, and can come back', async (t) => {
+      const openAgain = await open(t)
+      await openAgain().write('text')
+      await openAgain().remove()
+      assert.equal(await openAgain().read(), undefined)
+      await openAgain().write('again')
+      assert.equal(await openAgain().read(), 'again')
+    })
+  })
+}
 
 describePrivateFile('MemoryPrivateFile', async () => {
   const file = new MemoryPrivateFile()

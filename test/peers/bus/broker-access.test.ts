@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { nkeys } from '@nats-io/transport-node'
 import { deriveSecrets, parseCircleKey } from '../../../src/peers/bus/circle-key.ts'
 import { makeCertificate } from '../../support/certificates.ts'
 import { needs } from '../../support/requirements.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { arrives, isText } from '../support/daemons.ts'
 import { busOf, logs, newKey, startBusDaemon, startOnBus } from './support/bus-daemons.ts'
-import { createAccounts } from './support/nats-credentials.ts'
 import { startBroker } from './support/nats-broker.ts'
 
 describe('a broker with TLS', needs('nats-server', 'openssl'), () => {
@@ -69,3 +69,59 @@ describe('a broker that wants credentials', needs('nats-server'), () => {
     assert.ok(!b.daemon.stderr().includes('SEED'), 'the seed is nowhere')
   })
 })
+
+type KeyPair = ReturnType<typeof nkeys.createUser>
+
+interface NatsAccounts {
+  /** Lines for the configuration of a broker. */
+  readonly config: string
+  /** A `.creds` file of a user that may use these subjects only. */
+  addUser(subjects: readonly string[]): string
+}
+
+function createAccounts(): NatsAccounts {
+  const operator = nkeys.createOperator()
+  const account = nkeys.createAccount()
+  const operatorJwt = sign(operator, operator, 'operator', {})
+  const limited = ['subs', 'conn', 'leaf', 'imports', 'exports', 'data', 'payload']
+  const unlimited = { ...Object.fromEntries(limited.map((name) => [name, -1])), wildcards: true }
+  const accountJwt = sign(operator, account, 'account', { limits: unlimited })
+  return {
+    config: [
+      `operator: ${operatorJwt}`,
+      'resolver: MEMORY',
+      `resolver_preload: { ${account.getPublicKey()}: ${accountJwt} }`,
+    ].join('\n'),
+    addUser: (subjects) => {
+      const user = nkeys.createUser()
+      const allow = { allow: subjects }
+      const claims = { pub: allow, sub: allow, subs: -1, data: -1, payload: -1 }
+      const jwt = sign(account, user, 'user', claims)
+      const seed = new TextDecoder().decode(user.getSeed())
+      return [
+        '-----BEGIN NATS USER JWT-----',
+        jwt,
+        '------END NATS USER JWT------',
+        '',
+        '-----BEGIN USER NKEY SEED-----',
+        seed,
+        '------END USER NKEY SEED------',
+        '',
+      ].join('\n')
+    },
+  }
+}
+
+function sign(issuer: KeyPair, subject: KeyPair, type: string, claims: object): string {
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const body = {
+    jti: 'A'.repeat(52),
+    iat: Math.floor(Date.now() / 1000),
+    iss: issuer.getPublicKey(),
+    name: type,
+    sub: subject.getPublicKey(),
+    nats: { ...claims, type, version: 2 },
+  }
+  const text = `${encode({ typ: 'JWT', alg: 'ed25519-nkey' })}.${encode(body)}`
+  return `${text}.${Buffer.from(issuer.sign(Buffer.from(text))).toString('base64url')}`
+}
