@@ -11,17 +11,8 @@ import {
 } from '../peers/bus/circle-key.ts'
 import { DiskPrivateFile } from '../storage/own-files.ts'
 
-/** A key to place, and where. */
-export interface PlaceKeyOptions {
-  readonly dataDir: string
-  /** The text of a key; a new one without it. */
-  readonly text?: string
-  /** Whether one that is there gives way. */
-  readonly replace: boolean
-}
-
 /**
- * Puts a key into its place.
+ * Puts a key into its place: that of `text`, else a new one. Replaces another one only if told to.
  *
  * @returns Where that is, and the fingerprint of the circle: no secret.
  * @throws {DomainError} `GROUP_KEY_EXISTS`, `GROUP_KEY_INVALID`, `DATA_DIRECTORY_UNUSABLE`.
@@ -30,7 +21,11 @@ export async function placeCircleKey({
   dataDir,
   text,
   replace,
-}: PlaceKeyOptions): Promise<{ readonly path: string; readonly group: string }> {
+}: {
+  readonly dataDir: string
+  readonly text?: string
+  readonly replace: boolean
+}): Promise<{ readonly path: string; readonly group: string }> {
   const path = join(dataDir, CIRCLE_KEY_FILE)
   const file = new DiskPrivateFile(path)
   const key = parse(text ?? mintCircleKey())

@@ -34,7 +34,9 @@ export async function openDataDirectory(options: {
 }): Promise<DataDirectory> {
   await ensurePrivateFolder(options.path)
   const path = await realpath(options.path)
-  const lock = await takeLock(path)
+  const lock = await DirectoryLock.take(path).catch((error: unknown) => {
+    throw toUnusable(path, error)
+  })
   try {
     for (const folder of [BLOBS_FOLDER, STAGING_FOLDER]) await ensureOwnFolder(join(path, folder))
     await sweepTemporaries(path)
@@ -43,14 +45,6 @@ export async function openDataDirectory(options: {
     throw toUnusable(path, error)
   }
   return { path, announce: (about) => lock.announce(about), close: () => lock.release() }
-}
-
-async function takeLock(path: string): Promise<DirectoryLock> {
-  try {
-    return await DirectoryLock.take(path)
-  } catch (error) {
-    throw toUnusable(path, error)
-  }
 }
 
 async function sweepTemporaries(path: string): Promise<void> {
