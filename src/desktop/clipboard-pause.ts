@@ -78,6 +78,7 @@ export class ClipboardPause {
 
   /**
    * Begins a pause, or replaces the one there is; without `durationMs` it has no end.
+   *
    * @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`; nothing has changed then.
    */
   begin(durationMs: number | undefined): Promise<Pause> {

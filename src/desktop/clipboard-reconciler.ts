@@ -119,6 +119,7 @@ export class ClipboardReconciler {
   /**
    * Says what should be on the clipboard from now on. What was offered before is not written any
    * more. Resolves when other programs can paste the content, or when it has to wait.
+   *
    * @throws {Error} When it cannot be written, or not yet, because the clipboard is out of reach.
    */
   async offer(content: OfferedContent | Promise<OfferedContent>): Promise<void> {
@@ -243,6 +244,7 @@ export class ClipboardReconciler {
 
   /**
    * Whether a copy is of a kind that is not shared, which most adapters do not even read.
+   *
    * @throws {CopyTooLarge} When it is larger than what is shared.
    */
   #isLeftOut(copied: CopiedContent): boolean {

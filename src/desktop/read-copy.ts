@@ -57,6 +57,7 @@ export interface CopySource {
   targets(): Promise<readonly string[]>
   /**
    * Reads the copy in one format; `undefined` when the owner refuses.
+   *
    * @throws {CopyTooLarge} Past `maxBytes`; {Error} when the owner does not answer.
    */
   read(target: string, maxBytes: number): Promise<Uint8Array | undefined>
@@ -107,6 +108,7 @@ export interface AdapterOptions {
  * Reads what was copied; `undefined` when it is secret, empty, of a kind that is not shared, or in
  * no format that is known here. A kind that is not shared is not shared as another one either: the
  * paths of files are no text then, and the picture of a text is no image.
+ *
  * @throws {CopyTooLarge} When it is larger than what is shared; what `source` throws.
  */
 export async function readCopy(

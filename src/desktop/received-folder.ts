@@ -65,6 +65,7 @@ export class ReceivedFolder {
   /**
    * Writes a file, under `dataName` or a name like it. A file of that name that has the bytes of
    * `sha256` is used again.
+   *
    * @returns Its absolute path.
    * @throws {Error} When another user controls the folder or the way to it.
    * @throws The error of the failing system call, or of the blob; nothing is left then.

@@ -24,6 +24,7 @@ export interface Blob {
 export interface OpenBlob {
   /**
    * Reads into `target` from `position` on.
+   *
    * @returns How many bytes were read; fewer than `target` holds only at the end of the blob.
    * @throws {DomainError} `BLOB_GONE` when the file under it has become shorter.
    */
@@ -53,6 +54,7 @@ export interface BlobStore {
    * Writes and hashes `bytes` as they come, never holding them whole. The caller owns the blob.
    * When it fails it leaves nothing behind. The bytes survive the death of this program from then
    * on, and a power cut once they have been given to `LatestItem.put`.
+   *
    * @throws {DomainError} `UPLOAD_TOO_LARGE` past `maxBytes`, `UPLOAD_INCOMPLETE` when fewer bytes
    *   came than were declared, `NO_SPACE`; or whatever `bytes` itself threw.
    */
@@ -60,6 +62,7 @@ export interface BlobStore {
 
   /**
    * A blob over a regular file of the user, which stays where it is. Reads it once, to hash it.
+   *
    * @throws {DomainError} `BLOB_GONE` when the file cannot be read or changes meanwhile.
    * @throws `signal.reason` when aborted.
    */
@@ -70,6 +73,7 @@ export interface BlobStore {
    * together whenever it is read. Reads all of them once, to hash it. Links are not followed.
    *
    * The blob is gone as soon as one of the files is; a reader that is under way fails then.
+   *
    * @param paths Absolute; at least one.
    * @throws {DomainError} `GROUP_TOO_LARGE`, saying which limit; `GROUP_EMPTY`; `PACKAGE_MISSING`;
    *   `BLOB_GONE` when a file changes meanwhile; `NO_SPACE`. No message names a file.

@@ -25,6 +25,7 @@ export interface CredentialVerifier {
    * The device that these credentials belong to *now*; `undefined` when there is none. Costs and
    * looks the same whether the user exists or not. Only while several verifications wait, user
    * names that exist have a place of their own.
+   *
    * @throws {DomainError} `VERIFIER_BUSY` when they are turned away. They are not deferred when
    *   they come again, and do not wait behind credentials that come for the first time.
    */

@@ -88,6 +88,7 @@ export interface DeviceRegistry {
 
   /**
    * Pairs a device, durably.
+   *
    * @throws {DomainError} `USERNAME_INVALID`, `USERNAME_TAKEN`, `PASSWORD_INVALID`,
    *   `LABEL_INVALID`, `NO_SPACE`.
    */
@@ -99,6 +100,7 @@ export interface DeviceRegistry {
    *
    * When the new password cannot be saved there is none, and the old one fails too: the
    * device is left without a valid credential until it is rotated again.
+   *
    * @throws {DomainError} `NO_SUCH_DEVICE`; `PASSWORD_INVALID`; `NO_SPACE`.
    */
   rotate(idOrUsername: string, password?: string): Promise<MintedDevice>
@@ -106,6 +108,7 @@ export interface DeviceRegistry {
   /**
    * Removes a device, as `rotate` about its credential. It counts also when it cannot be saved, and
    * is saved once that is possible.
+   *
    * @throws {DomainError} `NO_SUCH_DEVICE`.
    */
   revoke(idOrUsername: string): Promise<Revocation>
@@ -116,6 +119,7 @@ export interface DeviceRegistry {
   /**
    * Calls `listener` in the tick in which a device's credential stops being valid. `rotate` and
    * `revoke` wait for what it returns: for the end of what was done for the device at that time.
+   *
    * @returns Ends the subscription.
    */
   onCredentialGone(listener: (deviceId: string) => unknown): () => void
@@ -123,6 +127,7 @@ export interface DeviceRegistry {
   /**
    * Calls `listener` whenever `list` may tell something else than before, sightings included: with
    * each request of a device. Listeners return at once and do not throw.
+   *
    * @returns Ends the subscription.
    */
   onChange(listener: () => void): () => void

@@ -58,6 +58,7 @@ export interface InboundPipeline {
    * What a peer sends becomes current only when its stamp is later than that of the current item.
    * When its whole document is that of the current item, only the stamp is taken over: nothing is
    * published and no effect runs.
+   *
    * @throws {DomainError} `NOTHING_STAGED`, `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `STAMP_AHEAD`,
    *   `NO_SPACE`, `BLOB_GONE`; `CREDENTIAL_GONE` when the credential of the sender ended before it
    *   was stored.

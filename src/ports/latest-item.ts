@@ -25,6 +25,7 @@ export interface LatestItem {
   /**
    * Makes the bytes of an item that will be put survive a power cut. `put` does so as well; but it
    * keeps others waiting, and what is done before is not done again.
+   *
    * @throws {DomainError} As `put`.
    */
   prepare(blob: HashedBlob): Promise<void>
@@ -35,6 +36,7 @@ export interface LatestItem {
    * the one it replaces. A Text leaves the binary item as it is.
    *
    * Callers do not call it again before it has settled.
+   *
    * @param blob The bytes of an Image, File or Group: a new blob, or that of `binary` again.
    * @throws {DomainError} `NO_SPACE`; `BLOB_GONE` when the blob's bytes are not there any more.
    */

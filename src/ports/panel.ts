@@ -23,6 +23,7 @@ export interface Panel {
   /**
    * Leaves the system clipboard alone, and shares nothing that is copied, until the time has come
    * or `resume` is called. It survives a restart. A pause that there is already is replaced.
+   *
    * @param durationMs From 1 to `MAX_PAUSE_MS`; without it, until `resume` is called.
    * @throws {DomainError} `NO_CLIPBOARD` when the daemon has none; `DATA_DIRECTORY_UNUSABLE`, and
    *   nothing has changed then.
@@ -36,6 +37,7 @@ export interface Panel {
    * Calls `listener` whenever anything may have changed that `Admin.status`, `Admin.devices` or
    * this port tell, except the free space. Listeners return at once and do not throw. Costs nothing
    * while nobody listens.
+   *
    * @returns Ends the subscription.
    */
   onChange(listener: () => void): () => void

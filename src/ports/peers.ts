@@ -58,6 +58,7 @@ export interface Peers {
   list(): readonly PeerSummary[]
   /**
    * Becomes a member beside the daemon of a connect link, now and after each start.
+   *
    * @throws {LinkError}; {DomainError} `PEER_INVALID`, `PEER_NAME_TAKEN`, `PEER_REFUSED`,
    *   `NO_SPACE`.
    */

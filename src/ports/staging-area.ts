@@ -51,6 +51,7 @@ export interface ReceivedUpload extends UploadInHand {
   /**
    * The third ending: keeps the bytes, and files them under the device that sent them and under a
    * name; the newest complete upload wins. When it fails they are discarded.
+   *
    * @throws {DomainError} `NO_SPACE`; `CREDENTIAL_GONE` when the device was dropped meanwhile.
    */
   stage(name: UploadName): Promise<StagedUpload>
@@ -78,6 +79,7 @@ export interface StagingArea {
   /**
    * Checks whether an upload of the declared size would find room, before its first byte is read.
    * Sets nothing aside: what is announced takes nothing from others.
+   *
    * @throws {DomainError} `NO_SPACE`.
    */
   admit(source: UploadSource): Promise<void>
@@ -88,6 +90,7 @@ export interface StagingArea {
   /**
    * Hands an upload over. Until it is ended it is neither expired nor given to anybody else, and a
    * crash leaves it staged.
+   *
    * @returns `undefined` when this device has nothing staged under that name.
    */
   take(deviceId: string, dataName: string): TakenUpload | undefined
@@ -95,6 +98,7 @@ export interface StagingArea {
   /**
    * Gives up all that a device has staged, in this tick, and keeps what is under way from being
    * staged.
+   *
    * @returns Settles when nothing of it is left; what is received or was taken has ended then.
    */
   drop(deviceId: string): Promise<void>

@@ -43,6 +43,7 @@ export interface ClipboardEvents {
   onLost(reason: string): void
   /**
    * The clipboard can be written again, and no other program has copied meanwhile.
+   *
    * @param isOursLost Whether what was written last cannot be pasted any more.
    */
   onBack(isOursLost: boolean): void
@@ -56,6 +57,7 @@ export interface SystemClipboard {
 
   /**
    * Reads what is on the clipboard.
+   *
    * @returns `undefined` when nothing of it can be shared: it is empty, secret, or in no format
    *   that is known here; `overtaken` when another change is announced, or the clipboard is empty.
    * @throws {CopyTooLarge} When it is larger than what is shared.
@@ -68,6 +70,7 @@ export interface SystemClipboard {
    * Offers `content` until somebody copies something else, replacing what was offered before.
    * Resolves when other programs can paste it. The bytes of an image may be read until then and
    * as long as it is offered.
+   *
    * @throws {OutOfReach} When the clipboard is out of reach; `onBack` follows.
    * @throws {Error} When somebody copied at the same moment.
    */

@@ -66,6 +66,7 @@ export class HelperProcess {
 
   /**
    * Starts a helper; resolves when it is ready.
+   *
    * @throws {Error} When it cannot be started, ends, or is not ready within 10 s. Nothing of it is
    *   left then. The message is for people.
    */
@@ -91,6 +92,7 @@ export class HelperProcess {
 
   /**
    * Asks the helper to do something, and returns all fields of its reply.
+   *
    * @throws {Error} When it refuses, ends, does not run, does not read what it is sent, or does not
    *   reply within 10 s.
    */

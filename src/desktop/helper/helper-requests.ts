@@ -59,6 +59,7 @@ export interface HelperRequestDeps {
 
 /**
  * Reads what was copied, in the format that suits best; nothing at all of what is private.
+ *
  * @returns `undefined` when another copy has overtaken this one, which the helper announces.
  * @throws {CopyTooLarge} When the copy is larger than what is shared.
  * @throws {Error} When the helper does not do it. The message is for people.
@@ -83,6 +84,7 @@ export async function readHelperCopy(
 
 /**
  * Resolves when other programs can paste `content`, of which the system keeps a copy.
+ *
  * @throws {Error} When the image is too long, or the helper does not do it.
  */
 export async function writeHelperOffer(
@@ -120,6 +122,7 @@ async function readFormat(
 /**
  * Makes a copy out of the bytes that a helper read; `undefined` when there is nothing in them:
  * another format of the same copy may be better.
+ *
  * @throws {Error} When a list of files cannot be read; its message quotes nothing of it.
  */
 async function contentOf(

@@ -50,6 +50,7 @@ const FIRST_EVENT = 0
 
 /**
  * Where the compositor of these surroundings listens.
+ *
  * @throws {Error} When there is none. The message is for people.
  */
 export function waylandSocket(env: NodeJS.ProcessEnv): string {
@@ -64,6 +65,7 @@ export function waylandSocket(env: NodeJS.ProcessEnv): string {
 /**
  * Which protocol the compositor at `socket` has for the clipboard; the older one, which every
  * wl-clipboard knows, if it has both.
+ *
  * @throws {Error} {@link AWAY}, {@link NO_DATA_CONTROL}, that it has no seat, or that it does not
  *   answer within 2 s.
  * @throws `signal.reason` when aborted.

@@ -33,6 +33,7 @@ const STALL_MS = 5000
 
 /**
  * Runs it without input.
+ *
  * @throws {CopyTooLarge} Past `maxBytes`.
  * @throws {Error} When it is not installed, prints nothing for 5 s, or too little for too long.
  * @throws `signal.reason` when aborted.

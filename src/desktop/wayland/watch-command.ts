@@ -35,6 +35,7 @@ export function toolEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 /**
  * Makes sure that the clipboard can be watched, and says how.
+ *
  * @throws {Error} When there is no compositor, it lacks the data-control protocol, or wl-clipboard
  *   is not installed. The message is for people.
  */

@@ -36,6 +36,7 @@ export async function listTypes(
  *
  * Each step is another process and may see another copy: what was marked as secret in between
  * would be taken for the copy before it. So it counts only if the formats are the same at the end.
+ *
  * @returns As `SystemClipboard.read`.
  * @throws {CopyTooLarge} When the copy is larger than `limits` allow.
  * @throws {Error} When the program that it was copied from does not answer.

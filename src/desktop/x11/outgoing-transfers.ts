@@ -65,6 +65,7 @@ export class OutgoingTransfers {
 
   /**
    * Announces a transfer. It goes on by itself when the requestor takes the announcement away.
+   *
    * @throws {Error} When the requestor is gone, or too many transfers are under way.
    */
   async start(destination: Destination, bytes: OfferedBytes): Promise<void> {

@@ -39,6 +39,7 @@ export class SelectionOwner {
 
   /**
    * Takes the clipboard. Resolves when the server says that it is ours.
+   *
    * @throws {Error} When it is not, because somebody copied meanwhile.
    */
   async offer(content: OfferedContent): Promise<void> {

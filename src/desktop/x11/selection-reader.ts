@@ -90,6 +90,7 @@ export class SelectionReader {
 
   /**
    * The content in one format; `undefined` when the owner refuses.
+   *
    * @throws {CopyTooLarge} Past `maxBytes`.
    * @throws {Error} When the owner does not answer; `signal.reason` when aborted. The message is
    *   for people.
@@ -131,6 +132,7 @@ export class SelectionReader {
 
   /**
    * Fetches a property whole, and deletes it in the same step in which its end was read.
+   *
    * @param before How many bytes came before it.
    * @throws {CopyTooLarge} When they are more than `maxBytes` together.
    */

@@ -303,6 +303,7 @@ export class XConnection {
 
 /**
  * Reads an event by its type: two different events are both named `SelectionNotify`.
+ *
  * @param xfixesSelectionNotify Type of the one from XFIXES, which differs between servers.
  */
 function decodeEvent(event: X11Event, xfixesSelectionNotify: number): SelectionEvent | undefined {

@@ -200,6 +200,7 @@ export class X11Clipboard implements SystemClipboard {
 
   /**
    * Learns what happened before we watched: a copy counts for more than what we would offer.
+   *
    * @param changes How many changes were known then: later ones are dealt with already.
    */
   async #catchUp(firstOwner: ClipboardOwner, changes: number): Promise<void> {
