@@ -57,11 +57,7 @@ const KNOWN_TAG = 'cadb9c7bd45ef026af6562b51f2b2b04911f56bdb89a402dc164501920e74
 /** @type {typeof crypto & NativeArgon2} */
 const { argon2Sync } = crypto
 
-/**
- * The types of Node 20 do not know it.
- *
- * @type {any}
- */
+/** The types of Node 20 do not know it. @type {any} */
 const { WebAssembly } = globalThis
 
 /**
@@ -91,10 +87,7 @@ function stepBack() {
   }
 }
 
-/**
- * @param {NonNullable<NativeArgon2['argon2Sync']>} argon2
- * @returns {Derive}
- */
+/** @param {NonNullable<NativeArgon2['argon2Sync']>} argon2 @returns {Derive} */
 function createNativeDerive(argon2) {
   return (job) =>
     argon2('argon2id', {

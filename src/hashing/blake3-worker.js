@@ -31,10 +31,7 @@ import { parentPort } from 'node:worker_threads'
  * @typedef {{ readonly hash: Hash, position: number, failure?: string }} Job
  */
 
-/**
- * The types of Node 20 do not know it.
- * @type {any}
- */
+/** The types of Node 20 do not know it. @type {any} */
 const { WebAssembly } = globalThis
 
 /** The smallest module with an instruction of SIMD. */

@@ -30,11 +30,7 @@ export interface OpenClient extends DaemonClient {
   close(): void
 }
 
-/**
- * Opens a client. Nothing is sent yet.
- *
- * @throws {ClientError} `SERVER_INVALID`.
- */
+/** Opens a client. Nothing is sent yet. @throws {ClientError} `SERVER_INVALID`. */
 export function openClient(
   address: DaemonAddress,
   { circleTime, timeoutMs, refuse, timing }: OpenClientOptions = {},

@@ -17,10 +17,7 @@ const FRAGMENT = /^#([\w-]{43})$/
 
 /** The daemon said no, with its reason as the message; or it did not answer. */
 export class ApiError extends Error {
-  /**
-   * @param {string} message
-   * @param {number} status 0 when there was no answer.
-   */
+  /** @param {string} message @param {number} status 0 when there was no answer. */
   constructor(message, status) {
     super(message)
     this.name = 'ApiError'
@@ -104,11 +101,7 @@ export async function ask(path, init = {}) {
   return fetch(path, { ...init, ...always, headers }).catch(away)
 }
 
-/**
- * Nobody answers, or another program than our daemon does.
- *
- * @returns {never}
- */
+/** Nobody answers, or another program than our daemon does. @returns {never} */
 export function away() {
   throw new ApiError(strings.errors.away, 0)
 }

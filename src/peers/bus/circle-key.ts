@@ -39,11 +39,7 @@ export function mintCircleKey(): string {
   return formatCircleKey(randomBytes(KEY_BYTES))
 }
 
-/**
- * Reads the text of a key.
- *
- * @throws {TypeError} saying what is wrong, without quoting the text.
- */
+/** Reads the text of a key. @throws {TypeError} saying what is wrong, without quoting the text. */
 export function parseCircleKey(text: string): Uint8Array {
   const line = text.trim()
   if (!line.startsWith(PREFIX)) throw new TypeError('it is not a group key of this version')

@@ -40,11 +40,7 @@ export interface NatsBusOptions {
 
 type NatsClient = Pick<typeof Nats, 'connect' | 'credsAuthenticator'>
 
-/**
- * The package, which only those install who use a bus.
- *
- * @throws {DomainError} `PACKAGE_MISSING`.
- */
+/** The package, which only those install who use a bus. @throws {DomainError} `PACKAGE_MISSING`. */
 export function loadNats(): NatsClient {
   const require = createRequire(import.meta.url)
   try {
