@@ -22,7 +22,7 @@ const HEAP_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenera
 /** A client that waited this long is better told to come again. */
 const MAX_WAIT_MS = 3_000
 
-/** Behind which the worker is not to take processor time from anybody else. */
+/** With this many waiting, the worker leaves processor time to everybody else. */
 const CROWD = 4
 
 /** One run. */
@@ -30,11 +30,6 @@ export interface Argon2Job extends Argon2Parameters {
   readonly password: Uint8Array
   readonly salt: Uint8Array
   readonly tagLength: number
-}
-
-/** Why a worker does not use the kernel. */
-interface KernelTrouble {
-  readonly trouble: string
 }
 
 /** Options of {@link Argon2Pool}. */
@@ -136,17 +131,17 @@ export class Argon2Pool {
     const worker = new Worker(new URL('./argon2-worker.js', import.meta.url), options)
     const thread: Thread = { worker, running: undefined, stopIdling: nothing }
     this.#threads.add(thread)
-    worker.on('message', (message: Uint8Array | KernelTrouble) => {
+    worker.on('message', (message: Uint8Array | { readonly trouble: string }) => {
       if (message instanceof Uint8Array) this.#finish(thread, message)
-      else this.#warn(message)
+      else this.#warn(message.trouble)
     })
     worker.on('error', (cause) => this.#drop(thread, endedError(cause)))
     worker.on('exit', () => this.#drop(thread, endedError()))
     return thread
   }
 
-  /** Once: each worker finds the same. */
-  #warn({ trouble: reason }: KernelTrouble): void {
+  /** Warns once that the kernel is not used: each worker finds the same. */
+  #warn(reason: string): void {
     this.#logger?.warn('Cannot use argon2-kernel.wasm: logins take longer', { reason })
     this.#logger = undefined
   }

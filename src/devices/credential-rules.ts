@@ -38,12 +38,6 @@ export function isLongerThan(text: string, max: number): boolean {
   return text.length > 2 * max || countCharacters(text) > max
 }
 
-/** The names of a device. */
-interface DeviceNames {
-  readonly label: string
-  readonly username: string
-}
-
 /** `did_` and 32 hex digits. */
 export function mintDeviceId(): string {
   return `did_${randomBytes(16).toString('hex')}`
@@ -68,7 +62,10 @@ export function choosePassword(wanted: string | undefined): string {
  *
  * @throws {DomainError} `USERNAME_INVALID`, `USERNAME_TAKEN`, `LABEL_INVALID`.
  */
-export function chooseNames(wanted: NewDevice, existing: readonly Device[]): DeviceNames {
+export function chooseNames(
+  wanted: NewDevice,
+  existing: readonly Device[],
+): Pick<Device, 'label' | 'username'> {
   const { kind, label, username } = wanted
   if (username !== undefined) checkUsername(username, existing)
   return {

@@ -19,7 +19,7 @@ const SIGHTINGS_DELAY_MS = 30_000
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 60_000
 
-/** What a saver writes, and where. */
+/** Options of a saver: the file, and the devices that go into it. */
 export interface DeviceSaverOptions {
   readonly path: string
   readonly clock: Clock

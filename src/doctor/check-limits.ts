@@ -35,7 +35,7 @@ export function checkClock({ machine, daemon }: Situation): Verdict {
   if (date.getUTCFullYear() < first || date.getUTCFullYear() > last) {
     return problem(`it says ${time}, which cannot be`, fix)
   }
-  // What this machine wrote down itself must not lie in its future.
+  // Times that this machine wrote down itself must not lie in its future.
   const seen = (daemon?.devices ?? []).map(({ lastSeenAt, createdAt }) => lastSeenAt ?? createdAt)
   const activated = daemon?.status.item?.activatedAt
   const noted = activated === undefined ? seen : [...seen, activated]

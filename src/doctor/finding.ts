@@ -8,7 +8,7 @@ export interface Verdict {
   /** Whether a phone can live with it. */
   readonly ok: boolean
   readonly detail: string
-  /** What to do. With `ok` it is a hint, for those who want something else than what is. */
+  /** The advice. With `ok` it is a hint, for those who want something else than what is. */
   readonly fix: string | undefined
 }
 

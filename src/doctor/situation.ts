@@ -2,8 +2,7 @@
  * The situation that the checks look at: the settings, the machine, and the daemon if one runs.
  *
  * Settings are those that a start with the same options would have. A daemon that runs may have
- * been started with others; where it can be asked, it is. The machine is what the checks read of it;
- * tests bring their own.
+ * been started with others; it is asked where it can be. Tests bring a machine of their own.
  * @module
  */
 

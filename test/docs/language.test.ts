@@ -13,6 +13,8 @@ const ROOMS: readonly string[] = [
   'src/core',
   'src/daemon',
   'src/desktop',
+  'src/devices',
+  'src/doctor',
   'src/gateway',
   'src/hashing',
   'src/http',

@@ -131,7 +131,7 @@ async function withBorrowedDevice<Result>(
   }
   const username = `doctor_${process.pid}_${randomBytes(4).toString('hex')}`
   const password = randomBytes(PASSWORD_BYTES).toString('base64url')
-  // Of the link nothing is used; this base URL is one that always fits.
+  // Nothing of the link is used; this base URL is one that always fits.
   const url = 'http://127.0.0.1'
   const { id } = await admin.pair({ kind: 'phone', label: LABEL, username, password, url })
   try {

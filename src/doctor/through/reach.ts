@@ -157,7 +157,7 @@ async function checkTls(visit: Visit, address: string): Promise<Verdict> {
     ...(isIP(name) === 0 ? { servername: name } : {}),
     ...(visit.ca === undefined ? {} : { ca: visit.ca }),
     ALPNProtocols: ['h2', 'http/1.1'],
-    // What is wrong with the certificate is looked at below; nothing is sent over this connection.
+    // Faults of the certificate are looked at below; nothing is sent over this connection.
     rejectUnauthorized: false,
   })
   try {
