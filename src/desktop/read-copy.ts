@@ -92,7 +92,7 @@ const SECRET_HINT = 'x-kde-passwordManagerHint'
 const MAX_HINT_BYTES = KIB
 
 /** All formats that are asked for. */
-export const COPY_FORMATS = [...STEPS.map(({ target }) => target), SECRET_HINT]
+export const COPY_FORMATS: readonly string[] = [...STEPS.map(({ target }) => target), SECRET_HINT]
 
 /** The surroundings of the adapter of a system. */
 export interface AdapterOptions {
