@@ -13,15 +13,11 @@ import type { Digests } from '../core/content-id.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { CopiedGroup } from '../ports/blob.ts'
-import { walkCopied, type CopiedTree, type TreeFolder } from './copied-tree.ts'
+import { walkCopied, type CopiedTree, type TreeFolder, type WalkOptions } from './copied-tree.ts'
 import type { DiskBlob, FileState } from './disk-blob.ts'
-import { GroupBlob } from './group-blob.ts'
-import { encodeGroupList, isWhole, type GroupFile } from './group-blob.ts'
+import { encodeGroupList, GroupBlob, isWhole, type GroupFile } from './group-blob.ts'
 
-interface AdoptGroupOptions {
-  readonly signal: AbortSignal
-  /** The largest archive, in bytes. */
-  readonly maxBytes: number
+interface AdoptGroupOptions extends WalkOptions {
   /** Makes a blob of ours. */
   readonly keep: (bytes: Uint8Array) => Promise<DiskBlob>
 }
@@ -97,12 +93,7 @@ export async function adoptGroup(
   const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
   // An archive with gaps would be read wrongly ever after.
   if (!isWhole(list)) throw new Error('Cannot share several files: the archive has gaps')
-  const blob = new GroupBlob({
-    list: await keep(encodeGroupList(list)),
-    size,
-    digests,
-    isOfThisRun: true,
-  })
+  const blob = new GroupBlob({ list: await keep(encodeGroupList(list)), size, digests }, true)
   const leftOut = { ...tree.leftOut, unreadable: tree.leftOut.unreadable + unreadable }
   return { blob, leftOut }
 }
@@ -128,7 +119,7 @@ export function findZipLibrary(base: string | URL = import.meta.url): void {
 /** Makes the archive, if there is anything to put in. @throws {DomainError}; `signal.reason`. */
 export async function zipOnce(
   { files, folders }: CopiedTree,
-  { maxBytes, signal }: Pick<AdoptGroupOptions, 'maxBytes' | 'signal'>,
+  { maxBytes, signal }: WalkOptions,
 ): Promise<ZipAnswer> {
   signal.throwIfAborted()
   const task: ZipTask = { files, folders, maxBytes }
@@ -140,7 +131,11 @@ export async function zipOnce(
       abort = () => reject(signal.reason)
       signal.addEventListener('abort', abort)
       worker.on('message', resolve)
-      worker.on('error', (cause) => reject(failed(cause)))
+      worker.on('error', (cause) => {
+        // The message of the worker may name a file.
+        const reason = codeOf(cause) ?? (cause instanceof Error ? cause.name : typeof cause)
+        reject(new Error(`Cannot make the archive: the worker failed (${reason})`, { cause }))
+      })
       worker.on('exit', () => reject(new Error('Cannot make the archive: the worker ended')))
     })
     const { failure } = answer
@@ -150,10 +145,4 @@ export async function zipOnce(
     signal.removeEventListener('abort', abort)
     await worker.terminate()
   }
-}
-
-/** A failure of the worker, without its message, which may name a file. */
-function failed(cause: unknown): Error {
-  const reason = codeOf(cause) ?? (cause instanceof Error ? cause.name : typeof cause)
-  return new Error(`Cannot make the archive: the worker failed (${reason})`, { cause })
 }

@@ -217,7 +217,10 @@ export async function receiveStream(
       // Waiting for nothing would cost a turn for every chunk.
       if (pause !== undefined) await pause
     }
-    if (writer.size < declaredSize) throw incomplete(writer.size, declaredSize)
+    if (writer.size < declaredSize) {
+      const message = `Cannot keep the upload: ${writer.size} of ${declaredSize} bytes came`
+      throw new DomainError('UPLOAD_INCOMPLETE', message)
+    }
   } catch (error) {
     await writer.abort()
     throw error
@@ -261,9 +264,4 @@ function dropBytes(chunks: readonly Uint8Array[], count: number): readonly Uint8
 export function tooLarge(maxBytes: number): DomainError {
   const message = `Cannot keep the upload: at most ${maxBytes} bytes are taken`
   return new DomainError('UPLOAD_TOO_LARGE', message)
-}
-
-function incomplete(size: number, declared: number): DomainError {
-  const message = `Cannot keep the upload: ${size} of ${declared} bytes came`
-  return new DomainError('UPLOAD_INCOMPLETE', message)
 }

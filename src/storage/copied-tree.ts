@@ -42,8 +42,9 @@ export interface CopiedTree {
   readonly leftOut: LeftOut
 }
 
-interface WalkOptions {
-  /** The most that all files together may have. */
+/** The limit of a walk, and how it is ended. */
+export interface WalkOptions {
+  /** The most bytes that all files together, and their archive, may have. */
   readonly maxBytes: number
   readonly signal: AbortSignal
 }

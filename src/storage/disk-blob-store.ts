@@ -29,8 +29,7 @@ import {
 import { isDiskFailure, toDomainError } from './disk-errors.ts'
 import type { Allowance, DiskSpace } from './disk-space.ts'
 import { adoptGroup } from './adopt-group.ts'
-import { GroupBlob } from './group-blob.ts'
-import { decodeGroupList } from './group-blob.ts'
+import { decodeGroupList, GroupBlob } from './group-blob.ts'
 import { openOwnFile } from './own-files.ts'
 import { BLOB_NAME } from './record-fields.ts'
 
@@ -102,10 +101,7 @@ export class DiskBlobStore implements BlobStore {
     try {
       const before = await readFileState(file)
       if (!before.isFile) throw gone('it is not a regular file')
-      const digests = await hashFile(file, this.#options.hasher, {
-        size: before.identity.size,
-        signal,
-      })
+      const digests = await hashFile(file, this.#options.hasher, before.identity.size, signal)
       const after = await readFileState(file)
       if (!isSameFile(before.identity, after.identity)) throw gone('the file changed meanwhile')
       return this.adopted(path, after.identity, digests, after.modifiedAt)
@@ -123,8 +119,7 @@ export class DiskBlobStore implements BlobStore {
 
   /** A blob over a file of the user that was hashed some time ago. */
   adopted(path: string, identity: FileIdentity, digests: Digests, modifiedAt: number): DiskBlob {
-    const remove = async (): Promise<void> => undefined
-    return new DiskBlob({ ownName: undefined, path, identity, digests, modifiedAt, remove })
+    return new DiskBlob({ ownName: undefined, path, identity, digests, modifiedAt })
   }
 
   /**
@@ -139,7 +134,7 @@ export class DiskBlobStore implements BlobStore {
     try {
       const state = await readFileState(file)
       if (state.identity.size !== size) return undefined
-      const found = mayBeTorn ? await hashFile(file, this.#options.hasher, { size }) : digests
+      const found = mayBeTorn ? await hashFile(file, this.#options.hasher, size) : digests
       return found.sha256 === digests.sha256 ? this.#own(name, state, digests) : undefined
     } finally {
       await file.close()
@@ -159,7 +154,7 @@ export class DiskBlobStore implements BlobStore {
       const bytes = await file.readFile()
       if (decodeGroupList(bytes).size !== group.size) throw new TypeError('it is of something else')
       const list = this.#own(name, await readFileState(file), await digestsOf(bytes))
-      return new GroupBlob({ ...group, list, isOfThisRun: false })
+      return new GroupBlob({ ...group, list }, false)
     } finally {
       await file.close()
     }
@@ -213,15 +208,11 @@ export class DiskBlobStore implements BlobStore {
   }
 
   #own(name: string, { identity, modifiedAt }: FileState, digests: Digests): DiskBlob {
-    return new DiskBlob({
-      ownName: name,
-      path: join(this.#options.folder, name),
-      // A copy of the data directory has other times, and nobody writes into our files.
-      identity: { ...identity, mtimeNs: undefined },
-      digests,
-      modifiedAt,
-      remove: (path) => this.#remove(path),
-    })
+    const path = join(this.#options.folder, name)
+    // A copy of the data directory has other times, and nobody writes into our files.
+    const known = { ...identity, mtimeNs: undefined }
+    const fields = { ownName: name, path, identity: known, digests, modifiedAt }
+    return new DiskBlob(fields, () => this.#remove(path))
   }
 
   /** Removes a file. What cannot be removed now is swept at the next start. */
@@ -244,17 +235,12 @@ async function create(path: string): Promise<FileHandle> {
   }
 }
 
-interface HashFileOptions {
-  /** The bytes that the file has now. */
-  readonly size: number
-  readonly signal?: AbortSignal
-}
-
-/** Hashes a file. @throws {DomainError} `BLOB_GONE` when it becomes shorter; `signal.reason`. */
+/** Hashes `size` bytes of a file. @throws {DomainError} `BLOB_GONE`; `signal.reason`. */
 async function hashFile(
   file: FileHandle,
   hasher: FileHasher,
-  { size, signal }: HashFileOptions,
+  size: number,
+  signal?: AbortSignal,
 ): Promise<Digests> {
   const hash = hasher.start(file)
   try {

@@ -31,17 +31,7 @@ export interface FileState {
   readonly modifiedAt: number
 }
 
-interface DiskBlobOptions {
-  /** The name in `blobs/`; `undefined` for a file of the user. */
-  readonly ownName: string | undefined
-  readonly path: string
-  readonly identity: FileIdentity
-  readonly digests: Digests
-  /** Unix milliseconds. */
-  readonly modifiedAt: number
-  /** Removes a file of ours. */
-  readonly remove: (path: string) => Promise<void>
-}
+type DiskBlobFields = Pick<DiskBlob, 'ownName' | 'path' | 'identity' | 'digests' | 'modifiedAt'>
 
 /** The bytes of one file. */
 export class DiskBlob implements HashedBlob {
@@ -51,16 +41,17 @@ export class DiskBlob implements HashedBlob {
   readonly identity: FileIdentity
   readonly digests: Digests
   readonly modifiedAt: number
-  readonly #remove: (path: string) => Promise<void>
+  readonly #remove: () => Promise<void>
   /** Whether the bytes were given up. */
   isDiscarded = false
 
-  constructor({ ownName, path, identity, digests, modifiedAt, remove }: DiskBlobOptions) {
-    this.ownName = ownName
-    this.path = path
-    this.identity = identity
-    this.digests = digests
-    this.modifiedAt = modifiedAt
+  /** @param remove Removes the file, where it is ours. */
+  constructor(fields: DiskBlobFields, remove: () => Promise<void> = async () => {}) {
+    this.ownName = fields.ownName
+    this.path = fields.path
+    this.identity = fields.identity
+    this.digests = fields.digests
+    this.modifiedAt = fields.modifiedAt
     this.#remove = remove
   }
 
@@ -79,7 +70,7 @@ export class DiskBlob implements HashedBlob {
   async discard(): Promise<void> {
     if (this.isDiscarded) return
     this.isDiscarded = true
-    if (this.ownName !== undefined) await this.#remove(this.path)
+    if (this.ownName !== undefined) await this.#remove()
   }
 
   /**

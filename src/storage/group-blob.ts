@@ -22,7 +22,8 @@ import { decodeCount, decodeDecimal, decodeNanoseconds } from './record-fields.t
 /** Files that are looked at side by side; more are not faster. */
 const LOOKS_AT_ONCE = 4
 
-interface GroupBlobOptions {
+/** The archive of copied files, as a blob. */
+export class GroupBlob implements HashedBlob {
   /** The list, as a blob of ours. */
   readonly list: DiskBlob
   /** The size of the archive in bytes. */
@@ -30,23 +31,15 @@ interface GroupBlobOptions {
   /** The digests of the archive. */
   readonly digests: Digests
   /** Whether the files were hashed in this run: numbers of devices may be others in the next. */
-  readonly isOfThisRun: boolean
-}
-
-/** The archive of copied files, as a blob. */
-export class GroupBlob implements HashedBlob {
-  readonly list: DiskBlob
-  readonly size: number
-  readonly digests: Digests
   readonly #isOfThisRun: boolean
   /** The list, in memory while somebody reads. */
   #loaded: Promise<GroupList> | undefined
   #readers = 0
 
-  constructor({ list, size, digests, isOfThisRun }: GroupBlobOptions) {
-    this.list = list
-    this.size = size
-    this.digests = digests
+  constructor(fields: Pick<GroupBlob, 'list' | 'size' | 'digests'>, isOfThisRun: boolean) {
+    this.list = fields.list
+    this.size = fields.size
+    this.digests = fields.digests
     this.#isOfThisRun = isOfThisRun
   }
 
@@ -101,29 +94,26 @@ export class GroupBlob implements HashedBlob {
 
   async #load(): Promise<GroupList> {
     const list = decodeGroupList(await readWhole(this.list))
-    return this.#isOfThisRun ? list : { ...list, files: list.files.map(onAnyDevice) }
+    if (this.#isOfThisRun) return list
+    const files = list.files.map((file) => {
+      return { ...file, identity: { ...file.identity, dev: undefined } }
+    })
+    return { ...list, files }
   }
 }
 
-function onAnyDevice(file: GroupFile): GroupFile {
-  return { ...file, identity: { ...file.identity, dev: undefined } }
-}
-
 async function checkAll(files: readonly GroupFile[]): Promise<void> {
+  // One iterator for all looks: each takes the next file.
   const queue = files.values()
-  await Promise.all(
-    Array.from({ length: LOOKS_AT_ONCE }, async () => {
-      // One iterator for all of them: each takes the next file.
-      for (const file of queue) await checkOne(file)
-    }),
-  )
-}
-
-async function checkOne(file: GroupFile): Promise<void> {
-  const stats = await lstat(file.path, { bigint: true }).catch((error: unknown) => {
-    throw gone(`the system says ${codeOf(error)}`)
-  })
-  checkState(file, toFileState(stats))
+  const look = async (): Promise<void> => {
+    for (const file of queue) {
+      const stats = await lstat(file.path, { bigint: true }).catch((error: unknown) => {
+        throw gone(`the system says ${codeOf(error)}`)
+      })
+      checkState(file, toFileState(stats))
+    }
+  }
+  await Promise.all(Array.from({ length: LOOKS_AT_ONCE }, look))
 }
 
 function checkState({ identity: known }: GroupFile, { isFile, identity }: FileState): void {

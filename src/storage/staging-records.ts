@@ -116,7 +116,10 @@ export class StagingRecords {
       const record = await this.#read(entry.name)
       if (record === 'unreadable') unreadable.push(name)
       else if (record === 'unfinished') await this.#unlink(entry.name)
-      else records.push({ name, record, mayBeTorn: !this.#isOfThisBoot(record) })
+      else {
+        const mayBeTorn = record.bootId === undefined || record.bootId !== this.#bootId
+        records.push({ name, record, mayBeTorn })
+      }
     }
     records.sort((a, b) => a.record.sequence - b.record.sequence)
     return { records, unreadable }
@@ -151,10 +154,6 @@ export class StagingRecords {
       this.#logger.warn('Cannot read the record of a staged upload', { path, remedy })
       return 'unreadable'
     }
-  }
-
-  #isOfThisBoot({ bootId }: StagingRecord): boolean {
-    return bootId !== undefined && bootId === this.#bootId
   }
 
   async #unlink(fileName: string): Promise<void> {
