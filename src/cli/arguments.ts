@@ -81,11 +81,7 @@ export function parseArguments(
     const problem =
       spec === undefined
         ? `Cannot use ${nameOf(token.rawName)}: there is no such option`
-        : store(values, name, spec, {
-            value: token.value,
-            isInline: token.inlineValue === true,
-            isOff,
-          })
+        : store(values, { name, isOff }, spec, token)
     if (problem !== undefined) problems.add(problem)
   }
   return new Arguments(operands, values, [...problems])
@@ -108,18 +104,17 @@ function resolveName(
     : { name, isOff: false }
 }
 
-interface GivenOption {
-  readonly value: string | undefined
-  readonly isInline: boolean
-  readonly isOff: boolean
+type GivenOption = {
+  readonly value?: string | undefined
+  readonly inlineValue?: boolean | undefined
 }
 
 /** @returns What is wrong with it. */
 function store(
   values: Record<string, OptionValue>,
-  name: string,
+  { name, isOff }: ReturnType<typeof resolveName>,
   { placeholder, isList = false }: OptionSpec,
-  { value, isInline, isOff }: GivenOption,
+  { value, inlineValue: isInline }: GivenOption,
 ): string | undefined {
   if (placeholder === undefined) {
     if (value !== undefined) return `Cannot use --${name}: it takes no value`

@@ -15,9 +15,6 @@ export interface SettingsInvocation extends Invocation {
   readonly settings: Settings
 }
 
-/** Runs a command, and resolves to its exit code. */
-export type Run<Call extends Invocation> = (call: Call) => Promise<number>
-
 /** A row of the table of commands. */
 export type Command = CommandText & (SettingsCommand | PlainCommand)
 
@@ -37,13 +34,14 @@ export interface CommandText {
 /** All settings of the daemon are options of the command, which is given their values. */
 interface SettingsCommand {
   readonly settings?: undefined
-  readonly run: Run<SettingsInvocation>
+  /** Resolves to the exit code. */
+  readonly run: (call: SettingsInvocation) => Promise<number>
 }
 
 /** Either no setting is an option, or the command reads them itself: a bad one is a finding. */
 interface PlainCommand {
   readonly settings: 'none' | 'unread'
-  readonly run: Run<Invocation>
+  readonly run: (call: Invocation) => Promise<number>
 }
 
 /** The command was called wrongly: exit 2. */

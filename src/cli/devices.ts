@@ -7,15 +7,7 @@ import { columnsOf, complain, type Shell } from './shell.ts'
 import { formatTable } from './text-table.ts'
 import { withAdmin } from './with-admin.ts'
 
-const HEADING: readonly string[] = [
-  'LABEL',
-  'USER NAME',
-  'KIND',
-  'LAST SEEN',
-  'FROM',
-  'CLIENT',
-  'STREAMS',
-]
+const HEADING = ['LABEL', 'USER NAME', 'KIND', 'LAST SEEN', 'FROM', 'CLIENT', 'STREAMS']
 
 /** Runs `clipgate devices`. */
 export async function runDevices(call: SettingsInvocation): Promise<number> {

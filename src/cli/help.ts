@@ -75,9 +75,6 @@ function section(heading: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : ['', `${heading}:`, ...lines]
 }
 
-function describe([name, { placeholder, meaning }]: readonly [string, OptionSpec]): readonly [
-  string,
-  string,
-] {
-  return [placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`, meaning]
+function describe([name, { placeholder, meaning }]: readonly [string, OptionSpec]) {
+  return [placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`, meaning] as const
 }

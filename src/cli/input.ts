@@ -71,9 +71,8 @@ export class Input {
       size += this.#rest.length
       this.#rest = Buffer.alloc(0)
       if (size > MAX_METADATA_BYTES) {
-        throw new CommandError(
-          `Cannot push the text: it is longer than ${MAX_METADATA_BYTES} bytes; push a file`,
-        )
+        const problem = `it is longer than ${MAX_METADATA_BYTES} bytes; push a file`
+        throw new CommandError(`Cannot push the text: ${problem}`)
       }
     }
     return decode(Buffer.concat(chunks, size), 'text')
@@ -82,10 +81,8 @@ export class Input {
   async #readMore(): Promise<boolean> {
     const { done, value } = await this.#chunks.next()
     if (done === true) return false
-    this.#rest = Buffer.concat([
-      this.#rest,
-      Buffer.isBuffer(value) ? value : Buffer.from(String(value)),
-    ])
+    const chunk = Buffer.isBuffer(value) ? value : Buffer.from(String(value))
+    this.#rest = Buffer.concat([this.#rest, chunk])
     return true
   }
 }

@@ -25,8 +25,7 @@ export async function runPanel(call: SettingsInvocation): Promise<number> {
     printJson(shell, { url })
     return 0
   }
-  const isForBrowser = !args.flag('print') && hasDesktop(shell.where)
-  if (isForBrowser) {
+  if (!args.flag('print') && hasDesktop(shell.where)) {
     const path = await writeOpeningFile(settings.dataDir, url)
     if (await openBrowser(path, shell.where)) {
       print(shell, 'The panel opens in your browser. If it does not: clipgate panel --print')
@@ -34,18 +33,14 @@ export async function runPanel(call: SettingsInvocation): Promise<number> {
     }
   }
   print(shell, url)
-  complain(
-    shell,
-    'Open this URL in a browser. Whoever has it can use the panel until the daemon stops.',
-  )
-  if (isRemote(shell.where)) complain(shell, forwardingHint(url))
+  const caution = 'Whoever has it can use the panel until the daemon stops.'
+  complain(shell, `Open this URL in a browser. ${caution}`)
+  if (isRemote(shell.where)) {
+    const { host } = new URL(url)
+    const forward = `ssh -L ${host}:${host} USER@THIS-MACHINE`
+    complain(shell, `On another machine, forward the port first: ${forward}`)
+  }
   return 0
-}
-
-/** Says how the SSH connection that is there reaches the loopback address of this machine. */
-function forwardingHint(url: string): string {
-  const { host } = new URL(url)
-  return `On another machine, forward the port first: ssh -L ${host}:${host} USER@THIS-MACHINE`
 }
 
 /** Runs `clipgate pause`. */
@@ -95,12 +90,8 @@ async function openBrowser(
   { platform, environment }: Surroundings,
 ): Promise<boolean> {
   const [program, ...args] = openerOf(path, platform)
-  const opener = spawn(program, args, {
-    stdio: 'ignore',
-    detached: true,
-    env: environment,
-    windowsHide: true,
-  })
+  const options = { detached: true, env: environment, windowsHide: true }
+  const opener = spawn(program, args, { stdio: 'ignore', ...options })
   try {
     await once(opener, 'spawn')
   } catch {

@@ -15,7 +15,7 @@ import { CommandError, UsageError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
 import { interruptible } from './interruptible.ts'
 import { exactTarget, likeItem, refuseTaken, saveFile } from './save-file.ts'
-import { print, printJson, type Screen } from './shell.ts'
+import { print, printJson, type Screen, type Shell } from './shell.ts'
 import { visible, visibleLines } from './visible.ts'
 
 const STDOUT = '-'
@@ -55,22 +55,13 @@ async function pullText({ shell, args, client, document }: Pull): Promise<void> 
     throw new CommandError('Cannot pull: nothing was copied yet; copy or push something first')
   }
   const whole = hasData ? await downloadText(client, document) : text
-  const savedTo = await saveText(whole, { shell, args })
-  if (args.flag('json')) printItem({ shell, args }, { ...document, text: whole }, savedTo)
-  else if (savedTo === undefined) printText(shell.stdout, whole)
-  else print(shell, `Saved ${visible(savedTo)}`)
-}
-
-/** A program gets it as it is; a terminal would obey what is in it. */
-function printText(stdout: Screen, text: string): void {
-  stdout.write(stdout.isTTY === true ? visibleLines(text) : text)
-}
-
-/** @returns Where it was saved, if a file was asked for. */
-async function saveText(text: string, { shell, args }: Invocation): Promise<string | undefined> {
   const file = fileOf(args)
-  if (file === undefined) return undefined
-  return saveFile([Buffer.from(text)], exactTarget(shell.cwd, file), () => undefined)
+  const target = file === undefined ? undefined : exactTarget(shell.cwd, file)
+  const savedTo = target && (await saveFile([Buffer.from(whole)], target, () => undefined))
+  if (args.flag('json')) printItem(shell, { ...document, text: whole }, savedTo)
+  else if (savedTo !== undefined) print(shell, `Saved ${visible(savedTo)}`)
+  // A program gets the text as it is; a terminal would obey what is in it.
+  else shell.stdout.write(shell.stdout.isTTY === true ? visibleLines(whole) : whole)
 }
 
 /** Downloads a long text, which some servers keep as a file with a preview in the document. */
@@ -106,7 +97,7 @@ async function pullBytes({ shell, args, client, document }: Pull): Promise<void>
     const { body } = await client.download(document, { signal })
     return saveFile(body, target, (sha256) => verifyDownload(document, sha256))
   })
-  if (args.flag('json')) printItem({ shell, args }, document, savedTo)
+  if (args.flag('json')) printItem(shell, document, savedTo)
   else print(shell, `Saved ${visible(savedTo)} (${formatBytes(document.size)})`)
 }
 
@@ -144,7 +135,7 @@ async function drained(stream: Screen): Promise<boolean> {
   }
 }
 
-function printItem({ shell }: Invocation, document: LatestDocument, savedTo?: string): void {
+function printItem(shell: Shell, document: LatestDocument, savedTo?: string): void {
   const { type, text, hasData, size, hash, dataName, contentId } = document
   const item = { type, text, hasData, size, hash, dataName, contentId }
   printJson(shell, savedTo === undefined ? item : { ...item, savedTo })

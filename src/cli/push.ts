@@ -29,7 +29,9 @@ export async function runPush(call: Invocation): Promise<number> {
     if (file === undefined) return pushText(client, await input.readText())
     return pushFile(client, resolve(shell.cwd, file))
   })
-  printResult(call, pushed, [describe(pushed)])
+  const { type, size, dataName } = pushed
+  const what = type === 'Text' ? 'the text' : visible(dataName)
+  printResult(call, pushed, [`Pushed ${what} (${formatBytes(size)})`])
   return 0
 }
 
@@ -56,8 +58,4 @@ async function openFile(path: string): Promise<Blob> {
     const reason = codeOf(error) ?? 'unknown error'
     throw new CommandError(`Cannot push "${path}": ${reason}`)
   }
-}
-
-function describe({ type, size, dataName }: Pushed): string {
-  return `Pushed ${type === 'Text' ? 'the text' : visible(dataName)} (${formatBytes(size)})`
 }

@@ -78,15 +78,5 @@ function taken({ folder, name }: Target): CommandError {
   )
 }
 
-const FILE_CODES: readonly string[] = [
-  'ENOENT',
-  'ENOTDIR',
-  'EISDIR',
-  'EACCES',
-  'EPERM',
-  'EROFS',
-  ...FULL_DISK_CODES,
-  'EIO',
-  'ELOOP',
-  'ENAMETOOLONG',
-]
+const PLACE_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG']
+const FILE_CODES = [...PLACE_CODES, 'EROFS', 'EIO', ...FULL_DISK_CODES]

@@ -7,20 +7,16 @@ import type { Arguments, OptionSpec } from './arguments.ts'
 import { CommandError, UsageError } from './command.ts'
 import type { Shell } from './shell.ts'
 
+const CONFIG_MEANING = 'JSON file of settings (config.json in the config folder)'
+
 /** One option for each setting, and the one that names the config file. */
 export const SETTING_OPTIONS: Readonly<Record<string, OptionSpec>> = Object.fromEntries([
   ...SETTING_NAMES.map((name): [string, OptionSpec] => {
-    const { kind, meaning, byDefault } = SETTINGS[name]
-    const text = `${meaning} (${byDefault})`
-    return [
-      optionName(name),
-      { placeholder: kind.placeholder, isList: kind.isList === true, meaning: text },
-    ]
+    const { kind, meaning: what, byDefault } = SETTINGS[name]
+    const { placeholder, isList = false } = kind
+    return [optionName(name), { placeholder, isList, meaning: `${what} (${byDefault})` }]
   }),
-  [
-    'config',
-    { placeholder: 'FILE', meaning: 'JSON file of settings (config.json in the config folder)' },
-  ],
+  ['config', { placeholder: 'FILE', meaning: CONFIG_MEANING }],
 ])
 
 /**
