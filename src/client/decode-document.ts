@@ -39,10 +39,7 @@ export interface StampedDocument extends ClipboardDocument {
   readonly mediaType?: string | undefined
 }
 
-/** Decodes a document.
- *
- * @throws {ClientError} `BAD_ANSWER`, naming the field.
- */
+/** Decodes a document. @throws {ClientError} `BAD_ANSWER`, naming the field. */
 export function decodeDocument(value: unknown): StampedDocument {
   const fields = decodeObject(value)
   const type = parseItemType(readString(fields, 'type'))
@@ -57,7 +54,8 @@ export function decodeDocument(value: unknown): StampedDocument {
   const hash = readString(fields, 'hash')
   const stamp = readStamp(fields)
   const mediaType = readOptional(fields, 'mediaType')
-  const size = readSize(fields)
+  const size = read(fields, 'size') ?? 0
+  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) throw badField('size')
   const document = { type, text, hasData, size, hash, dataName, contentId }
   return { ...document, ...(stamp && { stamp }), ...(mediaType && { mediaType }) }
 }
@@ -86,12 +84,6 @@ function readOptional(fields: Fields, name: string): string | undefined {
   const value = read(fields, name)
   if (value !== undefined && typeof value !== 'string') throw badField(name)
   return value
-}
-
-function readSize(fields: Fields): number {
-  const size = read(fields, 'size') ?? 0
-  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) throw badField('size')
-  return size
 }
 
 function readStamp(fields: Fields): Stamp | undefined {

@@ -14,9 +14,7 @@ export interface DownloadRange {
   readonly offset: number
   /** To the end, when it is absent. */
   readonly length?: number | undefined
-  /**
-   * The `etag` of the download to continue: when the bytes have changed since, all of them come.
-   */
+  /** The `etag` of the download to continue: when the bytes have changed, all of them come. */
   readonly etag?: string | undefined
 }
 
@@ -76,12 +74,7 @@ function rangeHeaders({ offset, length, etag }: DownloadRange): Readonly<Record<
   return { Range: `bytes=${offset}-${end ?? ''}`, ...condition }
 }
 
-type Extent = Pick<Download, 'offset' | 'size' | 'totalSize'>
-
-function readExtent(
-  { status, headers }: FetchedResponse,
-  range: DownloadRange | undefined,
-): Extent {
+function readExtent({ status, headers }: FetchedResponse, range: DownloadRange | undefined) {
   if (status === 200) {
     const size = readLength(headers)
     return { offset: 0, size, totalSize: size }

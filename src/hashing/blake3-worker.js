@@ -55,10 +55,7 @@ const makeHash = (await loadCheckedKernel()) ?? (await loadPackage())
 
 /** @param {Advance | Cancel} message */
 function obey(message) {
-  if (message.kind === 'cancel') {
-    end(message.job, {})
-    return
-  }
+  if (message.kind === 'cancel') return end(message.job, {})
   const job = jobs.get(message.job) ?? { hash: makeHash(), position: 0 }
   jobs.set(message.job, job)
   /** @type {string | undefined} */
@@ -115,10 +112,7 @@ function end(job, { digest, failure }) {
   parentPort?.postMessage({ job, digest, failure })
 }
 
-/**
- * @returns {Promise<(() => Hash) | undefined>} nothing where WebAssembly has no SIMD, or the kernel
- *   is damaged.
- */
+/** @returns {Promise<(() => Hash) | undefined>} nothing without SIMD, or with a damaged kernel. */
 async function loadCheckedKernel() {
   if (!WebAssembly.validate(SIMD_MODULE)) return undefined
   try {

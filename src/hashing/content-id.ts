@@ -3,13 +3,8 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type { IHasher } from 'hash-wasm'
-import {
-  FILE_TAG,
-  nameHashOf as nameHashWith,
-  SNAPSHOT_TAG,
-  type ContentId,
-} from '../core/content-id.ts'
-import type { Digests } from '../core/content-id.ts'
+import { FILE_TAG, nameHashOf as nameHashWith, SNAPSHOT_TAG } from '../core/content-id.ts'
+import type { ContentId, Digests } from '../core/content-id.ts'
 import type { ItemType } from '../core/item-type.ts'
 
 const require = createRequire(import.meta.url)

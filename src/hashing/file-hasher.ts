@@ -174,11 +174,6 @@ interface Ended {
   readonly failure: string | undefined
 }
 
-/** The message of a worker that does not use the kernel. */
-interface KernelTrouble {
-  readonly trouble: string
-}
-
 /** The worker makes few objects; by default it would keep 7 MiB of garbage before it looked. */
 const HEAP = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 }
 
@@ -198,9 +193,13 @@ export class Blake3Thread {
     this.#onEnd = onEnd
     const entry = new URL('./blake3-worker.js', import.meta.url)
     this.#worker = new Worker(entry, { resourceLimits: HEAP })
-    this.#worker.on('message', (message: Ended | KernelTrouble) => {
+    // A worker that does not use the kernel says why.
+    this.#worker.on('message', (message: Ended | { readonly trouble: string }) => {
       if ('trouble' in message) onTrouble(message.trouble)
-      else this.#settle(message)
+      else {
+        this.#ending.get(message.job)?.(message)
+        this.#ending.delete(message.job)
+      }
     })
     this.#worker.on('error', (cause) => this.#fail(cause))
     this.#worker.on('exit', () => this.#fail(undefined))
@@ -237,11 +236,6 @@ export class Blake3Thread {
     if (this.#failure !== undefined) return Promise.resolve(this.#failure)
     this.#worker.postMessage(message)
     return new Promise((resolve) => this.#ending.set(message.job, resolve))
-  }
-
-  #settle(ended: Ended): void {
-    this.#ending.get(ended.job)?.(ended)
-    this.#ending.delete(ended.job)
   }
 
   #fail(cause: unknown): void {

@@ -72,9 +72,8 @@ async function run() {
       else arrived(sent, size)
       size += chunk.length
       if (size > maxBytes) {
-        reject(
-          refusal('GROUP_TOO_LARGE', `Cannot share several files: more than ${maxBytes} bytes`),
-        )
+        const problem = `Cannot share several files: more than ${maxBytes} bytes`
+        reject(refusal('GROUP_TOO_LARGE', problem))
       }
     })
     // The entries of folders are written at once, and each calls itself for the next one: behind a
