@@ -9,7 +9,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { link, readdir, rename, rm, unlink } from 'node:fs/promises'
+import { link, readdir, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import { temporaryPath, writeFileAtomically, writeNewFile } from '../lib/atomic-file.ts'
@@ -145,7 +145,7 @@ async function tryTake(path: string, record: LockRecord): Promise<boolean> {
     if (codeOf(error) === 'ENOENT') return false
     throw error
   } finally {
-    await rm(own, { force: true })
+    await removeIfThere(own)
   }
 }
 
@@ -197,7 +197,16 @@ async function tryLink(existing: string, path: string): Promise<boolean> {
 async function removeClaims(folder: string): Promise<void> {
   const names = await readdir(folder)
   const claims = names.filter((name) => CLAIM_NAME.test(name))
-  await Promise.all(claims.map((name) => rm(join(folder, name), { force: true })))
+  await Promise.all(claims.map((name) => removeIfThere(join(folder, name))))
+}
+
+/** Unlike `rm` with `force`, names the failure of the system when a folder is in the way. */
+async function removeIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
 }
 
 /** Reads a lock or a claim; `undefined` when it is not there. */
