@@ -1,7 +1,4 @@
-/**
- * `clipgate/client`: a client of the protocol, for any JavaScript runtime with `fetch`.
- * @module
- */
+/** `clipgate/client`: a client of the protocol, for any JavaScript runtime with `fetch`. @module */
 
 export { connect, type Client, type ConnectOptions } from './client/connect.ts'
 export {

@@ -1,7 +1,4 @@
-/**
- * `clipgate`: the daemon, and the gateway for a server of one's own.
- * @module
- */
+/** `clipgate`: the daemon, and the gateway for a server of one's own. @module */
 
 export { DomainError, type DomainErrorCode } from './core/domain-error.ts'
 export type { ContentId } from './core/content-id.ts'

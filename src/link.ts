@@ -1,7 +1,4 @@
-/**
- * `clipgate/link`: connect links, for any JavaScript runtime.
- * @module
- */
+/** `clipgate/link`: connect links, for any JavaScript runtime. @module */
 
 export {
   formatConnectLink,

@@ -1,9 +1,6 @@
 /**
- * What goes over the control listener as JSON: the values of the port `Admin`, and failures that the
- * owner of a daemon can mend.
- *
- * The types of the port are the one definition of its values: the compiler holds each decoder to its
- * type, and the page of the panel takes its types from there.
+ * The JSON of the control listener: the values of the port `Admin`, to whose types the compiler
+ * holds each decoder, and failures that the owner of a daemon can mend.
  * @module
  */
 

@@ -1,7 +1,4 @@
-/**
- * Asks the control listener of a running daemon.
- * @module
- */
+/** Asks the control listener of a running daemon. @module */
 
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'

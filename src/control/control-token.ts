@@ -3,8 +3,7 @@
  *
  * That of the commands is kept in a private file: whoever can read it owns the data directory
  * anyway. That of the panel is kept in memory: a browser may keep its address in a history and
- * synchronise that, and the owner can end all panels without taking the commands' token away. So
- * whatever an open page sends while the daemon is away opens nothing later.
+ * synchronise that, and the owner can end all panels without taking the commands' token away.
  * @module
  */
 
@@ -29,8 +28,6 @@ const PRINTABLE = /^[ -~]*$/
  *
  * Not synced to the disk, which would take most of the time of a start: a token that a power cut
  * loses is one of a daemon that it ended.
- *
- * @throws The error of the failing system call.
  */
 export async function createControlToken(dataDir: string): Promise<string> {
   const token = mintToken()

@@ -38,14 +38,9 @@ export interface PanelState {
 const MAX_IMAGE_BYTES = 20 * MIB
 
 /** Pictures that every browser draws, and none runs: no SVG. */
-const IMAGE_TYPES: ReadonlySet<string> = new Set([
-  'image/png',
-  'image/jpeg',
-  'image/gif',
-  'image/webp',
-  'image/bmp',
-  'image/avif',
-])
+const IMAGE_TYPES: ReadonlySet<string> = new Set(
+  ['png', 'jpeg', 'gif', 'webp', 'bmp', 'avif'].map((name) => `image/${name}`),
+)
 
 /** Reads the state as it is now. */
 export async function readPanelState(

@@ -19,12 +19,8 @@ export function createStreamLogger(stream: Writable, level: LogLevel): Logger {
       if (stream.writable) stream.write(`${formatLine(name, message, fields)}\n`)
     }
   }
-  return {
-    debug: writer('debug'),
-    info: writer('info'),
-    warn: writer('warn'),
-    error: writer('error'),
-  }
+  const [debug, info] = [writer('debug'), writer('info')]
+  return { debug, info, warn: writer('warn'), error: writer('error') }
 }
 
 function formatLine(level: LogLevel, message: string, fields: LogFields): string {

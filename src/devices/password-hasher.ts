@@ -1,7 +1,4 @@
-/**
- * Hashes and verifies passwords with Argon2id, off the main thread and within bounds.
- * @module
- */
+/** Hashes and verifies passwords with Argon2id, off the main thread and within bounds. @module */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { Argon2Pool, type Argon2PoolOptions } from './argon2-pool.ts'

@@ -1,7 +1,4 @@
-/**
- * Which system clipboard is in use, or would be, and what keeps it from that.
- * @module
- */
+/** Which system clipboard is in use, or would be, and what keeps it from that. @module */
 
 import { findClipboards } from '../daemon/open-system-clipboard.ts'
 import { systemClock } from '../lib/clock.ts'

@@ -1,17 +1,16 @@
-/**
- * Runs every check that needs no address to go through.
- * @module
- */
+/** Runs every check that needs no address to go through. @module */
 
-import { describeFailure } from '../lib/describe-failure.ts'
+import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
+import { readVersion } from '../daemon/version.ts'
+import { readDeviceFile } from '../devices/device-file.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
 import type { Logger } from '../ports/logger.ts'
 import { checkClipboard } from './check-clipboard.ts'
-import { checkDaemon, checkDevices } from './check-daemon.ts'
 import { checkDataDirectory, checkDisk, checkReceivedFolder } from './check-data.ts'
 import { checkClock, checkDescriptors, checkMemory } from './check-limits.ts'
 import { checkAddresses, checkFirewall, checkListening } from './check-network.ts'
-import { findingOf, problem, type Finding, type Verdict } from './finding.ts'
+import { findingOf, fine, hint, problem, type Finding, type Verdict } from './finding.ts'
 import type { Situation } from './situation.ts'
 
 type Check = (situation: Situation, logger: Logger) => Verdict | Promise<Verdict>
@@ -63,4 +62,35 @@ async function attempt(check: () => Verdict | Promise<Verdict>): Promise<Verdict
     const fix = 'see the file or the system call that it names'
     return problem(`cannot be checked: ${reason}`, fix)
   }
+}
+
+/** Says whether a daemon runs, and which. */
+function checkDaemon({ daemon, trouble }: Situation): Verdict {
+  if (trouble !== undefined) return trouble
+  const own = readVersion()
+  if (daemon === undefined) {
+    const detail = `clipgate ${own} does not run; what follows is what a start would meet`
+    return hint(detail, 'clipgate serve')
+  }
+  const { version, pid, mode = 'unknown mode' } = daemon.status
+  const detail = `clipgate ${version} runs, ${mode}, process ${pid ?? 'unknown'}`
+  if (version === own) return fine(detail)
+  return hint(`${detail}; this program is ${own}`, 'stop the daemon, and start it again')
+}
+
+/** Devices that were never seen may be waiting for just what the other checks find. */
+async function checkDevices(situation: Situation, logger: Logger): Promise<Verdict> {
+  const { daemon, settings } = situation
+  const path = join(settings.dataDir, 'devices.json')
+  const devices = daemon?.devices ?? (await readDeviceFile(path, logger))
+  if (devices.length === 0) {
+    return daemon === undefined
+      ? hint('none is paired yet', 'clipgate pair; the first start on a terminal does it too')
+      : problem('none is paired', 'clipgate pair')
+  }
+  const unseen = devices.filter(({ lastSeenAt }) => lastSeenAt === undefined).length
+  const count = `${devices.length} paired`
+  if (unseen === 0) return fine(count)
+  const fix = 'scan its code on the phone, or remove it: clipgate devices, clipgate revoke ID'
+  return hint(`${count}, ${unseen} never seen`, fix)
 }

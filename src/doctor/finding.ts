@@ -1,7 +1,4 @@
-/**
- * A check's verdict on one thing, and what to do about it.
- * @module
- */
+/** A check's verdict on one thing, and what to do about it. @module */
 
 /** The judgement of one check. */
 export interface Verdict {

@@ -1,7 +1,4 @@
-/**
- * The mobile protocol: a function from ports to a `node:http` listener.
- * @module
- */
+/** The mobile protocol: a function from ports to a `node:http` listener. @module */
 
 import type { RequestListener } from 'node:http'
 import { createListener } from '../http/listener.ts'

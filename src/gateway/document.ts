@@ -1,7 +1,4 @@
-/**
- * `/Sync.json` and `/SyncClipboard.json`: the latest item, read and pushed.
- * @module
- */
+/** `/Sync.json` and `/SyncClipboard.json`: the latest item, read and pushed. @module */
 
 import type { Item } from '../core/item.ts'
 import type { Stamp } from '../core/stamp.ts'

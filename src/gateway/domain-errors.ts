@@ -1,7 +1,4 @@
-/**
- * Says what a client sees of the failures below the gateway.
- * @module
- */
+/** Says what a client sees of the failures below the gateway. @module */
 
 import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
 import { HttpError, type HttpErrorCode } from '../http/http-error.ts'

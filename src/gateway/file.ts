@@ -1,7 +1,4 @@
-/**
- * `/file/{dataName}`: the bytes of Image, File and Group items.
- * @module
- */
+/** `/file/{dataName}`: the bytes of Image, File and Group items. @module */
 
 import { isDataName } from '../core/data-name.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'

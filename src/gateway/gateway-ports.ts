@@ -1,7 +1,4 @@
-/**
- * The ports that the protocol needs, and the options it takes.
- * @module
- */
+/** The ports that the protocol needs, and the options it takes. @module */
 
 import type { ChangeFeed } from '../ports/change-feed.ts'
 import type { Clock } from '../lib/clock.ts'

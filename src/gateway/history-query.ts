@@ -1,7 +1,4 @@
-/**
- * `POST /api/history/query`: a list of one record, or of none.
- * @module
- */
+/** `POST /api/history/query`: a list of one record, or of none. @module */
 
 import type { Call, Handler } from '../http/call.ts'
 import { parseJson, readBytes } from '../http/read-body.ts'

@@ -1,7 +1,4 @@
-/**
- * The endpoint table of the protocol; docs/protocol.md has the same one for people.
- * @module
- */
+/** The endpoint table of the protocol; docs/protocol.md has the same one for people. @module */
 
 import { MAX_FILE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
 import { route, type Route } from '../http/call.ts'

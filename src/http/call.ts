@@ -1,7 +1,4 @@
-/**
- * The view that a handler has of one request, and the way to write routes down.
- * @module
- */
+/** The view that a handler has of one request, and the way to write routes down. @module */
 
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../lib/clock.ts'

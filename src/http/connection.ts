@@ -1,7 +1,4 @@
-/**
- * The memory that the kernel has of a connection, from its first byte to its end.
- * @module
- */
+/** The memory that the kernel has of a connection, from its first byte to its end. @module */
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

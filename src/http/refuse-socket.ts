@@ -1,7 +1,4 @@
-/**
- * Answers what never became a request: the parser gave up, or the header never ended.
- * @module
- */
+/** Answers what never became a request: the parser gave up, or the header never ended. @module */
 
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'

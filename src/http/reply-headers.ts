@@ -1,7 +1,4 @@
-/**
- * The header fields that the kernel adds to a reply.
- * @module
- */
+/** The header fields that the kernel adds to a reply. @module */
 
 import type { FlatHeaders, Reply, WholeReply } from './reply.ts'
 

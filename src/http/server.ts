@@ -1,7 +1,4 @@
-/**
- * The life of a listening socket: binds, comes back when it is lost, drains and stops.
- * @module
- */
+/** The life of a listening socket: binds, comes back when it is lost, drains and stops. @module */
 
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'

@@ -1,7 +1,4 @@
-/**
- * Opens a client of another daemon, on connections of its own.
- * @module
- */
+/** Opens a client of another daemon, on connections of its own. @module */
 
 import { connectDaemon, type DaemonClient } from '../client/connect-daemon.ts'
 import type { Credentials, Send } from '../client/server.ts'

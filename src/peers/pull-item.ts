@@ -1,7 +1,4 @@
-/**
- * Makes the item that another daemon has the current one here.
- * @module
- */
+/** Makes the item that another daemon has the current one here. @module */
 
 import { isTooLong } from '../client/answer.ts'
 import { ClientError } from '../client/client-error.ts'

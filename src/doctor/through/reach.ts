@@ -1,7 +1,4 @@
-/**
- * The way to the address: its name, its connections, and who is behind TLS.
- * @module
- */
+/** The way to the address: its name, its connections, and who is behind TLS. @module */
 
 import { lookup as systemLookup } from 'node:dns'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
