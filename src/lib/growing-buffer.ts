@@ -1,12 +1,17 @@
 /** Joins chunks by copying: a list of single bytes would cost a hundred times its size. @module */
 
-/** The first size; it doubles when the bytes do not fit. */
+/** The first size, unless another one is asked for; it doubles when the bytes do not fit. */
 const FIRST_BYTES: number = 64 * 1024
 
 /** All bytes appended so far, in one piece of memory. */
 export class GrowingBuffer {
-  #buffer = Buffer.allocUnsafe(FIRST_BYTES)
+  #buffer: Buffer
   #size = 0
+
+  /** @param firstBytes Memory that is taken at once. */
+  constructor(firstBytes: number = FIRST_BYTES) {
+    this.#buffer = Buffer.allocUnsafe(firstBytes)
+  }
 
   /** The bytes appended so far; valid until the next `append`. */
   get filled(): Uint8Array {
