@@ -23,6 +23,8 @@ export class Connection {
   isClosing = false
   /** Who has logged in on it last. */
   client: string | undefined = undefined
+  /** Its last request asks for a WebSocket: it may be answered 101. */
+  asksForWebSocket = false
   /** The answer under way has no end: nobody can wait for it. */
   isLive = false
   /**

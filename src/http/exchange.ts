@@ -83,6 +83,10 @@ export class Exchange implements Call {
     return findClientAddress(remoteAddress, joined, isTrustedProxy)
   }
 
+  get asksForWebSocket(): boolean {
+    return this.connection.asksForWebSocket
+  }
+
   get signal(): AbortSignal {
     this.#gone ??= this.#watchClient()
     return this.#gone.signal

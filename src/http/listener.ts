@@ -141,9 +141,6 @@ class Kernel<Principal> {
       exchange.closeAfterwards()
       throw fault
     }
-    // The parser takes whatever is pipelined behind for another protocol, and drops it.
-    const isUpgrade = exchange.isDecisive && request.headers.upgrade !== undefined
-    if (isUpgrade) exchange.closeAfterwards()
 
     // Most targets are a literal path as it stands in a table: nothing to take apart.
     const target = request.url ?? ''

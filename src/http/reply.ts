@@ -35,6 +35,8 @@ export interface Wire {
   end(): void
   /** Calls back once when the client is gone, unless the answer ended before. */
   onGone(callback: () => void): void
+  /** Calls back with what the client sends, which it may only behind a 101. */
+  onData(callback: (chunk: Uint8Array) => void): void
 }
 
 /**

@@ -8,6 +8,7 @@
 
 import type { Clock } from '../lib/clock.ts'
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { parseRange, type ByteRange } from './byte-range.ts'
 import { checkPreconditions, isRangeCurrent } from './conditional.ts'
 import { DownloadBlocks, pumpBlob } from './download-blocks.ts'
@@ -195,6 +196,8 @@ function selectRange(
 class LiveWire implements Wire {
   readonly #response: ServerResponse
   readonly #connection: Connection
+  /** Behind a 101 the connection itself. */
+  readonly #out: ServerResponse | Socket
   #forget: (() => void) | undefined = undefined
 
   constructor({ request, response, connection }: Exchange) {
@@ -202,11 +205,12 @@ class LiveWire implements Wire {
     request.rawHeaders.length = 0
     this.#response = response
     this.#connection = connection
+    this.#out = response.statusCode === 101 ? connection.socket : response
     connection.isLive = true
   }
 
   write(chunk: Uint8Array, onWritten: () => void): void {
-    this.#response.write(chunk, (error) => {
+    this.#out.write(chunk, (error) => {
       if (!error) onWritten()
     })
   }
@@ -226,5 +230,11 @@ class LiveWire implements Wire {
 
   onGone(callback: () => void): void {
     this.#forget = this.#connection.onGone(callback)
+  }
+
+  onData(callback: (chunk: Uint8Array) => void): void {
+    const { socket } = this.#connection
+    // A client that ends its side has nothing to hear from us either.
+    socket.on('data', callback).once('end', () => socket.destroy())
   }
 }

@@ -6,6 +6,7 @@ import { systemClock, type Clock } from '../lib/clock.ts'
 import { codeOf } from '../lib/system-error.ts'
 import { ConnectionTable, type ConnectionLimits } from './connection-table.ts'
 import { onClientError, type ParserError } from './refuse-socket.ts'
+import { serveUpgrades } from './upgrade.ts'
 
 /** The address of a server, and whom it lets in. */
 export interface ServerOptions extends ConnectionLimits {
@@ -229,7 +230,7 @@ function formatAddress(host: string, port: number): string {
 
 /** A `node:http` server without the defaults that do not suit a server on an open network. */
 function createHttpServer(listener: RequestListener, clock: Pick<Clock, 'after'>): Server {
-  return createServer({
+  const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     // Answered by the listener, with a body.
     requireHostHeader: false,
@@ -246,4 +247,6 @@ function createHttpServer(listener: RequestListener, clock: Pick<Clock, 'after'>
     .on('checkContinue', listener)
     .on('checkExpectation', listener)
     .on('clientError', (error: ParserError, socket: Socket) => onClientError(error, socket, clock))
+  serveUpgrades(server, listener)
+  return server
 }

@@ -26,6 +26,10 @@ class HeldWire implements Wire {
     this.#onGone = callback
   }
 
+  onData(): void {
+    assert.fail('no client of an event stream sends anything')
+  }
+
   /** The client takes what was written. */
   read(): void {
     const onWritten = this.#onWritten

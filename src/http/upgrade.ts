@@ -1,0 +1,59 @@
+/**
+ * Requests that ask for another protocol on their connection.
+ *
+ * Node takes each of them from its parser, whichever protocol it asks for. One for a WebSocket goes
+ * the way of every request from here on, and may be answered 101; the others ask for what nobody
+ * here speaks, and are parsed once more as if they had not asked.
+ * @module
+ */
+
+import { ServerResponse, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { connectionOf } from './connection.ts'
+
+/** Serves the `upgrade` events of a server that nobody else listens to yet. */
+export function serveUpgrades(server: Server, listener: RequestListener): void {
+  const parsers = server.listeners('connection')
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (!asksForWebSocket(request)) {
+      socket.unshift(Buffer.concat([Buffer.from(withoutUpgrade(request), 'latin1'), head]))
+      for (const parse of parsers) parse.call(server, socket)
+      return
+    }
+    // The server has taken its own listeners from the socket.
+    socket.on('error', () => socket.destroy())
+    if (head.length > 0) socket.unshift(head)
+    const connection = connectionOf(socket)
+    connection.asksForWebSocket = true
+    // A client cannot know before the answers to earlier requests whether it may change over.
+    const isBehind = connection.isBusy || connection.latest?.socket === socket
+    if (isBehind) connection.onIdle(() => socket.destroySoon())
+    else listener(request, responseOn(socket, request))
+  })
+}
+
+/** Whether a request asks for a WebSocket: RFC 6455 section 4.2.1. A body has no place there. */
+function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
+  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
+}
+
+/** The response that Node makes for other requests itself. The connection ends with it. */
+function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(request)
+  response.assignSocket(socket)
+  // Whatever comes behind is no request any more, whether or not the protocol changes.
+  response.shouldKeepAlive = false
+  response.once('finish', () => socket.destroySoon())
+  return response
+}
+
+/** The header of a request as it came, without the wish for another protocol. */
+function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): string {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (name.toLowerCase() !== 'upgrade') lines.push(`${name}: ${rawHeaders[index + 1] ?? ''}`)
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`
+}

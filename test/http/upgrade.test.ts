@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { route } from '../../src/http/call.ts'
+import { HttpError } from '../../src/http/http-error.ts'
+import { readBytes } from '../../src/http/read-body.ts'
+import { text, type Wire } from '../../src/http/reply.ts'
+import { head, serveKernel } from '../support/http-kernel.ts'
+import { Mailbox } from '../support/mailbox.ts'
+
+const WEB_SOCKET = ['Connection: Upgrade', 'Upgrade: websocket'] as const
+const OTHERS = ['h2c', 'TLS/1.0', 'websocket, h2c'] as const
+
+/** A kernel with a route that turns its connection into one of another protocol. */
+async function serve(t: TestContext) {
+  const wires = new Mailbox<Wire>()
+  const kernel = await serveKernel(t, {
+    routes: [
+      route('GET', '/live', ({ asksForWebSocket }) => {
+        if (!asksForWebSocket) throw new HttpError('BAD_REQUEST')
+        const headers = ['Connection', 'Upgrade', 'Upgrade', 'websocket']
+        return { status: 101, headers, body: { attach: (wire) => wires.put(wire) } }
+      }),
+      route('POST', '/echo', async (call) => text(`<${await readBytes(call, 100)}>`), {
+        maxBody: 100,
+      }),
+    ],
+  })
+  return { ...kernel, wires }
+}
+
+describe('a request that asks for a WebSocket', () => {
+  it('changes the protocol of its connection, in both directions', async (t) => {
+    const { connect, wires } = await serve(t)
+    const client = await connect()
+    client.send(`${head('GET /live', ...WEB_SOCKET)}first`)
+    const wire = await wires.next()
+    const came = new Mailbox<string>()
+    wire.onData((chunk) => came.put(String(Buffer.from(chunk))))
+    const answer = await client.readUntil('\r\n\r\n')
+    assert.match(answer, /^HTTP\/1\.1 101 .*\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n/s)
+    assert.doesNotMatch(answer, /Transfer-Encoding|Content-Length/)
+    assert.equal(await came.next(), 'first')
+    client.send('GET / HTTP/1.1')
+    assert.equal(await came.next(), 'GET / HTTP/1.1')
+    await new Promise<void>((resolve) => wire.write(Buffer.from('hello'), resolve))
+    assert.equal(await client.readUntil('hello'), 'hello')
+    wire.end()
+    assert.equal(await client.readToEnd(), '')
+  })
+
+  it('tells when the client has gone, and whoever waits for the server to stop', async (t) => {
+    const { connect, wires, server } = await serve(t)
+    for (const leave of ['end', 'resetAndDestroy'] as const) {
+      const client = await connect()
+      client.send(head('GET /live', ...WEB_SOCKET))
+      const wire = await wires.next()
+      wire.onData(() => {})
+      const gone = new Promise<void>((resolve) => wire.onGone(resolve))
+      client.socket[leave]()
+      await gone
+    }
+    const client = await connect()
+    client.send(head('GET /live', ...WEB_SOCKET))
+    const wire = await wires.next()
+    const stopped = server.stop(60_000)
+    wire.end()
+    await stopped
+  })
+
+  it('is answered like any other where there is no WebSocket, and ends its connection', async (t) => {
+    const { ask } = await serve(t)
+    const offer = WEB_SOCKET.join('\r\n')
+    const behind = head('GET /')
+    assert.match(
+      await ask(head('GET /', ...WEB_SOCKET) + behind),
+      /^HTTP\/1\.1 200 .*Connection: close.*root$/s,
+    )
+    assert.match(await ask(head('GET /nope', ...WEB_SOCKET) + behind), /^HTTP\/1\.1 404 .*\}$/s)
+    assert.match(
+      await ask(`GET /live HTTP/1.1\r\nHost: a\r\n${offer}\r\n\r\n`),
+      /^HTTP\/1\.1 401 .*\}$/s,
+    )
+    assert.match(
+      await ask(head('GET /live', 'Upgrade: websocket', 'Connection: close')),
+      /^HTTP\/1\.1 400 .*\}$/s,
+    )
+  })
+
+  it('is not served behind a request that is not answered yet', async (t) => {
+    const { ask } = await serve(t)
+    const unfinished = head('GET /') + head('GET /live', ...WEB_SOCKET)
+    assert.match(await ask(unfinished), /^HTTP\/1\.1 200 .*root$/s)
+  })
+})
+
+describe('a request that asks for another protocol', () => {
+  for (const protocol of OTHERS) {
+    it(`is answered in ours when it asks for ${protocol}, with its body, again and again`, async (t) => {
+      const { connect } = await serve(t)
+      const client = await connect()
+      const warnings: Error[] = []
+      const note = (warning: Error) => warnings.push(warning)
+      process.on('warning', note)
+      t.after(() => process.off('warning', note))
+      const fields = ['Connection: Upgrade, HTTP2-Settings', `Upgrade: ${protocol}`]
+      for (let time = 0; time < 30; time++) {
+        client.send(`${head('POST /echo', ...fields, 'Content-Length: 5')}hel`)
+        assert.equal((await client.send('lo').read()).body, '<hello>')
+        client.send(
+          `${head('POST /echo', ...fields, 'Transfer-Encoding: chunked')}2\r\nhi\r\n0\r\n\r\n`,
+        )
+        assert.equal((await client.read()).body, '<hi>')
+      }
+      client.send(head('GET /', ...fields) + head('GET /', 'Connection: close'))
+      assert.deepEqual([(await client.read()).body, (await client.read()).body], ['root', 'root'])
+      await client.readToEnd()
+      assert.deepEqual(warnings, [])
+    })
+  }
+})
