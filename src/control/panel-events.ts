@@ -6,7 +6,8 @@
  */
 
 import { HEARTBEAT_MS } from '../core/limits.ts'
-import { EventStreamList } from '../http/event-stream.ts'
+import { EventStream } from '../http/event-stream.ts'
+import { LiveStreamList } from '../http/live-stream-list.ts'
 import type { Wire } from '../http/reply.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
@@ -39,7 +40,7 @@ export class PanelEvents {
   readonly #deps: PanelEventsDeps
   /** Readings and what is sent of them come in one order. */
   readonly #queue = new SerialQueue()
-  readonly #streams: EventStreamList
+  readonly #streams: LiveStreamList<EventStream>
   #unsubscribe: (() => void) | undefined
   #cancelSend: (() => void) | undefined
   /** A reading for all streams waits for its turn; it will find what has changed until then. */
@@ -51,12 +52,10 @@ export class PanelEvents {
 
   constructor(deps: PanelEventsDeps) {
     this.#deps = deps
-    this.#streams = new EventStreamList({
+    this.#streams = new LiveStreamList({
       clock: deps.clock,
-      heartbeatMs: HEARTBEAT_MS,
+      beatMs: HEARTBEAT_MS,
       maxPerOwner: MAX_STREAMS,
-      // The frame before it holds everything.
-      resync: () => NOTHING,
       onCount: () => this.#onCount(),
       // The free space is nothing that anybody hears of.
       onBeat: () => this.#sendSoon(),
@@ -65,12 +64,12 @@ export class PanelEvents {
 
   /** Opens a stream, and sends the state on it. */
   open(wire: Wire): void {
-    const stream = this.#streams.open(OWNER, wire)
+    const stream = this.#streams.open(OWNER, wire, openStream)
     if (stream === undefined) return
     this.#run(async () => {
       const { text, frame } = await this.#read()
       // Where this one knows more than the others, all of them are told the next time.
-      if (this.#streams.count(OWNER) === 1) this.#sent = text
+      if (this.#streams.of(OWNER).length === 1) this.#sent = text
       else if (text !== this.#sent) this.#sent = undefined
       stream.send(frame)
     })
@@ -105,7 +104,7 @@ export class PanelEvents {
     const { text, frame } = await this.#read()
     if (text === this.#sent) return
     this.#sent = text
-    this.#streams.send(frame)
+    this.#streams.each((stream) => stream.send(frame))
   }
 
   async #read(): Promise<{ readonly text: string; readonly frame: Uint8Array }> {
@@ -135,4 +134,9 @@ export class PanelEvents {
     this.#cancelSend = undefined
     this.#sent = undefined
   }
+}
+
+function openStream(wire: Wire, onGone: () => void): EventStream {
+  // The frame before it holds everything.
+  return new EventStream(wire, { resync: () => NOTHING, onGone })
 }

@@ -6,7 +6,7 @@ import { describeFailure } from '../lib/describe-failure.ts'
 import type { Device } from '../ports/device-registry.ts'
 import { createAuthenticate, unauthorized } from './authenticate.ts'
 import { toHttpError } from './domain-errors.ts'
-import { EventStreams } from './event-streams.ts'
+import { DeviceStreams } from './device-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 import { tellCircleTime } from './circle-time.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
@@ -29,7 +29,7 @@ export interface Gateway extends RequestListener {
  */
 export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gateway {
   const { isDraining = () => false, trustedProxies = [], publicUrl, heartbeatMs } = options
-  const streams = new EventStreams(ports, heartbeatMs)
+  const streams = new DeviceStreams({ ...ports, heartbeatMs })
   const { devices, circleTime } = ports
   const routes = deviceRoutes(ports, streams, options).map((route) =>
     circleTime === undefined ? route : tellCircleTime(route, circleTime),

@@ -8,8 +8,9 @@ import { empty, json, text } from '../http/reply.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { GatewayOptions, GatewayPorts, HandlerDeps } from './gateway-ports.ts'
 import { DOCUMENT_PATHS } from './dialect.ts'
+import { connectToHub, HUB_PATH, HubTokens, negotiate } from './hub.ts'
 import { getDocument, putDocument } from './document.ts'
-import { getEvents, type EventStreams } from './event-streams.ts'
+import { getEvents, type DeviceStreams } from './device-streams.ts'
 import { getFile, putFile } from './file.ts'
 import { getRecord, getRecordData, getStatistics, patchRecord } from './history.ts'
 import { queryHistory } from './history-query.ts'
@@ -30,11 +31,12 @@ export function publicRoutes({ isDraining }: GatewayOptions): readonly Route<und
 /** The routes for devices only. */
 export function deviceRoutes(
   ports: GatewayPorts,
-  streams: EventStreams,
+  streams: DeviceStreams,
   options: GatewayOptions,
 ): readonly Route<Device>[] {
   const { maxFileBytes = MAX_FILE_BYTES, maxMetadataBytes = MAX_METADATA_BYTES } = options
   const records = new RememberedRecords()
+  const tokens = new HubTokens()
   ports.devices.onCredentialGone((deviceId) => records.forget(deviceId))
   const maxBody = maxFileBytes + maxMetadataBytes
   const deps: HandlerDeps = { ...ports, records, maxBody, maxFileBytes, maxMetadataBytes }
@@ -47,6 +49,8 @@ export function deviceRoutes(
     route('GET', '/api/version', () => version),
     route('GET', '/version', () => version),
     route('GET', '/api/sse/clipboard', getEvents(streams)),
+    route('POST', `${HUB_PATH}/negotiate`, negotiate(tokens), { maxBody: maxMetadataBytes }),
+    route('GET', HUB_PATH, connectToHub(tokens, streams)),
 
     ...(['sync', 'syncclipboard'] as const).flatMap((dialect) => [
       route('GET', DOCUMENT_PATHS[dialect], getDocument(deps, dialect)),

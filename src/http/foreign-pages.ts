@@ -10,7 +10,7 @@ import type { Call } from './call.ts'
 import { HttpError } from './http-error.ts'
 
 /** The part of a call that the check needs. */
-export type PageCall = Pick<Call, 'request' | 'method' | 'host'>
+export type PageCall = Pick<Call, 'request' | 'method' | 'host' | 'asksForWebSocket'>
 
 /**
  * Makes the check.
@@ -21,8 +21,9 @@ export type PageCall = Pick<Call, 'request' | 'method' | 'host'>
 export function refuseForeignPages(publicUrl: string | undefined): (call: PageCall) => void {
   const publicBase = publicUrl === undefined ? undefined : new URL(publicUrl)
 
-  return ({ request, method, host }) => {
-    if (method === 'GET' || method === 'HEAD') return
+  return ({ request, method, host, asksForWebSocket }) => {
+    // No browser keeps a page from reading what comes over a WebSocket.
+    if ((method === 'GET' || method === 'HEAD') && !asksForWebSocket) return
     const { origin } = request.headers
     if (origin === undefined) {
       if (request.headers['sec-fetch-site'] === 'cross-site') throw forbidden()

@@ -35,6 +35,7 @@ const HTTP_ERRORS = {
   METHOD_NOT_ALLOWED: { status: 405, title: 'The resource does not support this method' },
   HEADER_TIMEOUT: { status: 408, title: 'The request header took too long' },
   BODY_TIMEOUT: { status: 408, title: 'The request body took too long' },
+  CONFLICT: { status: 409, title: 'The resource is in use' },
   PRECONDITION_FAILED: { status: 412, title: 'A precondition of the request does not hold' },
   BODY_TOO_LARGE: { status: 413, title: 'The request body exceeds the limit' },
   FIELD_TOO_LARGE: { status: 413, title: 'A field of the form exceeds the limit' },

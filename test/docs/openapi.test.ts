@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { it } from 'node:test'
-import { EventStreams } from '../../src/gateway/event-streams.ts'
+import { DeviceStreams } from '../../src/gateway/device-streams.ts'
 import { deviceRoutes, publicRoutes } from '../../src/gateway/routes.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { AnswerCheck } from './support/answer-check.ts'
@@ -112,7 +112,7 @@ it('docs/openapi.yaml has the endpoints of the code, and the code those of the f
   const ports = await serveGateway(t)
   const options = { version: '' }
   const open = publicRoutes(options).map((row) => ({ ...row, who: 'anybody' }))
-  const rest = deviceRoutes(ports, new EventStreams(ports), options)
+  const rest = deviceRoutes(ports, new DeviceStreams(ports), options)
   const built = [...open, ...rest.map((row) => ({ ...row, who: 'devices' }))]
     .flatMap((row) => (row.method === 'GET' ? [row, { ...row, method: 'HEAD' }] : [row]))
     .map(({ who, method, pattern }) => `${who}: ${method} ${pattern}`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { EventStreams } from '../../src/gateway/event-streams.ts'
+import { DeviceStreams } from '../../src/gateway/device-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import type { Route } from '../../src/http/call.ts'
 import type { Device } from '../../src/ports/device-registry.ts'
@@ -198,7 +198,7 @@ const limits = { maxFileBytes: 1000, maxMetadataBytes: 1000 }
 
 async function serveRoutes(t: TestContext) {
   const at = await serveGateway(t, limits)
-  const rows: readonly Route<Device>[] = deviceRoutes(at, new EventStreams(at), {
+  const rows: readonly Route<Device>[] = deviceRoutes(at, new DeviceStreams(at), {
     version: '',
     ...limits,
   })

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { EventStreams } from '../../src/gateway/event-streams.ts'
+import { DeviceStreams } from '../../src/gateway/device-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -30,7 +30,7 @@ const MAX_GROWTH_MIB = 96
 /** Everything that the gateway serves, and something that it does not. */
 async function allEndpoints(t: TestContext): Promise<readonly Endpoint[]> {
   const at = await serveGateway(t)
-  const rows = deviceRoutes(at, new EventStreams(at), { version: '' })
+  const rows = deviceRoutes(at, new DeviceStreams(at), { version: '' })
   const heads = rows
     .filter(({ method }) => method === 'GET')
     .map((row) => ({ ...row, method: 'HEAD' }))

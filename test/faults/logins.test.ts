@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { EventStreams } from '../../src/gateway/event-streams.ts'
+import { DeviceStreams } from '../../src/gateway/device-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { basic, formatGet, type GuardedGateway, serveGuarded } from '../support/guarded-gateway.ts'
@@ -32,7 +32,7 @@ const SPELLINGS = [
 
 /** Everything that the tables of the gateway have for devices, as request lines. */
 function everyRoute(at: GuardedGateway): readonly string[] {
-  return deviceRoutes(at, new EventStreams(at), { version: '' })
+  return deviceRoutes(at, new DeviceStreams(at), { version: '' })
     .map(({ method, pattern }) => `${method} ${pattern.replaceAll(/\{[^}]+\}/g, 'Text-0')}`)
     .flatMap((line) => (line.startsWith('GET ') ? [line, line.replace('GET', 'HEAD')] : [line]))
 }

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
-import { EventStreams } from '../../src/gateway/event-streams.ts'
+import { DeviceStreams } from '../../src/gateway/device-streams.ts'
 import { deviceRoutes } from '../../src/gateway/routes.ts'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { openEvents } from '../support/event-reader.ts'
@@ -285,7 +285,7 @@ async function startOther(t: TestContext, scene: Scene) {
 
 it('every request of a device, at every stage, is in the table', async (t) => {
   const at = await serveGateway(t)
-  const routes = deviceRoutes(at, new EventStreams(at), { version: '' })
+  const routes = deviceRoutes(at, new DeviceStreams(at), { version: '' })
   const known = new Set(ROWS.map(({ route, line }) => route ?? line))
   assert.deepEqual(new Set(routes.map(({ method, pattern }) => `${method} ${pattern}`)), known)
 })

@@ -83,10 +83,10 @@ describe('an event stream', () => {
 
   it('pings a quiet client, and not one that has something to read', () => {
     const { wire, stream, send } = open()
-    stream.ping()
+    stream.beat()
     wire.read()
     send(1)
-    stream.ping()
+    stream.beat()
     wire.read()
     assert.deepEqual(wire.written, [': ping\n\n', update(1)])
   })
@@ -98,7 +98,7 @@ describe('an event stream', () => {
     stream.end()
     stream.end()
     send(3)
-    stream.ping()
+    stream.beat()
     wire.read()
     assert.deepEqual([wire.written, wire.isEnded], [[update(1)], true])
   })

@@ -29,6 +29,18 @@ export interface ClipboardDocument {
   readonly mediaType?: string
 }
 
+/** A document as clients read it. */
+export interface WireDocument {
+  readonly type: ItemType
+  readonly text: string
+  readonly hasData: boolean
+  /** Bytes. */
+  readonly size: number
+  readonly hash: string
+  readonly dataName: string
+  readonly contentId?: string
+}
+
 /** Fields that say something of the item. */
 const DESCRIPTION = [
   'text',
@@ -46,7 +58,14 @@ const DESCRIPTION = [
 const FIELDS = ['type', ...DESCRIPTION, 'stampedAt', 'stampedBy', 'mediaType']
 
 /** The document while there is no item. */
-const EMPTY_DOCUMENT = { type: 'Text', text: '', hasData: false, size: 0, hash: '', dataName: '' }
+const EMPTY_DOCUMENT: WireDocument = {
+  type: 'Text',
+  text: '',
+  hasData: false,
+  size: 0,
+  hash: '',
+  dataName: '',
+}
 
 /**
  * Decodes a document.
@@ -122,7 +141,8 @@ function readStamp(fields: ReadonlyMap<string, unknown>): Stamp | undefined {
   throw new HttpError('BAD_BODY', { detail: '"stampedAt" and "stampedBy" are not a stamp' })
 }
 
-function documentOf(item: Item | undefined, dialect: Dialect) {
+/** The members of a document. */
+export function documentOf(item: Item | undefined, dialect: Dialect): WireDocument {
   if (item === undefined) return EMPTY_DOCUMENT
   const { type, text, size, dataName, contentId } = item
   const hasData = type !== 'Text'

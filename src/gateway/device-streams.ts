@@ -1,0 +1,152 @@
+/**
+ * How devices hear at once that something changed: on an event stream, `GET /api/sse/clipboard`,
+ * which never says what, or on a connection to the message hub, which does.
+ *
+ * All streams of a kind get one encoded frame; there is neither frame nor timer while nobody listens.
+ * @module
+ */
+
+import { HEARTBEAT_MS, MAX_STREAMS_PER_DEVICE } from '../core/limits.ts'
+import type { Handler } from '../http/call.ts'
+import { encodeEvent, EventStream, EVENT_STREAM_HEADERS } from '../http/event-stream.ts'
+import { LiveStreamList } from '../http/live-stream-list.ts'
+import type { Wire } from '../http/reply.ts'
+import { encodeText } from '../http/websocket.ts'
+import type { Clock } from '../lib/clock.ts'
+import { Subscribers } from '../lib/subscribers.ts'
+import type { Change, ChangeFeed } from '../ports/change-feed.ts'
+import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
+import type { LatestItem } from '../ports/latest-item.ts'
+import { HubStream } from './hub-stream.ts'
+import { encodeHubChange } from './wire/hub-records.ts'
+
+/** A connection to the hub may not be silent for more than 15 s, and an event stream may. */
+const BEATS_PER_PING = 2
+
+/** The ports that the streams of the devices need. */
+export interface DeviceStreamsDeps {
+  readonly changes: ChangeFeed
+  readonly latest: Pick<LatestItem, 'current'>
+  readonly devices: Pick<DeviceRegistry, 'find' | 'onCredentialGone'>
+  readonly clock: Clock
+  /** Pause between two pings of an event stream, in milliseconds. */
+  readonly heartbeatMs?: number | undefined
+}
+
+/** Opens the event stream of a device. */
+export function getEvents(streams: Pick<DeviceStreams, 'open'>): Handler<Device> {
+  return ({ principal }) => ({
+    status: 200,
+    headers: EVENT_STREAM_HEADERS,
+    body: { attach: (wire) => streams.open(principal, wire) },
+  })
+}
+
+/** The open streams of all devices: who hears what, how many there are, when they end. */
+export class DeviceStreams {
+  readonly #deps: DeviceStreamsDeps
+  readonly #streams: LiveStreamList<EventStream | HubStream>
+  readonly #unsubscribe: readonly (() => void)[]
+  readonly #watchers = new Subscribers()
+
+  constructor(deps: DeviceStreamsDeps) {
+    const { changes, devices, clock, heartbeatMs = HEARTBEAT_MS } = deps
+    this.#deps = deps
+    this.#streams = new LiveStreamList({
+      clock,
+      beatMs: heartbeatMs / BEATS_PER_PING,
+      maxPerOwner: MAX_STREAMS_PER_DEVICE,
+      onCount: () => this.#watchers.notify(),
+    })
+    this.#unsubscribe = [
+      changes.subscribe((change) => this.#tell(change)),
+      devices.onCredentialGone((deviceId) => this.#streams.end(deviceId)),
+    ]
+  }
+
+  /** Open streams of a device. */
+  count(deviceId: string): number {
+    return this.#streams.of(deviceId).length
+  }
+
+  /** Whether a device has a connection to the hub that has this token. */
+  hasHub(deviceId: string, token: string): boolean {
+    return this.#streams
+      .of(deviceId)
+      .some((stream) => stream instanceof HubStream && stream.token === token)
+  }
+
+  /** Calls `listener` when streams were opened or have ended. @returns Ends the subscription. */
+  onCount(listener: () => void): () => void {
+    return this.#watchers.add(listener)
+  }
+
+  /**
+   * Opens an event stream, and says hello on it. It hears of all that happens from now on.
+   *
+   * @param device As it was when it logged in.
+   */
+  open(device: Device, wire: Wire): void {
+    const stream = this.#add(
+      device,
+      wire,
+      (wire, onGone) =>
+        new EventStream(wire, {
+          resync: () => this.#encodeNow('resync'),
+          beatsPerPing: BEATS_PER_PING,
+          onGone,
+        }),
+    )
+    stream?.send(this.#encodeNow('hello'))
+  }
+
+  /**
+   * Opens a connection to the hub, which hears of all that happens once its client has said what it
+   * speaks.
+   *
+   * @param device As it was when it logged in.
+   * @param token Names the connection, if its client asked for a name.
+   */
+  openHub(device: Device, wire: Wire, token: string | undefined): void {
+    const { clock } = this.#deps
+    this.#add(device, wire, (wire, onGone) => new HubStream(wire, { clock, token, onGone }))
+  }
+
+  /** Ends all streams, and from now on each new one at once. */
+  close(): void {
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    this.#streams.close()
+  }
+
+  #add<Stream extends EventStream | HubStream>(
+    { id: deviceId, passwordHash }: Device,
+    wire: Wire,
+    make: (wire: Wire, onGone: () => void) => Stream,
+  ): Stream | undefined {
+    // Revoked between its login and now: nobody would ever end the stream.
+    if (this.#deps.devices.find(deviceId)?.passwordHash === passwordHash) {
+      return this.#streams.open(deviceId, wire, make)
+    }
+    wire.end()
+    return undefined
+  }
+
+  #tell({ contentId, activatedAt }: Change): void {
+    if (this.#streams.isEmpty) return
+    const update = encodeEvent('update', { content_id: contentId, server_time_ms: activatedAt })
+    const item = this.#deps.latest.current?.item
+    let hubFrame: Uint8Array | undefined
+    this.#streams.each((stream) => {
+      if (stream instanceof EventStream) {
+        stream.send(update)
+      } else if (item !== undefined) {
+        hubFrame ??= encodeText(encodeHubChange(item))
+        stream.tell(hubFrame)
+      }
+    })
+  }
+
+  #encodeNow(name: 'hello' | 'resync'): Uint8Array {
+    return encodeEvent(name, { server_time_ms: this.#deps.clock.now() })
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * `/SyncClipboardHub`: where clients of the reference protocol hear of changes, over SignalR's JSON
+ * protocol on a WebSocket.
+ * @module
+ */
+
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Call, Handler } from '../http/call.ts'
+import { HttpError } from '../http/http-error.ts'
+import { json } from '../http/reply.ts'
+import { acceptKey } from '../http/websocket.ts'
+import type { Device } from '../ports/device-registry.ts'
+import type { DeviceStreams } from './device-streams.ts'
+
+/** Where the hub is. */
+export const HUB_PATH = '/SyncClipboardHub'
+
+/** The version of the handshake that all browsers and libraries speak: RFC 6455 section 4.1. */
+const VERSION = '13'
+
+const NONCE_BYTES = 16
+
+/**
+ * Tokens of hub connections. Each proves by itself that a device has got it here, so that nothing
+ * is kept for those who ask for one and never come.
+ */
+export class HubTokens {
+  readonly #key = randomBytes(32)
+
+  /** A token that nobody has got before. */
+  make(deviceId: string): string {
+    return this.#sign(randomBytes(NONCE_BYTES), deviceId).toString('base64url')
+  }
+
+  /** Whether a device has got a token here. */
+  isOf(deviceId: string, token: string): boolean {
+    const bytes = Buffer.from(token, 'base64url')
+    const expected = this.#sign(bytes.subarray(0, NONCE_BYTES), deviceId)
+    return bytes.length === expected.length && timingSafeEqual(bytes, expected)
+  }
+
+  #sign(nonce: Uint8Array, deviceId: string): Buffer {
+    const mac = createHmac('sha256', this.#key).update(nonce).update(deviceId).digest()
+    return Buffer.concat([nonce, mac.subarray(0, NONCE_BYTES)])
+  }
+}
+
+/** Tells a client how to connect: over a WebSocket. */
+export function negotiate(tokens: HubTokens): Handler<Device> {
+  return ({ query, principal }) => {
+    const asked = query.get('negotiateVersion') ?? '0'
+    if (!/^-?\d{1,9}$/.test(asked)) {
+      return json({ error: `The client requested an invalid protocol version '${asked}'` })
+    }
+    const token = tokens.make(principal.id)
+    const transports = [{ transport: 'WebSockets', transferFormats: ['Text', 'Binary'] }]
+    if (Number(asked) < 1) {
+      return json({ negotiateVersion: 0, connectionId: token, availableTransports: transports })
+    }
+    return json({
+      negotiateVersion: 1,
+      connectionId: randomBytes(NONCE_BYTES).toString('base64url'),
+      connectionToken: token,
+      availableTransports: transports,
+    })
+  }
+}
+
+/** Turns the connection of a client into one to the hub. */
+export function connectToHub(
+  tokens: HubTokens,
+  streams: Pick<DeviceStreams, 'openHub' | 'hasHub'>,
+): Handler<Device> {
+  return (call) => {
+    const { principal, query } = call
+    const accept = readHandshake(call)
+    // Some clients open the socket without asking for a token first.
+    const token = query.get('id') ?? undefined
+    if (token !== undefined) {
+      if (!tokens.isOf(principal.id, token)) throw new HttpError('NOT_FOUND')
+      if (streams.hasHub(principal.id, token)) throw new HttpError('CONFLICT')
+    }
+    return {
+      status: 101,
+      headers: ['Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-WebSocket-Accept', accept],
+      body: { attach: (wire) => streams.openHub(principal, wire, token) },
+    }
+  }
+}
+
+/** @returns What the answer has to prove. */
+function readHandshake({ request, asksForWebSocket }: Call): string {
+  const { 'sec-websocket-key': key = '', 'sec-websocket-version': version } = request.headers
+  if (!asksForWebSocket) {
+    throw new HttpError('UPGRADE_REQUIRED', { headers: ['Upgrade', 'websocket'] })
+  }
+  if (version !== VERSION) {
+    throw new HttpError('UPGRADE_REQUIRED', { headers: ['Sec-WebSocket-Version', VERSION] })
+  }
+  const accept = acceptKey(key)
+  if (accept === undefined) throw new HttpError('BAD_REQUEST', { detail: 'Sec-WebSocket-Key' })
+  return accept
+}

@@ -1,0 +1,95 @@
+/**
+ * Frames on their way to a client that listens.
+ *
+ * A client that does not read costs one frame of memory: a later frame takes the place of the one
+ * that waits.
+ * @module
+ */
+
+import type { Wire } from './reply.ts'
+
+/** What all streams have in common, whatever their frames look like. */
+export abstract class LiveStream {
+  readonly #wire: Wire
+  #isWriting = false
+  #isEnded = false
+  #pending: Uint8Array | undefined = undefined
+  #reply: Uint8Array | undefined = undefined
+  #hasMissed = false
+
+  /** @param onGone Called once when the client is gone; not after `end`. */
+  constructor(wire: Wire, onGone: () => void) {
+    this.#wire = wire
+    wire.onGone(() => {
+      this.#isEnded = true
+      onGone()
+    })
+  }
+
+  /** Called at every beat of the list that the stream is in. */
+  abstract beat(): void
+
+  /** Sends a frame, or lets it wait in the place of an earlier one. */
+  send(frame: Uint8Array): void {
+    if (this.#isEnded) return
+    if (!this.#isWriting) {
+      this.#write(frame)
+      return
+    }
+    if (this.#pending !== undefined) this.#hasMissed = true
+    this.#pending = frame
+  }
+
+  /** Ends the stream: whoever holds it knows, so that `onGone` is not called. */
+  end(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    const last = this.farewell()
+    if (last !== undefined) this.#wire.write(last, () => {})
+    this.#wire.end()
+  }
+
+  /** Sends the answer to what the client sent, or lets it wait in the place of an earlier answer. */
+  protected reply(frame: Uint8Array): void {
+    if (this.#isEnded) return
+    if (this.#isWriting) this.#reply = frame
+    else this.#write(frame)
+  }
+
+  /** Sends a frame that shows that both sides live: not to a client that is being written to. */
+  protected ping(frame: Uint8Array): void {
+    if (!this.#isEnded && !this.#isWriting) this.#write(frame)
+  }
+
+  /** What to send instead of a frame in front of which others were left out. */
+  protected catchUp(frame: Uint8Array): Uint8Array {
+    return frame
+  }
+
+  /** The frame that ends the stream, if there is one. */
+  protected farewell(): Uint8Array | undefined {
+    return undefined
+  }
+
+  #write(frame: Uint8Array): void {
+    this.#isWriting = true
+    this.#wire.write(frame, () => this.#onWritten())
+  }
+
+  #onWritten(): void {
+    this.#isWriting = false
+    if (this.#isEnded) return
+    const reply = this.#reply
+    if (reply !== undefined) {
+      this.#reply = undefined
+      this.#write(reply)
+      return
+    }
+    const frame = this.#pending
+    if (frame === undefined) return
+    this.#pending = undefined
+    const hasMissed = this.#hasMissed
+    this.#hasMissed = false
+    this.#write(hasMissed ? this.catchUp(frame) : frame)
+  }
+}
