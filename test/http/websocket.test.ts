@@ -11,7 +11,7 @@ import {
   type WebSocketMessage,
 } from '../../src/http/websocket.ts'
 import fc from '../support/property.ts'
-import { clientFrame, splitAt } from './support/websocket-frames.ts'
+import { clientFrame, splitAt } from '../support/websocket-frames.ts'
 
 const MAX_BYTES = 1000
 

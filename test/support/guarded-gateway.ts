@@ -32,8 +32,9 @@ export async function serveGuarded(t: TestContext, options: ServeGatewayOptions 
       },
     },
   })
+  const listener = createGateway({ ...gateway, verifier }, { version: '1.2.3', ...options })
   const server = await startServer({
-    listener: createGateway({ ...gateway, verifier }, { version: '1.2.3', ...options }),
+    listener,
     host: '127.0.0.1',
     port: 0,
     maxConnections: 500,
@@ -54,6 +55,7 @@ export async function serveGuarded(t: TestContext, options: ServeGatewayOptions 
   const { username } = gateway.device
   return {
     ...gateway,
+    gateway: listener,
     url,
     port: server.port,
     runs,

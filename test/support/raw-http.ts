@@ -74,6 +74,12 @@ export class RawClient {
     return this.#take(at + mark.length)
   }
 
+  /** So many bytes, as characters. */
+  async readBytes(count: number): Promise<string> {
+    await this.#until((text) => (text.length >= count ? count : -1))
+    return this.#take(count)
+  }
+
   /** Everything until the server has closed the connection. */
   async readToEnd(): Promise<string> {
     while (!this.#isClosed) await this.#arrival()

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { HANDSHAKE, HubClient, hubHead } from '../support/hub-client.ts'
+import { serveGuarded } from '../support/guarded-gateway.ts'
+import { clientFrame } from '../support/websocket-frames.ts'
+
+const SHA_256_OF_HELLO = '2CF24DBA5FB0A30E26E83B2AC5B9E29E1B161E5C1FA7425E73043362938B9824'
+
+/** The record with which the server ends a connection that may be opened again. */
+const FAREWELL = { type: 7, error: 'The connection was ended by the server.', allowReconnect: true }
+
+async function serve(t: TestContext) {
+  const served = await serveGuarded(t)
+  const negotiate = async (query: string): Promise<Record<string, unknown>> => {
+    const answer = await served.phone.fetch(`/SyncClipboardHub/negotiate${query}`, {
+      method: 'POST',
+    })
+    assert.equal(answer.status, 200)
+    // The body is an object.
+    return (await answer.json()) as Record<string, unknown>
+  }
+  return { ...served, negotiate }
+}
+
+describe('POST /SyncClipboardHub/negotiate', () => {
+  const transports = [{ transport: 'WebSockets', transferFormats: ['Text', 'Binary'] }]
+
+  for (const query of ['?negotiateVersion=1', '?negotiateVersion=2']) {
+    it(`gives an id and a token for ${query}`, async (t) => {
+      const { negotiate } = await serve(t)
+      const { connectionId, connectionToken, ...rest } = await negotiate(query)
+      assert.deepEqual(rest, { negotiateVersion: 1, availableTransports: transports })
+      assert.match(String(connectionId), /^[\w-]{22}$/)
+      assert.match(String(connectionToken), /^[\w-]{43}$/)
+    })
+  }
+
+  it('gives an id that is a token where no version is named', async (t) => {
+    const served = await serve(t)
+    const { connectionId, ...rest } = await served.negotiate('')
+    assert.deepEqual(rest, { negotiateVersion: 0, availableTransports: transports })
+    await HubClient.open(t, served, `?id=${connectionId}`)
+  })
+
+  it('names what is wrong with a version that is no number', async (t) => {
+    const { negotiate } = await serve(t)
+    assert.deepEqual(Object.keys(await negotiate('?negotiateVersion=one')), ['error'])
+  })
+})
+
+describe('GET /SyncClipboardHub', () => {
+  it('tells all clients of each change, the pushing one too: the record, then the document', async (t) => {
+    const served = await serve(t)
+    const other = await served.addPhone()
+    const clients = [
+      await HubClient.open(t, served),
+      await HubClient.open(t, { ...served, authorization: other.authorization }),
+    ]
+    await served.phone.pushText('hello')
+    const at = new Date(served.clock.now()).toISOString()
+    const { contentId } = await served.phone.document()
+    const item = { type: 'Text', text: 'hello', hasData: false, size: 5, hash: SHA_256_OF_HELLO }
+    const times = { createTime: at, lastModified: at, lastAccessed: at }
+    const flags = { starred: false, pinned: false, version: 0, isDeleted: false }
+    for (const client of clients) {
+      assert.deepEqual(await client.hear(), [
+        { type: 1, target: 'RemoteHistoryChanged', arguments: [{ ...item, ...times, ...flags }] },
+        {
+          type: 1,
+          target: 'RemoteProfileChanged',
+          arguments: [{ ...item, contentId, dataName: null }],
+        },
+      ])
+    }
+  })
+
+  it('names the bytes of a file as clients of the hub ask for them', async (t) => {
+    const served = await serve(t)
+    const client = await HubClient.open(t, served)
+    await served.phone.pushFile('File', 'a.bin', Buffer.from('bytes'))
+    const [, change] = await client.hear()
+    // A record of the shape that the test before this one compares.
+    const {
+      arguments: [document],
+    } = change as { arguments: [Record<string, unknown>] }
+    assert.deepEqual([document['dataName'], document['hasData']], ['a.bin', true])
+    const data = await served.phone.fetch(`/api/history/File-${document['hash']}/data`)
+    assert.equal(await data.text(), 'bytes')
+  })
+
+  it('tells nothing before the client has said what it speaks', async (t) => {
+    const served = await serve(t)
+    const client = await HubClient.connect(t, served)
+    await served.phone.pushText('too early')
+    client.say(HANDSHAKE)
+    assert.deepEqual(await client.hear(), [{}])
+    await served.phone.pushText('in time')
+    assert.equal((await client.hear()).length, 2)
+  })
+
+  for (const record of [
+    '{"protocol":"messagepack","version":1}',
+    '{"protocol":"json","version":2}',
+    '{}',
+  ]) {
+    it(`ends a connection that begins with ${record}, and says why`, async (t) => {
+      const served = await serve(t)
+      const client = await HubClient.connect(t, served)
+      client.say(record)
+      const [answer] = await client.hear()
+      assert.deepEqual(Object.keys(answer as object), ['error'])
+      assert.equal(await client.end(), 1008)
+      assert.equal(served.gateway.countStreams(served.device.id), 0)
+    })
+  }
+
+  for (const [what, bytes, code] of [
+    ['a record that is not JSON', clientFrame(0x1, Buffer.from('nonsense\u001e')), 1007],
+    ['a record that does not end', clientFrame(0x1, Buffer.from(HANDSHAKE)), 1007],
+    ['a record that is no object', clientFrame(0x1, Buffer.from('1\u001e')), 1007],
+    ['a binary message', clientFrame(0x2, Buffer.from('x')), 1003],
+    ['a frame of a gigabyte', Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0]), 1009],
+    ['a frame without a mask', Buffer.from([0x81, 1, 0x78]), 1002],
+  ] as const) {
+    it(`ends a connection that sends ${what}, with the code ${code}`, async (t) => {
+      const served = await serve(t)
+      for (const open of [HubClient.connect, HubClient.open]) {
+        const client = await open(t, served)
+        client.send(bytes)
+        assert.equal(await client.end(), code)
+      }
+      assert.equal(served.gateway.countStreams(served.device.id), 0)
+    })
+  }
+
+  it('answers pings and calls of methods, and nothing else that a client may send', async (t) => {
+    const served = await serve(t)
+    const client = await HubClient.open(t, served)
+    client.say('{"type":6}')
+    client.say('{"type":1,"target":"Nope","arguments":[]}')
+    client.send(clientFrame(0xa, Buffer.from('unasked')))
+    client.send(clientFrame(0x9, Buffer.from('hi')))
+    assert.deepEqual(await client.frame(), { opcode: 'pong', payload: Buffer.from('hi') })
+    client.say('{"type":1,"invocationId":"7","target":"Nope","arguments":[]}')
+    const [answer] = await client.hear()
+    assert.deepEqual(answer, { type: 3, invocationId: '7', error: 'The hub has no methods.' })
+  })
+
+  it('pings, and ends the connection of a client that is silent for 30 s', async (t) => {
+    const served = await serve(t)
+    const { clock } = served
+    const [lively, silent] = [await HubClient.open(t, served), await HubClient.open(t, served)]
+    for (let beats = 0; beats < 2; beats++) {
+      clock.advance(12_500)
+      for (const client of [lively, silent]) assert.deepEqual(await client.hear(), [{ type: 6 }])
+      lively.send(clientFrame(0x9, Buffer.alloc(0)))
+      await lively.frame()
+    }
+    clock.advance(12_500)
+    assert.deepEqual(await silent.hear(), [FAREWELL])
+    assert.equal(await silent.end(), 1001)
+    assert.deepEqual(await lively.hear(), [{ type: 6 }])
+    assert.equal(served.gateway.countStreams(served.device.id), 1)
+  })
+
+  it('ends the connection of a client that never says what it speaks', async (t) => {
+    const served = await serve(t)
+    const client = await HubClient.connect(t, served)
+    client.send(clientFrame(0x9, Buffer.alloc(0)))
+    await client.frame()
+    served.clock.advance(25_000)
+    assert.deepEqual(await client.hear(), [FAREWELL])
+    assert.equal(await client.end(), 1001)
+    assert.equal(served.clock.pending, 0)
+  })
+
+  for (const say of [
+    (client: HubClient) => client.say('{"type":7}'),
+    (client: HubClient) => client.send(clientFrame(0x8, Buffer.from([0x03, 0xe8]))),
+  ]) {
+    it(`ends with a client that says goodbye: ${say}`, async (t) => {
+      const served = await serve(t)
+      const client = await HubClient.open(t, served)
+      say(client)
+      assert.equal(await client.end(), 1000)
+      assert.equal(served.gateway.countStreams(served.device.id), 0)
+    })
+  }
+
+  for (const change of ['rotate', 'revoke'] as const) {
+    it(`says goodbye and ends in the tick of a ${change}`, async (t) => {
+      const served = await serve(t)
+      const client = await HubClient.open(t, served)
+      const idle = await HubClient.connect(t, served)
+      const changed = served.devices[change](served.device.id)
+      assert.equal(served.gateway.countStreams(served.device.id), 0)
+      await changed
+      for (const one of [client, idle]) {
+        assert.deepEqual(await one.hear(), [FAREWELL])
+        assert.equal(await one.end(), 1001)
+      }
+    })
+  }
+
+  it('counts with the event streams of a device: a third ends the oldest', async (t) => {
+    const served = await serve(t)
+    const first = await HubClient.open(t, served)
+    await HubClient.open(t, served)
+    await HubClient.open(t, served)
+    assert.deepEqual(await first.hear(), [FAREWELL])
+    assert.equal(await first.end(), 1001)
+    assert.equal(served.gateway.countStreams(served.device.id), 2)
+  })
+
+  it('opens each token once at a time, for the device that got it', async (t) => {
+    const served = await serve(t)
+    const { connectionToken } = await served.negotiate('?negotiateVersion=1')
+    const query = `?id=${connectionToken}`
+    const ask = async (authorization: string, wanted: string) => {
+      const { status, body } = await HubClient.refused(
+        t,
+        served.port,
+        hubHead(authorization, wanted),
+      )
+      return [status, JSON.parse(body).code]
+    }
+    const other = await served.addPhone()
+    assert.deepEqual(await ask(other.authorization, query), [404, 'NOT_FOUND'])
+    for (const unknown of ['', 'x', `${connectionToken}x`, 'A'.repeat(43)]) {
+      assert.deepEqual(await ask(served.authorization, `?id=${unknown}`), [404, 'NOT_FOUND'])
+    }
+    const client = await HubClient.open(t, served, query)
+    assert.deepEqual(await ask(served.authorization, query), [409, 'CONFLICT'])
+    client.say('{"type":7}')
+    await client.end()
+    await HubClient.open(t, served, query)
+  })
+
+  for (const [what, head, expected] of [
+    ['a stranger', hubHead('Basic eDp5'), [401, 'UNAUTHORIZED']],
+    [
+      'a page of another site',
+      hubHead('own', '', ['Origin: https://evil.example']),
+      [403, 'FORBIDDEN_ORIGIN'],
+    ],
+    [
+      'an old version',
+      hubHead('own').replace('Version: 13', 'Version: 8'),
+      [426, 'UPGRADE_REQUIRED'],
+    ],
+    ['a bad key', hubHead('own').replace('dGhl', ''), [400, 'BAD_REQUEST']],
+    [
+      'no WebSocket',
+      hubHead('own').replace('Upgrade: websocket', 'Upgrade: h2c'),
+      [426, 'UPGRADE_REQUIRED'],
+    ],
+  ] as const) {
+    it(`refuses ${what}`, async (t) => {
+      const served = await serve(t)
+      const own = head.replace('Authorization: own', `Authorization: ${served.authorization}`)
+      const { status, body } = await HubClient.refused(t, served.port, own)
+      assert.deepEqual([status, JSON.parse(body).code], expected)
+    })
+  }
+
+  it('keeps the newest change for a client that does not read, and all of its pongs', async (t) => {
+    const served = await serve(t)
+    const client = await HubClient.open(t, served)
+    client.raw.socket.pause()
+    const long = 'x'.repeat(4 * 1024 * 1024)
+    for (let number = 0; number < 5; number++) await served.phone.pushText(`${number}${long}`)
+    await served.phone.pushText('newest')
+    client.raw.socket.resume()
+    const texts: string[] = []
+    while (texts.at(-1) !== 'n') {
+      const [record] = await client.hear()
+      texts.push((record as { arguments: [{ text: string }] }).arguments[0].text.slice(0, 1))
+    }
+    assert.deepEqual(texts, ['0', 'n'])
+  })
+})
