@@ -48,6 +48,7 @@ const HTTP_ERRORS = {
   UNSUPPORTED_ENCODING: { status: 415, title: 'Encoded request bodies are not accepted' },
   RANGE_NOT_SATISFIABLE: { status: 416, title: 'The range lies outside the resource' },
   EXPECTATION_FAILED: { status: 417, title: 'The expectation cannot be met' },
+  UPGRADE_REQUIRED: { status: 426, title: 'The resource speaks another protocol' },
   TOO_MANY_REQUESTS: { status: 429, title: 'Too many requests', headers: ['Retry-After', '1'] },
   HEADERS_TOO_LARGE: { status: 431, title: 'The request header exceeds the limit' },
   INTERNAL: { status: 500, title: 'Unexpected failure' },
