@@ -53,6 +53,7 @@ const decodeDevice: Decoder<Device> = objectOf({
   lastSeenAddress: orAbsent(decodeString),
   lastClient: orAbsent(decodeString),
   dialect: orAbsent(oneOf(['sync', 'syncclipboard'])),
+  reads: orAbsent(oneOf(['sync', 'syncclipboard'])),
   usesOldKeys: orAbsent(decodeBoolean),
 })
 

@@ -116,6 +116,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
         lastSeenAddress: undefined,
         lastClient: undefined,
         dialect: undefined,
+        reads: undefined,
         usesOldKeys: undefined,
       }
       const next = [...this.#devices.list, device]

@@ -15,6 +15,7 @@ interface LastSighting {
   address: string | undefined
   client: string | undefined
   dialect: Dialect | undefined
+  reads: Dialect | undefined
   usesOldKeys: boolean | undefined
 }
 
@@ -23,18 +24,20 @@ export class Sightings {
   readonly #byId = new Map<string, LastSighting>()
 
   /** Notes a sighting of a device that exists. @returns Whether it is the first one ever. */
-  note(device: Device, { at, address, client, dialect, usesOldKeys }: Sighting): boolean {
+  note(device: Device, { at, address, client, dialect, reads, usesOldKeys }: Sighting): boolean {
     let last = this.#byId.get(device.id)
     const isFirst = last === undefined && device.lastSeenAt === undefined
     if (last === undefined) {
-      const { dialect: known, usesOldKeys: old } = device
-      last = { at, address: undefined, client: undefined, dialect: known, usesOldKeys: old }
+      const { dialect: known, reads: learnt, usesOldKeys: old } = device
+      const before = { dialect: known, reads: learnt, usesOldKeys: old }
+      last = { at, address: undefined, client: undefined, ...before }
       this.#byId.set(device.id, last)
     }
     last.at = at
     last.address = address
     last.client = client === undefined ? undefined : shorten(client)
     if (dialect !== undefined) last.dialect = dialect
+    if (reads !== undefined) last.reads = reads
     if (usesOldKeys !== undefined) last.usesOldKeys = usesOldKeys
     return isFirst
   }
@@ -49,6 +52,7 @@ export class Sightings {
       lastSeenAddress: last.address,
       lastClient: last.client,
       dialect: last.dialect,
+      reads: last.reads,
       usesOldKeys: last.usesOldKeys,
     }
   }

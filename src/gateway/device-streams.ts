@@ -17,6 +17,7 @@ import { Subscribers } from '../lib/subscribers.ts'
 import type { Change, ChangeFeed } from '../ports/change-feed.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
+import type { Dialects } from './dialect.ts'
 import { HubStream } from './hub-stream.ts'
 import { encodeHubChange } from './wire/hub-records.ts'
 
@@ -34,12 +35,18 @@ export interface DeviceStreamsDeps {
 }
 
 /** Opens the event stream of a device. */
-export function getEvents(streams: Pick<DeviceStreams, 'open'>): Handler<Device> {
-  return ({ principal }) => ({
-    status: 200,
-    headers: EVENT_STREAM_HEADERS,
-    body: { attach: (wire) => streams.open(principal, wire) },
-  })
+export function getEvents(
+  streams: Pick<DeviceStreams, 'open'>,
+  dialects: Pick<Dialects, 'noteReads'>,
+): Handler<Device> {
+  return (call) => {
+    dialects.noteReads(call, 'sync')
+    return {
+      status: 200,
+      headers: EVENT_STREAM_HEADERS,
+      body: { attach: (wire) => streams.open(call.principal, wire) },
+    }
+  }
 }
 
 /** The open streams of all devices: who hears what, how many there are, when they end. */

@@ -1,12 +1,17 @@
 /**
- * Decides which of the two spellings of the protocol a request speaks.
+ * Decides which of the two spellings of the protocol a client speaks, and which hash it is told: it
+ * verifies downloads with it. Everything asks here.
  *
- * The document path decides, and the device remembers it. Everything asks here.
+ * `/Sync.json` is one spelling, whoever asks. Elsewhere the strongest evidence decides: the name of
+ * the program, then what its device did last, then the path.
  * @module
  */
 
+import { isHash, type Item } from '../core/item.ts'
 import type { Call } from '../http/call.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Device, DeviceRegistry, Dialect } from '../ports/device-registry.ts'
+import { wireHash } from './wire/wire-hash.ts'
 
 /** Where each dialect has its document. */
 export const DOCUMENT_PATHS: Readonly<Record<Dialect, `/${string}`>> = {
@@ -14,8 +19,26 @@ export const DOCUMENT_PATHS: Readonly<Record<Dialect, `/${string}`>> = {
   syncclipboard: '/SyncClipboard.json',
 }
 
-/** How the clients of the reference project introduce themselves. */
-const REFERENCE_CLIENT = 'SyncClipboard'
+/** The programs of the reference project. */
+const REFERENCE_CLIENT = /^SyncClipboard/
+
+/** Programs that read the document of the reference protocol, and hash the bytes alone. */
+const CLIENT_OF_BYTES = /^UniClipboard/
+
+/** The desktop program of version 2; that of version 3 has a 3 there. */
+const OLD_DESKTOP = /^SyncClipboard\.[A-Za-z]+2\./
+
+/** The part of a call that tells of its client. */
+type ClientCall = Pick<Call<Device>, 'request' | 'principal' | 'path'>
+
+/** A call whose device is noted to have done something. */
+type DeedCall = Pick<Call<Device>, 'request' | 'principal' | 'address'>
+
+interface Push {
+  readonly hash: string
+  /** Of the item, in Unix milliseconds. */
+  readonly activatedAt: number
+}
 
 /** The dialect that a normalised path tells; `undefined` for anything but a document path. */
 export function dialectOfPath(path: string): Dialect | undefined {
@@ -23,27 +46,87 @@ export function dialectOfPath(path: string): Dialect | undefined {
   return path === DOCUMENT_PATHS.syncclipboard ? 'syncclipboard' : undefined
 }
 
-/** The desktop program of version 2; that of version 3 has a 3 there. */
-const OLD_DESKTOP = /^SyncClipboard\.[A-Za-z]+2\./
+/** What is known of the clients of all devices. */
+export class Dialects {
+  readonly #devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
+  readonly #clock: Pick<Clock, 'now'>
+  /** The last push of each device. */
+  readonly #pushed = new Map<string, Push>()
 
-/**
- * Whether the client of a request reads the keys of versions 1 and 2 only, in which a present
- * document looks empty. It is known by its name, or by what its device has pushed.
- */
-export function readsOldKeys(
-  { request, principal }: Pick<Call<Device>, 'request' | 'principal'>,
-  devices: Pick<DeviceRegistry, 'find'>,
-): boolean {
-  if (OLD_DESKTOP.test(request.headers['user-agent'] ?? '')) return true
-  return devices.find(principal.id)?.usesOldKeys === true
+  constructor(deps: {
+    readonly devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
+    readonly clock: Pick<Clock, 'now'>
+  }) {
+    this.#devices = deps.devices
+    this.#clock = deps.clock
+  }
+
+  /** The dialect of a request. */
+  of(call: ClientCall): Dialect {
+    const known = knownDialect(call)
+    if (known !== undefined) return known
+    // The principal may be as old as its connection, and the device have changed its ways since.
+    const device = this.#devices.find(call.principal.id)
+    return device?.reads ?? dialectOfPath(call.path) ?? device?.dialect ?? 'sync'
+  }
+
+  /** The hash of an item for the client of a request: the one that it pushed itself, if it did. */
+  hashFor(item: Item, call: ClientCall): string {
+    const own = this.#pushed.get(call.principal.id)
+    const isOwn = own?.activatedAt === item.activatedAt && knownDialect(call) === undefined
+    return isOwn ? own.hash : wireHash(item, this.of(call))
+  }
+
+  /**
+   * Whether the client of a request reads the keys of versions 1 and 2 only, in which a present
+   * document looks empty. It is known by its name, or by what its device has pushed.
+   */
+  readsOldKeys({ request, principal }: ClientCall): boolean {
+    if (OLD_DESKTOP.test(request.headers['user-agent'] ?? '')) return true
+    return this.#devices.find(principal.id)?.usesOldKeys === true
+  }
+
+  /** Whether the client of a request knows items of several files. Else they are a zip to it. */
+  knowsGroups({ request }: Pick<ClientCall, 'request'>): boolean {
+    return !CLIENT_OF_BYTES.test(request.headers['user-agent'] ?? '')
+  }
+
+  /** Notes the hash with which a device has pushed an item. */
+  notePush(call: DeedCall, hash: string, item: Item | undefined): void {
+    if (item === undefined || !isHash(hash)) return
+    this.#pushed.set(call.principal.id, { hash, activatedAt: item.activatedAt })
+    if (item.type !== 'Image' && item.type !== 'File') return
+    const sent = hash.toLowerCase()
+    if (sent === item.contentHash) this.noteReads(call, 'sync')
+    else if (sent === item.nameHash) this.noteReads(call, 'syncclipboard')
+  }
+
+  /** Forgets what a device has pushed. */
+  forget(deviceId: string): void {
+    this.#pushed.delete(deviceId)
+  }
+
+  /** Notes what a device does that only clients of one dialect do. */
+  noteReads(call: DeedCall, reads: Dialect): void {
+    if (this.#devices.find(call.principal.id)?.reads !== reads) this.#note(call, { reads })
+  }
+
+  /** Notes whether a device writes the keys of versions 1 and 2: it reads no others then. */
+  noteKeys(call: DeedCall, usesOldKeys: boolean): void {
+    const known = this.#devices.find(call.principal.id)?.usesOldKeys ?? false
+    if (known !== usesOldKeys) this.#note(call, { usesOldKeys })
+  }
+
+  #note({ request, principal, address }: DeedCall, deed: object): void {
+    const client = request.headers['user-agent']
+    this.#devices.noteSighting(principal.id, { at: this.#clock.now(), address, client, ...deed })
+  }
 }
 
-/** The dialect of a request to anything but a document path. */
-export function dialectOf(
-  { request, principal }: Pick<Call<Device>, 'request' | 'principal'>,
-  devices: Pick<DeviceRegistry, 'find'>,
-): Dialect {
-  if (request.headers['user-agent']?.startsWith(REFERENCE_CLIENT) === true) return 'syncclipboard'
-  // The principal may be as old as its connection, and the device have changed its ways since.
-  return devices.find(principal.id)?.dialect ?? 'sync'
+/** The dialect that a request shows by itself, whatever its device did before. */
+function knownDialect({ request, path }: ClientCall): Dialect | undefined {
+  if (dialectOfPath(path) === 'sync') return 'sync'
+  const program = request.headers['user-agent'] ?? ''
+  if (REFERENCE_CLIENT.test(program)) return 'syncclipboard'
+  return CLIENT_OF_BYTES.test(program) ? 'sync' : undefined
 }

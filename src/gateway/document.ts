@@ -2,13 +2,12 @@
 
 import type { Item } from '../core/item.ts'
 import type { Stamp } from '../core/stamp.ts'
-import type { Call, Handler } from '../http/call.ts'
+import type { Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { json, type Reply } from '../http/reply.ts'
 import { constantReply } from '../http/reply-headers.ts'
 import type { Device, Dialect } from '../ports/device-registry.ts'
 import type { Origin } from '../ports/inbound-pipeline.ts'
-import { readsOldKeys } from './dialect.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import {
   decodeDocument,
@@ -20,25 +19,41 @@ import {
 /**
  * Answers with the document of the current item. Its entity tag changes with each activation.
  *
- * Phones poll this: the reply is made once for each item and then only sent.
+ * Phones poll this: the replies to an item are made once and then only sent.
  */
-export function getDocument(
-  { latest, devices, circleTime }: HandlerDeps,
-  dialect: Dialect,
-): Handler<Device> {
-  const present = remember((item) => makeReply(encodeDocument(item, dialect), tagOf(item)))
-  if (dialect === 'sync') {
-    const believes = circleTime?.believes ?? (() => true)
-    const forPeers = remember((item) =>
-      makeReply(encodePeerDocument(item, believes), peerTagOf(item)),
-    )
-    return ({ principal }) => (principal.kind === 'peer' ? forPeers : present)(latest.current?.item)
-  }
-  const old = remember((item) => makeReply(encodeOldDocument(item, dialect), `${tagOf(item)}-old`))
-  return (call) => (readsOldKeys(call, devices) ? old : present)(latest.current?.item)
+export function getDocument(deps: HandlerDeps, path: Dialect): Handler<Device> {
+  const { latest, circleTime } = deps
+  if (path === 'syncclipboard') return getReferenceDocument(deps)
+  const present = remember((item) => makeReply(encodeDocument(item, path), tagOf(item)))
+  const believes = circleTime?.believes ?? (() => true)
+  const forPeers = remember((item) =>
+    makeReply(encodePeerDocument(item, believes), peerTagOf(item)),
+  )
+  return ({ principal }) => (principal.kind === 'peer' ? forPeers : present)(latest.current?.item)
 }
 
-function remember(make: (item: Item | undefined) => Reply): (item: Item | undefined) => Reply {
+/** As each client of the reference protocol reads it: there are a few kinds of them. */
+function getReferenceDocument({ latest, dialects }: HandlerDeps): Handler<Device> {
+  const replies = remember(() => new Map<string, Reply>())
+  return (call) => {
+    const item = latest.current?.item
+    const hash = item === undefined ? '' : dialects.hashFor(item, call)
+    const isOld = dialects.readsOldKeys(call)
+    const isZip = item?.type === 'Group' && !dialects.knowsGroups(call)
+    const kind = `${hash}${isOld ? '-old' : ''}${isZip ? '-zip' : ''}`
+    const made = replies(item)
+    let reply = made.get(kind)
+    if (reply === undefined) {
+      const encode = isOld ? encodeOldDocument : encodeDocument
+      const document = encode(item, 'syncclipboard', isZip ? { hash, type: 'File' } : { hash })
+      reply = makeReply(document, item === undefined ? `none${kind}` : `${tagOf(item)}-${kind}`)
+      made.set(kind, reply)
+    }
+    return reply
+  }
+}
+
+function remember<Made>(make: (item: Item | undefined) => Made): (item: Item | undefined) => Made {
   let made = make(undefined)
   let madeFor: Item | undefined
   return (item) => {
@@ -77,22 +92,23 @@ function peerTagOf(item: Item | undefined): string {
 
 /** Applies a pushed document as if it had come from a peer desktop. */
 export function putDocument(deps: HandlerDeps): Handler<Device> {
-  const { inbound, records, maxMetadataBytes } = deps
+  const { inbound, records, dialects, maxMetadataBytes } = deps
   return async (call) => {
     const { hasData, usesOldKeys, stamp, ...document } = decodeDocument(
       await readJson(call, maxMetadataBytes),
     )
     const { type, dataName, hash } = document
-    noteKeys(call, usesOldKeys, deps)
+    dialects.noteKeys(call, usesOldKeys)
     const isInline = type === 'Text' && !hasData
     // An item that came through the history may have come under another name.
     const kept = records.find(call.principal.id, { type, hash })
-    const { contentId } = await inbound.apply({
+    const { contentId, item } = await inbound.apply({
       ...document,
       origin: originOf(call.principal, stamp),
       dataName: isInline ? '' : dataName,
       bytes: isInline ? { kind: 'none' } : { kind: 'staged', elseUnder: kept?.dataName },
     })
+    dialects.notePush(call, hash, item)
     return json({ contentId })
   }
 }
@@ -102,15 +118,4 @@ function originOf({ id: deviceId, passwordHash, kind }: Device, stamp: Stamp | u
   const login = { deviceId, passwordHash }
   const isPeer = kind === 'peer' && stamp !== undefined
   return isPeer ? { kind: 'peer', stamp, ...login } : { kind: 'device', ...login }
-}
-
-/** Who writes the old keys reads no others. */
-function noteKeys(
-  { request, principal, address }: Call<Device>,
-  usesOldKeys: boolean,
-  { devices, clock }: HandlerDeps,
-): void {
-  if ((devices.find(principal.id)?.usesOldKeys ?? false) === usesOldKeys) return
-  const client = request.headers['user-agent']
-  devices.noteSighting(principal.id, { at: clock.now(), address, client, usesOldKeys })
 }

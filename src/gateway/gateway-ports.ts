@@ -10,6 +10,7 @@ import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { FormLimits } from './read-form.ts'
+import type { Dialects } from './dialect.ts'
 import type { RememberedRecords } from './remembered-records.ts'
 
 /** The ports that the protocol needs. */
@@ -29,6 +30,7 @@ export interface GatewayPorts {
 /** The ports and limits that every handler of devices gets. */
 export interface HandlerDeps extends GatewayPorts, FormLimits {
   readonly records: RememberedRecords
+  readonly dialects: Dialects
 }
 
 /** The options of a gateway. */

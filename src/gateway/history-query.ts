@@ -5,7 +5,6 @@ import { parseJson, readBytes } from '../http/read-body.ts'
 import { json } from '../http/reply.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'
 import type { Device } from '../ports/device-registry.ts'
-import { dialectOf } from './dialect.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { holdText } from './history.ts'
 import { isMultipart, readMultipartForm } from './read-form.ts'
@@ -13,7 +12,6 @@ import { FieldPicker, type Fields } from './wire/field-picker.ts'
 import { decodeHistoryFilter, HISTORY_FILTER_FIELDS, isWanted } from './wire/history-filter.ts'
 import { encodeRecord } from './wire/history-record.ts'
 import { pickFields } from './wire/json-fields.ts'
-import { wireHash } from './wire/wire-hash.ts'
 
 const JSON_TYPE = /^[^;]*\bjson\b/i
 
@@ -22,12 +20,12 @@ const JSON_OBJECT = /^\s*\{/
 
 /** Answers with the record of the current item, if that is one of those asked for. */
 export function queryHistory(deps: HandlerDeps): Handler<Device> {
-  const { latest, devices, maxMetadataBytes } = deps
+  const { latest, dialects, maxMetadataBytes } = deps
   return async (call) => {
     const filter = decodeHistoryFilter(await readFields(call, maxMetadataBytes))
     const item = latest.current?.item
     if (item === undefined || !isWanted(item, filter)) return json([])
-    const record = encodeRecord(item, wireHash(item, dialectOf(call, devices)))
+    const record = encodeRecord(item, dialects.hashFor(item, call))
     holdText(call, record)
     return json([record])
   }

@@ -13,7 +13,6 @@ import { skipBody } from '../http/read-body.ts'
 import { json, type Reply } from '../http/reply.ts'
 import type { Device, Dialect } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
-import { dialectOf } from './dialect.ts'
 import { blobReply } from './file.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { encodeRecord, encodeStatistics, type HistoryRecord } from './wire/history-record.ts'
@@ -23,10 +22,10 @@ type HashParams = { readonly type: string; readonly hash: string }
 
 /** The record of the current item, or of one that this device has just sent. */
 export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
-  const { latest, devices, records } = deps
+  const { latest, dialects, records } = deps
   return (call) => {
     const id = readProfileId(call.params.profileId)
-    const stored = findItem([latest.current], id, dialectOf(call, devices))
+    const stored = findItem([latest.current], id, dialects.of(call))
     if (stored !== undefined) return recordReply(call, encodeRecord(stored.item, id.hash))
     const kept = records.find(call.principal.id, id)
     if (kept === undefined) throw new HttpError('NOT_FOUND')
@@ -35,10 +34,10 @@ export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
 }
 
 /** The bytes of the latest item that has some, as at `/file/{dataName}`. */
-export function getRecordData({ latest, devices }: HandlerDeps): Handler<Device, ProfileParams> {
+export function getRecordData({ latest, dialects }: HandlerDeps): Handler<Device, ProfileParams> {
   return (call) => {
     const id = readProfileId(call.params.profileId)
-    const stored = findItem([latest.current, latest.binary], id, dialectOf(call, devices))
+    const stored = findItem([latest.current, latest.binary], id, dialects.of(call))
     if (stored === undefined) throw new HttpError('NOT_FOUND')
     return blobReply(stored)
   }
@@ -46,11 +45,11 @@ export function getRecordData({ latest, devices }: HandlerDeps): Handler<Device,
 
 /** Answers with the record of the current item, and changes nothing. */
 export function patchRecord(deps: HandlerDeps): Handler<Device, HashParams> {
-  const { latest, devices, maxMetadataBytes } = deps
+  const { latest, dialects, maxMetadataBytes } = deps
   return async (call) => {
     const id = readHash(call.params)
     await skipBody(call, maxMetadataBytes)
-    const stored = findItem([latest.current], id, dialectOf(call, devices))
+    const stored = findItem([latest.current], id, dialects.of(call))
     if (stored === undefined) throw new HttpError('NOT_FOUND')
     return recordReply(call, encodeRecord(stored.item, id.hash))
   }

@@ -10,6 +10,7 @@ import { HttpError } from '../http/http-error.ts'
 import { json } from '../http/reply.ts'
 import { acceptKey } from '../http/websocket.ts'
 import type { Device } from '../ports/device-registry.ts'
+import type { Dialects } from './dialect.ts'
 import type { DeviceStreams } from './device-streams.ts'
 
 /** Where the hub is. */
@@ -70,6 +71,7 @@ export function negotiate(tokens: HubTokens): Handler<Device> {
 export function connectToHub(
   tokens: HubTokens,
   streams: Pick<DeviceStreams, 'openHub' | 'hasHub'>,
+  dialects: Pick<Dialects, 'noteReads'>,
 ): Handler<Device> {
   return (call) => {
     const { principal, query } = call
@@ -80,6 +82,7 @@ export function connectToHub(
       if (!tokens.isOf(principal.id, token)) throw new HttpError('NOT_FOUND')
       if (streams.hasHub(principal.id, token)) throw new HttpError('CONFLICT')
     }
+    dialects.noteReads(call, 'syncclipboard')
     return {
       status: 101,
       headers: ['Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-WebSocket-Accept', accept],

@@ -10,7 +10,6 @@ import { json } from '../http/reply.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem } from '../ports/inbound-pipeline.ts'
 import { unauthorized } from './authenticate.ts'
-import { dialectOf } from './dialect.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { receiveHistoryForm, type ReceivedForm } from './receive-history-form.ts'
 import type { HistoryForm } from './wire/history-form.ts'
@@ -23,8 +22,8 @@ import { encodeRecord, type HistoryRecord, type RecordSubject } from './wire/his
 export function postHistory(deps: HandlerDeps): Handler<Device> {
   return async (call) => {
     const received = await receiveHistoryForm(call, deps)
-    const { clock, latest, devices } = deps
-    const isPush = dialectOf(call, devices) === 'sync'
+    const { clock, latest, dialects } = deps
+    const isPush = dialects.of(call) === 'sync'
     const isKept = !isPush && isOld(received.form, latest.current?.item, clock.now())
     return json(await (isKept ? keep : apply)(received, call, deps))
   }
@@ -42,7 +41,7 @@ function isOld({ state }: HistoryForm, current: Item | undefined, now: number): 
 async function apply(
   received: ReceivedForm,
   call: Call<Device>,
-  { inbound, clock, maxMetadataBytes }: HandlerDeps,
+  { inbound, clock, dialects, maxMetadataBytes }: HandlerDeps,
 ): Promise<HistoryRecord> {
   const { form, file } = received
   const { type, hash, hasData, state } = form
@@ -58,6 +57,7 @@ async function apply(
   }
   await file?.upload.release()
   const { item } = applied
+  dialects.notePush(call, hash, item)
   // An empty text is acknowledged only: the current item is another one.
   const isApplied = item !== undefined && matchesHash(item, hash)
   return encodeRecord(isApplied ? item : describe(received, clock.now()), hash, state)

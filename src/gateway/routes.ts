@@ -7,7 +7,7 @@ import { constantReply } from '../http/reply-headers.ts'
 import { empty, json, text } from '../http/reply.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { GatewayOptions, GatewayPorts, HandlerDeps } from './gateway-ports.ts'
-import { DOCUMENT_PATHS } from './dialect.ts'
+import { Dialects, DOCUMENT_PATHS } from './dialect.ts'
 import { connectToHub, HUB_PATH, HubTokens, negotiate } from './hub.ts'
 import { getDocument, putDocument } from './document.ts'
 import { getEvents, type DeviceStreams } from './device-streams.ts'
@@ -36,10 +36,15 @@ export function deviceRoutes(
 ): readonly Route<Device>[] {
   const { maxFileBytes = MAX_FILE_BYTES, maxMetadataBytes = MAX_METADATA_BYTES } = options
   const records = new RememberedRecords()
-  const tokens = new HubTokens()
-  ports.devices.onCredentialGone((deviceId) => records.forget(deviceId))
+  const dialects = new Dialects(ports)
+  ports.devices.onCredentialGone((deviceId) => {
+    records.forget(deviceId)
+    dialects.forget(deviceId)
+  })
   const maxBody = maxFileBytes + maxMetadataBytes
-  const deps: HandlerDeps = { ...ports, records, maxBody, maxFileBytes, maxMetadataBytes }
+  const limits = { maxBody, maxFileBytes, maxMetadataBytes }
+  const deps: HandlerDeps = { ...ports, ...limits, records, dialects }
+  const tokens = new HubTokens()
   const metadata = { maxBody: maxMetadataBytes }
   const [ok, created, root] = [empty(200), empty(201), text('Server is running.')]
   const version = json(`clipgate ${options.version}`)
@@ -48,9 +53,9 @@ export function deviceRoutes(
     route('GET', '/api/time', () => json(new Date(ports.clock.now()).toISOString())),
     route('GET', '/api/version', () => version),
     route('GET', '/version', () => version),
-    route('GET', '/api/sse/clipboard', getEvents(streams)),
+    route('GET', '/api/sse/clipboard', getEvents(streams, dialects)),
     route('POST', `${HUB_PATH}/negotiate`, negotiate(tokens), { maxBody: maxMetadataBytes }),
-    route('GET', HUB_PATH, connectToHub(tokens, streams)),
+    route('GET', HUB_PATH, connectToHub(tokens, streams, dialects)),
 
     ...(['sync', 'syncclipboard'] as const).flatMap((dialect) => [
       route('GET', DOCUMENT_PATHS[dialect], getDocument(deps, dialect)),

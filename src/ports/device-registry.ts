@@ -23,6 +23,8 @@ export interface Device {
   readonly lastClient: string | undefined
   /** The dialect of the document path it used last. */
   readonly dialect: Dialect | undefined
+  /** The dialect of what it did last that only clients of one dialect do; see `gateway/dialect.ts`. */
+  readonly reads?: Dialect | undefined
   /** Whether the document it pushed last had the keys of versions 1 and 2 of the protocol. */
   readonly usesOldKeys?: boolean | undefined
 }
@@ -44,6 +46,8 @@ export interface Sighting {
   readonly client: string | undefined
   /** Only when the request says: the document path decides. */
   readonly dialect?: Dialect | undefined
+  /** Only when the request says. */
+  readonly reads?: Dialect | undefined
   /** Only when the request says. */
   readonly usesOldKeys?: boolean | undefined
 }

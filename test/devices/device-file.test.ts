@@ -18,6 +18,7 @@ const DEVICE: Device = {
   lastSeenAddress: undefined,
   lastClient: undefined,
   dialect: undefined,
+  reads: undefined,
   usesOldKeys: undefined,
 }
 
@@ -40,6 +41,7 @@ const devices: fc.Arbitrary<Device> = fc.record(
     lastSeenAddress: maybe(fc.ipV6()),
     lastClient: maybe(fc.string({ unit: 'binary', maxLength: 40 })),
     dialect: fc.constantFrom('sync', 'syncclipboard', undefined),
+    reads: fc.constantFrom('sync', 'syncclipboard', undefined),
     usesOldKeys: fc.constantFrom(true, false, undefined),
   },
   { noNullPrototype: true },

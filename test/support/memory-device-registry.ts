@@ -65,6 +65,7 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
       lastSeenAddress: undefined,
       lastClient: undefined,
       dialect: undefined,
+      reads: undefined,
       usesOldKeys: undefined,
     }
     await this.#replace([...this.#devices, device])

@@ -107,8 +107,12 @@ export function decodeDocument(body: unknown): ClipboardDocument {
 }
 
 /** Encodes the document of an item, or of none. */
-export function encodeDocument(item: Item | undefined, dialect: Dialect): string {
-  return JSON.stringify(documentOf(item, dialect))
+export function encodeDocument(
+  item: Item | undefined,
+  dialect: Dialect,
+  instead: Partial<WireDocument> = {},
+): string {
+  return JSON.stringify({ ...documentOf(item, dialect), ...instead })
 }
 
 /** The document as other members of a group read it: with the stamp of the item, as it counts. */
@@ -125,8 +129,12 @@ export function encodePeerDocument(item: Item | undefined, believes: Believes): 
  * The same with the keys of versions 1 and 2 in front: readers that ignore the case of keys take
  * the last of several.
  */
-export function encodeOldDocument(item: Item | undefined, dialect: Dialect): string {
-  const document = documentOf(item, dialect)
+export function encodeOldDocument(
+  item: Item | undefined,
+  dialect: Dialect,
+  instead: Partial<WireDocument> = {},
+): string {
+  const document = { ...documentOf(item, dialect), ...instead }
   const { type, text, hash, dataName } = document
   const clipboard = type === 'Text' ? text : hash
   return JSON.stringify({ File: dataName, Clipboard: clipboard, Type: type, ...document })

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { describe, it, type TestContext } from 'node:test'
+import { openEvents } from '../support/event-reader.ts'
+import { serveGuarded } from '../support/guarded-gateway.ts'
+import { HubClient } from '../support/hub-client.ts'
+import type { Phone } from '../support/phone.ts'
+
+const BYTES = Buffer.from('the bytes of a photo')
+const NAME = 'photo.jpg'
+
+const sha256 = (data: string | Uint8Array): string =>
+  createHash('sha256').update(data).digest('hex')
+
+const OF_BYTES = sha256(BYTES)
+const OF_NAME = sha256(`${NAME}|${OF_BYTES.toUpperCase()}`).toUpperCase()
+
+const DESKTOP = 'SyncClipboard.WinUI3.1.3'
+const UNICLIP = 'UniClipboard/2.1'
+
+/** A gateway with a file that somebody else has pushed, and what a client reads there. */
+async function serve(t: TestContext) {
+  const served = await serveGuarded(t)
+  const other = await served.addPhone()
+  const show = () => other.pushFile('File', NAME, BYTES)
+  await show()
+  const read = async (agent = 'app', path = '/SyncClipboard.json', phone: Phone = served.phone) => {
+    const response = await phone.fetch(path, { headers: { 'User-Agent': agent } })
+    // The body is a document.
+    return (await response.json()) as Readonly<Record<string, unknown>>
+  }
+  return {
+    ...served,
+    other,
+    show,
+    hash: async (...asked: Parameters<typeof read>) => (await read(...asked))['hash'],
+    read,
+  }
+}
+
+async function push(phone: Phone, hash: string, agent = 'app'): Promise<void> {
+  const headers = { 'User-Agent': agent }
+  await phone.fetch(`/file/${NAME}`, { method: 'PUT', body: BYTES, headers })
+  const body = JSON.stringify({ type: 'File', dataName: NAME, hasData: true, hash })
+  assert.equal(
+    (await phone.fetch('/SyncClipboard.json', { method: 'PUT', body, headers })).status,
+    200,
+  )
+}
+
+describe('the hash of a file that a client reads', () => {
+  it('is that of the path where nothing else is known', async (t) => {
+    const { hash } = await serve(t)
+    assert.equal(await hash(), OF_NAME)
+    assert.equal(await hash('app', '/Sync.json'), OF_BYTES)
+  })
+
+  it('is that of the program, wherever it is known by its name', async (t) => {
+    const { hash, phone } = await serve(t)
+    await push(phone, OF_BYTES)
+    assert.equal(await hash(DESKTOP), OF_NAME)
+    await push(phone, OF_NAME)
+    assert.equal(await hash(UNICLIP), OF_BYTES)
+    assert.equal(await hash(DESKTOP, '/Sync.json'), OF_BYTES)
+  })
+
+  it('is what the device does last, and stays so', async (t) => {
+    const served = await serve(t)
+    const { hash, show, phone } = served
+    const deeds = [
+      [() => push(phone, OF_BYTES.toUpperCase()), OF_BYTES],
+      [() => push(phone, OF_NAME), OF_NAME],
+      [() => openEvents(t, served.url, served.authorization), OF_BYTES],
+      [() => HubClient.open(t, served), OF_NAME],
+    ] as const
+    for (const [deed, expected] of deeds) {
+      await deed()
+      served.clock.advance(1000)
+      await served.other.pushText('in between')
+      await show()
+      assert.equal(await hash(), expected, String(deed))
+      assert.equal(await hash('app', '/Sync.json'), OF_BYTES)
+    }
+  })
+
+  it('is the one that it pushed itself, whatever it is', async (t) => {
+    const { hash, phone, other } = await serve(t)
+    const md5 = createHash('md5').update(BYTES).digest('hex')
+    for (const pushed of [md5, OF_BYTES.toUpperCase(), OF_NAME.toLowerCase()]) {
+      await push(phone, pushed)
+      assert.equal(await hash(), pushed)
+      assert.equal(await hash('app', '/SyncClipboard.json', other), OF_NAME)
+      assert.equal(await hash('app', '/Sync.json'), OF_BYTES)
+      const record = await phone.fetch('/api/history/query', { method: 'POST', body: 'page=1' })
+      const [first] = (await record.json()) as readonly { readonly hash: string }[]
+      assert.equal(first?.hash, pushed)
+    }
+  })
+
+  it('answers with another entity tag for each kind of client', async (t) => {
+    const { phone } = await serve(t)
+    const tags = new Set<unknown>()
+    for (const agent of ['app', UNICLIP, 'SyncClipboard.WinUI2.8']) {
+      const { headers } = await phone.fetch('/SyncClipboard.json', {
+        headers: { 'User-Agent': agent },
+      })
+      tags.add(headers.get('etag'))
+    }
+    assert.equal(tags.size, 3)
+  })
+
+  it('comes with a file instead of a group for a client that knows no groups', async (t) => {
+    const { read, other } = await serve(t)
+    await other.pushFile('Group', 'files.zip', BYTES)
+    const { type, dataName, hash } = await read(UNICLIP)
+    assert.deepEqual([type, dataName, hash], ['File', 'files.zip', OF_BYTES])
+    assert.equal((await read(DESKTOP))['type'], 'Group')
+  })
+})
