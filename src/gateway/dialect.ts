@@ -34,10 +34,9 @@ type ClientCall = Pick<Call<Device>, 'request' | 'principal' | 'path'>
 /** A call whose device is noted to have done something. */
 type DeedCall = Pick<Call<Device>, 'request' | 'principal' | 'address'>
 
-interface Push {
+/** A push, without the text of its item, which may be long. */
+interface Push extends Pick<Item, 'activatedAt' | 'contentId'> {
   readonly hash: string
-  /** Of the item, in Unix milliseconds. */
-  readonly activatedAt: number
 }
 
 /** The dialect that a normalised path tells; `undefined` for anything but a document path. */
@@ -73,8 +72,9 @@ export class Dialects {
   /** The hash of an item for the client of a request: the one that it pushed itself, if it did. */
   hashFor(item: Item, call: ClientCall): string {
     const own = this.#pushed.get(call.principal.id)
-    const isOwn = own?.activatedAt === item.activatedAt && knownDialect(call) === undefined
-    return isOwn ? own.hash : wireHash(item, this.of(call))
+    const isOwn = own !== undefined && isSameActivation(own, item)
+    if (isOwn && knownDialect(call) === undefined) return own.hash
+    return wireHash(item, this.of(call))
   }
 
   /**
@@ -94,7 +94,8 @@ export class Dialects {
   /** Notes the hash with which a device has pushed an item. */
   notePush(call: DeedCall, hash: string, item: Item | undefined): void {
     if (item === undefined || !isHash(hash)) return
-    this.#pushed.set(call.principal.id, { hash, activatedAt: item.activatedAt })
+    const { activatedAt, contentId } = item
+    this.#pushed.set(call.principal.id, { hash, activatedAt, contentId })
     if (item.type !== 'Image' && item.type !== 'File') return
     const sent = hash.toLowerCase()
     if (sent === item.contentHash) this.noteReads(call, 'sync')
@@ -121,6 +122,10 @@ export class Dialects {
     const client = request.headers['user-agent']
     this.#devices.noteSighting(principal.id, { at: this.#clock.now(), address, client, ...deed })
   }
+}
+
+function isSameActivation(a: Push, b: Item): boolean {
+  return a.activatedAt === b.activatedAt && a.contentId === b.contentId
 }
 
 /** The dialect that a request shows by itself, whatever its device did before. */
