@@ -138,5 +138,5 @@ export class PanelEvents {
 
 function openStream(wire: Wire, onGone: () => void): EventStream {
   // The frame before it holds everything.
-  return new EventStream(wire, { resync: () => NOTHING, onGone })
+  return new EventStream(wire, () => NOTHING, onGone)
 }

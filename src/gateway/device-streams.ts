@@ -98,11 +98,7 @@ export class DeviceStreams {
       device,
       wire,
       (wire, onGone) =>
-        new EventStream(wire, {
-          resync: () => this.#encodeNow('resync'),
-          beatsPerPing: BEATS_PER_PING,
-          onGone,
-        }),
+        new EventStream(wire, () => this.#encodeNow('resync'), onGone, BEATS_PER_PING),
     )
     stream?.send(this.#encodeNow('hello'))
   }

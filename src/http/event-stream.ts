@@ -25,22 +25,18 @@ export function encodeEvent(name: string, data: unknown): Uint8Array {
   return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 }
 
-export interface EventStreamOptions {
-  /** Makes the frame that says that frames were left out. */
-  readonly resync: () => Uint8Array
-  /** Called once when the client is gone; not after `end`. */
-  readonly onGone: () => void
-  /** How many beats of its list lie between two pings. */
-  readonly beatsPerPing?: number
-}
-
 /** An event stream. */
 export class EventStream extends LiveStream {
   readonly #resync: () => Uint8Array
   readonly #beatsPerPing: number
   #beats = 0
 
-  constructor(wire: Wire, { resync, onGone, beatsPerPing = 1 }: EventStreamOptions) {
+  /**
+   * @param resync Makes the frame that says that frames were left out.
+   * @param onGone Called once when the client is gone; not after `end`.
+   * @param beatsPerPing How many beats of its list lie between two pings.
+   */
+  constructor(wire: Wire, resync: () => Uint8Array, onGone: () => void, beatsPerPing = 1) {
     super(wire, onGone)
     this.#resync = resync
     this.#beatsPerPing = beatsPerPing
