@@ -2,7 +2,8 @@
  * How devices hear at once that something changed: on an event stream, `GET /api/sse/clipboard`,
  * which never says what, or on a connection to the message hub, which does.
  *
- * All streams of a kind get one encoded frame; there is neither frame nor timer while nobody listens.
+ * All streams of a kind get one encoded frame. While nobody listens, there is neither a frame nor a
+ * timer.
  * @module
  */
 

@@ -45,7 +45,7 @@ export function dialectOfPath(path: string): Dialect | undefined {
   return path === DOCUMENT_PATHS.syncclipboard ? 'syncclipboard' : undefined
 }
 
-/** What is known of the clients of all devices. */
+/** Knows which dialect the client of each device speaks. */
 export class Dialects {
   readonly #devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
   readonly #clock: Pick<Clock, 'now'>

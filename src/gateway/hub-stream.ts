@@ -37,7 +37,7 @@ const HANDSHAKE_MS = 15_000
 
 const PING: Uint8Array = encodeText(HUB_PING)
 
-/** What a hub stream needs. */
+/** Settings of a connection to the hub. */
 export interface HubStreamOptions {
   readonly clock: Pick<Clock, 'monotonic'>
   /** Names the connection; absent when its client did not ask for a name. */

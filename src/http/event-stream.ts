@@ -1,6 +1,6 @@
 /**
- * One open event stream (`text/event-stream`, the WHATWG's server-sent events). A client that missed
- * something because it did not read is told so.
+ * One open event stream (`text/event-stream`, the WHATWG's server-sent events). A client that
+ * missed something because it did not read is told so.
  * @module
  */
 

@@ -8,7 +8,7 @@
 
 import type { Wire } from './reply.ts'
 
-/** What all streams have in common, whatever their frames look like. */
+/** A stream of frames of any kind to one client. */
 export abstract class LiveStream {
   readonly #wire: Wire
   #isWriting = false
@@ -49,7 +49,7 @@ export abstract class LiveStream {
     this.#wire.end()
   }
 
-  /** Sends the answer to what the client sent, or lets it wait in the place of an earlier answer. */
+  /** Sends the answer to what the client sent, or lets it wait instead of an earlier answer. */
   protected reply(frame: Uint8Array): void {
     if (this.#isEnded) return
     if (this.#isWriting) this.#reply = frame
@@ -61,7 +61,7 @@ export abstract class LiveStream {
     if (!this.#isEnded && !this.#isWriting) this.#write(frame)
   }
 
-  /** What to send instead of a frame in front of which others were left out. */
+  /** Returns the frame to send instead of one in front of which others were left out. */
   protected catchUp(frame: Uint8Array): Uint8Array {
     return frame
   }

@@ -55,7 +55,7 @@ export const CLOSE_CODES = {
 /** A number of {@link CLOSE_CODES}. */
 export type CloseCode = (typeof CLOSE_CODES)[keyof typeof CLOSE_CODES]
 
-/** What a client has sent. */
+/** A message or control frame of a client. */
 export type WebSocketMessage =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'ping'; readonly payload: Uint8Array }

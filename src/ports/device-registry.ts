@@ -23,7 +23,7 @@ export interface Device {
   readonly lastClient: string | undefined
   /** The dialect of the document path it used last. */
   readonly dialect: Dialect | undefined
-  /** The dialect of what it did last that only clients of one dialect do; see `gateway/dialect.ts`. */
+  /** The dialect whose clients alone do what it did last; see `gateway/dialect.ts`. */
   readonly reads?: Dialect | undefined
   /** Whether the document it pushed last had the keys of versions 1 and 2 of the protocol. */
   readonly usesOldKeys?: boolean | undefined

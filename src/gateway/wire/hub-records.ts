@@ -16,7 +16,7 @@ const COMPLETION = 3
 const PING = 6
 const CLOSE = 7
 
-/** What a client sends, as far as anybody acts on it. */
+/** A record of a client, as far as the hub acts on it. */
 export type HubRecord =
   | { readonly kind: 'invocation'; readonly id: string }
   | { readonly kind: 'close' }
