@@ -46,6 +46,14 @@ const LONGEST_DOCUMENT = 15 * MIB
 
 const FIELDS = 'Content-Type: application/x-www-form-urlencoded\r\n'
 
+const WEB_SOCKET = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+  'Sec-WebSocket-Version: 13',
+  '',
+].join('\r\n')
+
 interface Row {
   /** Where it is asked for; `{name}` is another one in each cell. */
   readonly line: string
@@ -100,6 +108,8 @@ const ROWS: readonly Row[] = [
   { route: 'GET /api/history/{profileId}', line: 'GET /api/history/{text}', isLong },
   { route: 'GET /api/history/{profileId}/data', line: 'GET /api/history/{file}/data', isLong },
   { line: 'GET /api/sse/clipboard', isLong },
+  { line: 'GET /SyncClipboardHub', fields: WEB_SOCKET, isLong },
+  { line: 'POST /SyncClipboardHub/negotiate' },
   ...['GET', 'OPTIONS', 'PROPFIND', 'MKCOL'].map((method) => ({ line: `${method} /` })),
   ...['GET', 'DELETE', 'PROPFIND', 'MKCOL'].map((method) => ({ line: `${method} /file` })),
   ...['time', 'version', 'history/statistics'].map((name) => ({ line: `GET /api/${name}` })),
