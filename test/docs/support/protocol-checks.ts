@@ -10,6 +10,7 @@ import { statusOf } from './answer-check.ts'
 import { listOperations, readDescription } from './api-description.ts'
 import { FRAMING_ROWS } from './framing-rows.ts'
 import { HISTORY_ROWS } from './history-rows.ts'
+import { CLOSE_ROWS, CONNECT_ROWS, NEGOTIATE_ROWS } from './hub-rows.ts'
 import {
   DIALECT_ROWS,
   FILTER_ROWS,
@@ -29,6 +30,9 @@ export const PROTOCOL_CHECKS: readonly TableChecks[] = [
   { section: 'Writing', columns: ['pushed'], rows: PUSH_ROWS },
   { section: 'Framing', columns: ['case', 'answer'], rows: FRAMING_ROWS },
   { section: 'Events', columns: ['event'], rows: EVENT_ROWS },
+  { section: 'Message hub', columns: ['negotiateVersion in the query'], rows: NEGOTIATE_ROWS },
+  { section: 'Message hub', columns: ['request'], rows: CONNECT_ROWS },
+  { section: 'Message hub', columns: ['code'], rows: CLOSE_ROWS },
   { section: 'Records', columns: ['field', 'type'], rows: {}, eachRow: hasRecordFields },
   { section: 'Records', columns: ['dialect'], rows: DIALECT_ROWS },
   { section: 'History', columns: ['request'], rows: HISTORY_ROWS },
