@@ -85,7 +85,7 @@ export class HubStream extends LiveStream {
     try {
       for (const message of this.#reader.read(chunk)) {
         if (message.kind === 'close') return this.#leave(encodeClose(CLOSE_CODES.normal))
-        if (message.kind === 'ping') this.reply(encodePong(message.payload))
+        if (message.kind === 'ping') this.#answer(encodePong(message.payload))
         if (message.kind === 'text' && !this.#hear(splitRecords(message.text))) return
         // A client that has not asked for a protocol has said nothing.
         if (this.#isReady) this.#heardAt = this.#clock.monotonic()
@@ -101,17 +101,22 @@ export class HubStream extends LiveStream {
       if (!this.#isReady) {
         if (!isHandshake(record)) return this.#refuse()
         this.#isReady = true
-        this.reply(encodeText(HUB_WELCOME))
+        this.#answer(encodeText(HUB_WELCOME))
         continue
       }
       const heard = decodeHubRecord(record)
-      if (heard.kind === 'invocation') this.reply(encodeText(encodeNoMethod(heard.id)))
+      if (heard.kind === 'invocation') this.#answer(encodeText(encodeNoMethod(heard.id)))
       if (heard.kind === 'close') {
         this.#leave(encodeClose(CLOSE_CODES.normal))
         return false
       }
     }
     return true
+  }
+
+  #answer(frame: Uint8Array): void {
+    if (this.reply(frame)) return
+    throw new WebSocketError(CLOSE_CODES.policyViolation, 'the client reads no answers')
   }
 
   #refuse(): false {

@@ -6,7 +6,14 @@
  * @module
  */
 
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Wire } from './reply.ts'
+
+/** Bytes of answers that wait for a client to read. */
+const MAX_REPLY_BYTES: number = 64 * 1024
+
+/** Memory for the first of them. */
+const FIRST_REPLY_BYTES = 256
 
 /** A stream of frames of any kind to one client. */
 export abstract class LiveStream {
@@ -14,7 +21,7 @@ export abstract class LiveStream {
   #isWriting = false
   #isEnded = false
   #pending: Uint8Array | undefined = undefined
-  #reply: Uint8Array | undefined = undefined
+  #replies: GrowingBuffer | undefined = undefined
   #hasMissed = false
 
   /** @param onGone Called once when the client is gone; not after `end`. */
@@ -49,11 +56,20 @@ export abstract class LiveStream {
     this.#wire.end()
   }
 
-  /** Sends the answer to what the client sent, or lets it wait instead of an earlier answer. */
-  protected reply(frame: Uint8Array): void {
-    if (this.#isEnded) return
-    if (this.#isWriting) this.#reply = frame
-    else this.#write(frame)
+  /**
+   * Sends the answer to what the client sent, or lets it wait behind earlier answers.
+   *
+   * @returns `false` when more of them wait than any client needs that reads.
+   */
+  protected reply(frame: Uint8Array): boolean {
+    if (this.#isEnded) return true
+    if (!this.#isWriting) {
+      this.#write(frame)
+      return true
+    }
+    this.#replies ??= new GrowingBuffer(FIRST_REPLY_BYTES)
+    this.#replies.append(frame)
+    return this.#replies.filled.length <= MAX_REPLY_BYTES
   }
 
   /** Sends a frame that shows that both sides live: not to a client that is being written to. */
@@ -79,10 +95,10 @@ export abstract class LiveStream {
   #onWritten(): void {
     this.#isWriting = false
     if (this.#isEnded) return
-    const reply = this.#reply
-    if (reply !== undefined) {
-      this.#reply = undefined
-      this.#write(reply)
+    const replies = this.#replies
+    if (replies !== undefined) {
+      this.#replies = undefined
+      this.#write(replies.filled)
       return
     }
     const frame = this.#pending

@@ -146,6 +146,36 @@ describe('GET /SyncClipboardHub', () => {
     assert.deepEqual(answer, { type: 3, invocationId: '7', error: 'The hub has no methods.' })
   })
 
+  it('answers all that comes at once, whatever comes in between', async (t) => {
+    const served = await serve(t)
+    const client = await HubClient.connect(t, served)
+    const ping = clientFrame(0x9, Buffer.from('hi'))
+    const call = (id: number) =>
+      clientFrame(0x1, Buffer.from(`{"type":1,"invocationId":"${id}","target":"Nope"}\u001e`))
+    const handshake = clientFrame(0x1, Buffer.from(`${HANDSHAKE}\u001e`))
+    client.send(Buffer.concat([ping, handshake, ping, call(1), call(2), ping]))
+    assert.equal((await client.frame()).opcode, 'pong')
+    assert.deepEqual(await client.hear(), [{}])
+    assert.equal((await client.frame()).opcode, 'pong')
+    for (const invocationId of ['1', '2']) {
+      const [answer] = await client.hear()
+      assert.deepEqual(answer, { type: 3, invocationId, error: 'The hub has no methods.' })
+    }
+    assert.equal((await client.frame()).opcode, 'pong')
+  })
+
+  it('ends the connection of a client that asks and does not read the answers', async (t) => {
+    const served = await serve(t)
+    const client = await HubClient.open(t, served)
+    client.raw.socket.pause()
+    const pings = Buffer.concat(Array<Buffer>(1000).fill(clientFrame(0x9, Buffer.alloc(125))))
+    const closed = new Promise((resolve) => client.raw.socket.once('close', resolve))
+    const open = () => served.gateway.countStreams(served.device.id)
+    while (open() > 0) await new Promise((resolve) => client.raw.socket.write(pings, resolve))
+    client.raw.socket.resume()
+    await closed
+  })
+
   it('pings, and ends the connection of a client that is silent for 30 s', async (t) => {
     const served = await serve(t)
     const { clock } = served
