@@ -29,6 +29,9 @@ import {
 /** The limit of the reference server. */
 const MAX_MESSAGE_BYTES: number = 32 * 1024
 
+/** All clients together cost the memory of two frames that are longer. */
+const LONG_BYTES: number = 64 * 1024
+
 /** A client that is silent for this long is gone: it sends a ping every 15 s. */
 const SILENCE_MS = 30_000
 
@@ -68,7 +71,10 @@ export class HubStream extends LiveStream {
 
   /** Tells the client of a change, if it has said what it speaks. */
   tell(frame: Uint8Array): void {
-    if (this.#isReady) this.send(frame)
+    if (!this.#isReady) return
+    // Else each client that does not read would keep another long frame in memory.
+    if (isLong(frame.length) && isLong(this.writing)) this.#leave(FAREWELL)
+    else this.send(frame)
   }
 
   beat(): void {
@@ -136,6 +142,10 @@ const FAREWELL: Uint8Array = Buffer.concat([
   encodeText(HUB_FAREWELL),
   encodeClose(CLOSE_CODES.goingAway),
 ])
+
+function isLong(bytes: number): boolean {
+  return bytes > LONG_BYTES
+}
 
 function closeCodeOf(error: unknown): CloseCode {
   if (error instanceof WebSocketError) return error.code

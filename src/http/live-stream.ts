@@ -18,7 +18,8 @@ const FIRST_REPLY_BYTES = 256
 /** A stream of frames of any kind to one client. */
 export abstract class LiveStream {
   readonly #wire: Wire
-  #isWriting = false
+  /** Length of the frame that is being written, if one is. */
+  #writing = 0
   #isEnded = false
   #pending: Uint8Array | undefined = undefined
   #replies: GrowingBuffer | undefined = undefined
@@ -39,7 +40,7 @@ export abstract class LiveStream {
   /** Sends a frame, or lets it wait in the place of an earlier one. */
   send(frame: Uint8Array): void {
     if (this.#isEnded) return
-    if (!this.#isWriting) {
+    if (this.#writing === 0) {
       this.#write(frame)
       return
     }
@@ -63,7 +64,7 @@ export abstract class LiveStream {
    */
   protected reply(frame: Uint8Array): boolean {
     if (this.#isEnded) return true
-    if (!this.#isWriting) {
+    if (this.#writing === 0) {
       this.#write(frame)
       return true
     }
@@ -72,9 +73,14 @@ export abstract class LiveStream {
     return this.#replies.filled.length <= MAX_REPLY_BYTES
   }
 
+  /** Bytes that the client is being sent at the moment. */
+  protected get writing(): number {
+    return this.#writing
+  }
+
   /** Sends a frame that shows that both sides live: not to a client that is being written to. */
   protected ping(frame: Uint8Array): void {
-    if (!this.#isEnded && !this.#isWriting) this.#write(frame)
+    if (!this.#isEnded && this.#writing === 0) this.#write(frame)
   }
 
   /** Returns the frame to send instead of one in front of which others were left out. */
@@ -88,12 +94,12 @@ export abstract class LiveStream {
   }
 
   #write(frame: Uint8Array): void {
-    this.#isWriting = true
+    this.#writing = frame.length
     this.#wire.write(frame, () => this.#onWritten())
   }
 
   #onWritten(): void {
-    this.#isWriting = false
+    this.#writing = 0
     if (this.#isEnded) return
     const replies = this.#replies
     if (replies !== undefined) {

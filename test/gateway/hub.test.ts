@@ -9,6 +9,9 @@ const SHA_256_OF_HELLO = '2CF24DBA5FB0A30E26E83B2AC5B9E29E1B161E5C1FA7425E730433
 /** The record with which the server ends a connection that may be opened again. */
 const FAREWELL = { type: 7, error: 'The connection was ended by the server.', allowReconnect: true }
 
+/** More than the buffers of a connection take. */
+const LONG = 'x'.repeat(8 * 1024 * 1024)
+
 async function serve(t: TestContext) {
   const served = await serveGuarded(t)
   const negotiate = async (query: string): Promise<Record<string, unknown>> => {
@@ -293,19 +296,33 @@ describe('GET /SyncClipboardHub', () => {
     })
   }
 
-  it('keeps the newest change for a client that does not read, and all of its pongs', async (t) => {
+  it('keeps the newest change for a client that does not read, and leaves out the others', async (t) => {
     const served = await serve(t)
     const client = await HubClient.open(t, served)
     client.raw.socket.pause()
-    const long = 'x'.repeat(4 * 1024 * 1024)
-    for (let number = 0; number < 5; number++) await served.phone.pushText(`${number}${long}`)
-    await served.phone.pushText('newest')
+    await served.phone.pushText(`first${LONG}`)
+    for (const text of ['second', 'third', 'newest']) await served.phone.pushText(text)
     client.raw.socket.resume()
     const texts: string[] = []
-    while (texts.at(-1) !== 'n') {
+    while (texts.at(-1) !== 'newe') {
       const [record] = await client.hear()
-      texts.push((record as { arguments: [{ text: string }] }).arguments[0].text.slice(0, 1))
+      texts.push((record as { arguments: [{ text: string }] }).arguments[0].text.slice(0, 4))
     }
-    assert.deepEqual(texts, ['0', 'n'])
+    assert.deepEqual(texts, ['firs', 'newe'])
+  })
+
+  it('lets go of a client that has not read a long change when the next one comes', async (t) => {
+    const served = await serve(t)
+    const slow = await HubClient.open(t, served)
+    const quick = await HubClient.open(t, served)
+    slow.raw.socket.pause()
+    for (const text of ['first', 'second']) {
+      await served.phone.pushText(text + LONG)
+      assert.equal((await quick.hear()).length, 2)
+    }
+    assert.equal(served.gateway.countStreams(served.device.id), 1)
+    const closed = new Promise((resolve) => slow.raw.socket.once('close', resolve))
+    slow.raw.socket.resume()
+    await closed
   })
 })
