@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { HANDSHAKE, HubClient, hubHead } from '../support/hub-client.ts'
+import { HANDSHAKE, HUB_FAREWELL, HubClient, hubHead } from '../support/hub-client.ts'
 import { serveGuarded } from '../support/guarded-gateway.ts'
 import { clientFrame } from '../support/websocket-frames.ts'
 
 const SHA_256_OF_HELLO = '2CF24DBA5FB0A30E26E83B2AC5B9E29E1B161E5C1FA7425E73043362938B9824'
-
-/** The record with which the server ends a connection that may be opened again. */
-const FAREWELL = { type: 7, error: 'The connection was ended by the server.', allowReconnect: true }
 
 /** More than the buffers of a connection take. */
 const LONG = 'x'.repeat(8 * 1024 * 1024)
@@ -190,7 +187,7 @@ describe('GET /SyncClipboardHub', () => {
       await lively.frame()
     }
     clock.advance(12_500)
-    assert.deepEqual(await silent.hear(), [FAREWELL])
+    assert.deepEqual(await silent.hear(), [HUB_FAREWELL])
     assert.equal(await silent.end(), 1001)
     assert.deepEqual(await lively.hear(), [{ type: 6 }])
     assert.equal(served.gateway.countStreams(served.device.id), 1)
@@ -202,7 +199,7 @@ describe('GET /SyncClipboardHub', () => {
     client.send(clientFrame(0x9, Buffer.alloc(0)))
     await client.frame()
     served.clock.advance(25_000)
-    assert.deepEqual(await client.hear(), [FAREWELL])
+    assert.deepEqual(await client.hear(), [HUB_FAREWELL])
     assert.equal(await client.end(), 1001)
     assert.equal(served.clock.pending, 0)
   })
@@ -229,7 +226,7 @@ describe('GET /SyncClipboardHub', () => {
       assert.equal(served.gateway.countStreams(served.device.id), 0)
       await changed
       for (const one of [client, idle]) {
-        assert.deepEqual(await one.hear(), [FAREWELL])
+        assert.deepEqual(await one.hear(), [HUB_FAREWELL])
         assert.equal(await one.end(), 1001)
       }
     })
@@ -240,7 +237,7 @@ describe('GET /SyncClipboardHub', () => {
     const first = await HubClient.open(t, served)
     await HubClient.open(t, served)
     await HubClient.open(t, served)
-    assert.deepEqual(await first.hear(), [FAREWELL])
+    assert.deepEqual(await first.hear(), [HUB_FAREWELL])
     assert.equal(await first.end(), 1001)
     assert.equal(served.gateway.countStreams(served.device.id), 2)
   })

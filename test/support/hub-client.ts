@@ -14,6 +14,13 @@ const END = '\u001e'
 /** What a client sends before it is told anything. */
 export const HANDSHAKE = '{"protocol":"json","version":1}'
 
+/** The record with which the server ends a connection that may be opened again. */
+export const HUB_FAREWELL = {
+  type: 7,
+  error: 'The connection was ended by the server.',
+  allowReconnect: true,
+} as const
+
 /** A frame of the server. */
 export interface HubFrame {
   readonly opcode: 'text' | 'close' | 'pong' | number

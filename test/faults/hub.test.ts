@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import type { DaemonProcess } from '../support/daemon-process.ts'
+import { openEvents } from '../support/event-reader.ts'
+import { serveGuarded } from '../support/guarded-gateway.ts'
+import { HANDSHAKE, HUB_FAREWELL, HubClient, hubHead } from '../support/hub-client.ts'
+import { addCheapDevices } from '../support/many-devices.ts'
+import { createPhone, type Phone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { RawClient } from '../support/raw-http.ts'
+import { clientFrame } from '../support/websocket-frames.ts'
+import { killDaemon, startHeadless, startPaired } from './support/subject.ts'
+import { needsProc, rememberVitals } from './support/vitals.ts'
+
+const MIB = 2 ** 20
+
+const EMPTY = Buffer.alloc(0)
+
+const [CONTINUATION, TEXT, PING, PONG] = [0x0, 0x1, 0x9, 0xa]
+
+/** Where the hub of a daemon is, for the device of a phone. */
+function hubOf(
+  { ready }: Pick<DaemonProcess, 'ready'>,
+  { authorization }: Pick<Phone, 'authorization'>,
+) {
+  return { port: Number(new URL(ready.gateway).port), authorization }
+}
+
+/** A daemon with devices whose passwords cost next to nothing, and a phone to push with. */
+async function startWithDevices(t: TestContext, count: number, args: readonly string[] = []) {
+  const folder = await temporaryFolder(t)
+  const first = await startHeadless(t, { folder })
+  const device = await first.pair('Phone')
+  await first.stop()
+  const devices = await addCheapDevices(join(folder, 'data', 'devices.json'), count)
+  const daemon = await startHeadless(t, { folder, args })
+  return { daemon, devices, phone: createPhone(device, daemon.ready.gateway) }
+}
+
+/** The text of the item that a change is about. */
+async function hearText(client: HubClient): Promise<unknown> {
+  const [, change] = await client.hear()
+  // The tests of the gateway show the whole of it.
+  return (change as { arguments: [{ text: string }] }).arguments[0].text
+}
+
+/** Shows that the daemon has ended this connection on purpose. */
+async function assertEnded(client: HubClient): Promise<void> {
+  assert.deepEqual(await client.hear(), [HUB_FAREWELL])
+  assert.equal(await client.end(), 1001)
+}
+
+it('a thousand connections to the hub all hear of each push, once and in order; and end when the daemon does', async (t) => {
+  const { daemon, devices, phone } = await startWithDevices(t, 500, ['--grace', '5m'])
+  const clients: HubClient[] = []
+  for (const device of devices) {
+    for (let time = 0; time < 2; time++)
+      clients.push(await HubClient.open(t, hubOf(daemon, device)))
+  }
+  for (const text of ['one', 'two', 'three']) await phone.pushText(text)
+  for (const client of clients) {
+    for (const text of ['one', 'two', 'three']) assert.equal(await hearText(client), text)
+  }
+
+  const [victim] = devices
+  await daemon.run('revoke', victim?.username ?? '')
+  for (const client of clients.slice(0, 2)) await assertEnded(client)
+  const listed: readonly { streams: number }[] = JSON.parse(
+    (await daemon.run('devices', '--json')).stdout,
+  )
+  assert.equal(
+    listed.reduce((sum, { streams }) => sum + streams, 0),
+    998,
+  )
+
+  assert.equal(await daemon.stop(), 0)
+  for (const client of clients.slice(2)) await assertEnded(client)
+  assert.equal(daemon.stderr(), '')
+})
+
+it('a client of the hub comes back after the daemon was killed, with a new token', async (t) => {
+  const folder = await temporaryFolder(t)
+  const { daemon, device, phone } = await startPaired(t, { folder })
+  const negotiated = await phone.fetch('/SyncClipboardHub/negotiate', { method: 'POST' })
+  const query = `?id=${JSON.parse(await negotiated.text()).connectionId}`
+  const client = await HubClient.open(t, hubOf(daemon, phone), query)
+  await killDaemon(daemon)
+  assert.equal(await client.raw.readToEnd(), '')
+
+  const next = await startHeadless(t, { folder })
+  const back = createPhone(device, next.ready.gateway)
+  const hub = hubOf(next, back)
+  const { status } = await HubClient.refused(t, hub.port, hubHead(hub.authorization, query))
+  assert.equal(status, 404)
+  const again = await HubClient.open(t, hub)
+  await back.pushText('back')
+  assert.equal(await hearText(again), 'back')
+})
+
+it('a client of the hub is let go when its password is rotated, and comes back with the new one', async (t) => {
+  const { daemon, device, phone } = await startPaired(t)
+  const [client, silent] = [
+    await HubClient.open(t, hubOf(daemon, phone)),
+    await HubClient.connect(t, hubOf(daemon, phone)),
+  ]
+  const { stdout } = await daemon.run('rotate', '--json', device.id)
+  await assertEnded(client)
+  await assertEnded(silent)
+  const { port, authorization } = hubOf(daemon, phone)
+  assert.equal((await HubClient.refused(t, port, hubHead(authorization))).status, 401)
+  await HubClient.open(t, hubOf(daemon, createPhone(JSON.parse(stdout), daemon.ready.gateway)))
+})
+
+it('a client of the hub that does not read holds up neither a revocation nor the end of the daemon', async (t) => {
+  const { daemon, devices, phone } = await startWithDevices(t, 2, ['--grace', '5m'])
+  const clients: HubClient[] = []
+  for (const device of devices) {
+    const client = await HubClient.open(t, hubOf(daemon, device))
+    client.raw.socket.pause()
+    clients.push(client)
+  }
+  await phone.pushText('x'.repeat(12 * MIB))
+  await daemon.run('revoke', devices[0]?.id ?? '')
+  assert.equal(await daemon.stop(), 0)
+  for (const { raw } of clients) {
+    raw.socket.resume()
+    assert.ok((await raw.readToEnd()).length < 12 * MIB)
+  }
+})
+
+it('a device has two of event streams and connections to the hub: whatever comes third ends the oldest', async (t) => {
+  const { daemon, phone } = await startPaired(t)
+  const openStream = () => openEvents(t, daemon.ready.gateway, phone.authorization)
+  const first = await openStream()
+  await first.next()
+  const second = await HubClient.open(t, hubOf(daemon, phone))
+  await HubClient.open(t, hubOf(daemon, phone))
+  assert.deepEqual(await first.rest(), [])
+  await (await openStream()).next()
+  await assertEnded(second)
+})
+
+/** A message in three fragments that is to go on. */
+function endlessly(payload: string): readonly Uint8Array[] {
+  return [TEXT, CONTINUATION, CONTINUATION].map((opcode) =>
+    clientFrame(opcode, Buffer.from(payload), { isFinal: false }),
+  )
+}
+
+describe('a client of the hub that sends pieces for ever', () => {
+  for (const [what, pieces] of [
+    ['bytes of a header', [[0x81], [0xfe], [0x40]]],
+    ['bytes of a frame', [[0x81, 0xfe, 0x40, 0, 1, 2, 3, 4], [5], [6]]],
+    ['fragments', endlessly('{')],
+    ['empty fragments', endlessly('')],
+  ] as const) {
+    it(`is taken for silent, and let go: ${what}`, async (t) => {
+      const served = await serveGuarded(t)
+      const { clock, phone, gateway, device } = served
+      const client = await HubClient.open(t, served)
+      for (const piece of pieces) {
+        client.send(Uint8Array.from(piece))
+        // By the time that somebody else is answered they have come.
+        await phone.document()
+        assert.equal(gateway.countStreams(device.id), 1)
+        clock.advance(12_500)
+      }
+      assert.equal(gateway.countStreams(device.id), 0)
+      for (let pings = 0; pings < 2; pings++) assert.deepEqual(await client.hear(), [{ type: 6 }])
+      await assertEnded(client)
+    })
+  }
+})
+
+/** Sends bytes over and over, at the pace of the daemon. @returns Whether all of them were taken. */
+async function flood(
+  { raw: { socket } }: HubClient,
+  piece: Uint8Array,
+  bytes: number,
+): Promise<boolean> {
+  const block = Buffer.concat(Array<Uint8Array>(Math.ceil((64 * 1024) / piece.length)).fill(piece))
+  for (let sent = 0; sent < bytes && !socket.destroyed; sent += block.length) {
+    await new Promise((resolve) => socket.write(block, resolve))
+  }
+  return !socket.destroyed
+}
+
+describe('a flood on a connection to the hub', needsProc, () => {
+  const fragment = (payload: string): Buffer =>
+    clientFrame(CONTINUATION, Buffer.from(payload), { isFinal: false })
+  for (const [what, piece, mebibytes, isTaken] of [
+    ['pings', clientFrame(PING, Buffer.alloc(125)), 128, true],
+    ['pongs', clientFrame(PONG, Buffer.alloc(125)), 128, true],
+    ['records', clientFrame(TEXT, Buffer.from('{"type":6}\u001e'.repeat(2900))), 128, true],
+    ['empty fragments', fragment(''), 16, true],
+    ['calls', clientFrame(TEXT, Buffer.from('{"type":1,"invocationId":"1"}\u001e')), 128, false],
+    ['small fragments', fragment('x'), 128, false],
+    ['long fragments', fragment('x'.repeat(32 * 1024)), 128, false],
+  ] as const) {
+    it(`takes no memory, and keeps nobody waiting: ${what}`, async (t) => {
+      const { daemon, phone } = await startPaired(t)
+      const client = await HubClient.open(t, hubOf(daemon, phone))
+      const { hasGrownBy } = rememberVitals(t, daemon)
+      client.raw.socket.removeAllListeners('data').resume()
+      if (what.endsWith('fragments')) client.send(clientFrame(TEXT, EMPTY, { isFinal: false }))
+      assert.equal(await flood(client, piece, mebibytes * MIB), isTaken)
+      await phone.pushText('after')
+      hasGrownBy(64)
+      assert.equal(daemon.stderr(), '')
+    })
+  }
+})
+
+it('a thousand frames of a gigabyte that are announced take no memory', needsProc, async (t) => {
+  const { daemon, phone } = await startPaired(t)
+  const { vitals, before, hasGrownBy } = rememberVitals(t, daemon)
+  for (let time = 0; time < 1000; time++) {
+    const client = await HubClient.open(t, hubOf(daemon, phone))
+    client.send(Uint8Array.of(0x81, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0))
+    assert.equal(await client.end(), 1009)
+  }
+  hasGrownBy(64)
+  await vitals.settled({ descriptors: before.descriptors })
+})
+
+it('connections to the hub that break off at any byte leave nothing', needsProc, async (t) => {
+  const { daemon, phone } = await startPaired(t)
+  const { vitals, before } = rememberVitals(t, daemon)
+  const { port, authorization } = hubOf(daemon, phone)
+  const record = clientFrame(TEXT, Buffer.from(`${HANDSHAKE}\u001e`))
+  const whole = hubHead(authorization) + record.toString('latin1')
+  for (let cut = 1; cut <= whole.length; cut++) {
+    const { socket } = (await RawClient.connect(port)).send(whole.slice(0, cut))
+    if (cut % 2 === 0) socket.end()
+    else socket.resetAndDestroy()
+  }
+  await vitals.settled({ descriptors: before.descriptors })
+  const [{ streams }] = JSON.parse((await daemon.run('devices', '--json')).stdout)
+  assert.equal(streams, 0)
+  assert.equal(daemon.stderr(), '')
+})
+
+it('ten thousand negotiations keep nothing', needsProc, async (t) => {
+  const { daemon, phone } = await startPaired(t)
+  const { port, authorization } = hubOf(daemon, phone)
+  const client = await RawClient.connect(port)
+  t.after(() => client.close())
+  const line = 'POST /SyncClipboardHub/negotiate?negotiateVersion=1 HTTP/1.1'
+  const request = `${line}\r\nHost: box\r\nAuthorization: ${authorization}\r\n\r\n`
+  const negotiate = async (times: number): Promise<void> => {
+    for (let round = 0; round < times / 10; round++) {
+      client.send(request.repeat(10))
+      for (let answer = 0; answer < 10; answer++) assert.equal((await client.read()).status, 200)
+    }
+  }
+  await negotiate(1000)
+  const { hasGrownBy } = rememberVitals(t, daemon)
+  await negotiate(10_000)
+  hasGrownBy(24)
+})
+
+it(
+  'long changes that nobody reads take little memory, however many wait for them',
+  needsProc,
+  async (t) => {
+    const { daemon, devices, phone } = await startWithDevices(t, 40)
+    const { hasGrownBy } = rememberVitals(t, daemon)
+    for (const device of devices) {
+      const client = await HubClient.open(t, hubOf(daemon, device))
+      client.raw.socket.pause()
+      await phone.pushText(device.id + 'x'.repeat(8 * MIB))
+    }
+    // Three pushes of such a text take two thirds of it.
+    hasGrownBy(450)
+  },
+)
