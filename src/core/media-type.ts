@@ -19,6 +19,16 @@ const SAYS_NOTHING: ReadonlySet<string> = new Set([
   'application/x-www-form-urlencoded',
 ])
 
+/**
+ * Types that clients give to whatever they upload, pictures included: an official shortcut for
+ * iPhones does, and HTTP libraries that take every body for a form. Bytes of an image refute them.
+ */
+const OFTEN_WRONG: ReadonlySet<string> = new Set([
+  'application/json',
+  'multipart/form-data',
+  'text/plain',
+])
+
 /** How many leading bytes {@link classifyMediaType} looks at. */
 export const SNIFF_LENGTH = 64
 
@@ -63,7 +73,8 @@ const MAX_MEDIA_TYPE_LENGTH = 255
  * The media type of an upload.
  *
  * @param declared Its `Content-Type`. Missing, wildcard and unparsable ones say nothing, and nor do
- *   `application/octet-stream` and `application/x-www-form-urlencoded`.
+ *   `application/octet-stream` and `application/x-www-form-urlencoded`. JSON, plain text and forms
+ *   are believed unless the bytes are those of an image.
  * @param head Its first {@link SNIFF_LENGTH} bytes, or all when there are fewer.
  * @param dataName What the sender calls it.
  */
@@ -73,7 +84,10 @@ export function classifyMediaType(
   dataName: string,
 ): string {
   const known = declared === undefined ? undefined : readMediaType(declared)
-  if (known !== undefined && !SAYS_NOTHING.has(essenceOf(known))) return known
+  const essence = known === undefined ? OCTET_STREAM : essenceOf(known)
+  if (known !== undefined && !SAYS_NOTHING.has(essence)) {
+    return (OFTEN_WRONG.has(essence) ? imageTypeOf(head) : undefined) ?? known
+  }
   return imageTypeOf(head) ?? EXTENSIONS.get(extensionOf(dataName)) ?? known ?? OCTET_STREAM
 }
 

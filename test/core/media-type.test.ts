@@ -6,6 +6,9 @@ import fc from '../support/property.ts'
 const OCTETS = 'application/octet-stream'
 const FORM = 'application/x-www-form-urlencoded'
 
+/** Types that are given to whatever is uploaded. */
+const WRONG = ['Application/JSON', 'text/plain; charset=utf-8', 'multipart/form-data; boundary=x']
+
 const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
 /** `size ftyp major version compatible…`, as ISO base media files begin. */
@@ -37,7 +40,7 @@ const HEADS: readonly (readonly [string, Uint8Array])[] = [
 describe('classifyMediaType()', () => {
   for (const [mediaType, head] of HEADS) {
     it(`finds ${mediaType} behind ${JSON.stringify(Buffer.from(head).toString('latin1', 0, 16))}`, () => {
-      for (const declared of [undefined, OCTETS, FORM, '', 'image/*', '*/*', 'junk']) {
+      for (const declared of [undefined, OCTETS, FORM, '', 'image/*', '*/*', 'junk', ...WRONG]) {
         assert.equal(classifyMediaType(declared, head, 'x'), mediaType, declared)
       }
     })
@@ -52,9 +55,15 @@ describe('classifyMediaType()', () => {
     assert.equal(classifyMediaType(undefined, latin1(''), 'a.b.Jpg'), 'image/jpeg')
   })
 
+  it('keeps the usual wrong types where the bytes are no image, whatever the name', () => {
+    for (const declared of WRONG) {
+      assert.equal(classifyMediaType(declared, latin1('{"a":1}'), 'x.png'), declared)
+    }
+  })
+
   it('keeps a declared type that says something, with its parameters', () => {
     const png = latin1('\x89PNG\r\n\x1a\n')
-    for (const declared of ['text/plain; charset=utf-8', ' Application/PDF ']) {
+    for (const declared of ['text/html; charset=utf-8', ' Application/PDF ']) {
       assert.equal(classifyMediaType(declared, png, 'x.png'), declared.trim())
     }
   })
