@@ -12,6 +12,7 @@ import { connectToHub, HUB_PATH, HubTokens, negotiate } from './hub.ts'
 import { getDocument, putDocument } from './document.ts'
 import { getEvents, type DeviceStreams } from './device-streams.ts'
 import { getFile, putFile } from './file.ts'
+import { listFolder } from './folders.ts'
 import { getRecord, getRecordData, getStatistics, patchRecord } from './history.ts'
 import { queryHistory } from './history-query.ts'
 import { postHistory } from './post-history.ts'
@@ -77,9 +78,9 @@ export function deviceRoutes(
     route('GET', '/api/history/{profileId}/data', getRecordData(deps)),
     route('PATCH', '/api/history/{type}/{hash}', patchRecord(deps), metadata),
 
-    // Clients in WebDAV mode need a 2xx here, and nothing more.
-    ...['/', '/file'].flatMap((path) => [
-      route('PROPFIND', path, () => ok, metadata),
+    // For clients in WebDAV mode.
+    ...(['/', '/file'] as const).flatMap((path) => [
+      route('PROPFIND', path, listFolder(path, options.publicUrl), metadata),
       route('MKCOL', path, () => created, metadata),
     ]),
     route('OPTIONS', '/', () => empty(204, ['Allow', 'GET, HEAD, OPTIONS, PROPFIND, MKCOL'])),

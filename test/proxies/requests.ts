@@ -47,8 +47,8 @@ export const SAMPLES: readonly Sample[] = [
   { path: FILE, headers: { range: 'bytes=10000-' }, status: 416 },
 
   // Methods of WebDAV clients.
-  { path: '/', method: 'PROPFIND', headers: { depth: '1' }, status: 200 },
-  { path: '/file', method: 'PROPFIND', body: '<propfind xmlns="DAV:"/>', status: 200 },
+  { path: '/', method: 'PROPFIND', headers: { depth: '1' }, status: 207 },
+  { path: '/file', method: 'PROPFIND', body: '<propfind xmlns="DAV:"/>', status: 207 },
   { path: '/file', method: 'MKCOL', status: 201 },
   { path: '/file', method: 'DELETE', status: 200 },
   { path: '/', method: 'OPTIONS', status: 204 },

@@ -27,7 +27,7 @@ export const PROBE_CASES: readonly Case[] = [
   ...casesOf('deleteFolder', [[200, 'and deletes nothing', { given: pushImage }]]),
   ...['Root', 'Folder'].flatMap((place) => [
     ...casesOf(`propfind${place}`, [
-      [200, 'without a body', { request: { body: '<propfind/>' } }],
+      [207, 'with the folders', { request: { body: '<propfind/>' } }],
       ['BODY_TOO_LARGE', 'with a long body', TWO_MANY],
     ]),
     ...casesOf(`mkcol${place}`, [

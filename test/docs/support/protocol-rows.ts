@@ -60,10 +60,12 @@ export const PROBE_ROWS: Readonly<Record<string, RowCheck>> = {
     withStatus(204, '')(answer)
     assert.equal(answer.headers['allow'], 'GET, HEAD, OPTIONS, PROPFIND, MKCOL')
   }),
-  'PROPFIND on / or /file | 200, no body': asking(
-    ['PROPFIND /', 'PROPFIND /file/'],
-    withStatus(200, ''),
-  ),
+  'PROPFIND on / or /file | 207, application/xml: a multistatus with the folder and, unless Depth is 0, the folders in it':
+    asking(['PROPFIND /', 'PROPFIND /file/'], (answer) => {
+      withStatus(207)(answer)
+      assert.match(answer.headers['content-type'] ?? '', /^application\/xml\b/)
+      assert.match(answer.body, /<multistatus xmlns="DAV:">/)
+    }),
   'MKCOL on / or /file | 201, no body': asking(['MKCOL /', 'MKCOL /file'], withStatus(201, '')),
 }
 

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { serveGateway } from '../support/gateway.ts'
+import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const run = promisify(execFile)
+
+const hrefs = (xml: string): readonly string[] =>
+  [...xml.matchAll(/<href>([^<]*)<\/href>/g)].map(([, href = '']) => href)
+
+describe('PROPFIND', () => {
+  const rows = [
+    { path: '/', depth: '1', found: ['/', '/file/'] },
+    { path: '/', depth: '0', found: ['/'] },
+    { path: '/', depth: 'infinity', found: ['/', '/file/'] },
+    { path: '/', depth: undefined, found: ['/', '/file/'] },
+    { path: '/file/', depth: '1', found: ['/file/'] },
+    { path: '/file', depth: '0', found: ['/file/'] },
+  ]
+  for (const { path, depth, found } of rows) {
+    it(`of ${path} with a depth of ${depth} finds ${found.join(' and ')}, and never a file`, async (t) => {
+      const { phone } = await serveGateway(t)
+      await phone.pushFile('File', 'a.bin', Buffer.from('bytes'))
+      const headers = depth === undefined ? {} : { depth }
+      const response = await phone.fetch(path, { method: 'PROPFIND', headers })
+      assert.equal(response.status, 207)
+      assert.deepEqual(hrefs(await response.text()), found)
+    })
+  }
+
+  it('has the path of the public URL, which clients compare with their own', async (t) => {
+    const { phone } = await serveGateway(t, { publicUrl: 'https://home.example/a&b/' })
+    const response = await phone.fetch('/', { method: 'PROPFIND' })
+    assert.deepEqual(hrefs(await response.text()), ['/a&amp;b/', '/a&amp;b/file/'])
+  })
+
+  it('lets a WebDAV client list the folders', needs('cadaver'), async (t) => {
+    const { phone, url } = await serveGateway(t)
+    const home = await temporaryFolder(t)
+    const [, pair = ''] = phone.authorization.split(' ')
+    const [login, password] = Buffer.from(pair, 'base64').toString().split(':')
+    const netrc = `machine 127.0.0.1 login ${login} password ${password}\n`
+    await writeFile(join(home, '.netrc'), netrc, { mode: 0o600 })
+    const running = run('cadaver', [url], { env: { ...process.env, HOME: home } })
+    running.child.stdin?.end('ls\nquit\n')
+    const { stdout } = await running
+    assert.match(stdout, /Coll:\s+file/)
+  })
+})
