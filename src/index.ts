@@ -20,6 +20,7 @@ export {
 } from './daemon/start-daemon.ts'
 export { createGateway, type Gateway } from './gateway/create-gateway.ts'
 export type { GatewayOptions, GatewayPorts } from './gateway/gateway-ports.ts'
+export { serveUpgrades } from './http/upgrade.ts'
 
 // What a gateway asks of its host. The comments of these types are contracts.
 export type { Digests } from './core/content-id.ts'

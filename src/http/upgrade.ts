@@ -11,9 +11,16 @@ import { ServerResponse, type IncomingMessage, type RequestListener, type Server
 import type { Socket } from 'node:net'
 import { connectionOf } from './connection.ts'
 
-/** Serves the `upgrade` events of a server that nobody else listens to yet. */
+/**
+ * Serves the requests for another protocol, with or without TLS.
+ *
+ * @param server Nobody else may listen to its `upgrade` events, nor yet to its connections.
+ * @param listener Gets the requests for a WebSocket, and may answer 101.
+ */
 export function serveUpgrades(server: Server, listener: RequestListener): void {
-  const parsers = server.listeners('connection')
+  // On a server with TLS, the other event tells of bytes that are still encrypted.
+  const isSecure = server.listenerCount('secureConnection') > 0
+  const parsers = server.listeners(isSecure ? 'secureConnection' : 'connection')
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (!asksForWebSocket(request)) {
       socket.unshift(Buffer.concat([Buffer.from(withoutUpgrade(request), 'latin1'), head]))

@@ -9,6 +9,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { CREDENTIALS, startEventServer } from '../support/event-server.ts'
 import { openEvents } from '../support/event-reader.ts'
+import { HubClient } from '../support/hub-client.ts'
 import { createPhone } from '../support/phone.ts'
 import { installPackage, type Host } from './support/packed.ts'
 
@@ -99,9 +100,13 @@ describe('the package, installed in a folder of its own', () => {
     const phone = createPhone({ username: user, password }, url)
     await phone.pushText('hello')
     assert.equal((await phone.document())['text'], 'hello')
-    // A stream that is open does not keep the server.
+    // Streams that are open do not keep the server.
     const events = await openEvents(t, url, phone.authorization)
     await events.next()
+    const { authorization } = phone
+    const hub = await HubClient.open(t, { port: address.port, authorization })
+    await phone.pushText('hello again')
+    assert.equal((await hub.hear()).length, 2)
     await ends(server)
   })
 

@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
 import { describe, it, type TestContext } from 'node:test'
+import { connect } from 'node:tls'
 import { route } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
+import { createListener } from '../../src/http/listener.ts'
 import { readBytes } from '../../src/http/read-body.ts'
 import { text, type Wire } from '../../src/http/reply.ts'
+import { serveUpgrades } from '../../src/http/upgrade.ts'
+import { makeCertificate } from '../support/certificates.ts'
 import { head, serveKernel } from '../support/http-kernel.ts'
+import { listen } from '../support/listen.ts'
 import { Mailbox } from '../support/mailbox.ts'
+import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const WEB_SOCKET = ['Connection: Upgrade', 'Upgrade: websocket'] as const
 const OTHERS = ['h2c', 'TLS/1.0', 'websocket, h2c'] as const
@@ -90,6 +99,33 @@ describe('a request that asks for a WebSocket', () => {
     const { ask } = await serve(t)
     const unfinished = head('GET /') + head('GET /live', ...WEB_SOCKET)
     assert.match(await ask(unfinished), /^HTTP\/1\.1 200 .*root$/s)
+  })
+})
+
+describe('a request on a server with TLS', needs('openssl'), () => {
+  it('is served as on one without, whatever it asks for', async (t) => {
+    const { key, cert } = await makeCertificate(await temporaryFolder(t), 'site')
+    const listener = createListener<string>({
+      authenticate: () => 'anybody',
+      publicRoutes: [],
+      routes: [
+        route('GET', '/', () => text('root')),
+        route('GET', '/live', () => {
+          const headers = ['Connection', 'Upgrade', 'Upgrade', 'websocket']
+          return { status: 101, headers, body: { attach: (wire) => wire.end() } }
+        }),
+      ],
+      onFailure: () => {},
+    })
+    const server = createServer({ key, cert }, listener)
+    serveUpgrades(server, listener)
+    const port = await listen(t, server)
+    const client = connect({ port, host: '127.0.0.1', ca: cert })
+    t.after(() => client.destroy())
+    client.write(head('GET /', 'Connection: Upgrade', 'Upgrade: h2c'))
+    assert.match(String((await once(client, 'data'))[0]), /^HTTP\/1\.1 200 .*root$/s)
+    client.write(head('GET /live', ...WEB_SOCKET))
+    assert.match((await client.toArray()).join(''), /^HTTP\/1\.1 101 .*\r\n\r\n$/s)
   })
 })
 
