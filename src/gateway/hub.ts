@@ -94,9 +94,9 @@ export function connectToHub(
 /** @returns What the answer has to prove. */
 function readHandshake({ request, asksForWebSocket }: Call): string {
   const { 'sec-websocket-key': key = '', 'sec-websocket-version': version } = request.headers
-  if (!asksForWebSocket) {
-    throw new HttpError('UPGRADE_REQUIRED', { headers: ['Upgrade', 'websocket'] })
-  }
+  // Without the `Upgrade` that RFC 9110 section 15.5.22 wants: nginx passes it on to clients that
+  // speak HTTP/2, where it makes the answer an error of the protocol.
+  if (!asksForWebSocket) throw new HttpError('UPGRADE_REQUIRED')
   if (version !== VERSION) {
     throw new HttpError('UPGRADE_REQUIRED', { headers: ['Sec-WebSocket-Version', VERSION] })
   }

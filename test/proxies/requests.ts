@@ -46,6 +46,8 @@ export const SAMPLES: readonly Sample[] = [
   { path: FILE, headers: { range: 'bytes=-1' }, status: 206 },
   { path: FILE, headers: { range: 'bytes=10000-' }, status: 416 },
 
+  { path: '/SyncClipboardHub', status: 426 },
+
   // Methods of WebDAV clients.
   { path: '/', method: 'PROPFIND', headers: { depth: '1' }, status: 207 },
   { path: '/file', method: 'PROPFIND', body: '<propfind xmlns="DAV:"/>', status: 207 },
