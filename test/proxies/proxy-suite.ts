@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { text } from 'node:stream/consumers'
 import { nameOf, openStream, testEvents } from './events.ts'
+import { testHub } from './hub.ts'
 import { NAME, SAMPLES, type Sample } from './requests.ts'
 import { HTTP_VERSIONS, type Client, type HttpVersion } from './support/https-client.ts'
 import { startProxiedDaemon, type ProxiedDaemon } from './support/proxied-daemon.ts'
@@ -19,7 +20,13 @@ import {
 } from './uploads.ts'
 
 /** Fields that each hop has of its own. */
-const HOP_FIELDS: ReadonlySet<string> = new Set(['connection', 'date', 'keep-alive', 'server'])
+const HOP_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'date',
+  'keep-alive',
+  'server',
+  'upgrade',
+])
 
 /** Registers the tests. */
 export function proxySuite(start: StartProxy): void {
@@ -39,6 +46,9 @@ export function proxySuite(start: StartProxy): void {
         testUploadsThatWait(test, site, version),
       )
     }
+    await t.test('the message hub tells of changes at once, until the device is revoked', (test) =>
+      testHub(test, site),
+    )
     await t.test('1 GiB passes as it comes, both ways', (test) => testLargeFiles(test, site))
     await t.test('a form of 1 GiB passes as it comes', (test) => testLargeForm(test, site))
     await t.test('no credentials are logged', () => testLogs(site))

@@ -54,9 +54,14 @@ export class HubClient {
   static async connect(t: TestContext, address: HubAddress, query = ''): Promise<HubClient> {
     const raw = await RawClient.connect(address.port)
     t.after(() => raw.close())
-    const answer = await raw.send(hubHead(address.authorization, query)).read()
+    return HubClient.on(raw, hubHead(address.authorization, query))
+  }
+
+  /** Changes a connection over. */
+  static async on(raw: RawClient, head: string): Promise<HubClient> {
+    const { status, headers } = await raw.send(head).read()
     assert.deepEqual(
-      [answer.status, answer.headers['sec-websocket-accept']],
+      [status, headers['sec-websocket-accept']],
       [101, 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='],
     )
     return new HubClient(raw)

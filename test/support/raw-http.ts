@@ -17,7 +17,8 @@ export class RawClient {
   #isClosed = false
   #wake: () => void = () => {}
 
-  private constructor(socket: Socket) {
+  /** @param socket Connected, over TLS or not. */
+  constructor(socket: Socket) {
     this.#socket = socket
     socket.setEncoding('latin1')
     socket.on('data', (text: string) => {
