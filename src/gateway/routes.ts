@@ -1,7 +1,7 @@
 /** The endpoint table of the protocol; docs/protocol.md has the same one for people. @module */
 
 import { MAX_FILE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
-import { route, type Route } from '../http/call.ts'
+import { route, type Handler, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { constantReply } from '../http/reply-headers.ts'
 import { empty, json, text } from '../http/reply.ts'
@@ -17,6 +17,9 @@ import { getRecord, getRecordData, getStatistics, patchRecord } from './history.
 import { queryHistory } from './history-query.ts'
 import { postHistory } from './post-history.ts'
 import { RememberedRecords } from './remembered-records.ts'
+
+/** The version of the reference protocol that is spoken here; clients want 3.1.1 at least. */
+const REFERENCE_VERSION = '3.2.0'
 
 /** The route for anybody: whether the listener is live, at a constant cost, and no more. */
 export function publicRoutes({ isDraining }: GatewayOptions): readonly Route<undefined>[] {
@@ -48,12 +51,10 @@ export function deviceRoutes(
   const tokens = new HubTokens()
   const metadata = { maxBody: maxMetadataBytes }
   const [ok, created, root] = [empty(200), empty(201), text('Server is running.')]
-  const version = json(`clipgate ${options.version}`)
   return [
     route('GET', '/', () => root),
     route('GET', '/api/time', () => json(new Date(ports.clock.now()).toISOString())),
-    route('GET', '/api/version', () => version),
-    route('GET', '/version', () => version),
+    ...['/api/version', '/version'].map((path) => route('GET', path, getVersion(deps, options))),
     route('GET', '/api/sse/clipboard', getEvents(streams, dialects)),
     route('POST', `${HUB_PATH}/negotiate`, negotiate(tokens), { maxBody: maxMetadataBytes }),
     route('GET', HUB_PATH, connectToHub(tokens, streams, dialects)),
@@ -85,4 +86,10 @@ export function deviceRoutes(
     ]),
     route('OPTIONS', '/', () => empty(204, ['Allow', 'GET, HEAD, OPTIONS, PROPFIND, MKCOL'])),
   ]
+}
+
+/** Programs of the reference protocol compare the version of their server with a number. */
+function getVersion({ dialects }: HandlerDeps, { version }: GatewayOptions): Handler<Device> {
+  const [own, ofProtocol] = [json(`clipgate ${version}`), text(REFERENCE_VERSION)]
+  return (call) => (dialects.of(call) === 'syncclipboard' ? ofProtocol : own)
 }

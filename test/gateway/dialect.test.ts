@@ -117,3 +117,27 @@ describe('the hash of a file that a client reads', () => {
     assert.equal((await read(DESKTOP))['type'], 'Group')
   })
 })
+
+describe('the version', () => {
+  const version = async (phone: Phone, agent: string): Promise<string> => {
+    const response = await phone.fetch('/api/version', { headers: { 'User-Agent': agent } })
+    return response.text()
+  }
+
+  it('is our own for a client of which nothing is known', async (t) => {
+    const { phone } = await serveGuarded(t)
+    assert.match(await version(phone, 'app'), /^"clipgate \d+\.\d+\.\d+"$/)
+  })
+
+  it('is that of the protocol for a program of the reference project', async (t) => {
+    const { phone } = await serveGuarded(t)
+    assert.equal(await version(phone, DESKTOP), '3.2.0')
+  })
+
+  it('is that of the protocol for a client that has read its document', async (t) => {
+    const { hash, phone } = await serve(t)
+    await hash('okhttp/4.12.0')
+    assert.equal(await version(phone, 'okhttp/4.12.0'), '3.2.0')
+    assert.match(await version(phone, UNICLIP), /clipgate/)
+  })
+})

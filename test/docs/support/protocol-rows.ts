@@ -49,13 +49,11 @@ export const PROBE_ROWS: Readonly<Record<string, RowCheck>> = {
       assert.equal(answer.headers['content-type'], 'application/json')
     },
   ),
-  'GET /api/version, GET /version | application/json, a string: "clipgate <semver>"': asking(
-    VERSIONS,
-    (answer) => {
+  'GET /api/version, GET /version | application/json, a string: "clipgate <semver>"; in the dialect syncclipboard, text/plain: 3.2.0, the version of the reference protocol that is spoken':
+    asking(VERSIONS, (answer) => {
       withStatus(200, '"clipgate 1.2.3"')(answer)
       assert.equal(answer.headers['content-type'], 'application/json')
-    },
-  ),
+    }),
   'OPTIONS / | 204 with Allow': asking(['OPTIONS /', 'OPTIONS *'], (answer) => {
     withStatus(204, '')(answer)
     assert.equal(answer.headers['allow'], 'GET, HEAD, OPTIONS, PROPFIND, MKCOL')
