@@ -50,7 +50,9 @@ async function apply(
     // The answer has all of the text: it is refused now, or not at all.
     const most = file?.upload.blob.size ?? (hasData ? maxMetadataBytes : 0)
     if (type === 'Text') call.holdBytes(most, most)
-    applied = await inbound.apply(toInbound(received, call.principal))
+    // Programs of the reference protocol push the document as well.
+    const isRecord = dialects.of(call) === 'syncclipboard'
+    applied = await inbound.apply({ ...toInbound(received, call.principal), isRecord })
   } catch (error) {
     await file?.upload.discard()
     throw error

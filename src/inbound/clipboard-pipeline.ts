@@ -9,7 +9,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { withAlias, type Item } from '../core/item.ts'
-import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
+import { DOCUMENT_FOLLOWS_MS, MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { KeyedQueues, SerialQueue } from '../lib/serial-queue.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { HashedBlob } from '../ports/blob.ts'
@@ -61,6 +61,11 @@ interface Activation {
   readonly isStored: boolean
 }
 
+interface LastPush extends Pick<InboundItem, 'origin' | 'isRecord'> {
+  /** As `Clock.monotonic` has it. */
+  readonly at: number
+}
+
 /** The one pipeline of a daemon: see {@link InboundPipeline}. */
 export class ClipboardPipeline implements InboundPipeline {
   /** One queue for each sender. */
@@ -72,7 +77,7 @@ export class ClipboardPipeline implements InboundPipeline {
   readonly #order: StampOrder
   readonly #effects: Effect[] = []
   /** The push that made the current item current, for telling a repetition. */
-  #lastPush: { readonly origin: Origin; readonly at: number } | undefined
+  #lastPush: LastPush | undefined
 
   constructor(deps: PipelineDeps) {
     this.#deps = deps
@@ -171,15 +176,16 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   async #activate(
-    { origin }: InboundItem,
+    inbound: InboundItem,
     item: Item,
     blob: HashedBlob | undefined,
   ): Promise<Activation> {
+    const { origin, isRecord } = inbound
     const { latest, changes, clock } = this.#deps
     // Finding the content took time, and nothing may come between this and the writing.
     this.#judge(origin)
     const current = latest.current?.item
-    if (current !== undefined && this.#isRepetition(current, item, origin)) {
+    if (current !== undefined && this.#isRepetition(current, item, inbound)) {
       await this.#learnAliases(current, item.aliases)
       return {
         result: { contentId: current.contentId, item: latest.current?.item },
@@ -194,7 +200,7 @@ export class ClipboardPipeline implements InboundPipeline {
     }
 
     const stored = await latest.put({ ...item, activatedAt: clock.now(), stamp }, blob)
-    this.#lastPush = { origin, at: clock.monotonic() }
+    this.#lastPush = { origin, isRecord, at: clock.monotonic() }
     const { contentId, activatedAt } = stored.item
     changes.publish({ contentId, activatedAt })
     for (const effect of this.#effects) this.#runLater(effect, stored, origin)
@@ -221,13 +227,17 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   /** A phone that sends one push twice, or a desktop program that copies what is there already. */
-  #isRepetition(current: Item, item: Item, origin: Origin): boolean {
+  #isRepetition(current: Item, item: Item, { origin, isRecord }: InboundItem): boolean {
     if (!isSame(current, item)) return false
     if (origin.kind === 'clipboard') return true
     if (current.dataName !== item.dataName) return false
     const last = this.#lastPush
     if (last?.origin.kind !== 'device' || last.origin.deviceId !== origin.deviceId) return false
-    return this.#deps.clock.monotonic() - last.at < REPEAT_PUSH_MS
+    const sinceMs = this.#deps.clock.monotonic() - last.at
+    if (last.isRecord !== true || isRecord === true) return sinceMs < REPEAT_PUSH_MS
+    // The next document is another push.
+    this.#lastPush = { origin, at: last.at }
+    return sinceMs < DOCUMENT_FOLLOWS_MS
   }
 
   #runLater(effect: Effect, stored: StoredItem, origin: Origin): void {

@@ -33,6 +33,8 @@ export interface InboundItem {
   /** The hash that the sender gave; becomes an alias. Empty when there was none. */
   readonly hash: string
   readonly bytes: InboundBytes
+  /** Whether the sender is about to push the same once more, as a document. */
+  readonly isRecord?: boolean | undefined
   /** The media type of the bytes, as another member says; counts where they are here already. */
   readonly mediaType?: string | undefined
 }

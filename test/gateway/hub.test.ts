@@ -88,6 +88,30 @@ describe('GET /SyncClipboardHub', () => {
     assert.equal(await data.text(), 'bytes')
   })
 
+  it('tells once of a push that comes as a record and then as a document, and again of the next', async (t) => {
+    const served = await serve(t)
+    const client = await HubClient.open(t, served)
+    const headers = { 'User-Agent': 'SyncClipboard.WinUI3.2.0' }
+    const fields = { type: 'Text', text: 'hello', hash: SHA_256_OF_HELLO, hasData: 'false' }
+    const push = async (path: string, method: string, body: string | URLSearchParams) => {
+      const answer = await served.phone.fetch(path, { method, body, headers })
+      assert.equal(answer.status, 200)
+      served.clock.advance(1000)
+    }
+    const document = JSON.stringify({ ...fields, hasData: false })
+    await push('/api/history', 'POST', new URLSearchParams(fields))
+    await push('/SyncClipboard.json', 'PUT', document)
+    await push('/SyncClipboard.json', 'PUT', document)
+    await served.phone.pushText('the end')
+    const told = []
+    for (let text = ''; text !== 'the end'; told.push(text)) {
+      const [, change] = await client.hear()
+      const { arguments: arguments_ } = change as { arguments: [{ text: string }] }
+      text = arguments_[0].text
+    }
+    assert.deepEqual(told, ['hello', 'hello', 'the end'])
+  })
+
   it('tells nothing before the client has said what it speaks', async (t) => {
     const served = await serve(t)
     const client = await HubClient.connect(t, served)
