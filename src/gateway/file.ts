@@ -11,6 +11,7 @@ import { peek } from '../lib/read-bytes.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
+import { TRANSFER_HASH } from './transfer-hash.ts'
 
 type FileHandler = Handler<Device, { readonly dataName: string }>
 
@@ -36,6 +37,8 @@ export function blobReply({ item, blob }: StoredItem): Reply {
       attachment(item.dataName),
       'Content-Security-Policy',
       "sandbox; default-src 'none'",
+      TRANSFER_HASH,
+      item.contentHash.toUpperCase(),
     ],
     body: blob,
     etag: `"${item.contentHash}"`,

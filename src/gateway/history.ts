@@ -20,12 +20,15 @@ import { encodeRecord, encodeStatistics, type HistoryRecord } from './wire/histo
 type ProfileParams = { readonly profileId: string }
 type HashParams = { readonly type: string; readonly hash: string }
 
-/** The record of the current item, or of one that this device has just sent. */
+/**
+ * The record of the current item, of the latest one that has bytes, or of one that this device has
+ * just sent.
+ */
 export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
   const { latest, dialects, records } = deps
   return (call) => {
     const id = readProfileId(call.params.profileId)
-    const stored = findItem([latest.current], id, dialects.of(call))
+    const stored = findItem([latest.current, latest.binary], id, dialects.of(call))
     if (stored !== undefined) return recordReply(call, encodeRecord(stored.item, id.hash))
     const kept = records.find(call.principal.id, id)
     if (kept === undefined) throw new HttpError('NOT_FOUND')

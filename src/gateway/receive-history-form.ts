@@ -17,6 +17,7 @@ import { readStart } from '../lib/read-bytes.ts'
 import type { Device, Login } from '../ports/device-registry.ts'
 import type { ReceivedUpload, StagingArea } from '../ports/staging-area.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
+import { checkTransferHash, readTransferHash } from './transfer-hash.ts'
 import { isDataPart, isMultipart, readMultipartForm } from './read-form.ts'
 import { FieldPicker } from './wire/field-picker.ts'
 import { decodeHistoryForm, HISTORY_FORM_FIELDS, type HistoryForm } from './wire/history-form.ts'
@@ -49,8 +50,8 @@ interface FilePart {
 /**
  * Reads a form to its end.
  *
- * @throws {HttpError} `BAD_BODY`, `BAD_NAME`, and as the readers of bodies; {DomainError} as
- *   `StagingArea.receive`. Nothing is left of its bytes then.
+ * @throws {HttpError} `BAD_BODY`, `BAD_NAME`, `history_data_invalid`, and as the readers of bodies;
+ *   {DomainError} as `StagingArea.receive`. Nothing is left of its bytes then.
  */
 export async function receiveHistoryForm(
   call: Call<Device>,
@@ -63,6 +64,7 @@ export async function receiveHistoryForm(
   }
 
   const { staging, maxFileBytes } = deps
+  const promised = readTransferHash(call.request)
   const { id: deviceId, passwordHash } = call.principal
   const login = { deviceId, passwordHash }
   const length = declaredLength(call.request)
@@ -83,6 +85,7 @@ export async function receiveHistoryForm(
       await discardFile()
       file = await receivePart(part, login, staging)
     })
+    if (file !== undefined) checkTransferHash(promised, file.upload.blob)
     file?.upload.keep()
     const form = decodeHistoryForm(fields.fields)
     // Some clients add an empty file to every text; it must not take the text's place.

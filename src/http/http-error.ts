@@ -48,6 +48,8 @@ const HTTP_ERRORS = {
   UNSUPPORTED_ENCODING: { status: 415, title: 'Encoded request bodies are not accepted' },
   RANGE_NOT_SATISFIABLE: { status: 416, title: 'The range lies outside the resource' },
   EXPECTATION_FAILED: { status: 417, title: 'The expectation cannot be met' },
+  /** Spelled as clients of the reference protocol compare it. */
+  history_data_invalid: { status: 422, title: 'The data is not what its hash promises' },
   UPGRADE_REQUIRED: { status: 426, title: 'The resource speaks another protocol' },
   TOO_MANY_REQUESTS: { status: 429, title: 'Too many requests', headers: ['Retry-After', '1'] },
   HEADERS_TOO_LARGE: { status: 431, title: 'The request header exceeds the limit' },

@@ -88,6 +88,12 @@ export const HISTORY_CASES: readonly Case[] = [
       'without bytes that are not here',
       urlencoded({ type: 'Image', hash: HASH, dataName: 'a.png' }),
     ],
+    [
+      'history_data_invalid',
+      'to other bytes than were promised',
+      multipart(FILE),
+      withFields(`X-SyncClipboard-Transfer-Data-Hash: ${'0'.repeat(64)}`),
+    ],
     ['BODY_TOO_LARGE', 'to a long form', urlencoded(HELLO), limited(8)],
     ['FILE_TOO_LARGE', 'to a large file', multipart(FILE), { options: { maxFileBytes: 4 } }],
     [
