@@ -97,7 +97,7 @@ const ROWS: readonly Row[] = [
     'tidies paths up',
     'paths',
     /proxy_pass/,
-    { changePath: (path) => new URL(`http://h${path.replaceAll('//', '/')}`).pathname },
+    { changePath: (path) => new URL(`http://h${path.replaceAll('//', '/')}`).href.slice(8) },
   ],
   ['compresses answers', 'compression', /gzip off/, { answer: compress('application/json') }],
   [
@@ -153,6 +153,21 @@ const ROWS: readonly Row[] = [
     /proxy_request_buffering off/,
     { isKeepingRequests: true },
     { refusalMs: 300 },
+  ],
+  [
+    'takes Upgrade away',
+    'hub',
+    /pass Upgrade on/,
+    { changeRequest: (headers) => without(headers, 'upgrade') },
+  ],
+  [
+    'knows no WebSockets',
+    'hub',
+    /pass Upgrade on/,
+    {
+      intercept: ({ headers }, response) =>
+        headers.upgrade !== undefined && sendPage(response, 400),
+    },
   ],
   [
     'holds events back',

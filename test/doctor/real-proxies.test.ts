@@ -15,7 +15,7 @@ import { serveQuickGateway } from './support/quick-gateway.ts'
 /** Every check through an address, in the order in which they are told. */
 const CHECKS =
   'reach tls health challenge authorization answer-cache errors paths compression range body-limit ' +
-  'upload-buffering server-clock origin client-address events health-cache'
+  'upload-buffering hub server-clock origin client-address events health-cache'
 
 async function testSite(t: TestContext, start: StartProxy): Promise<void> {
   const site = await startProxiedDaemon(t, start, '--heartbeat', '50ms')
@@ -90,7 +90,7 @@ describe('clipgate doctor --through nginx, as it is without our site', needs('ng
       return { problems: problemsOf(findings), isOriginKept: origin?.fix === undefined }
     }
     assert.deepEqual(await problems([]), {
-      problems: ['paths', 'body-limit', 'client-address'],
+      problems: ['paths', 'body-limit', 'hub', 'client-address'],
       isOriginKept: false,
     })
     const fixes = [
@@ -100,10 +100,16 @@ describe('clipgate doctor --through nginx, as it is without our site', needs('ng
     ]
     // What is kept until it is complete never gets through without a body.
     assert.deepEqual(await problems(fixes, { refusalMs: 300 }), {
-      problems: ['paths', 'upload-buffering'],
+      problems: ['paths', 'upload-buffering', 'hub'],
       isOriginKept: true,
     })
-    const all = ['proxy_request_buffering off;', 'proxy_http_version 1.1;', ...fixes]
+    const most = ['proxy_request_buffering off;', 'proxy_http_version 1.1;', ...fixes]
+    assert.deepEqual(await problems(most), { problems: ['paths', 'hub'], isOriginKept: true })
+    const all = [
+      'proxy_set_header Upgrade $http_upgrade;',
+      'proxy_set_header Connection $http_connection;',
+      ...most,
+    ]
     assert.deepEqual(await problems(all), { problems: ['paths'], isOriginKept: true })
   })
 })

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { TestContext } from 'node:test'
 import { createGateway } from '../../src/gateway/create-gateway.ts'
 import type { GatewayOptions } from '../../src/gateway/gateway-ports.ts'
+import { serveUpgrades } from '../../src/http/upgrade.ts'
 import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
 import type { Member } from '../../src/inbound/stamp-order.ts'
@@ -64,6 +65,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const ports = { devices, verifier, latest, staging, inbound, changes, clock, logger, circleTime }
   const gateway = createGateway(ports, { version: '1.2.3', ...options })
   const server = createServer(gateway).on('checkContinue', gateway)
+  serveUpgrades(server, gateway)
   const port = await listen(t, server)
 
   const { device, password } = await devices.add({ kind: 'phone', label: 'Phone' })

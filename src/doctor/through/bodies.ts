@@ -1,5 +1,5 @@
 /**
- * The probes of bodies: parts of files, uploads and event streams.
+ * The probes of bodies: parts of files, uploads, event streams and WebSockets.
  *
  * Nothing is stored: the gateway refuses these uploads for what they are, and never for their size.
  * The gateway looks at the name of a file before it takes a byte, and at a document as a whole.
@@ -115,6 +115,30 @@ function judgeBuffering(announced: Answer | undefined): Verdict {
     'the proxy keeps an upload until it is complete: it costs its disk, and seems stuck',
     'proxy_request_buffering off, or whatever your proxy calls passing requests on as they come',
   )
+}
+
+/** Asks for the message hub with a token that nobody was given: no connection is opened. */
+const WEB_SOCKET: Question = {
+  path: '/SyncClipboardHub?id=clipgate-doctor',
+  headers: {
+    Connection: 'Upgrade',
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Key': Buffer.alloc(16).toString('base64'),
+    'Sec-WebSocket-Version': '13',
+  },
+}
+
+/** The message hub is a WebSocket; a request that has lost its `Upgrade` gets 426 there. */
+export const HUB: Probe = {
+  check: 'hub',
+  async look(visit) {
+    const answer = await ask(visit, WEB_SOCKET)
+    if (answer.status === 404) return fine('requests for the message hub get through')
+    return problem(
+      `the message hub says ${describeAnswer(answer)}: apps that listen there hear of no change`,
+      'have the proxy pass Upgrade on: proxy_http_version 1.1, proxy_set_header Upgrade and Connection',
+    )
+  },
 }
 
 /**

@@ -18,7 +18,7 @@ import {
   type Answer,
   type Question,
 } from './ask.ts'
-import { RANGE, UPLOADS } from './bodies.ts'
+import { HUB, RANGE, UPLOADS } from './bodies.ts'
 import { hostOf, type Probe, type Visit } from './visit.ts'
 
 /** A probe that sends requests one after the other, and judges their answers together. */
@@ -382,6 +382,7 @@ export const WITH_LOGIN: readonly Probe[] = [
   COMPRESSION,
   RANGE,
   UPLOADS,
+  HUB,
   SERVER_CLOCK,
   ORIGIN,
   // The last one: the daemon is asked what the request before it left behind.
