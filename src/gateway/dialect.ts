@@ -86,9 +86,13 @@ export class Dialects {
     return this.#devices.find(principal.id)?.usesOldKeys === true
   }
 
-  /** Whether the client of a request knows items of several files. Else they are a zip to it. */
-  knowsGroups({ request }: Pick<ClientCall, 'request'>): boolean {
-    return !CLIENT_OF_BYTES.test(request.headers['user-agent'] ?? '')
+  /**
+   * Whether a client that reads the document of the reference protocol knows items of several
+   * files. Those that verify the bytes alone do not; to them such an item is a zip.
+   */
+  knowsGroups(call: ClientCall): boolean {
+    const reads = knownDialect(call) ?? this.#devices.find(call.principal.id)?.reads
+    return reads !== 'sync'
   }
 
   /** Notes the hash with which a device has pushed an item. */
