@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { it } from 'node:test'
 import fc from '../support/property.ts'
 import { deliverInPieces, play, type Answer, type Scenarios } from './support/client.ts'
@@ -57,4 +57,12 @@ it('every client gets the same answers when its bytes come in pieces', () => {
     assert.deepEqual(cut.map(lasting), whole.map(lasting), title)
   })
   return fc.assert(property)
+})
+
+it('each family of clients stands in the guide for phones', () => {
+  const guide = readFileSync(new URL('../../docs/guides/phones.md', import.meta.url), 'utf8')
+  assert.deepEqual(
+    files.filter((file) => !guide.includes(`fixtures/clients/${file})`)),
+    [],
+  )
 })
