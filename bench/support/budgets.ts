@@ -31,6 +31,8 @@ export type BudgetId =
   | 'B15 decode'
   | 'B15 encode'
   | `B17 ${'x11' | 'wayland'} ${'copy' | 'paste' | 'idle'}`
+  | 'B20 latency'
+  | 'B20 memory'
   | `B21 ${'read' | 'push' | 'upload' | 'apply' | 'download'}`
   | 'B19 pull'
   | 'B19 push'
@@ -134,6 +136,22 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
   'B17 wayland copy': { ...DESKTOP, what: 'Wayland: copy to a waiting client, p90' },
   'B17 wayland paste': { ...DESKTOP, what: 'Wayland: push to a program that pastes, p90' },
   'B17 wayland idle': { ...AT_REST, what: 'Wayland: processor at rest' },
+  'B20 latency': {
+    ...AMOUNT,
+    what: 'push to the last of 1,000 hub connections, p99',
+    baseline: 'nginx nchan',
+    unit: 'ms',
+    floor: 100,
+    aim: 40,
+  },
+  'B20 memory': {
+    ...COST,
+    what: 'memory of a hub connection',
+    baseline: 'own event stream',
+    unit: 'KiB',
+    floor: 1.25,
+    aim: 1,
+  },
   'B21 read': { ...SHARED, what: 'read a document beside a greedy device' },
   'B21 push': { ...SHARED, what: 'push a text of 100 kB beside it' },
   'B21 upload': { ...SHARED, what: 'upload 8 MiB beside it' },
