@@ -22,18 +22,26 @@ export function serveUpgrades(server: Server, listener: RequestListener): void {
   const isSecure = server.listenerCount('secureConnection') > 0
   const parsers = server.listeners(isSecure ? 'secureConnection' : 'connection')
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    const connection = connectionOf(socket)
+    const isBehind = connection.isBusy || connection.latest?.socket === socket
+    // The server has taken its own listeners from the socket.
+    const onError = (): void => void socket.destroy()
+    socket.on('error', onError)
     if (!asksForWebSocket(request)) {
       socket.unshift(Buffer.concat([Buffer.from(withoutUpgrade(request), 'latin1'), head]))
-      for (const parse of parsers) parse.call(server, socket)
+      const parseAgain = (): void => {
+        if (!socket.writable) return
+        socket.off('error', onError)
+        for (const parse of parsers) parse.call(server, socket)
+      }
+      // A new parser does not know the answers that stand before those to its requests.
+      if (isBehind) connection.onIdle(parseAgain)
+      else parseAgain()
       return
     }
-    // The server has taken its own listeners from the socket.
-    socket.on('error', () => socket.destroy())
     if (head.length > 0) socket.unshift(head)
-    const connection = connectionOf(socket)
     connection.asksForWebSocket = true
     // A client cannot know before the answers to earlier requests whether it may change over.
-    const isBehind = connection.isBusy || connection.latest?.socket === socket
     if (isBehind) connection.onIdle(() => socket.destroySoon())
     else listener(request, responseOn(socket, request))
   })
