@@ -24,7 +24,7 @@ JOBS  ?= $(shell $(NODE) -p 'os.availableParallelism()')
 PATIENCE ?= 300000
 
 # `make bench QUICK=1` and `QUICK=1 make bench` are the same.
-export QUICK GUARD LOAD_TOOL
+export QUICK GUARD LOAD_TOOL UPLOAD_MIB
 
 # Those that are maintained, besides the oldest that is supported.
 MATRIX ?= 22 24 26

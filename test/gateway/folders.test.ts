@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { serveGateway } from '../support/gateway.ts'
+import { serveGuarded } from '../support/guarded-gateway.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -51,4 +52,16 @@ describe('PROPFIND', () => {
     const { stdout } = await running
     assert.match(stdout, /Coll:\s+file/)
   })
+})
+
+it('a program that looks every ten seconds whether the server is there costs one verification', async (t) => {
+  const { ask, send, runs, phone } = await serveGuarded(t)
+  const login = `Authorization: ${phone.authorization}`
+  assert.equal((await ask(login)).status, 200)
+  for (let second = 0; second < 300; second += 10) {
+    const end = `HTTP/1.1\r\nHost: box\r\n${login}\r\n\r\n`
+    assert.equal((await send(`PROPFIND / ${end}`)).status, 207)
+    assert.equal((await send(`GET /api/version ${end}`)).status, 200)
+  }
+  assert.equal(runs.length, 1)
 })
