@@ -26,7 +26,7 @@ const LIMITS = { memoryBytes: 128 * MIB, processors: 0.25 }
 const WHERE = '128 MiB, 1/4 core'
 
 /** `make small UPLOAD_MIB=10240` takes the largest file, and half an hour. */
-const BODY_BYTES: number = Number(process.env['UPLOAD_MIB'] ?? (isQuick ? 48 : 1024)) * MIB
+const BODY_BYTES: number = Number(process.env['UPLOAD_MIB'] || (isQuick ? 48 : 1024)) * MIB
 const PHONES = isQuick ? 4 : 20
 const REST_MS = isQuick ? 3_000 : 30_000
 const GUESSING = { clients: 200, seconds: isQuick ? 4 : 30 } as const
