@@ -21,6 +21,9 @@ export function serveUpgrades(server: Server, listener: RequestListener): void {
   // On a server with TLS, the other event tells of bytes that are still encrypted.
   const isSecure = server.listenerCount('secureConnection') > 0
   const parsers = server.listeners(isSecure ? 'secureConnection' : 'connection')
+  // Newer versions of Node ask for which requests they are to do so. They keep the body of one to
+  // themselves; where they do not, they serve it, and forget what a client has sent behind it.
+  Object.assign(server, { shouldUpgradeCallback: (request: IncomingMessage) => !hasBody(request) })
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const connection = connectionOf(socket)
     const isBehind = connection.isBusy || connection.latest?.socket === socket
@@ -48,9 +51,13 @@ export function serveUpgrades(server: Server, listener: RequestListener): void {
 }
 
 /** Whether a request asks for a WebSocket: RFC 6455 section 4.2.1. A body has no place there. */
-function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
-  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
-  return headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
+function asksForWebSocket(request: IncomingMessage): boolean {
+  const { method, headers } = request
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && !hasBody(request)
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 
 /** The response that Node makes for other requests itself. The connection ends with it. */
