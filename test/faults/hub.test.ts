@@ -190,9 +190,9 @@ describe('a flood on a connection to the hub', needsProc, () => {
   const fragment = (payload: string): Buffer =>
     clientFrame(CONTINUATION, Buffer.from(payload), { isFinal: false })
   for (const [what, piece, mebibytes, isTaken] of [
-    ['pings', clientFrame(PING, Buffer.alloc(125)), 128, true],
-    ['pongs', clientFrame(PONG, Buffer.alloc(125)), 128, true],
-    ['records', clientFrame(TEXT, Buffer.from('{"type":6}\u001e'.repeat(2900))), 128, true],
+    ['pings', clientFrame(PING, Buffer.alloc(125)), 256, true],
+    ['pongs', clientFrame(PONG, Buffer.alloc(125)), 256, true],
+    ['records', clientFrame(TEXT, Buffer.from('{"type":6}\u001e'.repeat(2900))), 256, true],
     ['empty fragments', fragment(''), 16, true],
     ['calls', clientFrame(TEXT, Buffer.from('{"type":1,"invocationId":"1"}\u001e')), 128, false],
     ['small fragments', fragment('x'), 128, false],
@@ -206,7 +206,7 @@ describe('a flood on a connection to the hub', needsProc, () => {
       if (what.endsWith('fragments')) client.send(clientFrame(TEXT, EMPTY, { isFinal: false }))
       assert.equal(await flood(client, piece, mebibytes * MIB), isTaken)
       await phone.pushText('after')
-      hasGrownBy(64)
+      hasGrownBy(128)
       assert.equal(daemon.stderr(), '')
     })
   }
@@ -220,7 +220,7 @@ it('a thousand frames of a gigabyte that are announced take no memory', needsPro
     client.send(Uint8Array.of(0x81, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0))
     assert.equal(await client.end(), 1009)
   }
-  hasGrownBy(64)
+  hasGrownBy(128)
   await vitals.settled({ descriptors: before.descriptors })
 })
 
