@@ -10,6 +10,8 @@ import { createPhone, type Phone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { RawClient } from '../support/raw-http.ts'
 import { clientFrame } from '../support/websocket-frames.ts'
+import { mutate } from './support/mutate.ts'
+import { createRandom } from './support/random.ts'
 import { killDaemon, startHeadless, startPaired } from './support/subject.ts'
 import { needsProc, rememberVitals } from './support/vitals.ts'
 
@@ -17,7 +19,7 @@ const MIB = 2 ** 20
 
 const EMPTY = Buffer.alloc(0)
 
-const [CONTINUATION, TEXT, PING, PONG] = [0x0, 0x1, 0x9, 0xa]
+const [CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG] = [0x0, 0x1, 0x2, 0x8, 0x9, 0xa]
 
 /** Where the hub of a daemon is, for the device of a phone. */
 function hubOf(
@@ -171,6 +173,38 @@ describe('a client of the hub that sends pieces for ever', () => {
       await assertEnded(client)
     })
   }
+})
+
+/** `make fuzz` asks for ten thousand. */
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 500)
+
+it('damaged frames and records on a connection to the hub end it at worst', async (t) => {
+  const served = await serveGuarded(t)
+  const random = createRandom(20_260_131)
+  const records = [
+    '{"type":1,"invocationId":"7","target":"Nope","arguments":[{"a":[null,"\ud800"]}]}\u001e',
+    '{"type":6}\u001e{"type":3,"invocationId":"7","result":1e9}\u001e',
+    '{"type":7,"error":"x","allowReconnect":true}\u001e',
+  ]
+  const frames = [PING, PONG, CLOSE, BINARY].map((opcode) => clientFrame(opcode, EMPTY))
+  for (let run = 0; run < RUNS; run++) {
+    const { raw } = await HubClient.open(t, served)
+    const record = random.pick(records)
+    const payload = Buffer.from(random.chance(0.5) ? mutate(random, record) : record)
+    const pieces = [
+      clientFrame(TEXT, payload.subarray(0, 4), { isFinal: false }),
+      random.pick(frames),
+      clientFrame(CONTINUATION, payload.subarray(4)),
+      random.pick(frames),
+    ]
+    const bytes = Buffer.concat(pieces).toString('latin1')
+    raw.send(random.chance(0.5) ? mutate(random, bytes) : bytes).socket.end()
+    await raw.readToEnd()
+  }
+  assert.equal(served.gateway.countStreams(served.device.id), 0)
+  const client = await HubClient.open(t, served)
+  await served.phone.pushText('after')
+  assert.equal(await hearText(client), 'after')
 })
 
 /** Sends bytes over and over, at the pace of the daemon. @returns Whether all of them were taken. */
