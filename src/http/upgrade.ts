@@ -21,8 +21,8 @@ export function serveUpgrades(server: Server, listener: RequestListener): void {
   // On a server with TLS, the other event tells of bytes that are still encrypted.
   const isSecure = server.listenerCount('secureConnection') > 0
   const parsers = server.listeners(isSecure ? 'secureConnection' : 'connection')
-  // Newer versions of Node ask for which requests they are to do so. They keep the body of one to
-  // themselves; where they do not, they serve it, and forget what a client has sent behind it.
+  // Newer versions of Node ask which requests to hand over. One with a body they would hand over
+  // without it. What they do not hand over they serve, but forget what was sent right behind it.
   Object.assign(server, { shouldUpgradeCallback: (request: IncomingMessage) => !hasBody(request) })
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const connection = connectionOf(socket)
@@ -35,6 +35,8 @@ export function serveUpgrades(server: Server, listener: RequestListener): void {
       const parseAgain = (): void => {
         if (!socket.writable) return
         socket.off('error', onError)
+        // The answer before this request has started the timer for the next one.
+        socket.setTimeout(0)
         for (const parse of parsers) parse.call(server, socket)
       }
       // A new parser does not know the answers that stand before those to its requests.

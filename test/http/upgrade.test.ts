@@ -130,6 +130,26 @@ describe('a request on a server with TLS', needs('openssl'), () => {
   })
 })
 
+describe('a connection that was idle for a while', () => {
+  for (const protocol of ['websocket', 'h2c']) {
+    it(`has all the time that it needs once it asks for ${protocol}`, async (t) => {
+      const { connect } = await serveKernel(t, {
+        routes: [
+          // Nothing but Node's own timer ends a connection while its request is served.
+          route('GET', '/timer', ({ request }) => text(`${request.socket.timeout}`)),
+        ],
+      })
+      const client = await connect()
+      assert.equal((await client.send(head('GET /')).read()).body, 'root')
+      const asking = head('GET /timer', 'Connection: Upgrade', `Upgrade: ${protocol}`)
+      assert.equal((await client.send(asking).read()).body, '0')
+      if (protocol === 'websocket') return
+      client.send(head('GET /') + asking)
+      assert.deepEqual([(await client.read()).body, (await client.read()).body], ['root', '0'])
+    })
+  }
+})
+
 describe('a request that asks for another protocol', () => {
   it('may break off behind one that is not answered yet', async (t) => {
     const held = defer<void>()
