@@ -46,7 +46,6 @@ export const CLOSE_CODES = {
   normal: 1000,
   goingAway: 1001,
   protocolError: 1002,
-  unsupportedData: 1003,
   invalidPayload: 1007,
   policyViolation: 1008,
   messageTooBig: 1009,
@@ -55,7 +54,10 @@ export const CLOSE_CODES = {
 /** A number of {@link CLOSE_CODES}. */
 export type CloseCode = (typeof CLOSE_CODES)[keyof typeof CLOSE_CODES]
 
-/** A message or control frame of a client. */
+/**
+ * A message or control frame of a client. Binary messages are read as text as well: Microsoft's
+ * library for Java sends its records in them.
+ */
 export type WebSocketMessage =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'ping'; readonly payload: Uint8Array }
@@ -196,10 +198,11 @@ export class WebSocketReader {
   #checkOpcode(first: number): void {
     if ((first & RESERVED) !== 0) throw broken('a reserved bit is set')
     const opcode = first & OPCODE
-    if (opcode === BINARY) throw new WebSocketError(CLOSE_CODES.unsupportedData, 'binary message')
     if (opcode === CONTINUATION && !this.#isFragmented) throw broken('nothing is continued')
-    if (opcode === TEXT && this.#isFragmented) throw broken('a message begins inside another one')
-    const isKnown = opcode <= TEXT || (opcode >= CLOSE && opcode <= PONG)
+    if ((opcode === TEXT || opcode === BINARY) && this.#isFragmented) {
+      throw broken('a message begins inside another one')
+    }
+    const isKnown = opcode <= BINARY || (opcode >= CLOSE && opcode <= PONG)
     if (!isKnown) throw broken('unknown opcode')
     if (isControl(first) && (first & FINAL) === 0) throw broken('a control frame in fragments')
   }

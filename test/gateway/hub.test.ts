@@ -112,6 +112,15 @@ describe('GET /SyncClipboardHub', () => {
     assert.deepEqual(told, ['hello', 'hello', 'the end'])
   })
 
+  it('reads records in binary messages, in which Microsoft’s library for Java sends them', async (t) => {
+    const served = await serve(t)
+    const client = await HubClient.connect(t, served)
+    client.send(clientFrame(0x2, Buffer.from(`${HANDSHAKE}\u001e`)))
+    assert.deepEqual(await client.hear(), [{}])
+    client.send(clientFrame(0x2, Buffer.from('{"type":7}\u001e')))
+    assert.equal(await client.end(), 1000)
+  })
+
   it('tells nothing before the client has said what it speaks', async (t) => {
     const served = await serve(t)
     const client = await HubClient.connect(t, served)
@@ -142,7 +151,7 @@ describe('GET /SyncClipboardHub', () => {
     ['a record that is not JSON', clientFrame(0x1, Buffer.from('nonsense\u001e')), 1007],
     ['a record that does not end', clientFrame(0x1, Buffer.from(HANDSHAKE)), 1007],
     ['a record that is no object', clientFrame(0x1, Buffer.from('1\u001e')), 1007],
-    ['a binary message', clientFrame(0x2, Buffer.from('x')), 1003],
+    ['a binary message that is not UTF-8', clientFrame(0x2, Buffer.of(0xff)), 1007],
     ['a frame of a gigabyte', Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0]), 1009],
     ['a frame without a mask', Buffer.from([0x81, 1, 0x78]), 1002],
   ] as const) {

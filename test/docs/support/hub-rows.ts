@@ -121,7 +121,7 @@ function sends(opcode: number, payload: string | Uint8Array): (client: HubClient
   }
 }
 
-const [TEXT, BINARY, CLOSE, PING] = [0x1, 0x2, 0x8, 0x9]
+const [TEXT, CLOSE, PING] = [0x1, 0x8, 0x9]
 
 export const CLOSE_ROWS: Readonly<Record<string, RowCheck>> = {
   '1000': closes(sends(TEXT, '{"type":7}\u001e'), sends(CLOSE, Uint8Array.of(0x03, 0xe8))),
@@ -136,7 +136,6 @@ export const CLOSE_ROWS: Readonly<Record<string, RowCheck>> = {
     (client) => client.send(Uint8Array.of(0x81, 0xfe, 0x00, 0x01)),
     sends(PING, 'x'.repeat(126)),
   ),
-  '1003': closes(sends(BINARY, 'x')),
   '1007': closes(
     sends(TEXT, Uint8Array.of(0xff)),
     sends(TEXT, 'nonsense\u001e'),
