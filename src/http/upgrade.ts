@@ -52,9 +52,13 @@ export function serveUpgrades(server: Server, listener: RequestListener): void {
   })
 }
 
-/** Whether a request asks for a WebSocket: RFC 6455 section 4.2.1. A body has no place there. */
+/**
+ * Whether a request asks for a WebSocket: RFC 6455 section 4.2.1. A body has no place there, and a
+ * request in HTTP/1.0 is answered as if it had not asked: RFC 9110 section 7.8.
+ */
 function asksForWebSocket(request: IncomingMessage): boolean {
-  const { method, headers } = request
+  const { method, headers, httpVersionMinor } = request
+  if (httpVersionMinor === 0) return false
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && !hasBody(request)
 }
 

@@ -96,6 +96,13 @@ describe('a request that asks for a WebSocket', () => {
     )
   })
 
+  it('changes nothing in HTTP/1.0, which has no other protocols', async (t) => {
+    const { ask } = await serve(t)
+    const old = (target: string) => head(target, ...WEB_SOCKET).replace('HTTP/1.1', 'HTTP/1.0')
+    assert.match(await ask(old('GET /live')), /^HTTP\/1\.1 400 .*\}$/s)
+    assert.match(await ask(old('GET /')), /^HTTP\/1\.1 200 .*root$/s)
+  })
+
   it('is not served behind a request that is not answered yet', async (t) => {
     const { ask } = await serve(t)
     const unfinished = head('GET /') + head('GET /live', ...WEB_SOCKET)
