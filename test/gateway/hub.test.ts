@@ -151,6 +151,7 @@ describe('GET /SyncClipboardHub', () => {
     ['a record that is not JSON', clientFrame(0x1, Buffer.from('nonsense\u001e')), 1007],
     ['a record that does not end', clientFrame(0x1, Buffer.from(HANDSHAKE)), 1007],
     ['a record that is no object', clientFrame(0x1, Buffer.from('1\u001e')), 1007],
+    ['a record that is an array', clientFrame(0x1, Buffer.from('[]\u001e')), 1007],
     ['a binary message that is not UTF-8', clientFrame(0x2, Buffer.of(0xff)), 1007],
     ['a frame of a gigabyte', Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0]), 1009],
     ['a frame without a mask', Buffer.from([0x81, 1, 0x78]), 1002],

@@ -98,6 +98,6 @@ function encode(record: unknown): string {
 
 function membersOf(record: string): Readonly<Record<string, unknown>> {
   const value = parseJson(record)
-  if (typeof value === 'object' && value !== null) return { ...value }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   throw new TypeError('a record that is no object')
 }
