@@ -33,7 +33,10 @@ function replyOf(paths: readonly string[]): ReturnType<typeof constantReply> {
 <multistatus xmlns="DAV:">${paths.map(describe).join('')}
 </multistatus>
 `
-  const headers = ['Content-Type', 'application/xml; charset=utf-8']
+  const headers = [
+    ...['Content-Type', 'application/xml; charset=utf-8'],
+    ...['Content-Security-Policy', "sandbox; default-src 'none'"],
+  ]
   return constantReply({ status: 207, headers, body })
 }
 

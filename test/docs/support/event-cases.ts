@@ -83,11 +83,13 @@ export const EVENT_CASES: readonly Case[] = [
 
 /** Connects with a token, and then with the same one. */
 async function connectTwice(at: Station, request: RawRequest): Promise<Answer> {
-  const negotiated = await at.ask({ method: 'POST', target: `${request.target}/negotiate` })
-  const query = `?id=${JSON.parse(negotiated.body).connectionId}`
+  const [path = '', query = ''] = request.target.split('?')
+  const negotiated = await at.ask({ method: 'POST', target: `${path}/negotiate` })
+  const token = `?id=${JSON.parse(negotiated.body).connectionId}`
   const first = await RawClient.connect(at.port)
-  await first.send(hubHead(at.authorization, query)).read()
-  const answer = await at.ask({ ...request, target: request.target + query, fields: HANDSHAKE })
+  await first.send(hubHead(at.authorization, token)).read()
+  const fields = [...(request.fields ?? []), ...HANDSHAKE]
+  const answer = await at.ask({ ...request, target: `${path}${token}&${query}`, fields })
   first.close()
   return answer
 }

@@ -54,15 +54,19 @@ export const NEGOTIATE_ROWS: Readonly<Record<string, RowCheck>> = {
 }
 
 /** Shows that the hub refuses a request for a WebSocket with the words in code of the row. */
-function refuses(headOf: (at: Station, t: TestContext) => Promise<string> | string): RowCheck {
+function refuses(
+  ...heads: readonly ((at: Station, t: TestContext) => Promise<string> | string)[]
+): RowCheck {
   return async (t, [, expected = '']) => {
-    const at = await openStation(t)
-    const head = await headOf(at, t)
-    const answer = await HubClient.refused(t, at.port, head)
-    const [, status, , code = 'NOT_FOUND', , name, value] =
-      /^(\d+)(, `(\w+)`)?(, with `([\w-]+): (\w+)`)?$/.exec(expected) ?? []
-    assert.deepEqual([answer.status, codeIn(answer)], [Number(status), code])
-    if (name !== undefined) assert.equal(answer.headers[name.toLowerCase()], value)
+    for (const headOf of heads) {
+      const at = await openStation(t)
+      const head = await headOf(at, t)
+      const answer = await HubClient.refused(t, at.port, head)
+      const [, status, , code = 'NOT_FOUND', , name, value] =
+        /^(\d+)(, `(\w+)`)?(, with `([\w-]+): (\w+)`)?$/.exec(expected) ?? []
+      assert.deepEqual([answer.status, codeIn(answer)], [Number(status), code])
+      if (name !== undefined) assert.equal(answer.headers[name.toLowerCase()], value)
+    }
   }
 }
 
@@ -90,10 +94,12 @@ export const CONNECT_ROWS: Readonly<Record<string, RowCheck>> = {
     await HubClient.connect(t, at, query)
     return hubHead(at.authorization, query)
   }),
-  'for no WebSocket, as it comes out of a proxy that does not pass Upgrade': refuses(
-    ({ authorization }) =>
-      hubHead(authorization).replace(/Connection: Upgrade\r\nUpgrade: websocket\r\n/, ''),
-  ),
+  'for no WebSocket, or in HTTP/1.0, as it comes out of a proxy that does not pass Upgrade':
+    refuses(
+      ({ authorization }) =>
+        hubHead(authorization).replace(/Connection: Upgrade\r\nUpgrade: websocket\r\n/, ''),
+      ({ authorization }) => hubHead(authorization).replace('HTTP/1.1', 'HTTP/1.0'),
+    ),
   'for a WebSocket of another version': refuses(({ authorization }) =>
     hubHead(authorization).replace('Version: 13', 'Version: 8'),
   ),
