@@ -17,7 +17,7 @@ import { rollUpTypes } from './build-types.js'
 const PROGRAM = 'src/cli/main.ts'
 const LIBRARY = ['src/index.ts', 'src/link.ts', 'src/client.ts']
 
-const PANEL = 'src/control/panel'
+const PAGES = ['src/control/panel', 'src/gateway/phone']
 
 /** Leads to all that the daemon needs to start. */
 const START = 'src/cli/run-cli.ts'
@@ -116,18 +116,21 @@ for (const path of await readdir('src', { recursive: true })) {
   await copyFile(join('src', path), join('dist', basename(path)))
 }
 
-// Browsers run the sources of the panel as they are; one file is less to fetch and to keep.
-await build({
-  bundle: true,
-  format: 'esm',
-  minify: true,
-  legalComments: 'none',
-  logLevel: 'warning',
-  outdir: 'dist/panel',
-  entryPoints: [join(PANEL, 'panel.js'), join(PANEL, 'panel.css')],
-})
-for (const name of ['panel.html', 'icon.svg']) {
-  await copyFile(join(PANEL, name), join('dist/panel', name))
+// Browsers run the sources of the pages as they are; one file is less to fetch and to keep.
+for (const folder of PAGES) {
+  const name = basename(folder)
+  await build({
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    outdir: `dist/${name}`,
+    entryPoints: [join(folder, `${name}.js`), join(folder, `${name}.css`)],
+  })
+  for (const file of [`${name}.html`, 'icon.svg']) {
+    await copyFile(join(folder, file), join('dist', name, file))
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import { toHttpError } from './domain-errors.ts'
 import { DeviceStreams } from './device-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 import { tellCircleTime } from './circle-time.ts'
+import { phonePageRoutes, PhoneTickets } from './phone-page.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
 
 /** The listener of the gateway, and a hold on the event streams that it has opened. */
@@ -34,10 +35,13 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
   const routes = deviceRoutes(ports, streams, options).map((route) =>
     circleTime === undefined ? route : tellCircleTime(route, circleTime),
   )
+  const { phonePage = true } = options
+  const tickets = new PhoneTickets(ports)
+  const authenticate = createAuthenticate(ports)
   const listener = createListener<Device>({
-    publicRoutes: publicRoutes(options),
-    routes,
-    authenticate: createAuthenticate(ports),
+    publicRoutes: [...publicRoutes(options), ...(phonePage ? phonePageRoutes() : [])],
+    routes: phonePage ? [...routes, ...tickets.routes] : routes,
+    authenticate: (call) => (phonePage && tickets.deviceOf(call)) || authenticate(call),
     recheck: ({ id: deviceId, passwordHash }) => {
       if (!devices.isValid({ deviceId, passwordHash })) throw unauthorized()
     },

@@ -43,6 +43,8 @@ export interface GatewayOptions {
   readonly trustedProxies?: readonly string[]
   readonly maxFileBytes?: number
   readonly maxMetadataBytes?: number
+  /** Whether `/phone` is served; it is unless `false`. */
+  readonly phonePage?: boolean | undefined
   /** Pause between the pings of an event stream. */
   readonly heartbeatMs?: number | undefined
   /** While true, requests are refused with 503. */

@@ -1,0 +1,101 @@
+// @ts-check
+/**
+ * The credentials of this phone. They come in the fragment of the address, which no server is sent,
+ * and this browser keeps them.
+ * @module
+ */
+
+const KEY = 'clipgate.phone'
+
+/** @typedef {{ readonly user: string, readonly password: string }} Account */
+
+/**
+ * Kept besides, for browsers that keep nothing.
+ *
+ * @type {Account | undefined}
+ */
+let known
+
+/** Where the daemon is, without a slash at its end: a proxy may have put it below a path. */
+export const base = location.origin + location.pathname.replace(/\/phone\/?$/, '')
+
+/**
+ * Takes the credentials out of the address, where they would be seen and kept, or out of this
+ * browser.
+ *
+ * @returns {Account | 'damaged' | undefined} `damaged` when the address has some that nobody can
+ *   read.
+ */
+export function takeAccount() {
+  const payload = location.hash.slice(1)
+  if (payload === '') return stored()
+  history.replaceState(null, '', location.pathname)
+  const account = decode(payload)
+  if (account === undefined) return 'damaged'
+  known = account
+  withStorage((storage) => storage.setItem(KEY, JSON.stringify(account)))
+  return account
+}
+
+/** The credentials of this phone, if it has some. */
+export function stored() {
+  known ??= withStorage((storage) => accountOf(JSON.parse(storage.getItem(KEY) ?? 'null')))
+  return known
+}
+
+/** Removes all that this page has put into the browser. */
+export function forgetAccount() {
+  known = undefined
+  withStorage((storage) => storage.removeItem(KEY))
+}
+
+/** The link that opens this account in an app. */
+export function linkOf(/** @type {Account} */ { user, password }) {
+  const json = JSON.stringify({ v: 1, url: base, user, pwd: password })
+  const encoded = toBase64(json).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+  return `connect?v=1&svc=mobile-sync&p=${encoded}`
+}
+
+/** The value of the `Authorization` header: RFC 7617, with UTF-8. */
+export function basic(/** @type {Account} */ { user, password }) {
+  return `Basic ${toBase64(`${user}:${password}`)}`
+}
+
+function toBase64(/** @type {string} */ text) {
+  let binary = ''
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+/** @returns {Account | undefined} */
+function decode(/** @type {string} */ payload) {
+  try {
+    const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'))
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
+    const { user, pwd } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return accountOf({ user, password: pwd })
+  } catch {
+    // Half a code, or that of something else: there is nothing more to say of it.
+    return undefined
+  }
+}
+
+/** @returns {Account | undefined} */
+function accountOf(/** @type {Partial<Record<keyof Account, unknown>> | null} */ value) {
+  const { user, password } = value ?? {}
+  if (typeof user !== 'string' || typeof password !== 'string') return undefined
+  return user === '' || password === '' ? undefined : { user, password }
+}
+
+/**
+ * @template Result
+ * @param {(storage: Storage) => Result} use
+ * @returns {Result | undefined} Nothing where the browser refuses its storage to pages.
+ */
+function withStorage(use) {
+  try {
+    return use(localStorage)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,106 @@
+// @ts-check
+/**
+ * What the page asks of the daemon: the public protocol, in the name of this phone.
+ * @module
+ */
+
+import { base, basic, stored } from './account.js'
+
+/** @import { Failure } from './strings.js' */
+
+/** @typedef {'Text' | 'Image' | 'File' | 'Group'} ItemType */
+
+/**
+ * The current item.
+ *
+ * @typedef {object} Item
+ * @property {ItemType} type
+ * @property {string} text
+ * @property {boolean} hasData
+ * @property {number} size In bytes.
+ * @property {string} dataName
+ */
+
+/** A request failed; `code` is the name of its words. */
+export class ApiError extends Error {
+  constructor(/** @type {Failure} */ code) {
+    super(code)
+    this.name = 'ApiError'
+    this.code = code
+  }
+}
+
+/** By status. */
+const FAILURES = new Map(
+  /** @type {[number, Failure][]} */ ([
+    [401, 'refused'],
+    [404, 'gone'],
+    [413, 'tooLarge'],
+    [429, 'busy'],
+    [503, 'busy'],
+    [507, 'full'],
+  ]),
+)
+
+/** The failure that a status means. */
+export function failureOf(/** @type {number} */ status) {
+  return new ApiError(FAILURES.get(status) ?? (status === 0 ? 'away' : 'unexpected'))
+}
+
+/**
+ * Sends a request. No dialog of the browser asks for a password, whatever is answered.
+ *
+ * @param {string} path
+ * @param {RequestInit} [init]
+ * @throws {ApiError}
+ */
+export async function ask(path, init = {}) {
+  const response = await fetch(base + path, {
+    ...init,
+    headers: { ...init.headers, ...authorization() },
+    cache: 'no-store',
+    credentials: 'omit',
+    redirect: 'error',
+  }).catch(() => {
+    // Browsers say nothing of use about why it failed.
+    throw new ApiError('away')
+  })
+  if (response.ok) return response
+  throw failureOf(response.status)
+}
+
+/** @returns {Readonly<Record<string, string>>} */
+export function authorization() {
+  const account = stored()
+  if (account === undefined) throw new ApiError('refused')
+  return { Authorization: basic(account) }
+}
+
+/**
+ * The current item; `undefined` when there is none.
+ *
+ * @returns {Promise<Item | undefined>}
+ */
+export async function readItem() {
+  const response = await ask('/Sync.json')
+  const item = await response.json().catch(() => {
+    throw new ApiError('away')
+  })
+  return item.hash === '' ? undefined : item
+}
+
+/**
+ * A way to the bytes of the current item that a browser can take by itself, for ten minutes.
+ *
+ * @returns {Promise<{ href: string, mediaType: string }>}
+ */
+export async function readTicket() {
+  const { path, mediaType } = await (await ask('/phone/tickets', { method: 'POST' })).json()
+  return { href: base + path, mediaType }
+}
+
+/** Makes a document the current item. */
+export async function pushDocument(/** @type {object} */ document) {
+  const body = JSON.stringify(document)
+  await ask('/Sync.json', { method: 'PUT', body, headers: { 'Content-Type': 'application/json' } })
+}

@@ -1,0 +1,111 @@
+// @ts-check
+/**
+ * The current item: what it is, and how to take it.
+ * @module
+ */
+
+import { ApiError, readItem, readTicket } from './api.js'
+import { copyText, selectText } from './copy.js'
+import { button, formatBytes, h, setText } from './dom.js'
+import { strings } from './strings.js'
+
+/** @import { Item } from './api.js' */
+
+/** More is slow to lay out on a phone; what is copied is whole. */
+const MAX_SHOWN = 20_000
+
+/** Pictures that browsers show and that run nothing. */
+const RASTER = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/
+
+/** Larger ones are not loaded only to be looked at. */
+const MAX_PICTURE_BYTES = 50_000_000
+
+/** A ticket is good for ten minutes. */
+const TICKET_MS = 9 * 60_000
+
+/** Whether the page stands on an iPhone's home screen, where downloads open without a way back. */
+const isStandalone = 'standalone' in navigator && navigator.standalone === true
+
+export function createItemView() {
+  const content = h('div', { class: 'item', 'aria-live': 'polite' })
+  const section = h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'clipboard' },
+    h('h2', { id: 'clipboard' }, strings.clipboard),
+    content,
+  )
+  /** @type {string | undefined} */
+  let shown
+
+  /** @throws {ApiError} */
+  async function pull() {
+    const item = await readItem()
+    const key = JSON.stringify(item ?? null)
+    if (key === shown) return
+    const views = item === undefined ? empty() : item.hasData ? await bytes(item) : text(item)
+    shown = key
+    content.replaceChildren(...views)
+  }
+
+  return { section, pull }
+}
+
+function empty() {
+  return [h('p', { class: 'name' }, strings.nothing), h('p', {}, strings.nothingHint)]
+}
+
+function text(/** @type {Item} */ { text, size }) {
+  const isShort = text.length <= MAX_SHOWN
+  const shown = h('pre', { dir: 'auto' }, isShort ? text : text.slice(0, MAX_SHOWN))
+  const note = h('p', { class: 'note', role: 'status' })
+  if (!isShort) setText(note, strings.shortened(size))
+  const copy = button(strings.copy, copyAll, { class: 'main' })
+
+  async function copyAll() {
+    const isCopied = await copyText(text)
+    setText(copy, isCopied ? strings.copied : strings.copy)
+    setText(note, isCopied ? '' : strings.holdToCopy)
+    if (isCopied) setTimeout(() => setText(copy, strings.copy), 2000)
+    else selectText(shown)
+  }
+
+  return [copy, shown, note]
+}
+
+/** @throws {ApiError} */
+async function bytes(/** @type {Item} */ { type, dataName, size }) {
+  const first = await readTicket()
+  let expiresAt = Date.now() + TICKET_MS
+  const save = h('a', { class: 'main', href: first.href, download: dataName }, strings.save)
+  const note = h('p', { class: 'note', role: 'status' })
+
+  save.addEventListener('click', (event) => {
+    if (isStandalone) {
+      event.preventDefault()
+      setText(note, strings.openInBrowser)
+    } else if (Date.now() > expiresAt) {
+      event.preventDefault()
+      void renew().catch((error) => {
+        if (!(error instanceof ApiError)) throw error
+        setText(note, strings.failures[error.code])
+      })
+    }
+  })
+
+  async function renew() {
+    save.href = (await readTicket()).href
+    expiresAt = Date.now() + TICKET_MS
+    save.click()
+  }
+
+  const facts = `${strings.types[type]}, ${formatBytes(size)}`
+  const about = [h('p', { class: 'name', dir: 'auto' }, dataName), h('p', { class: 'note' }, facts)]
+  const isPicture = RASTER.test(first.mediaType) && size <= MAX_PICTURE_BYTES
+  return [...(isPicture ? [picture(first.href)] : []), ...about, save, note]
+}
+
+function picture(/** @type {string} */ src) {
+  const image = h('img', { alt: strings.pictureOf, src })
+  image.addEventListener('error', () => image.remove())
+  return image
+}

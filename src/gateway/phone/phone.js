@@ -1,0 +1,81 @@
+// @ts-check
+/**
+ * The page that a phone opens by scanning the code: its clipboard, with nothing installed.
+ * @module
+ */
+
+import { forgetAccount, linkOf, stored, takeAccount } from './account.js'
+import { button, h, setText } from './dom.js'
+import { createItemView } from './item.js'
+import { follow } from './live.js'
+import { createSendView } from './send.js'
+import { strings } from './strings.js'
+
+/** @import { Account } from './account.js' */
+
+const SURE_MS = 4000
+
+document.documentElement.lang = strings.lang
+const way = h('p', { class: 'way', role: 'status' })
+const main = h('main')
+const top = h('header', {}, h('h1', {}, 'clipgate'), way)
+document.body.replaceChildren(top, main)
+
+start()
+// A code that is scanned while the page is open changes nothing but the fragment.
+window.addEventListener('hashchange', () => location.hash.length > 1 && location.reload())
+
+function start() {
+  const account = takeAccount()
+  if (account === 'damaged') return farewell(strings.damaged, strings.scanHint)
+  if (account === undefined) return farewell(strings.scan, strings.scanHint)
+  const item = createItemView()
+  const trouble = h('p', { class: 'card trouble', role: 'status', hidden: true })
+  const end = follow({
+    pull: item.pull,
+    onWay: (state) => {
+      showWay(state)
+      trouble.hidden = state !== 'away'
+      setText(trouble, state === 'away' ? strings.failures.away : '')
+      if (state !== 'refused') return
+      // Those of another code may be there by now.
+      if (stored() === account) forgetAccount()
+      farewell(strings.removed, strings.scanHint)
+    },
+  })
+  const leave = () => {
+    end()
+    forgetAccount()
+    showWay('refused')
+    farewell(strings.forgotten, strings.forgottenHint)
+  }
+  showWay('trying')
+  main.replaceChildren(trouble, item.section, createSendView(), createFooter(account, leave))
+}
+
+function createFooter(/** @type {Account} */ account, /** @type {() => void} */ leave) {
+  const link = linkOf(account)
+  const forget = button(strings.forget, () => {
+    if (forget.textContent === strings.forgetSure) return leave()
+    setText(forget, strings.forgetSure)
+    setTimeout(() => setText(forget, strings.forget), SURE_MS)
+  })
+  return h(
+    'footer',
+    {},
+    h('a', { href: `clip://${link}` }, strings.openInApp),
+    h('a', { href: `uniclipboard://${link}` }, strings.otherApp),
+    forget,
+  )
+}
+
+/** @param {import('./live.js').Way} state */
+function showWay(state) {
+  document.documentElement.dataset['way'] = state
+  setText(way, strings.ways[state])
+}
+
+function farewell(/** @type {string} */ title, /** @type {string} */ hint) {
+  const card = h('section', { class: 'card' }, h('h2', {}, title), h('p', {}, hint))
+  main.replaceChildren(card)
+}

@@ -1,0 +1,111 @@
+// @ts-check
+/**
+ * Every word of the page, in English and in Simplified Chinese.
+ * @module
+ */
+
+import { formatBytes } from './dom.js'
+
+const english = {
+  lang: 'en',
+  ways: { trying: 'Connecting', live: 'Live', away: 'Away', refused: 'Removed' },
+  types: { Text: 'Text', Image: 'Image', File: 'File', Group: 'Files' },
+  clipboard: 'Clipboard',
+  nothing: 'Nothing there yet',
+  nothingHint: 'Copy something on the computer, or send something from here.',
+  copy: 'Copy',
+  copied: 'Copied',
+  holdToCopy: 'This browser did not copy it. Hold the selected text, and choose Copy.',
+  shortened: (/** @type {number} */ size) =>
+    `The beginning of ${formatBytes(size)}. Copy takes all of it.`,
+  save: 'Save',
+  pictureOf: 'The image on the clipboard',
+  openInBrowser: 'Open this page in Safari to save: an app on the home screen shows it only.',
+  send: 'Send',
+  sendHeading: 'Send to the computer',
+  placeholder: 'Type or paste here',
+  paste: 'Paste',
+  files: 'Photos and files',
+  camera: 'Camera',
+  sent: 'Sent',
+  sending: (/** @type {string} */ done, /** @type {string} */ size, /** @type {string} */ speed) =>
+    `${done} of ${size}${speed === '' ? '' : `, ${speed}/s`}`,
+  waiting: 'Waiting',
+  interrupted: 'Interrupted. It goes on by itself.',
+  cancel: 'Cancel',
+  again: 'Try again',
+  remove: 'Remove from the list',
+  openInApp: 'Open in an app',
+  otherApp: 'Open in UniClip',
+  forget: 'Forget this phone',
+  forgetSure: 'Tap again to forget this phone',
+  forgotten: 'This phone is forgotten',
+  forgottenHint: 'Nothing of it is left in this browser. Scan a new code to come back.',
+  scan: 'Scan the code again',
+  scanHint: 'Run “clipgate pair” on the computer, and scan the code that it shows.',
+  damaged: 'This code cannot be read',
+  removed: 'This phone was removed, or got a new password',
+  failures: {
+    away: 'The computer does not answer. Is it on, and is this phone in the same network?',
+    refused: 'This phone was removed, or got a new password.',
+    gone: 'Something newer is on the clipboard.',
+    tooLarge: 'That is too large for the computer.',
+    busy: 'The computer is busy. Try again in a moment.',
+    full: 'The disk of the computer is full.',
+    unexpected: 'That did not work. “clipgate doctor” on the computer may say why.',
+  },
+}
+
+/** @typedef {keyof typeof english.failures} Failure */
+
+/** @type {typeof english} */
+const chinese = {
+  lang: 'zh-CN',
+  ways: { trying: '正在连接', live: '已连接', away: '无法连接', refused: '已移除' },
+  types: { Text: '文本', Image: '图片', File: '文件', Group: '多个文件' },
+  clipboard: '剪贴板',
+  nothing: '还没有内容',
+  nothingHint: '在电脑上复制，或从这里发送。',
+  copy: '复制',
+  copied: '已复制',
+  holdToCopy: '浏览器未能复制。请长按选中的文字，再选择“复制”。',
+  shortened: (size) => `这是 ${formatBytes(size)} 的开头。“复制”会复制全部内容。`,
+  save: '保存',
+  pictureOf: '剪贴板中的图片',
+  openInBrowser: '请在 Safari 中打开此页面来保存：主屏幕应用只能预览文件。',
+  send: '发送',
+  sendHeading: '发送到电脑',
+  placeholder: '在此输入或粘贴',
+  paste: '粘贴',
+  files: '照片和文件',
+  camera: '拍照',
+  sent: '已发送',
+  sending: (done, size, speed) => `${done} / ${size}${speed === '' ? '' : `，${speed}/秒`}`,
+  waiting: '等待中',
+  interrupted: '已中断，将自动继续。',
+  cancel: '取消',
+  again: '重试',
+  remove: '从列表中移除',
+  openInApp: '在应用中打开',
+  otherApp: '在 UniClip 中打开',
+  forget: '忘记此手机',
+  forgetSure: '再点一次即可忘记此手机',
+  forgotten: '已忘记此手机',
+  forgottenHint: '此浏览器中不再保留任何内容。要重新连接，请扫描新的二维码。',
+  scan: '请重新扫描二维码',
+  scanHint: '在电脑上运行“clipgate pair”，然后扫描显示的二维码。',
+  damaged: '无法读取此二维码',
+  removed: '此手机已被移除，或密码已更改',
+  failures: {
+    away: '电脑没有响应。电脑开机了吗？手机是否在同一网络中？',
+    refused: '此手机已被移除，或密码已更改。',
+    gone: '剪贴板上已有更新的内容。',
+    tooLarge: '内容太大，电脑无法接收。',
+    busy: '电脑正忙，请稍后再试。',
+    full: '电脑磁盘已满。',
+    unexpected: '操作失败。在电脑上运行“clipgate doctor”可查看原因。',
+  },
+}
+
+/** The words in the language of this browser. */
+export const strings = /^zh/i.test(navigator.language) ? chinese : english
