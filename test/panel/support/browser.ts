@@ -12,7 +12,11 @@ import { isolatedEnvironment } from '../../support/daemon-process.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 
+/** A host that leads here, and that no browser trusts as it trusts `localhost`. */
+export const INSECURE_HOST = 'desktop.test'
+
 const ARGS = [
+  `--host-resolver-rules=MAP ${INSECURE_HOST} 127.0.0.1`,
   // Chromium refuses root otherwise, and tests run as anybody.
   '--no-sandbox',
   '--disable-gpu',

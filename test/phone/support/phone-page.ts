@@ -1,0 +1,52 @@
+/**
+ * A real daemon whose phone page is open in a real browser with the screen of a phone, at an
+ * address that the browser does not trust, as that of a desktop is.
+ * @module
+ */
+
+import { after, type TestContext } from 'node:test'
+import { devices, type BrowserContextOptions } from 'playwright-core'
+import {
+  closeBrowser,
+  INSECURE_HOST,
+  openPage,
+  type WatchedPage,
+} from '../../panel/support/browser.ts'
+import { startDaemon } from '../../panel/support/panel.ts'
+import type { DaemonProcess, PairedDevice } from '../../support/daemon-process.ts'
+import { createPhone, type Phone } from '../../support/phone.ts'
+
+// Once for each test file.
+after(closeBrowser)
+
+export interface OpenPhonePage extends WatchedPage {
+  readonly daemon: DaemonProcess
+  readonly device: PairedDevice
+  /** What the camera reads. */
+  readonly address: string
+  /** Somebody else with a clipboard there. */
+  readonly other: Phone
+}
+
+/** A daemon, a phone, and the page in it, which shows that it is live. */
+export async function openPhonePage(
+  t: TestContext,
+  options: BrowserContextOptions = {},
+): Promise<OpenPhonePage> {
+  const daemon = await startDaemon(t)
+  const { gateway } = daemon.ready
+  const device = await daemon.pair('Pixel')
+  const other = createPhone(await daemon.pair('Other'), gateway)
+  const address = addressOf(device, gateway)
+  const watched = await openPage({ ...devices['Pixel 7'], ...options })
+  t.after(() => watched.page.context().close())
+  await watched.page.goto(address)
+  await watched.page.locator('[data-way=live]').waitFor()
+  return { daemon, device, address, other, ...watched }
+}
+
+/** The address in the code of a device. */
+export function addressOf({ link }: PairedDevice, gateway: string): string {
+  const payload = new URL(link).searchParams.get('p')
+  return `http://${INSECURE_HOST}:${new URL(gateway).port}/phone#${payload}`
+}
