@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What the page asks of the daemon: the public protocol, in the name of this phone.
+ * Asks the daemon by the public protocol, in the name of this phone.
  * @module
  */
 

@@ -26,6 +26,7 @@ const TICKET_MS = 9 * 60_000
 /** Whether the page stands on an iPhone's home screen, where downloads open without a way back. */
 const isStandalone = 'standalone' in navigator && navigator.standalone === true
 
+/** Creates the card of the current item; `pull` brings it up to date. */
 export function createItemView() {
   const content = h('div', { class: 'item', 'aria-live': 'polite' })
   const section = h(

@@ -83,6 +83,8 @@ export function follow({ pull, onWay }) {
   }
 
   document.addEventListener('visibilitychange', () => (document.hidden ? close() : reopen()))
+  // A stream hears nothing of a network that is gone.
+  window.addEventListener('offline', reopen)
   window.addEventListener('online', reopen)
   // A page that the browser had frozen has a dead stream.
   window.addEventListener('pageshow', (event) => event.persisted && reopen())

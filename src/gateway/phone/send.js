@@ -14,6 +14,7 @@ import { strings } from './strings.js'
 /** Between two tries while the daemon is away. */
 const AGAIN_MS = 3000
 
+/** Creates the card with which this phone sends. */
 export function createSendView() {
   const field = h('textarea', {
     rows: 3,
@@ -57,7 +58,7 @@ export function createSendView() {
     const failure = await outcomeOf(pushDocument({ type: 'Text', text, hasData: false }))
     send.disabled = false
     setText(note, failure === undefined ? strings.sent : strings.failures[failure])
-    // What was typed meanwhile stays.
+    // Words that were typed meanwhile stay.
     if (failure === undefined && field.value === text) field.value = ''
   }
 
