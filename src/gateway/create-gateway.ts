@@ -9,7 +9,7 @@ import { toHttpError } from './domain-errors.ts'
 import { DeviceStreams } from './device-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 import { tellCircleTime } from './circle-time.ts'
-import { phonePageRoutes, PhoneTickets } from './phone-page.ts'
+import { NO_PHONE_PAGE, phonePageRoutes, PhoneTickets } from './phone-page.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
 
 /** The listener of the gateway, and a hold on the event streams that it has opened. */
@@ -39,7 +39,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
   const tickets = new PhoneTickets(ports)
   const authenticate = createAuthenticate(ports)
   const listener = createListener<Device>({
-    publicRoutes: [...publicRoutes(options), ...(phonePage ? phonePageRoutes() : [])],
+    publicRoutes: [...publicRoutes(options), ...(phonePage ? phonePageRoutes() : [NO_PHONE_PAGE])],
     routes: phonePage ? [...routes, ...tickets.routes] : routes,
     authenticate: (call) => (phonePage && tickets.deviceOf(call)) || authenticate(call),
     recheck: ({ id: deviceId, passwordHash }) => {

@@ -27,10 +27,24 @@ const LIFETIME_MS = 10 * 60_000
 
 const TICKET = /^([\w-]{1,64})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 
+/** Directives for what works where browsers trust the address: a manifest, and a worker. */
+const POLICY = ["manifest-src 'self'", "worker-src 'self'"]
+
 /** The files of the page, for anybody. */
-export function phonePageRoutes(folder: string = FOLDER): readonly Route<undefined>[] {
-  return pageRoutes({ folder, page: 'phone.html', at: '/phone', below: '/phone/' })
+export function phonePageRoutes(): readonly Route<undefined>[] {
+  return pageRoutes({
+    folder: FOLDER,
+    page: 'phone.html',
+    at: '/phone',
+    below: '/phone/',
+    policy: POLICY,
+  })
 }
+
+/** Says to anybody that there is no page here: else browsers ask for a password. */
+export const NO_PHONE_PAGE: Route<undefined> = route('GET', '/phone', () => {
+  throw new HttpError('NOT_FOUND')
+})
 
 /**
  * Tickets, of which nothing is kept: each proves by itself which item it was given for, and to
@@ -76,13 +90,13 @@ export class PhoneTickets {
     const expected = Buffer.from(`${TICKETS}/${this.#sign(device, stored, expiry)}`)
     const given = Buffer.from(path)
     const isGood = given.length === expected.length && timingSafeEqual(given, expected)
-    const isLate = Number.parseInt(expiry, 36) < this.#ports.clock.now()
+    const isLate = Number.parseInt(expiry, 36) <= this.#ports.clock.monotonic()
     if (!isGood || isLate || device.passwordHash === undefined) throw new HttpError('NOT_FOUND')
     return device
   }
 
   #make(device: Device, stored: StoredItem): string {
-    const expiresAt = this.#ports.clock.now() + LIFETIME_MS
+    const expiresAt = this.#ports.clock.monotonic() + LIFETIME_MS
     return this.#sign(device, stored, Math.floor(expiresAt).toString(36))
   }
 

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { extname, join, relative, sep } from 'node:path'
 import { route, type Call, type Handler, type Route } from './call.ts'
 import type { Reply } from './reply.ts'
 
@@ -23,8 +23,8 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
 
 const FILE_NAME = /^[a-z0-9][a-z0-9-]*\.[a-z]+$/
 
-/** Nothing of the page may come from elsewhere, lead elsewhere, or be framed. */
-const POLICY: string = [
+/** Nothing of a page may come from elsewhere, lead elsewhere, or be framed. */
+const POLICY: readonly string[] = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -33,12 +33,10 @@ const POLICY: string = [
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ')
+]
 
 const HEADERS: readonly string[] = [
   ...['Cache-Control', 'no-cache'],
-  ...['Content-Security-Policy', POLICY],
   ...['Referrer-Policy', 'no-referrer'],
   ...['Cross-Origin-Opener-Policy', 'same-origin'],
 ]
@@ -51,28 +49,35 @@ export interface PageFiles {
   readonly at: `/${string}`
   /** Ends in a slash; the other files stand below it. */
   readonly below: `/${string}`
+  /** Directives besides those that all pages have. */
+  readonly policy: readonly string[]
   /** Throws when a request may not have them. */
   readonly check?: (call: Call<undefined>) => void
 }
 
-/** Makes a route for each file. A daemon whose folder is missing runs without the page. */
+/** Makes a route for each file. */
 export function pageRoutes(files: PageFiles): readonly Route<undefined>[] {
   const { folder, page, at, below } = files
-  const names = existsSync(folder) ? readdirSync(folder).filter(isForBrowsers) : [page]
-  return names.map((name) =>
-    route('GET', name === page ? at : `${below}${name}`, serve(join(folder, name), files)),
-  )
+  return listFiles(folder, page).map((path) => {
+    const name = relative(folder, path).split(sep).join('/')
+    return route('GET', name === page ? at : `${below}${name}`, serve(path, files))
+  })
 }
 
-function isForBrowsers(name: string): boolean {
-  return FILE_NAME.test(name) && CONTENT_TYPES.has(extname(name))
+/** Lists the files. A daemon whose folder is missing runs without the page. */
+function listFiles(folder: string, page: string): readonly string[] {
+  if (!existsSync(folder)) return [join(folder, page)]
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && FILE_NAME.test(entry.name))
+    .filter(({ name }) => CONTENT_TYPES.has(extname(name)))
+    .map(({ parentPath, name }) => join(parentPath, name))
 }
 
-function serve(path: string, { check }: PageFiles): Handler<undefined> {
+function serve(path: string, { check, policy }: PageFiles): Handler<undefined> {
   let loading: Promise<Reply> | undefined
   return async (call) => {
     check?.(call)
-    loading ??= load(path)
+    loading ??= load(path, [...POLICY, ...policy])
     try {
       return await loading
     } catch (error) {
@@ -83,13 +88,17 @@ function serve(path: string, { check }: PageFiles): Handler<undefined> {
   }
 }
 
-async function load(path: string): Promise<Reply> {
+async function load(path: string, policy: readonly string[]): Promise<Reply> {
   const body = await readFile(path)
   const contentType = CONTENT_TYPES.get(extname(path)) ?? 'application/octet-stream'
   const digest = createHash('sha256').update(body).digest('base64url').slice(0, 22)
   return {
     status: 200,
-    headers: ['Content-Type', contentType, ...HEADERS],
+    headers: [
+      ...['Content-Type', contentType],
+      ...['Content-Security-Policy', policy.join('; ')],
+      ...HEADERS,
+    ],
     body,
     etag: `"${digest}"`,
   }
