@@ -51,6 +51,8 @@ export interface Settings {
   readonly allowPublic: boolean
   /** Addresses, and subnets in CIDR notation. */
   readonly trustedProxies: readonly string[]
+  /** Whether anybody gets the page for phones, which holds nothing of the clipboard. */
+  readonly phonePage: 'on' | 'off'
   readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
   readonly grace: number
@@ -127,6 +129,7 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
   ),
   allowPublic: setting(FLAG, false, 'serve clients outside the local networks too, without TLS'),
   trustedProxies: setting(list(ADDRESS, { min: 0 }), [], 'proxies whose X-Forwarded-For counts'),
+  phonePage: setting(choice(['on', 'off']), 'on', 'serve the page for phones at /phone'),
   maxConnections: setting(count(1, 1_000_000), 4096, 'connections at once'),
   maxConnectionsPerAddress: setting(
     count(1, 1_000_000),

@@ -193,6 +193,7 @@ async function startGateway(
     version: readVersion(),
     publicUrl: settings.publicUrl,
     trustedProxies: settings.trustedProxies,
+    phonePage: settings.phonePage === 'on',
     maxFileBytes: settings.maxFileBytes,
     maxMetadataBytes: settings.maxMetadataBytes,
     heartbeatMs: settings.heartbeat,

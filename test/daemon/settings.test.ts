@@ -76,6 +76,7 @@ describe('loadSettings()', () => {
       publicUrl: undefined,
       allowPublic: false,
       trustedProxies: [],
+      phonePage: 'on',
       maxConnections: 4096,
       maxConnectionsPerAddress: 512,
       grace: 8000,
