@@ -23,6 +23,11 @@ const LINK_DETAILS =
   'else the link is the first line of stdin. What --save keeps is a private file beside the ' +
   'config file.'
 
+const QR: OptionSpec = {
+  placeholder: 'page|link',
+  meaning: 'what the code leads to: the page for phones, or the link for apps (page)',
+}
+
 const ID_DETAILS = 'ID is the id or the user name of a device.'
 
 /** Every command, by its name, in the order of the help. */
@@ -45,6 +50,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       username: { placeholder: 'USER', meaning: 'its user name (minted)' },
       'password-stdin': { meaning: 'read its password from stdin (minted)' },
       url: { placeholder: 'URL', meaning: 'base URL of the link (found out)' },
+      qr: QR,
       ...JSON_FLAG,
     },
     run: async (call) => (await import('./pair.ts')).runPair(call),
@@ -59,7 +65,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'rotate ID',
     summary: 'give a device a new password, shown once; the old one fails at once',
     details: ID_DETAILS,
-    options: JSON_FLAG,
+    options: { qr: QR, ...JSON_FLAG },
     operands: [1, 1],
     run: async (call) => (await import('./pair.ts')).runRotate(call),
   },

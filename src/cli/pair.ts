@@ -1,13 +1,14 @@
 /** `clipgate pair` and `clipgate rotate`: show, once, what connects a device. @module */
 
 import { BASE_URL } from '../daemon/setting-kinds.ts'
+import { shortPageLink } from '../link/page-link.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
 import { CommandError, UsageError, type Invocation, type SettingsInvocation } from './command.ts'
 import { withInput } from './input.ts'
 import { Printing } from './printing.ts'
-import { drawQr } from './qr.ts'
+import { drawFittingQr } from './qr.ts'
 import { decodeAs } from './setting-options.ts'
-import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
+import { columnsOf, complain, print, printJson, rowsOf, type Shell } from './shell.ts'
 import { visible } from './visible.ts'
 import { withAdmin } from './with-admin.ts'
 
@@ -18,6 +19,7 @@ export async function runPair(call: SettingsInvocation): Promise<number> {
   if (kind !== 'phone' && kind !== 'peer') {
     throw new UsageError(['Cannot use --kind: it must be phone or peer'])
   }
+  checkQr(call)
   const text = args.text('url')
   const url = text === undefined ? undefined : decodeAs(BASE_URL, text, 'Cannot use --url: it')
   const password = args.flag('password-stdin')
@@ -31,6 +33,7 @@ export async function runPair(call: SettingsInvocation): Promise<number> {
 
 /** Runs `clipgate rotate`. */
 export async function runRotate(call: SettingsInvocation): Promise<number> {
+  checkQr(call)
   const [device = ''] = call.args.operands
   const pairing = await withAdmin(call, (admin) => admin.rotate(device))
   const failure = await showOnce(call, pairing)
@@ -58,10 +61,11 @@ export async function pairAndShow(
   throw new CommandError(`Cannot show the device that was paired: ${failure}; ${state}`)
 }
 
-const SCAN_IT = [
-  'Scan it with an app that opens "clip://" connect links. In other apps that speak',
-  'the SyncClipboard protocol, enter the url, user and password by hand.',
-]
+/** The rows besides the code: a ready daemon says so in two, and the cursor has one. */
+const ROWS_BESIDES = 3
+
+const SCAN_PAGE = 'Scan it with the camera of the phone: it opens a page that needs no app.'
+const SCAN_LINK = 'Scan it with an app that opens "clip://" connect links.'
 
 /** Shows a pairing to people or scripts. @returns What kept it from being shown, if anything. */
 async function showOnce(
@@ -70,10 +74,10 @@ async function showOnce(
 ): Promise<string | undefined> {
   const printing = new Printing(shell)
   try {
-    const { id, kind, label, username, password, url, link, warning } = pairing
-    const value = { id, kind, label, username, password, url, link }
+    const { id, kind, label, username, password, url, link, page, warning } = pairing
+    const value = { id, kind, label, username, password, url, link, page }
     if (args.flag('json')) printJson(shell, value)
-    else await showPairing(shell, pairing)
+    else await showPairing(shell, pairing, args.text('qr') !== 'link')
     if (warning !== undefined) complain(shell, `Warning: ${warning}`)
     return await printing.failure()
   } finally {
@@ -81,25 +85,43 @@ async function showOnce(
   }
 }
 
-/** Prints a pairing for people: QR code, link, user name and password. */
-async function showPairing(shell: Shell, pairing: Pairing): Promise<void> {
-  const columns = columnsOf(shell)
-  const qr = await drawQr(pairing.link)
-  const isWide = columns === undefined || columns >= qr.columns
+const NO_ROOM = [
+  'This window has no room for a QR code. Make it larger and use "clipgate rotate", or get',
+  'one in the browser: "clipgate panel", Add a device.',
+]
+
+/**
+ * Prints a pairing for people: user name, password, links; and the code last, so that it
+ * stays in the window.
+ */
+async function showPairing(shell: Shell, pairing: Pairing, prefersPage: boolean): Promise<void> {
+  const { username, password, url, link } = pairing
+  const page = prefersPage ? pairing.page : undefined
+  const room = {
+    columns: columnsOf(shell) ?? Number.POSITIVE_INFINITY,
+    rows: (rowsOf(shell) ?? Number.POSITIVE_INFINITY) - ROWS_BESIDES,
+  }
+  const texts = page === undefined ? [link] : [page, shortPageLink(url, username, password)]
+  const code = await drawFittingQr(texts, room)
   const lines = [
-    ...(isWide
-      ? [...qr.lines, '', ...SCAN_IT]
-      : [`The QR code needs a window ${qr.columns} columns wide. Or use these:`]),
-    '',
     `  device    ${visible(pairing.label)}`,
-    `  url       ${visible(pairing.url)}`,
-    `  user      ${visible(pairing.username)}`,
-    `  password  ${visible(pairing.password)}`,
-    '  link',
+    `  url       ${visible(url)}`,
+    `  user      ${visible(username)}`,
+    `  password  ${visible(password)}`,
     // At the start of a line, so that it can be copied whole.
-    visible(pairing.link),
+    ...(page === undefined ? [] : ['  page', visible(page)]),
+    '  link',
+    visible(link),
     '',
-    'The password is shown this once.',
+    'The password is shown this once. Apps take the link, or url, user and password.',
+    '',
+    ...(code === undefined ? NO_ROOM : [page === undefined ? SCAN_LINK : SCAN_PAGE, ...code.lines]),
   ]
   for (const line of lines) print(shell, line)
+}
+
+/** Checks `--qr`. @throws {UsageError} */
+function checkQr({ args }: Invocation): void {
+  if (['page', 'link', undefined].includes(args.text('qr'))) return
+  throw new UsageError(['Cannot use --qr: it must be page or link'])
 }

@@ -16,6 +16,9 @@ const WHITE = 231
 
 const RESET = '\u001b[0m'
 
+/** Cameras read a code on a screen with half of that too. */
+const NARROW_ZONE = 2
+
 /** A drawn code. */
 export interface DrawnQr {
   readonly lines: readonly string[]
@@ -23,11 +26,35 @@ export interface DrawnQr {
   readonly columns: number
 }
 
+/** The cells of a window that a code may take. */
+export interface Room {
+  readonly columns: number
+  readonly rows: number
+}
+
+/**
+ * Draws the first of `texts` whose code has room, with less white around it if need be.
+ *
+ * @returns `undefined` when there is room for none.
+ */
+export async function drawFittingQr(
+  texts: readonly string[],
+  { columns, rows }: Room,
+): Promise<DrawnQr | undefined> {
+  for (const text of texts) {
+    for (const border of [QUIET_ZONE, NARROW_ZONE]) {
+      const drawn = await drawQr(text, border)
+      if (drawn.columns <= columns && drawn.lines.length <= rows) return drawn
+    }
+  }
+  return undefined
+}
+
 /** Draws `text` as a QR code of the lowest density; screens need little error correction. */
-export async function drawQr(text: string): Promise<DrawnQr> {
+export async function drawQr(text: string, border: number = QUIET_ZONE): Promise<DrawnQr> {
   // Few commands draw; the others should not wait for this package.
   const { encodeQR } = await import('qr')
-  const modules = encodeQR(text, 'raw', { ecc: 'low', border: QUIET_ZONE })
+  const modules = encodeQR(text, 'raw', { ecc: 'low', border })
   const lines: string[] = []
   for (let row = 0; row < modules.length; row += 2) {
     lines.push(drawLine(modules[row] ?? [], modules[row + 1] ?? []))

@@ -8,6 +8,7 @@ import { visible, visibleJson } from './visible.ts'
 export interface Screen extends Writable {
   readonly isTTY?: boolean
   readonly columns?: number
+  readonly rows?: number
 }
 
 /** The streams, the surroundings and the folder of one call. */
@@ -24,6 +25,11 @@ export function columnsOf({ stdout }: Shell): number | undefined {
   return stdout.columns === 0 ? undefined : stdout.columns
 }
 
+/** The height of the terminal, likewise. */
+export function rowsOf({ stdout }: Shell): number | undefined {
+  return stdout.rows === 0 ? undefined : stdout.rows
+}
+
 /** Prints a line for people. Whatever came from outside was made visible by the caller. */
 export function print(shell: Shell, line: string): void {
   shell.stdout.write(`${line}\n`)
@@ -38,7 +44,7 @@ export function printJson(shell: Shell, value: unknown): void {
 }
 
 /** A link, also as part of a path, where two slashes are one. Its beginning alone is no secret. */
-const LINK = /clip:\/+connect\?*[^\s"?][^\s"]*/gi
+const LINK = /clip:\/+connect\?*[^\s"?][^\s"]*|https?:\/+[^\s"#]*\/phone#[^\s"]+/gi
 
 /**
  * Prints one line on stderr, whatever the message holds. People give links where a file or a device

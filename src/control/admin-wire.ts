@@ -60,6 +60,7 @@ export const decodePairing: Decoder<Pairing> = objectOf({
   password: decodeString,
   url: decodeString,
   link: decodeString,
+  page: optional(decodeString),
   warning: optional(decodeString),
 })
 

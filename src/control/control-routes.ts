@@ -46,6 +46,11 @@ export const HEALTH_ROUTE: Route<undefined> = route('GET', '/health', (call) => 
   return json({ status: 'ok' })
 })
 
+interface Codes {
+  readonly qr: readonly string[]
+  readonly pageQr: readonly string[] | undefined
+}
+
 /** The parts behind the routes of the owner. */
 export interface ControlParts {
   readonly admin: Admin
@@ -64,11 +69,11 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
     jsonRoute('GET', '/status', () => admin.status()),
     jsonRoute('GET', '/devices', () => admin.devices()),
     jsonRoute('POST', '/devices', async (call) => {
-      return withQr(await admin.pair(await readMembers(call, decodePairRequest)))
+      return withCodes(await admin.pair(await readMembers(call, decodePairRequest)))
     }),
     jsonRoute('POST', '/devices/{id}/rotate', async (call) => {
       const { url } = await readMembers(call, decodeRotateRequest)
-      return withQr(await admin.rotate(call.params.id, url))
+      return withCodes(await admin.rotate(call.params.id, url))
     }),
     jsonRoute('DELETE', '/devices/{id}', ({ params }) => admin.revoke(params.id)),
     jsonRoute('GET', '/peers', () => admin.peers()),
@@ -105,8 +110,11 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
   ]
 }
 
-async function withQr(pairing: Pairing): Promise<Pairing & { readonly qr: readonly string[] }> {
-  return { ...pairing, qr: await qrRows(pairing.link) }
+/** A pairing with the codes of its link and, where there is one, of its page. */
+async function withCodes(pairing: Pairing): Promise<Pairing & Codes> {
+  const { link, page } = pairing
+  const pageQr = page === undefined ? undefined : await qrRows(page)
+  return { ...pairing, qr: await qrRows(link), pageQr }
 }
 
 /** The modules of the code of `text`, without quiet zone: a row is a string of `0` and `1` (dark). */

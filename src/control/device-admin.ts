@@ -6,6 +6,7 @@
 
 import { formatConnectLink, type ConnectPayload } from '../link/connect-link.ts'
 import { LinkError } from '../link/link-error.ts'
+import { pageLinkOf } from '../link/page-link.ts'
 import type { Admin, DaemonStatus, DeviceSummary, Pairing, PairRequest } from '../ports/admin.ts'
 import type { Device, DeviceRegistry, MintedDevice } from '../ports/device-registry.ts'
 import type { Peers } from '../ports/peers.ts'
@@ -29,6 +30,8 @@ export interface DeviceAdminOptions {
   readonly status: () => Promise<DaemonStatus>
   /** The base URL of links, as it is now. */
   readonly linkBase: () => LinkBase
+  /** Whether the gateway serves the phone page. */
+  readonly hasPhonePage: boolean
   /** Open event streams of a device. */
   readonly countStreams: (deviceId: string) => number
   readonly peers: Peers
@@ -37,7 +40,7 @@ export interface DeviceAdminOptions {
 
 /** Makes the port. Its `pair` and `rotate` also throw `LinkError`, before anything has changed. */
 export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
-  const { devices, status, linkBase, countStreams, peers, close } = options
+  const { devices, status, linkBase, hasPhonePage, countStreams, peers, close } = options
 
   function baseOf(url: string | undefined): LinkBase {
     return url === undefined ? linkBase() : { url, warning: undefined }
@@ -46,13 +49,13 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
   async function pair({ url, ...wanted }: PairRequest): Promise<Pairing> {
     const base = baseOf(url)
     checkLinkable(base.url, wanted.username, wanted.password)
-    return toPairing(await devices.add(wanted), base)
+    return toPairing(await devices.add(wanted), base, hasPhonePage)
   }
 
   async function rotate(idOrUsername: string, url?: string): Promise<Pairing> {
     const base = baseOf(url)
     checkLinkable(base.url, devices.find(idOrUsername)?.username, undefined)
-    return toPairing(await devices.rotate(idOrUsername), base)
+    return toPairing(await devices.rotate(idOrUsername), base, hasPhonePage)
   }
 
   return {
@@ -91,10 +94,15 @@ function toIso(unixMs: number): string {
 }
 
 /** Everything that connects a device, from its minted credential. */
-function toPairing({ device, password }: MintedDevice, { url, warning }: LinkBase): Pairing {
+function toPairing(
+  { device, password }: MintedDevice,
+  { url, warning }: LinkBase,
+  hasPhonePage: boolean,
+): Pairing {
   const { id, kind, label, username } = device
   const link = formatLink({ url, user: username, pwd: password }, id, label)
-  return { id, kind, label, username, password, url, link, warning }
+  const page = hasPhonePage && kind === 'phone' ? pageLinkOf(link, url) : undefined
+  return { id, kind, label, username, password, url, link, page, warning }
 }
 
 /**

@@ -65,6 +65,7 @@ async function openLocal(settings: Settings, logger: Logger): Promise<Admin> {
     devices: station.devices,
     status: () => readStatus(station, { ...NOT_RUNNING, peers: peers.list() }),
     linkBase: () => expectedBase(settings),
+    hasPhonePage: settings.phonePage === 'on',
     countStreams: () => 0,
     peers,
     close: () => station.close(),

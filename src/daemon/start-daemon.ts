@@ -242,7 +242,7 @@ async function openBus(
 
 /** Makes what the owner may ask. */
 function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
-  const { station, desktop, listeners, gateway, peers, bus } = running
+  const { settings, station, desktop, listeners, gateway, peers, bus } = running
   const startedAt = new Date(station.clock.now()).toISOString()
   return createDeviceAdmin({
     devices: station.devices,
@@ -260,6 +260,7 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
         bus: bus?.status(),
       }),
     linkBase,
+    hasPhonePage: settings.phonePage === 'on',
     countStreams: (deviceId) => gateway.countStreams(deviceId),
     peers,
     close: async () => undefined,

@@ -189,8 +189,8 @@ function quote(text: string): string {
   return JSON.stringify(text)
 }
 
-/** By hand: a regular expression would take quadratic time on many slashes. */
-function stripTrailingSlashes(url: string): string {
+/** Cuts slashes off by hand: a regular expression would take quadratic time on many of them. */
+export function stripTrailingSlashes(url: string): string {
   let end = url.length
   while (url.endsWith('/', end)) end--
   return url.slice(0, end)

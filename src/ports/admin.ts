@@ -47,6 +47,8 @@ export interface Pairing {
   readonly password: string
   readonly url: string
   readonly link: string
+  /** Opens the phone page with these credentials; absent for peers, and where there is no page. */
+  readonly page: string | undefined
   /** Why the address may not be reachable for a phone. */
   readonly warning: string | undefined
 }

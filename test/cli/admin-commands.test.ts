@@ -6,6 +6,7 @@ import { createFakeAdmin, STATUS, type FakeAdmin } from '../support/fake-admin.t
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
+import { readScreen } from './support/read-screen.ts'
 
 /** Commands beside a daemon that is this fake. */
 async function beside(t: TestContext, admin: Admin) {
@@ -143,16 +144,55 @@ describe('clipgate pair, rotate and revoke', () => {
     const admin = createFakeAdmin({ warning: 'Nobody can reach this' })
     const run = await beside(t, admin)
     const { stdout, stderr } = await run(['pair', '--label', 'A\u202eB'], { columns: 80 })
-    assert.ok(stdout.startsWith('\u001b[38;5;231;48;5;231m'), 'white on white')
-    assert.match(stdout, /▀[^]*device {4}A\\u\{202e\}B\n[^]*\nclip:\/\/connect\?v=1&svc=\S+\n/)
+    assert.match(stdout, /^ {2}device {4}A\\u\{202e\}B\n/)
+    const [, page, link] = /\n(http:\S+)\n {2}link\n(clip:\S+)\n[^]*▀/.exec(stdout) ?? []
+    assert.equal(readScreen(stdout), page)
+    assert.equal(page, `http://192.168.1.20:42720/phone#${link?.split('&p=')[1]}`)
     assert.equal(stderr, 'Warning: Nobody can reach this\n')
   })
 
   it('show no code that would not fit', async (t) => {
     const run = await beside(t, createFakeAdmin())
-    const { stdout } = await run(['pair'], { columns: 40 })
-    assert.match(stdout, /^The QR code needs a window \d\d columns wide[^]*\nclip:\/\/connect/)
-    assert.doesNotMatch(stdout, /\u001b/)
+    for (const size of [{ columns: 30 }, { columns: 80, rows: 20 }]) {
+      const { stdout } = await run(['pair'], size)
+      assert.match(stdout, /\nclip:\/\/connect[^]*\nThis window has no room [^]*clipgate panel/)
+      assert.doesNotMatch(stdout, /\u001b/)
+    }
+  })
+
+  it('show a whole code at the end of a window of 80 by 24', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    const args = ['pair', '--username', 'my_phone', '--password-stdin']
+    const stdin = 'a pass#word ü 🔑\n'
+    const { stdout } = await run(args, { columns: 80, rows: 24, stdin })
+    const rows = stdout.split('\n').slice(-24)
+    assert.equal(
+      readScreen(rows.join('\n')),
+      'http://192.168.1.20:42720/phone#my_phone:a%20pass%23word%20%C3%BC%20%F0%9F%94%91',
+    )
+  })
+
+  it('show the code of the link when asked, for peers, and where there is no page', async (t) => {
+    const rows = [
+      { args: ['pair', '--qr', 'link'], hasPhonePage: true },
+      { args: ['pair', '--kind', 'peer'], hasPhonePage: true },
+      { args: ['pair'], hasPhonePage: false },
+    ]
+    for (const { args, hasPhonePage } of rows) {
+      const run = await beside(t, createFakeAdmin({}, hasPhonePage))
+      assert.match(readScreen((await run(args)).stdout), /^clip:/)
+    }
+    const run = await beside(t, createFakeAdmin())
+    const { id } = JSON.parse((await run(['pair', '--json'])).stdout)
+    assert.match(readScreen((await run(['rotate', id, '--qr', 'link'])).stdout), /^clip:/)
+    assert.equal((await run(['pair', '--qr', 'clip'])).code, 2)
+  })
+
+  it('print both links for scripts', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    const { link, page } = JSON.parse((await run(['pair', '--json'])).stdout)
+    assert.equal(page, `http://192.168.1.20:42720/phone#${link.split('&p=')[1]}`)
+    assert.equal(JSON.parse((await run(['pair', '--json', '--kind', 'peer'])).stdout).page, null)
   })
 
   it('take a password from stdin, and never print it anywhere else', async (t) => {

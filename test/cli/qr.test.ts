@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { PNG } from 'pngjs'
 import decodeQR from 'qr/decode.js'
 import { drawQr } from '../../src/cli/qr.ts'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
+import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { photograph, readCells } from './support/read-screen.ts'
 
 /** A link as `pair` makes it, with a URL of the given length. */
 function link(urlLength: number): string {
@@ -19,40 +27,12 @@ function link(urlLength: number): string {
   })
 }
 
-const SCALE = 4
-
-/** What a camera sees: each character is two square modules, one above the other. */
-function photograph(lines: readonly string[], columns: number) {
-  const width = columns * SCALE
-  const height = lines.length * 2 * SCALE
-  const data = new Uint8Array(width * height * 3)
-  lines.forEach((line, row) => {
-    readCells(line).forEach(({ upper, lower }, column) => {
-      for (let y = 0; y < 2 * SCALE; y++) {
-        for (let x = 0; x < SCALE; x++) {
-          const at = ((row * 2 * SCALE + y) * width + column * SCALE + x) * 3
-          data.fill(y < SCALE ? upper : lower, at, at + 3)
-        }
-      }
-    })
-  })
-  return { width, height, data }
-}
-
-/** The two brightnesses of each character, as a terminal of 256 colours shows it. */
-function readCells(line: string): readonly { upper: number; lower: number }[] {
-  const brightness: Readonly<Record<string, number>> = { 16: 0, 231: 255 }
-  const cells: { upper: number; lower: number }[] = []
-  let [front, back] = [Number.NaN, Number.NaN]
-  for (const [whole, fg, bg] of line.matchAll(/\u001b\[38;5;(\d+);48;5;(\d+)m|\u001b\[0m|./gu)) {
-    if (fg !== undefined && bg !== undefined) {
-      front = brightness[fg] ?? Number.NaN
-      back = brightness[bg] ?? Number.NaN
-    } else if (whole === '▀') cells.push({ upper: front, lower: back })
-    else if (whole === ' ') cells.push({ upper: back, lower: back })
-    else [front, back] = [Number.NaN, Number.NaN]
-  }
-  return cells
+function withAlpha(data: Uint8Array): Buffer {
+  return Buffer.from(
+    Array.from({ length: (data.length / 3) * 4 }, (_, at) => {
+      return at % 4 === 3 ? 255 : (data[Math.floor(at / 4) * 3 + (at % 4)] ?? 0)
+    }),
+  )
 }
 
 describe('drawQr()', () => {
@@ -61,6 +41,20 @@ describe('drawQr()', () => {
       const text = link(length)
       const { lines, columns } = await drawQr(text)
       assert.equal(decodeQR(photograph(lines, columns)), text)
+    }
+  })
+
+  it('draws what another reader of codes reads, too', needs('zbarimg'), async (t) => {
+    const file = join(await temporaryFolder(t), 'code.png')
+    for (const border of [4, 2]) {
+      const text = `${link(28)}&border=${border}`
+      const { lines, columns } = await drawQr(text, border)
+      const { width, height, data } = photograph(lines, columns)
+      const png = new PNG({ width, height })
+      png.data = withAlpha(data)
+      await writeFile(file, PNG.sync.write(png))
+      const read = await promisify(execFile)('zbarimg', ['--quiet', '--raw', file])
+      assert.equal(read.stdout.trimEnd(), text)
     }
   })
 

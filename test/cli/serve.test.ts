@@ -30,7 +30,7 @@ function keysOf(json: string): readonly string[] {
   return Object.keys(value)
 }
 
-const PAIRING = ['id', 'kind', 'label', 'username', 'password', 'url', 'link']
+const PAIRING = ['id', 'kind', 'label', 'username', 'password', 'url', 'link', 'page']
 
 describe('clipgate serve', () => {
   it('says when it is ready, where, and as what', async (t) => {
@@ -160,7 +160,7 @@ describe('clipgate serve on a terminal', needs('script'), () => {
     assert.match(first.shown, /Warning: .*phones cannot reach this URL/)
     assert.match(
       first.shown,
-      /▀[\s\S]*password {2}[\w-]{22}\r\n[\s\S]*clip:\/\/connect[\s\S]*is ready/,
+      /password {2}[\w-]{22}\r\n[\s\S]*clip:\/\/connect[\s\S]*▀[\s\S]*is ready/,
     )
     assert.equal(first.shown.split('Warning').length, 2)
     const second = await start()

@@ -79,11 +79,12 @@ describe('createAdminClient()', () => {
     assert.deepEqual(await client.devices(), [])
 
     const chosen = { label: 'Ünïcode 📱', username: 'my_phone', password: 'pässword' }
-    const { id, link, ...pairing } = await client.pair({ ...PHONE, ...chosen })
+    const { id, link, page, ...pairing } = await client.pair({ ...PHONE, ...chosen })
     const url = 'http://192.168.1.20:42720'
     assert.deepEqual(pairing, { ...chosen, kind: 'phone', url, warning: 'Nobody can reach this' })
     const { label, username: user, password: pwd } = chosen
     const o = { did: id, label, proto: 'syncclipboard' }
+    assert.equal(page, `${url}/phone#${link.split('&p=')[1]}`)
     assert.deepEqual(parseConnectLink(link), { v: 1, url, user, pwd, o })
     const [device] = await client.devices()
     assert.deepEqual([device?.id, device?.streams, device?.active], [id, 2, true])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseConnectLink } from '../../src/link/connect-link.ts'
+
 import { needs } from '../support/requirements.ts'
 import {
   addDevice,
@@ -9,6 +9,7 @@ import {
   holdRequests,
   isFocused,
   openPanel,
+  parseCode,
   phoneOf,
 } from './support/panel.ts'
 import { readQr } from './support/read-qr.ts'
@@ -21,7 +22,7 @@ describe('adding a device in the panel', needs('chromium'), () => {
       await dialog.getByText('Waiting for the first request of Pixel').waitFor()
 
       const link = await readQr(dialog.getByRole('img', { name: /^QR code/ }))
-      assert.equal(parseConnectLink(link).url, daemon.ready.gateway)
+      assert.equal(parseCode(link).url, daemon.ready.gateway)
       assert.equal(await dialog.getByText('Pixel is connected').count(), 0)
       const response = await phoneOf(link).fetch('/Sync.json', {
         headers: { 'user-agent': 'SyncClipboard/2.8.4 (Android)' },
@@ -43,10 +44,34 @@ describe('adding a device in the panel', needs('chromium'), () => {
     assert.equal((await phoneOf(link).fetch('/Sync.json')).ok, true)
   })
 
+  it('shows the code of the page first, and that of the link one click away', async (t) => {
+    const { page } = await openPanel(t)
+    const dialog = await addDevice(page, 'Pixel')
+    const code = () => readQr(dialog.getByRole('img', { name: /^QR code/ }))
+    const first = await code()
+    assert.match(first, /^http:[^#]+\/phone#[\w-]+$/)
+    await dialog.getByText('Scan it with the camera').waitFor()
+    await dialog.getByRole('button', { name: 'Show the code for an app' }).click()
+    await dialog.getByText('Scan it inside the app').waitFor()
+    const second = await code()
+    assert.match(second, /^clip:/)
+    assert.deepEqual(parseCode(second), parseCode(first))
+    await dialog.getByRole('button', { name: 'Show the code for the camera' }).click()
+    assert.equal(await code(), first)
+  })
+
+  it('shows the code of the link alone where there is no page', async (t) => {
+    const args = ['--clipboard', 'none', '--phone-page', 'off']
+    const { page } = await openPanel(t, { args })
+    const dialog = await addDevice(page, 'Pixel')
+    assert.match(await readQr(dialog.getByRole('img', { name: /^QR code/ })), /^clip:/)
+    assert.equal(await dialog.getByRole('button', { name: /^Show the code/ }).count(), 0)
+  })
+
   it('shows credentials for other apps, and the password only when asked', async (t) => {
     const { page } = await openPanel(t)
     const dialog = await addDevice(page, 'Pixel')
-    const { user, pwd } = parseConnectLink(await readQr(dialog.getByRole('img')))
+    const { user, pwd } = parseCode(await readQr(dialog.getByRole('img')))
     await dialog.getByText(user, { exact: true }).waitFor()
     assert.ok(!(await page.content()).includes(pwd), 'The password shows')
     await dialog.getByRole('button', { name: 'Show password' }).click()
@@ -59,7 +84,7 @@ describe('adding a device in the panel', needs('chromium'), () => {
     const { page } = await openPanel(t)
     const dialog = await addDevice(page, 'Pixel')
     await dialog.getByRole('button', { name: 'Show password' }).click()
-    const { pwd, user } = parseConnectLink(await readQr(dialog.getByRole('img')))
+    const { pwd, user } = parseCode(await readQr(dialog.getByRole('img')))
     assert.ok((await page.content()).includes(pwd), 'The password does not show')
     await closeDialog(page)
     const content = await page.content()
@@ -89,6 +114,9 @@ describe('adding a device in the panel', needs('chromium'), () => {
     const code = await readQr(dialog.getByRole('img', { name: /^QR code/ }))
     assert.equal((await phoneOf(code).fetch('/Sync.json')).ok, true)
     await dialog.getByText('Keyboard phone is connected').waitFor()
+    const forApps = dialog.getByRole('button', { name: 'Show the code for an app' })
+    await page.keyboard.press('Tab')
+    assert.equal(await isFocused(forApps), true)
     const reveal = dialog.getByRole('button', { name: 'Show password' })
     await page.keyboard.press('Tab')
     assert.equal(await isFocused(reveal), true)

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { BrowserContextOptions } from 'playwright-core'
 import { connect } from '../../src/client/connect.ts'
-import { parseConnectLink } from '../../src/link/connect-link.ts'
+
 import { xclipCopy } from '../desktop/x11/support/xclip.ts'
 import { needs } from '../support/requirements.ts'
 import { Xvfb } from '../support/xvfb.ts'
-import { addDevice, deviceRow, isFocused, openPanel, phoneOf } from './support/panel.ts'
+import { addDevice, deviceRow, isFocused, openPanel, parseCode, phoneOf } from './support/panel.ts'
 import { readQr } from './support/read-qr.ts'
 
 const COPYING = { permissions: ['clipboard-read', 'clipboard-write'] }
@@ -125,6 +125,6 @@ describe('pausing in the panel', needs('chromium', 'Xvfb', 'xclip'), () => {
     const link = await field.inputValue()
     assert.equal((await phoneOf(link).fetch('/Sync.json')).ok, true)
     assert.equal(await page.evaluate('getSelection().toString()'), link)
-    assert.ok(parseConnectLink(link).pwd.length > 0, 'There is no password')
+    assert.ok(parseCode(link).pwd.length > 0, 'There is no password')
   })
 })

@@ -43,12 +43,13 @@ export interface FakeAdmin extends Admin {
   readonly registry: MemoryDeviceRegistry
 }
 
-export function createFakeAdmin(base: Partial<LinkBase> = {}): FakeAdmin {
+export function createFakeAdmin(base: Partial<LinkBase> = {}, hasPhonePage = true): FakeAdmin {
   const registry = new MemoryDeviceRegistry()
   const admin = createDeviceAdmin({
     devices: registry,
     status: async () => ({ ...STATUS, devices: registry.list().length }),
     linkBase: () => ({ url: 'http://192.168.1.20:42720', warning: undefined, ...base }),
+    hasPhonePage,
     countStreams: () => 2,
     peers: createIdlePeers(new MemoryPeerStore()),
     close: async () => undefined,

@@ -10,6 +10,7 @@ export interface TestShellOptions {
   readonly cwd?: string
   /** Its width makes stdout a terminal. */
   readonly columns?: number
+  readonly rows?: number
   /** The code with which every write to stdout fails. */
   readonly unprintable?: string
 }
@@ -28,9 +29,10 @@ export function openTestShell({
   environment = {},
   cwd = '/',
   columns,
+  rows,
   unprintable,
 }: TestShellOptions = {}) {
-  const [stdout, stderr] = [new Sink(columns, unprintable), new Sink(undefined)]
+  const [stdout, stderr] = [new Sink({ columns, rows }, unprintable), new Sink({})]
   // As the program does: a failure that nobody listens to would end this process.
   stdout.on('error', () => undefined)
   const shell: Shell = {
@@ -54,16 +56,23 @@ export async function runCommand(
   return { code, stdout, stderr, errors: stderr.split('\n').slice(0, -1) }
 }
 
+interface Size {
+  readonly columns?: number | undefined
+  readonly rows?: number | undefined
+}
+
 class Sink extends Writable implements Screen {
   text = ''
   readonly isTTY: boolean
   readonly columns?: number
+  readonly rows?: number
   readonly #failure: string | undefined
 
-  constructor(columns: number | undefined, failure?: string) {
+  constructor({ columns, rows }: Size, failure?: string) {
     super({ decodeStrings: false })
     this.isTTY = columns !== undefined
     if (columns !== undefined) this.columns = columns
+    if (rows !== undefined) this.rows = rows
     this.#failure = failure
   }
 

@@ -39,16 +39,11 @@ const QUIET_ZONE = 4
  * @param {string} [seenBefore] When the device was seen last, with another password.
  */
 export function showPairing(dialog, pairing, seenBefore) {
-  const { label, username, password, url, link, warning, qr } = pairing
+  const { label, username, password, url, warning } = pairing
   const test = createConnectionTest(pairing, seenBefore)
   dialog.onClose(test.stop)
 
-  const figure = h(
-    'figure',
-    {},
-    drawQr(qr, words.qr(label)),
-    h('figcaption', {}, h('strong', {}, words.scan), ' ', words.caption),
-  )
+  const code = createCode(pairing)
   const hand = section(
     { class: 'hand' },
     h('h3', {}, words.hand),
@@ -61,13 +56,37 @@ export function showPairing(dialog, pairing, seenBefore) {
       row(words.password, concealed(password)),
     ),
     h('p', { class: 'note' }, words.once),
-    createCopyLink(link),
+    createCopyLink(code.link),
   )
   const side = h('div', { class: 'side' }, test.element, hand)
-  const columns = h('div', { class: 'pairing' }, figure, side)
+  const columns = h('div', { class: 'pairing' }, code.figure, side)
   const buttons = h('div', { class: 'buttons' }, plainButton(words.done, dialog.close))
   const problem = warning == null ? [] : [h('p', { class: 'trouble' }, warning)]
   dialog.show(words.title(label), ...problem, columns, buttons)
+}
+
+/**
+ * Shows the code of the phone page, and at one click that of the connect link, which apps scan.
+ *
+ * @returns The figure, and a function that says which link it shows.
+ */
+function createCode(/** @type {Pairing} */ { label, link, page, qr, pageQr }) {
+  const code = h('div')
+  const text = h('figcaption', { role: 'status' })
+  const toggle = plainButton('', () => show(!isPage))
+  let isPage = false
+
+  function show(/** @type {boolean} */ wantsPage) {
+    isPage = wantsPage
+    const { scan, caption, other } = isPage ? words.page : words.app
+    code.replaceChildren(drawQr(isPage ? (pageQr ?? qr) : qr, words.qr(label)))
+    text.replaceChildren(h('strong', {}, scan), ' ', caption)
+    setText(toggle, other)
+  }
+
+  show(pageQr !== null)
+  const figure = h('figure', {}, code, text, ...(pageQr === null ? [] : [toggle]))
+  return { figure, link: () => (isPage ? (page ?? link) : link) }
 }
 
 /** Draws a QR code: dark on white whatever the theme, as many scanners refuse an inverted one. */
@@ -148,10 +167,10 @@ function createConnectionTest(
 }
 
 /**
- * Copies a connect link without handing it to every paired device: the daemon shares what is on
+ * Copies the link that is shown without handing it to every paired device: the daemon shares what is on
  * the clipboard of this computer, so it is paused before the link gets there.
  */
-function createCopyLink(/** @type {string} */ link) {
+function createCopyLink(/** @type {() => string} */ link) {
   const errors = errorLine()
   const done = h('p', { class: 'note', role: 'status' })
   const hint = h('p', { id: newId(), class: 'note' })
@@ -163,7 +182,7 @@ function createCopyLink(/** @type {string} */ link) {
     const mustPause = sharing() === 'on'
     if (mustPause) await pauseSharing(PAUSE_MS)
     try {
-      await navigator.clipboard.writeText(link)
+      await navigator.clipboard.writeText(link())
       setText(done, mustPause ? words.copiedPaused : words.copied)
     } catch {
       // Not allowed, or not there: whatever the reason, a person can still copy it.
@@ -174,7 +193,7 @@ function createCopyLink(/** @type {string} */ link) {
   function select() {
     const attributes = { type: 'text', class: 'mono', readonly: true, 'aria-label': words.link }
     const field = h('input', attributes)
-    field.value = link
+    field.value = link()
     byHand.replaceChildren(field)
     field.select()
     setText(done, words.select)

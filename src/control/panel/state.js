@@ -26,7 +26,8 @@
 /** @typedef {Wire<admin.DeviceSummary>} Device */
 /** @typedef {Wire<admin.DaemonStatus>} Status */
 /** @typedef {Status['listeners'][number]} Listener */
-/** @typedef {Wire<admin.Pairing> & { readonly qr: readonly string[] }} Pairing */
+/** @typedef {{ readonly qr: readonly string[], readonly pageQr: readonly string[] | null }} Codes */
+/** @typedef {Wire<admin.Pairing> & Codes} Pairing */
 
 /** @type {PanelState | undefined} */
 let current

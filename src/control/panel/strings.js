@@ -184,10 +184,18 @@ export const strings = {
 
   pairing: {
     title: (/** @type {string} */ label) => `Connect ${label}`,
-    scan: 'Scan it inside the app,',
-    caption:
-      'one that opens clip:// connect links. Not with the camera app of the phone: it makes a web search of the link, and the password is in there.',
-    qr: (/** @type {string} */ label) => `QR code with the connect link for ${label}`,
+    page: {
+      scan: 'Scan it with the camera of the phone:',
+      caption: 'it opens a page with the clipboard, and nothing has to be installed.',
+      other: 'Show the code for an app',
+    },
+    app: {
+      scan: 'Scan it inside the app,',
+      caption:
+        'one that opens clip:// connect links. Not with the camera app of the phone: it makes a web search of the link, and the password is in there.',
+      other: 'Show the code for the camera',
+    },
+    qr: (/** @type {string} */ label) => `QR code that connects ${label}`,
     hand: 'Or enter by hand',
     handHint: 'In other apps that speak the SyncClipboard protocol.',
     url: 'URL',
@@ -209,7 +217,7 @@ export const strings = {
     done: 'Done',
     test: 'Test from the phone',
     waiting: (/** @type {string} */ label) => `Waiting for the first request of ${label}…`,
-    waitingHint: 'Let the app connect or refresh once.',
+    waitingHint: 'Scan the code, or let the app connect once.',
     seen: (/** @type {string} */ label) => `${label} is connected`,
     /** @type {(client: string, address: string) => string} */
     seenBy: (client, address) => `${client} asked from ${address}.`,

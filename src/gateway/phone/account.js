@@ -70,6 +70,11 @@ function toBase64(/** @type {string} */ text) {
 /** @returns {Account | undefined} */
 function decode(/** @type {string} */ payload) {
   try {
+    // The short form, of codes in small windows.
+    const [, name, password] = /^(\w+):(.+)$/.exec(payload) ?? []
+    if (password !== undefined) {
+      return accountOf({ user: name, password: decodeURIComponent(password) })
+    }
     const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'))
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
     const { user, pwd } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))

@@ -28,6 +28,7 @@ export async function serveQuickGateway(t: TestContext) {
     devices,
     status: async () => STATUS,
     linkBase: () => ({ url, warning: undefined }),
+    hasPhonePage: true,
     countStreams: (id) => gateway.countStreams(id),
     peers: createIdlePeers(new MemoryPeerStore()),
     close: async () => undefined,

@@ -3,9 +3,10 @@
  * @module
  */
 
+import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { parseConnectLink } from '../../../src/link/connect-link.ts'
+import { parseConnectLink, type ParsedLink } from '../../../src/link/connect-link.ts'
 import {
   startDaemonProcess,
   type DaemonOptions,
@@ -60,9 +61,18 @@ export function deviceRow(page: Page, label: string): Locator {
   return page.getByRole('listitem').filter({ has: name })
 }
 
-/** A phone that uses a connect link, as an app does after the scan. */
-export function phoneOf(link: string): Phone {
-  const { url, user, pwd } = parseConnectLink(link)
+/** What a code holds: a connect link, or the page with the payload of one. */
+export function parseCode(text: string): ParsedLink {
+  const [page, payload] = text.split('/phone#')
+  if (payload === undefined) return parseConnectLink(text)
+  const parsed = parseConnectLink(`clip://connect?v=1&svc=mobile-sync&p=${payload}`)
+  assert.equal(page, parsed.url)
+  return parsed
+}
+
+/** A phone that uses a code, as an app does after the scan. */
+export function phoneOf(code: string): Phone {
+  const { url, user, pwd } = parseCode(code)
   return createPhone({ username: user, password: pwd }, url)
 }
 

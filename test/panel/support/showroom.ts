@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { createControl } from '../../../src/control/create-control.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { formatConnectLink } from '../../../src/link/connect-link.ts'
+import { pageLinkOf } from '../../../src/link/page-link.ts'
 import type { DaemonStatus, DeviceSummary, Pairing } from '../../../src/ports/admin.ts'
 import type { PanelAddress } from '../../../src/ports/panel.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
@@ -109,5 +110,6 @@ function pairingOf(id: string, label: string, url: string = GATEWAY): Pairing {
   const password = 'only-for-the-pictures1'
   const o = { did: id, label, proto: 'syncclipboard' }
   const link = formatConnectLink({ url, user: username, pwd: password, o })
-  return { id, kind: 'phone', label, username, password, url, link, warning: undefined }
+  const page = pageLinkOf(link, url)
+  return { id, kind: 'phone', label, username, password, url, link, page, warning: undefined }
 }
