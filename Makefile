@@ -103,8 +103,9 @@ small: build ## Use the daemon in 128 MiB of memory and a quarter of a core (Lin
 	$(NODE) $(LOAD) bench/run.ts bench/small.ts
 
 .PHONY: screenshots
-screenshots: node_modules ## Make the pictures of the panel in docs/images/ (needs Chromium)
+screenshots: node_modules ## Make the pictures of both pages in docs/images/ (needs Chromium)
 	$(NODE) $(LOAD) test/panel/make-screenshots.ts
+	$(NODE) $(LOAD) test/phone/make-screenshots.ts
 
 .PHONY: soak
 soak: build ## Use the daemon in every way at once, and watch what it takes (SOAK_MINUTES=10)

@@ -17,7 +17,19 @@ import { rollUpTypes } from './build-types.js'
 const PROGRAM = 'src/cli/main.ts'
 const LIBRARY = ['src/index.ts', 'src/link.ts', 'src/client.ts']
 
-const PAGES = ['src/control/panel', 'src/gateway/phone']
+/** The files that browsers ask for; what scripts import becomes a part of them. */
+const PAGES = [
+  {
+    folder: 'src/control/panel',
+    made: ['panel.js', 'panel.css'],
+    asIs: ['panel.html', 'icon.svg'],
+  },
+  {
+    folder: 'src/gateway/phone',
+    made: ['phone.js', 'share.js', 'phone.css'],
+    asIs: ['phone.html', 'icon.svg', 'app.webmanifest'],
+  },
+]
 
 /** Leads to all that the daemon needs to start. */
 const START = 'src/cli/run-cli.ts'
@@ -117,7 +129,7 @@ for (const path of await readdir('src', { recursive: true })) {
 }
 
 // Browsers run the sources of the pages as they are; one file is less to fetch and to keep.
-for (const folder of PAGES) {
+for (const { folder, made, asIs } of PAGES) {
   const name = basename(folder)
   await build({
     bundle: true,
@@ -126,9 +138,9 @@ for (const folder of PAGES) {
     legalComments: 'none',
     logLevel: 'warning',
     outdir: `dist/${name}`,
-    entryPoints: [join(folder, `${name}.js`), join(folder, `${name}.css`)],
+    entryPoints: made.map((file) => join(folder, file)),
   })
-  for (const file of [`${name}.html`, 'icon.svg']) {
+  for (const file of asIs) {
     await copyFile(join(folder, file), join('dist', name, file))
   }
 }

@@ -19,6 +19,7 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['.css', 'text/css; charset=utf-8'],
   ['.js', 'text/javascript; charset=utf-8'],
   ['.svg', 'image/svg+xml'],
+  ['.webmanifest', 'application/manifest+json'],
 ])
 
 const FILE_NAME = /^[a-z0-9][a-z0-9-]*\.[a-z]+$/

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
+import { parseConnectLink } from '../../src/link/connect-link.ts'
 import { restart } from '../panel/support/panel.ts'
 import { needs } from '../support/requirements.ts'
 import { openPhonePage } from './support/phone-page.ts'
+
+const NAME_OF_FOCUSED = `{
+  const { ariaLabel, labels, textContent } = document.activeElement
+  ariaLabel ?? labels?.[0]?.textContent ?? textContent
+}`
 
 describe('the phone page', needs('chromium'), () => {
   it('takes the credentials out of its address, and keeps them over a reload', async (t) => {
@@ -26,24 +32,6 @@ describe('the phone page', needs('chromium'), () => {
     await field.focus()
     await page.keyboard.press('Control+V')
     assert.equal(await field.inputValue(), 'first <b>line</b>\nsecond')
-    assertCalm()
-  })
-
-  it('sends a text, and several files one after the other', async (t) => {
-    const { page, other, assertCalm } = await openPhonePage(t)
-    await page.getByRole('textbox').fill('from the phone')
-    await page.getByRole('button', { name: 'Send', exact: true }).tap()
-    await page.getByText('Sent', { exact: true }).waitFor()
-    await other.reads({ text: 'from the phone' })
-    // Given as bytes: Chromium finds no file of such a name where the locale is that of no language.
-    const files = [
-      { name: 'one.txt', mimeType: 'text/plain', buffer: Buffer.from('the first') },
-      { name: 'zwei ä.bin', mimeType: '', buffer: Buffer.alloc(3_000_000, 'x') },
-    ]
-    await page.locator('input[type=file]').first().setInputFiles(files)
-    await other.reads({ dataName: 'zwei ä.bin' })
-    assert.deepEqual(await other.download(), files[1]?.buffer)
-    await page.getByRole('listitem').nth(1).getByText('Sent').waitFor()
     assertCalm()
   })
 
@@ -105,5 +93,73 @@ describe('the phone page', needs('chromium'), () => {
     const { page } = await openPhonePage(t, { locale: 'zh-CN' })
     await page.getByText('还没有内容').waitFor()
     assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-CN')
+  })
+
+  it('hands its credentials to apps, and nothing of them to anybody else', async (t) => {
+    const { page, device } = await openPhonePage(t)
+    await page.getByText('Open in an app').tap()
+    const [clip = '', uniclipboard] = await Promise.all(
+      (await page.getByRole('link').all()).map(async (link) => await link.getAttribute('href')),
+    )
+    const { url, user, pwd } = parseConnectLink(clip ?? '')
+    assert.equal(url, new URL(page.url()).origin)
+    assert.deepEqual([user, pwd], [device.username, device.password])
+    assert.equal(uniclipboard, clip?.replace('clip:', 'uniclipboard:'))
+    assert.equal(await page.evaluate('history.state'), null)
+    assert.equal(await page.evaluate('document.cookie'), '')
+    assert.ok(!(await page.content()).includes(device.password))
+  })
+
+  it('opens with the short form of a code, too, and says so when it can read neither', async (t) => {
+    const { page, address, device } = await openPhonePage(t)
+    await page.evaluate('localStorage.clear()')
+    const [place = ''] = address.split('#')
+    await page.goto('about:blank')
+    await page.goto(`${place}#${device.username}:${encodeURIComponent(device.password)}`)
+    await page.locator('[data-way=live]').waitFor()
+    for (const damaged of ['e30', '%', 'name:', 'a b']) {
+      await page.evaluate('localStorage.clear()')
+      await page.goto('about:blank')
+      await page.goto(`${place}#${damaged}`)
+      await page.getByText('This code cannot be read').waitFor()
+      assert.equal(page.url(), place)
+    }
+  })
+
+  it('says that a copy failed when it did, and shows what to copy', async (t) => {
+    const { page, other } = await openPhonePage(t)
+    await page.evaluate('document.execCommand = () => false')
+    await other.pushText('not to be had')
+    await page.getByRole('button', { name: 'Copy' }).tap()
+    await page.getByText('This browser did not copy it').waitFor()
+    assert.equal(await page.evaluate('getSelection().toString()'), 'not to be had')
+    assert.equal(await page.getByRole('button', { name: 'Copied' }).count(), 0)
+  })
+
+  it('needs no more than 320 px, and no mouse', async (t) => {
+    const viewport = { width: 320, height: 568 }
+    const { page, other } = await openPhonePage(t, { viewport, hasTouch: false, isMobile: false })
+    const wide = 'W'.repeat(300)
+    for (const type of ['Text', 'File'] as const) {
+      if (type === 'Text') await other.pushText(wide)
+      else await other.pushFile('File', `${wide.slice(0, 200)}.bin`, Buffer.from('x'))
+      await page.getByText(wide.slice(0, 200)).first().waitFor()
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      assert.equal(width, viewport.width)
+    }
+    const reached: string[] = []
+    for (let presses = 0; presses < 12; presses++) {
+      await page.keyboard.press('Tab')
+      reached.push(await page.evaluate(NAME_OF_FOCUSED))
+    }
+    for (const name of ['Save', 'Type or paste here', 'Send', 'Photos, files', 'Camera']) {
+      assert.ok(reached.includes(name), `${name}: ${reached}`)
+    }
+    assert.ok(reached.includes('Open in an app') && reached.includes('Forget this phone'))
+    await page.getByRole('textbox').focus()
+    await page.keyboard.type('typed')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await other.reads({ text: 'typed' })
   })
 })

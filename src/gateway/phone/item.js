@@ -102,7 +102,32 @@ async function bytes(/** @type {Item} */ { type, dataName, size }) {
   const facts = `${strings.types[type]}, ${formatBytes(size)}`
   const about = [h('p', { class: 'name', dir: 'auto' }, dataName), h('p', { class: 'note' }, facts)]
   const isPicture = RASTER.test(first.mediaType) && size <= MAX_PICTURE_BYTES
-  return [...(isPicture ? [picture(first.href)] : []), ...about, save, note]
+  if (!isPicture) return [...about, save, note]
+  const copies = 'ClipboardItem' in window ? [imageCopy(first.href, note)] : []
+  return [picture(first.href), ...about, save, ...copies, note]
+}
+
+/** A button that copies a picture, where browsers let pages do that: with https. */
+function imageCopy(/** @type {string} */ href, /** @type {Element} */ note) {
+  return button(strings.copyImage, async () => {
+    // Made in the tap, before anything has come: else it is too late for some browsers.
+    const item = new ClipboardItem({ 'image/png': pngOf(href) })
+    const isCopied = await navigator.clipboard.write([item]).then(
+      () => true,
+      () => false,
+    )
+    setText(note, isCopied ? strings.copied : strings.notCopied)
+  })
+}
+
+/** The picture as PNG, which is all that clipboards take. */
+async function pngOf(/** @type {string} */ href) {
+  const blob = await (await fetch(href, { cache: 'no-store' })).blob()
+  if (blob.type === 'image/png') return blob
+  const bitmap = await createImageBitmap(blob)
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0)
+  return canvas.convertToBlob()
 }
 
 function picture(/** @type {string} */ src) {

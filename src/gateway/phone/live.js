@@ -30,7 +30,7 @@ const MAX_POLLS = 60
  * @param {object} listeners
  * @param {() => Promise<void>} listeners.pull Gets what is current.
  * @param {(way: Way) => void} listeners.onWay
- * @returns {() => void} Ends it.
+ * @returns {{ end: () => void, reopen: () => void }} `reopen` looks again at once.
  */
 export function follow({ pull, onWay }) {
   let stream = new AbortController()
@@ -90,7 +90,7 @@ export function follow({ pull, onWay }) {
   window.addEventListener('pageshow', (event) => event.persisted && reopen())
   window.addEventListener('pagehide', close)
   void open()
-  return end
+  return { end, reopen }
 }
 
 /**

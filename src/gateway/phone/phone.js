@@ -9,6 +9,7 @@ import { button, h, setText } from './dom.js'
 import { createItemView } from './item.js'
 import { follow } from './live.js'
 import { createSendView } from './send.js'
+import { offerInstall, takeShared } from './shared.js'
 import { strings } from './strings.js'
 
 /** @import { Account } from './account.js' */
@@ -22,6 +23,7 @@ const top = h('header', {}, h('h1', {}, 'clipgate'), way)
 document.body.replaceChildren(top, main)
 
 start()
+offerInstall()
 // A code that is scanned while the page is open changes nothing but the fragment.
 window.addEventListener('hashchange', () => location.hash.length > 1 && location.reload())
 
@@ -30,12 +32,15 @@ function start() {
   if (account === 'damaged') return farewell(strings.damaged, strings.scanHint)
   if (account === undefined) return farewell(strings.scan, strings.scanHint)
   const item = createItemView()
-  const trouble = h('p', { class: 'card trouble', role: 'status', hidden: true })
-  const end = follow({
+  const send = createSendView()
+  const trouble = h('p', { class: 'trouble', role: 'status' })
+  const again = button(strings.again, () => live.reopen())
+  const away = h('section', { class: 'card', hidden: true }, trouble, again)
+  const live = follow({
     pull: item.pull,
     onWay: (state) => {
       showWay(state)
-      trouble.hidden = state !== 'away'
+      away.hidden = state !== 'away'
       setText(trouble, state === 'away' ? strings.failures.away : '')
       if (state !== 'refused') return
       // Those of another code may be there by now.
@@ -44,13 +49,14 @@ function start() {
     },
   })
   const leave = () => {
-    end()
+    live.end()
     forgetAccount()
-    showWay('refused')
+    showWay('forgotten')
     farewell(strings.forgotten, strings.forgottenHint)
   }
   showWay('trying')
-  main.replaceChildren(trouble, item.section, createSendView(), createFooter(account, leave))
+  main.replaceChildren(away, item.section, send.section, createFooter(account, leave))
+  void takeShared().then(send.offer)
 }
 
 function createFooter(/** @type {Account} */ account, /** @type {() => void} */ leave) {
@@ -60,16 +66,25 @@ function createFooter(/** @type {Account} */ account, /** @type {() => void} */ 
     setText(forget, strings.forgetSure)
     setTimeout(() => setText(forget, strings.forget), SURE_MS)
   })
-  return h(
-    'footer',
-    {},
-    h('a', { href: `clip://${link}` }, strings.openInApp),
-    h('a', { href: `uniclipboard://${link}` }, strings.otherApp),
-    forget,
+  const app = (/** @type {string} */ scheme, /** @type {string} */ label) =>
+    h('a', { class: 'button', href: `${scheme}://${link}` }, label)
+  const apps = h(
+    'p',
+    { class: 'tools' },
+    app('clip', strings.clipApp),
+    app('uniclipboard', strings.uniclip),
   )
+  const inApp = h(
+    'details',
+    {},
+    h('summary', {}, strings.openInApp),
+    h('p', {}, strings.appHint),
+    apps,
+  )
+  return h('footer', {}, inApp, forget)
 }
 
-/** @param {import('./live.js').Way} state */
+/** @param {import('./live.js').Way | 'forgotten'} state */
 function showWay(state) {
   document.documentElement.dataset['way'] = state
   setText(way, strings.ways[state])

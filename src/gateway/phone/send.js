@@ -14,7 +14,11 @@ import { strings } from './strings.js'
 /** Between two tries while the daemon is away. */
 const AGAIN_MS = 3000
 
-/** Creates the card with which this phone sends. */
+/**
+ * Creates the card with which this phone sends.
+ *
+ * What others share with the page is only offered: a page of another site could have sent it, too.
+ */
 export function createSendView() {
   const field = h('textarea', {
     rows: 3,
@@ -37,7 +41,7 @@ export function createSendView() {
   )
   let queue = Promise.resolve()
 
-  if (navigator.clipboard?.readText !== undefined) tools.append(button(strings.paste, paste))
+  if (navigator.clipboard?.read !== undefined) tools.append(button(strings.paste, paste))
   field.addEventListener('input', () => setText(note, ''))
   field.addEventListener('paste', (event) => {
     const pasted = event.clipboardData?.files
@@ -62,10 +66,29 @@ export function createSendView() {
     if (failure === undefined && field.value === text) field.value = ''
   }
 
+  /** Takes pictures as files, and a text into the field, where a person can look at it. */
   async function paste() {
-    const text = await navigator.clipboard.readText().catch(() => undefined)
-    if (text) field.value = text
+    const items = await navigator.clipboard.read().catch(() => [])
+    for (const item of items) {
+      const picture = item.types.find((type) => type.startsWith('image/'))
+      const type = picture ?? 'text/plain'
+      if (!item.types.includes(type)) continue
+      const blob = await item.getType(type)
+      if (picture === undefined) field.value = await blob.text()
+      else sendFiles([new File([blob], `image.${picture.slice(6)}`, { type })])
+    }
     field.focus()
+  }
+
+  function offer(/** @type {{ text: string, files: readonly File[] }} */ { text, files: shared }) {
+    if (text !== '') field.value = text
+    if (shared.length === 0) return
+    const label = strings.sendShared(shared.length)
+    const sendAll = button(label, () => {
+      sendAll.remove()
+      sendFiles(shared)
+    })
+    note.before(sendAll)
   }
 
   function sendFiles(/** @type {Iterable<File>} */ chosen) {
@@ -86,15 +109,15 @@ export function createSendView() {
     return h('label', { class: 'button' }, label, input)
   }
 
-  return section
+  return { section, offer }
 }
 
 /** One file on its way, as a row of the list. */
 function createUpload(/** @type {File} */ file) {
   const bar = h('progress', { max: Math.max(file.size, 1), value: 0, 'aria-label': file.name })
   const note = h('p', { class: 'note', role: 'status' }, strings.waiting)
-  const act = button(strings.cancel, () => cancel())
-  const row = h('li', {}, h('p', { class: 'name', dir: 'auto' }, file.name), bar, note, act)
+  const act = button('✕', () => cancel(), { 'aria-label': `${strings.cancel}: ${file.name}` })
+  const row = h('li', {}, h('p', { class: 'name', dir: 'auto' }, file.name), act, bar, note)
   const abort = new AbortController()
   let cancel = () => {
     abort.abort()
@@ -105,6 +128,7 @@ function createUpload(/** @type {File} */ file) {
   async function run() {
     for (;;) {
       if (abort.signal.aborted) return
+      showProgress(0, 0)
       const failure = await outcomeOf(push())
       if (abort.signal.aborted) return
       if (failure !== 'away') return end(failure)
@@ -116,19 +140,22 @@ function createUpload(/** @type {File} */ file) {
   async function push() {
     const startedAt = Date.now()
     await putFile(file, abort.signal, (sent) => {
-      bar.value = sent
-      const seconds = (Date.now() - startedAt) / 1000
-      const speed = seconds < 1 ? '' : formatBytes(sent / seconds)
-      setText(note, strings.sending(formatBytes(sent), formatBytes(file.size), speed))
+      showProgress(sent, (Date.now() - startedAt) / 1000)
     })
     const { name } = file
     await pushDocument({ type: 'File', text: name, dataName: name, hasData: true, size: file.size })
   }
 
+  function showProgress(/** @type {number} */ sent, /** @type {number} */ seconds) {
+    bar.value = sent
+    const speed = seconds < 1 ? '' : formatBytes(sent / seconds)
+    setText(note, strings.sending(formatBytes(sent), formatBytes(file.size), speed))
+  }
+
   function end(/** @type {Failure | undefined} */ failure) {
     setText(note, failure === undefined ? strings.sent : strings.failures[failure])
     bar.hidden = true
-    setText(act, strings.remove)
+    act.setAttribute('aria-label', `${strings.remove}: ${file.name}`)
     cancel = () => row.remove()
   }
 
