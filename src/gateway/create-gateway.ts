@@ -39,7 +39,10 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
   const tickets = new PhoneTickets(ports)
   const authenticate = createAuthenticate(ports)
   const listener = createListener<Device>({
-    publicRoutes: [...publicRoutes(options), ...(phonePage ? phonePageRoutes() : [NO_PHONE_PAGE])],
+    publicRoutes: [
+      ...publicRoutes(options),
+      ...(phonePage ? phonePageRoutes(options) : [NO_PHONE_PAGE]),
+    ],
     routes: phonePage ? [...routes, ...tickets.routes] : routes,
     authenticate: (call) => (phonePage && tickets.deviceOf(call)) || authenticate(call),
     recheck: ({ id: deviceId, passwordHash }) => {

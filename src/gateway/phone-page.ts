@@ -16,7 +16,7 @@ import { json } from '../http/reply.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import { blobReply } from './file.ts'
-import type { GatewayPorts } from './gateway-ports.ts'
+import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 
 /** Beside this file in the sources; the build puts the folder beside what it makes of it. */
 const FOLDER: string = fileURLToPath(new URL('./phone/', import.meta.url))
@@ -31,13 +31,18 @@ const TICKET = /^([\w-]{1,64})\.([0-9a-z]{1,10})\.([\w-]{43})$/
 const POLICY = ["manifest-src 'self'", "worker-src 'self'"]
 
 /** The files of the page, for anybody. */
-export function phonePageRoutes(): readonly Route<undefined>[] {
+export function phonePageRoutes({
+  isDraining,
+}: Pick<GatewayOptions, 'isDraining'> = {}): readonly Route<undefined>[] {
   return pageRoutes({
     folder: FOLDER,
     page: 'phone.html',
     at: '/phone',
     below: '/phone/',
     policy: POLICY,
+    check: () => {
+      if (isDraining?.() === true) throw new HttpError('DRAINING')
+    },
   })
 }
 
@@ -81,8 +86,8 @@ export class PhoneTickets {
    * @returns `undefined` when it asks for anything else.
    * @throws {HttpError} `NOT_FOUND` when the ticket is no good any more.
    */
-  deviceOf({ path }: Pick<Call, 'path'>): Device | undefined {
-    if (!path.startsWith(`${TICKETS}/`)) return undefined
+  deviceOf({ method, path }: Pick<Call, 'method' | 'path'>): Device | undefined {
+    if (!path.startsWith(`${TICKETS}/`) || !['GET', 'HEAD'].includes(method)) return undefined
     const [, deviceId = '', expiry = ''] = TICKET.exec(path.slice(TICKETS.length + 1)) ?? []
     const device = this.#ports.devices.find(deviceId)
     const stored = this.#ports.latest.binary

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { it } from 'node:test'
 import { DeviceStreams } from '../../src/gateway/device-streams.ts'
+import { phonePageRoutes, PhoneTickets } from '../../src/gateway/phone-page.ts'
 import { deviceRoutes, publicRoutes } from '../../src/gateway/routes.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { AnswerCheck } from './support/answer-check.ts'
@@ -111,8 +112,12 @@ it('docs/openapi.yaml lists the codes that the gateway answers, and says where e
 it('docs/openapi.yaml has the endpoints of the code, and the code those of the file', async (t) => {
   const ports = await serveGateway(t)
   const options = { version: '' }
-  const open = publicRoutes(options).map((row) => ({ ...row, who: 'anybody' }))
-  const rest = deviceRoutes(ports, new DeviceStreams(ports), options)
+  const page = phonePageRoutes().filter(({ pattern }) => pattern === '/phone')
+  const [ticket, ...byTicket] = new PhoneTickets(ports).routes
+  const rest = [...deviceRoutes(ports, new DeviceStreams(ports), options), ...[ticket ?? []].flat()]
+  const open = [...publicRoutes(options), ...page, ...byTicket].map((row) => {
+    return { ...row, who: 'anybody' }
+  })
   const built = [...open, ...rest.map((row) => ({ ...row, who: 'devices' }))]
     .flatMap((row) => (row.method === 'GET' ? [row, { ...row, method: 'HEAD' }] : [row]))
     .map(({ who, method, pattern }) => `${who}: ${method} ${pattern}`)

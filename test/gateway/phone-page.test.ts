@@ -146,7 +146,7 @@ describe('the phone page', () => {
 describe('a ticket', () => {
   it('leads to the bytes of the item, without credentials', async (t) => {
     const gateway = await serve(t)
-    const { send } = gateway
+    const { send, authorized } = gateway
     const path = await takeTicket(gateway)
     assert.match(path, /^\/phone\/tickets\/[\w.-]{60,120}$/)
     const { status, headers, body } = await send('GET', path)
@@ -162,7 +162,8 @@ describe('a ticket', () => {
     assert.equal((await send('GET', path, 'Range: bytes=10-')).status, 416)
     assert.equal((await send('GET', path, `If-None-Match: ${headers['etag']}`)).status, 304)
     for (const method of ['POST', 'PUT', 'DELETE']) {
-      assert.equal((await send(method, path)).status, 405, method)
+      assert.equal((await send(method, path)).status, 401, method)
+      assert.equal((await send(method, path, authorized)).status, 405, method)
     }
   })
 

@@ -45,6 +45,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   profileId: 'Image-00',
   type: 'Image',
   hash: '00',
+  ticket: 'none',
 }
 
 /** The request of a case. */

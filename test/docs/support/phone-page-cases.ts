@@ -1,0 +1,42 @@
+/**
+ * Requests for the phone page of docs/openapi.yaml, and by its tickets.
+ * @module
+ */
+
+import { casesOf, withFields, withHead, type Case, type CaseOf } from './case.ts'
+import { downloadCases, pushImage } from './file-cases.ts'
+
+const OFF: CaseOf = { options: { phonePage: false } }
+
+/** The codes of checks that come after that of the ticket. */
+const LATER: readonly unknown[] = ['UNSUPPORTED_ENCODING', 'EXPECTATION_FAILED']
+
+/** The case, with a good ticket where it needs one. */
+export function withTicket(one: Case): Case {
+  const isTicketWanted = one.operation.endsWith('ByTicket') && LATER.includes(one.code)
+  return isTicketWanted ? { ...one, given: pushImage, ...BY_TICKET } : one
+}
+
+/** Sends the request by a ticket of the image that is there. */
+const BY_TICKET: CaseOf = {
+  exchange: async (at, request) => {
+    const given = await at.ask({ method: 'POST', target: '/phone/tickets' })
+    const { path = request.target } = given.status === 200 ? JSON.parse(given.body) : {}
+    return at.ask({ ...request, target: path, isAnonymous: true })
+  },
+}
+
+export const PHONE_PAGE_CASES: readonly Case[] = [
+  ...withHead([
+    ...casesOf('getPhonePage', [
+      [200, 'to anybody', { request: { isAnonymous: true } }],
+      [304, 'to a browser that has it', withFields('If-None-Match: *')],
+      ['NOT_FOUND', 'where it is switched off', OFF],
+    ]),
+    ...downloadCases('getByTicket').map((one) => ({ ...one, ...BY_TICKET })),
+  ]),
+  ...casesOf('postTicket', [
+    [200, 'while there are bytes', { given: pushImage }],
+    ['NOT_FOUND', 'while there are none'],
+  ]),
+]
