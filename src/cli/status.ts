@@ -21,7 +21,7 @@ type Row = readonly [name: string, value: string]
 
 function describe(status: DaemonStatus, now: number): readonly Row[] {
   const { item, storage, listeners, peers, devices, devicesError, paused, bus } = status
-  const { clipboard, clipboardError } = status
+  const { clipboard, clipboardError, lostUrls } = status
   const what =
     item && `${item.type}, ${formatBytes(item.size)}, ${formatAgo(item.activatedAt, now)}`
   return [
@@ -30,6 +30,9 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
     ...(paused === undefined ? [] : [['Paused', describePause(paused)] as const]),
     ['Item', what ?? 'none yet'],
     ['Devices', `${devices}${devicesError === undefined ? '' : `; unsaved: ${devicesError}`}`],
+    ...(lostUrls.length === 0
+      ? []
+      : [['Links', `this machine is not ${lostUrls.join(', ')} any more`] as const]),
     ['Storage', `${storage.dataDir}, ${formatBytes(storage.freeBytes)} free`],
     ['Staged', `${storage.stagedUploads} uploads, ${formatBytes(storage.stagedBytes)}`],
     ...listeners.map(({ name, urls, error }): Row => {

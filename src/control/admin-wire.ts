@@ -142,6 +142,7 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
   ),
   devices: decodeNumber,
   devicesError: optional(decodeString),
+  lostUrls: arrayOf(decodeString),
   storage: objectOf({
     dataDir: decodeString,
     stagedUploads: decodeNumber,

@@ -49,13 +49,13 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
   async function pair({ url, ...wanted }: PairRequest): Promise<Pairing> {
     const base = baseOf(url)
     checkLinkable(base.url, wanted.username, wanted.password)
-    return toPairing(await devices.add(wanted), base, hasPhonePage)
+    return toPairing(await devices.add({ ...wanted, linkUrl: base.url }), base, hasPhonePage)
   }
 
   async function rotate(idOrUsername: string, url?: string): Promise<Pairing> {
     const base = baseOf(url)
     checkLinkable(base.url, devices.find(idOrUsername)?.username, undefined)
-    return toPairing(await devices.rotate(idOrUsername), base, hasPhonePage)
+    return toPairing(await devices.rotate(idOrUsername, undefined, base.url), base, hasPhonePage)
   }
 
   return {

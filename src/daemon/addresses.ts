@@ -61,6 +61,23 @@ export function isLocalAddress(address: string, readInterfaces: () => NetworkInt
 }
 
 /**
+ * The URLs whose private address this machine does not have; about names, and addresses that others
+ * may have taken on for it, nothing can be said.
+ */
+export function findLostUrls(
+  urls: readonly string[],
+  interfaces: NetworkInterfaces,
+): readonly string[] {
+  const own = Object.values(interfaces).flatMap((all) => all?.map(({ address }) => address) ?? [])
+  return [...new Set(urls)].filter((url) => {
+    // Whoever asks the control listener may put anything into a link.
+    if (!URL.canParse(url)) return false
+    const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+    return isIP(host) !== 0 && isPrivate(host) && !own.includes(host)
+  })
+}
+
+/**
  * The URL by which a phone finds the gateway: the public URL, else the first useful address among
  * those that it is bound to. There always is one; at worst it is the loopback URL with a warning.
  *

@@ -63,7 +63,10 @@ async function openLocal(settings: Settings, logger: Logger): Promise<Admin> {
   const peers = createIdlePeers(station.peerStore)
   return createDeviceAdmin({
     devices: station.devices,
-    status: () => readStatus(station, { ...NOT_RUNNING, peers: peers.list() }),
+    status: () => {
+      const live = { ...NOT_RUNNING, peers: peers.list() }
+      return readStatus(station, live, expectedBase(settings).url)
+    },
     linkBase: () => expectedBase(settings),
     hasPhonePage: settings.phonePage === 'on',
     countStreams: () => 0,

@@ -1,13 +1,14 @@
 /** Reads what `clipgate status` tells: never content, nor names of it. @module */
 
 import type { DaemonStatus } from '../ports/admin.ts'
+import { findLostUrls, readInterfaces } from './addresses.ts'
 import type { Station } from './open-station.ts'
 import { readVersion } from './version.ts'
 
 /** The part of the status that only a running daemon knows. */
 export type LiveStatus = Omit<
   DaemonStatus,
-  'version' | 'item' | 'devices' | 'devicesError' | 'storage'
+  'version' | 'item' | 'devices' | 'devicesError' | 'lostUrls' | 'storage'
 >
 
 /** The status while no daemon runs, without the joined daemons. */
@@ -23,12 +24,19 @@ export const NOT_RUNNING: Omit<LiveStatus, 'peers'> = {
   bus: undefined,
 }
 
-/** Reads the status from the data directory, and adds what only a running daemon knows. */
+/**
+ * Reads the status from the data directory, and adds what only a running daemon knows.
+ *
+ * @param currentUrl The base URL of new links, which is right wherever it leads.
+ */
 export async function readStatus(
   { latest, storage, devices, directory }: Station,
   live: LiveStatus,
+  currentUrl: string,
 ): Promise<DaemonStatus> {
   const item = latest.current?.item
+  const linkUrls = devices.list().flatMap(({ linkUrl }) => linkUrl ?? [])
+  const others = linkUrls.filter((url) => url !== currentUrl)
   const { uploads, bytes } = storage.staging.stats()
   return {
     ...live,
@@ -41,6 +49,7 @@ export async function readStatus(
     },
     devices: devices.list().length,
     devicesError: devices.unsaved,
+    lostUrls: findLostUrls(others, readInterfaces()),
     storage: {
       dataDir: directory.path,
       stagedUploads: uploads,

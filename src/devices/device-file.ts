@@ -55,6 +55,7 @@ const decodeDevice: Decoder<Device> = objectOf({
   dialect: orAbsent(oneOf(['sync', 'syncclipboard'])),
   reads: orAbsent(oneOf(['sync', 'syncclipboard'])),
   usesOldKeys: orAbsent(decodeBoolean),
+  linkUrl: orAbsent(decodeString),
 })
 
 const FILE = defineJsonFile({

@@ -118,6 +118,7 @@ export class JsonDeviceRegistry implements DeviceRegistry {
         dialect: undefined,
         reads: undefined,
         usesOldKeys: undefined,
+        linkUrl: wanted.linkUrl,
       }
       const next = [...this.#devices.list, device]
       await this.#saver.save(next)
@@ -126,12 +127,12 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     })
   }
 
-  async rotate(idOrUsername: string, wanted?: string): Promise<MintedDevice> {
+  async rotate(idOrUsername: string, wanted?: string, linkUrl?: string): Promise<MintedDevice> {
     const { id } = this.#get(idOrUsername)
     const password = choosePassword(wanted)
     const passwordHash = await this.#options.hasher.hashPassword(password)
     return this.#end(async () => {
-      const next = this.#withHash(id, passwordHash)
+      const next = this.#withHash(id, passwordHash, linkUrl)
       try {
         await this.#saver.save(next)
       } catch (error) {
@@ -202,8 +203,9 @@ export class JsonDeviceRegistry implements DeviceRegistry {
     }
   }
 
-  #withHash(id: string, passwordHash: string | undefined): readonly Device[] {
-    const device = { ...this.#get(id), passwordHash }
+  #withHash(id: string, passwordHash: string | undefined, linkUrl?: string): readonly Device[] {
+    const old = this.#get(id)
+    const device = { ...old, passwordHash, linkUrl: linkUrl ?? old.linkUrl }
     return this.#devices.list.map((other) => (other.id === id ? device : other))
   }
 

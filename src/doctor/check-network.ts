@@ -175,6 +175,12 @@ export async function checkAddresses(situation: Situation): Promise<Verdict> {
         : `listen on the network: --listen ${formatHostPort(onNetwork(bound, useful))}`
     return problem(`${detail}. ${warning}`, fix)
   }
+  const lost = daemon?.status.lostUrls ?? []
+  if (lost.length > 0) {
+    const fix =
+      'reserve the old address for this machine in the router, or clipgate rotate ID for a new code'
+    return hint(`${detail}; links of some devices name ${lost.join(', ')}, which it lost`, fix)
+  }
   if (allowPublic) {
     const fix = 'leave --allow-public out, and let clients come through a VPN, or a proxy with TLS'
     return hint(`${detail}; connections from public addresses are let in, without TLS`, fix)

@@ -90,6 +90,8 @@ export interface DaemonStatus {
   readonly devices: number
   /** Why credentials that have ended are not saved as such yet, if some are not. */
   readonly devicesError: string | undefined
+  /** Base URLs in links of devices whose address this machine does not have any more. */
+  readonly lostUrls: readonly string[]
   readonly storage: {
     readonly dataDir: string
     readonly stagedUploads: number

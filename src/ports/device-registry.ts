@@ -27,6 +27,8 @@ export interface Device {
   readonly reads?: Dialect | undefined
   /** Whether the document it pushed last had the keys of versions 1 and 2 of the protocol. */
   readonly usesOldKeys?: boolean | undefined
+  /** Base URL in the link that it was shown last. */
+  readonly linkUrl?: string | undefined
 }
 
 /**
@@ -60,6 +62,8 @@ export interface NewDevice {
   readonly username?: string | undefined
   /** 8 to 256 characters. */
   readonly password?: string | undefined
+  /** Base URL in its link. */
+  readonly linkUrl?: string | undefined
 }
 
 /** A device with its password: the only time that anybody sees it. */
@@ -105,9 +109,10 @@ export interface DeviceRegistry {
    * When the new password cannot be saved there is none, and the old one fails too: the
    * device is left without a valid credential until it is rotated again.
    *
+   * @param linkUrl Base URL in its new link; that of the old one unless given.
    * @throws {DomainError} `NO_SUCH_DEVICE`; `PASSWORD_INVALID`; `NO_SPACE`.
    */
-  rotate(idOrUsername: string, password?: string): Promise<MintedDevice>
+  rotate(idOrUsername: string, password?: string, linkUrl?: string): Promise<MintedDevice>
 
   /**
    * Removes a device, as `rotate` about its credential. It counts also when it cannot be saved, and

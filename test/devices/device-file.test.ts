@@ -20,6 +20,7 @@ const DEVICE: Device = {
   dialect: undefined,
   reads: undefined,
   usesOldKeys: undefined,
+  linkUrl: undefined,
 }
 
 const DIGITS = fc.constantFrom(...'0123456789abcdef')
@@ -43,6 +44,7 @@ const devices: fc.Arbitrary<Device> = fc.record(
     dialect: fc.constantFrom('sync', 'syncclipboard', undefined),
     reads: fc.constantFrom('sync', 'syncclipboard', undefined),
     usesOldKeys: fc.constantFrom(true, false, undefined),
+    linkUrl: fc.constantFrom('http://10.0.0.7:42720', undefined),
   },
   { noNullPrototype: true },
 )

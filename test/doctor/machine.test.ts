@@ -409,6 +409,15 @@ describe('clipgate doctor, beside a daemon', () => {
     assert.match(findings.of('clock').detail, /before times that the daemon has noted/)
   })
 
+  it('says that links name an address that this machine lost, and what to do', async (t) => {
+    const listeners = [
+      { name: 'gateway', urls: ['http://192.168.1.20:42720'], error: undefined },
+    ] as const
+    const { dataDir } = await besideDaemon(t, { listeners, lostUrls: ['http://192.168.1.9:42720'] })
+    const { ok, detail, fix } = (await check(t, { dataDir })).of('addresses')
+    assert.match(`${ok} ${detail} -> ${fix}`, /^true .*192\.168\.1\.9:42720, .*reserve .*rotate/)
+  })
+
   it('finds another program where the gateway should be', async (t) => {
     const server = createServer((socket) =>
       socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'),

@@ -146,4 +146,11 @@ describe('the devices in the panel', needs('chromium'), () => {
     assert.equal(daemon.child.exitCode, null)
     assertCalm()
   })
+
+  it('says which address devices look for in vain', async (t) => {
+    const { page, daemon } = await openPanel(t)
+    await daemon.run('pair', '--url', 'http://10.254.253.252:42720')
+    await page.getByRole('heading', { name: 'at an address that it lost' }).waitFor()
+    await page.getByText('They were paired for http://10.254.253.252:42720.').waitFor()
+  })
 })

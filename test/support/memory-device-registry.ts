@@ -67,15 +67,17 @@ export class MemoryDeviceRegistry implements DeviceRegistry {
       dialect: undefined,
       reads: undefined,
       usesOldKeys: undefined,
+      linkUrl: wanted.linkUrl,
     }
     await this.#replace([...this.#devices, device])
     return { device, password }
   }
 
-  async rotate(idOrUsername: string, wanted?: string): Promise<MintedDevice> {
+  async rotate(idOrUsername: string, wanted?: string, linkUrl?: string): Promise<MintedDevice> {
     const old = this.#get(idOrUsername)
     const password = choosePassword(wanted)
-    const device = { ...old, passwordHash: fakeHashOf(old.username, password) }
+    const passwordHash = fakeHashOf(old.username, password)
+    const device = { ...old, passwordHash, linkUrl: linkUrl ?? old.linkUrl }
     await this.#replace(
       this.#devices.map((other) => (other.id === old.id ? device : other)),
       old.id,

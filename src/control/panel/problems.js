@@ -48,6 +48,9 @@ function problemsOf(/** @type {PanelState} */ { status, addresses }) {
     ...(status.devicesError == null
       ? []
       : [{ key: 'devices', title: words.devices, text: words.devicesText(status.devicesError) }]),
+    ...(status.lostUrls.length === 0
+      ? []
+      : [{ key: 'lost', title: words.lost, text: words.lostText(status.lostUrls.join(', ')) }]),
     ...(isLocal ? [{ key: 'loopback', title: words.loopback, text: words.loopbackFix }] : []),
   ]
 }

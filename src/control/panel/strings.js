@@ -56,6 +56,9 @@ export const strings = {
     devices: 'A password that has ended is not saved as such yet',
     devicesText: (/** @type {string} */ reason) =>
       `${reason}. It counts until a restart of the daemon, which saves it as soon as it can.`,
+    lost: 'Some devices look for this computer at an address that it lost',
+    lostText: (/** @type {string} */ urls) =>
+      `They were paired for ${urls}. Reserve that address for this computer in the router, or give them a new password, and scan the new code.`,
     loopback: 'Phones cannot reach this computer',
     loopbackFix:
       'The gateway has an address on this machine only. Connect to a network, or set --listen or --public-url.',
