@@ -52,6 +52,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   client: { imports: ['core', 'link'], neutral: true },
   control: { imports: ['core', 'ports', 'http', 'lib', 'link'], packages: ['qr'] },
   'control/panel': { imports: [], neutral: true },
+  'gateway/phone': { imports: [], neutral: true },
   daemon: { imports: DAEMON_PARTS },
   doctor: { imports: ['daemon', ...DAEMON_PARTS] },
   cli: {
@@ -60,8 +61,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
 }
 
-/** Served to browsers as it is: its files import each other only. */
-const PAGE = 'control/panel'
+/** Served to browsers as they are: their files import each other only. */
+const PAGES: readonly string[] = ['control/panel', 'gateway/phone']
 
 const MAX_LINES = 400
 
@@ -117,7 +118,8 @@ function readSource(path: string): SourceFile {
 
 /** The folder; files of `src/` itself are public entries, which may import anything. */
 function roomOf(path: string): string {
-  if (path.startsWith(join(PAGE, sep))) return PAGE
+  const page = PAGES.find((folder) => path.startsWith(join(folder, sep)))
+  if (page !== undefined) return page
   return path.includes(sep) ? (path.split(sep)[0] ?? '') : ''
 }
 
