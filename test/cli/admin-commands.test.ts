@@ -188,6 +188,16 @@ describe('clipgate pair, rotate and revoke', () => {
     assert.equal((await run(['pair', '--qr', 'clip'])).code, 2)
   })
 
+  it('are never told in an error, whichever link is given where a device is meant', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    const { link, page } = JSON.parse((await run(['pair', '--json'])).stdout)
+    for (const given of [link, page, page.replace('//', '/')]) {
+      const { stderr } = await run(['revoke', given])
+      assert.match(stderr, /\(a connect link\)/)
+      assert.ok(!stderr.includes(link.split('&p=')[1]), stderr)
+    }
+  })
+
   it('print both links for scripts', async (t) => {
     const run = await beside(t, createFakeAdmin())
     const { link, page } = JSON.parse((await run(['pair', '--json'])).stdout)

@@ -39,6 +39,11 @@ describe('the phone page at an address that the browser trusts', needs('chromium
     await send.tap()
     await other.reads({ dataName: 'shared.txt' })
     assert.deepEqual(await other.download(), buffer)
+
+    await page.getByRole('button', { name: 'Forget this phone' }).tap()
+    await page.getByRole('button', { name: 'Tap again' }).tap()
+    await page.getByText('This phone is forgotten').waitFor()
+    while (await page.evaluate(IS_ACTIVE));
   })
 
   it('copies pictures, and pastes with one tap', async (t) => {

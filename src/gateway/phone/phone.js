@@ -9,7 +9,7 @@ import { button, h, setText } from './dom.js'
 import { createItemView } from './item.js'
 import { follow } from './live.js'
 import { createSendView } from './send.js'
-import { offerInstall, takeShared } from './shared.js'
+import { offerInstall, takeShared, withdraw } from './shared.js'
 import { strings } from './strings.js'
 
 /** @import { Account } from './account.js' */
@@ -51,12 +51,14 @@ function start() {
   const leave = () => {
     live.end()
     forgetAccount()
+    void withdraw()
     showWay('forgotten')
     farewell(strings.forgotten, strings.forgottenHint)
   }
   showWay('trying')
   main.replaceChildren(away, item.section, send.section, createFooter(account, leave))
-  void takeShared().then(send.offer)
+  // A browser that keeps nothing has nothing to give either.
+  takeShared().then(send.offer, () => {})
 }
 
 function createFooter(/** @type {Account} */ account, /** @type {() => void} */ leave) {

@@ -19,6 +19,12 @@ export function offerInstall() {
   navigator.serviceWorker.register(`${base}/phone/share.js`).catch(() => {})
 }
 
+/** Ends the worker, so that nothing is left of the page. */
+export async function withdraw() {
+  if (!('serviceWorker' in navigator)) return
+  for (const worker of await navigator.serviceWorker.getRegistrations()) await worker.unregister()
+}
+
 /** Takes what was shared with the page, and leaves nothing of it behind. */
 export async function takeShared() {
   let text = ''
