@@ -76,4 +76,18 @@ describe('the phone page', needs('chromium'), () => {
       await page.unroute('**/Sync.json')
     }
   })
+
+  it('breaks off what it sends when the phone is forgotten', async (t) => {
+    const { page } = await openPhonePage(t)
+    // Nobody answers for the film.
+    await page.route('**/file/film.mp4', () => undefined)
+    const film = { name: 'film.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(50_000, 'x') }
+    const begun = page.waitForRequest('**/file/film.mp4')
+    await page.locator('input[type=file]').first().setInputFiles([film])
+    await begun
+    const ended = page.waitForEvent('requestfailed', (one) => one.url().endsWith('film.mp4'))
+    await page.getByRole('button', { name: 'Forget this phone' }).tap()
+    await page.getByRole('button', { name: 'Tap again' }).tap()
+    assert.equal((await ended).failure()?.errorText, 'net::ERR_ABORTED')
+  })
 })

@@ -43,6 +43,7 @@ function start() {
       away.hidden = state !== 'away'
       setText(trouble, state === 'away' ? strings.failures.away : '')
       if (state !== 'refused') return
+      send.end()
       // Those of another code may be there by now.
       if (stored() === account) forgetAccount()
       farewell(strings.removed, strings.scanHint)
@@ -50,6 +51,7 @@ function start() {
   })
   const leave = () => {
     live.end()
+    send.end()
     forgetAccount()
     void withdraw()
     showWay('forgotten')

@@ -39,6 +39,7 @@ export function createSendView() {
     h('h2', { id: 'send' }, strings.sendHeading),
     ...[field, send, tools, note, list],
   )
+  const stop = new AbortController()
   let queue = Promise.resolve()
 
   if (navigator.clipboard?.read !== undefined) tools.append(button(strings.paste, paste))
@@ -93,7 +94,7 @@ export function createSendView() {
 
   function sendFiles(/** @type {Iterable<File>} */ chosen) {
     for (const file of chosen) {
-      const upload = createUpload(file)
+      const upload = createUpload(file, stop.signal)
       list.append(upload.row)
       queue = queue.then(upload.run)
     }
@@ -109,16 +110,17 @@ export function createSendView() {
     return h('label', { class: 'button' }, label, input)
   }
 
-  return { section, offer }
+  return { section, offer, end: () => stop.abort() }
 }
 
-/** One file on its way, as a row of the list. */
-function createUpload(/** @type {File} */ file) {
+/** One file on its way, as a row of the list, until it is cancelled or `stop` says so. */
+function createUpload(/** @type {File} */ file, /** @type {AbortSignal} */ stop) {
   const bar = h('progress', { max: Math.max(file.size, 1), value: 0, 'aria-label': file.name })
   const note = h('p', { class: 'note', role: 'status' }, strings.waiting)
   const act = button('✕', () => cancel(), { 'aria-label': `${strings.cancel}: ${file.name}` })
   const row = h('li', {}, h('p', { class: 'name', dir: 'auto' }, file.name), act, bar, note)
   const abort = new AbortController()
+  stop.addEventListener('abort', () => abort.abort())
   let cancel = () => {
     abort.abort()
     row.remove()
