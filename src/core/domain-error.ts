@@ -5,6 +5,8 @@ export type DomainErrorCode =
   | 'NOTHING_STAGED'
   | 'UPLOAD_TOO_LARGE'
   | 'UPLOAD_INCOMPLETE'
+  | 'UPLOAD_SEIZED'
+  | 'LENGTH_EXCEEDED'
   | 'TEXT_TOO_LARGE'
   | 'TEXT_NOT_UTF8'
   | 'STAMP_AHEAD'

@@ -11,6 +11,7 @@ import { peek } from '../lib/read-bytes.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
+import { completed, createUpload, readCreation, type UploadDeps } from './partial-uploads.ts'
 import { TRANSFER_HASH } from './transfer-hash.ts'
 
 type FileHandler = Handler<Device, { readonly dataName: string }>
@@ -47,9 +48,12 @@ export function blobReply({ item, blob }: StoredItem): Reply {
 }
 
 /** Streams an upload into staging, where it waits for its document. */
-export function putFile({ staging, maxFileBytes }: HandlerDeps): FileHandler {
+export function putFile(deps: HandlerDeps & UploadDeps): FileHandler {
+  const { staging, maxFileBytes } = deps
   return async (call) => {
+    const creation = readCreation(call, maxFileBytes)
     const dataName = checkName(call.params.dataName)
+    if (creation?.isResumable === true) return createUpload(deps, call, dataName, creation)
     const { id: deviceId, passwordHash } = call.principal
     const declaredSize = declaredLength(call.request)
     const source = { deviceId, passwordHash, declaredSize, dataName }
@@ -60,7 +64,7 @@ export function putFile({ staging, maxFileBytes }: HandlerDeps): FileHandler {
     const mediaType = classifyMediaType(call.request.headers['content-type'], head, dataName)
     const upload = await staging.receive(source, bytes)
     await upload.stage({ dataName, mediaType })
-    return empty(200)
+    return creation === undefined ? empty(200) : completed()
   }
 }
 

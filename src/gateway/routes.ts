@@ -15,6 +15,13 @@ import { getFile, putFile } from './file.ts'
 import { listFolder } from './folders.ts'
 import { getRecord, getRecordData, getStatistics, patchRecord } from './history.ts'
 import { queryHistory } from './history-query.ts'
+import {
+  deleteUpload,
+  getUpload,
+  getUploadLimits,
+  patchUpload,
+  UPLOADS_PATH,
+} from './partial-uploads.ts'
 import { postHistory } from './post-history.ts'
 import { RememberedRecords } from './remembered-records.ts'
 
@@ -48,6 +55,9 @@ export function deviceRoutes(
   const maxBody = maxFileBytes + maxMetadataBytes
   const limits = { maxBody, maxFileBytes, maxMetadataBytes }
   const deps: HandlerDeps = { ...ports, ...limits, records, dialects }
+  const { publicUrl } = options
+  const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
+  const uploads = { ...deps, prefix }
   const tokens = new HubTokens()
   const metadata = { maxBody: maxMetadataBytes }
   const [ok, created, root] = [empty(200), empty(201), text('Server is running.')]
@@ -65,7 +75,12 @@ export function deviceRoutes(
     ]),
 
     route('GET', '/file/{dataName}', getFile(deps)),
-    route('PUT', '/file/{dataName}', putFile(deps), { maxBody: maxFileBytes }),
+    // These judge the size by themselves: whoever is refused may have to be told more than that.
+    route('PUT', '/file/{dataName}', putFile(uploads), { maxBody: Infinity }),
+    route('OPTIONS', '/file/{dataName}', getUploadLimits(uploads)),
+    route('GET', `${UPLOADS_PATH}/{token}`, getUpload(uploads)),
+    route('PATCH', `${UPLOADS_PATH}/{token}`, patchUpload(uploads), { maxBody: Infinity }),
+    route('DELETE', `${UPLOADS_PATH}/{token}`, deleteUpload(uploads)),
     // The folder exists, and deleting it changes nothing.
     route('GET', '/file', () => ok),
     route('DELETE', '/file', () => ok),

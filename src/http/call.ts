@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../lib/clock.ts'
-import type { Reply } from './reply.ts'
+import type { FlatHeaders, Reply } from './reply.ts'
 
 /** The parameters in a path pattern: `/file/{dataName}` has `dataName`. */
 export type PathParams<Pattern extends string> =
@@ -39,6 +39,17 @@ export interface Call<Principal = unknown, Params = unknown> {
    * check of the request may come after it.
    */
   beginBody(): void
+
+  /**
+   * Sends an interim answer, whose status begins with 1 and is not 101. Left out where nobody would
+   * get to see it: in HTTP/1.0, and behind an answer that is not complete.
+   *
+   * @returns Whether it was sent.
+   */
+  sendInterim(statusLine: string, headers: FlatHeaders): boolean
+
+  /** Breaks the answer off, and closes its connection. */
+  hangUp(): void
 
   /**
    * Counts bytes that stay in memory until the answer has ended; body readers do.

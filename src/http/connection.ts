@@ -139,7 +139,7 @@ export class Connection {
     const isQueued = own.length > 0 && own.every(({ response }) => response.socket === null)
     const closed = isQueued ? undefined : this.#closed()
     if (own.length === 0) this.socket.destroy()
-    for (const { response } of own) this.#breakOff(response)
+    for (const { response } of own) this.breakOff(response)
     // Answers to others that stand before those are still owed.
     this.latest = owned.findLast(({ response }) => isOpen(response))?.response ?? this.latest
     return closed
@@ -194,7 +194,8 @@ export class Connection {
     response.once('close', once)
   }
 
-  #breakOff(response: ServerResponse): void {
+  /** Breaks an answer off, and closes the connection. */
+  breakOff(response: ServerResponse): void {
     if (response.writableEnded && response.socket !== null) {
       // The end of an event stream, written in this tick, still gets out.
       setImmediate(() => this.socket.destroy())

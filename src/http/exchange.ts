@@ -13,6 +13,7 @@ import { findClientAddress, type AddressTest } from './client-address.ts'
 import type { Connection } from './connection.ts'
 import type { HeldBytes, HeldShare } from './held-bytes.ts'
 import { hasDecisiveFields } from './raw-fields.ts'
+import type { FlatHeaders } from './reply.ts'
 import type { Target } from './target.ts'
 
 /** The one expectation that there is. */
@@ -115,6 +116,19 @@ export class Exchange implements Call {
     if (length === '0' || !EXPECTS_CONTINUE.test(expect)) return
     // Also to a client that did not wait: Node closes the connection after an answer without it.
     this.response.writeContinue()
+  }
+
+  sendInterim(statusLine: string, headers: FlatHeaders): boolean {
+    const { socket, headersSent, destroyed } = this.response
+    if (this.request.httpVersionMinor === 0 || headersSent || destroyed) return false
+    if (socket === null || !socket.writable) return false
+    const fields = headers.map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'))
+    socket.write(`HTTP/1.1 ${statusLine}\r\n${fields.join('')}\r\n`, 'latin1')
+    return true
+  }
+
+  hangUp(): void {
+    this.connection.breakOff(this.response)
   }
 
   holdBytes(count: number, most: number): void {

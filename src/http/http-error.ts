@@ -28,6 +28,7 @@ const HTTP_ERRORS = {
   MULTIPART_MALFORMED: { status: 400, title: 'The form is malformed' },
   MULTIPART_NESTED: { status: 400, title: 'Forms inside of forms are not accepted' },
   MULTIPART_TRUNCATED: { status: 400, title: 'The form ended before its last delimiter' },
+  UPLOAD_LENGTH_INCONSISTENT: { status: 400, title: 'The length of the upload is another one' },
   UNAUTHORIZED: { status: 401, title: 'Credentials are missing or not accepted' },
   FORBIDDEN_ORIGIN: { status: 403, title: 'Pages of other sites may not send this request' },
   NOT_FOUND: { status: 404, title: 'No such resource' },
@@ -36,6 +37,7 @@ const HTTP_ERRORS = {
   HEADER_TIMEOUT: { status: 408, title: 'The request header took too long' },
   BODY_TIMEOUT: { status: 408, title: 'The request body took too long' },
   CONFLICT: { status: 409, title: 'The resource is in use' },
+  UPLOAD_OFFSET_MISMATCH: { status: 409, title: 'The offset of the upload is another one' },
   PRECONDITION_FAILED: { status: 412, title: 'A precondition of the request does not hold' },
   BODY_TOO_LARGE: { status: 413, title: 'The request body exceeds the limit' },
   FIELD_TOO_LARGE: { status: 413, title: 'A field of the form exceeds the limit' },
@@ -46,6 +48,7 @@ const HTTP_ERRORS = {
   TOO_MANY_PARTS: { status: 413, title: 'The form has too many parts' },
   TARGET_TOO_LONG: { status: 414, title: 'The request target exceeds the limit' },
   UNSUPPORTED_ENCODING: { status: 415, title: 'Encoded request bodies are not accepted' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The media type is not accepted here' },
   RANGE_NOT_SATISFIABLE: { status: 416, title: 'The range lies outside the resource' },
   EXPECTATION_FAILED: { status: 417, title: 'The expectation cannot be met' },
   /** Spelled as clients of the reference protocol compare it. */
@@ -61,15 +64,23 @@ const HTTP_ERRORS = {
   NO_SPACE: { status: 507, title: 'Not enough free space' },
 } as const
 
+/** The problems that have a name in the registry of RFC 9457. */
+const TYPES: Partial<Record<HttpErrorCode, string>> = {
+  UPLOAD_LENGTH_INCONSISTENT: 'inconsistent-upload-length',
+  UPLOAD_OFFSET_MISMATCH: 'mismatching-upload-offset',
+}
+
 /** Stable name of a failure, sent to the client as `code`. */
 export type HttpErrorCode = keyof typeof HTTP_ERRORS
 
 /** Extras for {@link HttpError}; all of them optional. */
 export interface HttpErrorOptions {
   /** Says what went wrong this time. Sent to the client, so it must not hold secrets. */
-  readonly detail?: string
+  readonly detail?: string | undefined
   /** Headers that the reply must carry, for example `WWW-Authenticate`. */
   readonly headers?: FlatHeaders
+  /** More members of the problem. Sent to the client. */
+  readonly members?: Readonly<Record<string, number>> | undefined
   /** The error underneath. Never sent. */
   readonly cause?: unknown
 }
@@ -89,16 +100,18 @@ export class HttpError extends Error {
   readonly title: string
   readonly detail: string | undefined
   readonly headers: FlatHeaders
+  readonly members: Readonly<Record<string, number>> | undefined
 
   constructor(code: HttpErrorCode, options: HttpErrorOptions = {}) {
     const { status, title, headers: always = [] }: HttpErrorSpec = HTTP_ERRORS[code]
-    const { detail, headers = [], cause } = options
+    const { detail, headers = [], members, cause } = options
     super(detail === undefined ? title : `${title}: ${detail}`, { cause })
     this.code = code
     this.status = status
     this.title = title
     this.detail = detail
     this.headers = [...always, ...headers]
+    this.members = members
   }
 }
 
@@ -108,11 +121,13 @@ export class HttpError extends Error {
  * @param id Names this one failure, here and in the log.
  */
 export function problemReply(error: HttpError, id?: string): Reply {
-  const { title, status, code, detail } = error
+  const { title, status, code, detail, members } = error
+  const name = TYPES[code]
+  const type = name && `https://iana.org/assignments/http-problem-types#${name}`
   return {
     status,
     headers: ['Content-Type', 'application/problem+json', ...error.headers],
     // Absent members are left out by `stringify`.
-    body: JSON.stringify({ title, status, code, detail, id }),
+    body: JSON.stringify({ type, title, status, code, detail, id, ...members }),
   }
 }

@@ -7,8 +7,9 @@
  * document may never come: implementations own expiry, the number of names per device, and the
  * quota. When there is no more room, whoever has most gives an upload up, also a complete one.
  *
- * Staged uploads survive a restart. A failed upload leaves nothing behind and does not touch an
- * earlier one of its name.
+ * An upload may come in several requests: what has come is kept when one breaks off, and the next
+ * one goes on from there. Staged uploads and such ones survive a restart. Any other upload that
+ * fails leaves nothing behind. None touches an earlier one of its name before it is complete.
  * @module
  */
 
@@ -74,6 +75,72 @@ export interface TakenUpload extends StagedUpload, UploadInHand {
   giveBack(): void
 }
 
+/** The facts about a partial upload before its first byte. */
+export interface PartialSource extends Login {
+  /** A valid data name. */
+  readonly dataName: string
+  /** As the sender declared it; what it is, is decided when all bytes are there. */
+  readonly contentType: string | undefined
+  /** Bytes of the whole, where the sender knows it. */
+  readonly length: number | undefined
+}
+
+/** An upload of which some bytes may be there. */
+export interface PartialUpload {
+  /** Names it: 32 hex digits that nobody can guess. */
+  readonly token: string
+  readonly dataName: string
+  readonly contentType: string | undefined
+  /** The bytes that are kept, which never become fewer. */
+  readonly offset: number
+  readonly length: number | undefined
+  /** Whether it was staged: no more bytes are taken. */
+  readonly isComplete: boolean
+  /** Milliseconds until it is given up, unless bytes come. */
+  readonly remainingMs: number
+
+  /**
+   * Makes the caller the only one that works on it: the append of an earlier holder is broken off,
+   * and keeps what it has. Exactly one hold is there at a time, and must be released.
+   *
+   * @throws {DomainError} `BLOB_GONE` when the upload was given up meanwhile.
+   */
+  seize(): Promise<PartialHold>
+}
+
+/** The right to work on a partial upload. */
+export interface PartialHold {
+  /**
+   * Notes the length of the whole.
+   *
+   * @throws {DomainError} `NO_SPACE`.
+   */
+  setLength(length: number): Promise<void>
+
+  /**
+   * Appends bytes. What has come before a failure is kept, unless too much came or the upload had
+   * to give way: then nothing is left of it.
+   *
+   * @param onProgress Called with the new offset whenever bytes were written.
+   * @throws {DomainError} `UPLOAD_SEIZED` when somebody else has seized the upload; `NO_SPACE`;
+   *   `LENGTH_EXCEEDED` past the length, `UPLOAD_TOO_LARGE` past the largest size;
+   *   `CREDENTIAL_GONE`; what `bytes` throws.
+   */
+  append(bytes: AsyncIterable<Uint8Array>, onProgress: (offset: number) => void): Promise<void>
+
+  /**
+   * Ends the upload: what is there is all. Once it is staged, the upload is complete.
+   *
+   * @throws {DomainError} `NO_SPACE` when it had to give way.
+   */
+  finish(): Promise<ReceivedUpload>
+
+  /** Gives the upload up. */
+  discard(): Promise<void>
+
+  release(): void
+}
+
 /** Uploads that wait for their document. */
 export interface StagingArea {
   /**
@@ -88,6 +155,16 @@ export interface StagingArea {
   receive(source: UploadSource, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload>
 
   /**
+   * Begins an upload that may come in several requests. One too many of a device drops its oldest.
+   *
+   * @throws {DomainError} `NO_SPACE`; `CREDENTIAL_GONE`.
+   */
+  begin(source: PartialSource): Promise<PartialUpload>
+
+  /** The upload of a device that was begun; `undefined` when there is none. */
+  find(deviceId: string, token: string): PartialUpload | undefined
+
+  /**
    * Hands an upload over. Until it is ended it is neither expired nor given to anybody else, and a
    * crash leaves it staged.
    *
@@ -96,8 +173,8 @@ export interface StagingArea {
   take(deviceId: string, dataName: string): TakenUpload | undefined
 
   /**
-   * Gives up all that a device has staged, in this tick, and keeps what is under way from being
-   * staged.
+   * Gives up all that a device has staged or begun, in this tick, and keeps what is under way from
+   * being staged.
    *
    * @returns Settles when nothing of it is left; what is received or was taken has ended then.
    */

@@ -60,6 +60,10 @@ export interface BlobWriterOptions {
   readonly pool: WriterPool
   /** Called when more bytes have been written, with their number. */
   readonly onWritten: (bytes: number) => void
+  /** Bytes that are in the file already, and in the hash; 0 unless given. */
+  readonly start?: number
+  /** Whether one write waits for the one before it: a crash then leaves no hole in the file. */
+  readonly isSerial?: boolean
 }
 
 interface Batch {
@@ -79,12 +83,22 @@ export class BlobWriter {
   /** Where the gathered chunks begin in the file. */
   #position = 0
   #size = 0
+  #written = 0
   #unsynced = 0
   #sync: Promise<void> | undefined
   #failure: { readonly cause: unknown } | undefined
 
   constructor(options: BlobWriterOptions) {
+    const { start = 0 } = options
     this.#options = options
+    this.#position = start
+    this.#size = start
+    this.#written = start
+  }
+
+  /** The number of bytes that are in the file, from its beginning on without a hole. */
+  get written(): number {
+    return this.#written
   }
 
   /** The number of bytes that were added. */
@@ -127,9 +141,11 @@ export class BlobWriter {
     this.#options.pool.gathering.delete(this)
     this.#position = batch.end
     this.#batches.push(batch)
-    const { file, pool } = this.#options
-    const write = pool.writes
-      .run(() => writeFully(file, batch.chunks, batch.start))
+    const { file, pool, isSerial } = this.#options
+    const run = (): Promise<void> => {
+      return pool.writes.run(() => writeFully(file, batch.chunks, batch.start))
+    }
+    const write = (isSerial === true ? this.#earlierWrites().then(run) : run())
       .then(() => this.#onWritten(batch))
       .catch((cause: unknown) => this.#fail(cause))
       .finally(() => {
@@ -137,6 +153,13 @@ export class BlobWriter {
         this.#underWay.delete(write)
       })
     this.#underWay.add(write)
+  }
+
+  /** Writes all that was added; more may come after it. @throws {DomainError} `NO_SPACE`. */
+  async settle(): Promise<void> {
+    this.writeOut()
+    await Promise.all([...this.#underWay, this.#sync])
+    this.#throwFailure()
   }
 
   /** Ends the writing: everything is in the file then. */
@@ -158,9 +181,16 @@ export class BlobWriter {
     await hash.abort()
   }
 
+  /** Nothing is written behind what could not be written. */
+  async #earlierWrites(): Promise<void> {
+    await Promise.all(this.#underWay)
+    this.#throwFailure()
+  }
+
   async #flush(): Promise<void> {
     this.writeOut()
-    while (this.#underWay.size >= MAX_WRITES) await Promise.race(this.#underWay)
+    const maxWrites = this.#options.isSerial === true ? 1 : MAX_WRITES
+    while (this.#underWay.size >= maxWrites) await Promise.race(this.#underWay)
     this.#throwFailure()
   }
 
@@ -169,6 +199,7 @@ export class BlobWriter {
     batch.isWritten = true
     for (let first = this.#batches[0]; first?.isWritten === true; first = this.#batches[0]) {
       this.#batches.shift()
+      this.#written = first.end
       this.#options.hash.reached(first.end)
     }
     this.#options.onWritten(batch.end - batch.start)
@@ -211,7 +242,7 @@ export async function receiveStream(
   try {
     for await (const chunk of bytes) {
       const size = writer.size + chunk.length
-      if (size > maxBytes) throw tooLarge(maxBytes)
+      if (size > maxBytes) throw uploadTooLarge(maxBytes)
       if (size > allowance.bytes) await allowance.grow(size)
       const pause = writer.add(chunk)
       // Waiting for nothing would cost a turn for every chunk.
@@ -261,7 +292,7 @@ function dropBytes(chunks: readonly Uint8Array[], count: number): readonly Uint8
 }
 
 /** The refusal of an upload of more than `maxBytes`. */
-export function tooLarge(maxBytes: number): DomainError {
+export function uploadTooLarge(maxBytes: number): DomainError {
   const message = `Cannot keep the upload: at most ${maxBytes} bytes are taken`
   return new DomainError('UPLOAD_TOO_LARGE', message)
 }

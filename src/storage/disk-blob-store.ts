@@ -7,7 +7,6 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { MIB } from '../core/limits.ts'
 import { digestsOf } from '../hashing/content-id.ts'
 import type { FileHasher } from '../hashing/file-hasher.ts'
 import { createPrivateFile, syncFolder } from '../lib/atomic-file.ts'
@@ -16,7 +15,7 @@ import { Semaphore } from '../lib/semaphore.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { BlobStore, BytesToReceive, CopiedGroup, Digests } from '../ports/blob.ts'
 import type { Logger } from '../ports/logger.ts'
-import { BlobWriter, receiveStream, tooLarge, type WriterPool } from './blob-writer.ts'
+import { BlobWriter, receiveStream, uploadTooLarge, type WriterPool } from './blob-writer.ts'
 import {
   DiskBlob,
   gone,
@@ -30,14 +29,13 @@ import { isDiskFailure, toDomainError } from './disk-errors.ts'
 import type { Allowance, DiskSpace } from './disk-space.ts'
 import { adoptGroup } from './adopt-group.ts'
 import { decodeGroupList, GroupBlob } from './group-blob.ts'
+import { hashFile } from './hash-file.ts'
 import { openOwnFile } from './own-files.ts'
+import { PartialBlob } from './partial-blob.ts'
 import { BLOB_NAME } from './record-fields.ts'
 
 /** Writes at a time, of all uploads: more are not faster, and leave no thread for other files. */
 const MAX_WRITES = 2
-
-/** The bytes that are read of a file at once. */
-const READ_BYTES: number = MIB / 4
 
 interface DiskBlobStoreOptions {
   readonly folder: string
@@ -79,7 +77,7 @@ export class DiskBlobStore implements BlobStore {
   ): Promise<DiskBlob> {
     const { space } = this.#options
     const { declaredSize, maxBytes } = expected
-    if ((declaredSize ?? 0) > maxBytes) throw tooLarge(maxBytes)
+    if ((declaredSize ?? 0) > maxBytes) throw uploadTooLarge(maxBytes)
     if (allowance === undefined) await space.check(declaredSize ?? 0)
     const room = allowance ?? space.allowance(declaredSize)
     try {
@@ -101,7 +99,10 @@ export class DiskBlobStore implements BlobStore {
     try {
       const before = await readFileState(file)
       if (!before.isFile) throw gone('it is not a regular file')
-      const digests = await hashFile(file, this.#options.hasher, before.identity.size, signal)
+      const digests = await hashFile(file, this.#options.hasher, {
+        size: before.identity.size,
+        signal,
+      })
       const after = await readFileState(file)
       if (!isSameFile(before.identity, after.identity)) throw gone('the file changed meanwhile')
       return this.adopted(path, after.identity, digests, after.modifiedAt)
@@ -134,7 +135,7 @@ export class DiskBlobStore implements BlobStore {
     try {
       const state = await readFileState(file)
       if (state.identity.size !== size) return undefined
-      const found = mayBeTorn ? await hashFile(file, this.#options.hasher, size) : digests
+      const found = mayBeTorn ? await hashFile(file, this.#options.hasher, { size }) : digests
       return found.sha256 === digests.sha256 ? this.#own(name, state, digests) : undefined
     } finally {
       await file.close()
@@ -155,6 +156,29 @@ export class DiskBlobStore implements BlobStore {
       if (decodeGroupList(bytes).size !== group.size) throw new TypeError('it is of something else')
       const list = this.#own(name, await readFileState(file), await digestsOf(bytes))
       return new GroupBlob({ ...group, list }, false)
+    } finally {
+      await file.close()
+    }
+  }
+
+  /** Begins a file that comes in several requests. @throws {DomainError} `NO_SPACE`. */
+  async begin(): Promise<PartialBlob> {
+    const name = randomBytes(16).toString('hex')
+    const blob = this.#partial(name, 0)
+    blob.begin(await create(join(this.#options.folder, name)))
+    return blob
+  }
+
+  /**
+   * A file from before a restart that comes in several requests; `undefined` when it is not there.
+   *
+   * @throws {DomainError} as {@link restore}.
+   */
+  async resume(name: string): Promise<PartialBlob | undefined> {
+    const file = await openOwnFile(join(this.#options.folder, name))
+    if (file === undefined) return undefined
+    try {
+      return this.#partial(name, (await readFileState(file)).identity.size)
     } finally {
       await file.close()
     }
@@ -207,6 +231,16 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
+  #partial(name: string, size: number): PartialBlob {
+    const { folder, hasher } = this.#options
+    const path = join(folder, name)
+    const own = async (file: FileHandle, digests: Digests): Promise<DiskBlob> => {
+      return this.#own(name, await readFileState(file), digests)
+    }
+    const remove = (): Promise<void> => this.#remove(path)
+    return new PartialBlob({ name, path, hasher, pool: this.#pool, own, remove }, size)
+  }
+
   #own(name: string, { identity, modifiedAt }: FileState, digests: Digests): DiskBlob {
     const path = join(this.#options.folder, name)
     // A copy of the data directory has other times, and nobody writes into our files.
@@ -233,30 +267,4 @@ async function create(path: string): Promise<FileHandle> {
   } catch (error) {
     throw toDomainError(error, 'Cannot keep the upload')
   }
-}
-
-/** Hashes `size` bytes of a file. @throws {DomainError} `BLOB_GONE`; `signal.reason`. */
-async function hashFile(
-  file: FileHandle,
-  hasher: FileHasher,
-  size: number,
-  signal?: AbortSignal,
-): Promise<Digests> {
-  const hash = hasher.start(file)
-  try {
-    const block = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, size))
-    for (let position = 0; position < size; ) {
-      const length = Math.min(block.length, size - position)
-      const { bytesRead } = await file.read(block, 0, length, position)
-      signal?.throwIfAborted()
-      if (bytesRead === 0) throw gone('the file became shorter while it was read')
-      hash.add(block.subarray(0, bytesRead))
-      position += bytesRead
-      hash.reached(position)
-    }
-  } catch (error) {
-    await hash.abort()
-    throw error
-  }
-  return hash.finish()
 }

@@ -81,11 +81,15 @@ export class DiskSpace {
     this.hadRoom(available)
   }
 
-  /** An allowance that has no room yet. @param declaredSize Size of the whole upload. */
-  allowance(declaredSize?: number): Allowance {
+  /**
+   * An allowance that has no room yet.
+   *
+   * @param declaredSize Size of the whole upload.
+   * @param written Bytes of it that are on the disk already.
+   */
+  allowance(declaredSize?: number, written = 0): Allowance {
     if (this.#minFreeBytes === 0) return UNLIMITED
-    let promised = 0
-    let written = 0
+    let promised = written
     return {
       get bytes() {
         return promised

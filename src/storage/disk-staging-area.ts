@@ -5,6 +5,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
 import type {
+  PartialSource,
+  PartialUpload,
   ReceivedUpload,
   StagedUpload,
   StagingArea,
@@ -15,14 +17,22 @@ import type {
 import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { credentialOf, StagingRecords, type FoundRecord } from './staging-records.ts'
+import { PartialUploads } from './partial-uploads.ts'
+import {
+  credentialOf,
+  PARTIAL,
+  STAGED,
+  UploadRecords,
+  type FoundRecord,
+  type StagingRecord,
+} from './staging-records.ts'
 import { StagingRoom, type UploadUnderWay } from './staging-room.ts'
 import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
 
 interface DiskStagingAreaOptions {
   /** The folder of the records, which exists and is ours alone. */
   readonly folder: string
-  readonly blobs: Pick<DiskBlobStore, 'receive' | 'restore'>
+  readonly blobs: Pick<DiskBlobStore, 'receive' | 'restore' | 'begin' | 'resume'>
   readonly space: DiskSpace
   readonly clock: Clock
   readonly logger: Logger
@@ -39,22 +49,33 @@ interface DiskStagingAreaOptions {
 /** The staging area of a daemon, in its data directory. */
 export class DiskStagingArea implements StagingArea {
   readonly #options: DiskStagingAreaOptions
-  readonly #records: StagingRecords
+  readonly #records: UploadRecords<StagingRecord>
   readonly #room: StagingRoom
   readonly #waiting: WaitingUploads
   readonly #pending = new PendingUploads()
+  readonly #partial: PartialUploads
   #sequence = 0
   #unreadable: readonly string[] = []
 
   private constructor(options: DiskStagingAreaOptions) {
     this.#options = options
-    this.#records = new StagingRecords(options.folder, options.logger)
+    const { folder, logger, devices } = options
+    this.#records = new UploadRecords(folder, logger, STAGED)
     this.#waiting = new WaitingUploads(options.clock, (upload) => void this.#discard(upload))
     this.#room = new StagingRoom({
       quotaBytes: options.quotaBytes,
       space: options.space,
       waiting: this.#waiting,
       drop: (upload) => this.#drop(upload),
+    })
+    this.#partial = new PartialUploads({
+      ...options,
+      records: new UploadRecords(folder, logger, PARTIAL),
+      room: this.#room,
+      devices,
+      receive: (upload, blob) => {
+        return this.#received(upload, blob, this.#pending.begin(upload.source.deviceId))
+      },
     })
   }
 
@@ -72,7 +93,8 @@ export class DiskStagingArea implements StagingArea {
 
   /** Names of the blobs that must not be swept. */
   get blobNames(): readonly string[] {
-    return [...this.#waiting.all.map(({ name }) => name), ...this.#unreadable]
+    const waiting = this.#waiting.all.map(({ name }) => name)
+    return [...waiting, ...this.#unreadable, ...this.#partial.blobNames]
   }
 
   /** The number of uploads that wait, and of their bytes. */
@@ -100,21 +122,20 @@ export class DiskStagingArea implements StagingArea {
       const expected = { declaredSize, maxBytes: maxFileBytes }
       const blob = await blobs.receive(upload.guard(bytes), expected, upload)
       await upload.complete(blob)
-      return {
-        blob,
-        keep: () => upload.keep(),
-        stage: (name) => pending.endAfter(this.#stage(upload, name, blob, pending)),
-        release: async () => {
-          upload.release()
-          pending.end()
-        },
-        discard: () => pending.endAfter(upload.discard()),
-      }
+      return this.#received(upload, blob, pending)
     } catch (error) {
       upload.release()
       pending.end()
       throw error
     }
+  }
+
+  begin(source: PartialSource): Promise<PartialUpload> {
+    return this.#partial.begin(source)
+  }
+
+  find(deviceId: string, token: string): PartialUpload | undefined {
+    return this.#partial.find(deviceId, token)
   }
 
   take(deviceId: string, dataName: string): TakenUpload | undefined {
@@ -135,16 +156,30 @@ export class DiskStagingArea implements StagingArea {
   }
 
   async drop(deviceId: string): Promise<void> {
-    const ended = this.#pending.drop(deviceId)
+    const ended = Promise.all([this.#pending.drop(deviceId), this.#partial.drop(deviceId)])
     const uploads = this.#waiting.of(deviceId)
     for (const upload of uploads) this.#waiting.remove(upload)
     for (const upload of uploads) await this.#discard(upload)
     await ended
   }
 
-  /** Ends the timer; what is staged stays. */
-  close(): void {
+  /** Ends the timers and what is under way; what is staged or has come stays. */
+  async close(): Promise<void> {
     this.#waiting.close()
+    await this.#partial.close()
+  }
+
+  #received(upload: UploadUnderWay, blob: DiskBlob, pending: PendingUpload): ReceivedUpload {
+    return {
+      blob,
+      keep: () => upload.keep(),
+      stage: (name) => pending.endAfter(this.#stage(upload, name, blob, pending)),
+      release: async () => {
+        upload.release()
+        pending.end()
+      },
+      discard: () => pending.endAfter(upload.discard()),
+    }
   }
 
   /** Writes the record of a complete upload; from then on it survives a restart. */
@@ -218,6 +253,9 @@ export class DiskStagingArea implements StagingArea {
       if (this.#waiting.isExpired(upload)) await this.#discard(upload)
       else await this.#add(upload)
     }
+    // A crash may come between the record of a staged upload and the removal of the other one.
+    const names = new Set(this.blobNames)
+    await this.#partial.load((name) => name === this.#options.takenBlob || names.has(name))
   }
 
   /**

@@ -106,7 +106,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     freeBytes: () => space.free(),
     reserve: createReserveRoom(folder, space, openSpace),
     close: async () => {
-      staging.close()
+      await staging.close()
       await hasher.close()
     },
   }

@@ -1,5 +1,5 @@
 /**
- * The records of staged uploads: a small file for each in `staging/`, named after its blob.
+ * The records of uploads: a small file for each in `staging/`, named after its blob.
  *
  * A record is written once and removed at the end. Nobody waits for the disk, so that what is found
  * after a power cut may be less than was written.
@@ -25,15 +25,28 @@ import type { Logger } from '../ports/logger.ts'
 import { toDomainError } from './disk-errors.ts'
 import { readOwnFile } from './own-files.ts'
 import { readBoot } from './process-identity.ts'
-import { decodeCount, decodeDigest } from './record-fields.ts'
+import { BLOB_NAME, decodeCount, decodeDigest } from './record-fields.ts'
 
 /** Disks write sectors of this many bytes as a whole, or not at all. */
 const SECTOR_BYTES = 512
 
-const RECORD_NAME = /^([0-9a-f]{32})\.json$/
+/** The fields of every record. */
+interface UploadRecord {
+  /** Later uploads have greater numbers, whatever the clock did. */
+  readonly sequence: number
+  /** The boot of the machine in which the record was written, where that can be told. */
+  readonly bootId?: string | undefined
+}
 
-/** An upload as it is described beside its bytes, for the document that comes. */
-export interface StagingRecord {
+/** A kind of records. */
+interface RecordKind<Fields> {
+  readonly text: JsonFile<Fields>
+  /** The end of the names of its files, without a dot. */
+  readonly extension: string
+}
+
+/** A staged upload as it is described beside its bytes, for the document that comes. */
+export interface StagingRecord extends UploadRecord {
   readonly deviceId: string
   /** Digest of the password hash that the device had. Earlier versions wrote none. */
   readonly credential?: string | undefined
@@ -44,10 +57,6 @@ export interface StagingRecord {
   readonly blake3: string
   /** Unix milliseconds. */
   readonly stagedAt: number
-  /** Later uploads have greater numbers, whatever the clock did. */
-  readonly sequence: number
-  /** The boot of the machine in which the upload was staged, where that can be told. */
-  readonly bootId?: string | undefined
 }
 
 const decodeRecord: Decoder<StagingRecord> = objectOf({
@@ -69,18 +78,51 @@ export const STAGING_RECORD: JsonFile<StagingRecord> = defineJsonFile({
   decode: decodeRecord,
 })
 
+/** The records of staged uploads. */
+export const STAGED: RecordKind<StagingRecord> = { text: STAGING_RECORD, extension: 'json' }
+
+/** An upload that is not complete, as it is described beside the bytes that have come. */
+export interface PartialRecord extends UploadRecord {
+  readonly deviceId: string
+  readonly credential?: string | undefined
+  readonly dataName: string
+  readonly contentType?: string | undefined
+  /** Bytes of the whole, where that is known. */
+  readonly length?: number | undefined
+  /** Bytes that survive a power cut; noted when the daemon stops. */
+  readonly synced?: number | undefined
+}
+
+/** The records of uploads that are not complete. */
+export const PARTIAL: RecordKind<PartialRecord> = {
+  extension: 'partial',
+  text: defineJsonFile({
+    version: 1,
+    decode: objectOf({
+      deviceId: decodeString,
+      credential: optional(decodeDigest),
+      dataName: matching(decodeString, isDataName, 'a data name'),
+      contentType: optional(decodeString),
+      length: optional(decodeCount),
+      synced: optional(decodeCount),
+      sequence: decodeCount,
+      bootId: optional(decodeString),
+    }),
+  }),
+}
+
 /** A record from before the start. */
-export interface FoundRecord {
+export interface FoundRecord<Fields = StagingRecord> {
   /** The name of the record and of its blob. */
   readonly name: string
-  readonly record: StagingRecord
+  readonly record: Fields
   /** Whether the power may have been cut since the bytes were written. */
   readonly mayBeTorn: boolean
 }
 
-interface FoundRecords {
-  /** In the order in which the uploads were staged. */
-  readonly records: readonly FoundRecord[]
+interface FoundRecords<Fields> {
+  /** In the order in which the uploads came. */
+  readonly records: readonly FoundRecord<Fields>[]
   /** Names of blobs whose records cannot be read; both are left as they are. */
   readonly unreadable: readonly string[]
 }
@@ -91,28 +133,30 @@ export function credentialOf(passwordHash: string | undefined): string | undefin
   return createHash('sha256').update(passwordHash).digest('hex')
 }
 
-/** The folder of the records. */
-export class StagingRecords {
+/** The records of one kind in their folder. */
+export class UploadRecords<Fields extends UploadRecord> {
   readonly #folder: string
   readonly #logger: Logger
+  readonly #kind: RecordKind<Fields>
   #bootId: string | undefined = undefined
 
   /** @param folder Exists, and is ours alone. */
-  constructor(folder: string, logger: Logger) {
+  constructor(folder: string, logger: Logger, kind: RecordKind<Fields>) {
     this.#folder = folder
     this.#logger = logger
+    this.#kind = kind
   }
 
   /** Reads the records. @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
-  async load(): Promise<FoundRecords> {
-    const records: FoundRecord[] = []
+  async load(): Promise<FoundRecords<Fields>> {
+    const records: FoundRecord<Fields>[] = []
     const unreadable: string[] = []
     this.#bootId = (await readBoot()).bootId
     for (const entry of await readdir(this.#folder, { withFileTypes: true })) {
-      const [, name] = RECORD_NAME.exec(entry.name) ?? []
       if (!entry.isFile()) continue
       if (isTemporaryName(entry.name)) await this.#unlink(entry.name)
-      if (name === undefined) continue
+      const [name = ''] = entry.name.split('.', 1)
+      if (!BLOB_NAME.test(name) || this.#fileOf(name) !== entry.name) continue
       const record = await this.#read(entry.name)
       if (record === 'unreadable') unreadable.push(name)
       else if (record === 'unfinished') await this.#unlink(entry.name)
@@ -126,10 +170,10 @@ export class StagingRecords {
   }
 
   /** Files a record, which may not survive a power cut. @throws {DomainError} `NO_SPACE`. */
-  async write(name: string, record: StagingRecord): Promise<void> {
-    const text = STAGING_RECORD.format({ ...record, bootId: this.#bootId })
+  async write(name: string, record: Fields): Promise<void> {
+    const text = this.#kind.text.format({ ...record, bootId: this.#bootId })
     try {
-      await replaceFile(join(this.#folder, `${name}.json`), text)
+      await replaceFile(join(this.#folder, this.#fileOf(name)), text)
     } catch (error) {
       throw toDomainError(error, 'Cannot keep the upload')
     }
@@ -137,14 +181,18 @@ export class StagingRecords {
 
   /** Removes the record of a blob. What cannot be removed now is dealt with at the next start. */
   async remove(name: string): Promise<void> {
-    await this.#unlink(`${name}.json`)
+    await this.#unlink(this.#fileOf(name))
   }
 
-  async #read(fileName: string): Promise<StagingRecord | 'unfinished' | 'unreadable'> {
+  #fileOf(name: string): string {
+    return `${name}.${this.#kind.extension}`
+  }
+
+  async #read(fileName: string): Promise<Fields | 'unfinished' | 'unreadable'> {
     const path = join(this.#folder, fileName)
     try {
       const text = await readOwnFile(path)
-      return text === undefined || isCutOff(text) ? 'unfinished' : STAGING_RECORD.parse(text)
+      return text === undefined || isCutOff(text) ? 'unfinished' : this.#kind.text.parse(text)
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
       const isNewer = error instanceof NewerVersionError

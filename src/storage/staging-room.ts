@@ -130,18 +130,18 @@ export class StagingRoom {
       const own = waiting.of(deviceId)
       // The upload that will be replaced goes last: until then the new one may fail.
       const first = own.find((other) => other.dataName !== dataName) ?? own[0]
-      return first && drop(first)
+      if (first !== undefined) return drop(first)
+      return giveUp(this.#restingOf(deviceId)[0])
     }
     const [oldest] = largest.waiting
     if (oldest !== undefined) return drop(oldest)
-    const newest = largest.underWay.at(-1)
-    newest?.interrupt(noRoom())
-    await newest?.ended
+    return giveUp(largest.underWay.at(-1))
   }
 
   /** Bytes that a device can have more, when it and those give way who have more than it would. */
   #gain(scarce: 'quota' | 'disk', deviceId: string, bytes: number): number {
-    const own = sizeOf(this.#options.waiting.of(deviceId))
+    const resting = this.#restingOf(deviceId).reduce((sum, { held }) => sum + held, 0)
+    const own = sizeOf(this.#options.waiting.of(deviceId)) + resting
     const share = this.#heldBy(deviceId) - own + bytes
     return this.#expendable(scarce, deviceId, share).reduce((sum, { gain }) => sum + gain, own)
   }
@@ -162,10 +162,20 @@ export class StagingRoom {
       .filter(({ gain }) => gain > 0)
   }
 
+  /** The uploads of a device that nobody sends to, oldest first. */
+  #restingOf(deviceId: string): readonly UploadUnderWay[] {
+    return [...this.#underWay].filter(({ source, isResting }) => {
+      return isResting && source.deviceId === deviceId
+    })
+  }
+
   #heldBy(deviceId: string): number {
     return this.#held.get(deviceId) ?? 0
   }
 }
+
+/** The bytes of an upload while none come. */
+type BytesAtRest = Pick<DiskBlob, 'size' | 'discard'>
 
 /**
  * An upload that is not staged yet, and what was set aside for it: its bytes are coming, or they
@@ -178,13 +188,15 @@ export class UploadUnderWay implements Allowance {
   /** Whether the upload is about to give back what it has. */
   isEnding = false
   readonly #room: StagingRoom
-  readonly #disk: Allowance
+  #disk: Allowance
   readonly #interruption = new Interruption()
   /** Bytes of the quota that the upload has. */
   held = 0
   /** Whether the upload gives way to nobody any more. */
   isKept = false
-  #blob: DiskBlob | undefined
+  /** Whether nobody sends to it, although more is to come. */
+  isResting = false
+  #blob: BytesAtRest | undefined
   #reason: Error | undefined
   #isReleased = false
   #end: () => void = () => {}
@@ -220,12 +232,36 @@ export class UploadUnderWay implements Allowance {
     if (this.#blob !== undefined) void this.discard()
   }
 
+  /** Counts bytes that came before a restart. */
+  restore(size: number): void {
+    this.#room.add(this.source.deviceId, size)
+    this.held = size
+  }
+
   /**
-   * Notes that all bytes have come: the upload needs no more room than they take.
+   * Notes that more bytes come behind those that rest. @throws The reason of an interruption.
+   *
+   * @param declaredSize Size of the whole, if it is known.
+   */
+  resume(declaredSize: number | undefined): void {
+    this.#check()
+    this.#blob = undefined
+    this.isResting = false
+    this.#disk = this.#room.space.allowance(declaredSize, this.held)
+  }
+
+  /** Notes that no bytes come for now. @throws As {@link complete}. */
+  async rest(bytes: BytesAtRest): Promise<void> {
+    this.isResting = true
+    await this.complete(bytes)
+  }
+
+  /**
+   * Notes that no bytes come any more: the upload needs no more room than they take.
    *
    * @throws The reason of the interruption, when it came first; nothing is left of the bytes then.
    */
-  async complete(blob: DiskBlob): Promise<void> {
+  async complete(blob: BytesAtRest): Promise<void> {
     this.#blob = blob
     if (this.#reason !== undefined) await this.discard()
     this.#check()
@@ -294,6 +330,12 @@ export class UploadUnderWay implements Allowance {
       throw error
     }
   }
+}
+
+/** Has an upload give way. */
+async function giveUp(upload: UploadUnderWay | undefined): Promise<void> {
+  upload?.interrupt(noRoom())
+  await upload?.ended
 }
 
 /** All is used up, and nobody has to give way. */

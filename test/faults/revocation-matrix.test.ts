@@ -55,7 +55,7 @@ const WEB_SOCKET = [
 ].join('\r\n')
 
 interface Row {
-  /** Where it is asked for; `{name}` is another one in each cell. */
+  /** Where it is asked for; `{name}` and `{upload}` are others in each cell. */
   readonly line: string
   /** The row of the table of the gateway; as `line` says, unless it is given. */
   readonly route?: string
@@ -77,6 +77,8 @@ function formOf(name: string, ...more: readonly string[]): string {
 
 const document = (text: string): string => JSON.stringify({ type: 'Text', text })
 const bytes = (name: string): string => `bytes of ${name}`
+const PIECE = 'Content-Type: application/partial-upload\r\nUpload-Offset: 0\r\n'
+const [BEGUN, LAST] = ['Upload-Complete: ?0\r\n', 'Upload-Complete: ?1\r\n'] as const
 const [upload, post] = [{ route: 'PUT /file/{dataName}' }, { line: 'POST /api/history' }]
 const [isQueued, isLong] = [true, true] as const
 
@@ -87,6 +89,18 @@ const ROWS: readonly Row[] = [
   { line: 'PUT /SyncClipboard.json', body: document, isQueued },
   { ...upload, line: 'PUT /file/{name}', body: bytes },
   { ...upload, line: 'PUT /file/waits', body: bytes },
+  { ...upload, line: 'PUT /file/{name}', fields: BEGUN, body: bytes },
+  {
+    route: 'PATCH /file-uploads/{token}',
+    line: 'PATCH {upload}',
+    fields: PIECE + LAST,
+    body: bytes,
+  },
+  ...['GET', 'DELETE'].map((method) => ({
+    route: `${method} /file-uploads/{token}`,
+    line: `${method} {upload}`,
+  })),
+  { route: 'OPTIONS /file/{dataName}', line: 'OPTIONS /file/a' },
   { ...post, fields: FIELDS, isQueued, body: (name) => `type=Text&hash=ab&text=${name}` },
   { ...post, fields: FORM_TYPE, isQueued, body: (name) => formOf(name) },
   {
@@ -160,9 +174,10 @@ async function setUp(t: TestContext, grace: string, folder?: string) {
   let number = 0
   async function beginOne(row: Row, stage: Stage): Promise<Cell> {
     const id = `cell${number++}`
-    const names = { '{name}': id, '{text}': text, '{file}': file }
+    const upload = row.line.includes('{upload}') ? await beginUpload(daemon, device) : ''
+    const names = { '{name}': id, '{text}': text, '{file}': file, '{upload}': upload }
     const line = row.line.replace(
-      /\{(?:name|text|file)\}/,
+      /\{(?:name|text|file|upload)\}/,
       (name) => names[name as keyof typeof names],
     )
     const client = await connectTo(daemon)
@@ -180,6 +195,17 @@ async function setUp(t: TestContext, grace: string, folder?: string) {
       ),
     )
   return { daemon, device, second, third, other, begin, data: join(daemon.folder, 'data') }
+}
+
+/** Begins an upload that can be resumed. @returns The path where it goes on. */
+async function beginUpload(daemon: DaemonProcess, device: PairedDevice): Promise<string> {
+  const { gateway } = daemon.ready
+  const { status, headers } = await createPhone(device, gateway).fetch('/file/begun', {
+    method: 'PUT',
+    headers: { 'upload-complete': '?0' },
+  })
+  assert.equal(status, 201)
+  return headers.get('location') ?? ''
 }
 
 async function profileOf(phone: Phone): Promise<string> {
@@ -399,7 +425,7 @@ it('every request of a device, at every stage, is cut when its device is revoked
   assert.equal((await readdir(join(scene.data, 'blobs'))).length, 2)
 })
 
-it('every request of a device, at every stage, leaves nothing when the daemon is stopped', async (t) => {
+it('every request of a device, at every stage, leaves nothing when the daemon is stopped, but for uploads that can be resumed', async (t) => {
   const folder = await temporaryFolder(t)
   const { daemon, device, begin } = await setUp(t, '0', folder)
   const cells = await begin((stage) => stage !== 'all of it')
@@ -415,5 +441,8 @@ it('every request of a device, at every stage, leaves nothing when the daemon is
   assert.equal((await phone.document())['type'], 'Text')
   const { storage } = JSON.parse((await next.run('status', '--json')).stdout)
   assert.deepEqual([storage.stagedUploads, storage.stagedBytes], [1, 'it waits'.length])
-  assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 2)
+  const records = await readdir(join(folder, 'data', 'staging'))
+  const begun = records.filter((name) => name.endsWith('.partial')).length
+  assert.ok(begun > 0, 'uploads that can be resumed are kept')
+  assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 2 + begun)
 })

@@ -41,6 +41,8 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const staging: StagingArea = {
     admit: memory.admit.bind(memory),
     receive: memory.receive.bind(memory),
+    begin: memory.begin.bind(memory),
+    find: memory.find.bind(memory),
     take: memory.take.bind(memory),
     drop: memory.drop.bind(memory),
     ...options.staging,

@@ -7,6 +7,8 @@
 import { MAX_FILE_BYTES } from '../../src/core/limits.ts'
 import type { BlobStore } from '../../src/ports/blob.ts'
 import type {
+  PartialSource,
+  PartialUpload,
   ReceivedUpload,
   StagedUpload,
   StagingArea,
@@ -14,6 +16,10 @@ import type {
   UploadName,
   UploadSource,
 } from '../../src/ports/staging-area.ts'
+import { only } from '../../src/lib/read-bytes.ts'
+import { DomainError } from '../../src/core/domain-error.ts'
+import { randomBytes } from 'node:crypto'
+import { MemoryPartialUpload } from './memory-partial-upload.ts'
 import { PendingUploads } from '../../src/storage/disk-staging-area.ts'
 import { MemoryBlobStore } from './memory-blob-store.ts'
 
@@ -22,6 +28,7 @@ export class MemoryStagingArea implements StagingArea {
   readonly #blobs: Pick<BlobStore, 'receive'>
   readonly #maxBytes: number
   readonly #underWay = new PendingUploads()
+  readonly #partial = new Map<string, MemoryPartialUpload>()
 
   constructor(
     blobs: Pick<BlobStore, 'receive'> = new MemoryBlobStore(),
@@ -69,7 +76,29 @@ export class MemoryStagingArea implements StagingArea {
     }
   }
 
+  async begin(source: PartialSource): Promise<PartialUpload> {
+    const token = randomBytes(16).toString('hex')
+    const upload = new MemoryPartialUpload({
+      source,
+      token,
+      maxBytes: this.#maxBytes,
+      receive: (bytes) => this.receive({ ...source, declaredSize: bytes.length }, only(bytes)),
+      onGone: () => this.#partial.delete(token),
+    })
+    this.#partial.set(token, upload)
+    return upload
+  }
+
+  find(deviceId: string, token: string): PartialUpload | undefined {
+    const upload = this.#partial.get(token)
+    return upload?.source.deviceId === deviceId ? upload : undefined
+  }
+
   async drop(deviceId: string): Promise<void> {
+    for (const upload of this.#partial.values()) {
+      if (upload.source.deviceId !== deviceId) continue
+      await upload.end(new DomainError('CREDENTIAL_GONE', 'Cannot go on'))
+    }
     const ended = this.#underWay.drop(deviceId)
     const uploads = [...this.#uploads].filter(([, upload]) => upload.deviceId === deviceId)
     for (const [key] of uploads) this.#uploads.delete(key)

@@ -42,6 +42,7 @@ export const A_PART = 'Content-Range: bytes 0-4/10'
 
 const SAMPLES: Readonly<Record<string, string>> = {
   dataName: 'a.png',
+  token: '0'.repeat(32),
   profileId: 'Image-00',
   type: 'Image',
   hash: '00',

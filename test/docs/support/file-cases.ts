@@ -16,7 +16,7 @@ import {
   type CaseOf,
 } from './case.ts'
 import { PNG } from './conversation.ts'
-import type { Station } from './station.ts'
+import type { Answer, RawRequest, Station } from './station.ts'
 
 const HELLO: CaseOf = { request: { body: 'hello' } }
 
@@ -25,6 +25,35 @@ const WITH_IMAGE: CaseOf = { given: pushImage }
 const NO_ROOM: CaseOf = {
   options: {
     staging: { admit: () => Promise.reject(new DomainError('NO_SPACE', 'Cannot stage')) },
+  },
+}
+
+const [PIECE, IS_LAST, LENGTH] = [
+  'Content-Type: application/partial-upload',
+  'Upload-Complete: ?1',
+  'Upload-Length: 99',
+] as const
+
+const [AT_0, AT_5] = ['Upload-Offset: 0', 'Upload-Offset: 5'] as const
+
+const INTEROP = 'Upload-Draft-Interop-Version: 9'
+
+const REST = { body: ' world', fields: [PIECE, AT_5] }
+
+const FULL: CaseOf = {
+  options: {
+    staging: {
+      find: (_, token) => ({
+        token,
+        dataName: 'a',
+        contentType: undefined,
+        offset: 5,
+        length: undefined,
+        isComplete: false,
+        remainingMs: 1,
+        seize: () => Promise.reject(new DomainError('NO_SPACE', 'Cannot stage')),
+      }),
+    },
   },
 }
 
@@ -53,8 +82,57 @@ export const FILE_CASES: readonly Case[] = [
     ['PARTIAL_BODY', 'to a part', HELLO, withFields(A_PART)],
     ['BODY_TOO_LARGE', 'to many bytes', HELLO, { options: { maxFileBytes: 4 } }],
     ['NO_SPACE', 'when there is no room', HELLO, NO_ROOM],
+    [201, 'to the beginning of an upload', HELLO, withFields('Upload-Complete: ?0', LENGTH)],
+    [200, 'to an upload that was whole', HELLO, withFields('Upload-Complete: ?1', INTEROP)],
+    ['UPLOAD_LENGTH_INCONSISTENT', 'to two lengths', HELLO, withFields(LENGTH, IS_LAST)],
+  ]),
+  ...casesOf('getUploadLimits', [[204, 'to anybody who asks']]),
+  ...withHead(
+    casesOf('getUpload', [
+      [204, 'to who has begun it', beginning({})],
+      ['NOT_FOUND', 'when there is none'],
+    ]),
+  ),
+  ...casesOf('patchUpload', [
+    [200, 'to the rest', beginning(REST, IS_LAST, INTEROP)],
+    [204, 'to a part', beginning(REST, 'Upload-Complete: ?0', LENGTH)],
+    ['BAD_REQUEST', 'without Upload-Complete', beginning(REST)],
+    ['INCOMPLETE_BODY', 'to bytes that are cut off', beginning({ ...REST, cut: 'body' }, IS_LAST)],
+    ['UPLOAD_LENGTH_INCONSISTENT', 'to too few bytes', beginning(REST, IS_LAST, LENGTH)],
+    ['NOT_FOUND', 'when there is none', withFields('Upload-Offset: 0', IS_LAST)],
+    ['UPLOAD_OFFSET_MISMATCH', 'elsewhere', beginning({ fields: [PIECE, AT_0] }, IS_LAST)],
+    ['CONFLICT', 'when it is complete', beginning(REST, IS_LAST), { exchange: appendTwice }],
+    ['BODY_TOO_LARGE', 'to many bytes', beginning(REST, IS_LAST), { options: { maxFileBytes: 9 } }],
+    ['UNSUPPORTED_MEDIA_TYPE', 'to a file', beginning({ ...REST, fields: [AT_5] }, IS_LAST)],
+    ['NO_SPACE', 'when there is no room', withFields(PIECE, AT_5, IS_LAST), FULL],
+  ]),
+  ...casesOf('deleteUpload', [
+    [204, 'to who has begun it', beginning({})],
+    ['NOT_FOUND', 'when there is none'],
   ]),
 ]
+
+/** A request for an upload of which `hello` has come. */
+function beginning(request: Partial<RawRequest>, ...more: readonly string[]): CaseOf {
+  const { fields = [] } = request
+  return {
+    request: { ...request, fields: [...fields, ...more] },
+    exchange: async (at, asked) => at.ask({ ...asked, target: await beginUpload(at) }),
+  }
+}
+
+async function beginUpload({ ask }: Station): Promise<string> {
+  const fields = ['Upload-Complete: ?0']
+  const { headers } = await ask({ method: 'PUT', target: '/file/a', body: 'hello', fields })
+  return headers['location'] ?? ''
+}
+
+/** The second one comes when the upload is complete, and says where that is. */
+async function appendTwice(at: Station, request: RawRequest): Promise<Answer> {
+  const target = await beginUpload(at)
+  await at.ask({ ...request, target })
+  return at.ask({ ...request, target, fields: [PIECE, 'Upload-Offset: 11', 'Upload-Complete: ?0'] })
+}
 
 /** What any operation that answers with the bytes of an item does. */
 export function downloadCases(id: string): readonly Case[] {

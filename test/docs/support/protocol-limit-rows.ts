@@ -38,6 +38,7 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   },
   'life of a staged upload': says(limits.STAGING_TTL_MS, SETTINGS.stagingTtl.fallback(ANYWHERE)),
   'staged names for each device': says(limits.MAX_STAGED_PER_DEVICE),
+  'uploads for each device that can be resumed': says(limits.MAX_STAGED_PER_DEVICE),
   'staged bytes': says(limits.STAGING_QUOTA_BYTES, SETTINGS.stagingQuotaBytes.fallback(ANYWHERE)),
   'disk space that uploads leave': says(
     limits.MIN_FREE_BYTES,

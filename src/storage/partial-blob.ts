@@ -1,0 +1,190 @@
+/**
+ * A file of ours that grows over several requests. Between them it stays open, and the hashing goes
+ * on from where it was; a file that was closed meanwhile is read once when more bytes come.
+ * @module
+ */
+
+import type { FileHandle } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { DomainError } from '../core/domain-error.ts'
+import type { FileHash, FileHasher } from '../hashing/file-hasher.ts'
+import type { Digests } from '../ports/blob.ts'
+import { BlobWriter, uploadTooLarge, type WriterPool } from './blob-writer.ts'
+import type { DiskBlob } from './disk-blob.ts'
+import { toDomainError } from './disk-errors.ts'
+import type { Allowance } from './disk-space.ts'
+import { hashBeginning } from './hash-file.ts'
+
+const WRITE_FLAGS: number = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+interface PartialBlobOptions {
+  readonly name: string
+  readonly path: string
+  readonly hasher: FileHasher
+  readonly pool: WriterPool
+  /** The blob of a file that is whole. */
+  readonly own: (file: FileHandle, digests: Digests) => Promise<DiskBlob>
+  readonly remove: () => Promise<void>
+}
+
+/** Where the bytes of an append come from, and where they have room. */
+interface Append {
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** Bytes of the whole file, if that is known. */
+  readonly length: number | undefined
+  readonly maxBytes: number
+  readonly allowance: Allowance
+  readonly onProgress: (size: number) => void
+  readonly signal: AbortSignal
+}
+
+interface OpenFile {
+  readonly file: FileHandle
+  readonly writer: BlobWriter
+}
+
+/** The bytes that have come of an upload. One caller at a time uses it. */
+export class PartialBlob {
+  readonly #options: PartialBlobOptions
+  #size: number
+  #open: OpenFile | undefined
+  #onWritten: (bytes: number) => void = () => {}
+
+  /** @param size The bytes that the file has. */
+  constructor(options: PartialBlobOptions, size: number) {
+    this.#options = options
+    this.#size = size
+  }
+
+  get name(): string {
+    return this.#options.name
+  }
+
+  /** The number of bytes that are in the file. */
+  get size(): number {
+    return this.#open?.writer.written ?? this.#size
+  }
+
+  /** Takes over a new file, which is empty. */
+  begin(file: FileHandle): void {
+    this.#open = this.#opened(file, this.#options.hasher.start(file))
+  }
+
+  /**
+   * Appends bytes. What has come before a failure stays.
+   *
+   * @throws {DomainError} `LENGTH_EXCEEDED`, `UPLOAD_TOO_LARGE`, `NO_SPACE`; what `bytes` throws;
+   *   `signal.reason` while the file is read again.
+   */
+  async append({ bytes, length, maxBytes, allowance, onProgress, signal }: Append): Promise<void> {
+    const { writer } = await this.#reopened(signal)
+    this.#onWritten = (count) => {
+      allowance.wrote(count)
+      onProgress(writer.written)
+    }
+    try {
+      for await (const chunk of bytes) {
+        const size = writer.size + chunk.length
+        if (length !== undefined && size > length) throw exceeded(length)
+        if (size > maxBytes) throw uploadTooLarge(maxBytes)
+        if (size > allowance.bytes) await allowance.grow(size)
+        const pause = writer.add(chunk)
+        if (pause !== undefined) await pause
+      }
+    } finally {
+      await this.#settle(writer)
+    }
+  }
+
+  /** Makes a blob of the bytes: no more come. */
+  async finish(): Promise<DiskBlob> {
+    const { file, writer } = await this.#reopened()
+    this.#size = writer.written
+    this.#open = undefined
+    try {
+      return await this.#options.own(file, await writer.finish())
+    } finally {
+      await file.close()
+    }
+  }
+
+  /** Makes the bytes survive a power cut. */
+  async sync(): Promise<void> {
+    const file = this.#open?.file ?? (await open(this.#options.path, WRITE_FLAGS))
+    try {
+      await file.datasync()
+    } finally {
+      if (file !== this.#open?.file) await file.close()
+    }
+  }
+
+  /** Closes the file and forgets its hash, until more bytes come. */
+  async close(): Promise<void> {
+    const opened = this.#open
+    if (opened === undefined) return
+    this.#size = opened.writer.written
+    this.#open = undefined
+    await opened.writer.abort()
+    await opened.file.close()
+  }
+
+  /** Removes the file. */
+  async discard(): Promise<void> {
+    await this.close()
+    await this.#options.remove()
+  }
+
+  /** After a failure the file is read again next time: the hash is ahead of it. */
+  async #settle(writer: BlobWriter): Promise<void> {
+    try {
+      await writer.settle()
+    } catch (error) {
+      const size = writer.written
+      await this.#open?.file.truncate(size)
+      await this.close()
+      throw error
+    }
+  }
+
+  async #reopened(signal?: AbortSignal): Promise<OpenFile> {
+    if (this.#open !== undefined) return this.#open
+    const file = await this.#openAgain()
+    try {
+      const options = signal === undefined ? {} : { signal }
+      const hash = await hashBeginning(file, this.#options.hasher, { size: this.#size, ...options })
+      this.#open = this.#opened(file, hash)
+      return this.#open
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  async #openAgain(): Promise<FileHandle> {
+    try {
+      return await open(this.#options.path, WRITE_FLAGS)
+    } catch (error) {
+      throw toDomainError(error, 'Cannot go on with the upload')
+    }
+  }
+
+  #opened(file: FileHandle, hash: FileHash): OpenFile {
+    const onWritten = (count: number): void => this.#onWritten(count)
+    const { pool } = this.#options
+    const writer = new BlobWriter({
+      file,
+      hash,
+      pool,
+      onWritten,
+      start: this.#size,
+      isSerial: true,
+    })
+    return { file, writer }
+  }
+}
+
+function exceeded(length: number): DomainError {
+  const message = `Cannot keep the upload: more than ${length} bytes came`
+  return new DomainError('LENGTH_EXCEEDED', message)
+}

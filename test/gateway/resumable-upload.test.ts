@@ -1,0 +1,654 @@
+/**
+ * Every line of draft-ietf-httpbis-resumable-upload-12 that binds a server, byte by byte. The
+ * numbers are those of its sections.
+ */
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { commit, serveUploads, type UploadGateway } from './support/upload-client.ts'
+import type { RawResponse } from '../support/raw-http.ts'
+
+const HOUR = 3_600_000
+
+const LAST = 'Upload-Complete: ?1'
+const MORE = 'Upload-Complete: ?0'
+const PIECE = 'Content-Type: application/partial-upload'
+const INTEROP = 'Upload-Draft-Interop-Version: 9'
+const REGISTRY = 'https://iana.org/assignments/http-problem-types#'
+
+/** The header fields of uploads in an answer. */
+function uploadFields({ headers }: RawResponse): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('upload-')))
+}
+
+async function offsetOf({ ask }: UploadGateway, path: string): Promise<number> {
+  const { status, headers } = await ask(`HEAD ${path}`, [])
+  assert.equal(status, 204)
+  return Number(headers['upload-offset'])
+}
+
+/** Begins to append, and waits until the gateway wants the body. */
+async function beginPatch(
+  { begin }: UploadGateway,
+  path: string,
+  offset: number,
+  ...more: readonly string[]
+) {
+  const fields = [PIECE, `Upload-Offset: ${offset}`, 'Expect: 100-continue', ...more]
+  const client = await begin(`PATCH ${path}`, ...fields)
+  assert.equal((await client.read()).status, 100)
+  return client
+}
+
+describe('an upload that can be resumed', () => {
+  it('goes on where it was cut, and is staged like one that came at once (4.2, 4.3, 4.4)', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello ')
+    const cut = await beginPatch(at, path, 6, LAST, 'Content-Length: 13')
+    cut.send('resum').close()
+    const offset = await offsetOf(at, path)
+    assert.ok(offset >= 6 && offset <= 11, String(offset))
+    const last = await at.patch(path, offset, 'hello resumed world'.slice(offset))
+    assert.deepEqual([last.status, last.body], [200, ''])
+    assert.deepEqual(uploadFields(last), { 'upload-complete': '?1' })
+    assert.equal(await commit(at, 'a.bin'), 200)
+    assert.equal(String(await at.phone.download()), 'hello resumed world')
+  })
+
+  it('is what its first bytes and its first request say, like any other', async (t) => {
+    const at = await serveUploads(t)
+    const png = '\x89PNG\r\n\x1a\n and so on'
+    const path = await at.create(png.slice(0, 3), ['Content-Type: application/octet-stream'], 'x')
+    await at.patch(path, 3, png.slice(3))
+    assert.equal(await commit(at, 'x'), 200)
+    assert.equal((await at.phone.document())['type'], 'Image')
+    const response = await at.phone.fetch('/file/x')
+    assert.equal(response.headers.get('content-type'), 'image/png')
+  })
+
+  it('leaves an earlier one of its name alone until it is complete', async (t) => {
+    const at = await serveUploads(t)
+    await at.phone.fetch('/file/a.bin', { method: 'PUT', body: 'first' })
+    await at.create('second')
+    assert.equal(await commit(at, 'a.bin'), 200)
+    assert.equal(String(await at.phone.download()), 'first')
+  })
+
+  it('has no other answers than a plain one when it says nothing of being one', async (t) => {
+    const at = await serveUploads(t)
+    const answer = await at.ask('PUT /file/a', [], 'hello')
+    assert.equal(answer.status, 200)
+    assert.deepEqual(Object.keys(answer.headers).sort(), [
+      'cache-control',
+      'connection',
+      'content-length',
+      'cross-origin-resource-policy',
+      'date',
+      'keep-alive',
+      'x-content-type-options',
+    ])
+  })
+})
+
+describe('the creation of an upload (4.2)', () => {
+  const creations: readonly (readonly [string, readonly string[], string, number])[] = [
+    ['a part', [MORE], 'hello', 201],
+    ['a part and the length', [MORE, 'Upload-Length: 10'], 'hello', 201],
+    ['nothing yet', [MORE], '', 201],
+    ['all of it', [LAST], 'hello', 200],
+    ['an empty file', [LAST], '', 200],
+    ['all of it, and the length', [LAST, 'Upload-Length: 5'], 'hello', 200],
+  ]
+  for (const interop of [[], [INTEROP]]) {
+    for (const [what, fields, body, status] of creations) {
+      const who = interop.length === 0 ? 'another version' : 'the same version'
+      it(`with ${what} is ${status} to a client of ${who}`, async (t) => {
+        const at = await serveUploads(t)
+        const client = await at.begin(
+          'PUT /file/a',
+          `Content-Length: ${body.length}`,
+          ...fields,
+          ...interop,
+        )
+        let answer = await client.send(body).read()
+        if (interop.length > 0) {
+          // Section 4.2.2: the interim answer MUST include Location and Upload-Limit.
+          assert.equal(answer.status, 104)
+          assert.match(answer.headers['location'] ?? '', /^\/file-uploads\/[0-9a-f]{32}$/)
+          assert.equal(answer.headers['upload-limit'], 'max-size=10737418240, max-age=3600')
+          assert.equal(answer.headers['upload-draft-interop-version'], '9')
+          const { location } = answer.headers
+          answer = await client.read()
+          // Section 4.2.2: all answers to a request MUST have the same Location.
+          if (status === 201) assert.equal(answer.headers['location'], location)
+        }
+        assert.equal(answer.status, status)
+        assert.equal(answer.headers['upload-complete'], status === 200 ? '?1' : '?0')
+        if (status === 201) {
+          assert.match(answer.headers['location'] ?? '', /^\/file-uploads\/[0-9a-f]{32}$/)
+          assert.equal(answer.headers['upload-limit'], 'max-size=10737418240, max-age=3600')
+          assert.equal(answer.headers['upload-offset'], String(body.length))
+        } else {
+          assert.equal(await commit(at, 'a'), 200)
+          assert.equal(String(await at.phone.download()), body)
+        }
+      })
+    }
+  }
+
+  it('records the length of both kinds of requests (4.1.3)', async (t) => {
+    const at = await serveUploads(t)
+    const paths = [await at.create('', ['Upload-Length: 9'])]
+    const client = await at.begin('PUT /file/b', LAST, INTEROP, 'Content-Length: 9')
+    paths.push((await client.read()).headers['location'] ?? '')
+    client.close()
+    for (const path of paths) {
+      const { headers } = await at.ask(`HEAD ${path}`, [])
+      assert.equal(headers['upload-length'], '9')
+      assert.equal(headers['upload-complete'], '?0')
+    }
+  })
+
+  for (const version of ['8', '10', '9, 9', 'nine', '?1']) {
+    it(`gets no interim answer for version ${version} (appendix B)`, async (t) => {
+      const at = await serveUploads(t)
+      const other = `Upload-Draft-Interop-Version: ${version}`
+      assert.equal((await at.ask('PUT /file/a', [MORE, other], 'hello')).status, 201)
+    })
+  }
+
+  it('gets 100 behind 104 when it waits for it (5)', async (t) => {
+    const at = await serveUploads(t)
+    const fields = [LAST, INTEROP, 'Expect: 100-continue', 'Content-Length: 5']
+    const client = await at.begin('PUT /file/a', ...fields)
+    assert.equal((await client.read()).status, 104)
+    assert.equal((await client.read()).status, 100)
+    assert.equal((await client.send('hello').read()).status, 200)
+  })
+
+  it('keeps what came before a break, for who was told where (4.2.2)', async (t) => {
+    const at = await serveUploads(t)
+    const client = await at.begin('PUT /file/a', LAST, INTEROP, 'Content-Length: 11')
+    const { headers } = await client.read()
+    client.send('hello').socket.end()
+    assert.match(await client.readToEnd(), /^HTTP\/1\.1 400 /)
+    const path = headers['location'] ?? ''
+    const state = await at.ask(`HEAD ${path}`, [])
+    assert.equal(state.headers['upload-offset'], '5')
+    // An upload that was interrupted MUST NOT be considered complete.
+    assert.equal(state.headers['upload-complete'], '?0')
+    assert.equal(await commit(at, 'a'), 404)
+    assert.equal((await at.patch(path, 5, ' world')).status, 200)
+  })
+
+  it('leaves nothing of a break where nobody could go on', async (t) => {
+    const at = await serveUploads(t)
+    const client = await at.begin('PUT /file/a', LAST, 'Content-Length: 11')
+    client.send('hello').socket.end()
+    assert.match(await client.readToEnd(), /^HTTP\/1\.1 400 /)
+    assert.deepEqual(await at.storage.blobFiles(), [])
+    assert.deepEqual(await at.storage.stagingFiles(), [])
+  })
+
+  for (const value of ['1', 'true', '?2', '"?1"', '?0, ?1', '(?1)', '']) {
+    it(`is a plain upload with Upload-Complete: ${value} (4.1.2)`, async (t) => {
+      const at = await serveUploads(t)
+      const answer = await at.ask('PUT /file/a', [`Upload-Complete: ${value}`], 'hello')
+      assert.equal(answer.status, 200)
+      assert.deepEqual(uploadFields(answer), {})
+    })
+  }
+
+  for (const value of ['-1', '1.0', '"5"', '1234567890123456', '5, 5', '?1', '']) {
+    it(`knows no length from Upload-Length: ${value} (4.1.3)`, async (t) => {
+      const at = await serveUploads(t)
+      const path = await at.create('hello', [`Upload-Length: ${value}`])
+      const { headers } = await at.ask(`HEAD ${path}`, [])
+      assert.equal(headers['upload-length'], undefined)
+    })
+  }
+
+  it('takes fields with parameters, which mean nothing (RFC 9651 section 3.1.2)', async (t) => {
+    const at = await serveUploads(t)
+    const fields = ['Upload-Complete:  ?0;a;b=1 ', 'Upload-Length: 007;x="y"']
+    const { status, headers } = await at.ask('PUT /file/a', fields, 'hello')
+    assert.equal(status, 201)
+    const state = await at.ask(`HEAD ${headers['location']}`, [])
+    assert.equal(state.headers['upload-length'], '7')
+  })
+
+  it('is refused with two lengths that do not match (4.1.3, 7.2)', async (t) => {
+    const at = await serveUploads(t)
+    for (const interop of [[], [INTEROP]]) {
+      const answer = await at.ask('PUT /file/a', [LAST, 'Upload-Length: 6', ...interop], 'hello')
+      assert.equal(answer.status, 400)
+      assert.equal(answer.headers['content-type'], 'application/problem+json')
+      assert.equal(JSON.parse(answer.body).type, `${REGISTRY}inconsistent-upload-length`)
+    }
+    assert.deepEqual(await at.storage.blobFiles(), [])
+  })
+
+  it('is refused above the limit, with the limit (4.1.4)', async (t) => {
+    const at = await serveUploads(t, { maxFileBytes: 10, limits: { maxFileBytes: 10 } })
+    for (const fields of [[LAST], [MORE], [LAST, INTEROP]]) {
+      const answer = await at.ask('PUT /file/a', fields, 'x'.repeat(11))
+      assert.equal(answer.status, 413)
+      assert.equal(answer.headers['upload-limit'], 'max-size=10')
+    }
+    const long = await at.ask('PUT /file/a', [MORE, 'Upload-Length: 11'], 'hello')
+    assert.equal(long.status, 413)
+    const plain = await at.ask('PUT /file/a', [], 'x'.repeat(11))
+    assert.equal(plain.status, 413)
+    assert.deepEqual(uploadFields(plain), {})
+    assert.deepEqual(await at.storage.blobFiles(), [])
+  })
+
+  it('says the path that clients reach it by, behind a proxy', async (t) => {
+    const at = await serveUploads(t, { publicUrl: 'https://box.example/clip/' })
+    assert.match(await at.create('hello'), /^\/clip\/file-uploads\/[0-9a-f]{32}$/)
+  })
+})
+
+describe('the limits of uploads (4.1.4)', () => {
+  it('are told before there is one', async (t) => {
+    const at = await serveUploads(t)
+    const { status, headers } = await at.ask('OPTIONS /file/a', [])
+    assert.equal(status, 204)
+    assert.equal(headers['upload-limit'], 'max-size=10737418240')
+    assert.equal(headers['allow'], 'GET, HEAD, PUT, OPTIONS')
+  })
+
+  it('hold for uploads of unknown length, of which nothing is left then', async (t) => {
+    const at = await serveUploads(t, { maxFileBytes: 10, limits: { maxFileBytes: 10 } })
+    const path = await at.create('hello')
+    assert.equal((await at.patch(path, 5, 'x'.repeat(6), [MORE])).status, 413)
+    assert.equal(await offsetOf(at, path), 5)
+    const client = await beginPatch(at, path, 5, MORE, 'Transfer-Encoding: chunked')
+    const answer = await client.send('6\r\nworld!\r\n0\r\n\r\n').read()
+    assert.equal(answer.status, 413)
+    assert.equal(answer.headers['upload-limit'], 'max-size=10')
+    assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
+    assert.deepEqual(await at.storage.blobFiles(), [])
+  })
+})
+
+describe('the offset of an upload (4.3)', () => {
+  for (const method of ['HEAD', 'GET']) {
+    it(`is told to ${method}, with all of the state, and never cached`, async (t) => {
+      const at = await serveUploads(t)
+      const path = await at.create('hello', ['Upload-Length: 11'])
+      at.clock.advance(1000)
+      const { status, headers, body } = await at.ask(`${method} ${path}`, [])
+      assert.deepEqual([status, body], [204, ''])
+      assert.deepEqual(uploadFields({ status, headers, body }), {
+        'upload-offset': '5',
+        'upload-complete': '?0',
+        'upload-length': '11',
+        'upload-limit': 'max-size=10737418240, max-age=3599',
+      })
+      assert.equal(headers['cache-control'], 'no-store')
+    })
+  }
+
+  it('is taken by the next request, and never decreases (4.1.1, 4.6)', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create()
+    let before = 0
+    for (const piece of ['a', '', 'bc', 'd'.repeat(70_000), 'e']) {
+      const offset = await offsetOf(at, path)
+      assert.ok(offset >= before)
+      const answer = await at.patch(path, offset, piece, [MORE])
+      assert.equal(answer.status, 204)
+      assert.equal(answer.headers['upload-offset'], String(offset + piece.length))
+      before = offset + piece.length
+    }
+    assert.equal(await offsetOf(at, path), before)
+  })
+
+  it('is counted without the coding of the transfer (9)', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create()
+    const client = await beginPatch(at, path, 0, MORE, 'Transfer-Encoding: chunked')
+    const answer = await client.send('2;x=y\r\nab\r\n3\r\ncde\r\n0\r\n\r\n').read()
+    assert.equal(answer.headers['upload-offset'], '5')
+    assert.equal(await offsetOf(at, path), 5)
+  })
+
+  it('is the whole once the upload is complete', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    await at.patch(path, 5, ' world')
+    const state = await at.ask(`HEAD ${path}`, [])
+    assert.deepEqual(uploadFields(state), {
+      'upload-offset': '11',
+      'upload-complete': '?1',
+      'upload-length': '11',
+      'upload-limit': 'max-size=10737418240, max-age=3600',
+    })
+  })
+})
+
+describe('what is appended to an upload (4.4)', () => {
+  it('may come as many pieces, and end with none', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    assert.deepEqual(uploadFields(await at.patch(path, 5, ' wor', [MORE])), {
+      'upload-complete': '?0',
+      'upload-offset': '9',
+    })
+    await at.patch(path, 9, 'ld', [MORE])
+    // Section 4.1.3: the offset may be the length, and the upload is still not complete.
+    assert.equal(await commit(at, 'a.bin'), 404)
+    assert.equal((await at.patch(path, 11, '')).status, 200)
+    assert.equal(await commit(at, 'a.bin'), 200)
+    assert.equal(String(await at.phone.download()), 'hello world')
+  })
+
+  for (const offset of [0, 4, 6, 999]) {
+    it(`is refused at the offset ${offset} instead of 5, with the right one (7.1)`, async (t) => {
+      const at = await serveUploads(t)
+      const path = await at.create('hello')
+      const answer = await at.patch(path, offset, 'x')
+      assert.equal(answer.status, 409)
+      assert.deepEqual(uploadFields(answer), { 'upload-offset': '5', 'upload-complete': '?0' })
+      assert.equal(answer.headers['content-type'], 'application/problem+json')
+      const { type, ...problem } = JSON.parse(answer.body)
+      assert.equal(type, `${REGISTRY}mismatching-upload-offset`)
+      assert.equal(problem['expected-offset'], 5)
+      assert.equal(problem['provided-offset'], offset)
+      assert.equal(await offsetOf(at, path), 5)
+    })
+  }
+
+  const refused: readonly (readonly [string, readonly string[], number])[] = [
+    ['another media type', ['Upload-Offset: 5', LAST, 'Content-Type: text/plain'], 415],
+    ['no media type', ['Upload-Offset: 5', LAST], 415],
+    ['no offset', [PIECE, LAST], 400],
+    ['an offset that is no integer', [PIECE, LAST, 'Upload-Offset: five'], 400],
+    ['a negative offset', [PIECE, LAST, 'Upload-Offset: -5'], 400],
+    ['two offsets', [PIECE, LAST, 'Upload-Offset: 5', 'Upload-Offset: 5'], 400],
+    ['nothing about being complete', [PIECE, 'Upload-Offset: 5'], 400],
+    ['something else about being complete', [PIECE, 'Upload-Offset: 5', 'Upload-Complete: 1'], 400],
+    ['another length', [PIECE, 'Upload-Offset: 5', LAST, 'Upload-Length: 9'], 400],
+    ['less than has come', [PIECE, 'Upload-Offset: 5', MORE, 'Upload-Length: 4'], 400],
+    ['a coding of its content', [PIECE, 'Upload-Offset: 5', LAST, 'Content-Encoding: gzip'], 415],
+  ]
+  for (const [what, fields, status] of refused) {
+    it(`is refused with ${what}, and nothing of it is kept`, async (t) => {
+      const at = await serveUploads(t)
+      const path = await at.create('hello')
+      assert.equal((await at.ask(`PATCH ${path}`, fields, 'x')).status, status)
+      assert.equal(await offsetOf(at, path), 5)
+    })
+  }
+
+  it('tells the length, also before the last piece', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    assert.equal((await at.patch(path, 5, ' ', [MORE, 'Upload-Length: 11'])).status, 204)
+    assert.equal((await at.ask(`HEAD ${path}`, [])).headers['upload-length'], '11')
+    // Section 4.1.3: what several requests say MUST match.
+    for (const other of [[MORE, 'Upload-Length: 12'], [LAST]]) {
+      const answer = await at.patch(path, 6, 'x', other)
+      assert.equal(answer.status, 400)
+      assert.equal(answer.headers['upload-complete'], '?0')
+      assert.equal(JSON.parse(answer.body).type, `${REGISTRY}inconsistent-upload-length`)
+    }
+    assert.equal((await at.patch(path, 6, 'world')).status, 200)
+  })
+
+  it('does not pass the length: the upload is gone then (4.4.2)', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello', ['Upload-Length: 7'])
+    const client = await beginPatch(at, path, 5, MORE, 'Transfer-Encoding: chunked')
+    const answer = await client.send('3\r\nxyz\r\n0\r\n\r\n').read()
+    assert.equal(answer.status, 400)
+    assert.equal(answer.headers['upload-complete'], '?0')
+    for (const request of ['HEAD', 'PATCH', 'DELETE']) {
+      const fields = [PIECE, 'Upload-Offset: 7', LAST]
+      assert.equal((await at.ask(`${request} ${path}`, fields)).status, 404)
+    }
+    assert.deepEqual(await at.storage.blobFiles(), [])
+    assert.deepEqual(await at.storage.stagingFiles(), [])
+  })
+
+  it('that ends before the length is kept, and not complete', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello', ['Upload-Length: 11'])
+    const client = await beginPatch(at, path, 5, LAST, 'Transfer-Encoding: chunked')
+    const answer = await client.send('1\r\n \r\n0\r\n\r\n').read()
+    assert.equal(answer.status, 400)
+    assert.equal(await offsetOf(at, path), 6)
+    assert.equal((await at.patch(path, 6, 'world')).status, 200)
+  })
+
+  it('is kept as far as it has come when it breaks off, from its beginning on', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    const client = await beginPatch(at, path, 5, LAST, 'Content-Length: 6')
+    client.send(' wor').socket.end()
+    assert.match(await client.readToEnd(), /^HTTP\/1\.1 400 /)
+    const state = await at.ask(`HEAD ${path}`, [])
+    assert.equal(state.headers['upload-offset'], '9')
+    assert.equal(state.headers['upload-complete'], '?0')
+    await at.patch(path, 9, 'ld')
+    assert.equal(await commit(at, 'a.bin'), 200)
+    assert.equal(String(await at.phone.download()), 'hello world')
+  })
+
+  it('is answered again when the last answer was lost, and not taken again', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    await at.patch(path, 5, ' world')
+    const again = await at.patch(path, 11, '')
+    assert.equal(again.status, 200)
+    assert.deepEqual(uploadFields(again), { 'upload-complete': '?1' })
+    for (const [offset, body] of [
+      [5, ' world'],
+      [11, '!'],
+    ] as const) {
+      const answer = await at.patch(path, offset, body, [MORE])
+      assert.equal(answer.status, 409)
+      assert.equal(answer.headers['upload-complete'], '?0')
+    }
+    assert.equal(await commit(at, 'a.bin'), 200)
+    assert.equal(String(await at.phone.download()), 'hello world')
+  })
+
+  it('is told its progress by interim answers without a Location (4.4.2)', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create()
+    const size = 40 * 1024 * 1024
+    const client = await at.begin(
+      `PATCH ${path}`,
+      PIECE,
+      LAST,
+      INTEROP,
+      'Upload-Offset: 0',
+      `Content-Length: ${size}`,
+    )
+    client.send('x'.repeat(size))
+    let told = 0
+    let answer = await client.read()
+    for (; answer.status === 104; answer = await client.read()) {
+      assert.equal(answer.headers['location'], undefined)
+      assert.equal(answer.headers['upload-draft-interop-version'], '9')
+      const offset = Number(answer.headers['upload-offset'])
+      assert.ok(offset > told && offset <= size)
+      told = offset
+    }
+    assert.equal(answer.status, 200)
+    assert.ok(told > 0)
+  })
+})
+
+describe('an upload that is given up (4.5)', () => {
+  it('is deactivated, and nothing of it is left', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    const answer = await at.ask(`DELETE ${path}`, [])
+    assert.deepEqual([answer.status, answer.body], [204, ''])
+    for (const method of ['HEAD', 'GET', 'DELETE']) {
+      assert.equal((await at.ask(`${method} ${path}`, [])).status, 404)
+    }
+    assert.equal((await at.patch(path, 5, 'x')).status, 404)
+    assert.deepEqual(await at.storage.blobFiles(), [])
+    assert.deepEqual(await at.storage.stagingFiles(), [])
+  })
+
+  it('ends a request that still sends to it, without an answer', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    const client = await beginPatch(at, path, 5, LAST, 'Content-Length: 6')
+    client.send(' wo')
+    assert.equal((await at.ask(`DELETE ${path}`, [])).status, 204)
+    assert.equal(await client.readToEnd(), '')
+    assert.deepEqual(await at.storage.blobFiles(), [])
+  })
+
+  it('stays staged when it was complete', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    await at.patch(path, 5, '')
+    assert.equal((await at.ask(`DELETE ${path}`, [])).status, 204)
+    assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
+    assert.equal(await commit(at, 'a.bin'), 200)
+  })
+})
+
+describe('a request for an upload that another one is sending to (4.6)', () => {
+  for (const method of ['HEAD', 'GET']) {
+    it(`ends it, and ${method} tells an offset that holds`, async (t) => {
+      const at = await serveUploads(t)
+      const path = await at.create('hello')
+      const client = await beginPatch(at, path, 5, LAST, 'Content-Length: 6')
+      client.send(' wo')
+      const { headers } = await at.ask(`${method} ${path}`, [])
+      assert.equal(await client.readToEnd(), '')
+      const offset = Number(headers['upload-offset'])
+      const rest = 'hello world'.slice(offset)
+      assert.equal((await at.patch(path, offset, rest)).status, 200)
+      assert.equal(await commit(at, 'a.bin'), 200)
+      assert.equal(String(await at.phone.download()), 'hello world')
+    })
+  }
+
+  it('takes the place of the creation as well', async (t) => {
+    const at = await serveUploads(t)
+    const client = await at.begin('PUT /file/a', LAST, INTEROP, 'Content-Length: 11')
+    const path = (await client.read()).headers['location'] ?? ''
+    client.send('hello')
+    const offset = await offsetOf(at, path)
+    assert.equal(await client.readToEnd(), '')
+    assert.equal((await at.patch(path, offset, 'hello world'.slice(offset))).status, 200)
+    assert.equal(await commit(at, 'a'), 200)
+    assert.equal(String(await at.phone.download()), 'hello world')
+  })
+
+  it('is one of many, of which the bytes of one are kept', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create()
+    const letters = ['a', 'b', 'c', 'd', 'e', 'f']
+    const answers = await Promise.allSettled(
+      letters.map((letter) => at.patch(path, 0, letter.repeat(50_000))),
+    )
+    const whole = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value.status] : []))
+    assert.equal(whole.filter((status) => status === 200).length <= 1, true)
+    const offset = await offsetOf(at, path)
+    const state = await at.ask(`HEAD ${path}`, [])
+    if (state.headers['upload-complete'] === '?0') await at.patch(path, offset, '')
+    assert.equal(await commit(at, 'a.bin'), 200)
+    const bytes = String(await at.phone.download())
+    assert.equal(bytes.length, offset)
+  })
+})
+
+describe('an upload resource', () => {
+  it('is there for its device only (11)', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    const other = await at.addPhone()
+    for (const method of ['HEAD', 'GET', 'PATCH', 'DELETE']) {
+      const fields = [`Authorization: ${other.authorization}`, PIECE, 'Upload-Offset: 5', LAST]
+      assert.equal((await at.ask(`${method} ${path}`, fields)).status, 404, method)
+      const nobody = ['Authorization: Basic Og==', PIECE]
+      assert.equal((await at.ask(`${method} ${path}`, nobody)).status, 401, method)
+    }
+    assert.equal(await offsetOf(at, path), 5)
+  })
+
+  for (const name of ['', '0'.repeat(32), '..', '%2e%2e%2fstaging', 'A'.repeat(32), 'x/y']) {
+    it(`is not found as "${name}", whatever the disk has`, async (t) => {
+      const at = await serveUploads(t)
+      await at.create('hello')
+      const { status } = await at.ask(`HEAD /file-uploads/${name}`, [])
+      assert.ok(status === 404 || status === 400, String(status))
+    })
+  }
+
+  it('is made anew for each upload', async (t) => {
+    const at = await serveUploads(t)
+    const paths = await Promise.all(Array.from({ length: 8 }, () => at.create('x')))
+    assert.equal(new Set(paths).size, 8)
+  })
+
+  it('is gone when no byte has come for an hour, and not before', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    at.clock.advance(HOUR - 1)
+    assert.equal((await at.patch(path, 5, ' ', [MORE])).status, 204)
+    at.clock.advance(HOUR - 1)
+    assert.equal(await offsetOf(at, path), 6)
+    at.clock.advance(1)
+    assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
+    await at.storage.close()
+    assert.deepEqual(await at.storage.blobFiles(), [])
+    assert.deepEqual(await at.storage.stagingFiles(), [])
+  })
+
+  it('tells for an hour that the upload is complete', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello')
+    await at.patch(path, 5, '')
+    at.clock.advance(HOUR - 1)
+    assert.equal((await at.ask(`HEAD ${path}`, [])).headers['upload-complete'], '?1')
+    at.clock.advance(1)
+    assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
+  })
+
+  it('is one of 16 that a device may have: one more ends the oldest', async (t) => {
+    const at = await serveUploads(t)
+    const other = await at.addPhone()
+    const fields = [`Authorization: ${other.authorization}`, MORE]
+    const foreign = (await at.ask('PUT /file/a', fields, 'other')).headers['location']
+    const paths: string[] = []
+    for (let index = 0; index < 17; index++) paths.push(await at.create('x'))
+    const [oldest, ...others] = paths
+    assert.equal((await at.ask(`HEAD ${oldest}`, [])).status, 404)
+    for (const path of others) assert.equal(await offsetOf(at, path), 1)
+    assert.equal((await at.ask(`HEAD ${foreign}`, fields.slice(0, 1))).status, 204)
+    assert.equal((await at.storage.blobFiles()).length, 17)
+  })
+
+  for (const change of ['revoke', 'rotate'] as const) {
+    it(`is gone in the tick in which its device is ${change}d, with all that has come`, async (t) => {
+      const at = await serveUploads(t)
+      const path = await at.create('hello')
+      const token = path.split('/').at(-1) ?? ''
+      const client = await beginPatch(at, path, 5, LAST, 'Content-Length: 6')
+      client.send(' wo')
+      const idle = await at.create('idle')
+      const changed = change === 'revoke' ? at.devices.revoke(at.device.id) : rotate(at)
+      await changed
+      assert.equal(at.storage.staging.find(at.device.id, token), undefined)
+      assert.equal(at.storage.staging.find(at.device.id, idle.split('/').at(-1) ?? ''), undefined)
+      assert.equal(await client.readToEnd(), '')
+      assert.deepEqual(await at.storage.blobFiles(), [])
+      assert.deepEqual(await at.storage.stagingFiles(), [])
+    })
+  }
+})
+
+function rotate({ devices, device }: UploadGateway): Promise<unknown> {
+  return devices.rotate(device.id)
+}

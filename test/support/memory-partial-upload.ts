@@ -1,0 +1,111 @@
+/** A partial upload in memory, for tests of everything above the storage. */
+
+import { DomainError } from '../../src/core/domain-error.ts'
+import { Interruption } from '../../src/lib/interruption.ts'
+import type {
+  PartialHold,
+  PartialSource,
+  PartialUpload,
+  ReceivedUpload,
+} from '../../src/ports/staging-area.ts'
+
+interface MemoryPartialUploadOptions {
+  readonly source: PartialSource
+  readonly token: string
+  readonly maxBytes: number
+  /** Receives the whole. */
+  readonly receive: (bytes: Uint8Array) => Promise<ReceivedUpload>
+  readonly onGone: () => void
+}
+
+export class MemoryPartialUpload implements PartialUpload {
+  readonly source: PartialSource
+  readonly token: string
+  readonly dataName: string
+  readonly contentType: string | undefined
+  readonly remainingMs = 3_600_000
+  length: number | undefined
+  isComplete = false
+  readonly #options: MemoryPartialUploadOptions
+  #bytes = Buffer.alloc(0)
+  #interruption: Interruption | undefined
+  #released = Promise.resolve()
+  #reason: Error | undefined
+
+  constructor(options: MemoryPartialUploadOptions) {
+    const { source, token } = options
+    this.#options = options
+    this.source = source
+    this.token = token
+    this.dataName = source.dataName
+    this.contentType = source.contentType
+    this.length = source.length
+  }
+
+  get offset(): number {
+    return this.#bytes.length
+  }
+
+  async seize(): Promise<PartialHold> {
+    while (this.#interruption !== undefined) {
+      this.#interruption.interrupt(new DomainError('UPLOAD_SEIZED', 'Cannot go on'))
+      await this.#released
+    }
+    if (this.#reason !== undefined) throw this.#reason
+    const interruption = new Interruption()
+    this.#interruption = interruption
+    let release = (): void => {}
+    this.#released = new Promise((resolve) => {
+      release = resolve
+    })
+    return {
+      setLength: async (length) => {
+        this.length = length
+      },
+      append: (bytes, onProgress) => this.#append(interruption.guardAll(bytes), onProgress),
+      finish: () => this.#finish(),
+      discard: () => this.end(new DomainError('BLOB_GONE', 'Cannot go on')),
+      release: () => {
+        this.#interruption = undefined
+        release()
+      },
+    }
+  }
+
+  async end(reason: Error): Promise<void> {
+    this.#reason ??= reason
+    this.#interruption?.interrupt(reason)
+    this.#options.onGone()
+  }
+
+  async #append(
+    bytes: AsyncIterable<Uint8Array>,
+    onProgress: (offset: number) => void,
+  ): Promise<void> {
+    for await (const chunk of bytes) {
+      const size = this.offset + chunk.length
+      if (this.length !== undefined && size > this.length) await this.#refuse('LENGTH_EXCEEDED')
+      if (size > this.#options.maxBytes) await this.#refuse('UPLOAD_TOO_LARGE')
+      this.#bytes = Buffer.concat([this.#bytes, chunk])
+      onProgress(this.offset)
+    }
+  }
+
+  async #refuse(code: 'LENGTH_EXCEEDED' | 'UPLOAD_TOO_LARGE'): Promise<never> {
+    const error = new DomainError(code, 'Cannot go on')
+    await this.end(error)
+    throw error
+  }
+
+  async #finish(): Promise<ReceivedUpload> {
+    const received = await this.#options.receive(this.#bytes)
+    return {
+      ...received,
+      stage: async (name) => {
+        const staged = await received.stage(name)
+        this.isComplete = true
+        return staged
+      },
+    }
+  }
+}
