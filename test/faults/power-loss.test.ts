@@ -65,6 +65,8 @@ class Recording {
   readonly steps: Step[] = []
   /** SHA-256 of everything that was ever staged, by name. */
   readonly staged = new Map<string, Set<string>>()
+  /** All bytes of each upload that comes in several requests, by name. */
+  readonly begun = new Map<string, Buffer>()
   phone: Pairing | undefined
   readonly #t: TestContext
   readonly #log: string
@@ -154,6 +156,42 @@ async function playRound(recording: Recording, daemon: DaemonProcess, peer: Pair
     await recording.step(`staging ${name}`, put, [name, sha256(bytes)])
     return bytes
   }
+  /** Sends a part of an upload, and says where the next one goes. */
+  const sendPart = async (
+    name: string,
+    [start, end]: readonly [number, number],
+    { path = '', isLast = false } = {},
+  ): Promise<string> => {
+    const bytes = recording.begun.get(name) ?? Buffer.alloc(0)
+    const isFirst = path === ''
+    const fields = {
+      'upload-complete': isLast ? '?1' : '?0',
+      ...(isFirst
+        ? {}
+        : { 'upload-offset': String(start), 'content-type': 'application/partial-upload' }),
+    }
+    let location = path
+    await recording.step(
+      `sending a part of ${name}`,
+      async () => {
+        const { status, headers } = await phone.fetch(isFirst ? `/file/${name}` : path, {
+          method: isFirst ? 'PUT' : 'PATCH',
+          headers: fields,
+          body: bytes.subarray(start, end),
+        })
+        assert.ok(status < 300, `${name} is ${status}`)
+        location = headers.get('location') ?? path
+        return undefined
+      },
+      isLast ? [name, sha256(bytes)] : undefined,
+    )
+    return location
+  }
+  const begin = (name: string, size: number): void => {
+    const bytes = recording.makeBytes(size)
+    recording.begun.set(name, bytes)
+    recording.staged.set(name, new Set([sha256(bytes)]))
+  }
   const push = async (type: 'File' | 'Image', dataName: string, size: number): Promise<void> => {
     const bytes = await upload(dataName, size)
     await recording.step(`pushing ${dataName}`, async () => {
@@ -186,6 +224,10 @@ async function playRound(recording: Recording, daemon: DaemonProcess, peer: Pair
     assert.equal((await phone.fetch('/api/history', { method: 'POST', body: form })).status, 200)
     return { text: undefined, bytes: sha256(bytes) }
   })
+  begin(`parts ${id}`, 700_000)
+  const parts = await sendPart(`parts ${id}`, [0, 200_000])
+  await sendPart(`parts ${id}`, [200_000, 400_000], { path: parts })
+  await sendPart(`parts ${id}`, [400_000, 700_000], { path: parts, isLast: true })
   await push('File', 'b', 5000)
   await recording.step('rotating', async () => {
     await owner.rotate(id)
@@ -222,6 +264,10 @@ async function playRound(recording: Recording, daemon: DaemonProcess, peer: Pair
     return { devices: await recording.devices() }
   })
   await upload('d', 600_000)
+  // It is not complete when the daemon is stopped.
+  begin(`begun ${id}`, 500_000)
+  const begun = await sendPart(`begun ${id}`, [0, 100_000])
+  await sendPart(`begun ${id}`, [100_000, 400_000], { path: begun })
 }
 
 async function record(t: TestContext): Promise<Recording> {
@@ -405,13 +451,28 @@ async function check(
       assert.ok(contents.has(content), `${name} is torn`)
     }
     const inItem = binary === undefined ? 0 : 1
-    assert.equal((await readdir(join(data, 'blobs'))).length, waiting + inItem, 'blobs')
-    assert.equal((await readdir(join(data, 'staging'))).length, waiting, 'records')
+    const kept = await checkBegun(data, recording)
+    assert.equal((await readdir(join(data, 'blobs'))).length, waiting + kept + inItem, 'blobs')
+    assert.equal((await readdir(join(data, 'staging'))).length, waiting + kept, 'records')
     const left = (await readdir(data)).filter((name) => !KNOWN_NAMES.includes(name))
     assert.deepEqual(left, [], 'debris')
   } finally {
     await clipboard.close()
   }
+}
+
+/** Of an upload that is not complete, the first bytes are there. @returns How many such there are. */
+async function checkBegun(data: string, { begun }: Recording): Promise<number> {
+  const records = await readdir(join(data, 'staging'))
+  const partial = records.filter((name) => name.endsWith('.partial'))
+  for (const name of partial) {
+    const { dataName } = JSON.parse(await readFile(join(data, 'staging', name), 'utf8'))
+    const bytes = await readFile(join(data, 'blobs', name.replace('.partial', '')))
+    const sent = begun.get(dataName) ?? Buffer.alloc(0)
+    assert.ok(sent.subarray(0, bytes.length).equals(bytes), `${dataName} is torn`)
+    assert.ok(bytes.length <= sent.length, `${dataName} is too long`)
+  }
+  return partial.length
 }
 
 async function digest(blob: Blob): Promise<string> {

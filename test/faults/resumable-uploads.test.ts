@@ -1,0 +1,101 @@
+/** Uploads that are cut off, and whose daemon dies or is started again in the middle of them. */
+
+import assert from 'node:assert/strict'
+import { createHash, randomInt } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
+import { createPhone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { askOnce, connectTo, formatHead } from './support/raw-device.ts'
+import { commit, killDaemon, startHeadless } from './support/subject.ts'
+
+const MIB = 2 ** 20
+
+const PIECE = 'Content-Type: application/partial-upload\r\n'
+
+/** Deaths of the daemon, and cuts of connections, of each upload. */
+const BREAKS = Number(process.env['CLIPGATE_TEST_BREAKS'] ?? 12)
+
+interface Upload {
+  readonly path: string
+  readonly device: PairedDevice
+  readonly bytes: Buffer
+}
+
+async function create(daemon: DaemonProcess, device: PairedDevice, bytes: Buffer): Promise<Upload> {
+  const fields = `Upload-Complete: ?0\r\nUpload-Length: ${bytes.length}\r\n`
+  const { status, headers } = await askOnce(daemon, 'PUT /file/film', device, '', fields)
+  assert.equal(status, 201)
+  return { path: headers['location'] ?? '', device, bytes }
+}
+
+async function offsetOf(daemon: DaemonProcess, { path, device }: Upload): Promise<number> {
+  const { status, headers } = await askOnce(daemon, `HEAD ${path}`, device)
+  assert.equal(status, 204)
+  return Number(headers['upload-offset'])
+}
+
+/** Sends from an offset on, and breaks off when so many bytes have left. */
+async function sendSome(
+  daemon: DaemonProcess,
+  { path, device, bytes }: Upload,
+  offset: number,
+  count: number,
+) {
+  const client = await connectTo(daemon)
+  const fields = `${PIECE}Upload-Complete: ?1\r\nUpload-Offset: ${offset}\r\n`
+  const length = `Content-Length: ${bytes.length - offset}\r\n`
+  client.send(formatHead(`PATCH ${path}`, device, fields + length))
+  await new Promise((resolve) => {
+    client.socket.write(bytes.subarray(offset, offset + count), resolve)
+  })
+  return client
+}
+
+it('an upload goes on where it was, however often its connection is cut and its daemon dies', async (t) => {
+  const folder = await temporaryFolder(t)
+  const options = { folder, args: ['--min-free-bytes', '0', '--grace', '0'] }
+  let daemon = await startHeadless(t, options)
+  const device = await daemon.pair('Phone')
+  const bytes = Buffer.alloc(24 * MIB, createHash('sha512').update('film').digest())
+  const upload = await create(daemon, device, bytes)
+  let before = 0
+  for (let number = 0; number < BREAKS; number++) {
+    const offset = await offsetOf(daemon, upload)
+    assert.ok(offset >= before, `${offset} after ${before}`)
+    before = offset
+    const count = randomInt(1, 2 * Math.ceil(bytes.length / BREAKS))
+    const client = await sendSome(
+      daemon,
+      upload,
+      offset,
+      Math.min(count, bytes.length - offset - 1),
+    )
+    if (number % 3 === 0) {
+      await killDaemon(daemon)
+      daemon = await startHeadless(t, options)
+    } else if (number % 3 === 1) {
+      client.close()
+    } else {
+      assert.equal(await daemon.stop(), 0, daemon.stderr())
+      daemon = await startHeadless(t, options)
+    }
+    client.close()
+  }
+  const offset = await offsetOf(daemon, upload)
+  const client = await sendSome(daemon, upload, offset, bytes.length)
+  const { status, headers } = await client.read()
+  client.close()
+  assert.deepEqual([status, headers['upload-complete']], [200, '?1'])
+  const phone = createPhone(device, daemon.ready.gateway)
+  assert.equal(await commit(phone, 'film'), 200)
+  assert.ok(bytes.equals(await phone.download()))
+  const { hash } = await phone.document()
+  assert.equal(String(hash).toLowerCase(), createHash('sha256').update(bytes).digest('hex'))
+  const data = join(folder, 'data')
+  assert.equal((await readdir(join(data, 'blobs'))).length, 1)
+  assert.deepEqual(await readdir(join(data, 'staging')), [])
+  assert.equal(await daemon.stop(), 0, daemon.stderr())
+})
