@@ -4,13 +4,7 @@ import type { ContentId } from '../core/content-id.ts'
 import type { ClipboardDocument } from './decode-document.ts'
 import { download, type Download, type DownloadOptions } from './download.ts'
 import { getLatest, type LatestStamped } from './latest.ts'
-import {
-  putDocument,
-  putFile,
-  type OutgoingDocument,
-  type PushOptions,
-  type Upload,
-} from './push.ts'
+import { putDocument, type OutgoingDocument, type PushOptions } from './push.ts'
 import {
   openServer,
   type ByteSource,
@@ -18,6 +12,7 @@ import {
   type Send,
   type ServerOptions,
 } from './server.ts'
+import { sendFile, type Upload } from './upload.ts'
 import { watch, type WatchOptions } from './watch.ts'
 
 /** A client of one daemon. Its methods fail as those of `Client` do. */
@@ -44,7 +39,7 @@ export function connectDaemon(
     latest: ({ signal } = {}) => getLatest(server, { signal }),
     download: (document, given = {}) => download(server, document, given),
     watch: (given = {}) => watch(server, given),
-    upload: (bytes, given) => putFile(server, bytes, given),
+    upload: (bytes, given) => sendFile(server, bytes, given),
     apply: (document, given = {}) => putDocument(server, document, given),
   }
 }

@@ -43,7 +43,8 @@ export interface Client {
   pushText(text: string, options?: PushOptions): Promise<ContentId>
   /**
    * Makes a file the current item, an image when its bytes are one. The blob is streamed: one of
-   * `fs.openAsBlob()` is never whole in memory.
+   * `fs.openAsBlob()` is never whole in memory. One of 8 MiB or more goes on after a break, where
+   * the server can do that.
    */
   pushFile(blob: Blob, options: PushFileOptions): Promise<ContentId>
   /**

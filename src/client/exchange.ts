@@ -14,7 +14,7 @@ const PROBLEM_CODE = /^[A-Z][A-Z0-9_]{0,63}$/
 
 /** A request to send. */
 export interface Outgoing {
-  readonly method: 'GET' | 'PUT'
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
   /** Below the URL of the server, with a slash in front. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>

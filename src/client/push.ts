@@ -5,10 +5,10 @@ import type { ItemType } from '../core/item-type.ts'
 import { KIB, MIB } from '../core/limits.ts'
 import { OCTET_STREAM } from '../core/media-type.ts'
 import { readJson } from './answer.ts'
-import { ClientError } from './client-error.ts'
 import { decodePushResult } from './decode-document.ts'
-import { exchange, filePath } from './exchange.ts'
-import type { ByteSource, Server } from './server.ts'
+import { exchange } from './exchange.ts'
+import type { Server } from './server.ts'
+import { putFile, sendFile } from './upload.ts'
 
 /** A longer document might be over the 16 MiB that the server takes; its text goes as a file. */
 const MAX_INLINE_BYTES: number = 15 * MIB
@@ -17,9 +17,6 @@ const MAX_INLINE_BYTES: number = 15 * MIB
 const PREVIEW_LENGTH = 256
 
 const MAX_RESULT_BYTES: number = 64 * KIB
-
-// Printable ASCII, so that it can stand in a header, and a slash.
-const MEDIA_TYPE = /^[!-~]+\/[ -~]+$/
 
 /** Options of every push. */
 export interface PushOptions {
@@ -59,30 +56,10 @@ export async function pushFile(
   blob: Blob,
   { dataName, mediaType = blob.type, signal }: PushFileOptions,
 ): Promise<ContentId> {
-  await putFile(server, blob, { dataName, mediaType: mediaType || OCTET_STREAM, signal })
+  await sendFile(server, blob, { dataName, mediaType: mediaType || OCTET_STREAM, signal })
   // The server makes it an Image when it is one.
   const fields = { type: 'File', text: dataName, hasData: true, dataName, size: blob.size }
   return pushDocument(server, encode(fields), signal)
-}
-
-/** The name and type of an upload. */
-export interface Upload extends PushOptions {
-  readonly dataName: string
-  readonly mediaType: string
-}
-
-/** Sends bytes, for a document that names them. @throws {ClientError} */
-export async function putFile(
-  server: Server,
-  body: ByteSource,
-  { dataName, mediaType, signal }: Upload,
-): Promise<void> {
-  if (!MEDIA_TYPE.test(mediaType)) {
-    throw new ClientError('ARGUMENT_INVALID', { reason: 'the media type is malformed' })
-  }
-  const headers = { 'Content-Type': mediaType }
-  const upload = { method: 'PUT', path: filePath(dataName), headers, body, signal } as const
-  await exchange(server, upload, () => Promise.resolve())
 }
 
 /** A document, with what only servers of the same group understand. */

@@ -64,6 +64,8 @@ export interface BodyReader {
 /** Bytes to be sent, in a stream of known size. A `Blob` is one. */
 export interface ByteSource extends Pick<Blob, 'size' | 'type'> {
   stream(): ReadableStream<Uint8Array<ArrayBuffer>> | AsyncIterable<Uint8Array>
+  /** The bytes from an offset on. */
+  slice(start: number): ByteSource
 }
 
 /** Options of {@link openServer}. */

@@ -66,13 +66,18 @@ export async function pushItem(
 }
 
 /** The bytes of a blob, read as they go out, and never whole in memory. */
-function sourceOf(blob: StoredBlob, mediaType: string): ByteSource {
-  return { size: blob.size, type: mediaType, stream: () => readPieces(blob) }
+function sourceOf(blob: StoredBlob, mediaType: string, start = 0): ByteSource {
+  return {
+    size: blob.size - start,
+    type: mediaType,
+    stream: () => readPieces(blob, start),
+    slice: (offset) => sourceOf(blob, mediaType, start + offset),
+  }
 }
 
-async function* readPieces(blob: StoredBlob): AsyncGenerator<Uint8Array> {
-  let sent = 0
-  for await (const piece of blocksOf(blob, { blockSize: PIECE_BYTES })) {
+async function* readPieces(blob: StoredBlob, start: number): AsyncGenerator<Uint8Array> {
+  let sent = start
+  for await (const piece of blocksOf(blob, { blockSize: PIECE_BYTES, start })) {
     sent += piece.byteLength
     yield piece
   }

@@ -194,7 +194,7 @@ describe('pushFile()', () => {
 
   it('waits longer for the answer, the more there is to send', async (t) => {
     const { client } = await startFakeGateway(t, json({}, { status: 404 }), { timeoutMs: 1 })
-    const pushed = client.pushFile(new Blob([new Uint8Array(32 * MIB)]), { dataName: 'x' })
+    const pushed = client.pushFile(new Blob([new Uint8Array(7 * MIB)]), { dataName: 'x' })
     await assert.rejects(pushed, { code: 'NOT_FOUND' })
   })
 })

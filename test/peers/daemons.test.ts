@@ -11,6 +11,7 @@ import { startProxy } from './support/counting-proxy.ts'
 import { arrives, isText, joinWith, peerOf } from './support/daemons.ts'
 import { largestIn } from './support/large-file.ts'
 import { MemberProcess } from './support/member-process.ts'
+import { joinByProxy } from './support/topology.ts'
 import { startTlsFront } from './support/tls-server.ts'
 import { sha256 } from '../support/hashes.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -92,6 +93,21 @@ describe('daemons that joined a node', () => {
       assert.equal(readdirSync(blobs).length, 1)
     })
   }
+
+  it('send a file once, although the link breaks while it is on its way to the node', async (t) => {
+    const [node, a] = await startTwo(t)
+    const bytes = randomBytes(96 * MIB)
+    await a.phone.pushFile('File', 'large.bin', bytes)
+    const blobs = join(node.daemon.folder, 'data', 'blobs')
+    const link = await joinByProxy(t, a, node)
+    while ((await largestIn(blobs)) < 16 * MIB);
+    link.cut()
+    assert.ok((await largestIn(blobs)) < bytes.length, 'it was cut midway')
+    link.mend()
+    await arrives(node, ({ type }) => type === 'File')
+    assert.equal(sha256(await node.phone.download()), sha256(bytes))
+    assert.ok(link.bytes < bytes.length + 12 * MIB, `${link.bytes} bytes went over it`)
+  })
 
   it('have the later of two items that came while they were apart', async (t) => {
     const [node, a] = await startTwo(t)

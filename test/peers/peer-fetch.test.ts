@@ -6,7 +6,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { FetchedResponse } from '../../src/client/server.ts'
+import type { ByteSource, FetchedResponse } from '../../src/client/server.ts'
 import { MIB } from '../../src/core/limits.ts'
 import { createPeerFetch, type PeerFetch } from '../../src/peers/peer-fetch.ts'
 import { listen } from '../support/listen.ts'
@@ -192,7 +192,8 @@ describe('a link', () => {
       pulled += 1
       controller.enqueue(new Uint8Array(MIB))
     }
-    const body = { size: 1000 * MIB, type: '', stream: () => new ReadableStream({ pull }) }
+    const whole = { size: 1000 * MIB, type: '', stream: () => new ReadableStream({ pull }) }
+    const body: ByteSource = { ...whole, slice: () => body }
     const { signal } = new AbortController()
     const init = { method: 'PUT', headers: {}, signal, body }
     const answer = await openFetch(t).fetch(`${url}/a`, init)

@@ -23,15 +23,18 @@ export function makeLargeFile(mebibytes: number): LargeFile {
   const hash = createHash('sha256')
   for (let index = 0; index < mebibytes; index += 1) hash.update(piece(index))
 
-  async function* pieces(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-    for (let index = 0; index < mebibytes; index += 1) yield piece(index)
+  async function* pieces(start: number): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    for (let index = Math.floor(start / MIB); index < mebibytes; index += 1) {
+      yield piece(index).subarray(Math.max(0, start - index * MIB))
+    }
   }
-  return {
-    size: mebibytes * MIB,
+  const from = (start: number): ByteSource => ({
+    size: mebibytes * MIB - start,
     type: 'application/octet-stream',
-    stream: () => ReadableStream.from(pieces()) as ReadableStream<Uint8Array<ArrayBuffer>>,
-    sha256: hash.digest('hex'),
-  }
+    stream: () => ReadableStream.from(pieces(start)) as ReadableStream<Uint8Array<ArrayBuffer>>,
+    slice: (offset) => from(start + offset),
+  })
+  return { ...from(0), sha256: hash.digest('hex') }
 }
 
 /** SHA-256 of the only file in a folder, in hex. */
