@@ -39,6 +39,9 @@ export type UploadDeps = Pick<HandlerDeps, 'staging' | 'maxFileBytes'> & {
   readonly prefix: string
 }
 
+/** Fields that proxies add. */
+const PROXY_FIELDS = ['x-forwarded-for', 'forwarded', 'via'] as const
+
 type UploadCall = Call<Device, { readonly token: string }>
 type UploadHandler = Handler<Device, { readonly token: string }>
 
@@ -246,8 +249,13 @@ function readCompleteness({ request }: Pick<Call, 'request'>): boolean | undefin
   return parseBooleanField(request.headers['upload-complete'])
 }
 
-function hearsInterim({ request }: Pick<Call, 'request'>): boolean {
-  return parseCountField(request.headers['upload-draft-interop-version']) === INTEROP_VERSION
+/**
+ * Whether interim answers come to the client. nginx before 1.29 takes one for the answer itself; so
+ * nothing that came through a proxy gets any.
+ */
+function hearsInterim({ request: { headers } }: Pick<Call, 'request'>): boolean {
+  const version = parseCountField(headers['upload-draft-interop-version'])
+  return version === INTEROP_VERSION && PROXY_FIELDS.every((name) => headers[name] === undefined)
 }
 
 /** Tells a client of the same version of the draft what it may need after a break: section 5. */

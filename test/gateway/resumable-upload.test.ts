@@ -157,6 +157,14 @@ describe('the creation of an upload (4.2)', () => {
     })
   }
 
+  for (const field of ['X-Forwarded-For: 10.0.0.1', 'Forwarded: for=10.0.0.1', 'Via: 1.1 box']) {
+    it(`gets no interim answer through a proxy that says ${field}`, async (t) => {
+      const at = await serveUploads(t)
+      assert.equal((await at.ask('PUT /file/a', [MORE, INTEROP, field], 'hello')).status, 201)
+      assert.equal((await at.ask('PUT /file/a', [LAST, INTEROP, field], 'hello')).status, 200)
+    })
+  }
+
   it('gets 100 behind 104 when it waits for it (5)', async (t) => {
     const at = await serveUploads(t)
     const fields = [LAST, INTEROP, 'Expect: 100-continue', 'Content-Length: 5']

@@ -16,6 +16,7 @@ import {
   testLargeFiles,
   testLargeForm,
   testRefusedUploads,
+  testResumableUploads,
   testUploadsThatWait,
 } from './uploads.ts'
 
@@ -44,6 +45,9 @@ export function proxySuite(start: StartProxy): void {
       )
       await t.test(`${version}: an upload waits for leave only once`, (test) =>
         testUploadsThatWait(test, site, version),
+      )
+      await t.test(`${version}: an upload goes on where it was`, (test) =>
+        testResumableUploads(test, site, version),
       )
     }
     await t.test('the message hub tells of changes at once, until the device is revoked', (test) =>

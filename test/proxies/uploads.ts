@@ -11,7 +11,7 @@ import type { TestContext } from 'node:test'
 import { GIB, KIB, MIB } from '../../src/core/limits.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { curl, loginOf, type CurlAnswer } from './support/curl.ts'
-import type { HttpVersion } from './support/https-client.ts'
+import type { ClientAnswer, ClientRequest, HttpVersion } from './support/https-client.ts'
 import { hashOf, makeLargeFile } from './support/large-file.ts'
 import { storedBytes, untilStored, type ProxiedDaemon } from './support/proxied-daemon.ts'
 
@@ -66,6 +66,52 @@ export async function testLargeFiles(t: TestContext, site: ProxiedDaemon): Promi
   assert.equal((await buffer(part.body)).equals(await buffer(end)), true)
 
   assert.deepEqual(await proxy.spooled(), [])
+}
+
+/** Also of a client that would hear of interim answers, of which proxies know nothing. */
+export async function testResumableUploads(
+  t: TestContext,
+  site: ProxiedDaemon,
+  version: HttpVersion,
+): Promise<void> {
+  const { authorization } = site.phone
+  const login = { authorization }
+  const send = (request: ClientRequest): Promise<ClientAnswer> =>
+    site.through(t, version).send({ ...request, headers: { ...login, ...request.headers } })
+  const interop = { 'upload-draft-interop-version': '9' }
+  for (const heard of [{}, interop]) {
+    const begun = await send({
+      method: 'PUT',
+      path: '/file/parts',
+      headers: { 'upload-complete': '?0', 'upload-length': '11', ...heard },
+      body: 'hello',
+    })
+    assert.equal(begun.status, 201)
+    const path = begun.headers['location'] ?? ''
+    const part = {
+      method: 'PATCH',
+      path,
+      headers: { 'content-type': 'application/partial-upload', ...heard },
+    }
+    const [more, last] = [{ 'upload-complete': '?0' }, { 'upload-complete': '?1' }]
+    const patch = (offset: string, fields: Record<string, string>, body: string) =>
+      send({ ...part, headers: { ...part.headers, 'upload-offset': offset, ...fields }, body })
+    assert.equal((await patch('4', more, ' ')).status, 409)
+    assert.equal((await patch('5', more, ' ')).status, 204)
+    const state = await send({ method: 'HEAD', path })
+    assert.deepEqual([state.status, state.headers['upload-offset']], [204, '6'])
+    const done = await patch('6', last, 'world')
+    assert.deepEqual([done.status, done.headers['upload-complete']], [200, '?1'])
+    await commit(t, site, 'parts')
+    assert.equal(String(await site.phone.download()), 'hello world')
+
+    const whole = { method: 'PUT', path: '/file/whole', headers: { ...last, ...heard } }
+    assert.equal((await send({ ...whole, body: 'all at once' })).status, 200)
+    await commit(t, site, 'whole')
+    assert.equal(String(await site.phone.download()), 'all at once')
+  }
+  const limits = await send({ method: 'OPTIONS', path: '/file/a' })
+  assert.deepEqual([limits.status, limits.headers['upload-limit']], [204, 'max-size=10737418240'])
 }
 
 /** A form as curl sends it, with the version of HTTP that it chooses. */
