@@ -39,7 +39,7 @@ function makePool(writes: number): WriterPool {
   return { held: 0, gathering: new Set(), isSyncing: false, writes: new Semaphore(writes) }
 }
 
-function open(shared?: WriterPool) {
+function open(shared?: WriterPool, more: Partial<BlobWriterOptions> = {}) {
   const file = new SlowFile()
   const reached: number[] = []
   const hash: BlobWriterOptions['hash'] = {
@@ -53,7 +53,7 @@ function open(shared?: WriterPool) {
   const onWritten = (bytes: number): void => {
     written += bytes
   }
-  const writer = new BlobWriter({ file, hash, pool, onWritten })
+  const writer = new BlobWriter({ file, hash, pool, onWritten, ...more })
   return { file, reached, pool, writer, written: () => written }
 }
 
@@ -106,6 +106,45 @@ describe('BlobWriter', () => {
     file.writes[1]?.end()
     await aborted
     assert.equal(pool.held, 0)
+  })
+
+  it('that is serial writes nothing before what comes before it, whoever asks it to', async () => {
+    const { file, reached, writer } = open(undefined, { isSerial: true, start: 100 })
+    const first = writer.add(Buffer.alloc(BATCH))
+    writer.add(Buffer.alloc(7))
+    // Another upload needs the memory.
+    writer.writeOut()
+    await setImmediate()
+    assert.deepEqual(
+      file.writes.map(({ position }) => position),
+      [100],
+    )
+    assert.deepEqual([writer.size, writer.written], [100 + BATCH + 7, 100])
+    file.writes[0]?.end()
+    await setImmediate()
+    assert.deepEqual(
+      file.writes.map(({ position }) => position),
+      [100, 100 + BATCH],
+    )
+    assert.equal(writer.written, 100 + BATCH)
+    file.writes[1]?.end()
+    await Promise.all([first, writer.settle()])
+    assert.deepEqual(reached, [100 + BATCH, 100 + BATCH + 7])
+  })
+
+  it('that is serial writes nothing behind what failed', async () => {
+    const { file, writer } = open(undefined, { isSerial: true })
+    let calls = 0
+    file.writev = async () => {
+      calls += 1
+      throw new Error('EIO')
+    }
+    writer.add(Buffer.alloc(10))
+    writer.writeOut()
+    writer.add(Buffer.alloc(10))
+    writer.writeOut()
+    await assert.rejects(writer.settle(), { message: 'EIO' })
+    assert.deepEqual([calls, writer.written], [1, 0])
   })
 
   it('writes what slow senders have sent, so that it does not count against others for ever', () => {
