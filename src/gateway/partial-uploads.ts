@@ -253,9 +253,10 @@ function readCompleteness({ request }: Pick<Call, 'request'>): boolean | undefin
  * Whether interim answers come to the client. nginx before 1.29 takes one for the answer itself; so
  * nothing that came through a proxy gets any.
  */
-function hearsInterim({ request: { headers } }: Pick<Call, 'request'>): boolean {
-  const version = parseCountField(headers['upload-draft-interop-version'])
-  return version === INTEROP_VERSION && PROXY_FIELDS.every((name) => headers[name] === undefined)
+function hearsInterim({ request }: Pick<Call, 'request'>): boolean {
+  const { headers, httpVersionMinor } = request
+  if (parseCountField(headers['upload-draft-interop-version']) !== INTEROP_VERSION) return false
+  return httpVersionMinor > 0 && PROXY_FIELDS.every((name) => headers[name] === undefined)
 }
 
 /** Tells a client of the same version of the draft what it may need after a break: section 5. */
@@ -271,11 +272,8 @@ function stateOf({ offset, isComplete }: PartialUpload): FlatHeaders {
 
 /** The upload is not done, whatever became of the request. */
 function withState(error: HttpError, maxFileBytes: number): HttpError {
-  const { code, detail, members, cause } = error
-  const isTooLarge = code === 'BODY_TOO_LARGE'
-  const limits = isTooLarge ? formatLimits(maxFileBytes) : []
-  const headers = ['Upload-Complete', formatBooleanField(false), ...error.headers, ...limits]
-  return new HttpError(code, { headers, detail, members, cause })
+  const limits = error.code === 'BODY_TOO_LARGE' ? formatLimits(maxFileBytes) : []
+  return error.withHeaders(['Upload-Complete', formatBooleanField(false), ...limits])
 }
 
 function formatLimits(maxFileBytes: number, remainingMs?: number): FlatHeaders {

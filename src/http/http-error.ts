@@ -101,6 +101,7 @@ export class HttpError extends Error {
   readonly detail: string | undefined
   readonly headers: FlatHeaders
   readonly members: Readonly<Record<string, number>> | undefined
+  readonly #options: HttpErrorOptions
 
   constructor(code: HttpErrorCode, options: HttpErrorOptions = {}) {
     const { status, title, headers: always = [] }: HttpErrorSpec = HTTP_ERRORS[code]
@@ -112,6 +113,13 @@ export class HttpError extends Error {
     this.detail = detail
     this.headers = [...always, ...headers]
     this.members = members
+    this.#options = options
+  }
+
+  /** The same failure, with more headers. */
+  withHeaders(more: FlatHeaders): HttpError {
+    const { headers = [] } = this.#options
+    return new HttpError(this.code, { ...this.#options, headers: [...headers, ...more] })
   }
 }
 

@@ -176,8 +176,12 @@ export class PartialUploads {
     underWay.restore(blob.size)
     const upload = this.#make({ source, underWay, blob, sequence })
     await underWay.rest(upload)
-    // From now on it is of this boot, and what comes is not synced.
-    await upload.note()
+    if (mayBeTorn || synced !== undefined) {
+      // From now on it is of this boot, and what comes is not synced.
+      await upload.note().catch(() => {
+        // A full disk keeps nobody from starting; the next boot would give the upload up.
+      })
+    }
     return upload
   }
 

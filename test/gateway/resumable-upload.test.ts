@@ -571,6 +571,36 @@ describe('a request for an upload that another one is sending to (4.6)', () => {
   })
 })
 
+describe('a failure while bytes come', () => {
+  it('says that the upload is not complete, besides what it says anyway', async (t) => {
+    const at = await serveUploads(t, {
+      staging: {
+        find: (_, token) => ({
+          token,
+          dataName: 'a',
+          contentType: undefined,
+          offset: 0,
+          length: undefined,
+          isComplete: false,
+          remainingMs: 1,
+          seize: async () => ({
+            setLength: async () => undefined,
+            append: () => Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' })),
+            finish: () => Promise.reject(new Error('not reached')),
+            discard: async () => undefined,
+            release: () => undefined,
+          }),
+        }),
+      },
+    })
+    const fields = [PIECE, LAST, 'Upload-Offset: 0', 'Content-Length: 0', 'Connection: close']
+    const answer = await (await at.begin('PATCH /file-uploads/x', ...fields)).readToEnd()
+    assert.match(answer, /^HTTP\/1\.1 503 /)
+    assert.equal([...answer.matchAll(/^Retry-After: 1\r$/gm)].length, 1)
+    assert.match(answer, /^Upload-Complete: \?0\r$/m)
+  })
+})
+
 describe('an upload resource', () => {
   it('is there for its device only (11)', async (t) => {
     const at = await serveUploads(t)

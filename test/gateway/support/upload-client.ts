@@ -27,6 +27,7 @@ export async function serveUploads(t: TestContext, options: Options = {}) {
       find: (deviceId, token) => staging.find(deviceId, token),
       take: (deviceId, name) => staging.take(deviceId, name),
       drop: (deviceId) => staging.drop(deviceId),
+      ...options.staging,
     },
   })
   gateway.devices.onCredentialGone((deviceId) => staging.drop(deviceId))
