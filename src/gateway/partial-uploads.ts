@@ -15,7 +15,7 @@ import { empty, type FlatHeaders, type Reply } from '../http/reply.ts'
 import { formatBooleanField, parseBooleanField, parseCountField } from '../http/structured-field.ts'
 import { readStart } from '../lib/read-bytes.ts'
 import type { Device } from '../ports/device-registry.ts'
-import type { PartialHold, PartialUpload } from '../ports/staging-area.ts'
+import type { PartialHold, PartialUpload, ReceivedUpload } from '../ports/staging-area.ts'
 import { toHttpError } from './domain-errors.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 
@@ -201,12 +201,22 @@ async function receive(
     sendInterim(call, ['Upload-Offset', String(offset)])
   })
   if (!isLast) return undefined
-  const { dataName, contentType, length, offset } = upload
+  const { length, offset } = upload
   if (length !== undefined && offset !== length) throw inconsistent(`only ${offset} bytes came`)
-  const whole = await held.finish()
-  const head = await readStart(whole.blob, SNIFF_LENGTH)
-  await whole.stage({ dataName, mediaType: classifyMediaType(contentType, head, dataName) })
+  await stage(await held.finish(), upload)
   return completed()
+}
+
+/** Has a whole upload wait for its document. */
+async function stage(
+  whole: ReceivedUpload,
+  { dataName, contentType }: PartialUpload,
+): Promise<void> {
+  const head = await readStart(whole.blob, SNIFF_LENGTH).catch(async (error: unknown) => {
+    await whole.discard()
+    throw error
+  })
+  await whole.stage({ dataName, mediaType: classifyMediaType(contentType, head, dataName) })
 }
 
 /** Answers as `PUT /file/{dataName}` does to all bytes at once, when it is told that they are. */
