@@ -21,6 +21,9 @@ export interface Upload {
 /** To send less once more takes less time than the requests that would save it. */
 const MIN_RESUMABLE_BYTES: number = 8 * MIB
 
+/** An upload that is gone again and again may be behind a proxy that knows nothing of it. */
+const MAX_BEGINNINGS = 2
+
 /** Attempts in a row that bring no byte further. */
 const MAX_FAILURES = 6
 
@@ -66,6 +69,7 @@ class ResumableUpload {
   #path: string | undefined
   #offset = 0
   #failures = 0
+  #beginnings = 0
 
   constructor(server: Server, body: ByteSource, upload: Upload) {
     this.#server = server
@@ -86,7 +90,8 @@ class ResumableUpload {
 
   async #attempt(): Promise<void> {
     if (this.#path === undefined) {
-      this.#path = await this.#begin()
+      this.#path = this.#beginnings < MAX_BEGINNINGS ? await this.#begin() : undefined
+      this.#beginnings += 1
       this.#offset = 0
       if (this.#path === undefined) return putFile(this.#server, this.#body, this.#upload)
     } else if (await this.#readState(this.#path)) {

@@ -35,8 +35,8 @@ const INTERIM = '104 Upload Resumption Supported'
 
 /** The parts that the handlers of uploads need. */
 export type UploadDeps = Pick<HandlerDeps, 'staging' | 'maxFileBytes'> & {
-  /** Path below which clients reach the gateway. */
-  readonly prefix: string
+  /** Whether some clients reach the gateway below a path. */
+  readonly hasPrefix: boolean
 }
 
 /** Fields that proxies add. */
@@ -99,7 +99,9 @@ export async function createUpload(
   const { id: deviceId, passwordHash } = call.principal
   const contentType = call.request.headers['content-type']
   const upload = await staging.begin({ deviceId, passwordHash, dataName, contentType, length })
-  const place = ['Location', `${deps.prefix}${UPLOADS_PATH}/${upload.token}`]
+  // Seen from /file/{dataName}, this is right below any path, and without one.
+  const root = deps.hasPrefix ? '..' : ''
+  const place = ['Location', `${root}${UPLOADS_PATH}/${upload.token}`]
   const limits = formatLimits(maxFileBytes, upload.remainingMs)
   sendInterim(call, [...place, ...limits])
   return hold(deps, call, upload, async (held) => {

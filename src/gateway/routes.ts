@@ -56,8 +56,8 @@ export function deviceRoutes(
   const limits = { maxBody, maxFileBytes, maxMetadataBytes }
   const deps: HandlerDeps = { ...ports, ...limits, records, dialects }
   const { publicUrl } = options
-  const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
-  const uploads = { ...deps, prefix }
+  const hasPrefix = publicUrl !== undefined && new URL(publicUrl).pathname !== '/'
+  const uploads = { ...deps, hasPrefix }
   const tokens = new HubTokens()
   const metadata = { maxBody: maxMetadataBytes }
   const [ok, created, root] = [empty(200), empty(201), text('Server is running.')]

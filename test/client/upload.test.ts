@@ -161,6 +161,7 @@ describe('an upload of the client', () => {
   const plain: readonly (readonly [string, Partial<Answers>])[] = [
     ['has no such method', { OPTIONS: () => ({ status: 405 }) }],
     ['knows no limits', { OPTIONS: () => ({ status: 200 }) }],
+    ['does not know the place that it said', { PATCH: () => ({ status: 404 }) }],
     ['says nothing of a place', { PUT: () => ({ status: 200 }) }],
     [
       'says a place of somebody else',

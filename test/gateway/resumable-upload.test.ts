@@ -251,9 +251,15 @@ describe('the creation of an upload (4.2)', () => {
     assert.deepEqual(await at.storage.blobFiles(), [])
   })
 
-  it('says the path that clients reach it by, behind a proxy', async (t) => {
+  it('says a place that is right below a path, and without it', async (t) => {
     const at = await serveUploads(t, { publicUrl: 'https://box.example/clip/' })
-    assert.match(await at.create('hello'), /^\/clip\/file-uploads\/[0-9a-f]{32}$/)
+    const location = await at.create('hello')
+    for (const root of ['https://box.example/clip', at.url]) {
+      const { href } = new URL(location, `${root}/file/a.bin`)
+      assert.ok(href.startsWith(`${root}/file-uploads/`), href)
+    }
+    const { pathname } = new URL(location, `${at.url}/file/a.bin`)
+    assert.equal((await at.patch(pathname, 5, ' world')).status, 200)
   })
 })
 
