@@ -4,8 +4,10 @@
  */
 
 import assert from 'node:assert/strict'
+import { randomBytes, randomInt } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { commit, serveUploads, type UploadGateway } from './support/upload-client.ts'
+import { sha256 } from '../support/hashes.ts'
 import type { RawResponse } from '../support/raw-http.ts'
 
 const HOUR = 3_600_000
@@ -574,6 +576,37 @@ describe('a request for an upload that another one is sending to (4.6)', () => {
     assert.equal(await commit(at, 'a.bin'), 200)
     const bytes = String(await at.phone.download())
     assert.equal(bytes.length, offset)
+  })
+})
+
+describe('several clients that go on with one upload at once', () => {
+  it('end each other, and what they send in the end is whole', async (t) => {
+    const at = await serveUploads(t)
+    const bytes = randomBytes(3_000_000).toString('latin1')
+    const path = await at.create('', [`Upload-Length: ${bytes.length}`])
+    let isComplete = false
+
+    /** Asks, sends some of what is missing, and may be cut off by the others at any time. */
+    async function goOn(): Promise<void> {
+      const { headers } = await at.ask(`HEAD ${path}`, [])
+      isComplete ||= headers['upload-complete'] === '?1'
+      const offset = Number(headers['upload-offset'])
+      const end = Math.min(bytes.length, offset + randomInt(1, 400_000))
+      const fields = end === bytes.length ? [LAST] : [MORE]
+      await at.patch(path, offset, bytes.slice(offset, end), fields)
+    }
+
+    const rounds = async (): Promise<void> => {
+      // A client whose connection is closed asks again.
+      while (!isComplete) await goOn().catch(() => undefined)
+    }
+    await Promise.all(Array.from({ length: 4 }, rounds))
+    assert.equal(await commit(at, 'a.bin'), 200)
+    assert.equal((await at.phone.download()).toString('latin1'), bytes)
+    const { hash } = await at.phone.document()
+    assert.equal(String(hash).toLowerCase(), sha256(Buffer.from(bytes, 'latin1')))
+    assert.equal((await at.storage.stagingFiles()).length, 0)
+    assert.equal((await at.storage.blobFiles()).length, 1)
   })
 })
 
