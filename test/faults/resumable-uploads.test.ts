@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomInt } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
+import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { askOnce, connectTo, formatHead } from './support/raw-device.ts'
@@ -98,4 +99,34 @@ it('an upload goes on where it was, however often its connection is cut and its 
   assert.equal((await readdir(join(data, 'blobs'))).length, 1)
   assert.deepEqual(await readdir(join(data, 'staging')), [])
   assert.equal(await daemon.stop(), 0, daemon.stderr())
+})
+
+it('an upload goes on where it was once a full disk has room again', needsMount, async (t) => {
+  const disk = mountSmallDisk(t, 24)
+  const daemon = await startHeadless(t, { folder: disk, args: ['--min-free-bytes', '0'] })
+  const device = await daemon.pair('Phone')
+  const phone = createPhone(device, daemon.ready.gateway)
+  const bytes = Buffer.alloc(8 * MIB, createHash('sha512').update('film').digest())
+  const upload = await create(daemon, device, bytes)
+  const first = await sendSome(daemon, upload, 0, MIB)
+  first.close()
+  const before = await offsetOf(daemon, upload)
+  // Somebody else takes the rest of the disk.
+  const filler = join(disk, 'filler')
+  await assert.rejects(writeFile(filler, Buffer.alloc(64 * MIB)), { code: 'ENOSPC' })
+  const refused = await sendSome(daemon, upload, before, bytes.length)
+  const { status, headers } = await refused.read()
+  refused.close()
+  assert.deepEqual([status, headers['upload-complete']], [507, '?0'])
+  const offset = await offsetOf(daemon, upload)
+  assert.ok(offset >= before && offset < bytes.length, String(offset))
+  assert.equal((await phone.fetch('/')).status, 200)
+
+  await rm(filler)
+  const last = await sendSome(daemon, upload, offset, bytes.length)
+  assert.equal((await last.read()).status, 200)
+  last.close()
+  assert.equal(await commit(phone, 'film'), 200)
+  assert.ok(bytes.equals(await phone.download()))
+  assert.equal(await daemon.stop(), 0)
 })
