@@ -26,7 +26,11 @@ interface PartialUploadParts {
   readonly clock: Clock
   readonly ttlMs: number
   readonly maxFileBytes: number
-  readonly receive: (upload: UploadUnderWay, blob: DiskBlob) => ReceivedUpload
+  readonly receive: (
+    upload: UploadUnderWay,
+    blob: DiskBlob,
+    onStaged: () => Promise<void>,
+  ) => ReceivedUpload
   /** Called when nobody works on it any more. */
   readonly onRest: () => void
   /** Called in the tick in which it is given up. */
@@ -41,6 +45,8 @@ export class DiskPartialUpload implements PartialUpload {
   #touchedAt: number
   #holder: Holder | undefined
   #reason: Error | undefined
+  /** The record that is being written; nobody removes it before. */
+  #noted: Promise<void> = Promise.resolve()
 
   constructor(parts: PartialUploadParts) {
     this.parts = parts
@@ -134,17 +140,20 @@ export class DiskPartialUpload implements PartialUpload {
     const { blob, records, onGone } = this.parts
     this.#reason ??= gone()
     onGone()
+    await this.#noted.catch(() => undefined)
     await records.remove(this.token)
     await blob.discard()
   }
 
-  /** Writes the record. @throws {DomainError} `NO_SPACE`. */
+  /** Writes the record. @throws {DomainError} `NO_SPACE`; the reason for which it was given up. */
   async note(synced?: number): Promise<void> {
+    this.checkIsThere()
     const { source, sequence, records } = this.parts
     const { deviceId, passwordHash, dataName, contentType } = source
     const credential = credentialOf(passwordHash)
     const what = { deviceId, credential, dataName, contentType, length: this.#length }
-    await records.write(this.token, { ...what, synced, sequence })
+    this.#noted = records.write(this.token, { ...what, synced, sequence })
+    await this.#noted
   }
 
   /** Lets go of the file; what has come survives a power cut. */
@@ -217,17 +226,11 @@ export class DiskPartialUpload implements PartialUpload {
     }
     await underWay.complete({ size: whole.size, discard: () => this.discard() })
     space.hadRoom(whole.size)
-    const received = receive(underWay, whole)
-    return {
-      ...received,
-      stage: async (name) => {
-        const staged = await received.stage(name)
-        this.#length = whole.size
-        this.#size = whole.size
-        await records.remove(this.token)
-        return staged
-      },
-    }
+    return receive(underWay, whole, async () => {
+      this.#length = whole.size
+      this.#size = whole.size
+      await records.remove(this.token)
+    })
   }
 }
 

@@ -73,8 +73,9 @@ export class DiskStagingArea implements StagingArea {
       records: new UploadRecords(folder, logger, PARTIAL),
       room: this.#room,
       devices,
-      receive: (upload, blob) => {
-        return this.#received(upload, blob, this.#pending.begin(upload.source.deviceId))
+      receive: (upload, blob, onStaged) => {
+        const pending = this.#pending.begin(upload.source.deviceId)
+        return this.#received(upload, blob, pending, onStaged)
       },
     })
   }
@@ -131,7 +132,7 @@ export class DiskStagingArea implements StagingArea {
   }
 
   begin(source: PartialSource): Promise<PartialUpload> {
-    return this.#partial.begin(source)
+    return this.#pending.begin(source.deviceId).endAfter(this.#partial.begin(source))
   }
 
   find(deviceId: string, token: string): PartialUpload | undefined {
@@ -169,11 +170,21 @@ export class DiskStagingArea implements StagingArea {
     await this.#partial.close()
   }
 
-  #received(upload: UploadUnderWay, blob: DiskBlob, pending: PendingUpload): ReceivedUpload {
+  #received(
+    upload: UploadUnderWay,
+    blob: DiskBlob,
+    pending: PendingUpload,
+    onStaged?: () => Promise<void>,
+  ): ReceivedUpload {
+    const stage = async (name: UploadName): Promise<StagedUpload> => {
+      const staged = await this.#stage(upload, name, blob, pending)
+      await onStaged?.()
+      return staged
+    }
     return {
       blob,
       keep: () => upload.keep(),
-      stage: (name) => pending.endAfter(this.#stage(upload, name, blob, pending)),
+      stage: (name) => pending.endAfter(stage(name)),
       release: async () => {
         upload.release()
         pending.end()

@@ -32,7 +32,11 @@ interface PartialUploadsOptions {
   readonly maxPerDevice: number
   readonly devices: Pick<DeviceRegistry, 'find' | 'isValid'> | undefined
   /** Hands over an upload that is whole. */
-  readonly receive: (upload: UploadUnderWay, blob: DiskBlob) => ReceivedUpload
+  readonly receive: (
+    upload: UploadUnderWay,
+    blob: DiskBlob,
+    onStaged: () => Promise<void>,
+  ) => ReceivedUpload
 }
 
 /** The partial uploads of all devices. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { open, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import type { PartialSource, PartialUpload, StagingArea } from '../../src/ports/staging-area.ts'
 import { brokenStream, readText, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -197,6 +197,63 @@ describe('what has come of an upload', () => {
     for (const upload of uploads) {
       assert.equal(await finish(upload), `${upload.dataName} again`)
     }
+  })
+})
+
+describe('an upload of a device that is shut out', () => {
+  async function shutOut(t: TestContext) {
+    const devices = new MemoryDeviceRegistry()
+    const storage = await openTestStorage(t, { devices })
+    const { device } = await devices.add({ kind: 'phone' })
+    const { id: deviceId, passwordHash } = device
+    /** Returns when nothing may be left. */
+    const drop = async (): Promise<void> => {
+      await devices.revoke(deviceId)
+      await storage.staging.drop(deviceId)
+      assert.deepEqual([await storage.blobFiles(), await storage.stagingFiles()], [[], []])
+    }
+    return { ...storage, source: sourceOf({ deviceId, passwordHash }), drop }
+  }
+
+  it('leaves nothing while it is begun', async (t) => {
+    const { staging, source, drop } = await shutOut(t)
+    const refused = assert.rejects(staging.begin(source), { code: 'CREDENTIAL_GONE' })
+    await drop()
+    await refused
+  })
+
+  it('leaves nothing while its record is written', async (t) => {
+    const { staging, source, drop, stagingFiles } = await shutOut(t)
+    const upload = await staging.begin(source)
+    const held = await upload.seize()
+    const noted = held.setLength(9).catch(() => undefined)
+    await drop()
+    await noted
+    await assert.rejects(held.setLength(10), { code: 'CREDENTIAL_GONE' })
+    held.release()
+    assert.deepEqual(await stagingFiles(), [])
+  })
+
+  it('leaves nothing while it is put together', async (t) => {
+    const { staging, source, drop } = await shutOut(t)
+    const upload = await begin(staging, Buffer.alloc(3 * MIB, 'x'), source)
+    const held = await upload.seize()
+    const refused = assert.rejects(held.finish(), { code: 'CREDENTIAL_GONE' })
+    await drop()
+    await refused
+    held.release()
+  })
+
+  it('leaves nothing while it is staged', async (t) => {
+    const { staging, source, drop } = await shutOut(t)
+    const upload = await begin(staging, 'hello', source)
+    const held = await upload.seize()
+    const received = await held.finish()
+    const name = { dataName: 'a', mediaType: 'text/plain' }
+    const refused = assert.rejects(received.stage(name), { code: 'CREDENTIAL_GONE' })
+    await drop()
+    await refused
+    held.release()
   })
 })
 
