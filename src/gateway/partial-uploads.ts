@@ -25,7 +25,7 @@ export const UPLOADS_PATH = '/file-uploads'
 /** The version of the draft: interim answers are for clients of the same one only. */
 const INTEROP_VERSION = 9
 
-/** The media type of a piece: section 7. */
+/** The media type of a piece: section 6. */
 export const PARTIAL_UPLOAD = 'application/partial-upload'
 
 /** Bytes between two interim answers that tell a client how far its upload has come. */

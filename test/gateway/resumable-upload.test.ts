@@ -641,7 +641,7 @@ describe('a failure while bytes come', () => {
 })
 
 describe('an upload resource', () => {
-  it('is there for its device only (11)', async (t) => {
+  it('is there for its device only (13)', async (t) => {
     const at = await serveUploads(t)
     const path = await at.create('hello')
     const other = await at.addPhone()
