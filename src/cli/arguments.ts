@@ -80,7 +80,7 @@ export function parseArguments(
     if (spec === undefined) unknownAt = token.index
     const problem =
       spec === undefined
-        ? `Cannot use ${nameOf(token.rawName)}: there is no such option`
+        ? `Cannot use ${nameOf(token.rawName)}: there is no such option; see --help`
         : store(values, { name, isOff }, spec, token)
     if (problem !== undefined) problems.add(problem)
   }

@@ -43,10 +43,10 @@ describe('parseArguments()', () => {
       ...'--what --json=yes --label --listen -xyz --label=a --label=b'.split(' '),
     )
     assert.deepEqual(problems, [
-      'Cannot use --what: there is no such option',
+      'Cannot use --what: there is no such option; see --help',
       'Cannot use --json: it takes no value',
       'Cannot use --label: it needs a value, LABEL',
-      'Cannot use -x: there is no such option',
+      'Cannot use -x: there is no such option; see --help',
       'Cannot use --label: it was given twice',
     ])
     assert.equal(parse('--label').problems.length, 1)

@@ -58,6 +58,7 @@ describe('clipgate', () => {
       [['pair', `--password=${SECRET}`], /--password: there is no such option/],
       [['pair', '--kind', 'fridge'], /--kind: it must be phone or peer/],
       [['pair', '--url', `http://u:${SECRET}@host`], /--url: it must be an http/],
+      [['serve', '--nonsense'], /--nonsense: there is no such option; see --help$/],
       [['link', 'encode'], /link decode/],
       [['link', 'decode', '--nonsense'], /--nonsense/],
       [['serve', '--control', '0.0.0.0:1'], /--control: it must be a loopback address/],
