@@ -18,7 +18,7 @@ import {
 import { execute, startProcess, type StartedProcess } from './processes.ts'
 
 /** As the recipes in `deploy/` start it; see decision 047. */
-const NODE_OPTION = '--max-semi-space-size=2'
+const SERVICE: readonly string[] = ['--max-semi-space-size=2']
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
@@ -56,15 +56,19 @@ export async function pairDevice(env: NodeJS.ProcessEnv): Promise<string> {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }
 
-/** @param mode Options that say what it is; headless unless told. */
+/**
+ * @param mode Options that say what it is; headless unless told.
+ * @param nodeOptions Those of a service unless told.
+ */
 export async function startDaemon(
   cleanup: AsyncCleanup,
   setup: DaemonSetup,
   mode: readonly string[] = ['--headless'],
+  nodeOptions: readonly string[] = SERVICE,
 ): Promise<Daemon> {
   const { env, authorization, wrapper = [] } = setup
   const listen = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
-  const [program, ...args] = [...wrapper, process.execPath, NODE_OPTION, MAIN]
+  const [program, ...args] = [...wrapper, process.execPath, ...nodeOptions, MAIN]
   const command = [program, ...args, 'serve', ...mode, '--json', ...listen] as const
   const started = await startProcess(cleanup, command, env)
   const { gateway, control }: ReadyEvent = JSON.parse(started.firstLine)
