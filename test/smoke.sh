@@ -66,6 +66,8 @@ use() {
   cmp sent.bin received/sent.bin || fail 'the file came back different'
 
   # As its owner.
+  echo 'from here' | "$clipgate" push >/dev/null
+  [ "$("$clipgate" pull </dev/null)" = 'from here' ] || fail 'pull without a link printed something else'
   "$clipgate" status | grep -q headless || fail 'status says something else'
   "$clipgate" revoke --json "$user" >/dev/null
   code=$(curl -s -o /dev/null -w '%{http_code}' -K curl.conf "$gateway/Sync.json")
@@ -104,6 +106,10 @@ echo "smoke: installed $packages packages, $size KiB"
 # npm installs what is optional all the same when it installs globally.
 install --global --prefix "$work/user"
 [ -d "$work/user/lib/node_modules/clipgate/node_modules/x11" ] || fail 'what is optional is missing'
+[ -e "$work/user/share/man/man1/clipgate.1" ] || fail 'the manual page is missing'
+size=$(du -sk "$work/user" | cut -f1)
+packages=$(($(ls "$work/user/lib/node_modules/clipgate/node_modules" | wc -l) + 1))
+echo "smoke: installed $packages packages for a desktop, $size KiB"
 
 # Programs in TypeScript read these; links and the client are for runtimes without Node's types, too.
 mkdir "$work/types"
@@ -136,9 +142,10 @@ check_types --types node daemon.mts
 check_types --lib es2022,dom --types '' neutral.mts
 cd "$work"
 
-# Other programs than Node read these.
-for helper in $(find "$root/src" -name '*-helper.*'); do
-  for modules in "$work/server/node_modules" "$work/user/lib/node_modules"; do
+# Another program than Node reads the one; the other is a program of its own.
+for modules in "$work/server/node_modules" "$work/user/lib/node_modules"; do
+  node --check "$modules/clipgate/dist/windows-helper.js" || fail 'no windows-helper.js'
+  for helper in $(find "$root/src" -name '*-helper.js'); do
     cmp "$helper" "$modules/clipgate/dist/$(basename "$helper")" || fail "no $(basename "$helper")"
   done
 done

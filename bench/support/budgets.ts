@@ -31,6 +31,8 @@ export type BudgetId =
   | 'B15 decode'
   | 'B15 encode'
   | `B17 ${'x11' | 'wayland'} ${'copy' | 'paste' | 'idle'}`
+  | `B17 windows ${'copy' | 'idle'}`
+  | 'B18'
   | 'B20 latency'
   | 'B20 memory'
   | `B21 ${'read' | 'push' | 'upload' | 'apply' | 'download'}`
@@ -136,6 +138,15 @@ export const BUDGETS: Readonly<Record<BudgetId, Budget>> = {
   'B17 wayland copy': { ...DESKTOP, what: 'Wayland: copy to a waiting client, p90' },
   'B17 wayland paste': { ...DESKTOP, what: 'Wayland: push to a program that pastes, p90' },
   'B17 wayland idle': { ...AT_REST, what: 'Wayland: processor at rest' },
+  'B17 windows copy': { ...DESKTOP, what: 'Windows, below Wine: copy to a waiting client, p90' },
+  'B17 windows idle': { ...AT_REST, what: 'Windows, below Wine: processor at rest' },
+  B18: {
+    ...FILE,
+    what: 'a file from the phone page, in Chromium',
+    baseline: 'curl -T',
+    floor: 0.8,
+    aim: 0.95,
+  },
   'B20 latency': {
     ...AMOUNT,
     what: 'push to the last of 1,000 hub connections, p99',

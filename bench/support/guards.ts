@@ -27,6 +27,7 @@ const MILLISECONDS = 'milliseconds: a busy machine misses them whatever the code
 const UPLOAD = { file: 'upload' } as const
 const IDLE = { file: 'idle-memory' } as const
 const QUIET = { unguarded: MILLISECONDS } as const
+const REST = { unguarded: 'needs a rest that is longer than all of a quick run' } as const
 const MEMBERS = { file: 'members' } as const
 const INSTALL = { file: 'install' } as const
 const LINK = { file: 'connect-link' } as const
@@ -58,10 +59,13 @@ export const GUARDS: Readonly<Record<BudgetId, Guard>> = {
   'B15 encode': { ...LINK, limit: 0.2 },
   'B17 x11 copy': QUIET,
   'B17 x11 paste': QUIET,
-  'B17 x11 idle': { unguarded: 'needs a rest that is longer than all of a quick run' },
+  'B17 x11 idle': REST,
   'B17 wayland copy': QUIET,
   'B17 wayland paste': QUIET,
-  'B17 wayland idle': { unguarded: 'needs a rest that is longer than all of a quick run' },
+  'B17 wayland idle': REST,
+  'B17 windows copy': QUIET,
+  'B17 windows idle': REST,
+  B18: { unguarded: 'the browser is the limit, and takes the cores of the daemon' },
   'B20 latency': QUIET,
   'B20 memory': { unguarded: 'with 200 clients the noise of the heap is larger than they are' },
   'B21 read': QUIET,

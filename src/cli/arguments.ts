@@ -7,6 +7,7 @@
  */
 
 import { parseArgs } from 'node:util'
+import { closest } from '../lib/closest.ts'
 
 /** How an option is written, and what the help says of it. */
 export interface OptionSpec {
@@ -22,6 +23,8 @@ type OptionValue = string | boolean | readonly string[]
 /** The arguments of one call. */
 export class Arguments {
   readonly operands: readonly string[]
+  /** Those of them that may be values of options that do not exist. */
+  readonly doubtful: number
   readonly problems: readonly string[]
   /** The values of options, by option name. */
   readonly values: Readonly<Record<string, OptionValue>>
@@ -30,10 +33,12 @@ export class Arguments {
     operands: readonly string[],
     values: Readonly<Record<string, OptionValue>>,
     problems: readonly string[],
+    doubtful: number,
   ) {
     this.operands = operands
     this.values = values
     this.problems = problems
+    this.doubtful = doubtful
   }
 
   /** The value of an option; `undefined` when it was not given. */
@@ -44,7 +49,8 @@ export class Arguments {
 
   /** The same arguments with further problems. */
   withProblems(problems: readonly string[]): Arguments {
-    return new Arguments(this.operands, this.values, [...this.problems, ...problems])
+    const all = [...this.problems, ...problems]
+    return new Arguments(this.operands, this.values, all, this.doubtful)
   }
 
   /** Whether a flag was given. */
@@ -71,8 +77,12 @@ export function parseArguments(
   const operands: string[] = []
   const problems = new Set<string>()
   let unknownAt = -1
+  let doubtful = 0
   for (const token of tokens) {
-    if (token.kind === 'positional') operands.push(token.value)
+    if (token.kind === 'positional') {
+      operands.push(token.value)
+      if (unknownAt !== -1 && token.index === unknownAt + 1) doubtful += 1
+    }
     if (token.kind !== 'option' || token.index === unknownAt) continue
     const { name, isOff } = resolveName(token.name, specs)
     const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
@@ -80,16 +90,27 @@ export function parseArguments(
     if (spec === undefined) unknownAt = token.index
     const problem =
       spec === undefined
-        ? `Cannot use ${nameOf(token.rawName)}: there is no such option; see --help`
+        ? `Cannot use ${nameOf(token.rawName)}: there is no such option; ${hint(token.rawName, specs)}`
         : store(values, { name, isOff }, spec, token)
     if (problem !== undefined) problems.add(problem)
   }
-  return new Arguments(operands, values, [...problems])
+  return new Arguments(operands, values, [...problems], doubtful)
+}
+
+/** Names the option that was meant, as far as that can be told. */
+function hint(option: string, specs: Readonly<Record<string, OptionSpec>>): string {
+  const name = option.startsWith('--') && isName(option) ? option.slice('--'.length) : ''
+  const meant = name === '' ? undefined : closest(name, Object.keys(specs))
+  return meant === undefined ? 'see --help' : `did you mean --${meant}?`
 }
 
 /** Quotes an option by its name; other text may be a secret in the wrong place. */
 function nameOf(option: string): string {
-  return /^--?[a-z][a-z-]{0,30}$/i.test(option) ? option : 'an option'
+  return isName(option) ? option : 'an option'
+}
+
+function isName(option: string): boolean {
+  return /^--?[a-z][a-z-]{0,30}$/i.test(option)
 }
 
 /** Reads `--no-headless` as the flag `--headless`, switched off. */

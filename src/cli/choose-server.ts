@@ -1,6 +1,7 @@
 /**
- * Finds out which server `pull`, `push` and `watch` talk to, and remembers it for `--save`: its
- * address, user name and password, in a private file. Never the link itself.
+ * Finds which daemon `pull`, `push` and `watch` talk to: that of a connect link, a saved one, or
+ * the one that runs here. For `--save` it remembers the server of a link: its address, user name
+ * and password, in a private file. Never the link itself.
  * @module
  */
 
@@ -9,41 +10,59 @@ import { join, resolve } from 'node:path'
 import { connect, type Client } from '../client/connect.ts'
 import type { Credentials } from '../client/server.ts'
 import { configFolder } from '../daemon/folders.ts'
+import { openOwnClipboard } from '../daemon/own-clipboard.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { decodeString, objectOf } from '../lib/decoder.ts'
-import { codeOf, hasCode } from '../lib/system-error.ts'
+import { hasCode, wordsOf } from '../lib/system-error.ts'
 import { parseJson } from '../lib/utf8.ts'
 import { parseConnectLink } from '../link/connect-link.ts'
 import { LinkError } from '../link/link-error.ts'
-import { CommandError, type Invocation } from './command.ts'
+import { CommandError, LINK, type Invocation } from './command.ts'
 import type { Input } from './input.ts'
+import { readSettings } from './setting-options.ts'
 import type { Shell } from './shell.ts'
 
-const LINK = /^clip:\/\//i
-
-/** The server of `--link-file`, else the saved one, else that on stdin. @throws {CommandError} */
-export async function chooseServer(call: Invocation, input: Input): Promise<Credentials> {
-  const { shell, args } = call
-  // With --save there is a new link, since the saved server is saved already.
-  const isNew = args.text('link-file') !== undefined || args.flag('save')
-  const saved = isNew ? undefined : await readSavedServer(shell)
-  return saved ?? parseLink(await readLink(call, input))
+/** The server of the link in `--link-file`, or on stdin. @throws {CommandError} */
+export async function readServer(call: Invocation, input: Input): Promise<Credentials> {
+  return parseLink(await readLink(call, input))
 }
 
 /**
- * A client of the server that {@link chooseServer} finds; with `--save`, one that let us in.
+ * A client of the server of the link that is given; with `--save`, one that let us in. Without a
+ * link it is one of the saved server, else of the daemon that runs here.
  *
  * @throws {CommandError}
  * @throws {ClientError} when the server to be saved does not answer, or not to us.
  */
 export async function openClient(call: Invocation, input: Input): Promise<Client> {
-  const server = await chooseServer(call, input)
-  const client = connect(server)
-  if (call.args.flag('save')) {
-    await client.probe()
-    await saveServer(call.shell, server)
+  const { shell, args } = call
+  // With --save there is a new link, since the saved server is saved already.
+  const hasLink = args.text('link-file') !== undefined || args.flag('save')
+  const client = hasLink ? undefined : await openWithoutLink(call, input)
+  if (client !== undefined) return client
+  const server = await readServer(call, input)
+  const linked = connect(server)
+  if (args.flag('save')) {
+    await linked.probe()
+    await saveServer(shell, server)
   }
-  return client
+  return linked
+}
+
+/** @returns `undefined` when there is a link on stdin, or a person is to be asked for one. */
+async function openWithoutLink(call: Invocation, input: Input): Promise<Client | undefined> {
+  const { shell, args } = call
+  const isOwn = args.text('data-dir') !== undefined
+  const saved = isOwn ? undefined : await readSavedServer(shell)
+  if (saved !== undefined) return connect(saved)
+  if (!isOwn && (await input.startsWithLink())) return undefined
+  const own = await openOwnClipboard(readSettings(args, shell).dataDir)
+  if (own !== undefined) return own
+  if (!isOwn && input.isTerminal) return undefined
+  throw new CommandError(
+    'Cannot find a clipboard: no daemon runs here, and there is no connect link; start one: ' +
+      'clipgate serve, or name another one with --link-file',
+  )
 }
 
 /** The connect link of `--link-file`, else the first line of stdin. @throws {CommandError} */
@@ -59,8 +78,7 @@ async function readLinkFile(path: string): Promise<string> {
     const text = await readFile(path, 'utf8')
     return text.split('\n').find((line) => LINK.test(line)) ?? text
   } catch (error) {
-    const reason = codeOf(error) ?? 'unknown error'
-    throw new CommandError(`Cannot read the link file "${path}": ${reason}`)
+    throw new CommandError(`Cannot read the link file "${path}": ${wordsOf(error)}`)
   }
 }
 

@@ -25,6 +25,8 @@ export interface CommandText {
   readonly summary: string
   /** The rest of its help. */
   readonly details?: string
+  /** Calls that people make. */
+  readonly examples?: readonly string[]
   /** The options of its own, without those of settings. */
   readonly options: Readonly<Record<string, OptionSpec>>
   /** How many arguments it takes besides options; none, unless given. */
@@ -43,6 +45,12 @@ interface PlainCommand {
   readonly settings: 'none' | 'unread'
   readonly run: (call: Invocation) => Promise<number>
 }
+
+/** The beginning of a connect link. */
+export const LINK: RegExp = /^clip:\/\//i
+
+/** The advice for a link that is an argument. */
+export const LINK_ON_STDIN = 'a connect link comes on stdin, where no other user can read it'
 
 /** The command was called wrongly: exit 2. */
 export class UsageError extends Error {

@@ -19,16 +19,18 @@ const LINK_OPTIONS: Readonly<Record<string, OptionSpec>> = {
 }
 
 const LINK_DETAILS =
-  'The server is that of the connect link in --link-file, else the one of an earlier --save, ' +
-  'else the link is the first line of stdin. What --save keeps is a private file beside the ' +
-  'config file.'
+  'The clipboard is that of the daemon that runs here, unless there is a connect link of ' +
+  'another one: in --link-file, as the first line of stdin, or from an earlier --save, which ' +
+  'keeps its server in a private file beside the config file. --data-dir names a daemon of this ' +
+  'machine all the same.'
 
 const QR: OptionSpec = {
   placeholder: 'page|link',
   meaning: 'what the code leads to: the page for phones, or the link for apps (page)',
 }
 
-const ID_DETAILS = 'ID is the id or the user name of a device.'
+const ID_DETAILS =
+  'ID is the id, the user name or the label of a device, if no other one has that label.'
 
 /** Every command, by its name, in the order of the help. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
@@ -36,14 +38,20 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'serve',
     summary: 'run the daemon until it is told to stop',
     details:
-      'On a terminal, with no device yet, it pairs a first one and shows its QR code. SIGTERM, ' +
-      'SIGINT and SIGHUP stop it, once uploads have finished (--grace); a second signal at once.',
+      'On a terminal, with no device yet, it pairs a first one and shows its QR code. "clipgate ' +
+      'stop", SIGTERM, SIGINT and SIGHUP stop it, once uploads have finished (--grace); a second ' +
+      'signal at once.',
+    examples: ['clipgate serve', 'clipgate serve --headless --public-url https://clip.example.net'],
     options: JSON_FLAG,
     run: runServe,
   },
   pair: {
     usage: 'pair',
     summary: 'add a device; shows its QR code, link, user name and password once',
+    examples: [
+      "clipgate pair --label 'My phone'",
+      'clipgate pair --kind peer --label desk > link.txt',
+    ],
     options: {
       kind: { placeholder: 'phone|peer', meaning: 'what connects (phone)' },
       label: { placeholder: 'LABEL', meaning: 'what to call it' },
@@ -58,6 +66,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   devices: {
     usage: 'devices',
     summary: 'list the paired devices',
+    examples: ['clipgate devices', 'clipgate devices --json'],
     options: JSON_FLAG,
     run: async (call) => (await import('./devices.ts')).runDevices(call),
   },
@@ -65,6 +74,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'rotate ID',
     summary: 'give a device a new password, shown once; the old one fails at once',
     details: ID_DETAILS,
+    examples: ["clipgate rotate 'My phone'"],
     options: { qr: QR, ...JSON_FLAG },
     operands: [1, 1],
     run: async (call) => (await import('./pair.ts')).runRotate(call),
@@ -73,6 +83,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'revoke ID',
     summary: 'remove a device; its password fails at once',
     details: ID_DETAILS,
+    examples: ["clipgate revoke 'My phone'"],
     options: JSON_FLAG,
     operands: [1, 1],
     run: async (call) => (await import('./devices.ts')).runRevoke(call),
@@ -80,8 +91,18 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   status: {
     usage: 'status',
     summary: 'tell how the daemon is; never what was copied',
+    details: 'Exit code 3 while none runs.',
+    examples: ['clipgate status', 'clipgate status > /dev/null || clipgate serve'],
     options: JSON_FLAG,
     run: async (call) => (await import('./status.ts')).runStatus(call),
+  },
+  stop: {
+    usage: 'stop',
+    summary: 'stop the running daemon, and wait until it has ended',
+    details: 'As a signal would: uploads that are under way have the grace period to finish.',
+    examples: ['clipgate stop'],
+    options: JSON_FLAG,
+    run: async (call) => (await import('./panel.ts')).runStop(call),
   },
   panel: {
     usage: 'panel',
@@ -89,6 +110,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     details:
       'Where there is no desktop, and over SSH, it prints the URL instead. Whoever has the URL ' +
       'can use the panel until the daemon stops, or all browsers were signed out.',
+    examples: ['clipgate panel', 'clipgate panel --print'],
     options: { print: { meaning: 'print the URL, and open nothing' }, ...JSON_FLAG },
     run: async (call) => (await import('./panel.ts')).runPanel(call),
   },
@@ -98,11 +120,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     details:
       'It looks at the daemon, or at what a start would meet, and at this machine. --through ' +
       'goes through a proxy or another address as a phone would, with a device of its own that ' +
-      'is removed again; --link-file looks at an address alone. Exit code 0 when there is no ' +
-      'problem, else 1.',
+      'is removed again; --link-file looks at an address alone. --try-clipboard replaces what is ' +
+      'on the clipboard. Exit code 0 when there is no problem, else 1.',
+    examples: ['clipgate doctor', 'clipgate doctor --through https://clip.example.net'],
     options: {
       through: { placeholder: 'URL', meaning: 'check this address too, of a proxy or on the LAN' },
       'link-file': { placeholder: 'FILE', meaning: 'log in with this connect link, "-" is stdin' },
+      'try-clipboard': { meaning: 'copy a text, an image and a file, and read them back' },
       ...JSON_FLAG,
     },
     settings: 'unread',
@@ -116,6 +140,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'meanwhile is never shared. Devices still read the last item, and what they push is kept; ' +
       'the newest of it is put on the clipboard afterwards, unless something was copied since ' +
       'it came.',
+    examples: ['clipgate pause', 'clipgate pause 10m'],
     options: JSON_FLAG,
     operands: [0, 1],
     run: async (call) => (await import('./panel.ts')).runPause(call),
@@ -123,6 +148,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   resume: {
     usage: 'resume',
     summary: 'end a pause',
+    examples: ['clipgate resume'],
     options: JSON_FLAG,
     run: async (call) => (await import('./panel.ts')).runResume(call),
   },
@@ -133,6 +159,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'The link is that of a device of the other daemon, made there with: clipgate pair --kind ' +
       'peer. What is copied or pushed on one side is on the other one, and comes again by itself ' +
       'after an outage.',
+    examples: ['clipgate join --link-file link.txt --name desk'],
     options: {
       'link-file': LINK_FILE,
       name: { placeholder: 'NAME', meaning: 'what to call it here (the host of its URL)' },
@@ -147,6 +174,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   leave: {
     usage: 'leave NAME',
     summary: 'do not share with another daemon any more',
+    examples: ['clipgate leave desk'],
     options: JSON_FLAG,
     operands: [1, 1],
     run: async (call) => (await import('./peers.ts')).runLeave(call),
@@ -154,6 +182,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   peers: {
     usage: 'peers',
     summary: 'list the joined daemons, and how the links to them are doing',
+    examples: ['clipgate peers'],
     options: JSON_FLAG,
     run: async (call) => (await import('./peers.ts')).runPeers(call),
   },
@@ -163,6 +192,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     details:
       '"new" makes it once, and says where it is; "import" reads a copy from stdin. It is never ' +
       'shown. It counts from the next start of the daemon with --bus.',
+    examples: [
+      'clipgate group new',
+      'ssh desk clipgate group import < ~/.local/state/clipgate/group.key',
+    ],
     options: { force: { meaning: 'replace the key that is there' }, ...JSON_FLAG },
     operands: [1, 1],
     run: async (call) => (await import('./group.ts')).runGroup(call),
@@ -170,6 +203,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   link: {
     usage: 'link decode',
     summary: 'read a connect link from stdin, and print what it holds without its password',
+    examples: ['clipgate link decode < link.txt'],
     options: JSON_FLAG,
     operands: [1, 1],
     settings: 'none',
@@ -179,25 +213,38 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: 'pull',
     summary: 'print the current text, or save the current image or file here',
     details: LINK_DETAILS,
+    examples: [
+      'clipgate pull',
+      'clipgate pull --dir ~/Pictures',
+      'clipgate pull --link-file link.txt --output photo.jpg',
+    ],
     options: {
       ...LINK_OPTIONS,
       output: {
         placeholder: 'FILE',
-        meaning: 'where bytes go, "-" is stdout (a name of their own)',
+        meaning: 'the file to save in, "-" is stdout (named like the item)',
       },
-      dir: { placeholder: 'DIR', meaning: 'the folder for a name of their own (this one)' },
+      dir: {
+        placeholder: 'DIR',
+        meaning: 'the folder to save in, under the name of the item (this one)',
+      },
       ...JSON_FLAG,
     },
-    settings: 'none',
+    settings: 'unread',
     run: async (call) => (await import('./pull.ts')).runPull(call),
   },
   push: {
     usage: 'push [FILE]',
-    summary: 'make FILE, or the text on stdin, the current item',
-    details: `${LINK_DETAILS} The text is then what follows that line.`,
+    summary: 'put FILE, or the text on stdin, on the clipboard',
+    details: `${LINK_DETAILS} What follows a link on stdin is the text.`,
+    examples: [
+      'clipgate push photo.jpg',
+      'date | clipgate push',
+      'clipgate push --link-file link.txt photo.jpg',
+    ],
     options: { ...LINK_OPTIONS, ...JSON_FLAG },
     operands: [0, 1],
-    settings: 'none',
+    settings: 'unread',
     run: async (call) => (await import('./push.ts')).runPush(call),
   },
   watch: {
@@ -206,14 +253,41 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     details:
       `${LINK_DETAILS} A connection that breaks is made again, for as long as it takes. SIGTERM ` +
       'and SIGINT end it, and so does a reader of its output that goes away.',
+    examples: ['clipgate watch', 'clipgate watch --json --link-file link.txt'],
     options: { ...LINK_OPTIONS, ...JSON_FLAG },
-    settings: 'none',
+    settings: 'unread',
     run: async (call) => (await import('./watch.ts')).runWatch(call),
+  },
+  service: {
+    usage: 'service install|remove|status',
+    summary: 'let clipgate start by itself when you log in, or no longer',
+    details:
+      'For systemd, launchd and Windows, with your own rights. It runs "clipgate serve", whose ' +
+      'settings are those of the config file. "install" starts it, and replaces an earlier one; ' +
+      '"remove" stops it and leaves devices and settings alone.',
+    examples: ['clipgate service install', 'clipgate service status'],
+    options: JSON_FLAG,
+    operands: [1, 1],
+    settings: 'none',
+    run: async (call) => (await import('./service.ts')).runService(call),
+  },
+  completion: {
+    usage: 'completion bash|zsh|fish',
+    summary: 'print what completes commands and options in a shell',
+    details:
+      'In ~/.bashrc: source <(clipgate completion bash). For zsh and fish it goes into a file: ' +
+      '_clipgate in a folder of $fpath, or ~/.config/fish/completions/clipgate.fish.',
+    examples: ['clipgate completion zsh > ~/.zfunc/_clipgate'],
+    options: {},
+    operands: [1, 1],
+    settings: 'none',
+    run: async (call) => (await import('./completion.ts')).runCompletion(call, COMMANDS),
   },
   help: {
     usage: 'help [COMMAND]',
     summary: 'explain a command',
-    options: {},
+    examples: ['clipgate help serve'],
+    options: { man: { meaning: 'print the manual page of all commands, as troff' } },
     operands: [0, 1],
     settings: 'none',
     run: async (call) => (await import('./help.ts')).runHelp(call, COMMANDS),

@@ -7,8 +7,9 @@ import { checkMachine } from '../doctor/check-machine.ts'
 import { fine, findingOf, problem, type Finding } from '../doctor/finding.ts'
 import { ownMachine, readSituation, type Situation } from '../doctor/situation.ts'
 import { examine, type Address } from '../doctor/through/examine.ts'
+import { countOf } from '../lib/count-of.ts'
 import type { Logger } from '../ports/logger.ts'
-import { chooseServer } from './choose-server.ts'
+import { readServer } from './choose-server.ts'
 import { CommandError, UsageError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
 import { interruptible } from './interruptible.ts'
@@ -34,6 +35,10 @@ export async function runDoctor(call: Invocation): Promise<number> {
       address?.credentials === undefined ? await look(call, logger, tell) : undefined
     try {
       if (situation !== undefined) tell(await checkMachine(situation, logger))
+      if (situation !== undefined && args.flag('try-clipboard')) {
+        const { tryClipboard } = await import('../doctor/try-clipboard.ts')
+        tell(await tryClipboard(situation, logger))
+      }
       if (address === undefined) return
       const machine = ownMachine(shell.where)
       if (!isJson) print(shell, `\nThrough ${visible(address.url)}, for half a minute:`)
@@ -83,8 +88,7 @@ async function readAddress({ args, shell }: Invocation): Promise<Address | undef
   if (args.text('link-file') === undefined) {
     return through === undefined ? undefined : { url: through, credentials: undefined }
   }
-  // With --link-file, it never is a saved one.
-  const server = await withInput(shell, (input) => chooseServer({ args, shell }, input))
+  const server = await withInput(shell, (input) => readServer({ args, shell }, input))
   const { url, username: user, password: pwd } = server
   return { url: through ?? baseOf(url), credentials: { user, pwd } }
 }
@@ -117,16 +121,13 @@ function summarise(findings: readonly Finding[]): string {
   const names = (kind: keyof typeof MARKS): readonly string[] =>
     findings.filter((finding) => kindOf(finding) === kind).map(({ check }) => check)
   const [problems, hints] = [names('problem'), names('hint')]
-  const said = hints.length === 0 ? '' : `, ${count(hints.length, 'hint')}`
-  if (problems.length === 0) return `No problem found in ${count(findings.length, 'check')}${said}.`
-  return `${count(problems.length, 'problem')}${said}: ${problems.join(', ')}.`
+  const said = hints.length === 0 ? '' : `, ${countOf(hints.length, 'hint')}`
+  if (problems.length === 0)
+    return `No problem found in ${countOf(findings.length, 'check')}${said}.`
+  return `${countOf(problems.length, 'problem')}${said}: ${problems.join(', ')}.`
 }
 
 function kindOf({ ok, fix }: Finding): keyof typeof MARKS {
   if (!ok) return 'problem'
   return fix === undefined ? 'fine' : 'hint'
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
 }

@@ -1,10 +1,11 @@
 /** Explains commands; `clipgate help`, every `--help`, and the version. @module */
 
+import { closest } from '../lib/closest.ts'
 import { readVersion } from '../daemon/version.ts'
 import type { OptionSpec } from './arguments.ts'
 import { UsageError, type Command, type Invocation } from './command.ts'
-import { SETTING_OPTIONS } from './setting-options.ts'
-import { print } from './shell.ts'
+import { explanationOf, SETTING_NOTES, shownSettings } from './explanations.ts'
+import { columnsOf, print } from './shell.ts'
 import { formatPairs, wrap } from './text-table.ts'
 
 type Commands = Readonly<Record<string, Command>>
@@ -13,11 +14,13 @@ type Commands = Readonly<Record<string, Command>>
 export async function runHelp({ shell, args }: Invocation, commands: Commands): Promise<number> {
   const [name] = args.operands
   const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (name === undefined) print(shell, overview(commands))
-  else if (command !== undefined) print(shell, explain(name, command))
+  if (args.flag('man')) print(shell, (await import('./man-page.ts')).formatManPage(commands))
+  else if (name === undefined) print(shell, overview(commands, columnsOf(shell)))
+  else if (command !== undefined) print(shell, explain(name, command, columnsOf(shell)))
   else {
-    const problem = 'Cannot explain that command: there is none of this name; see "clipgate help"'
-    throw new UsageError([problem])
+    const meant = closest(name, Object.keys(commands))
+    const hint = meant === undefined ? 'see "clipgate help"' : `did you mean "${meant}"?`
+    throw new UsageError([`Cannot explain that command: there is none of this name; ${hint}`])
   }
   return 0
 }
@@ -28,46 +31,39 @@ export async function runVersion({ shell }: Invocation): Promise<number> {
   return 0
 }
 
-/** Help about everything. */
-export function overview(commands: Commands): string {
+/** Help about everything. @param columns Those of the terminal, if there is one. */
+export function overview(commands: Commands, columns: number | undefined): string {
   const rows = Object.values(commands).map(({ usage, summary }) => [usage, summary] as const)
   return [
-    'clipgate: one clipboard across desktop and phone',
+    ...wrap('clipgate: one clipboard across desktop and phone', columns),
     '',
     'Usage: clipgate COMMAND [OPTIONS]',
     '',
-    ...formatPairs(rows),
+    ...formatPairs(rows, columns),
     '',
-    ...wrap('See "clipgate COMMAND --help". Start with "clipgate serve".'),
-    'Exit codes: 0 done, 1 failed, 2 called wrongly.',
+    ...wrap('See "clipgate COMMAND --help". Start with "clipgate serve".', columns),
+    ...wrap('Exit codes: 0 done, 1 failed, 2 called wrongly.', columns),
   ].join('\n')
 }
 
-/** Help about one command. */
-export function explain(name: string, command: Command): string {
-  const { usage, summary, details, options } = command
-  const hasSettings = command.settings !== 'none'
-  // Every setting counts for every command that opens the data directory; these do for most calls.
-  const shown = Object.entries(hasSettings ? SETTING_OPTIONS : {})
-  const settings = shown.filter(([option]) => name === 'serve' || USUAL_SETTINGS.includes(option))
-  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`
+/** Help about one command. @param columns Those of the terminal, if there is one. */
+export function explain(name: string, command: Command, columns: number | undefined): string {
+  const { usage, options, examples = [] } = command
+  const settings = Object.entries(shownSettings(name, command))
+  const notes = name === 'serve' ? SETTING_NOTES : MORE_SETTINGS
   return [
     `Usage: clipgate ${usage}${Object.keys(options).length > 0 ? ' [OPTIONS]' : ''}`,
     '',
-    ...wrap(details === undefined ? sentence : `${sentence} ${details}`),
-    ...section('Options', formatPairs(Object.entries(options).map(describe))),
-    ...section('Settings', formatPairs(settings.map(describe))),
-    ...(hasSettings ? ['', ...wrap(name === 'serve' ? SETTING_NOTES : MORE_SETTINGS)] : []),
+    ...wrap(explanationOf(command), columns),
+    ...section(
+      examples.length === 1 ? 'Example' : 'Examples',
+      examples.map((line) => `  ${line}`),
+    ),
+    ...section('Options', formatPairs(Object.entries(options).map(describe), columns)),
+    ...section('Settings', formatPairs(settings.map(describe), columns)),
+    ...(settings.length > 0 ? ['', ...wrap(notes, columns)] : []),
   ].join('\n')
 }
-
-const SETTING_NOTES =
-  'A setting has one name in three spellings: --data-dir as an option, CLIPGATE_DATA_DIR in the ' +
-  'environment, "dataDir" in the config file. An option beats the environment, which beats the ' +
-  'file. Sizes are bytes, or 16KiB, 16MiB, 10GiB; durations are seconds, or 500ms, 8s, 5m, 1h, ' +
-  '1d. Lists take commas, or the option again; --no-headless switches a flag off.'
-
-const USUAL_SETTINGS: readonly string[] = ['data-dir', 'config']
 
 const MORE_SETTINGS = 'All other settings are taken too: see "clipgate help serve".'
 

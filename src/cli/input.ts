@@ -10,6 +10,12 @@ const MAX_LINE_BYTES: number = 64 * KIB
 
 const NEWLINE = 0x0a
 
+/** The beginning of a connect link, also of one that was damaged: that is no text to push. */
+const LINK_START = /^\s*[^\s/]*:\/+connect\?/i
+
+/** Damage that is longer is none of a link. */
+const LINK_START_BYTES = 256
+
 /** Lets `use` read stdin, and then lets go of it: an open pipe would keep the program alive. */
 export async function withInput<Result>(
   shell: Shell,
@@ -34,6 +40,19 @@ export class Input {
     this.#chunks = shell.stdin[Symbol.asyncIterator]()
   }
 
+  /** Whether a person types it. */
+  get isTerminal(): boolean {
+    return this.#shell.stdin.isTTY === true
+  }
+
+  /** Whether a connect link stands at the beginning, which is still to be read then. */
+  async startsWithLink(): Promise<boolean> {
+    if (this.isTerminal) return false
+    const isOpen = () => this.#rest.length < LINK_START_BYTES && !this.#rest.includes(NEWLINE)
+    while (isOpen() && (await this.#readMore())) continue
+    return LINK_START.test(this.#rest.subarray(0, LINK_START_BYTES).toString('latin1'))
+  }
+
   /**
    * The next line, without its end.
    *
@@ -41,8 +60,7 @@ export class Input {
    * @throws {CommandError} when there is none.
    */
   async readLine(what: string): Promise<string> {
-    if (this.#shell.stdin.isTTY === true)
-      complain(this.#shell, `Type or paste the ${what}, then Enter:`)
+    if (this.isTerminal) complain(this.#shell, `Type or paste the ${what}, then Enter:`)
     let end = this.#rest.indexOf(NEWLINE)
     while (end === -1 && this.#rest.length <= MAX_LINE_BYTES && (await this.#readMore())) {
       end = this.#rest.indexOf(NEWLINE)
@@ -51,7 +69,8 @@ export class Input {
     const line = decode(this.#rest.subarray(0, end), what).replace(/\r$/, '')
     if (end > MAX_LINE_BYTES)
       throw new CommandError(`Cannot read the ${what}: the line is too long`)
-    if (line === '') throw new CommandError(`Cannot read the ${what}: there is none on stdin`)
+    if (line === '')
+      throw new CommandError(`Cannot read the ${what}: there is none on stdin; pipe it there`)
     this.#rest = this.#rest.subarray(end + 1)
     return line
   }
@@ -62,7 +81,7 @@ export class Input {
    * @throws {CommandError} when it is more than a text item may be, or not UTF-8.
    */
   async readText(): Promise<string> {
-    if (this.#shell.stdin.isTTY === true) complain(this.#shell, 'Type the text, then Ctrl-D:')
+    if (this.isTerminal) complain(this.#shell, 'Type the text, then Ctrl-D:')
     const chunks = [this.#rest]
     let size = this.#rest.length
     this.#rest = Buffer.alloc(0)

@@ -2,7 +2,7 @@
 
 import { CommandError } from './command.ts'
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'] as const
 
 /**
  * Runs something that rejects soon after its signal has aborted. Then the program ends as if nobody
@@ -23,6 +23,8 @@ export async function interruptible<Result>(
     return await run(controller.signal)
   } finally {
     for (const name of SIGNALS) process.off(name, onSignal)
-    if (received !== undefined) process.kill(process.pid, received)
+    // Windows ends itself for one signal as for another, and knows few of them.
+    const name = process.platform === 'win32' ? 'SIGTERM' : received
+    if (received !== undefined) process.kill(process.pid, name)
   }
 }

@@ -1,32 +1,22 @@
 #!/usr/bin/env node
-/** The program `clipgate`. @module */
+/**
+ * Loads the program where Node is new enough to run it.
+ *
+ * What a module imports is loaded before its first line runs, so this one imports nothing; and old
+ * versions of Node have to be able to read it.
+ * @module
+ */
 
-import { ownSurroundings } from '../daemon/folders.ts'
-import { explainFailure } from './remedies.ts'
-import { runCli } from './run-cli.ts'
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+// `process.getBuiltinModule` came to both of them.
+const [neededMajor, neededMinor] = major < 21 ? [20, 19] : [22, 3]
 
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', () => {
-    // `runCli` finds out whether stdout took everything; lines that cannot be logged are lost.
-  })
+if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
+  const needed = `${neededMajor}.${neededMinor}`
+  process.stderr.write(`clipgate needs Node ${needed} or newer, this is ${major}.${minor}\n`)
+  process.exitCode = 1
+} else {
+  void import('./program.ts')
 }
 
-process.on('uncaughtException', (thrown) => {
-  // A daemon handles its failures itself.
-  if (process.listenerCount('uncaughtException') > 1) return
-  // Node's own message would quote values, and ours are secrets.
-  process.stderr.write(`${explainFailure(thrown)}\n`, () => process.exit(1))
-})
-
-const code = runCli(process.argv.slice(2), {
-  // A getter, as it is one in Node: opening stdin takes time that most commands do not have.
-  get stdin() {
-    return process.stdin
-  },
-  stdout: process.stdout,
-  stderr: process.stderr,
-  where: ownSurroundings(),
-  cwd: process.cwd(),
-})
-// Nothing that is left open, such as the stdin of a pipe, keeps the program alive.
-void code.then((exitCode) => setImmediate(() => process.exit(exitCode)))
+export {}

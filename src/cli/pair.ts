@@ -4,6 +4,7 @@ import { BASE_URL } from '../daemon/setting-kinds.ts'
 import { shortPageLink } from '../link/page-link.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
 import { CommandError, UsageError, type Invocation, type SettingsInvocation } from './command.ts'
+import { findDevice } from './find-device.ts'
 import { withInput } from './input.ts'
 import { Printing } from './printing.ts'
 import { drawFittingQr } from './qr.ts'
@@ -35,7 +36,9 @@ export async function runPair(call: SettingsInvocation): Promise<number> {
 export async function runRotate(call: SettingsInvocation): Promise<number> {
   checkQr(call)
   const [device = ''] = call.args.operands
-  const pairing = await withAdmin(call, (admin) => admin.rotate(device))
+  const pairing = await withAdmin(call, async (admin) =>
+    admin.rotate(await findDevice(admin, device)),
+  )
   const failure = await showOnce(call, pairing)
   if (failure === undefined) return 0
   // The old password is gone for good: it was kept nowhere.

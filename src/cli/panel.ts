@@ -1,12 +1,11 @@
-/** `clipgate panel`, `pause` and `resume`: what only a running daemon can do. @module */
+/** `clipgate panel`, `pause`, `resume` and `stop`: what only a running daemon can do. @module */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { MAX_PAUSE_MS } from '../core/limits.ts'
 import type { Surroundings } from '../daemon/folders.ts'
-import { openRunning } from '../daemon/open-admin.ts'
+import { openRunning, stopRunning } from '../daemon/open-admin.ts'
 import { writeOpeningFile } from '../daemon/opening-file.ts'
 import { duration } from '../daemon/setting-kinds.ts'
+import { openPath } from '../lib/open-path.ts'
 import { CommandError, printResult, type SettingsInvocation } from './command.ts'
 import { describePause } from './quantities.ts'
 import { decodeAs } from './setting-options.ts'
@@ -27,7 +26,7 @@ export async function runPanel(call: SettingsInvocation): Promise<number> {
   }
   if (!args.flag('print') && hasDesktop(shell.where)) {
     const path = await writeOpeningFile(settings.dataDir, url)
-    if (await openBrowser(path, shell.where)) {
+    if (await openPath(path, shell.where)) {
       print(shell, 'The panel opens in your browser. If it does not: clipgate panel --print')
       return 0
     }
@@ -63,6 +62,15 @@ export async function runResume(call: SettingsInvocation): Promise<number> {
   return 0
 }
 
+/** Runs `clipgate stop`. */
+export async function runStop(call: SettingsInvocation): Promise<number> {
+  const { dataDir, grace } = call.settings
+  const pid = await stopRunning(dataDir, grace)
+  if (pid === undefined) throw new CommandError('Cannot stop: no daemon runs')
+  printResult(call, { pid }, [`The daemon has stopped (process ${pid}).`])
+  return 0
+}
+
 /** Finds the running daemon. @throws {CommandError} "Cannot `action`", when none runs. */
 async function needRunning({ settings }: SettingsInvocation, action: string) {
   const running = await openRunning(settings.dataDir)
@@ -82,31 +90,4 @@ export function hasDesktop({ platform, environment }: Surroundings): boolean {
 /** Whether the person sits at another machine. */
 function isRemote({ environment }: Pick<Surroundings, 'environment'>): boolean {
   return (environment['SSH_CONNECTION'] ?? '') !== ''
-}
-
-/** Starts whatever opens files here, without a shell. @returns Whether that could be started. */
-async function openBrowser(
-  path: string,
-  { platform, environment }: Surroundings,
-): Promise<boolean> {
-  const [program, ...args] = openerOf(path, platform)
-  const options = { detached: true, env: environment, windowsHide: true }
-  const opener = spawn(program, args, { stdio: 'ignore', ...options })
-  try {
-    await once(opener, 'spawn')
-  } catch {
-    // An `error` event: there is no such program.
-    return false
-  }
-  opener.unref()
-  return true
-}
-
-function openerOf(path: string, platform: NodeJS.Platform): readonly [string, ...string[]] {
-  if (platform === 'darwin') return ['open', path]
-  if (platform === 'win32') {
-    // `start` is a word of cmd.exe, which would take some characters of a path for its own.
-    return ['rundll32.exe', 'url.dll,FileProtocolHandler', path]
-  }
-  return ['xdg-open', path]
 }

@@ -37,7 +37,10 @@ export async function runLeave(call: SettingsInvocation): Promise<number> {
 /** Runs `clipgate peers`. */
 export async function runPeers(call: SettingsInvocation): Promise<number> {
   const peers = await withAdmin(call, (admin) => admin.peers())
-  const rows = peers.map(({ name, url, state, error = '-' }) => [name, url, state, error])
+  const rows = peers.map(({ name, url, state, error = '-' }) => {
+    const remedy = state === 'refused' ? '; join again with a new link' : ''
+    return [name, url, state, error + remedy]
+  })
   const none = ['No daemon is joined. Join one: clipgate join']
   const lines = peers.length === 0 ? none : formatTable([HEADING, ...rows], columnsOf(call.shell))
   printResult(call, peers.map(toJson), lines)

@@ -1,5 +1,6 @@
 /** Finds out whether what is printed gets anywhere, with a full disk or no reader. @module */
 
+import { wordsOf } from '../lib/system-error.ts'
 import { CommandError } from './command.ts'
 import type { Shell } from './shell.ts'
 
@@ -17,7 +18,7 @@ export class Printing {
   async end(): Promise<void> {
     const code = await this.failure()
     if (code === undefined || code === 'EPIPE') return
-    throw new CommandError(`Cannot print all of it: ${code}`)
+    throw new CommandError(`Cannot print all of it: ${wordsOf(this.#failure)}`)
   }
 
   /** Why something was not taken over; `EPIPE` when there is no reader any more. */

@@ -6,9 +6,16 @@ import { basename, resolve } from 'node:path'
 import type { Client } from '../client/connect.ts'
 import { toDataName } from '../core/data-name.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
-import { codeOf } from '../lib/system-error.ts'
+import { wordsOf } from '../lib/system-error.ts'
 import { openClient } from './choose-server.ts'
-import { CommandError, printResult, type Invocation } from './command.ts'
+import {
+  CommandError,
+  LINK,
+  LINK_ON_STDIN,
+  printResult,
+  UsageError,
+  type Invocation,
+} from './command.ts'
 import { withInput } from './input.ts'
 import { visible } from './visible.ts'
 
@@ -24,6 +31,9 @@ interface Pushed {
 export async function runPush(call: Invocation): Promise<number> {
   const { shell, args } = call
   const [file] = args.operands
+  if (file !== undefined && LINK.test(file)) {
+    throw new UsageError([`Cannot push that: ${LINK_ON_STDIN}, or from --link-file`])
+  }
   const pushed = await withInput(shell, async (input) => {
     const client = await openClient(call, input)
     if (file === undefined) return pushText(client, await input.readText())
@@ -51,11 +61,13 @@ async function pushFile(client: Client, path: string): Promise<Pushed> {
 /** The bytes stay in the file until they are sent. */
 async function openFile(path: string): Promise<Blob> {
   try {
-    if (!(await stat(path)).isFile()) throw new CommandError(`Cannot push "${path}": it is no file`)
+    if (!(await stat(path)).isFile()) {
+      const problem = 'it is no file; make an archive of a folder first'
+      throw new CommandError(`Cannot push "${path}": ${problem}`)
+    }
     return await openAsBlob(path)
   } catch (error) {
     if (error instanceof CommandError) throw error
-    const reason = codeOf(error) ?? 'unknown error'
-    throw new CommandError(`Cannot push "${path}": ${reason}`)
+    throw new CommandError(`Cannot push "${path}": ${wordsOf(error)}`)
   }
 }

@@ -1,5 +1,7 @@
 /** Times and sizes as people say them. @module */
 
+import { countOf } from '../lib/count-of.ts'
+
 const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['year', 365 * 86_400_000],
   ['month', 30 * 86_400_000],
@@ -15,7 +17,7 @@ export function formatAgo(iso: string, now: number): string {
   const [name, ms] = UNITS.find(([, unit]) => elapsed >= unit) ?? ['second', 1000]
   const count = Math.floor(elapsed / ms)
   if (!(count >= 1)) return 'now'
-  return `${count} ${name}${count === 1 ? '' : 's'} ago`
+  return `${countOf(count, name)} ago`
 }
 
 /** Formats a time as `2026-01-31 12:34:56`, in the zone of the reader. */

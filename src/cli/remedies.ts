@@ -16,15 +16,41 @@ const REMEDIES: Readonly<Partial<Record<ClientErrorCode | DomainErrorCode, strin
   PEER_NAME_TAKEN: 'choose another one with --name',
 }
 
+/** Remedies for refusals, by the code of the server. */
+const PROBLEMS: Readonly<Partial<Record<string, string>>> = {
+  NOTHING_STAGED: 'it had to make room for others, or waited for too long: push again',
+  BODY_TOO_LARGE: 'it takes no item of that size: see its --max-file-bytes',
+  NO_SPACE: 'make room on its disk, or see its --staging-quota-bytes',
+  BAD_NAME: 'give the file another name',
+  TOO_MANY_REQUESTS: 'try again in a moment',
+  OVERLOADED: 'try again in a moment',
+  DRAINING: 'it is stopping: try again when it has been started',
+}
+
+/** Remedies where nobody answers, by the code of the system. */
+const UNREACHABLE: Readonly<Partial<Record<string, string>>> = {
+  ECONNREFUSED: 'nothing listens there: start it, or check the port in its URL',
+  ENOTFOUND: 'there is no host of that name: check its URL',
+  EAI_AGAIN: 'the name cannot be looked up now: check the network of this machine',
+  EHOSTUNREACH: 'no such machine is on the network: check that it is on, and its address',
+  ENETUNREACH: 'no network leads there: check that of this machine',
+}
+
 /** The message, and what to do. */
 export function explainFailure(error: unknown): string {
   if (!isExpected(error)) {
     const { reason, at } = describeFailure(error)
     return `Unexpected failure: ${reason}${at === undefined ? '' : ` at ${at}`}`
   }
-  const hasCode = error instanceof ClientError || error instanceof DomainError
-  const remedy = hasCode ? REMEDIES[error.code] : undefined
+  const remedy = remedyFor(error)
   return remedy === undefined ? error.message : `${error.message}; ${remedy}`
+}
+
+function remedyFor(error: Error): string | undefined {
+  if (error instanceof DomainError) return REMEDIES[error.code]
+  if (!(error instanceof ClientError)) return undefined
+  const { code, problem = '', reason = '' } = error
+  return PROBLEMS[problem] ?? UNREACHABLE[reason] ?? REMEDIES[code]
 }
 
 const BUGS = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError]

@@ -1,12 +1,13 @@
 /** Runs one command: finds it, reads its arguments, and answers for its failures. @module */
 
-import { parseArguments, type OptionSpec } from './arguments.ts'
-import { CommandError, UsageError, type Command } from './command.ts'
+import { parseArguments, type Arguments, type OptionSpec } from './arguments.ts'
+import { closest } from '../lib/closest.ts'
+import { CommandError, LINK, LINK_ON_STDIN, UsageError, type Command } from './command.ts'
 import { COMMANDS, findCommand } from './commands.ts'
 import { Printing } from './printing.ts'
 import { explainFailure } from './remedies.ts'
 import { readSettings, SETTING_OPTIONS } from './setting-options.ts'
-import { complain, print, type Shell } from './shell.ts'
+import { columnsOf, complain, print, type Shell } from './shell.ts'
 
 const FAILED = 1
 const CALLED_WRONGLY = 2
@@ -33,7 +34,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
 async function dispatch([name, ...rest]: readonly string[], shell: Shell): Promise<number> {
   if (name === undefined) {
     const { overview } = await import('./help.ts')
-    print(shell, overview(COMMANDS))
+    print(shell, overview(COMMANDS, columnsOf(shell)))
     throw new UsageError(['Cannot run without a command: choose one of those above'])
   }
   if (name === '--help' || name === '-h') return dispatch(['help'], shell)
@@ -41,8 +42,11 @@ async function dispatch([name, ...rest]: readonly string[], shell: Shell): Promi
   const command = findCommand(name)
   if (command !== undefined) return run(name, command, rest, shell)
   // Quoted only when it can be a command: people paste links and passwords in wrong places.
-  const what = /^[a-z]{1,12}$/.test(name) ? `"${name}"` : 'that'
-  throw new UsageError([`Cannot run ${what}: there is no such command; see "clipgate help"`])
+  const isName = /^[a-z]{1,12}$/i.test(name)
+  const meant = isName ? closest(name.toLowerCase(), Object.keys(COMMANDS)) : undefined
+  const hint = meant === undefined ? 'see "clipgate help"' : `did you mean "clipgate ${meant}"?`
+  const what = isName ? `"${name}"` : 'that'
+  throw new UsageError([`Cannot run ${what}: there is no such command; ${hint}`])
 }
 
 async function run(
@@ -55,10 +59,10 @@ async function run(
   const parsed = parseArguments(rest, { ...settingOptions, ...command.options, ...HELP })
   if (parsed.flag('help')) {
     const { explain } = await import('./help.ts')
-    print(shell, explain(name, command))
+    print(shell, explain(name, command, columnsOf(shell)))
     return 0
   }
-  const args = parsed.withProblems(countProblems(name, command, parsed.operands.length))
+  const args = parsed.withProblems(countProblems(name, command, parsed))
   if (command.settings === undefined) {
     return command.run({ shell, args, settings: readSettings(args, shell) })
   }
@@ -69,11 +73,15 @@ async function run(
 function countProblems(
   name: string,
   { usage, operands: [min, max] = [0, 0] }: Command,
-  count: number,
+  { operands, doubtful }: Arguments,
 ): readonly string[] {
-  if (count >= min && count <= max) return []
+  const count = operands.length
+  if (count >= min && count - doubtful <= max) return []
   // The argument too many is not quoted: it may be a link or a password in the wrong place.
-  const problem = count < min ? 'something is missing' : 'there is an argument too many'
+  const missing = `${usage.split(' ')[count + 1] ?? 'something'} is missing`
+  const isLink = operands.some((operand) => LINK.test(operand))
+  const surplus = `there is an argument too many${isLink ? `; ${LINK_ON_STDIN}` : ''}`
+  const problem = count < min ? missing : surplus
   return [`Cannot run "${name}": ${problem}; usage: clipgate ${usage}`]
 }
 

@@ -5,7 +5,7 @@ import { lstat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName } from '../lib/save-under-free-name.ts'
-import { codeOf, FULL_DISK_CODES, hasCode } from '../lib/system-error.ts'
+import { FULL_DISK_CODES, hasCode, wordsOf } from '../lib/system-error.ts'
 import { CommandError } from './command.ts'
 
 /** A person with more files of one name has another problem. */
@@ -67,7 +67,7 @@ export async function saveFile(
   } catch (error) {
     // The folder or its disk says so; the network has other codes.
     if (!hasCode(error, ...FILE_CODES)) throw error
-    throw new CommandError(`Cannot save a file in "${folder}": ${codeOf(error)}`, { cause: error })
+    throw new CommandError(`Cannot save a file in "${folder}": ${wordsOf(error)}`, { cause: error })
   }
   throw taken(target)
 }
@@ -79,4 +79,4 @@ function taken({ folder, name }: Target): CommandError {
 }
 
 const PLACE_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG']
-const FILE_CODES = [...PLACE_CODES, 'EROFS', 'EIO', ...FULL_DISK_CODES]
+const FILE_CODES = [...PLACE_CODES, 'EBUSY', 'EROFS', 'EIO', ...FULL_DISK_CODES]

@@ -10,7 +10,8 @@ import type { Invocation, SettingsInvocation } from './command.ts'
 import { complain, print, printJson } from './shell.ts'
 
 // Closing the window (SIGHUP) stops the daemon like a request to stop: uploads in flight finish.
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+// SIGBREAK is Ctrl-Break, and exists on Windows only.
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'] as const
 
 /** Runs `clipgate serve`. */
 export async function runServe({ shell, args, settings }: SettingsInvocation): Promise<number> {
@@ -25,13 +26,18 @@ export async function runServe({ shell, args, settings }: SettingsInvocation): P
   if (isJson) printJson(shell, { event: 'ready', gateway, control, mode, clipboard, pid })
   for (const warning of daemon.warnings) complain(shell, `Warning: ${warning}`)
   const isWatched = shell.stdout.isTTY === true && !isJson
+  if (isWatched) {
+    const { explainCall } = await import('./explain-call.ts')
+    const hint = await explainCall(shell, process.argv[1] ?? '')
+    if (hint !== undefined) complain(shell, hint)
+  }
   if (settings.pairFirst || isWatched) await pairFirst(daemon, { shell, args })
   if (!isJson) {
     const what = mode === 'headless' ? 'headless' : `desktop, clipboard ${clipboard}`
     print(shell, `clipgate is ready: ${gateway} (${what}); control ${control}; process ${pid}`)
   }
 
-  await signalled
+  await Promise.race([signalled, daemon.stopAsked])
   await daemon.stop()
   return 0
 }

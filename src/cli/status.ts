@@ -1,5 +1,6 @@
 /** `clipgate status`. @module */
 
+import { countOf } from '../lib/count-of.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import type { DaemonStatus } from '../ports/admin.ts'
 import type { BusStatus } from '../ports/bus.ts'
@@ -8,13 +9,16 @@ import { describePause, formatAgo } from './quantities.ts'
 import { visible } from './visible.ts'
 import { withAdmin } from './with-admin.ts'
 
+/** The exit code that tells scripts that nothing runs; `systemctl status` has the same. */
+const NOT_RUNNING = 3
+
 /** Runs `clipgate status`. */
 export async function runStatus(call: SettingsInvocation): Promise<number> {
   const status = await withAdmin(call, (admin) => admin.status())
   const rows = describe(status, Date.now())
   const lines = rows.map(([name, value]) => `${name.padEnd(11)}${visible(value)}`)
   printResult(call, status, lines)
-  return 0
+  return status.running ? 0 : NOT_RUNNING
 }
 
 type Row = readonly [name: string, value: string]
@@ -32,9 +36,14 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
     ['Devices', `${devices}${devicesError === undefined ? '' : `; unsaved: ${devicesError}`}`],
     ...(lostUrls.length === 0
       ? []
-      : [['Links', `this machine is not ${lostUrls.join(', ')} any more`] as const]),
+      : [
+          [
+            'Links',
+            `this machine is not ${lostUrls.join(', ')} any more; new codes: clipgate rotate ID`,
+          ] as const,
+        ]),
     ['Storage', `${storage.dataDir}, ${formatBytes(storage.freeBytes)} free`],
-    ['Staged', `${storage.stagedUploads} uploads, ${formatBytes(storage.stagedBytes)}`],
+    ['Staged', `${countOf(storage.stagedUploads, 'upload')}, ${formatBytes(storage.stagedBytes)}`],
     ...listeners.map(({ name, urls, error }): Row => {
       const title = name === 'gateway' ? 'Gateway' : 'Control'
       return [title, error === undefined ? urls.join(', ') : `${urls.join(', ')} failed: ${error}`]
@@ -56,11 +65,13 @@ function describeDaemon(
 }
 
 function describeBus({ urls, state, error, group, members, refused }: BusStatus): string {
-  const others = members === 0 ? 'nobody else heard of lately' : `${members} other members`
+  const others = members === 0 ? 'nobody else heard of lately' : countOf(members, 'other member')
   return [
     withError(`${urls.join(', ')}, ${state}`, error),
     `group ${group}, ${others}`,
-    ...(refused === 0 ? [] : [`${refused} signals refused: not sealed with our group key`]),
+    ...(refused === 0
+      ? []
+      : [`${countOf(refused, 'signal')} refused: not sealed with our group key`]),
   ].join('; ')
 }
 

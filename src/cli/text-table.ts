@@ -57,27 +57,50 @@ export function cut(text: string, width: number): string {
   return `${kept}…`
 }
 
-/** Cells of the help, which fits every terminal. */
+/** Cells of the help where there is no terminal. */
 const HELP_WIDTH = 80
+
+/** Longer lines are hard to read. */
+const MAX_HELP_WIDTH = 100
 
 /** Cells of the first column of the help, with its indent and gap. */
 const HELP_LEFT = 28
 
-/** Lines of two columns; what is too long for the first column has a line to itself. */
-export function formatPairs(rows: readonly (readonly [string, string])[]): readonly string[] {
+/** That of a narrow terminal, where each text begins below its word. */
+const NARROW_LEFT = 6
+
+/** Cells in which both columns have a place side by side. */
+const NARROW_WIDTH = 60
+
+/**
+ * Lines of two columns; what is too long for the first column has a line to itself.
+ *
+ * @param columns Those of the terminal, if there is one.
+ */
+export function formatPairs(
+  rows: readonly (readonly [string, string])[],
+  columns: number = HELP_WIDTH,
+): readonly string[] {
+  const width = Math.min(columns, MAX_HELP_WIDTH)
+  const wide = width < NARROW_WIDTH ? NARROW_LEFT : HELP_LEFT
+  const indent = ' '.repeat(wide)
   return rows.flatMap(([left, right]) => {
-    const indent = ' '.repeat(HELP_LEFT)
-    const [first = '', ...rest] = wrap(right, HELP_WIDTH - HELP_LEFT)
+    const [first = '', ...rest] = wrap(right, width - wide)
     const others = rest.map((line) => indent + line)
     const start = `  ${left}`
-    return start.length > HELP_LEFT - 2
+    return start.length > wide - 2
       ? [start, indent + first, ...others]
-      : [start.padEnd(HELP_LEFT) + first, ...others]
+      : [start.padEnd(wide) + first, ...others]
   })
 }
 
-/** Breaks `text` between words into lines of at most `width` cells, where words allow it. */
-export function wrap(text: string, width: number = HELP_WIDTH): readonly string[] {
+/**
+ * Breaks `text` between words, where words allow it.
+ *
+ * @param columns Those of the terminal, if there is one.
+ */
+export function wrap(text: string, columns: number = HELP_WIDTH): readonly string[] {
+  const width = Math.min(columns, MAX_HELP_WIDTH)
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { WatchState } from '../client/follower.ts'
 import type { LatestDocument } from '../client/latest.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
+import { wordsOf } from '../lib/system-error.ts'
 import { openClient } from './choose-server.ts'
 import { CommandError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
@@ -13,7 +14,7 @@ import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
 import { cut } from './text-table.ts'
 import { visible } from './visible.ts'
 
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGBREAK'] as const
 
 /** The reason to end that is no failure. */
 const STOPPED: unique symbol = Symbol('stopped')
@@ -50,9 +51,9 @@ export async function runWatch(call: Invocation): Promise<number> {
 function listenForEnd({ stdout }: Shell): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController()
   const onStop = (): void => controller.abort(STOPPED)
-  const onError = ({ code }: NodeJS.ErrnoException): void => {
-    const reason = code === 'EPIPE' ? STOPPED : new CommandError(`Cannot print the change: ${code}`)
-    controller.abort(reason)
+  const onError = (error: NodeJS.ErrnoException): void => {
+    const failure = new CommandError(`Cannot print the change: ${wordsOf(error)}`)
+    controller.abort(error.code === 'EPIPE' ? STOPPED : failure)
   }
   for (const name of SIGNALS) process.once(name, onStop)
   stdout.on('error', onError).on('close', onStop)

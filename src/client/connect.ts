@@ -12,7 +12,7 @@ import { download, type Download, type DownloadOptions } from './download.ts'
 import type { ClipboardDocument } from './decode-document.ts'
 import { getLatest, type LatestDocument, type LatestOptions } from './latest.ts'
 import { pushFile, pushText, type PushFileOptions, type PushOptions } from './push.ts'
-import { openServer, sendWith, type Credentials, type Fetch } from './server.ts'
+import { openServer, sendWith, type Credentials, type Fetch, type Server } from './server.ts'
 import { watch, type WatchOptions } from './watch.ts'
 
 /** Options of {@link connect}. */
@@ -86,8 +86,11 @@ export function connect(
   { timeoutMs, fetch: given }: ConnectOptions = {},
 ): Client {
   const credentials = typeof server === 'string' ? readLink(server) : server
-  const opened = openServer(credentials, { timeoutMs, send: sendWith(given) })
+  return connectTo(openServer(credentials, { timeoutMs, send: sendWith(given) }))
+}
 
+/** Makes a client of a server that was opened. */
+export function connectTo(opened: Server): Client {
   function latest(
     options: LatestOptions & { readonly etag: string },
   ): Promise<LatestDocument | undefined>

@@ -65,5 +65,8 @@ export function createDaemonClient(address: ControlAddress): RunningDaemon {
     resume: async () => {
       await call('DELETE', '/pause', decodeNothing)
     },
+    stop: async () => {
+      await call('POST', '/stop', decodeNothing)
+    },
   }
 }

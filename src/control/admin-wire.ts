@@ -111,6 +111,9 @@ export const decodeDevices: Decoder<readonly DeviceSummary[]> = arrayOf(
     lastClient: optional(decodeString),
     streams: decodeNumber,
     active: decodeBoolean,
+    refused: optional(
+      objectOf({ count: decodeNumber, lastAt: decodeString, lastAddress: optional(decodeString) }),
+    ),
   }),
 )
 

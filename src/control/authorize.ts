@@ -9,12 +9,30 @@ import { isIPv6 } from 'node:net'
 import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { countFields } from '../http/raw-fields.ts'
+import type { Device } from '../ports/device-registry.ts'
 import { isSameToken, type PanelToken } from './control-token.ts'
 
 const CHALLENGE = ['WWW-Authenticate', 'Bearer realm="clipgate control"']
 
 /** The person whose daemon it is: everybody who is let in. */
-export type Owner = 'owner'
+export type Owner = Device
+
+/**
+ * The owner, as the sender of what is pushed here: a device that is not paired. No paired one has
+ * this id, or this user name, which is too short.
+ */
+export const OWNER: Owner = {
+  id: 'owner',
+  kind: 'phone',
+  label: 'This machine',
+  username: 'owner',
+  passwordHash: undefined,
+  createdAt: 0,
+  lastSeenAt: undefined,
+  lastSeenAddress: undefined,
+  lastClient: undefined,
+  dialect: undefined,
+}
 
 /** The members of a call that are known before its authentication. */
 export type UnknownCall = Pick<Call, 'request' | 'host'>
@@ -56,7 +74,7 @@ export function createAuthorize(
     const isSingle = countFields(rawHeaders, 'authorization') === 1
     const given = /^bearer +([\w.~+/=-]+) *$/i.exec(headers.authorization ?? '')?.[1]
     if (isSingle && given !== undefined) {
-      if (isSameToken(given, controlToken) || panelToken.matches(given)) return 'owner'
+      if (isSameToken(given, controlToken) || panelToken.matches(given)) return OWNER
     }
     throw new HttpError('UNAUTHORIZED', { headers: CHALLENGE })
   }

@@ -107,6 +107,10 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
       await panel.resume()
       return {}
     }),
+    jsonRoute('POST', '/stop', async () => {
+      panel.stop()
+      return {}
+    }),
   ]
 }
 

@@ -6,6 +6,7 @@
  */
 
 import type { RequestListener } from 'node:http'
+import type { Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createListener } from '../http/listener.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
@@ -22,6 +23,8 @@ import { createPanelFileRoutes } from './panel-files.ts'
 export interface ControlOptions extends Pick<ControlParts, 'admin' | 'panel' | 'onAddressGiven'> {
   /** The token of the commands. */
   readonly token: string
+  /** What else the owner may use, such as the clipboard itself. */
+  readonly routes?: readonly Route<Owner>[] | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -36,13 +39,16 @@ export interface Control {
 
 /** Makes the control listener of a daemon. */
 export function createControl(options: ControlOptions): Control {
-  const { admin, panel, token, onAddressGiven, clock, logger } = options
+  const { admin, panel, token, routes = [], onAddressGiven, clock, logger } = options
   const panelToken = new PanelToken()
   const events = new PanelEvents({ admin, panel, clock, logger })
   const now = (): number => clock.now()
   const listener = createListener<Owner>({
     publicRoutes: [HEALTH_ROUTE, ...createPanelFileRoutes()],
-    routes: createControlRoutes({ admin, panel, panelToken, events, now, onAddressGiven }),
+    routes: [
+      ...createControlRoutes({ admin, panel, panelToken, events, now, onAddressGiven }),
+      ...routes,
+    ],
     authenticate: createAuthorize(token, panelToken),
     clock,
     toHttpError,

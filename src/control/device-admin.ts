@@ -8,7 +8,12 @@ import { formatConnectLink, type ConnectPayload } from '../link/connect-link.ts'
 import { LinkError } from '../link/link-error.ts'
 import { pageLinkOf } from '../link/page-link.ts'
 import type { Admin, DaemonStatus, DeviceSummary, Pairing, PairRequest } from '../ports/admin.ts'
-import type { Device, DeviceRegistry, MintedDevice } from '../ports/device-registry.ts'
+import type {
+  Device,
+  DeviceRegistry,
+  LoginRefusals,
+  MintedDevice,
+} from '../ports/device-registry.ts'
 import type { Peers } from '../ports/peers.ts'
 
 /** The base URL of a link, and why a phone may not reach it. */
@@ -34,13 +39,16 @@ export interface DeviceAdminOptions {
   readonly hasPhonePage: boolean
   /** Open event streams of a device. */
   readonly countStreams: (deviceId: string) => number
+  /** The refused logins of a device, if there were any. */
+  readonly refusalsOf: (deviceId: string) => LoginRefusals | undefined
   readonly peers: Peers
   readonly close: () => Promise<void>
 }
 
 /** Makes the port. Its `pair` and `rotate` also throw `LinkError`, before anything has changed. */
 export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
-  const { devices, status, linkBase, hasPhonePage, countStreams, peers, close } = options
+  const { devices, status, linkBase, hasPhonePage, countStreams, refusalsOf } = options
+  const { peers, close } = options
 
   function baseOf(url: string | undefined): LinkBase {
     return url === undefined ? linkBase() : { url, warning: undefined }
@@ -61,7 +69,9 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
   return {
     status,
     devices: async () => {
-      return devices.list().map((device) => summarise(device, countStreams(device.id)))
+      return devices.list().map((device) => {
+        return summarise(device, countStreams(device.id), refusalsOf(device.id))
+      })
     },
     pair,
     rotate,
@@ -73,7 +83,11 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
   }
 }
 
-function summarise(device: Device, streams: number): DeviceSummary {
+function summarise(
+  device: Device,
+  streams: number,
+  refusals: LoginRefusals | undefined,
+): DeviceSummary {
   const { id, label, username, kind, lastSeenAddress, lastClient } = device
   return {
     id,
@@ -86,6 +100,11 @@ function summarise(device: Device, streams: number): DeviceSummary {
     lastClient,
     streams,
     active: device.passwordHash !== undefined,
+    refused: refusals && {
+      count: refusals.count,
+      lastAt: toIso(refusals.lastAt),
+      lastAddress: refusals.lastAddress,
+    },
   }
 }
 

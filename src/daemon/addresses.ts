@@ -192,7 +192,8 @@ function explain(bound: readonly HostPort[]): string {
   const what = bound.some(({ host }) => isWildcardHost(host))
     ? 'This machine has no LAN address'
     : 'The gateway listens on this machine only'
-  return `${what}: phones cannot reach this URL; set --public-url or --listen`
+  const fix = 'set --public-url or --listen'
+  return `${what}, at ${loopbackUrl(bound)}: phones cannot reach this URL; ${fix}`
 }
 
 /** Subnets of every interface; one without a prefix would be the whole internet. */

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { movedDownloads } from './moved-downloads.ts'
 
 /** The properties of a machine and a user that decide where folders are. */
 export interface Surroundings {
@@ -41,9 +42,14 @@ export function stateFolder(where: Surroundings): string {
 
 /** Folder of pushed files, in the user's downloads. */
 export function downloadFolder(where: Surroundings): string {
-  const { platform, home } = where
-  const localised = platform === 'linux' ? xdgDownloads(where) : undefined
-  return join(localised ?? join(home, 'Downloads'), 'clipgate')
+  const { platform, home, environment } = where
+  const own =
+    platform === 'linux'
+      ? xdgDownloads(where)
+      : platform === 'win32'
+        ? movedDownloads(environment)
+        : undefined
+  return join(own ?? join(home, 'Downloads'), 'clipgate')
 }
 
 /** Linux desktops translate the names of the user's folders, and say so in a file. */

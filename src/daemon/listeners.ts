@@ -4,8 +4,9 @@ import type { RequestListener } from 'node:http'
 import { createAddressTest } from '../http/client-address.ts'
 import { startServer, type RunningServer } from '../http/server.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
+import { messageOf } from '../lib/describe-failure.ts'
 import { Subscribers } from '../lib/subscribers.ts'
-import { isAddressMissing } from '../lib/system-error.ts'
+import { hasCode, isAddressMissing } from '../lib/system-error.ts'
 import type { ListenerStatus } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import { isLocalAddress, readInterfaces } from './addresses.ts'
@@ -143,10 +144,19 @@ export class Listeners {
       this.#servers[name].push(server)
       return server
     } catch (error) {
-      const isMissing = error instanceof Error && isAddressMissing(error.cause)
-      if (!isOptional || !isMissing) throw error
+      const cause = error instanceof Error ? error.cause : undefined
+      if (!isOptional || !isAddressMissing(cause)) throw withRemedy(name, error, cause)
       this.#logger.debug('Not listening', { name, host: options.host })
       return undefined
     }
   }
+}
+
+/** The error with what the owner can do: it goes up to whoever has started the daemon. */
+function withRemedy(name: Name, error: unknown, cause: unknown): Error {
+  const option = name === 'gateway' ? '--listen' : '--control'
+  const remedy = hasCode(cause, 'EADDRINUSE')
+    ? `end that program, or choose another port with ${option}`
+    : `choose another address with ${option}`
+  return new Error(`${messageOf(error)}; ${remedy}`, { cause })
 }

@@ -9,7 +9,7 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { codeOf } from '../lib/system-error.ts'
+import { hasCode, wordsOf } from '../lib/system-error.ts'
 import { configFolder, ownSurroundings, type Surroundings } from './folders.ts'
 import {
   completeSettings,
@@ -136,9 +136,9 @@ function readConfigFile(path: string, mayBeMissing: boolean): object {
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
-    const code = codeOf(cause) ?? 'unknown error'
-    if (code === 'ENOENT' && mayBeMissing) return {}
-    throw new TypeError(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`, {
+    const isMissing = hasCode(cause, 'ENOENT')
+    if (isMissing && mayBeMissing) return {}
+    throw new TypeError(isMissing ? 'does not exist' : `cannot be read: ${wordsOf(cause)}`, {
       cause,
     })
   }

@@ -1,6 +1,7 @@
 /** Finds the daemon of a data directory, or does its work while none runs. @module */
 
 import { createAdminClient, createDaemonClient } from '../control/admin-client.ts'
+import type { ControlAddress } from '../control/call-control.ts'
 import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
 import { createIdlePeers } from '../peers/peer-connections.ts'
 import type { Admin } from '../ports/admin.ts'
@@ -38,12 +39,42 @@ export async function openAdmin(settings: Settings, logger: Logger): Promise<Adm
  * @throws {DomainError} `DATA_DIRECTORY_BUSY` when it cannot be asked; `DATA_CORRUPT`.
  */
 export async function openRunning(dataDir: string): Promise<RunningDaemon | undefined> {
+  const address = await findRunning(dataDir)
+  return address && createDaemonClient(address)
+}
+
+/** Where that daemon can be asked. @throws As {@link openRunning}. */
+export async function findRunning(dataDir: string): Promise<ControlAddress | undefined> {
   const found = await waitFor(dataDir, async (holder) => {
     if (holder === undefined) return 'none'
     if (holder.control === undefined) return undefined
-    return createDaemonClient(await reachDaemon(dataDir, holder, holder.control))
+    return reachDaemon(dataDir, holder, holder.control)
   })
   return found === 'none' ? undefined : found
+}
+
+/**
+ * Makes the daemon of a data directory end, and waits until it has given that back.
+ *
+ * @param patienceMs How long its uploads may take.
+ * @returns The process that has ended; `undefined` when none ran.
+ * @throws {DomainError} `DATA_DIRECTORY_BUSY` when it cannot be asked, or goes on for longer.
+ */
+export async function stopRunning(
+  dataDir: string,
+  patienceMs: number,
+): Promise<number | undefined> {
+  const running = await openRunning(dataDir)
+  const before = await readLockHolder(dataDir)
+  if (running === undefined || before === undefined) return undefined
+  await running.stop()
+  const ended = await retryWhileHeld(patienceMs + PATIENCE_MS, async () => {
+    // Whatever looks after services may have started another one.
+    const holder = await readLockHolder(dataDir)
+    return holder?.startedAt === before.startedAt ? undefined : before.pid
+  })
+  if (ended === undefined) throw unreachable(before, 'it was told to stop, and has not ended')
+  return ended
 }
 
 /** Calls `attempt` with whoever holds a data directory, until it finds something. */
@@ -70,6 +101,7 @@ async function openLocal(settings: Settings, logger: Logger): Promise<Admin> {
     linkBase: () => expectedBase(settings),
     hasPhonePage: settings.phonePage === 'on',
     countStreams: () => 0,
+    refusalsOf: () => undefined,
     peers,
     close: () => station.close(),
   })

@@ -2,12 +2,14 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import type { Station } from './open-station.ts'
+import { findClipboards, NO_DESKTOP, NOTHING_SHARED } from './open-system-clipboard.ts'
 import type { Settings } from './settings.ts'
 import type { Desktop } from './share-desktop.ts'
 
 /**
- * Shares what is copied from now on, and offers for pasting what devices push. A missing clipboard
- * is no failure: the daemon goes on headless.
+ * Shares what is copied from now on, and offers for pasting what devices push. Where there is no
+ * desktop at all the daemon goes on headless; where its clipboard cannot be used yet, it stays what
+ * it was asked to be, and tries again.
  *
  * @param onTrouble Called when the clipboard has a problem, and when it has recovered.
  */
@@ -19,14 +21,14 @@ export async function openDesktop(
   const { headless, clipboard: choice } = settings
   if (headless) return without('headless')
   if (choice === 'none') return without('desktop')
+  const { platform, env } = process
+  if (choice === undefined && findClipboards({ platform, env }).length === 0) {
+    onTrouble(true)
+    return without('headless', `${NO_DESKTOP}; going on headless: ${NOTHING_SHARED}`)
+  }
   // A tenth of all code, which servers should not wait for.
   const { shareDesktop } = await import('./share-desktop.ts')
-  const shared = await shareDesktop(station, settings, choice, onTrouble)
-  if (typeof shared !== 'string') return shared
-  return without(
-    'headless',
-    `${shared}; going on headless: nothing is read from or put on a clipboard`,
-  )
+  return shareDesktop(station, settings, choice, onTrouble)
 }
 
 function without(mode: Desktop['mode'], warning?: string): Desktop {
@@ -38,8 +40,8 @@ function without(mode: Desktop['mode'], warning?: string): Desktop {
   }
   return {
     mode,
-    clipboard: 'none',
-    warning,
+    clipboard: () => 'none',
+    opened: async () => warning,
     trouble: () => undefined,
     paused: () => undefined,
     pause: refuse,

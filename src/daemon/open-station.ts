@@ -2,9 +2,11 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { OWNER } from '../control/authorize.ts'
 import { RememberingVerifier } from '../devices/credential-verifier.ts'
 import { JsonDeviceRegistry } from '../devices/json-device-registry.ts'
 import { PasswordHasher } from '../devices/password-hasher.ts'
+import { RefusedLogins } from '../devices/refused-logins.ts'
 import type { GatewayPorts } from '../gateway/gateway-ports.ts'
 import { ChangeHub } from '../inbound/change-hub.ts'
 import { ClipboardPipeline } from '../inbound/clipboard-pipeline.ts'
@@ -62,6 +64,7 @@ export interface Station extends GatewayPorts {
   readonly devices: JsonDeviceRegistry
   readonly inbound: ClipboardPipeline
   readonly member: Member
+  readonly refusedLogins: RefusedLogins
   readonly circleTime: CircleClock
   readonly peerStore: PeerStore
   /** Writes what is pending, ends workers and timers, and gives the directory back. */
@@ -107,8 +110,15 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     cleanup.add(() => registry.close())
     const { devices = registry } = options
 
+    const refusedLogins = new RefusedLogins({ devices, clock, logger })
+    cleanup.add(() => refusedLogins.close())
+
     const { limits = {}, onDiskFull } = options
-    const storage = await openStorage({ directory, clock, logger, limits, onDiskFull, devices })
+    const senders = withOwner(devices)
+    const storage = await openStorage({
+      ...{ directory, clock, logger, limits, onDiskFull },
+      devices: senders,
+    })
     cleanup.add(() => storage.close())
 
     const { blobs, staging, latest } = storage
@@ -120,16 +130,34 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     cleanup.add(() => circleTime.close())
     const member = createMember(circleTime)
     const shared = { staging, latest, changes, clock, logger, member }
-    const inbound = new ClipboardPipeline({ ...shared, maxTextBytes, devices })
+    const inbound = new ClipboardPipeline({ ...shared, maxTextBytes, devices: senders })
     // Shutting a device out is done once nothing that it sent can change anything.
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
     devices.onCredentialGone((deviceId) => inbound.idle(deviceId))
     const verifier = new RememberingVerifier({ registry, hasher })
     const own = { directory, blobs, storage, circleTime, peerStore, inbound, verifier }
-    return { ...shared, ...own, devices: registry, close: () => cleanup.run() }
+    return {
+      ...shared,
+      ...own,
+      devices: registry,
+      refusedLogins,
+      onLoginRefused: (username, address) => refusedLogins.note(username, address),
+      close: () => cleanup.run(),
+    }
   } catch (error) {
     await cleanup.run()
     throw error
+  }
+}
+
+/** The devices that have a say, and the owner, whom the control listener lets in. */
+function withOwner(
+  devices: Pick<DeviceRegistry, 'find' | 'isValid' | 'list'>,
+): Pick<DeviceRegistry, 'find' | 'isValid' | 'list'> {
+  return {
+    find: (idOrUsername) => devices.find(idOrUsername),
+    list: () => devices.list(),
+    isValid: (login) => login.deviceId === OWNER.id || devices.isValid(login),
   }
 }
 

@@ -16,6 +16,12 @@ export interface ClipboardDeps {
   readonly readAtStart: boolean
 }
 
+/** Why there is no clipboard to be found. */
+export const NO_DESKTOP = 'There is no desktop: neither WAYLAND_DISPLAY nor DISPLAY is set'
+
+/** The consequence, for people. */
+export const NOTHING_SHARED = 'nothing is read from or put on a clipboard'
+
 /** The facts that tell which desktop this is. */
 export interface Surroundings {
   readonly platform: NodeJS.Platform
@@ -59,8 +65,7 @@ export async function openSystemClipboard(
       reasons.push(messageOf(error))
     }
   }
-  if (kinds.length === 0)
-    reasons.push('There is no desktop: neither WAYLAND_DISPLAY nor DISPLAY is set')
+  if (kinds.length === 0) reasons.push(NO_DESKTOP)
   throw new Error(reasons.join('; '))
 }
 

@@ -217,8 +217,14 @@ function measure(
   plainUnit: number,
   { min, max, example }: { readonly min: number; readonly max: number; readonly example: string },
 ): SettingKind<number> {
+  function format(value: number): string {
+    const fitting = Object.entries(units).filter(([, factor]) => value % factor === 0)
+    const [unit, factor] = fitting.findLast(([, size]) => size <= value) ?? ['', plainUnit]
+    return `${value / factor}${unit}`
+  }
   return {
     placeholder,
+    format,
     decode(raw) {
       const text = typeof raw === 'number' ? String(raw) : raw
       const [, digits, unit = ''] =
@@ -230,15 +236,9 @@ function measure(
         throw new TypeError(`must be ${example}, not ${quote(raw)}`)
       }
       if (value < min || value > max) {
-        const [lowest, highest] = [min / plainUnit, max / plainUnit]
-        throw new TypeError(`must be from ${lowest} to ${highest}, not ${quote(raw)}`)
+        throw new TypeError(`must be from ${format(min)} to ${format(max)}, not ${quote(raw)}`)
       }
       return value
-    },
-    format(value) {
-      const fitting = Object.entries(units).filter(([, factor]) => value % factor === 0)
-      const [unit, factor] = fitting.findLast(([, size]) => size <= value) ?? ['', plainUnit]
-      return `${value / factor}${unit}`
     },
   }
 }

@@ -77,6 +77,7 @@ export interface Settings {
   readonly busCa: string | undefined
   /** Shows on the desktop what changed with the daemon. */
   readonly notify: boolean
+  readonly notifyArrivals: 'off' | 'files' | 'all'
   readonly logLevel: LogLevel
   /** `serve` pairs a first device also when nobody watches it on a terminal. */
   readonly pairFirst: boolean
@@ -199,6 +200,11 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
     'PEM file of what the certificate of the broker may be signed by',
   ),
   notify: setting(FLAG, false, 'show on the desktop what goes wrong, and new devices'),
+  notifyArrivals: setting(
+    choice(['off', 'files', 'all']),
+    'off',
+    'show on the desktop what devices send',
+  ),
   logLevel: setting(choice(LOG_LEVELS), 'info', 'the least that is logged'),
   pairFirst: settingInWords(
     FLAG,

@@ -3,25 +3,27 @@
 import { join } from 'node:path'
 import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'
 import { ClipboardReconciler } from '../desktop/clipboard-reconciler.ts'
+import { PatientClipboard } from '../desktop/patient-clipboard.ts'
+import type { Arrivals } from '../desktop/notifications/arrivals.ts'
 import type { CopyLimits } from '../desktop/read-copy.ts'
 import { ReceivedFolder } from '../desktop/received-folder.ts'
 import { createCopySharing } from '../inbound/share-copies.ts'
-import { messageOf } from '../lib/describe-failure.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Pause } from '../ports/admin.ts'
 import type { Panel } from '../ports/panel.ts'
-import type { ClipboardKind } from '../ports/system-clipboard.ts'
+import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
 import { DiskPrivateFile } from '../storage/own-files.ts'
 import type { Station } from './open-station.ts'
-import { openSystemClipboard } from './open-system-clipboard.ts'
+import { NOTHING_SHARED, openSystemClipboard } from './open-system-clipboard.ts'
 import type { Settings } from './settings.ts'
 
 /** A desktop, or the lack of one. */
 export interface Desktop {
   readonly mode: 'desktop' | 'headless'
-  readonly clipboard: ClipboardKind | 'none'
-  /** Why a daemon that was not told to be headless is. */
-  readonly warning: string | undefined
+  /** The system clipboard in use right now. */
+  clipboard(): ClipboardKind | 'none'
+  /** Resolves once the clipboard is opened, or could not be; then it says so to the owner. */
+  opened(): Promise<string | undefined>
   /** The trouble with the clipboard right now. */
   trouble(): string | undefined
   paused(): Pause | undefined
@@ -35,15 +37,16 @@ export interface Desktop {
 }
 
 /**
+ * Begins to open the clipboard. It is tried again for as long as that fails.
+ *
  * @param kind `undefined` for the best one that there is.
- * @returns Why there is no clipboard, for people, where there is none.
  */
 export async function shareDesktop(
   station: Station,
   settings: Settings,
   kind: ClipboardKind | undefined,
   onTrouble: (isTrouble: boolean) => void,
-): Promise<Desktop | string> {
+): Promise<Desktop> {
   let trouble: string | undefined
   const { clock, logger, directory } = station
   const file = new DiskPrivateFile(join(directory.path, PAUSE_FILE))
@@ -59,47 +62,69 @@ export async function shareDesktop(
       logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
   }
   // A copy made while no daemon ran is shared, or known already; one made during a pause is not.
-  const readAtStart = !pause.wasOn
-  let reconciler: ClipboardReconciler
-  try {
-    reconciler = await ClipboardReconciler.open(
-      (events) => openSystemClipboard(kind, { events, clock, logger, limits, readAtStart }),
-      {
-        pause,
-        limits,
-        clock,
-        logger,
-        onCopy: (copied) => void share(copied),
-        onTrouble: (message) => {
-          trouble = message
-          watchers.notify()
-          onTrouble(message !== undefined)
-          if (message === undefined) logger.info('The clipboard has recovered')
-          else logger.warn('The clipboard has a problem', { reason: message })
-        },
+  let readAtStart = !pause.wasOn
+  let system: PatientClipboard | undefined
+  const openSystem = (events: ClipboardEvents): Promise<SystemClipboard> =>
+    openSystemClipboard(kind, { events, clock, logger, limits, readAtStart })
+  const reconciler = new ClipboardReconciler(
+    async (events) => {
+      system = await PatientClipboard.open(openSystem, { events, clock })
+      return system
+    },
+    {
+      pause,
+      limits,
+      clock,
+      logger,
+      onCopy: (copied) => void share(copied),
+      onTrouble: (message) => {
+        trouble = message
+        watchers.notify()
+        onTrouble(message !== undefined)
+        if (message === undefined) logger.info('The clipboard has recovered')
+        else logger.warn('The clipboard has a problem', { reason: message })
       },
-    )
-  } catch (error) {
-    await pause.close()
-    return messageOf(error)
-  }
+    },
+  )
   const received = new ReceivedFolder(settings.receivedDir, station.storage.reserve)
+  const arrivals = await openArrivals(station, settings)
   station.inbound.addEffect(async (stored, origin) => {
-    if (origin.kind === 'clipboard') reconciler.dropWaiting()
-    else await reconciler.offer(received.offerOf(stored))
+    // Whatever is on a clipboard that is opened from now on is older.
+    readAtStart = false
+    if (origin.kind === 'clipboard') return reconciler.dropWaiting()
+    await reconciler.offer(received.offerOf(stored))
+    const { type, dataName: name, size } = stored.item
+    if (settings.notifyArrivals === 'files' && (type === 'Text' || type === 'Image')) return
+    const { label } = station.devices.find(origin.deviceId ?? '') ?? {}
+    arrivals?.add({ from: label, type, name, size })
   })
   return {
     mode: 'desktop',
-    clipboard: await reconciler.kind(),
-    warning: undefined,
+    clipboard: () => system?.kind ?? 'none',
+    opened: async () => {
+      await reconciler.opened()
+      if (system?.kind !== undefined) return undefined
+      return `${trouble}; it is tried again, and until then ${NOTHING_SHARED}`
+    },
     trouble: () => trouble,
     paused: () => pause.current,
     pause: (durationMs) => pause.begin(durationMs),
     resume: () => pause.end(),
     onChange: (listener) => watchers.add(listener),
     close: async () => {
+      arrivals?.close()
       await pause.close()
       await reconciler.close()
     },
   }
+}
+
+async function openArrivals(
+  { clock, logger }: Station,
+  { notifyArrivals, receivedDir }: Settings,
+): Promise<Arrivals | undefined> {
+  if (notifyArrivals === 'off') return undefined
+  // Nobody else needs to load it.
+  const { Arrivals } = await import('../desktop/notifications/arrivals.ts')
+  return new Arrivals({ clock, logger, folder: receivedDir })
 }

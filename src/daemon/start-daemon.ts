@@ -7,6 +7,7 @@ import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token
 import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
+import { createOwnerRoutes } from '../gateway/owner-routes.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import type { CircleBus } from '../peers/bus/open-circle-bus.ts'
 import { PeerConnections } from '../peers/peer-connections.ts'
@@ -39,7 +40,7 @@ export interface Ready {
   readonly gateway: string
   readonly control: string
   readonly mode: Desktop['mode']
-  readonly clipboard: Desktop['clipboard']
+  readonly clipboard: ReturnType<Desktop['clipboard']>
   readonly pid: number
 }
 
@@ -49,6 +50,8 @@ export interface Daemon {
   /** Warnings for the owner although the start succeeded; one line each. */
   readonly warnings: readonly string[]
   readonly admin: Admin
+  /** Resolves when the owner has asked for the end: `clipgate stop`. Then call {@link stop}. */
+  readonly stopAsked: Promise<void>
   /** Refuses new requests, lets uploads finish within the grace period, and closes everything. */
   stop(): Promise<void>
 }
@@ -90,8 +93,6 @@ export async function startDaemon(
       notifier?.report('clipboard', isTrouble)
     })
     cleanup.add(() => desktop.close())
-    // It was wanted, and will be missing for as long as this daemon runs.
-    if (desktop.warning !== undefined) notifier?.report('clipboard', true)
     return await run({ settings, station, desktop, notifier, cleanup })
   } catch (error) {
     await cleanup.run()
@@ -141,6 +142,7 @@ interface Running extends Parts {
   readonly bound: readonly HostPort[]
   readonly peers: PeerConnections
   readonly bus: CircleBus | undefined
+  readonly askToStop: () => void
 }
 
 async function run(parts: Parts): Promise<Daemon> {
@@ -162,10 +164,14 @@ async function run(parts: Parts): Promise<Daemon> {
   const bus = await openBus(settings, station, () => linkBase().url)
   cleanup.add(() => bus?.close())
 
-  const running: Running = { ...parts, listeners, gateway, bound, peers, bus }
+  let askToStop: () => void = () => undefined
+  const stopAsked = new Promise<void>((resolve) => (askToStop = resolve))
+  const running: Running = { ...parts, listeners, gateway, bound, peers, bus, askToStop }
   const admin = createAdmin(running, linkBase)
   const control = await startControl(running, admin)
   await station.directory.announce({ control })
+  // Phones and the owner are served whatever becomes of the clipboard, which may take its time.
+  const missing = await desktop.opened()
 
   // A node behind a proxy listens on loopback on purpose; `pair` warns of the address anyway.
   const isOnPurpose = settings.headless && bus === undefined
@@ -175,11 +181,12 @@ async function run(parts: Parts): Promise<Daemon> {
       gateway: loopbackUrl(bound),
       control,
       mode: desktop.mode,
-      clipboard: desktop.clipboard,
+      clipboard: desktop.clipboard(),
       pid: process.pid,
     },
-    warnings: [desktop.warning, unreachable].filter((text) => text !== undefined),
+    warnings: [missing, unreachable].filter((text) => text !== undefined),
     admin,
+    stopAsked,
     stop: () => cleanup.run(),
   }
 }
@@ -254,7 +261,7 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
           pid: process.pid,
           startedAt,
           mode: desktop.mode,
-          clipboard: desktop.clipboard,
+          clipboard: desktop.clipboard(),
           clipboardError: desktop.trouble(),
           paused: desktop.paused(),
           listeners: listeners.status(),
@@ -266,6 +273,7 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
     linkBase,
     hasPhonePage: settings.phonePage === 'on',
     countStreams: (deviceId) => gateway.countStreams(deviceId),
+    refusalsOf: (deviceId) => station.refusedLogins.of(deviceId),
     peers,
     close: async () => undefined,
   })
@@ -281,8 +289,15 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
   const openingFile = new OpeningFile(directory.path, station)
   cleanup.add(() => openingFile.remove())
   await openingFile.remove()
+  const clipboard = createOwnerRoutes(station, {
+    maxFileBytes: settings.maxFileBytes,
+    maxMetadataBytes: settings.maxMetadataBytes,
+    heartbeatMs: settings.heartbeat,
+  })
+  cleanup.add(async () => clipboard.closeStreams())
   const control = createControl({
     admin,
+    routes: clipboard.routes,
     panel: createPanel(running),
     token,
     clock,
@@ -304,10 +319,12 @@ function createPanel(running: Running): Panel {
     addresses: () => listAddresses(bound, readInterfaces(), settings.publicUrl),
     pause: desktop.pause,
     resume: desktop.resume,
+    stop: running.askToStop,
     onChange: (listener) => {
       const subscriptions = [
         changes.subscribe(() => listener()),
         devices.onChange(listener),
+        station.refusedLogins.onChange(listener),
         storage.staging.onChange(listener),
         gateway.onStreams(listener),
         listeners.onChange(listener),

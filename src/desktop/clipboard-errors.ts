@@ -12,6 +12,13 @@ export class OutOfReach extends Error {
   override readonly name = 'OutOfReach'
 }
 
+/** Another program has the clipboard open, and lets nobody else read or write it meanwhile. */
+export class ClipboardHeld extends OutOfReach {
+  constructor() {
+    super('Another program holds the clipboard')
+  }
+}
+
 /** By how much a copy is too large. */
 export interface TooLarge {
   readonly maxBytes: number

@@ -15,14 +15,13 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type {
   ClipboardEvents,
-  ClipboardKind,
   ClipboardOwner,
   CopiedContent,
   OfferedContent,
   SystemClipboard,
 } from '../ports/system-clipboard.ts'
 import type { ClipboardPause } from './clipboard-pause.ts'
-import { CopyTooLarge, OutOfReach } from './clipboard-errors.ts'
+import { ClipboardHeld, CopyTooLarge, OutOfReach } from './clipboard-errors.ts'
 import { Echoes, type Written } from './echoes.ts'
 import { LoopGuard } from './loop-guard.ts'
 import { sizeOf, type CopyLimits } from './read-copy.ts'
@@ -42,6 +41,9 @@ export interface ReconcilerOptions {
   readonly onTrouble: (message: string | undefined) => void
 }
 
+/** A clipboard, of whichever system. */
+type KeptClipboard = Omit<SystemClipboard, 'kind'>
+
 /** A push that should be on the clipboard. */
 interface Desired {
   /** `undefined` while a file is being saved. */
@@ -56,7 +58,7 @@ export class ClipboardReconciler {
   readonly #loop: LoopGuard
   readonly #reads = new SerialQueue()
   readonly #writes = new SerialQueue()
-  readonly #system: Promise<SystemClipboard>
+  readonly #system: Promise<KeptClipboard>
   readonly #stopListening: () => void
   /** `undefined` once somebody copied: then what they copied should stay. */
   #desired: Desired | undefined
@@ -69,23 +71,9 @@ export class ClipboardReconciler {
   #reported: string | undefined
   #isClosed = false
 
-  /** Opens the clipboard of a system, and keeps it. @throws What `openSystem` throws. */
-  static async open(
-    openSystem: (events: ClipboardEvents) => Promise<SystemClipboard>,
-    options: ReconcilerOptions,
-  ): Promise<ClipboardReconciler> {
-    const reconciler = new ClipboardReconciler(openSystem, options)
-    try {
-      await reconciler.#system
-      return reconciler
-    } catch (error) {
-      reconciler.#end()
-      throw error
-    }
-  }
-
-  private constructor(
-    openSystem: (events: ClipboardEvents) => Promise<SystemClipboard>,
+  /** Begins to open the clipboard of a system, which it keeps. */
+  constructor(
+    openSystem: (events: ClipboardEvents) => Promise<KeptClipboard>,
     options: ReconcilerOptions,
   ) {
     const { clock, logger, pause } = options
@@ -111,9 +99,9 @@ export class ClipboardReconciler {
     })
   }
 
-  /** The system whose clipboard it is. */
-  async kind(): Promise<ClipboardKind> {
-    return (await this.#system).kind
+  /** Resolves once the clipboard is opened. @throws What opening it throws. */
+  async opened(): Promise<void> {
+    await this.#system
   }
 
   /**
@@ -137,18 +125,14 @@ export class ClipboardReconciler {
 
   /** Lets go of the clipboard. Nothing is called back afterwards. */
   async close(): Promise<void> {
-    this.#end()
-    const system = await this.#system
-    await system.close()
-    await Promise.all([this.#reads.idle(), this.#writes.idle()])
-  }
-
-  #end(): void {
     this.#isClosed = true
     this.#desired = undefined
     this.#stopReading()
     this.#loop.close()
     this.#stopListening()
+    const system = await this.#system
+    await system.close()
+    await Promise.all([this.#reads.idle(), this.#writes.idle()])
   }
 
   #onChange(owner: ClipboardOwner): void {
@@ -202,7 +186,8 @@ export class ClipboardReconciler {
   }
 
   #onUnreadable(error: unknown): void {
-    // The adapter says so, and announces the change again.
+    // The adapter says so, and announces the change again; the copy is newer than what waits.
+    if (error instanceof ClipboardHeld) return this.#onNotShared()
     if (error instanceof OutOfReach) return
     if (error instanceof CopyTooLarge) {
       const echo = this.#echoes.largeImage(this.#options.limits.maxImageBytes)

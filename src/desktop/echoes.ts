@@ -6,7 +6,8 @@
  *
  * Text is the same whatever its line ends and trailing NULs: systems convert both. Files are the
  * same whatever the normal form of their names, and as the text that they are offered as beside
- * the list of files. The rule for images stands in `written-image.ts`.
+ * the list of files. An image is the same as the file that it was pasted as; the other rules for
+ * images stand in `written-image.ts`.
  * @module
  */
 
@@ -69,6 +70,8 @@ export class Echoes {
     for (const written of this.#written.toReversed()) {
       if (written.kind !== 'image') {
         if (written.isSame(copied)) return written
+      } else if (copied.kind === 'files') {
+        if (written.isSavedAs(copied.paths)) return written
       } else if (copied.kind === 'image') {
         // Whatever goes wrong with the comparison, a copy must not be lost.
         const isSame = await written.isSameImage(copied, signal).catch((error: unknown) => {

@@ -40,6 +40,26 @@ export function offeredFormats(content: OfferedContent): readonly OfferedFormat[
   }
 }
 
+/** A format whose bytes are made when somebody pastes. */
+export interface LateFormat {
+  readonly target: string
+  readonly bytes: () => Promise<OfferedBytes>
+}
+
+/** The formats in which file managers paste an image: it is saved when one of them is asked for. */
+export function imageFileFormats(content: OfferedContent): readonly LateFormat[] {
+  const file = content.kind === 'image' ? content.file : undefined
+  if (file === undefined) return []
+  const late = (target: string, format: typeof formatUriList): LateFormat => ({
+    target,
+    bytes: async () => bytesOf(format([await file.save()])),
+  })
+  return [
+    late('text/uri-list', formatUriList),
+    late('x-special/gnome-copied-files', formatCopiedFiles),
+  ]
+}
+
 function textFormats(text: string): readonly OfferedFormat[] {
   const bytes = bytesOf(text)
   return [

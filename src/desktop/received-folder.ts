@@ -20,7 +20,7 @@ import { MIB } from '../core/limits.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
-import type { OfferedContent } from '../ports/system-clipboard.ts'
+import type { ImageFile, OfferedContent } from '../ports/system-clipboard.ts'
 import { findUntrusted } from '../lib/find-untrusted.ts'
 import { Lru } from '../lib/lru.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
@@ -28,6 +28,7 @@ import { hasCode } from '../lib/system-error.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName, UNFINISHED } from '../lib/save-under-free-name.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
+import { markOrigin } from './mark-origin.ts'
 
 const FOLDER_MODE = 0o700
 
@@ -77,12 +78,15 @@ export class ReceivedFolder {
     return this.#flights.run(`${sha256} ${name}`, () => this.#save(blob, name, sha256))
   }
 
-  /** Returns what other programs can paste of an item; a file is saved first. */
+  /**
+   * Returns what other programs can paste of an item. A file is saved first, an image when a
+   * program asks for it as a file, or before it is offered where no program can ask.
+   */
   async offerOf({ item, blob }: StoredItem): Promise<OfferedContent> {
     if (blob === undefined) return { kind: 'text', text: item.text }
-    if (item.type === 'Image') return { kind: 'image', mediaType: item.mediaType, blob }
-    const path = await this.save(blob, item.dataName, { sha256: item.contentHash })
-    return { kind: 'files', paths: [path] }
+    const save = (): Promise<string> => this.save(blob, item.dataName, { sha256: item.contentHash })
+    if (item.type !== 'Image') return { kind: 'files', paths: [await save()] }
+    return { kind: 'image', mediaType: item.mediaType, blob, file: new LateFile(save) }
   }
 
   async #save(blob: Blob, name: string, sha256: string | undefined): Promise<string> {
@@ -96,6 +100,7 @@ export class ReceivedFolder {
       if (path === undefined) {
         throw new Error('Cannot save the file: too many files have its name')
       }
+      await markOrigin(path)
       if (sha256 !== undefined) await this.#remember(path, sha256)
       return path
     } finally {
@@ -146,6 +151,22 @@ export class ReceivedFolder {
     const hash = this.#known.get(state) ?? (await hashFile(path))
     if (hash !== undefined) this.#known.set(state, hash)
     return hash
+  }
+}
+
+/** A file that knows its path once it was saved. */
+class LateFile implements ImageFile {
+  readonly #save: () => Promise<string>
+  path: string | undefined
+
+  constructor(save: () => Promise<string>) {
+    this.#save = save
+  }
+
+  async save(): Promise<string> {
+    // Again each time: the file may have been moved away or changed since.
+    this.path = await this.#save()
+    return this.path
   }
 }
 

@@ -8,11 +8,12 @@ import { createHash } from 'node:crypto'
 import type { Blob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
-import type { CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
+import type { CopiedContent, ImageFile, OfferedContent } from '../ports/system-clipboard.ts'
 import { bytesInMemory } from './offered-formats.ts'
 import { readImageSize } from './image-size.ts'
 
 type CopiedImage = CopiedContent & { readonly kind: 'image' }
+type OfferedImage = OfferedContent & { readonly kind: 'image' }
 type Echo = { readonly size: number; readonly hash: string }
 
 /** Programs take over at once what was written; converting a large image takes a moment. */
@@ -32,8 +33,10 @@ export class WrittenImage {
   /** `undefined` as long as the write is not confirmed. */
   #writtenAt: number | undefined
   #echoes: readonly Echo[] = []
+  readonly #file: ImageFile | undefined
 
-  constructor({ mediaType, blob }: OfferedContent & { readonly kind: 'image' }, clock: Clock) {
+  constructor({ mediaType, blob, file }: OfferedImage, clock: Clock) {
+    this.#file = file
     this.#mediaType = mediaType
     this.#blob = blob
     this.#clock = clock
@@ -46,6 +49,12 @@ export class WrittenImage {
   /** In bytes. */
   get size(): number {
     return this.#blob.size
+  }
+
+  /** Whether `paths` are the file that the image was pasted as. */
+  isSavedAs(paths: readonly string[]): boolean {
+    const path = this.#file?.path
+    return path !== undefined && paths.length === 1 && paths[0]?.normalize() === path.normalize()
   }
 
   /** @throws What reading the image throws; `signal.reason` when aborted. */

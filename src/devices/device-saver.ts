@@ -6,6 +6,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
+import { FileHeldError } from '../lib/rename-over.ts'
 import { codeOf, FULL_DISK_CODES, hasCode, isShortage } from '../lib/system-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Device } from '../ports/device-registry.ts'
@@ -137,8 +138,12 @@ function saveError(path: string, cause: unknown): DomainError {
   if (hasCode(cause, ...FULL_DISK_CODES)) {
     return new DomainError('NO_SPACE', `Cannot save ${path}: there is no space left`, { cause })
   }
-  const reason = isShortage(cause)
-    ? 'too many files are open; try again'
-    : `the system says ${codeOf(cause) ?? 'an unknown error'}; check the folder and its disk`
-  return new DomainError('DATA_DIRECTORY_UNUSABLE', `Cannot save ${path}: ${reason}`, { cause })
+  const message = `Cannot save ${path}: ${reasonOf(cause)}`
+  return new DomainError('DATA_DIRECTORY_UNUSABLE', message, { cause })
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof FileHeldError) return 'another program has it open; try again'
+  if (isShortage(cause)) return 'too many files are open; try again'
+  return `the system says ${codeOf(cause) ?? 'an unknown error'}; check the folder and its disk`
 }

@@ -88,9 +88,17 @@ async function checkDevices(situation: Situation, logger: Logger): Promise<Verdi
       ? hint('none is paired yet', 'clipgate pair; the first start on a terminal does it too')
       : problem('none is paired', 'clipgate pair')
   }
-  const unseen = devices.filter(({ lastSeenAt }) => lastSeenAt === undefined).length
+  const refused = daemon?.devices.find((device) => device.refused !== undefined)
+  if (refused !== undefined) {
+    const { username } = refused
+    const detail = `${devices.length} paired; logins as ${username} are refused: the password`
+    return hint(detail, `for a new code to scan: clipgate rotate ${username}`)
+  }
+  const unseen = devices.filter(({ lastSeenAt }) => lastSeenAt === undefined)
+  const [first] = unseen
   const count = `${devices.length} paired`
-  if (unseen === 0) return fine(count)
-  const fix = 'scan its code on the phone, or remove it: clipgate devices, clipgate revoke ID'
-  return hint(`${count}, ${unseen} never seen`, fix)
+  if (first === undefined) return fine(count)
+  const id = unseen.length === 1 ? first.username : 'ID'
+  const fix = `for a new code to scan: clipgate rotate ${id}; to remove it: clipgate revoke ${id}`
+  return hint(`${count}, ${unseen.length} never seen`, fix)
 }

@@ -13,6 +13,7 @@ import { createServer, isIP } from 'node:net'
 import { join } from 'node:path'
 import {
   chooseBaseUrl,
+  findLostUrls,
   isLocalAddress,
   isOverlayInterface,
   listAddresses,
@@ -25,7 +26,8 @@ import {
   isWildcardHost,
   type HostPort,
 } from '../daemon/host-port.ts'
-import { defaultListen } from '../daemon/settings.ts'
+import { findClipboards } from '../daemon/open-system-clipboard.ts'
+import { defaultListen, type Settings } from '../daemon/settings.ts'
 import { codeOf, hasCode, isAddressMissing } from '../lib/system-error.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
 import { type AnsweringDaemon, type Machine, readSystemFile, type Situation } from './situation.ts'
@@ -41,14 +43,23 @@ const LOOKS: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
 }
 
 /** Where the gateway listens, or would. */
-function gatewayAddresses({ daemon, settings }: Situation): readonly HostPort[] {
+function gatewayAddresses({ daemon, settings, machine }: Situation): readonly HostPort[] {
   if (daemon === undefined) {
-    return settings.listen ?? defaultListen(settings.headless ? 'headless' : 'desktop')
+    return settings.listen ?? defaultListen(isHeadless(settings, machine) ? 'headless' : 'desktop')
   }
   const gateways = daemon.status.listeners.filter(({ name }) => name === 'gateway')
   return gateways
     .flatMap(({ urls }) => urls)
     .map((url) => ({ host: hostOf(new URL(url)), port: portOf(new URL(url)) }))
+}
+
+/** Whether a start would go on headless, because it was told to or finds no desktop. */
+function isHeadless(
+  { headless, clipboard }: Settings,
+  { platform, environment }: Machine,
+): boolean {
+  const isAnywhere = findClipboards({ platform, env: environment }).length > 0
+  return headless || (clipboard === undefined && !isAnywhere)
 }
 
 /** Looks whether the gateway answers where it listens, or could listen where it would. */
@@ -155,7 +166,10 @@ function explainTaken(error: Error, address: HostPort, { settings, machine }: Si
 export async function checkAddresses(situation: Situation): Promise<Verdict> {
   const { settings, machine, daemon } = situation
   const { publicUrl, allowPublic } = settings
-  if (publicUrl !== undefined) return judgePublicUrl(publicUrl, machine)
+  if (publicUrl !== undefined) {
+    const verdict = judgePublicUrl(publicUrl, machine)
+    return verdict.ok ? (judgeLost(`links name ${publicUrl}`, daemon) ?? verdict) : verdict
+  }
 
   const bound = gatewayAddresses(situation)
   const interfaces = machine.interfaces()
@@ -163,8 +177,9 @@ export async function checkAddresses(situation: Situation): Promise<Verdict> {
   const detail = `links name ${url}`
   const useful = usefulAddresses(interfaces)
   if (warning !== undefined) {
-    const isHeadless = daemon === undefined ? settings.headless : daemon.status.mode === 'headless'
-    if (isHeadless) {
+    const isNode =
+      daemon === undefined ? isHeadless(settings, machine) : daemon.status.mode === 'headless'
+    if (isNode) {
       const fix =
         'if a proxy is in front, set --public-url to its URL, and try clipgate doctor --through URL'
       return hint(`${detail}, which is this machine alone, as usual for a headless node`, fix)
@@ -175,12 +190,8 @@ export async function checkAddresses(situation: Situation): Promise<Verdict> {
         : `listen on the network: --listen ${formatHostPort(onNetwork(bound, useful))}`
     return problem(`${detail}. ${warning}`, fix)
   }
-  const lost = daemon?.status.lostUrls ?? []
-  if (lost.length > 0) {
-    const fix =
-      'reserve the old address for this machine in the router, or clipgate rotate ID for a new code'
-    return hint(`${detail}; links of some devices name ${lost.join(', ')}, which it lost`, fix)
-  }
+  const lost = judgeLost(detail, daemon)
+  if (lost !== undefined) return lost
   if (allowPublic) {
     const fix = 'leave --allow-public out, and let clients come through a VPN, or a proxy with TLS'
     return hint(`${detail}; connections from public addresses are let in, without TLS`, fix)
@@ -207,6 +218,15 @@ export async function checkAddresses(situation: Situation): Promise<Verdict> {
   return hint(`${detail}; this machine is also ${hosts}`, fix)
 }
 
+/** Tells of devices whose links name an address that this machine does not have any more. */
+function judgeLost(detail: string, daemon: AnsweringDaemon | undefined): Verdict | undefined {
+  const lost = daemon?.status.lostUrls ?? []
+  if (lost.length === 0) return undefined
+  const fix =
+    'reserve the old address for this machine in the router, or clipgate rotate ID for a new code'
+  return hint(`${detail}; links of some devices name ${lost.join(', ')}, which it lost`, fix)
+}
+
 function judgePublicUrl(publicUrl: string, machine: Machine): Verdict {
   const host = hostOf(new URL(publicUrl))
   const isPublic = isIP(host) !== 0 && !isLocalAddress(host, machine.interfaces)
@@ -219,6 +239,14 @@ function judgePublicUrl(publicUrl: string, machine: Machine): Verdict {
   if (isLoopbackHost(host)) {
     const fix = 'set --public-url to an address that phones can reach'
     return problem(`${detail}, which is each phone itself`, fix)
+  }
+  const [first] = usefulAddresses(machine.interfaces())
+  if (findLostUrls([publicUrl], machine.interfaces()).length > 0) {
+    const fix =
+      'leave --public-url out and give each device a new code (clipgate rotate ID), or, if a ' +
+      `proxy has that address: clipgate doctor --through ${publicUrl}`
+    const own = first === undefined ? '' : `, which has ${first}`
+    return hint(`${detail}, an address that does not belong to this machine${own}`, fix)
   }
   return hint(detail, `see whether all gets through: clipgate doctor --through ${publicUrl}`)
 }

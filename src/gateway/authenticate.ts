@@ -56,9 +56,9 @@ export type UnknownCall = Pick<Call, 'request' | 'path' | 'address'>
  * verifier throws.
  */
 export function createAuthenticate(
-  ports: Pick<GatewayPorts, 'devices' | 'verifier' | 'clock'>,
+  ports: Pick<GatewayPorts, 'devices' | 'verifier' | 'clock' | 'logger' | 'onLoginRefused'>,
 ): (call: UnknownCall) => Device | Promise<Device> {
-  const { devices, verifier, clock } = ports
+  const { devices, verifier, clock, logger, onLoginRefused } = ports
   const remembered = new WeakMap<Socket, Remembered>()
   const failing = new FailingAddresses(clock)
 
@@ -74,8 +74,9 @@ export function createAuthenticate(
     if (credentials === undefined) throw unauthorized()
     const recalled = verifier.recall(credentials.username, credentials.password)
     if (recalled === undefined) return verify(call, header, credentials)
-    if (recalled === 'wrong') return refuse(networkOfClient(call))
+    if (recalled === 'wrong') return refuse(call, credentials)
     remembered.set(request.socket, { header, revision: devices.revision, device: recalled })
+    tellLogin(recalled, call)
     return seen(recalled, call)
   }
 
@@ -93,9 +94,10 @@ export function createAuthenticate(
     const device = await verifier
       .verify(username, password, { network, isDeferred })
       .catch((error: unknown) => turnAway(error, network, isDeferred))
-    if (device === undefined) return refuse(network)
+    if (device === undefined) return refuse(call, credentials)
     if (!isDeferred) failing.giveRunBack(network)
     remembered.set(socket, { header, revision, device })
+    tellLogin(device, call)
     return seen(device, call)
   }
 
@@ -106,9 +108,17 @@ export function createAuthenticate(
     throw isDeferred ? new HttpError('TOO_MANY_REQUESTS') : error
   }
 
-  async function refuse(network: string): Promise<never> {
-    const isHeld = await failing.holdBack(network)
+  async function refuse(call: UnknownCall, { username }: Credentials): Promise<never> {
+    const { address } = call
+    const device = onLoginRefused?.(username, address)
+    logger.debug('A login was refused', { device, address })
+    const isHeld = await failing.holdBack(networkOfClient(call))
     throw isHeld ? unauthorized() : new HttpError('TOO_MANY_REQUESTS')
+  }
+
+  /** Once on each connection, and whenever what it says has changed. */
+  function tellLogin({ id }: Device, { address }: UnknownCall): void {
+    logger.debug('A device logged in', { device: id, address })
   }
 
   function seen(device: Device, { request, path, address }: UnknownCall): Device {

@@ -53,7 +53,14 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
     trustedProxies,
     publicUrl,
     clock: ports.clock,
-    toHttpError,
+    toHttpError: (thrown, { method, client }) => {
+      const error = toHttpError(thrown)
+      const { code } = error
+      // Those of nobody are logins, which have a line of their own.
+      if (client !== '')
+        ports.logger.debug('A request was refused', { device: client, method, code })
+      return error
+    },
     onFailure: ({ cause }, id) => {
       ports.logger.error('A request failed', { id, ...describeFailure(cause) })
     },

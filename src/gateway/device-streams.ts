@@ -33,6 +33,8 @@ export interface DeviceStreamsDeps {
   readonly clock: Clock
   /** Pause between two pings of an event stream, in milliseconds. */
   readonly heartbeatMs?: number | undefined
+  /** Streams of one device; one more ends the oldest. */
+  readonly maxPerDevice?: number | undefined
 }
 
 /** Opens the event stream of a device. */
@@ -59,11 +61,12 @@ export class DeviceStreams {
 
   constructor(deps: DeviceStreamsDeps) {
     const { changes, devices, clock, heartbeatMs = HEARTBEAT_MS } = deps
+    const { maxPerDevice = MAX_STREAMS_PER_DEVICE } = deps
     this.#deps = deps
     this.#streams = new LiveStreamList({
       clock,
       beatMs: heartbeatMs / BEATS_PER_PING,
-      maxPerOwner: MAX_STREAMS_PER_DEVICE,
+      maxPerOwner: maxPerDevice,
       onCount: () => this.#watchers.notify(),
     })
     this.#unsubscribe = [

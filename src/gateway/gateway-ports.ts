@@ -23,6 +23,14 @@ export interface GatewayPorts {
   readonly changes: ChangeFeed
   readonly clock: Clock
   readonly logger: Logger
+  /**
+   * Hears of each login with a wrong password, whether there is a device of that name or not.
+   *
+   * @returns The id of the device, if there is one.
+   */
+  readonly onLoginRefused?:
+    | ((username: string, address: string | undefined) => string | undefined)
+    | undefined
   /** Needed where there is a circle. */
   readonly circleTime?: CircleTime | undefined
 }

@@ -20,10 +20,12 @@ export function affordableConnections(limits: string = readLimits()): number {
 }
 
 function readLimits(): string {
+  // On Windows this would be a path that everybody may make.
+  if (process.platform !== 'linux') return ''
   try {
     return readFileSync('/proc/self/limits', 'utf8')
   } catch {
-    // Not Linux. Node has raised the limit as far as it may.
+    // Hidden from us. Node has raised the limit as far as it may.
     return ''
   }
 }

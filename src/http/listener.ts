@@ -51,12 +51,19 @@ export interface ListenerOptions<Principal> {
   /** Measures how long clients are silent; the clock of the machine unless given. */
   readonly clock?: Clock | undefined
   /** Gives failures from below their place in the protocol; the rest is `INTERNAL`. */
-  readonly toHttpError?: ((thrown: unknown) => HttpError) | undefined
+  readonly toHttpError?: ((thrown: unknown, refused: RefusedRequest) => HttpError) | undefined
   /**
    * Called with every `INTERNAL` failure. Its `cause` says what happened; the client was shown `id`
    * and nothing else.
    */
   readonly onFailure: (error: HttpError, id: string) => void
+}
+
+/** The request for which something failed. */
+export interface RefusedRequest {
+  readonly method: string
+  /** The name of its principal; empty while nobody knows whose it is. */
+  readonly client: string
 }
 
 /** The listener, and a hold on the connections that principals have logged in on. */
@@ -91,7 +98,7 @@ class Kernel<Principal> {
   readonly #nameOf: (principal: Principal) => string
   readonly #isDraining: () => boolean
   readonly #refuseForeignPages: (call: PageCall) => void
-  readonly #toHttpError: (thrown: unknown) => HttpError
+  readonly #toHttpError: (thrown: unknown, refused: RefusedRequest) => HttpError
   readonly #onFailure: ListenerOptions<Principal>['onFailure']
   readonly #sender: Sender
   readonly #shared: SharedByExchanges
@@ -201,7 +208,7 @@ class Kernel<Principal> {
   #fail(exchange: Exchange, thrown: unknown): void {
     const { response } = exchange
     try {
-      const error = this.#toHttpError(thrown)
+      const error = this.#toHttpError(thrown, exchange)
       const id = error.code === 'INTERNAL' ? this.#report(exchange, error) : undefined
       // Once headers are on the wire, all that is left is to break the promise visibly.
       if (response.headersSent) response.destroy()

@@ -61,6 +61,13 @@ interface Activation {
   readonly isStored: boolean
 }
 
+/** Lines of the log. */
+const MADE_CURRENT: Readonly<Record<Origin['kind'], string>> = {
+  device: 'A push became current',
+  peer: 'An item of another daemon became current',
+  clipboard: 'A copy became current',
+}
+
 interface LastPush extends Pick<InboundItem, 'origin' | 'isRecord'> {
   /** As `Clock.monotonic` has it. */
   readonly at: number
@@ -203,8 +210,15 @@ export class ClipboardPipeline implements InboundPipeline {
     this.#lastPush = { origin, isRecord, at: clock.monotonic() }
     const { contentId, activatedAt } = stored.item
     changes.publish({ contentId, activatedAt })
+    this.#log(origin, stored.item)
     for (const effect of this.#effects) this.#runLater(effect, stored, origin)
     return { result: { contentId, item: stored.item }, isStored: true }
+  }
+
+  #log(origin: Origin, { type, size }: Item): void {
+    const device = origin.kind === 'clipboard' ? undefined : origin.deviceId
+    const message = MADE_CURRENT[origin.kind]
+    this.#deps.logger.debug(message, { device, type, size })
   }
 
   #judge(origin: Origin): void {

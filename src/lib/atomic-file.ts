@@ -2,8 +2,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { link, open, rename, unlink, type FileHandle } from 'node:fs/promises'
+import { link, open, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { renameOver } from './rename-over.ts'
 import { hasCode } from './system-error.ts'
 
 /** Readable and writable by the owner only: what we keep is private. */
@@ -26,7 +27,7 @@ export function temporaryPath(path: string): string {
  * Writes `content` to a new file beside `path`, syncs it, renames it to `path`, and syncs the
  * folder. When it rejects, `path` is as it was and nothing is left beside it.
  *
- * @throws The error of the failing system call.
+ * @throws As {@link renameOver}, or the error of another failing system call.
  */
 export async function writeFileAtomically(
   path: string,
@@ -36,7 +37,7 @@ export async function writeFileAtomically(
   await writeNewFile(temporary, content)
   const earlier = await keepEarlier(path)
   try {
-    await rename(temporary, path)
+    await renameOver(temporary, path)
     await syncFolder(dirname(path)).catch(async (error: unknown) => {
       await earlier.restore()
       throw error
@@ -53,13 +54,13 @@ export async function writeFileAtomically(
  * Replaces a file like {@link writeFileAtomically}, but waits for no disk: it survives the death of
  * this program, and a power cut may leave the old bytes, the new ones, or none.
  *
- * @throws The error of the failing system call.
+ * @throws As {@link renameOver}, or the error of another failing system call.
  */
 export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = temporaryPath(path)
   await fillNewFile(temporary, (file) => file.writeFile(content))
   try {
-    await rename(temporary, path)
+    await renameOver(temporary, path)
   } catch (error) {
     await removeQuietly(temporary)
     throw error
@@ -118,18 +119,22 @@ interface EarlierFile {
 
 /** Gives the file that is about to be replaced a second name, until that is safe. */
 async function keepEarlier(path: string): Promise<EarlierFile> {
+  // There nothing can fail after the rename; and what a program has open keeps its second name.
+  if (process.platform === 'win32') return { restore: nothing, forget: nothing }
   const kept = temporaryPath(path)
   try {
     await link(path, kept)
-    return { restore: () => rename(kept, path), forget: () => removeQuietly(kept) }
+    return { restore: () => renameOver(kept, path), forget: () => removeQuietly(kept) }
   } catch (error) {
     // Some file systems have no links; there, a failing sync leaves the new file.
     const restore = async (): Promise<void> => {
       if (hasCode(error, 'ENOENT')) await unlink(path)
     }
-    return { restore, forget: async () => undefined }
+    return { restore, forget: nothing }
   }
 }
+
+async function nothing(): Promise<void> {}
 
 /** For cleaning up: the error that made it necessary is the one that tells what happened. */
 async function removeQuietly(path: string): Promise<void> {

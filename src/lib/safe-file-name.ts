@@ -23,13 +23,17 @@ const RESERVED_ON_WINDOWS = /[<>:"|?*]/g
 /** Names of devices on Windows, with or without an extension. */
 const DEVICE_ON_WINDOWS = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|con(?:in|out)\$) *(?:\.|$)/i
 
+/** Files that Windows reads by itself where they lie: they change a folder, or run something. */
+const OBEYED_ON_WINDOWS = /^(?:desktop\.ini|autorun\.inf|(?:eh)?thumbs\.db)$/i
+
 /** A safe name, at most 255 bytes long, that is neither hidden nor empty. */
 export function safeFileName(name: string, platform: NodeJS.Platform): string {
   const isWindows = platform === 'win32'
   let safe = name.toWellFormed().replace(UNSAFE, '_')
   if (isWindows) safe = safe.replace(RESERVED_ON_WINDOWS, '_')
   safe = shorten(trimEnds(safe), '')
-  if (isWindows && DEVICE_ON_WINDOWS.test(safe)) safe = shorten(`_${safe}`, '')
+  if (isWindows && (DEVICE_ON_WINDOWS.test(safe) || OBEYED_ON_WINDOWS.test(safe)))
+    safe = shorten(`_${safe}`, '')
   return safe
 }
 

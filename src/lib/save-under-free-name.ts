@@ -1,16 +1,20 @@
 /** Saves a file whole or not at all, under a name that nobody has. @module */
 
 import { randomBytes } from 'node:crypto'
-import { link, open, rename, unlink, type FileHandle } from 'node:fs/promises'
+import { link, open, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { renameOver } from './rename-over.ts'
 import { numberedName } from './safe-file-name.ts'
 import { hasCode } from './system-error.ts'
 
 /** Names of unfinished files: hidden, and nobody else's. */
 export const UNFINISHED: RegExp = /^\.clipgate-[0-9a-f]{16}\.part$/
 
-/** How file systems say that they have no hard links: FAT, and some network folders. */
-const NO_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+/**
+ * How file systems say that they have no hard links: FAT, and some network folders. `EISDIR` is how
+ * libuv spells "incorrect function" of Windows.
+ */
+const NO_LINKS: readonly string[] = ['EPERM', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 /** The names that a file may get: `name`, `name (2)` and so on. */
 export interface WantedName {
@@ -84,6 +88,6 @@ async function renameToReserved(from: string, to: string): Promise<boolean> {
     if (hasCode(error, 'EEXIST')) return false
     throw error
   }
-  await rename(from, to)
+  await renameOver(from, to)
   return true
 }

@@ -21,6 +21,30 @@ export function codeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined
 }
 
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file or folder'],
+  ['ENOTDIR', 'part of its path is no folder'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'this user may not'],
+  ['EPERM', 'this user may not'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'there is no space left'],
+  ['EDQUOT', 'the quota of this user is used up'],
+  ['EFBIG', 'it is larger than files may be there'],
+  ['ENAMETOOLONG', 'its name is too long'],
+  ['ELOOP', 'it is a link that leads nowhere'],
+  ['EBUSY', 'another program uses it'],
+  ['EIO', 'the disk fails'],
+  ['EMFILE', 'too many files are open'],
+])
+
+/** Says why a system call failed, with the code for those who look for it. */
+export function wordsOf(error: unknown): string {
+  const code = codeOf(error) ?? 'unknown error'
+  const words = WORDS.get(code)
+  return words === undefined ? `the system says ${code}` : `${words} (${code})`
+}
+
 /** Whether descriptors, threads or memory were short: the same call may succeed later. */
 export function isShortage(error: unknown): boolean {
   if (!(error instanceof Error)) return false

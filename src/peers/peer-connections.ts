@@ -136,7 +136,7 @@ async function probe(record: PeerRecord, timing: Timing): Promise<void> {
   try {
     const document = await client.latest({ signal: late.signal })
     if (document.contentId === undefined || document.stamp !== undefined) return
-    throw refused('its link is for a phone; make one there with: clipgate pair --kind peer')
+    throw refused(`its link is for a phone; ${NEW_LINK}`)
   } catch (error) {
     if (!(error instanceof ClientError)) throw error
     if (CERTIFICATE.test(error.reason ?? '')) {
@@ -144,7 +144,8 @@ async function probe(record: PeerRecord, timing: Timing): Promise<void> {
     }
     if (isTooSlow(error)) throw refused(SLOW)
     if (error.code === 'UNREACHABLE' || error.code === 'TIMEOUT' || error.code === 'REFUSED') return
-    throw refused(error.message)
+    const isUnknown = error.code === 'UNAUTHORIZED'
+    throw refused(`${error.message}${isUnknown ? `; ${NEW_LINK}` : ''}`)
   } finally {
     cancel()
     client.close()
@@ -152,6 +153,8 @@ async function probe(record: PeerRecord, timing: Timing): Promise<void> {
 }
 
 const SLOW = 'that daemon answers too slowly'
+
+const NEW_LINK = 'make a new one there with: clipgate pair --kind peer'
 
 function refused(reason: string): DomainError {
   return new DomainError('PEER_REFUSED', `Cannot join: ${reason}`)

@@ -26,6 +26,13 @@ export interface DeviceSummary {
   readonly streams: number
   /** Has a valid credential. */
   readonly active: boolean
+  /**
+   * Logins with its user name and another password, since the daemon was started and the password
+   * made; `undefined` when there were none.
+   */
+  readonly refused:
+    | { readonly count: number; readonly lastAt: string; readonly lastAddress: string | undefined }
+    | undefined
 }
 
 /** A device to pair. What is absent is minted or found out. */

@@ -54,6 +54,14 @@ export interface Sighting {
   readonly usesOldKeys?: boolean | undefined
 }
 
+/** The logins of a device that were refused for their password. */
+export interface LoginRefusals {
+  readonly count: number
+  /** Unix milliseconds. */
+  readonly lastAt: number
+  readonly lastAddress: string | undefined
+}
+
 /** A new device, as a person asks for it. What is absent is minted. */
 export interface NewDevice {
   readonly kind: DeviceKind

@@ -33,6 +33,9 @@ export interface Panel {
   /** Ends the pause, if there is one. @throws {DomainError} As `pause`. */
   resume(): Promise<void>
 
+  /** Makes the daemon end as a signal would, soon after this returns. */
+  stop(): void
+
   /**
    * Calls `listener` whenever anything may have changed that `Admin.status`, `Admin.devices` or
    * this port tell, except the free space. Listeners return at once and do not throw. Costs nothing
@@ -47,4 +50,7 @@ export interface Panel {
 export interface RunningDaemon extends Pick<Panel, 'pause' | 'resume'> {
   /** The URL that opens the panel in a browser, for as long as this daemon runs. */
   panelUrl(): Promise<string>
+
+  /** Makes it end as a signal would. Resolves when it has begun to. */
+  stop(): Promise<void>
 }

@@ -19,10 +19,23 @@ export type CopiedContent =
   /** Absolute paths, at least one. */
   | { readonly kind: 'files'; readonly paths: readonly string[] }
 
+/** An image as a file, which is written when a program asks for it. */
+export interface ImageFile {
+  /** `undefined` as long as it was not saved. */
+  readonly path: string | undefined
+  /** Returns its absolute path. @throws What saving it throws. */
+  save(): Promise<string>
+}
+
 /** The content that other programs can paste. */
 export type OfferedContent =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'image'; readonly mediaType: string; readonly blob: Blob }
+  | {
+      readonly kind: 'image'
+      readonly mediaType: string
+      readonly blob: Blob
+      readonly file?: ImageFile
+    }
   /** Absolute paths, at least one. */
   | { readonly kind: 'files'; readonly paths: readonly string[] }
 

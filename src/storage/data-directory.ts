@@ -3,8 +3,10 @@
 import { readdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isTemporaryName } from '../lib/atomic-file.ts'
+import { hasCode } from '../lib/system-error.ts'
 import { DirectoryLock } from './lock.ts'
-import { ensureOwnFolder, ensurePrivateFolder, toUnusable } from './own-files.ts'
+import { ensureOwnFolder, ensurePrivateFolder, toUnusable, unusable } from './own-files.ts'
+import { keepOthersOut } from './windows-rights.ts'
 
 /** Where all bytes are. */
 export const BLOBS_FOLDER = 'blobs'
@@ -34,6 +36,11 @@ export async function openDataDirectory(options: {
 }): Promise<DataDirectory> {
   await ensurePrivateFolder(options.path)
   const path = await realpath(options.path)
+  if (process.platform === 'win32') {
+    await keepOthersOut(path).catch((error: unknown) => {
+      throw unusable(path, 'other users may read it; choose a folder in your profile', error)
+    })
+  }
   const lock = await DirectoryLock.take(path).catch((error: unknown) => {
     throw toUnusable(path, error)
   })
@@ -50,6 +57,15 @@ export async function openDataDirectory(options: {
 async function sweepTemporaries(path: string): Promise<void> {
   const entries = await readdir(path, { withFileTypes: true })
   const left = entries.filter((entry) => entry.isFile() && isTemporaryName(entry.name))
-  // Another program that just failed to get the lock removes its own.
-  await Promise.all(left.map(({ name }) => rm(join(path, name), { force: true })))
+  await Promise.all(left.map(({ name }) => sweep(join(path, name))))
+}
+
+async function sweep(path: string): Promise<void> {
+  try {
+    // Another program that just failed to get the lock removes its own.
+    await rm(path, { force: true })
+  } catch (error) {
+    // On Windows a scanner may have it open; the next start tries again.
+    if (!hasCode(error, 'EBUSY', 'EPERM')) throw error
+  }
 }

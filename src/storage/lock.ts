@@ -5,11 +5,14 @@
  * replaced by whoever has claimed it: the claim on one particular lock can be linked once only, so
  * two programs that start at the same time never both replace it. Whether the process of another
  * machine is gone cannot be seen from here: its lock is left alone.
+ *
+ * Process ids are used again, so where a system has files that one program alone can have open, the
+ * holder has one open beside the lock, and a lock without it is stale.
  * @module
  */
 
 import { randomBytes } from 'node:crypto'
-import { link, readdir, rename, unlink } from 'node:fs/promises'
+import { link, readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
 import { temporaryPath, writeFileAtomically, writeNewFile } from '../lib/atomic-file.ts'
@@ -21,6 +24,7 @@ import {
   optional,
   type Decoder,
 } from '../lib/decoder.ts'
+import { renameOver } from '../lib/rename-over.ts'
 import { codeOf } from '../lib/system-error.ts'
 import { parseJson } from '../lib/utf8.ts'
 import { readOwnFile, toUnusable } from './own-files.ts'
@@ -31,10 +35,15 @@ import {
   printableHost,
   type ProcessIdentity,
 } from './process-identity.ts'
+import { askWhetherHeld, openAlone } from './sole-file.ts'
 
 const LOCK_NAME = 'lock'
+const SOLE_NAME = 'lock.held'
 const CLAIM_NAME = /^lock\.[0-9a-f]{32}\.claim$/
 const TOKEN = /^[0-9a-f]{32}$/
+
+/** The tokens of this process: any other lock with its id is of one that had the id before. */
+const ownTokens = new Set<string>()
 
 /** The program that runs on a data directory. */
 export interface LockHolder extends ProcessIdentity {
@@ -72,17 +81,24 @@ export async function readLockHolder(folder: string): Promise<LockHolder | undef
   const path = join(folder, LOCK_NAME)
   const record = await readRecord(path)
   if (record !== undefined) await refuseElsewhere(path, record)
-  return record !== undefined && (await isAlive(record)) ? record : undefined
+  if (record === undefined) return undefined
+  const sole = await askWhetherHeld(join(folder, SOLE_NAME))
+  if (sole === 'free') return undefined
+  if (await isHolding(record)) return record
+  // Whoever holds the file has not written its own record yet.
+  return sole === 'held' ? { ...record, control: undefined } : undefined
 }
 
 /** A lock that is held. */
 export class DirectoryLock {
   readonly #path: string
+  readonly #sole: FileHandle | undefined
   #record: LockRecord
 
-  constructor(path: string, record: LockRecord) {
+  constructor(path: string, record: LockRecord, sole: FileHandle | undefined) {
     this.#path = path
     this.#record = record
+    this.#sole = sole
   }
 
   /**
@@ -99,11 +115,20 @@ export class DirectoryLock {
       startedAt: new Date().toISOString(),
       control: undefined,
     }
-    while (!(await tryTake(path, record))) {
-      // Somebody else's lock went away, or was replaced, while we looked at it.
+    const sole = await openSole(folder)
+    ownTokens.add(record.token)
+    try {
+      if (sole !== undefined) await replaceStale(path, record)
+      while (sole === undefined && !(await tryTake(path, record))) {
+        // Somebody else's lock went away, or was replaced, while we looked at it.
+      }
+      await removeClaims(folder)
+      return new DirectoryLock(path, record, sole)
+    } catch (error) {
+      ownTokens.delete(record.token)
+      await sole?.close()
+      throw error
     }
-    await removeClaims(folder)
-    return new DirectoryLock(path, record)
   }
 
   /** Tells others where to ask. @throws {DomainError} `DATA_DIRECTORY_UNUSABLE`. */
@@ -121,10 +146,38 @@ export class DirectoryLock {
   async release(): Promise<void> {
     const record = await readRecord(this.#path)
     if (record?.token === this.#record.token) await unlink(this.#path)
+    ownTokens.delete(this.#record.token)
+    // The file stays: removed by name, it might be one that the next program has just opened.
+    await this.#sole?.close()
   }
 }
 
-/** `false` when things have changed meanwhile, and it is worth another attempt. */
+/** @returns Nothing where the system has no such files. @throws {DomainError}. */
+async function openSole(folder: string): Promise<FileHandle | undefined> {
+  const sole = await openAlone(join(folder, SOLE_NAME))
+  if (sole === 'unknown') return undefined
+  if (sole !== 'held') return sole
+  const path = join(folder, LOCK_NAME)
+  const holder = await readRecord(path)
+  if (holder !== undefined) throw busy(path, holder)
+  const message = `Cannot lock ${path}: clipgate starts or ends on this folder; try again`
+  throw new DomainError('DATA_DIRECTORY_BUSY', message)
+}
+
+/** Whether the program that wrote the record has it still, as far as its process id tells. */
+async function isHolding(record: LockRecord): Promise<boolean> {
+  return record.pid === process.pid ? ownTokens.has(record.token) : isAlive(record)
+}
+
+/** Replaces what lies there, while no other program of this machine can. */
+async function replaceStale(path: string, record: LockRecord): Promise<void> {
+  const stale = await readRecord(path)
+  if (stale !== undefined) await refuseElsewhere(path, stale)
+  // Not by a link: on Windows, memory cards and network drives have none.
+  await writeFileAtomically(path, format(record))
+}
+
+/** @returns `false` when things have changed meanwhile, and it is worth another attempt. */
 async function tryTake(path: string, record: LockRecord): Promise<boolean> {
   const own = temporaryPath(path)
   await writeNewFile(own, format(record))
@@ -138,7 +191,7 @@ async function tryTake(path: string, record: LockRecord): Promise<boolean> {
       await unlink(claim)
       return false
     }
-    await rename(own, path)
+    await renameOver(own, path)
     return true
   } catch (error) {
     // The holder of the lock, who has just started, sweeps temporary files.
@@ -161,7 +214,7 @@ async function tryClaim(
   held: { readonly path: string; readonly record: LockRecord },
 ): Promise<string | undefined> {
   await refuseElsewhere(held.path, held.record)
-  if (await isAlive(held.record)) throw busy(path, held.record)
+  if (await isHolding(held.record)) throw busy(path, held.record)
   const claim = `${path}.${held.record.token}.claim`
   if (await tryLink(own, claim)) return claim
   const claimant = await readRecord(claim)

@@ -20,18 +20,34 @@ const STICKY = 0o1000
 /** Follows no link, and does not wait for the other end of a pipe. */
 const READ_FLAGS: number = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
+/**
+ * Why a file is refused: on Windows it has no mode, and its owner decides little; on macOS a person
+ * decides which program may use the folders of documents and downloads.
+ */
+const RIGHTS_OF: Partial<Record<NodeJS.Platform, string>> = {
+  win32: 'this user may not use it; change its permissions',
+  darwin:
+    'this user may not use it: change its owner or mode; in Desktop, Documents and Downloads also ' +
+    'allow it in System Settings, Privacy & Security, Files and Folders',
+}
+
+const RIGHTS: string =
+  RIGHTS_OF[process.platform] ?? 'this user may not use it; change its owner or mode'
+
 /** The reason for each code of a failed system call, with the remedy. */
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not use it; change its owner or mode',
+  EACCES: RIGHTS,
+  EBUSY: 'another program has it open; end that, or keep it away from this folder',
   EDQUOT: 'the disk quota is used up; make room',
   EEXIST: 'there is a file of that name; move it away',
   EISDIR: 'there is a folder of that name; move it away',
   ELOOP: 'it is a symbolic link; put the real thing in its place',
   EMFILE: 'too many files are open; raise the limit of open files',
   ENFILE: 'too many files are open on this machine; end other programs',
+  ENOENT: 'the folder or the drive that it is on is not there; choose another place',
   ENOSPC: 'the disk is full; make room',
   ENOTDIR: 'it is not a folder, or lies below a file',
-  EPERM: 'this user may not use it; change its owner or mode',
+  EPERM: RIGHTS,
   EROFS: 'the file system is read-only; choose another place',
 }
 
@@ -200,6 +216,7 @@ function isOpenToOthers({ mode }: Stats): boolean {
   return process.platform !== 'win32' && (mode & GROUP_AND_OTHERS) !== 0
 }
 
-function unusable(path: string, reason: string, cause?: unknown): DomainError {
+/** `DATA_DIRECTORY_UNUSABLE`, with the reason and the remedy. */
+export function unusable(path: string, reason: string, cause?: unknown): DomainError {
   return new DomainError('DATA_DIRECTORY_UNUSABLE', `Cannot use ${path}: ${reason}`, { cause })
 }

@@ -11,6 +11,9 @@ import { access, readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { codeOf } from '../lib/system-error.ts'
 
+/** Elsewhere the same paths are free for everybody: on Windows, below the root of the drive. */
+const IS_LINUX: boolean = process.platform === 'linux'
+
 /** The files of systemd, and of D-Bus where there is no systemd. */
 const ID_FILES: readonly string[] = ['/etc/machine-id', '/var/lib/dbus/machine-id']
 
@@ -66,7 +69,9 @@ export async function isAlive({ pid, processStart, ...boot }: ProcessIdentity): 
   if (stat === undefined) return true
   // A zombie has ended; only its parent has not looked yet.
   if (stat.state === 'Z' || stat.state === 'X') return false
-  return processStart === undefined || processStart === stat.start
+  // One that has the id now started later. Emulators of processors tell a program an earlier or a
+  // later start of its own than others see.
+  return !(Number(stat.start) > Number(processStart))
 }
 
 function isPidTaken(pid: number): boolean {
@@ -104,10 +109,11 @@ export async function readBoot(): Promise<Boot> {
 }
 
 async function readSystemFile(path: string): Promise<string | undefined> {
+  if (!IS_LINUX) return undefined
   try {
     return await readFile(path, 'latin1')
   } catch {
-    // Not Linux, or hidden from us: then it cannot be known.
+    // Hidden from us: then it cannot be known.
     return undefined
   }
 }
@@ -118,7 +124,7 @@ export async function identifyMachine(): Promise<Pick<ProcessIdentity, 'machine'
   const id = await readMachineId()
   if (id !== undefined) return { machine: `id:${hash(id)}`, host }
   // Laptops of other platforms are called otherwise in each network.
-  const isNamed = process.platform === 'linux' && host !== '' && host !== 'localhost'
+  const isNamed = IS_LINUX && host !== '' && host !== 'localhost'
   return { machine: isNamed ? `host:${hash(host)}` : undefined, host }
 }
 
@@ -144,6 +150,7 @@ export function printableHost(host: string | undefined): string {
 }
 
 async function readMachineId(): Promise<string | undefined> {
+  if (!IS_LINUX) return undefined
   const isTransient = await access(TRANSIENT_ID_FILE).then(
     () => true,
     () => false,

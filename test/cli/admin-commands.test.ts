@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import type { Admin } from '../../src/ports/admin.ts'
+import type { Admin, DeviceSummary } from '../../src/ports/admin.ts'
 import { createFakeAdmin, STATUS, type FakeAdmin } from '../support/fake-admin.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -44,15 +44,31 @@ describe('clipgate devices', () => {
     admin.registry.noteSighting(device.id, { at, address: '192.168.1.7', client })
 
     const wide = (await run(['devices'])).stdout.split('\n')
-    assert.match(wide[0] ?? '', /^LABEL +USER NAME +KIND +LAST SEEN +FROM +CLIENT +STREAMS$/)
+    assert.match(wide[0] ?? '', /^LABEL +ID +USER NAME +KIND +LAST SEEN +FROM +CLIENT +STREAMS$/)
     assert.match(
       wide[1] ?? '',
-      /^A\\u\{202e\}B +my_phone +phone +2 minutes ago +192\.168\.1\.7 +Sync/,
+      /^A\\u\{202e\}B +did_[0-9a-f]{8} +my_phone +phone +2 minutes ago +192\.168\.1\.7 +Sync/,
     )
-    assert.match(wide[2] ?? '', /^Peer +my_peer +peer +never +- +- +2$/)
+    assert.match(wide[2] ?? '', /^Peer +did_[0-9a-f]{8} +my_peer +peer +never +- +- +2$/)
     const narrow = (await run(['devices'], { columns: 100 })).stdout
     assert.ok(narrow.split('\n').every((line) => line.length <= 100))
     assert.doesNotMatch(narrow, /\u001b|\u202e/)
+  })
+})
+
+describe('clipgate peers', () => {
+  it('says what to do about one that does not let us in any more', async (t) => {
+    const known = { url: 'https://desk', username: 'peer_1a2b3c4d', tlsFingerprint: undefined }
+    const peers = async () => [
+      { name: 'desk', ...known, state: 'refused', error: 'It was revoked there' } as const,
+      { name: 'node', ...known, state: 'connected', error: undefined } as const,
+    ]
+    const run = await beside(t, { ...createFakeAdmin(), peers })
+    const { stdout } = await run(['peers'])
+    assert.match(
+      stdout,
+      / refused +It was revoked there; join again with a new link\n.* connected +-\n/,
+    )
   })
 })
 
@@ -120,7 +136,7 @@ describe('clipgate status', () => {
   it('says that no daemon runs', async (t) => {
     const dataDir = join(await temporaryFolder(t), 'data')
     const { code, stdout } = await runCommand(['status', '--data-dir', dataDir])
-    assert.equal(code, 0)
+    assert.equal(code, 3)
     assert.match(stdout, /^Daemon +not running \(clipgate .*\); start it: clipgate serve$/m)
     assert.doesNotMatch(stdout, /^Clipboard/m)
   })
@@ -138,6 +154,44 @@ describe('clipgate pair, rotate and revoke', () => {
     const [device] = admin.registry.list()
     const revoked = await run(['revoke', 'my_phone'])
     assert.equal(revoked.stdout, `${device?.id} is gone; its password does not work any more.\n`)
+  })
+
+  it('take a device by its id, the beginning that devices shows, its user name and its label', async (t) => {
+    const admin = createFakeAdmin()
+    const run = await beside(t, admin)
+    for (const nameOf of [
+      (device: DeviceSummary) => device.id,
+      (device: DeviceSummary) => device.id.slice(0, 12),
+      (device: DeviceSummary) => device.username,
+      () => 'My old phone, ü',
+      () => 'my OLD phone, Ü',
+    ]) {
+      await run(['pair', '--username', 'my_phone', '--label', 'My old phone, ü'])
+      const [device] = await admin.devices()
+      assert.ok(device !== undefined)
+      assert.equal((await run(['rotate', nameOf(device)])).code, 0)
+      assert.equal((await run(['revoke', nameOf(device)])).code, 0)
+      assert.deepEqual(await admin.devices(), [])
+    }
+  })
+
+  it('touch no device when several have the label, and say which', async (t) => {
+    const admin = createFakeAdmin()
+    const run = await beside(t, admin)
+    for (const label of ['Phone', 'Phone', 'phone']) await run(['pair', '--label', label])
+    const [one, two] = await admin.devices()
+    for (const command of ['revoke', 'rotate']) {
+      const { code, errors } = await run([command, 'Phone'])
+      assert.equal(code, 1)
+      assert.equal(
+        errors.join(),
+        `Cannot tell which device "Phone" is: ${one?.id} (${one?.username}), ${two?.id} ` +
+          `(${two?.username}); name it by its id`,
+      )
+    }
+    assert.equal((await run(['revoke', 'phone'])).code, 0)
+    assert.deepEqual(await admin.devices(), [one, two])
+    assert.match((await run(['revoke', 'did'])).stderr, /Cannot find a device "did"; see/)
   })
 
   it('show the QR code, and everything that can be typed instead', async (t) => {

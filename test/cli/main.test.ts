@@ -7,7 +7,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { MIB } from '../../src/core/limits.ts'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { isolatedEnvironment } from '../support/daemon-process.ts'
@@ -81,7 +81,10 @@ describe('the program', () => {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const { code, stderr } = await finish(child)
-    assert.deepEqual([code, stderr], [1, 'Cannot print all of it: ENOSPC\n'])
+    assert.deepEqual(
+      [code, stderr],
+      [1, 'Cannot print all of it: there is no space left (ENOSPC)\n'],
+    )
   })
 
   it('tells of a failure that nobody foresaw in one line, which quotes nothing', async (t) => {
@@ -97,7 +100,7 @@ describe('the program', () => {
       })`
       await writeFile(preload, script)
       // Waits for its stdin.
-      const child = start(['link', 'decode'], 'pipe', ['--import', preload])
+      const child = start(['link', 'decode'], 'pipe', ['--import', pathToFileURL(preload).href])
       const { code, stdout, stderr } = await finish(child)
       assert.deepEqual([code, stdout], [1, ''])
       assert.match(stderr, expected)

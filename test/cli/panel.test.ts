@@ -149,6 +149,11 @@ describe('clipgate pause and resume', () => {
     )
     const { untilMs = 0 } = panel.paused ?? {}
     assert.ok(Math.abs(untilMs - Date.now() - 600_000) < 300_000, String(untilMs))
+    for (const tooMuch of ['400d', '0.1s']) {
+      const { code, errors } = await run(['pause', tooMuch])
+      assert.deepEqual([code, errors.length], [2, 1])
+      assert.match(errors.join(), /the duration must be from 1s to 365d, not/)
+    }
     const endless = await run(['pause'])
     assert.equal(endless.stdout, 'Paused until it is ended; to end it: clipgate resume\n')
     assert.deepEqual(panel.paused, { untilMs: undefined })

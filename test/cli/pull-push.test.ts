@@ -53,7 +53,7 @@ describe('clipgate push and pull', () => {
     assert.deepEqual([pushed.code, pushed.stdout], [0, 'Pushed a photo #1%.bin (293 KiB)\n'])
 
     const pulled = await withLink(['pull'])
-    assert.match(pulled.stdout, /^Saved .*\/a photo #1% \(2\)\.bin \(293 KiB\)\n$/)
+    assert.match(pulled.stdout, /^Saved .*[\\/]a photo #1% \(2\)\.bin \(293 KiB\)\n$/)
     assert.deepEqual((await files()).sort(), ['a photo #1% (2).bin', 'a photo #1%.bin'])
     assert.deepEqual(await readFile(join(cwd, 'a photo #1% (2).bin')), bytes)
   })
@@ -100,8 +100,14 @@ describe('clipgate push and pull', () => {
     for (const [place, message] of [
       [['--output', 'mine'], /^Cannot save ".*mine": it exists already/],
       [['--output', 'nowhere'], /^Cannot save ".*nowhere": it exists already/],
-      [['--dir', 'none'], /^Cannot save a file in ".*none": ENOENT$/],
-      [['--dir', 'mine'], /^Cannot save a file in ".*mine": ENOTDIR$/],
+      [
+        ['--dir', 'none'],
+        /^Cannot save a file in ".*none": there is no such file or folder \(ENOENT\)$/,
+      ],
+      [
+        ['--dir', 'mine'],
+        /^Cannot save a file in ".*mine": part of its path is no folder \(ENOTDIR\)$/,
+      ],
     ] as const) {
       const { code, errors } = await withLink(['pull', ...place])
       assert.equal(code, 1)
@@ -180,15 +186,34 @@ describe('clipgate push and pull', () => {
     const { run, withLink, cwd } = await open(t)
     const nobody = { user: 'nobody', pwd: 'secret-password' }
     const gone = formatConnectLink({ url: 'http://127.0.0.1:1', ...nobody })
+    const server = createServer()
+    const url = `http://127.0.0.1:${await listen(t, server)}`
+    server.close()
+    await writeFile(join(cwd, 'closed.txt'), formatConnectLink({ url, ...nobody }))
     const failures: readonly (readonly [readonly string[], string, RegExp])[] = [
       [['pull', '--link-file', 'link.txt'], '', /nothing was copied yet/],
       [['pull'], gone, /Cannot reach the server.*check that it runs/],
-      [['pull'], '', /there is none on stdin/],
-      [['pull'], 'https://secret-password', /INVALID_SCHEME/],
-      [['pull', '--link-file', 'none.txt'], '', /none\.txt": ENOENT/],
+      [['pull'], '', /no daemon runs here, and there is no connect link/],
+      [['pull'], 'https://secret-password', /no daemon runs here, and there is no connect link/],
+      [['pull', '--link-file', '-'], '', /there is none on stdin/],
+      [['pull', '--link-file', '-'], 'https://secret-password', /INVALID_SCHEME/],
+      [
+        ['pull', '--link-file', 'none.txt'],
+        '',
+        /none\.txt": there is no such file or folder \(ENOENT\)/,
+      ],
       [['push', '--link-file', 'link.txt'], '', /no text on stdin/],
-      [['push', 'none.bin', '--link-file', 'link.txt'], '', /none\.bin": ENOENT/],
-      [['push', '.', '--link-file', 'link.txt'], '', /it is no file/],
+      [
+        ['push', 'none.bin', '--link-file', 'link.txt'],
+        '',
+        /none\.bin": there is no such file or folder \(ENOENT\)/,
+      ],
+      [['push', '.', '--link-file', 'link.txt'], '', /it is no file; make an archive/],
+      [
+        ['pull', '--link-file', 'closed.txt'],
+        '',
+        /ECONNREFUSED\); nothing listens there: start it/,
+      ],
     ]
     for (const [args, stdin, message] of failures) {
       const { code, stdout, stderr, errors } = await run(args, { stdin })
@@ -198,7 +223,7 @@ describe('clipgate push and pull', () => {
     }
     const binary = await withLink(['push'], { stdin: Buffer.from([0xff, 0xfe]) })
     assert.match(binary.stderr, /it is not UTF-8/)
-    assert.equal((await readdir(cwd)).length, 1)
+    assert.deepEqual((await readdir(cwd)).sort(), ['closed.txt', 'link.txt'])
   })
 
   it('refuse a text longer than an item may be', async (t) => {

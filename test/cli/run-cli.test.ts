@@ -28,6 +28,29 @@ describe('clipgate', () => {
     }
   })
 
+  it('shows calls of every command that takes anything', () => {
+    for (const [name, { examples = [], usage }] of Object.entries(COMMANDS)) {
+      if (name !== 'version') assert.ok(examples.length > 0, usage)
+      for (const line of examples) assert.match(line, new RegExp(`clipgate ${name}\\b`))
+    }
+  })
+
+  it('fits its help into the terminal, and into lines that can be read', async () => {
+    for (const [columns, width] of [
+      [40, 40],
+      [70, 70],
+      [300, 100],
+    ] as const) {
+      for (const args of [['help'], ['push', '--help'], ['help', 'doctor']]) {
+        const { stdout } = await runCommand(args, { columns })
+        // Examples and usages are as long as they are.
+        const text = stdout.split('\n').filter((line) => !/^( {2}| *Usage:).*clipgate /.test(line))
+        const longest = Math.max(...text.map(displayWidth))
+        assert.ok(longest <= width && longest > width - 15, `${args.join(' ')}: ${longest}`)
+      }
+    }
+  })
+
   it('explains every setting', async () => {
     const { stdout } = await runCommand(['help', 'serve'])
     for (const name of SETTING_NAMES) assert.match(stdout, new RegExp(`  ${toOption(name)}\\s`))
@@ -51,10 +74,19 @@ describe('clipgate', () => {
       [[`clip://connect?p=${SECRET}`], /^Cannot run that/],
       [['constructor'], /no such command/],
       [['help', 'nonsense'], /none of this name/],
-      [['rotate'], /something is missing/],
+      [['rotate'], /: ID is missing; usage: clipgate rotate ID$/],
+      [['group'], /: new\|import\|leave is missing/],
+      [['help', 'psuh'], /did you mean "push"\?$/],
+      [['link', 'decode', `clip://connect?p=${SECRET}`], /too many; a connect link comes on stdin/],
+      [['push', `clip://connect?p=${SECRET}`], /: a connect link comes on stdin, .* --link-file$/],
       [['revoke', 'a', SECRET], /an argument too many/],
       [['devices', SECRET], /an argument too many/],
-      [['pair', '--password', '--json'], /--password: there is no such option/],
+      [['psuh'], /"psuh": there is no such command; did you mean "clipgate push"\?$/],
+      [['Status'], /did you mean "clipgate status"\?$/],
+      [['devices', '--jsno', SECRET], /--jsno: there is no such option; did you mean --json\?$/],
+      [['revoke', '--jsno', 'a'], /did you mean --json\?$/],
+      [['pull', '--datadir', 'a'], /did you mean --data-dir\?$/],
+      [['pair', '--password', '--json'], /no such option; did you mean --password-stdin\?$/],
       [['pair', `--password=${SECRET}`], /--password: there is no such option/],
       [['pair', '--kind', 'fridge'], /--kind: it must be phone or peer/],
       [['pair', '--url', `http://u:${SECRET}@host`], /--url: it must be an http/],

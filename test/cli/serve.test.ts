@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -52,6 +52,16 @@ describe('clipgate serve', () => {
       daemon.child.kill(signal)
       assert.deepEqual(await once(daemon.child, 'exit'), [0, null], signal)
     }
+  })
+
+  it('stops for clipgate stop, which returns when everything is free', async (t) => {
+    const daemon = await startDaemonProcess(t, HEADLESS)
+    const exited = once(daemon.child, 'exit')
+    const { stdout } = await daemon.run('stop', '--json')
+    assert.equal(stdout, `{"pid":${daemon.child.pid}}\n`)
+    assert.ok(!(await readdir(join(daemon.folder, 'data'))).includes('lock'))
+    assert.deepEqual(await exited, [0, null])
+    await assert.rejects(daemon.run('stop'), { code: 1, stderr: 'Cannot stop: no daemon runs\n' })
   })
 
   it('ends at the second signal, whatever is in flight', async (t) => {
@@ -163,6 +173,10 @@ describe('clipgate serve on a terminal', needs('script'), () => {
       /password {2}[\w-]{22}\r\n[\s\S]*clip:\/\/connect[\s\S]*▀[\s\S]*is ready/,
     )
     assert.equal(first.shown.split('Warning').length, 2)
+    assert.match(
+      first.shown,
+      /not on your PATH: where it says "clipgate", type: node .*main\.ts\r\n/,
+    )
     const second = await start()
     assert.doesNotMatch(second.shown, /▀|password/)
   })
@@ -191,8 +205,11 @@ describe('commands beside a daemon', () => {
     const offline = await run('devices', '--json')
     assert.deepEqual(JSON.parse(offline)[0].id, device.id)
     assert.deepEqual(Object.keys(JSON.parse(offline)[0]), Object.keys(JSON.parse(listed)[0]))
-    const status = JSON.parse(await run('status', '--json'))
-    assert.deepEqual([status.running, status.pid, status.devices], [false, null, 1])
+    await assert.rejects(run('status', '--json'), ({ code, stdout }) => {
+      const { running, pid, devices } = JSON.parse(stdout)
+      assert.deepEqual([code, running, pid, devices], [3, false, null, 1])
+      return true
+    })
     assert.deepEqual(keysOf(await run('pair', '--json', '--url', 'http://host.example/')), PAIRING)
     assert.deepEqual(JSON.parse(await run('revoke', 'while_running', '--json')), { id: device.id })
     await assert.rejects(run('revoke', 'while_running'), /Cannot find a device.*clipgate devices/)

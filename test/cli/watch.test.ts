@@ -188,7 +188,8 @@ describe('clipgate watch', () => {
       assert.equal(await code, expected)
       await stream.closed
       assert.equal(complaints.size, count)
-      if (count > 0) assert.equal(await complaints.next(), `Cannot print the change: ${errno}`)
+      const reason = `there is no space left (${errno})`
+      if (count > 0) assert.equal(await complaints.next(), `Cannot print the change: ${reason}`)
     }
   })
 

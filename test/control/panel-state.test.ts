@@ -137,6 +137,17 @@ describe('POST and DELETE /pause', () => {
   })
 })
 
+describe('POST /stop', () => {
+  it('makes the daemon end, and is for its owner alone', async (t) => {
+    const { ask, panel } = await openControl(t)
+    assert.equal((await ask('/stop', { method: 'POST' })).status, 401)
+    assert.equal((await ask('/stop', { headers: OWNER })).status, 405)
+    assert.equal(panel.isStopping, false)
+    const answer = await ask('/stop', { method: 'POST', headers: OWNER })
+    assert.deepEqual([answer.status, answer.body, panel.isStopping], [200, '{}', true])
+  })
+})
+
 describe('createDaemonClient()', () => {
   it('pauses, resumes, and gets the address that opens the panel', async (t) => {
     const { url, panel, clock, ask, address } = await openControl(t)

@@ -29,10 +29,13 @@ describe('a device whose link names an address that this machine does not have',
     assert.deepEqual((await json('status')).lostUrls, [LOST])
     assert.match(
       (await daemon.run('status')).stdout,
-      /^Links +this machine is not http:[^ ]+ any more$/m,
+      /^Links +this machine is not http:[^ ]+ any more; new codes: clipgate rotate ID$/m,
     )
     await daemon.stop()
-    assert.deepEqual((await json('status')).lostUrls, [LOST])
+    await assert.rejects(daemon.run('status', '--json'), ({ code, stdout }) => {
+      assert.deepEqual([code, JSON.parse(stdout).lostUrls], [3, [LOST]])
+      return true
+    })
     const again = await startDaemonProcess(t, { args, folder: daemon.folder })
     assert.deepEqual((await json('status')).lostUrls, [LOST])
     await again.run('rotate', id)

@@ -102,6 +102,24 @@ describe('notifications', () => {
     assert.match((await calls.next()).join(), /“Loud”/)
   })
 
+  it(
+    'tell of files that arrive when that is wanted, and of nothing else',
+    needs('Xvfb'),
+    async (t) => {
+      const { path, calls } = await fakeNotifySend(t)
+      const { display } = await Xvfb.start(t)
+      const env = { PATH: path, DISPLAY: display }
+      const daemon = await startDaemonProcess(t, { env, args: ['--notify-arrivals', 'files'] })
+      const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+      await phone.pushText('a secret')
+      await phone.pushFile('File', 'report.pdf', Buffer.alloc(2048))
+      const [button, ...shown] = await calls.next()
+      assert.equal(button, '--action=folder=Open folder')
+      assert.deepEqual(shown.slice(2), ['From “Pixel”', 'report.pdf, 2.0 KiB'])
+      assert.equal(calls.size, 0)
+    },
+  )
+
   it('tell that the clipboard is away, and that it is back', needs('Xvfb'), async (t) => {
     const xvfb = await Xvfb.start(t)
     const before = process.env['DISPLAY']

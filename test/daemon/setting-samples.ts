@@ -69,6 +69,7 @@ export const GOOD: { readonly [Name in keyof Settings]: readonly Sample<Settings
   busCredentials: same('/a.creds', '/b'),
   busCa: same('/ca.pem', '/b'),
   notify: flags,
+  notifyArrivals: same('all', 'files'),
   logLevel: same('debug', 'error'),
   pairFirst: of([true, 'true', true], [false, 'false', false]),
 }
@@ -111,6 +112,7 @@ export const BAD: { readonly [Name in keyof Settings]: readonly unknown[] } = {
   busCredentials: ['', 5],
   busCa: ['', {}],
   notify: ['always', 2],
+  notifyArrivals: ['on', true],
   logLevel: ['INFO', 'trace'],
   pairFirst: ['on'],
 }

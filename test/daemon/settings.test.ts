@@ -93,6 +93,7 @@ describe('loadSettings()', () => {
       maxCopiedTextBytes: 16 * 2 ** 20,
       maxCopiedImageBytes: 64 * 2 ** 20,
       notify: false,
+      notifyArrivals: 'off',
       logLevel: 'info',
       pairFirst: false,
     })
@@ -229,7 +230,10 @@ describe('loadSettings()', () => {
     assert.equal(load({ file: ' \n' }).grace, 8000)
     const missing = { config: join(root, 'none.json') }
     assert.match(problemsOf({ options: missing }).message, /none\.json": it does not exist/)
-    assert.match(problemsOf({ options: { config: root } }).message, /cannot be read \(EISDIR\)/)
+    assert.match(
+      problemsOf({ options: { config: root } }).message,
+      /cannot be read: it is a folder \(EISDIR\)/,
+    )
   })
 
   it('takes paths in a config file as relative to it, and others to where it was called', () => {

@@ -77,6 +77,16 @@ it('the Dockerfile copies what there is and what .dockerignore lets through, and
   )
 })
 
+it('the Dockerfile copies what the build reads', () => {
+  const [copied = ''] = textsOf('COPY').filter((text) => text.includes('build.js'))
+  const build = readFileSync(join(ROOT, 'build.js'), 'utf8')
+  const modules = [...build.matchAll(/ from '\.\/([^']+)'/g)].map(([, name = '']) => name)
+  assert.deepEqual(
+    modules.filter((name) => !copied.split(' ').includes(name)),
+    [],
+  )
+})
+
 it('the Dockerfile finds out whether the daemon is well', async (t) => {
   const [check = ''] = textsOf('HEALTHCHECK', finalStage)
   const [, command = ''] = /^--.* CMD (\[.*\])$/.exec(check) ?? []

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { promisify } from 'node:util'
 import { defaultListen, SETTINGS } from '../../src/daemon/settings.ts'
 import { needs } from '../support/requirements.ts'
-import { readRecipe } from './support/recipes.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { readRecipe, ROOT } from './support/recipes.ts'
 import { verifyUnit } from './support/verify-unit.ts'
 
 const SYSTEM = 'systemd/system/clipgate.service'
@@ -54,4 +59,13 @@ it('both systemd units tell a desktop session from a server', () => {
 it('both systemd units leave /proc as it is, which the lock of the data directory is compared with', () => {
   const remounting = /^(?:ProtectKernelTunables|ProtectControlGroups|ProtectProc|ProcSubset)=/m
   assert.doesNotMatch(readRecipe(SYSTEM), remounting)
+})
+
+it('the user of the system unit is made', needs('systemd-sysusers'), async (t) => {
+  const root = await temporaryFolder(t)
+  await mkdir(join(root, 'etc'))
+  const file = join(ROOT, 'deploy/systemd/sysusers.d/clipgate.conf')
+  await promisify(execFile)('systemd-sysusers', [`--root=${root}`, file])
+  const passwd = await readFile(join(root, 'etc/passwd'), 'utf8')
+  assert.match(passwd, /^clipgate:x:\d{1,3}:\d{1,3}:clipgate:\/var\/lib\/clipgate:.*nologin$/m)
 })

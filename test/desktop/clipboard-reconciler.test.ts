@@ -100,6 +100,19 @@ describe('what comes back to the clipboard', () => {
     assert.equal(await isEcho(text('/r/a b'), files('/r/a b')), false)
   })
 
+  it('recognises an image as the file that it was pasted as, and no other file', async () => {
+    const image = await offered('rgb.jpg')
+    const save = async () => '/r/a.jpg'
+    const [saved, unsaved] = ['/r/a.jpg', undefined].map((path) => ({
+      ...image,
+      file: { path, save },
+    }))
+    assert.ok(saved !== undefined && unsaved !== undefined)
+    assert.equal(await isEcho(saved, files('/r/a.jpg')), true)
+    assert.equal(await isEcho(saved, files('/r/a.jpg', '/r/b.jpg')), false)
+    assert.equal(await isEcho(unsaved, files('/r/a.jpg')), false)
+  })
+
   it('recognises an image that was converted to another format, for five seconds', async () => {
     for (const [from, to] of [
       ['rgb.jpg', 'rgb.png'],

@@ -260,9 +260,10 @@ describe('what other programs can paste of an item', () => {
     const image = { ...file, type: 'Image', mediaType: 'image/png' } as const
     const text = { item: await textItem('hello'), blob: undefined }
     assert.deepEqual(await folder.offerOf(text), { kind: 'text', text: 'hello' })
-    const offered = { kind: 'image', mediaType: 'image/png', blob }
-    assert.deepEqual(await folder.offerOf({ item: image, blob }), offered)
-    assert.deepEqual(await readdir(path), [], 'an image is not saved')
+    const offered = await folder.offerOf({ item: image, blob })
+    assert.ok(offered.kind === 'image' && offered.mediaType === 'image/png')
+    assert.equal(offered.blob, blob)
+    assert.deepEqual(await readdir(path), [], 'an image is not saved before it is pasted as a file')
     const saved = { kind: 'files', paths: [join(path, 'a.bin')] }
     assert.deepEqual(await folder.offerOf({ item: file, blob }), saved)
     assert.deepEqual(await folder.offerOf({ item: file, blob }), saved, 'not once more')
@@ -271,25 +272,28 @@ describe('what other programs can paste of an item', () => {
 })
 
 describe('moveToFreeName()', () => {
-  const failure = Object.assign(new Error('no links here'), { code: 'EPERM' })
-  const noLinks = (): Promise<void> => Promise.reject(failure)
+  const failWith = (code: string) => (): Promise<void> =>
+    Promise.reject(Object.assign(new Error('no links here'), { code }))
 
-  it('moves a file where there are no hard links, and never onto another one', async (t) => {
-    const path = await temporaryFolder(t)
-    const [from, to] = [join(path, 'from'), join(path, 'to')]
-    await writeFile(from, 'new')
-    assert.equal(await moveToFreeName(from, to, noLinks), true)
-    assert.equal(await readFile(to, 'utf8'), 'new')
-    await writeFile(from, 'newer')
-    assert.equal(await moveToFreeName(from, to, noLinks), false)
-    assert.equal(await readFile(to, 'utf8'), 'new')
-    assert.deepEqual((await readdir(path)).toSorted(), ['from', 'to'])
-  })
+  for (const code of ['EPERM', 'EISDIR']) {
+    it(`moves a file where a hard link is ${code}, and never onto another one`, async (t) => {
+      const path = await temporaryFolder(t)
+      const [from, to] = [join(path, 'from'), join(path, 'to')]
+      await writeFile(from, 'new')
+      assert.equal(await moveToFreeName(from, to, failWith(code)), true)
+      assert.equal(await readFile(to, 'utf8'), 'new')
+      await writeFile(from, 'newer')
+      assert.equal(await moveToFreeName(from, to, failWith(code)), false)
+      assert.equal(await readFile(to, 'utf8'), 'new')
+      assert.deepEqual((await readdir(path)).toSorted(), ['from', 'to'])
+    })
+  }
 
   it('says what else went wrong', async (t) => {
     const path = await temporaryFolder(t)
     const missing = join(path, 'missing')
     await assert.rejects(moveToFreeName(missing, join(path, 'a')), { code: 'ENOENT' })
-    await assert.rejects(moveToFreeName(missing, join(path, 'b', 'a'), noLinks), { code: 'ENOENT' })
+    const nowhere = moveToFreeName(missing, join(path, 'b', 'a'), failWith('EPERM'))
+    await assert.rejects(nowhere, { code: 'ENOENT' })
   })
 })

@@ -170,6 +170,14 @@ const CHECKS: Readonly<Record<string, readonly [check: string, ...rows: readonly
       { options: { publicUrl: 'https://clip.example.net' } },
       /^hint .*clip\.example\.net -> .*--through https:\/\/clip\.example\.net$/,
     ],
+    [
+      { options: { publicUrl: 'http://192.168.1.99:42720' } },
+      /^hint .*does not belong to this machine, which has 192\.168\.1\.20 -> leave .*rotate ID/,
+    ],
+    [
+      { options: { publicUrl: 'http://192.168.1.20:42720' } },
+      /^hint links name http:\/\/192\.168\.1\.20:42720 -> see whether all gets through/,
+    ],
     [{ options: { allowPublic: true } }, /^hint .*without TLS -> .*--allow-public/],
   ],
   'tells of several networks, of VPNs, and of IPv6 alone': [
@@ -409,13 +417,28 @@ describe('clipgate doctor, beside a daemon', () => {
     assert.match(findings.of('clock').detail, /before times that the daemon has noted/)
   })
 
+  it('looks at what a start without a desktop would listen on: loopback alone', async (t) => {
+    const options = { clipboard: undefined, listen: undefined }
+    const found = await check(t, { options })
+    assert.match(
+      found.of('addresses').detail,
+      /^links name http:\/\/127\.0\.0\.1:42720, .*headless/,
+    )
+    assert.match(found.of('firewall').detail, /listens on loopback only/)
+    assert.doesNotMatch(show(found.all), /0\.0\.0\.0|\[::\]/)
+  })
+
   it('says that links name an address that this machine lost, and what to do', async (t) => {
     const listeners = [
       { name: 'gateway', urls: ['http://192.168.1.20:42720'], error: undefined },
     ] as const
     const { dataDir } = await besideDaemon(t, { listeners, lostUrls: ['http://192.168.1.9:42720'] })
     const { ok, detail, fix } = (await check(t, { dataDir })).of('addresses')
-    assert.match(`${ok} ${detail} -> ${fix}`, /^true .*192\.168\.1\.9:42720, .*reserve .*rotate/)
+    const said = /^true .*192\.168\.1\.9:42720, .*reserve .*rotate/
+    assert.match(`${ok} ${detail} -> ${fix}`, said)
+    const options = { publicUrl: 'https://clip.example.net' }
+    const proxied = (await check(t, { dataDir, options })).of('addresses')
+    assert.match(`${proxied.ok} ${proxied.detail} -> ${proxied.fix}`, said)
   })
 
   it('finds another program where the gateway should be', async (t) => {

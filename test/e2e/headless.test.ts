@@ -2,11 +2,15 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { it } from 'node:test'
-import { startDaemonProcess } from '../support/daemon-process.ts'
+import { daemonCommand, startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+
+/** The port of display 0. */
+const X11_PORT = 6000
 
 const HEADLESS = { args: ['--headless'] }
 
@@ -103,4 +107,35 @@ it('a headless daemon goes on headless, and says why, where there is no display'
   assert.deepEqual([daemon.ready.mode, daemon.ready.clipboard], ['headless', 'none'])
   assert.equal(await daemon.stop(), 0)
   assert.match(daemon.stderr(), /DISPLAY/)
+})
+
+it('a daemon on a desktop listens as it was asked to while its clipboard cannot be opened', async (t) => {
+  const daemon = await startDaemonProcess(t, {
+    args: ['--clipboard', 'x11', '--log-level', 'info'],
+  })
+  assert.deepEqual([daemon.ready.mode, daemon.ready.clipboard], ['desktop', 'none'])
+  const phone = createPhone(await daemon.pair('Pixel'), daemon.ready.gateway)
+  await phone.pushText('hello')
+  assert.equal((await phone.document())['text'], 'hello')
+  const status = JSON.parse((await daemon.run('status', '--json')).stdout)
+  assert.match(status.clipboardError, /DISPLAY/)
+  assert.equal(await daemon.stop(), 0)
+  assert.match(daemon.stderr(), /tried again/)
+})
+
+it('a daemon on a desktop serves its owner while its clipboard does not answer', async (t) => {
+  // An X server that does not say hello.
+  const server = createServer().listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const command = daemonCommand(await temporaryFolder(t), {
+    args: ['--clipboard', 'x11'],
+    env: { DISPLAY: `127.0.0.1:${port - X11_PORT}` },
+  })
+  const child = command.spawn()
+  t.after(() => child.kill('SIGKILL'))
+  await once(server, 'connection')
+  const { clipboard, running } = JSON.parse((await command.run('status', '--json')).stdout)
+  assert.deepEqual([running, clipboard], [true, 'none'])
 })

@@ -33,7 +33,7 @@ it('a command beside a daemon drops no upload that the settings keep', async (t)
   const record = JSON.parse(await readFile(join(staging, name), 'utf8'))
   const stagedAt = record.stagedAt - 2 * 3_600_000
   await writeFile(join(staging, name), JSON.stringify({ ...record, stagedAt }))
-  await daemon.run('status')
+  await daemon.run('devices')
   assert.deepEqual(await readdir(staging), [name])
 })
 

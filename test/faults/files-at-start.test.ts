@@ -170,7 +170,7 @@ const REFUSED: readonly Refused[] = [
   ['config', 'cut off', write('{"headless":true'), 'it is not valid JSON'],
   ['config', 'something else', write('[]'), 'it must hold one JSON object'],
   ['config', 'of a newer version', write('{"shiny":1}'), NO_SETTING],
-  ['config', 'a folder', makeFolder, 'it cannot be read (EISDIR)'],
+  ['config', 'a folder', makeFolder, 'it cannot be read: it is a folder (EISDIR)'],
 ]
 
 const ANOTHERS = (['devices', 'item', 'blob', 'record', 'peers', 'lock', 'data'] as const).map(

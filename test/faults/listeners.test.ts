@@ -35,7 +35,9 @@ it('a port that is taken ends the start, is named, and leaves both daemons as th
     for (const option of ['--listen', '--control']) {
       if (option === '--control' && address.startsWith('0')) continue
       const { code, stderr } = await failToStart(t, folder, { args: [option, address] })
-      assert.equal(stderr, `Cannot listen on ${address}: something else listens there already\n`)
+      const remedy = `end that program, or choose another port with ${option}`
+      const taken = 'something else listens there already'
+      assert.equal(stderr, `Cannot listen on ${address}: ${taken}; ${remedy}\n`)
       assert.equal(code, 1)
       const { ['data/control.token']: _, ...left } = takeSnapshot(folder)
       const { ['data/control.token']: __, ...before } = files

@@ -126,7 +126,7 @@ describe('PUT /file/{dataName}', () => {
     const problem = await readObject(response)
     assert.equal(problem['code'], 'INTERNAL')
     assert.doesNotMatch(JSON.stringify(problem), /fire/)
-    const [line] = logger.lines
+    const line = logger.lines.find(({ level }) => level === 'error')
     assert.equal(line?.fields['id'], problem['id'])
     assert.match(String(line?.fields['reason']), /fire/)
   })

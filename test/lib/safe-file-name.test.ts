@@ -12,8 +12,18 @@ const names = fc.oneof(
 )
 
 describe('safeFileName()', () => {
-  const SAME = ['a.txt', 'Bild (1).jpeg', '写真 👋.png', 'none', '100%+&', 'console.txt']
+  const SAME = [
+    'a.txt',
+    'my desktop.ini',
+    'desktop.ini.txt',
+    'Bild (1).jpeg',
+    '写真 👋.png',
+    'none',
+    '100%+&',
+    'console.txt',
+  ]
   const DEVICES = ['con', 'NUL.txt', 'com1.tar.gz', 'LPT¹', 'CONIN$', 'aux .c']
+  const OBEYED = ['desktop.ini', 'Desktop.INI', 'autorun.inf', 'Thumbs.db', 'ehthumbs.db']
   const RESERVED = 'a<b>c:d"e|f?g*.txt'
   const ROWS: readonly (readonly [what: string, name: string, safe: string, onWindows?: string])[] =
     [
@@ -27,6 +37,7 @@ describe('safeFileName()', () => {
       ['no separator and no control', '../../etc\\passwd\n', '_.._.._etc_passwd_'],
       ['what Windows reserves, elsewhere', RESERVED, RESERVED, 'a_b_c_d_e_f_g_.txt'],
       ...DEVICES.map((name) => ['devices of Windows, elsewhere', name, name, `_${name}`] as const),
+      ...OBEYED.map((name) => ['what Windows obeys, elsewhere', name, name, `_${name}`] as const),
       ['whole characters and the extension', `${'é'.repeat(200)}.jpeg`, `${'é'.repeat(125)}.jpeg`],
       ['255 bytes of a longer name', 'x'.repeat(300), 'x'.repeat(255)],
       ['no extension that is too long for one', `a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],

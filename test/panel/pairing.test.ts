@@ -37,6 +37,23 @@ describe('adding a device in the panel', needs('chromium'), () => {
     })
   }
 
+  it('says that a login was refused, until one is not', async (t) => {
+    const { page, assertCalm } = await openPanel(t)
+    const dialog = await addDevice(page, 'Pixel')
+    const link = await readQr(dialog.getByRole('img', { name: /^QR code/ }))
+    const { user, url } = parseCode(link)
+    const authorization = `Basic ${btoa(`${user}:mistyped`)}`
+    assert.equal((await fetch(`${url}/Sync.json`, { headers: { authorization } })).status, 401)
+    const refused = dialog.getByText(
+      `A login as ${user} was refused (from 127.0.0.1): the password.`,
+    )
+    await refused.waitFor()
+    assert.notEqual((await phoneOf(link).fetch('/Sync.json')).status, 401)
+    await dialog.getByText('Pixel is connected').waitFor()
+    assert.equal(await refused.count(), 0)
+    assertCalm()
+  })
+
   it('shows a code that fits a phone-sized window', async (t) => {
     const { page } = await openPanel(t, { browser: { viewport: { width: 320, height: 640 } } })
     const dialog = await addDevice(page, 'Pixel')
@@ -100,7 +117,25 @@ describe('adding a device in the panel', needs('chromium'), () => {
     assert.equal(await dialog.getByText('Check these').isVisible(), false)
     await page.clock.fastForward(31_000)
     await dialog.getByText('Check these').waitFor()
-    await dialog.getByText(`${daemon.ready.gateway}/healthz`).waitFor()
+    await dialog.getByText(`${daemon.ready.gateway}/phone`).waitFor()
+  })
+
+  it('asks before a code is gone that no phone has used', async (t) => {
+    const { page } = await openPanel(t)
+    const dialog = await addDevice(page, 'Pixel')
+    const question = dialog.getByText('Pixel has not connected yet')
+    for (const close of ['Escape', 'Done']) {
+      if (close === 'Escape') await page.keyboard.press(close)
+      else await dialog.getByRole('button', { name: close }).click()
+      await question.waitFor()
+      await dialog.getByRole('button', { name: 'Keep it open' }).click()
+      assert.equal(await question.count(), 0)
+    }
+    const code = await readQr(dialog.getByRole('img', { name: /^QR code/ }))
+    assert.equal((await phoneOf(code).fetch('/Sync.json')).ok, true)
+    await dialog.getByText('Pixel is connected').waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.waitFor({ state: 'detached' })
   })
 
   it('needs no mouse', async (t) => {

@@ -81,6 +81,22 @@ const PICTURES: Readonly<
       await page.locator('[data-way=away]').waitFor()
     },
   },
+  'phone-narrow': {
+    options: { colorScheme: 'light', locale: 'zh-CN', viewport: { width: 320, height: 568 } },
+    prepare: async ({ page, other }) => {
+      const name = '二〇二六年第三季度销售报告（最终版，已审核，请勿转发）.pdf'
+      await other.pushFile('File', name, Buffer.alloc(2_345_678, 'x'))
+      await page.getByText(name).waitFor()
+      await page.locator('summary').click()
+    },
+  },
+  'phone-removed': {
+    options: { colorScheme: 'light' },
+    prepare: async ({ page, daemon, device }) => {
+      await daemon.run('revoke', device.id)
+      await page.locator('[data-way=refused]').waitFor()
+    },
+  },
 }
 
 async function shoot(t: TestContext, name: string): Promise<void> {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
 import { restart } from '../panel/support/panel.ts'
 import { needs } from '../support/requirements.ts'
-import { openPhonePage } from './support/phone-page.ts'
+import { addressOf, openPhonePage } from './support/phone-page.ts'
 
 const NAME_OF_FOCUSED = `{
   const { ariaLabel, labels, textContent } = document.activeElement
@@ -55,6 +55,26 @@ describe('the phone page', needs('chromium'), () => {
     await daemon.run('revoke', device.id)
     await page.getByText('This phone was removed').waitFor()
     assert.equal(await page.getByText('secret').count(), 0)
+    assert.equal(await page.evaluate('localStorage.length'), 0)
+  })
+
+  it('stays who it is when somebody makes up a code, and becomes another by a good one', async (t) => {
+    const { page, daemon, device, other, address } = await openPhonePage(t)
+    const kept = () => page.evaluate<string>(`localStorage.getItem('clipgate.phone')`)
+    await page.goto(`${address.split('#')[0]}#nobody:wrong`)
+    await page.locator('[data-way=live]').waitFor()
+    await other.pushText('still here')
+    await page.getByText('still here').waitFor()
+    assert.equal(JSON.parse(await kept()).user, device.username)
+
+    const second = await daemon.pair('The same phone')
+    const accepted = page.waitForResponse((response) => response.url().endsWith('/Sync.json'))
+    await page.goto(addressOf(second, daemon.ready.gateway))
+    assert.equal((await accepted).status(), 200)
+    await page.locator('[data-way=live]').waitFor()
+    assert.equal(JSON.parse(await kept()).user, second.username)
+    await daemon.run('revoke', second.id)
+    await page.getByText('This phone was removed').waitFor()
     assert.equal(await page.evaluate('localStorage.length'), 0)
   })
 

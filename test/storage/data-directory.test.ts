@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { openDataDirectory, type DataDirectory } from '../../src/storage/data-directory.ts'
 import { LOADER } from '../support/loader.ts'
 import { needs } from '../support/requirements.ts'
+import { quoted } from '../support/quoted.ts'
 import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 
 const isRoot = process.geteuid?.() === 0
@@ -26,7 +27,7 @@ async function modeOf(path: string): Promise<string> {
 
 /** Fails with a message that names `path`. */
 async function refuses(path: string, reason: RegExp, named = path): Promise<void> {
-  const message = new RegExp(`${named}: .*${reason.source}`)
+  const message = new RegExp(`${quoted(named)}: .*${reason.source}`)
   await assert.rejects(openDataDirectory({ path }), { code: 'DATA_DIRECTORY_UNUSABLE', message })
 }
 

@@ -166,7 +166,7 @@ describe('the item on disk', () => {
       })
       await assert.rejects(restart, (error: Error) => {
         assert.equal('code' in error && error.code, code)
-        assert.match(error.message, /item\.json|blobs\/[0-9a-f]{32}/)
+        assert.match(error.message, /item\.json|blobs[\\/][0-9a-f]{32}/)
         assert.match(error.message, /; /)
         assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, /correct horse/)
         return true

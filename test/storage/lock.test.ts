@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { DirectoryLock, readLockHolder } from '../../src/storage/lock.ts'
 import { identifySelf } from '../../src/storage/process-identity.ts'
+import { quoted } from '../support/quoted.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const TOKEN = 'ab'.repeat(16)
@@ -25,6 +26,11 @@ async function plantLock(
   await writeFile(join(folder, name), JSON.stringify(record), { mode: 0o600 })
 }
 
+/** Its files, without the one that stays where a program can have a file open alone. */
+async function locksIn(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder)).filter((name) => name !== 'lock.held')
+}
+
 /** The id of a process that has ended. */
 async function deadPid(): Promise<number> {
   const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
@@ -41,7 +47,8 @@ async function takeLock(t: TestContext, folder: string): Promise<DirectoryLock> 
 const STALE: Readonly<Record<string, () => Promise<Readonly<Record<string, unknown>>>>> = {
   'a process that has ended': async () => ({ pid: await deadPid() }),
   'an earlier boot of the machine': async () => ({ bootId: 'another', bootTime: 1_600_000_000 }),
-  'a process whose id was used again': async () => ({ processStart: '1' }),
+  'a process whose id was used again': async () => ({ pid: process.ppid, processStart: '1' }),
+  'an earlier process with the id of this one': async () => ({}),
 }
 
 const ELSEWHERE = `id:${'0'.repeat(32)}`
@@ -59,10 +66,10 @@ describe('the lock of a data directory', () => {
     const lock = await takeLock(t, folder)
     await lock.release()
     await lock.release()
-    assert.deepEqual(await readdir(folder), [])
+    assert.deepEqual(await locksIn(folder), [])
     await plantLock(folder, {})
     await lock.release()
-    assert.deepEqual(await readdir(folder), ['lock'])
+    assert.deepEqual(await locksIn(folder), ['lock'])
   })
 
   it('tells others where its holder can be asked', async (t) => {
@@ -74,7 +81,7 @@ describe('the lock of a data directory', () => {
     await lock.announce({ control: 'http://127.0.0.1:1' })
     const holder = await readLockHolder(folder)
     assert.deepEqual([holder?.pid, holder?.control], [process.pid, 'http://127.0.0.1:1'])
-    assert.deepEqual(await readdir(folder), ['lock'])
+    assert.deepEqual(await locksIn(folder), ['lock'])
     await lock.release()
     assert.equal(await readLockHolder(folder), undefined)
   })
@@ -94,12 +101,19 @@ describe('the lock of a data directory', () => {
         assert.equal(locks.length, 1)
         for (const { reason } of refusals) assert.equal(reason.code, 'DATA_DIRECTORY_BUSY')
         assert.equal((await readLockHolder(folder))?.pid, process.pid)
-        assert.deepEqual(await readdir(folder), ['lock'])
+        assert.deepEqual(await locksIn(folder), ['lock'])
         await locks[0]?.value.release()
-        assert.deepEqual(await readdir(folder), [])
+        assert.deepEqual(await locksIn(folder), [])
       }
     })
   }
+
+  it('is left alone when its process says that it began later than others see', async (t) => {
+    const folder = await temporaryFolder(t)
+    await plantLock(folder, { pid: process.ppid, processStart: '99999999999' })
+    await assert.rejects(DirectoryLock.take(folder), { code: 'DATA_DIRECTORY_BUSY' })
+    assert.equal((await readLockHolder(folder))?.pid, process.ppid)
+  })
 
   it('is left alone when it is one of another machine, which is named', async (t) => {
     const folder = await temporaryFolder(t)
@@ -107,12 +121,12 @@ describe('the lock of a data directory', () => {
     const pid = await deadPid()
     await plantLock(folder, { pid, machine: ELSEWHERE, host: 'nas\u001b[1m\n"' })
     const before = await readFile(path, 'utf8')
-    const named = new RegExp(`process ${pid} on "nas\\?\\?1m\\?\\?", .* remove ${path}$`)
+    const named = new RegExp(`process ${pid} on "nas\\?\\?1m\\?\\?", .* remove ${quoted(path)}$`)
     for (const attempt of [DirectoryLock.take, readLockHolder]) {
       await assert.rejects(attempt(folder), { code: 'DATA_DIRECTORY_BUSY', message: named })
     }
     assert.equal(await readFile(path, 'utf8'), before)
-    assert.deepEqual(await readdir(folder), ['lock'])
+    assert.deepEqual(await locksIn(folder), ['lock'])
   })
 
   it('is not taken over while another machine takes it over, and says which file it is', async (t) => {
@@ -133,7 +147,7 @@ describe('the lock of a data directory', () => {
     const folder = await temporaryFolder(t)
     await plantLock(folder, { pid: await deadPid(), machine: undefined, host: undefined })
     await takeLock(t, folder)
-    assert.deepEqual(await readdir(folder), ['lock'])
+    assert.deepEqual(await locksIn(folder), ['lock'])
   })
 
   it('is taken over from a program that died while it took it over', async (t) => {
@@ -144,15 +158,16 @@ describe('the lock of a data directory', () => {
     await plantLock(folder, { pid, token: claimToken }, `lock.${TOKEN}.claim`)
     await plantLock(folder, { pid, token: 'ef'.repeat(16) }, `lock.${claimToken}.claim`)
     await takeLock(t, folder)
-    assert.deepEqual(await readdir(folder), ['lock'])
+    assert.deepEqual(await locksIn(folder), ['lock'])
   })
 
   it('is not taken from a program that is just taking it over', async (t) => {
     const folder = await temporaryFolder(t)
     await plantLock(folder, { pid: await deadPid() })
-    await plantLock(folder, { token: 'cd'.repeat(16) }, `lock.${TOKEN}.claim`)
+    const claimant = { pid: process.ppid, processStart: undefined, token: 'cd'.repeat(16) }
+    await plantLock(folder, claimant, `lock.${TOKEN}.claim`)
     await assert.rejects(DirectoryLock.take(folder), { code: 'DATA_DIRECTORY_BUSY' })
-    assert.deepEqual(await readdir(folder), ['lock', `lock.${TOKEN}.claim`])
+    assert.deepEqual(await locksIn(folder), ['lock', `lock.${TOKEN}.claim`])
   })
 
   for (const content of ['', '{', '{}', '{"pid":"x"}', '\xff\xfe']) {
@@ -161,7 +176,10 @@ describe('the lock of a data directory', () => {
       const path = join(folder, 'lock')
       await writeFile(path, content, 'latin1')
       for (const attempt of [DirectoryLock.take, readLockHolder]) {
-        await assert.rejects(attempt(folder), { code: 'DATA_CORRUPT', message: new RegExp(path) })
+        await assert.rejects(attempt(folder), {
+          code: 'DATA_CORRUPT',
+          message: new RegExp(quoted(path)),
+        })
       }
       assert.equal(await readFile(path, 'latin1'), content)
     })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { DiskPrivateFile } from '../../src/storage/own-files.ts'
 import { MemoryPrivateFile } from '../support/memory-private-file.ts'
+import { quoted } from '../support/quoted.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import type { PrivateFile } from '../../src/ports/private-file.ts'
 
@@ -77,10 +78,14 @@ describe('DiskPrivateFile', () => {
     await mkdir(path)
     const file = new DiskPrivateFile(path)
     for (const use of [() => file.read(), () => file.write('x'), () => file.remove()]) {
-      await assert.rejects(use(), { code: 'DATA_DIRECTORY_UNUSABLE', message: new RegExp(path) })
+      await assert.rejects(use(), {
+        code: 'DATA_DIRECTORY_UNUSABLE',
+        message: new RegExp(quoted(path)),
+      })
     }
     const nowhere = new DiskPrivateFile(join(path, 'none', 'file'))
-    await assert.rejects(nowhere.write('x'), { code: 'DATA_DIRECTORY_UNUSABLE' })
+    const missing = { code: 'DATA_DIRECTORY_UNUSABLE', message: /is not there; choose another/ }
+    await assert.rejects(nowhere.write('x'), missing)
   })
 
   it('that is no text is a TypeError', async (t) => {

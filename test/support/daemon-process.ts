@@ -12,6 +12,9 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
+/** Lines that come whenever a test logs in with a wrong password. */
+const REFUSED_LOGINS = /^\S+ warn {2}Logins were refused: .*\n/gm
+
 /** What `serve --json` prints first. */
 export interface ReadyEvent {
   readonly event: 'ready'
@@ -35,7 +38,7 @@ export interface DaemonProcess {
   readonly child: ChildProcess
   readonly ready: ReadyEvent
   readonly folder: string
-  /** Everything that it wrote to stderr so far. */
+  /** Everything that it wrote to stderr so far, but for the logins that a test had refused. */
   stderr(): string
   /** Runs another command against this daemon's data directory. */
   run(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
@@ -118,7 +121,7 @@ export async function startDaemonProcess(
     child,
     ready,
     folder,
-    stderr: () => stderr,
+    stderr: () => stderr.replace(REFUSED_LOGINS, ''),
     run,
     pair: async (label) => JSON.parse((await run('pair', '--json', '--label', label)).stdout),
     stop: async () => {

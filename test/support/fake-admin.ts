@@ -52,6 +52,7 @@ export function createFakeAdmin(base: Partial<LinkBase> = {}, hasPhonePage = tru
     linkBase: () => ({ url: 'http://192.168.1.20:42720', warning: undefined, ...base }),
     hasPhonePage,
     countStreams: () => 2,
+    refusalsOf: () => undefined,
     peers: createIdlePeers(new MemoryPeerStore()),
     close: async () => undefined,
   })

@@ -1,6 +1,6 @@
 /**
- * A program `notify-send` on the path of this process, which tells the test what it was called
- * with.
+ * A program on the path of this process, by default `notify-send`, which tells the test what it was
+ * called with.
  * @module
  */
 
@@ -20,7 +20,11 @@ export interface FakeNotifySend {
   readonly calls: Mailbox<readonly string[]>
 }
 
-export async function fakeNotifySend(t: TestContext, exitCode = 0): Promise<FakeNotifySend> {
+export async function fakeNotifySend(
+  t: TestContext,
+  exitCode = 0,
+  name = 'notify-send',
+): Promise<FakeNotifySend> {
   const folder = await temporaryFolder(t)
   const calls = new Mailbox<readonly string[]>()
   const socket = join(folder, 'socket')
@@ -40,7 +44,7 @@ export async function fakeNotifySend(t: TestContext, exitCode = 0): Promise<Fake
     'socket.end(JSON.stringify(process.argv.slice(2)))',
     `socket.resume().on('close', () => process.exit(${exitCode}))`,
   ]
-  await writeFile(join(folder, 'notify-send'), script.join('\n'), { mode: 0o755 })
+  await writeFile(join(folder, name), script.join('\n'), { mode: 0o755 })
   return { path: `${folder}${delimiter}${process.env['PATH'] ?? ''}`, calls }
 }
 

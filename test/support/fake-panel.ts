@@ -36,6 +36,13 @@ export class FakePanel implements Panel {
     this.change()
   }
 
+  /** Whether the daemon was asked to end. */
+  isStopping = false
+
+  stop(): void {
+    this.isStopping = true
+  }
+
   onChange(listener: () => void): () => void {
     return this.#watchers.add(listener)
   }

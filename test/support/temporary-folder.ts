@@ -3,12 +3,20 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
+
+const left: string[] = []
+
+after(async () => {
+  for (const folder of left) await rm(folder, { recursive: true }).catch(() => undefined)
+})
 
 /** Makes a folder for one test. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  // Windows removes nothing that is open, and what a test closes when it ends is closed after this.
+  if (process.platform === 'win32') left.push(folder)
+  else t.after(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 

@@ -8,6 +8,8 @@ export interface TestShellOptions {
   readonly stdin?: string | Uint8Array | Readable
   readonly environment?: Readonly<Record<string, string>>
   readonly cwd?: string
+  readonly platform?: NodeJS.Platform
+  readonly home?: string
   /** Its width makes stdout a terminal. */
   readonly columns?: number
   readonly rows?: number
@@ -28,6 +30,8 @@ export function openTestShell({
   stdin = '',
   environment = {},
   cwd = '/',
+  platform = 'linux',
+  home = '/nonexistent',
   columns,
   rows,
   unprintable,
@@ -39,7 +43,7 @@ export function openTestShell({
     stdin: stdin instanceof Readable ? stdin : Readable.from([Buffer.from(stdin)]),
     stdout,
     stderr,
-    where: { platform: 'linux', home: '/nonexistent', environment },
+    where: { platform, home, environment },
     cwd,
   }
   return { shell, outputs: () => ({ stdout: stdout.text, stderr: stderr.text }) }

@@ -8,10 +8,11 @@ import { actionButton } from './actions.js'
 import { confirmSignOut } from './confirm.js'
 import { h, renderList, row, section, setAttribute } from './dom.js'
 import { formatBytes } from './format.js'
+import { isWildcard } from './state.js'
 import { strings } from './strings.js'
 import { createTime, setTime } from './time.js'
 
-/** @import { Status } from './state.js' */
+/** @import { PanelState, Status } from './state.js' */
 
 /**
  * @typedef {object} Fact
@@ -32,8 +33,8 @@ export function createDaemonView() {
   const signOut = actionButton({ label: words.signOut, look: 'quiet', run })
   const parts = [h('header', {}, heading), facts, h('footer', {}, signOut)]
 
-  function render(/** @type {Status} */ status) {
-    renderList(facts, factsOf(status), {
+  function render(/** @type {PanelState} */ state) {
+    renderList(facts, factsOf(state), {
       key: ({ key }) => key,
       create: ({ term }) => row(term, h('dd')),
       update,
@@ -44,7 +45,7 @@ export function createDaemonView() {
 }
 
 /** @returns {readonly Fact[]} */
-function factsOf(/** @type {Status} */ status) {
+function factsOf(/** @type {PanelState} */ { status, addresses }) {
   const { clipboard, listeners, peers, bus, storage, mode, startedAt } = status
   const staged = words.uploads(storage.stagedUploads, formatBytes(storage.stagedBytes))
   const name = words.clipboards[clipboard] ?? clipboard
@@ -52,7 +53,9 @@ function factsOf(/** @type {Status} */ status) {
     { key: 'clipboard', term: words.clipboard, lines: [name], trouble: status.clipboardError },
     ...listeners.map(({ name, urls, error }) => {
       const term = words.listeners[name]
-      return { key: `listener ${name}`, term, lines: urls, isCode: true, trouble: error }
+      // Nobody can connect to "all addresses".
+      const lines = urls.some(isWildcard) ? addresses.map(({ url }) => url) : urls
+      return { key: `listener ${name}`, term, lines, isCode: true, trouble: error }
     }),
     ...peers.map(({ name, state, error }) => {
       const lines = [`${name}: ${words.peerStates[state]}`]

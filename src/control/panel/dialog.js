@@ -22,7 +22,16 @@ export function openDialog({ fallback, isWide = false }) {
   const dialog = h('dialog', { 'aria-labelledby': id, class: isWide && 'wide' }, heading, body)
   /** @type {(() => void)[]} */
   const cleaners = []
+  let mayClose = () => true
 
+  function close() {
+    if (mayClose()) dialog.close()
+  }
+
+  dialog.addEventListener('cancel', (event) => {
+    event.preventDefault()
+    close()
+  })
   dialog.addEventListener('close', () => {
     for (const clean of cleaners) clean()
     // What it showed may be a secret: nothing of it stays in the page.
@@ -45,7 +54,11 @@ export function openDialog({ fallback, isWide = false }) {
       dialog.scrollTop = 0
     },
     onClose: (/** @type {() => void} */ clean) => void cleaners.push(clean),
-    close: () => dialog.close(),
+    /** Has each wish to close it asked first. */
+    guard: (/** @type {() => boolean} */ ask) => {
+      mayClose = ask
+    },
+    close,
     isOpen: () => dialog.open,
   }
 }

@@ -61,8 +61,38 @@ export function showPairing(dialog, pairing, seenBefore) {
   const side = h('div', { class: 'side' }, test.element, hand)
   const columns = h('div', { class: 'pairing' }, code.figure, side)
   const buttons = h('div', { class: 'buttons' }, plainButton(words.done, dialog.close))
+  dialog.guard(createQuestion(label, { isWaiting: test.isWaiting, buttons, close: dialog.close }))
   const problem = warning == null ? [] : [h('p', { class: 'trouble' }, warning)]
   dialog.show(words.title(label), ...problem, columns, buttons)
+}
+
+/**
+ * Asks before the code is gone for good that no device has used yet.
+ *
+ * @param {string} label
+ * @param {{ isWaiting: () => boolean, buttons: HTMLElement, close: () => void }} dialog
+ * @returns {() => boolean} Whether the dialog may close.
+ */
+function createQuestion(label, { isWaiting, buttons, close }) {
+  let isSure = false
+  const anyway = plainButton(words.closeAnyway, () => {
+    isSure = true
+    close()
+  })
+  const keep = plainButton(words.keepOpen, () => {
+    question.remove()
+    buttons.hidden = false
+    buttons.querySelector('button')?.focus()
+  })
+  const row = h('div', { class: 'buttons' }, anyway, keep)
+  const question = h('div', { role: 'alert' }, h('p', {}, words.closeSure(label)), row)
+  return () => {
+    if (isSure || !isWaiting()) return true
+    buttons.hidden = true
+    buttons.after(question)
+    keep.focus()
+    return false
+  }
 }
 
 /**
@@ -121,19 +151,27 @@ function concealed(/** @type {string} */ password) {
 
 /** Waits for the first request of a device, and says what to check when none comes. */
 function createConnectionTest(
-  /** @type {Pairing} */ { id, label, url },
+  /** @type {Pairing} */ { id, label, username, url, page },
   /** @type {string | undefined} */ seenBefore,
 ) {
   const sign = h('span', { class: 'sign' }, h('span', { class: 'spinner' }))
   const title = h('p', { class: 'test-title' }, words.waiting(label))
   const text = h('p', { class: 'note' }, words.waitingHint)
-  const state = h('div', { class: 'test-state' }, sign, h('div', {}, title, text))
-  const way = h('span', { class: 'mono break' }, `${url.replace(/\/$/, '')}/healthz`)
+  const refused = h('p', { class: 'trouble', role: 'status' })
+  const state = h('div', { class: 'test-state' }, sign, h('div', {}, title, text, refused))
+  const base = url.replace(/\/$/, '')
+  const hasPage = page !== null
+  const way = h('span', { class: 'mono break' }, `${base}/${hasPage ? 'phone' : 'healthz'}`)
   const checks = h(
     'div',
     { class: 'checks', hidden: true },
     h('p', { class: 'label' }, words.slow),
-    h('ul', {}, h('li', {}, words.probe, way), ...words.checks.map((check) => h('li', {}, check))),
+    h(
+      'ul',
+      {},
+      h('li', {}, hasPage ? words.probe : words.probeBare, way),
+      ...words.checks.map((check) => h('li', {}, check)),
+    ),
   )
   const element = section({ class: 'test' }, h('h3', {}, words.test), state, checks)
   const startedAt = now()
@@ -141,15 +179,19 @@ function createConnectionTest(
   function look() {
     // The state may be older than the device.
     const device = findDevice(id)
+    const address = device?.refused?.lastAddress
+    if (device?.refused != null) setText(refused, words.refused(username, address ?? null))
     if (device?.lastSeenAt == null || device.lastSeenAt === seenBefore) return
     stop()
+    isWaiting = false
     const client = device.lastClient ?? ''
-    const address = device.lastSeenAddress ?? ''
+    const from = device.lastSeenAddress ?? ''
     sign.replaceChildren(icon('check'))
     setAttribute(element, 'data-state', 'done')
     setText(title, words.seen(label))
-    const isKnown = client !== '' && address !== ''
-    setText(text, isKnown ? words.seenBy(formatClient(client), address) : words.seenPlain)
+    const isKnown = client !== '' && from !== ''
+    setText(text, isKnown ? words.seenBy(formatClient(client), from) : words.seenPlain)
+    setText(refused, '')
     checks.hidden = true
     announce(words.seen(label))
   }
@@ -158,12 +200,13 @@ function createConnectionTest(
     if (now() - startedAt >= PATIENCE_MS) checks.hidden = false
   }
 
+  let isWaiting = true
   const stops = [onState(look), onTick(wait)]
   function stop() {
     for (const end of stops.splice(0)) end()
   }
   look()
-  return { element, stop }
+  return { element, stop, isWaiting: () => isWaiting }
 }
 
 /**

@@ -49,7 +49,7 @@ onState((state) => {
   item.render(state.item)
   pause.render(state.status)
   devices.render(state.devices)
-  daemon.render(state.status)
+  daemon.render(state)
 })
 
 followDaemon({

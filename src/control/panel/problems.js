@@ -6,6 +6,7 @@
 
 import { h, renderList, section, setText } from './dom.js'
 import { icon } from './icons.js'
+import { isWildcard } from './state.js'
 import { strings } from './strings.js'
 
 /** @import { PanelState } from './state.js' */
@@ -38,6 +39,9 @@ export function createProblemsView() {
 function problemsOf(/** @type {PanelState} */ { status, addresses }) {
   const troubled = status.listeners.filter(({ error }) => error != null)
   const isLocal = addresses.every(({ kind }) => kind === 'loopback')
+  const urls = status.listeners.flatMap(({ name, urls }) => (name === 'gateway' ? urls : []))
+  const isEverywhere = urls.some(isWildcard)
+  const loopbackFix = isEverywhere ? words.networkFix : words.loopbackFix
   return [
     ...troubled.map(({ name, error }) => {
       return { key: name, title: words.listener(name), text: error ?? '' }
@@ -51,7 +55,7 @@ function problemsOf(/** @type {PanelState} */ { status, addresses }) {
     ...(status.lostUrls.length === 0
       ? []
       : [{ key: 'lost', title: words.lost, text: words.lostText(status.lostUrls.join(', ')) }]),
-    ...(isLocal ? [{ key: 'loopback', title: words.loopback, text: words.loopbackFix }] : []),
+    ...(isLocal ? [{ key: 'loopback', title: words.loopback, text: loopbackFix }] : []),
   ]
 }
 

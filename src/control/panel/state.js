@@ -76,3 +76,8 @@ export function parseState(text) {
     return undefined
   }
 }
+
+/** Whether a URL is that of a listener on all addresses, which is none to connect to. */
+export function isWildcard(/** @type {string} */ url) {
+  return ['0.0.0.0', '[::]'].includes(new URL(url).hostname)
+}

@@ -61,7 +61,9 @@ export const strings = {
       `They were paired for ${urls}. Reserve that address for this computer in the router, or give them a new password, and scan the new code.`,
     loopback: 'Phones cannot reach this computer',
     loopbackFix:
-      'The gateway has an address on this machine only. Connect to a network, or set --listen or --public-url.',
+      'The gateway listens on this computer only. Set --listen 0.0.0.0:42720, or --public-url if a proxy leads here.',
+    networkFix:
+      'This computer has no address on a network. Connect it to one, or set --public-url if a proxy leads here.',
   },
 
   signedOut: {
@@ -225,6 +227,10 @@ export const strings = {
     /** @type {(client: string, address: string) => string} */
     seenBy: (client, address) => `${client} asked from ${address}.`,
     seenPlain: 'Its first request has come.',
+    /** @type {(username: string, address: string | null) => string} */
+    refused: (username, address) =>
+      `A login as ${username} was refused${address === null ? '' : ` (from ${address})`}: ` +
+      'the password. Scan the code again, or copy the password once more.',
     slow: 'Nothing yet? Check these:',
     checks: [
       'Phone and computer are in the same network: the same Wi-Fi, no guest network, no mobile data.',
@@ -232,7 +238,12 @@ export const strings = {
       'A firewall on this computer lets the port of the address through.',
       'The app knows the user name and the password exactly, and is set to “SyncClipboard server”.',
     ],
-    probe: 'Open this in the browser of the phone; “ok” means that the way is free: ',
+    probe: 'Open this in the browser of the phone; a page of clipgate means that the way is free: ',
+    probeBare: 'Open this in the browser of the phone; when no error shows, the way is free: ',
+    closeSure: (/** @type {string} */ label) =>
+      `${label} has not connected yet, and this code cannot be shown again.`,
+    closeAnyway: 'Close all the same',
+    keepOpen: 'Keep it open',
   },
 
   rotate: (/** @type {Device} */ { label, streams }) => ({

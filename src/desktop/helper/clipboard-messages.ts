@@ -13,10 +13,14 @@
  * | helper | `{"reply":I,"outcome":"written","change":N}`, or `overtaken` |
  * | adapter | `{"id":I,"do":"release","change":N}`: empty it, if that is ours |
  * | helper | `{"reply":I,"outcome":"released","change":N}`, or `overtaken` |
+ * | helper | `{"reply":I,"outcome":"held","change":N}`: another program has it open |
  *
  * `change` is the number that the system counts its changes with. A helper announces no change that
  * it made itself, and every other one, `overtaken` or not. `denied` are the permissions to share a
  * copy that its owner withholds.
+ *
+ * A `write` also has, on Windows, the `path` of the file that an image was saved to, and on macOS
+ * `"lies":true` for a photo that is to be turned before it is shown.
  *
  * Contents never stand in a line: they are in `file`, made by the adapter for this one request. A
  * text is UTF-8, a list of files a JSON array of paths, and pictures that are no files of their own
@@ -45,11 +49,11 @@ export interface ClipboardState {
 
 export type ReadReply =
   | { readonly outcome: 'read'; readonly change: number; readonly bytes: number }
-  | { readonly outcome: 'absent' | 'tooLong' | 'overtaken'; readonly change: number }
+  | { readonly outcome: 'absent' | 'tooLong' | 'overtaken' | 'held'; readonly change: number }
 
 /** The outcome of a wish to change the clipboard. */
 export interface ChangeReply {
-  readonly outcome: 'done' | 'overtaken'
+  readonly outcome: 'done' | 'overtaken' | 'held'
   readonly change: number
 }
 
@@ -63,13 +67,13 @@ const decodeStateFields = objectOf({
 })
 
 const decodeReadFields = objectOf({
-  outcome: oneOf(['read', 'absent', 'tooLong', 'overtaken']),
+  outcome: oneOf(['read', 'absent', 'tooLong', 'overtaken', 'held']),
   change: decodeCount,
   bytes: optional(decodeCount),
 })
 
 const decodeChangeFields = objectOf({
-  outcome: oneOf(['written', 'released', 'overtaken']),
+  outcome: oneOf(['written', 'released', 'overtaken', 'held']),
   change: decodeCount,
 })
 
@@ -89,5 +93,6 @@ export const decodeReadReply: Decoder<ReadReply> = (value, path) => {
 /** @throws {TypeError} */
 export const decodeChangeReply: Decoder<ChangeReply> = (value, path) => {
   const { outcome, change } = decodeChangeFields(value, path)
-  return { outcome: outcome === 'overtaken' ? outcome : 'done', change }
+  const isDone = outcome === 'written' || outcome === 'released'
+  return { outcome: isDone ? 'done' : outcome, change }
 }

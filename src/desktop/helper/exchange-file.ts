@@ -6,12 +6,16 @@
  */
 
 import { constants } from 'node:fs'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdtemp, open, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MIB } from '../../core/limits.ts'
 import { blocksOf } from '../../lib/read-bytes.ts'
+import { hasCode } from '../../lib/system-error.ts'
 import type { Blob } from '../../ports/blob.ts'
+
+/** Folders are named after the process that made them. */
+const FOLDER_NAME = /^clipgate-exchange-(\d+)-\w{6}$/
 
 const FILE_MODE = 0o600
 
@@ -22,7 +26,7 @@ const REMOVAL = { recursive: true, force: true, maxRetries: 5, retryDelay: 50 } 
 
 /** Makes an empty file (0600, in a new folder of 0700), and removes it when `use` is done. */
 export async function withExchangeFile<T>(use: (path: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'clipgate-'))
+  const folder = await mkdtemp(join(tmpdir(), `clipgate-exchange-${process.pid}-`))
   try {
     const path = join(folder, 'content')
     const file = await open(path, 'wx', FILE_MODE)
@@ -30,6 +34,29 @@ export async function withExchangeFile<T>(use: (path: string) => Promise<T>): Pr
     return await use(path)
   } finally {
     await rm(folder, REMOVAL)
+  }
+}
+
+/**
+ * Removes what processes have left that were killed during a request. What cannot be removed is not
+ * ours, and stays.
+ */
+export async function sweepExchangeFiles(): Promise<void> {
+  const names = await readdir(tmpdir()).catch(() => [])
+  for (const name of names) {
+    const [, pid] = FOLDER_NAME.exec(name) ?? []
+    if (pid === undefined || isRunning(Number(pid))) continue
+    await rm(join(tmpdir(), name), REMOVAL).catch(() => undefined)
+  }
+}
+
+/** Whether the id is taken, perhaps by another process since. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return !hasCode(error, 'ESRCH')
   }
 }
 

@@ -20,8 +20,6 @@ export interface HelperCommand {
   readonly name?: string
   /** The whole environment of the helper. */
   readonly env: NodeJS.ProcessEnv
-  /** Time until it has to be ready, which its supervisor watches; 10 s when absent. */
-  readonly readyMs?: number
   /** Longest line that it may write, and the most bytes that may wait until it reads them. */
   readonly maxLineBytes: number
   /**

@@ -16,9 +16,11 @@ import type {
   OfferedContent,
   SystemClipboard,
 } from '../../ports/system-clipboard.ts'
-import { OutOfReach } from '../clipboard-errors.ts'
+import { ClipboardHeld, OutOfReach } from '../clipboard-errors.ts'
+import { nextRetry } from '../retry.ts'
 import { COPY_LIMITS, type AdapterOptions } from '../read-copy.ts'
 import { decodeClipboardState, type ClipboardState } from './clipboard-messages.ts'
+import { sweepExchangeFiles } from './exchange-file.ts'
 import type { HelperCommand } from './helper-child.ts'
 import type { HelperEvent } from './helper-message.ts'
 import { HelperProcess } from './helper-process.ts'
@@ -39,7 +41,7 @@ export type HelperProgram = Pick<HelperCommand, 'command' | 'args'>
 
 interface Platform {
   readonly dialect: ClipboardDialect
-  readonly helper: HelperProgram & Pick<HelperCommand, 'name' | 'readyMs' | 'explain'>
+  readonly helper: HelperProgram & Pick<HelperCommand, 'name' | 'explain'>
 }
 
 /** Names of formats are all that a line holds; a program may have hundreds of them. */
@@ -60,6 +62,9 @@ export class HelperClipboard implements SystemClipboard {
   #ownChange: number | undefined
   /** The helper ended, and is not ready again. */
   #isAway = false
+  /** How long was waited for a program that has the clipboard open. */
+  #waitedMs: number | undefined
+  #cancelWait: (() => void) | undefined
   #isClosed = false
 
   /** @throws {Error} When the helper does not start. The message is for people. */
@@ -67,6 +72,7 @@ export class HelperClipboard implements SystemClipboard {
     { dialect, helper }: Platform,
     options: HelperClipboardOptions,
   ): Promise<HelperClipboard> {
+    await sweepExchangeFiles()
     const clipboard = new HelperClipboard(dialect, options)
     clipboard.#helper = await HelperProcess.start({
       ...helper,
@@ -100,8 +106,12 @@ export class HelperClipboard implements SystemClipboard {
       const copy = await readHelperCopy(state, signal, this.#deps)
       if (copy === undefined || state !== this.#state) return 'overtaken'
       this.#state = { ...state, change: copy.change }
+      this.#waitedMs = undefined
       return copy.content
     } catch (error) {
+      if (error instanceof ClipboardHeld) {
+        this.#waitForHolder(error, () => this.#options.events.onChange('another'))
+      }
       if (!this.#isOutOfReach()) throw error
       // The change is announced again when the helper is back.
       this.#state = undefined
@@ -120,7 +130,11 @@ export class HelperClipboard implements SystemClipboard {
         }
         this.#state = { change, types: [], denied: [] }
         this.#ownChange = change
+        this.#waitedMs = undefined
       } catch (error) {
+        if (error instanceof ClipboardHeld) {
+          this.#waitForHolder(error, () => this.#options.events.onBack(false))
+        }
         throw this.#isOutOfReach() ? new OutOfReach(messageOf(error)) : error
       }
     })
@@ -129,8 +143,21 @@ export class HelperClipboard implements SystemClipboard {
   /** Empties the clipboard if what is on it is ours. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#cancelWait?.()
     await this.#writes.run(() => this.#release())
     await this.#helper?.close()
+  }
+
+  /** Programs hold it for a moment, unless they hang. What somebody copies meanwhile counts. */
+  #waitForHolder(held: ClipboardHeld, again: () => void): void {
+    const state = this.#state
+    this.#options.events.onTrouble(held.message)
+    this.#cancelWait?.()
+    if (this.#isClosed) return
+    this.#waitedMs = nextRetry(this.#waitedMs)
+    this.#cancelWait = this.#options.clock.after(this.#waitedMs, () => {
+      if (state?.change === this.#state?.change) again()
+    })
   }
 
   async #release(): Promise<void> {

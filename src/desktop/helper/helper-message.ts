@@ -5,6 +5,7 @@
  * |---|---|
  * | helper | `{"event":"ready"}`: it works from now on |
  * | helper | `{"event":"changed", …}`, or another event of its adapter |
+ * | helper | `{"event":"renewal"}`: it ends now, so that another one takes its place |
  * | helper | `{"event":"trouble","message":"…"}`; without a message: it is over |
  * | helper | `{"reply":ID, …}`, or `{"reply":ID,"error":"…"}` |
  * | adapter | `{"id":ID,"do":"…", …}` |
@@ -12,6 +13,7 @@
  */
 
 import { decodeNumber, decodeString, objectOf, optional } from '../../lib/decoder.ts'
+import { parseJson } from '../../lib/utf8.ts'
 
 /** An event with everything else that its line says. */
 export type HelperEvent = Readonly<Record<string, unknown>> & { readonly event: string }
@@ -29,13 +31,10 @@ const decodeKnown = objectOf({
   error: optional(decodeString),
 })
 
-/** Not `decodeUtf8` of the library: PowerShell may begin its output with a byte order mark. */
-const decoder = new TextDecoder('utf-8', { fatal: true })
-
 /** Reads a line; `undefined` when it is not of the protocol. */
 export function parseHelperMessage(line: Uint8Array): HelperMessage | undefined {
   try {
-    const value: unknown = JSON.parse(decoder.decode(line))
+    const value: unknown = parseJson(line)
     const { event, message, reply, error } = decodeKnown(value)
     const fields = { ...Object(value) }
     if (event === 'trouble') return { kind: 'trouble', message }

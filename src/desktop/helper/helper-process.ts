@@ -1,7 +1,8 @@
 /**
  * Keeps a helper process running: a program that speaks the line protocol of `helper-message.ts`
  * and watches a clipboard for an adapter.
- * A helper that ends is started again, after longer and longer pauses. It never keeps the adapter
+ * A helper that ends is started again, after longer and longer pauses; one that has said `renewal`,
+ * at once and quietly. It never keeps the adapter
  * waiting for ever, and what it writes is bounded and never logged.
  * @module
  */
@@ -62,6 +63,8 @@ export class HelperProcess {
   /** The wait before the last start; `undefined` when that was the first one, or went well. */
   #waitedMs: number | undefined
   #cancelTimer: () => void = () => undefined
+  /** This run has said that it ends to make room for a fresh one. */
+  #isRenewal = false
   #isClosed = false
 
   /**
@@ -132,11 +135,12 @@ export class HelperProcess {
   }
 
   #start(): void {
-    const { clock, readyMs = READY_MS } = this.#options
+    const { clock } = this.#options
     const run = new AbortController()
     this.#run = run
     this.#readySince = undefined
-    this.#cancelTimer = clock.after(readyMs, () => {
+    this.#isRenewal = false
+    this.#cancelTimer = clock.after(READY_MS, () => {
       this.#child?.kill(`"${this.#name}" does not become ready`)
     })
     try {
@@ -167,6 +171,7 @@ export class HelperProcess {
     switch (message.kind) {
       case 'event':
         if (message.event.event === 'ready') this.#onReady(message.event)
+        else if (message.event.event === 'renewal') this.#isRenewal = true
         else this.#options.onEvent(message.event)
         return
       case 'trouble':
@@ -212,9 +217,10 @@ export class HelperProcess {
     logger.debug('A clipboard helper ended', { name: this.#name, reason })
     if (this.#isClosed) return
     if (this.#onFirst !== undefined) return this.#onFirst(new Error(reason))
+    const wasWell = readySince !== undefined && clock.monotonic() - readySince >= WELL_MS
+    if (this.#isRenewal && wasWell) return this.#start()
     // The first reason tells most: later ones are those of starts that fail.
     this.#report(this.#trouble ?? reason)
-    const wasWell = readySince !== undefined && clock.monotonic() - readySince >= WELL_MS
     this.#waitedMs = nextRetry(wasWell ? undefined : this.#waitedMs)
     this.#cancelTimer = clock.after(this.#waitedMs, () => this.#start())
   }

@@ -5,11 +5,13 @@
 
 import { arrayOf, decodeString } from '../../lib/decoder.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
+import { readStart } from '../../lib/read-bytes.ts'
 import { parseJson } from '../../lib/utf8.ts'
 import { withoutTrailing } from '../../lib/without-trailing.ts'
 import type { Blob } from '../../ports/blob.ts'
 import type { ClipboardKind, CopiedContent, OfferedContent } from '../../ports/system-clipboard.ts'
-import { CopyTooLarge } from '../clipboard-errors.ts'
+import { ClipboardHeld, CopyTooLarge } from '../clipboard-errors.ts'
+import { readOrientation } from '../photo-orientation.ts'
 import { filesThatExist, type CopyLimits } from '../read-copy.ts'
 import {
   decodeChangeReply,
@@ -34,7 +36,14 @@ export interface ClipboardDialect {
   isPrivate(state: ClipboardState): boolean
   /** The format to offer as. */
   typeOf(content: OfferedContent): string
+  /** Whether the helper also offers an image as the file that it was saved to. */
+  readonly hasImageFiles?: boolean
+  /** Whether the helper is told that a photo lies, which it cannot see. */
+  readonly tellsLyingPhotos?: boolean
 }
+
+/** A camera writes which way is up at the beginning. */
+const EXIF_BYTES: number = 128 * 1024
 
 /** Asks the helper; resolves to the fields of its reply. */
 export type AskHelper = (
@@ -62,6 +71,7 @@ export interface HelperRequestDeps {
  *
  * @returns `undefined` when another copy has overtaken this one, which the helper announces.
  * @throws {CopyTooLarge} When the copy is larger than what is shared.
+ * @throws {ClipboardHeld} When another program has it open.
  * @throws {Error} When the helper does not do it. The message is for people.
  */
 export async function readHelperCopy(
@@ -85,6 +95,7 @@ export async function readHelperCopy(
 /**
  * Resolves when other programs can paste `content`, of which the system keeps a copy.
  *
+ * @throws {ClipboardHeld} When another program has the clipboard open.
  * @throws {Error} When the image is too long, or the helper does not do it.
  */
 export async function writeHelperOffer(
@@ -96,10 +107,28 @@ export async function writeHelperOffer(
     throw new Error(`The image is larger than ${formatBytes(limits.maxImageBytes)}`)
   }
   const type = dialect.typeOf(content)
+  const path = dialect.hasImageFiles === true ? await saveImage(content) : undefined
+  const lies = dialect.tellsLyingPhotos === true && (await isLying(content)) ? true : undefined
+  const { kind } = content
   return withExchangeFile(async (file) => {
     await fillExchangeFile(file, bytesOf(content))
-    return decodeChangeReply(await ask('write', { kind: content.kind, type, file }))
+    const reply = decodeChangeReply(await ask('write', { kind, type, file, path, lies }))
+    if (reply.outcome === 'held') throw new ClipboardHeld()
+    return reply
   })
+}
+
+/** Whether a photo has to be turned before it is shown. */
+async function isLying(content: OfferedContent): Promise<boolean> {
+  if (content.kind !== 'image' || content.mediaType !== 'image/jpeg') return false
+  const start = await readStart(content.blob, Math.min(content.blob.size, EXIF_BYTES))
+  return readOrientation(Buffer.from(start)) !== 1
+}
+
+async function saveImage(content: OfferedContent): Promise<string | undefined> {
+  if (content.kind !== 'image') return undefined
+  // Where no file can be saved, the image itself can be pasted.
+  return content.file?.save().catch(() => undefined)
 }
 
 /** Reads the copy; there are no bytes when it is not there in this format after all. */
@@ -112,6 +141,7 @@ async function readFormat(
   return withExchangeFile(async (file) => {
     const reply = decodeReadReply(await ask('read', { change, type, maxBytes, file }))
     if (reply.outcome === 'overtaken') return undefined
+    if (reply.outcome === 'held') throw new ClipboardHeld()
     if (reply.outcome === 'absent') return { change: reply.change }
     const size = reply.outcome === 'read' ? reply.bytes : maxBytes + 1
     if (size > maxBytes) throw new CopyTooLarge({ maxBytes, size, kind })

@@ -31,6 +31,9 @@ const MARKS: readonly string[] = [
   'Pasteboard generator type',
 ]
 
+/** Marks what a phone or another Mac offers, and would have to send when it is read. */
+const REMOTE = 'com.apple.is-remote-clipboard'
+
 /** Type identifiers of images, by media type. */
 const IMAGES: readonly (readonly [mediaType: string, type: string])[] = [
   ['image/png', 'public.png'],
@@ -56,8 +59,9 @@ const DIALECT: ClipboardDialect = {
       mediaType: mediaType === 'image/tiff' ? 'image/png' : mediaType,
     })),
   ],
-  isPrivate: ({ types }) => types.some((type) => MARKS.includes(type)),
+  isPrivate: ({ types }) => types.some((type) => type === REMOTE || MARKS.includes(type)),
   typeOf,
+  tellsLyingPhotos: true,
 }
 
 const HELPER: HelperProgram = {

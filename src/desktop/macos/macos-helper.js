@@ -18,6 +18,12 @@ ObjC.import('stdlib')
 /** A person does not notice; 86,400 comparisons of two numbers in eight hours. */
 const CHECK_SECONDS = 1 / 3
 
+/**
+ * Six hours. Whatever this runtime keeps of each comparison goes with the process; the daemon
+ * starts another one at once.
+ */
+const MAX_CHECKS = 64_800
+
 /** Far more than any request has; what is longer did not come from the daemon. */
 const MAX_INPUT_BYTES = 1024 * 1024
 
@@ -27,7 +33,12 @@ const MAX_PIXELS = 64 * 1024 * 1024
 /** `NSBitmapImageFileTypePNG` */
 const PNG_FILE = 4
 
+/** `NSPasteboardAccessBehavior` of macOS 15.4: what happens when this program reads. */
+const ASKS = 1
+const ALWAYS_DENIES = 3
+
 const FILE_URL = 'public.file-url'
+const TEXT = 'public.utf8-plain-text'
 const PNG = 'public.png'
 const TIFF = 'public.tiff'
 
@@ -38,12 +49,15 @@ const output = $.NSFileHandle.fileHandleWithStandardOutput
 /** The last change that the other side knows of. */
 let announced = changeCount()
 
+let checks = 0
+
 /** The bytes after the last whole line. */
 const pending = $.NSMutableData.data
 
 ObjC.registerSubclass({
   name: 'ClipgateHelper',
   methods: {
+    'tick:': { types: ['void', ['id']], implementation: () => inPool('check:', null) },
     'check:': { types: ['void', ['id']], implementation: announceChange },
     'take:': { types: ['void', ['id']], implementation: takeInput },
     'obey:': { types: ['void', ['id']], implementation: obeyLine },
@@ -64,7 +78,7 @@ function run() {
   $.NSTimer.scheduledTimerWithTimeIntervalTargetSelectorUserInfoRepeats(
     CHECK_SECONDS,
     helper,
-    'check:',
+    'tick:',
     null,
     true,
   )
@@ -72,7 +86,17 @@ function run() {
   $.NSRunLoop.currentRunLoop.run
 }
 
+/** Calls a method in an operation, which has an autorelease pool of its own; timers have none. */
+function inPool(selector, argument) {
+  $.NSInvocationOperation.alloc.initWithTargetSelectorObject(helper, selector, argument).start
+}
+
 function announceChange() {
+  checks += 1
+  if (checks > MAX_CHECKS) {
+    tell({ event: 'renewal' })
+    $.exit(0)
+  }
   const change = changeCount()
   if (change !== announced) tell({ event: 'changed', ...look() })
 }
@@ -88,10 +112,7 @@ function takeInput() {
   if (text !== undefined) {
     const lines = text.split('\n')
     pending.setData(utf8(lines.pop()))
-    for (const line of lines) {
-      // An operation has an autorelease pool of its own: a copied image is gone when it is done.
-      $.NSInvocationOperation.alloc.initWithTargetSelectorObject(helper, 'obey:', $(line)).start
-    }
+    for (const line of lines) inPool('obey:', $(line))
   }
   input.waitForDataInBackgroundAndNotify
 }
@@ -131,23 +152,22 @@ function look() {
 
 function read({ change, type, file, maxBytes }) {
   if (changeCount() !== change) return overtaken()
+  refuseWhereGuarded()
   const data = dataOf(type)
   if (changeCount() !== change) return overtaken()
-  if (data === undefined) {
-    refuseIfDenied()
-    return { outcome: 'absent', change }
-  }
+  if (data === undefined) return { outcome: 'absent', change }
   const bytes = Number(data.length)
   if (bytes > maxBytes) return { outcome: 'tooLong', change, bytes }
   save(data, file)
   return { outcome: 'read', change, bytes }
 }
 
-function write({ kind, type, file }) {
+function write({ kind, type, file, lies }) {
   const data = $.NSData.dataWithContentsOfFile(file)
   if (data.isNil()) throw new Error('Cannot read what is to be offered')
   // Many programs paste PNG and TIFF only. Made first, so that the clipboard is never half full.
-  const png = kind === 'image' && type !== PNG ? pngOf(data) : undefined
+  // One of a photo that lies would lie for ever: AppKit turns it nowhere, and its EXIF is lost.
+  const png = kind === 'image' && type !== PNG && lies !== true ? pngOf(data) : undefined
   const urls = kind === 'files' ? urlsOf(data) : undefined
   const change = Number(pasteboard.clearContents)
   const isDone =
@@ -172,6 +192,7 @@ function overtaken() {
 
 function dataOf(type) {
   if (type === FILE_URL) return pathsOf(pasteboard.pasteboardItems)
+  if (type === TEXT) return textOf(pasteboard.pasteboardItems)
   const data = pasteboard.dataForType(type)
   if (data.isNil()) return undefined
   return type === TIFF ? pngOf(data) : data
@@ -179,17 +200,28 @@ function dataOf(type) {
 
 function pathsOf(items) {
   if (items.isNil()) return undefined
-  const paths = []
+  const paths = stringsOf(items, FILE_URL).map(pathOf)
+  return utf8(JSON.stringify(paths.filter((path) => path !== undefined)))
+}
+
+/** Several rows or selections that are copied at once are one item each. */
+function textOf(items) {
+  if (items.isNil()) return undefined
+  const texts = stringsOf(items, TEXT)
+  return texts.length === 0 ? undefined : utf8(texts.map((text) => ObjC.unwrap(text)).join('\n'))
+}
+
+function stringsOf(items, type) {
+  const strings = []
   for (let index = 0; index < Number(items.count); index += 1) {
-    const path = pathOf(items.objectAtIndex(index).stringForType(FILE_URL))
-    if (path !== undefined) paths.push(path)
+    const string = items.objectAtIndex(index).stringForType(type)
+    if (!string.isNil()) strings.push(string)
   }
-  return utf8(JSON.stringify(paths))
+  return strings
 }
 
 /** `undefined` when it is not the URL of a file, or of one that is gone. */
 function pathOf(text) {
-  if (text.isNil()) return undefined
   const url = $.NSURL.URLWithString(text)
   if (url.isNil()) return undefined
   // The Finder names files by number; this finds their paths.
@@ -213,11 +245,17 @@ function pngOf(data) {
   return png.isNil() ? undefined : png
 }
 
-/** Since 15.4 macOS can be told to give an application nothing; it says so only when asked. */
-function refuseIfDenied() {
-  const denied = $.NSPasteboardAccessBehaviorAlwaysDeny
-  if (denied === undefined || Number(pasteboard.accessBehavior) !== Number(denied)) return
-  throw new Error('macOS does not let clipgate read the clipboard; allow it in System Settings')
+/**
+ * Since 15.4 a person decides for each program whether it may read. Where macOS asks each time, a
+ * question would come up at every copy, and nobody answers it in time.
+ */
+function refuseWhereGuarded() {
+  // Not a number where macOS has no such setting.
+  const behavior = Number(pasteboard.accessBehavior)
+  if (behavior !== ASKS && behavior !== ALWAYS_DENIES) return
+  const does =
+    behavior === ASKS ? 'asks before it lets clipgate read' : 'does not let clipgate read'
+  throw new Error(`macOS ${does} the clipboard; allow it in System Settings, Privacy & Security`)
 }
 
 function save(data, file) {

@@ -1,10 +1,9 @@
 /**
- * The clipboard of Windows, through one long-lived Windows PowerShell that runs
- * `windows-helper.ps1`. A window of it hears of every copy; nothing is polled.
+ * The clipboard of Windows, through one long-lived process that runs `windows-helper.ts`. A window
+ * of it hears of every copy; nothing is polled (decision 053).
  * @module
  */
 
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { OfferedContent, SystemClipboard } from '../../ports/system-clipboard.ts'
 import type { ClipboardDialect } from '../helper/helper-requests.ts'
@@ -16,6 +15,13 @@ import {
 
 const TEXT = 'CF_UNICODETEXT'
 const FILES = 'CF_HDROP'
+
+/** Names that programs have agreed on. */
+const IMAGES: Readonly<Record<string, string>> = {
+  'image/png': 'PNG',
+  'image/jpeg': 'JFIF',
+  'image/gif': 'GIF',
+}
 
 /** Marks of a copy that is not to be watched; what they hold does not matter. */
 const MARKS: readonly string[] = [
@@ -30,50 +36,46 @@ const DIALECT: ClipboardDialect = {
     { kind: 'text', type: TEXT },
     { kind: 'image', type: 'PNG', mediaType: 'image/png' },
     { kind: 'image', type: 'image/png', mediaType: 'image/png' },
-    // Every program offers it, and no other system has it: the helper makes PNG.
+    // Windows makes each out of the other, and no other system has them: they become PNG.
+    { kind: 'image', type: 'CF_DIBV5', mediaType: 'image/png' },
     { kind: 'image', type: 'CF_DIB', mediaType: 'image/png' },
   ],
   // Copies that may not enter a history, or reach other computers, are not for phones either.
   isPrivate: ({ types, denied }) => denied.length > 0 || types.some((type) => MARKS.includes(type)),
   typeOf,
+  hasImageFiles: true,
 }
 
-/** By its whole path: a search would begin in the working directory. */
-const POWERSHELL = ['System32', 'WindowsPowerShell', 'v1.0', 'powershell.exe']
+/** In the sources it is TypeScript, like this file. */
+const HELPER = import.meta.url.endsWith('.ts') ? './windows-helper.ts' : './windows-helper.js'
 
-const ARGUMENTS =
-  '-NoProfile -NonInteractive -STA -ExecutionPolicy Bypass -InputFormat None -File'.split(' ')
-
-/** It compiles first, which a virus scanner makes slow. */
-const READY_MS = 30_000
-
-/** Ids of errors, which are the same in every language. */
+/** Reasons by what the helper says before it ends. */
 const REASONS: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  [/UnauthorizedAccess|PSSecurityException/, 'Windows is set up to run no PowerShell scripts'],
-  [/ConstrainedLanguage|CannotDefineNewType/, 'Windows is set up to restrict PowerShell scripts'],
+  [/^no access$/, 'Windows gives no clipboard to this session'],
+  [/^no window$/, 'Windows does not tell of the clipboard'],
+  [
+    /^(?:Error: )?Cannot find module '@koromix/,
+    'The package koffi is missing: install clipgate with its optional packages, on Windows',
+  ],
 ]
 
 /** @throws {Error} When the helper does not start. The message is for people. */
 export function openWindowsClipboard(
   options: HelperClipboardOptions,
-  helper: HelperProgram = powershell(options.env),
+  helper: HelperProgram = {
+    command: process.execPath,
+    args: [fileURLToPath(new URL(HELPER, import.meta.url))],
+  },
 ): Promise<SystemClipboard> {
   const explain = (line: string) => REASONS.find(([pattern]) => pattern.test(line))?.[1]
-  const named = { ...helper, name: 'powershell', readyMs: READY_MS, explain }
-  return HelperClipboard.open({ dialect: DIALECT, helper: named }, options)
-}
-
-function powershell(env: NodeJS.ProcessEnv): HelperProgram {
-  const script = fileURLToPath(new URL('./windows-helper.ps1', import.meta.url))
-  return {
-    command: join(env['SystemRoot'] ?? 'C:\\Windows', ...POWERSHELL),
-    // Without `-InputFormat`, PowerShell would read the lines that are for the script.
-    args: [...ARGUMENTS, script],
-  }
+  return HelperClipboard.open(
+    { dialect: DIALECT, helper: { ...helper, name: 'windows-helper', explain } },
+    options,
+  )
 }
 
 function typeOf(content: OfferedContent): string {
   if (content.kind === 'text') return TEXT
   if (content.kind === 'files') return FILES
-  return content.mediaType === 'image/png' ? 'PNG' : content.mediaType
+  return IMAGES[content.mediaType] ?? content.mediaType
 }

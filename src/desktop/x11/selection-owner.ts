@@ -3,13 +3,13 @@
 import { readWhole } from '../../lib/read-bytes.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
-import { offeredFormats, type OfferedBytes } from '../offered-formats.ts'
+import { imageFileFormats, offeredFormats, type OfferedBytes } from '../offered-formats.ts'
 import { OutgoingTransfers, type OwnerDeps } from './outgoing-transfers.ts'
 import type { SelectionEvent, SelectionRequest, XConnection } from './x-connection.ts'
 
 interface OfferedTarget {
   readonly type: number
-  readonly bytes: OfferedBytes
+  readonly bytes: () => Promise<OfferedBytes>
 }
 
 interface Offer {
@@ -47,7 +47,11 @@ export class SelectionOwner {
     const targets = new Map<number, OfferedTarget>()
     for (const { target, type, bytes } of offeredFormats(content)) {
       const atom = await connection.internAtom(target)
-      targets.set(atom, { type: await connection.internAtom(type), bytes })
+      targets.set(atom, { type: await connection.internAtom(type), bytes: async () => bytes })
+    }
+    for (const { target, bytes } of imageFileFormats(content)) {
+      const atom = await connection.internAtom(target)
+      targets.set(atom, { type: atom, bytes })
     }
     // Not "now", which lets an older request overtake a newer one (ICCCM, 2.1).
     const time = await connection.serverTime()
@@ -138,7 +142,8 @@ export class SelectionOwner {
     }
     const offered = offer.targets.get(target)
     if (offered === undefined) return false
-    const { type, bytes } = offered
+    const { type } = offered
+    const bytes = await offered.bytes()
     if (bytes.size > connection.blockBytes) {
       await this.#transfers.start({ requestor: window, property, type }, bytes)
     } else {

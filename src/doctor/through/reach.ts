@@ -4,6 +4,7 @@ import { lookup as systemLookup } from 'node:dns'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { countOf } from '../../lib/count-of.ts'
 import { isLocalAddress } from '../../daemon/addresses.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import { fine, findingOf, hint, problem, type Finding, type Verdict } from '../finding.ts'
@@ -176,7 +177,7 @@ function judgeTls(socket: TLSSocket): Verdict {
   }
   const days = Math.floor((Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / DAY_MS)
   const http = socket.alpnProtocol === 'h2' ? 'HTTP/2 and HTTP/1.1' : 'HTTP/1.1'
-  const detail = `${socket.getProtocol()}, ${http}, certificate good for ${days} days`
+  const detail = `${socket.getProtocol()}, ${http}, certificate good for ${countOf(days, 'day')}`
   if (days >= SOON_DAYS) return fine(detail)
   return hint(detail, 'check that it is renewed: certbot renew --dry-run, or the log of the proxy')
 }

@@ -5,8 +5,6 @@
  * @module
  */
 
-const KEY = 'clipgate.phone'
-
 /** @typedef {{ readonly user: string, readonly password: string }} Account */
 
 /**
@@ -16,12 +14,19 @@ const KEY = 'clipgate.phone'
  */
 let known
 
+/** Whether they came in the address, and the browser does not keep them yet. */
+let isNew = false
+
 /** Where the daemon is, without a slash at its end: a proxy may have put it below a path. */
 export const base = location.origin + location.pathname.replace(/\/phone\/?$/, '')
 
+/** Two daemons may stand below paths of one site. */
+const KEY = `clipgate.phone${new URL(base).pathname.replace(/\/$/, '')}`
+
 /**
  * Takes the credentials out of the address, where they would be seen and kept, or out of this
- * browser.
+ * browser. Those of an address take the place of others only once they were accepted, by
+ * {@link keepAccount}: anybody can make an address.
  *
  * @returns {Account | 'damaged' | undefined} `damaged` when the address has some that nobody can
  *   read.
@@ -33,20 +38,39 @@ export function takeAccount() {
   const account = decode(payload)
   if (account === undefined) return 'damaged'
   known = account
-  withStorage((storage) => storage.setItem(KEY, JSON.stringify(account)))
+  isNew = true
+  if (kept() === undefined) keepAccount()
   return account
+}
+
+/** Keeps the credentials that came in the address in the browser. */
+export function keepAccount() {
+  if (!isNew) return
+  isNew = false
+  withStorage((storage) => storage.setItem(KEY, JSON.stringify(known)))
 }
 
 /** The credentials of this phone, if it has some. */
 export function stored() {
-  known ??= withStorage((storage) => accountOf(JSON.parse(storage.getItem(KEY) ?? 'null')))
+  known ??= kept()
   return known
+}
+
+/** Whether this browser keeps other credentials than those of this page. */
+export function hasOthers() {
+  const other = kept()
+  if (other === undefined) return false
+  return other.user !== known?.user || other.password !== known?.password
 }
 
 /** Removes all that this page has put into the browser. */
 export function forgetAccount() {
   known = undefined
   withStorage((storage) => storage.removeItem(KEY))
+}
+
+function kept() {
+  return withStorage((storage) => accountOf(JSON.parse(storage.getItem(KEY) ?? 'null')))
 }
 
 /** The link that opens this account in an app. */

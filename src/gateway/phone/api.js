@@ -30,14 +30,19 @@ export class ApiError extends Error {
   }
 }
 
-/** By status. */
+/** By status; `away` is that of whoever stands between. */
 const FAILURES = new Map(
   /** @type {[number, Failure][]} */ ([
     [401, 'refused'],
     [404, 'gone'],
+    [408, 'away'],
+    [409, 'away'],
+    [410, 'gone'],
     [413, 'tooLarge'],
     [429, 'busy'],
+    [502, 'away'],
     [503, 'busy'],
+    [504, 'away'],
     [507, 'full'],
   ]),
 )
@@ -99,8 +104,14 @@ export async function readTicket() {
   return { href: base + path, mediaType }
 }
 
-/** Makes a document the current item. */
-export async function pushDocument(/** @type {object} */ document) {
+/**
+ * Makes a document the current item.
+ *
+ * @param {object} document
+ * @param {AbortSignal} [signal]
+ */
+export async function pushDocument(document, signal) {
   const body = JSON.stringify(document)
-  await ask('/Sync.json', { method: 'PUT', body, headers: { 'Content-Type': 'application/json' } })
+  const headers = { 'Content-Type': 'application/json' }
+  await ask('/Sync.json', { method: 'PUT', body, headers, signal: signal ?? null })
 }

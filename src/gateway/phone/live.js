@@ -10,6 +10,9 @@ import { ApiError, ask } from './api.js'
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 10_000
 
+/** A stream that was well for so long ends for a reason, such as that this phone was removed. */
+const WELL_MS = 2_000
+
 /** The daemon sends a sign of life every 25 s. */
 const MAX_SILENCE_MS = 50_000
 
@@ -44,11 +47,13 @@ export function follow({ pull, onWay }) {
     if (document.hidden || isEnded) return
     stream = new AbortController()
     const { signal } = stream
+    const openedAt = Date.now()
     const way = await attend(signal)
     if (signal.aborted) return
-    onWay(way)
+    const wasWell = way !== 'refused' && Date.now() - openedAt > WELL_MS
+    onWay(wasWell ? 'trying' : way)
     if (way === 'refused') return end()
-    timer = setTimeout(open, delayMs)
+    timer = setTimeout(open, wasWell ? 0 : delayMs)
     delayMs = Math.min(delayMs * 1.7, MAX_DELAY_MS)
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { forgetAccount, linkOf, stored, takeAccount } from './account.js'
+import { forgetAccount, hasOthers, keepAccount, linkOf, takeAccount } from './account.js'
 import { button, h, setText } from './dom.js'
 import { createItemView } from './item.js'
 import { follow } from './live.js'
@@ -17,15 +17,19 @@ import { strings } from './strings.js'
 const SURE_MS = 4000
 
 document.documentElement.lang = strings.lang
-const way = h('p', { class: 'way', role: 'status' })
-const main = h('main')
-const top = h('header', {}, h('h1', {}, 'clipgate'), way)
-document.body.replaceChildren(top, main)
+const [way, main] = [find('.way'), find('main')]
 
 start()
 offerInstall()
 // A code that is scanned while the page is open changes nothing but the fragment.
 window.addEventListener('hashchange', () => location.hash.length > 1 && location.reload())
+
+/** An element of the page that is painted before this has run. */
+function find(/** @type {string} */ selector) {
+  const element = document.querySelector(selector)
+  if (element === null) throw new Error(`The page has no ${selector}`)
+  return element
+}
 
 function start() {
   const account = takeAccount()
@@ -42,10 +46,12 @@ function start() {
       showWay(state)
       away.hidden = state !== 'away'
       setText(trouble, state === 'away' ? strings.failures.away : '')
+      if (state === 'live') keepAccount()
       if (state !== 'refused') return
       send.end()
-      // Those of another code may be there by now.
-      if (stored() === account) forgetAccount()
+      // Another code was accepted before, or in another tab.
+      if (hasOthers()) return location.reload()
+      forgetAccount()
       farewell(strings.removed, strings.scanHint)
     },
   })

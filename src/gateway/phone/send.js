@@ -4,15 +4,13 @@
  * @module
  */
 
-import { base } from './account.js'
-import { ApiError, authorization, failureOf, pushDocument } from './api.js'
+import { ApiError, pushDocument } from './api.js'
 import { button, formatBytes, h, setText } from './dom.js'
+import { FileUpload } from './file-upload.js'
 import { strings } from './strings.js'
 
+/** @import { Progress } from './file-upload.js' */
 /** @import { Failure } from './strings.js' */
-
-/** Between two tries while the daemon is away. */
-const AGAIN_MS = 3000
 
 /**
  * Creates the card with which this phone sends.
@@ -128,30 +126,20 @@ function createUpload(/** @type {File} */ file, /** @type {AbortSignal} */ stop)
 
   /** Sends it, however long that takes. Never rejects. */
   async function run() {
-    for (;;) {
-      if (abort.signal.aborted) return
-      showProgress(0, 0)
-      const failure = await outcomeOf(push())
-      if (abort.signal.aborted) return
-      if (failure !== 'away') return end(failure)
-      setText(note, strings.interrupted)
-      await untilOnline()
-    }
+    if (abort.signal.aborted) return
+    const failure = await outcomeOf(new FileUpload(file, abort.signal, show).run())
+    if (!abort.signal.aborted) end(failure)
   }
 
-  async function push() {
-    const startedAt = Date.now()
-    await putFile(file, abort.signal, (sent) => {
-      showProgress(sent, (Date.now() - startedAt) / 1000)
-    })
-    const { name } = file
-    await pushDocument({ type: 'File', text: name, dataName: name, hasData: true, size: file.size })
-  }
-
-  function showProgress(/** @type {number} */ sent, /** @type {number} */ seconds) {
+  function show(/** @type {Progress} */ { state, sent, speed, isAnew }) {
+    const { size } = file
     bar.value = sent
-    const speed = seconds < 1 ? '' : formatBytes(sent / seconds)
-    setText(note, strings.sending(formatBytes(sent), formatBytes(file.size), speed))
+    if (state === 'storing') return setText(note, strings.storing)
+    const percent = Math.floor((100 * sent) / Math.max(size, 1))
+    if (state !== 'sending') return setText(note, strings.held[state](percent))
+    const rate = speed === 0 ? '' : formatBytes(speed)
+    const words = strings.sending(formatBytes(sent), formatBytes(size), rate)
+    setText(note, isAnew ? `${words} · ${strings.anew}` : words)
   }
 
   function end(/** @type {Failure | undefined} */ failure) {
@@ -164,32 +152,6 @@ function createUpload(/** @type {File} */ file, /** @type {AbortSignal} */ stop)
   return { row, run }
 }
 
-/**
- * Uploads a file. `fetch` does not tell how far it is.
- *
- * @param {File} file
- * @param {AbortSignal} signal
- * @param {(sent: number) => void} onProgress
- * @returns {Promise<void>} Rejects with an {@link ApiError}.
- */
-function putFile(file, signal, onProgress) {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest()
-    request.open('PUT', `${base}/file/${encodeURIComponent(file.name)}`)
-    for (const [name, value] of Object.entries(authorization()))
-      request.setRequestHeader(name, value)
-    request.setRequestHeader('Content-Type', file.type || 'application/octet-stream')
-    request.upload.addEventListener('progress', ({ loaded }) => onProgress(loaded))
-    request.addEventListener('loadend', () => {
-      const { status } = request
-      if (status === 200) resolve()
-      else reject(failureOf(status))
-    })
-    signal.addEventListener('abort', () => request.abort())
-    request.send(file)
-  })
-}
-
 /** @returns {Promise<Failure | undefined>} Why it failed, if it did. */
 async function outcomeOf(/** @type {Promise<void>} */ work) {
   try {
@@ -199,15 +161,4 @@ async function outcomeOf(/** @type {Promise<void>} */ work) {
     if (error instanceof ApiError) return error.code
     throw error
   }
-}
-
-/** Waits for a moment, and for as long as the phone is locked. */
-function untilOnline() {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (document.hidden) document.addEventListener('visibilitychange', look, { once: true })
-      else resolve(undefined)
-    }
-    setTimeout(look, AGAIN_MS)
-  })
 }

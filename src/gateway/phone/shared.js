@@ -22,7 +22,10 @@ export function offerInstall() {
 /** Ends the worker, so that nothing is left of the page. */
 export async function withdraw() {
   if (!('serviceWorker' in navigator)) return
-  for (const worker of await navigator.serviceWorker.getRegistrations()) await worker.unregister()
+  for (const worker of await navigator.serviceWorker.getRegistrations()) {
+    // The site of a proxy may have workers of others.
+    if (worker.scope.startsWith(`${base}/phone`)) await worker.unregister()
+  }
 }
 
 /** Takes what was shared with the page, and leaves nothing of it behind. */

@@ -40,7 +40,16 @@ const english = {
   copyImage: 'Copy image',
   notCopied: 'This browser did not copy it. Hold the image instead.',
   waiting: 'Waiting',
-  interrupted: 'Interrupted. It goes on by itself.',
+  anew: 'Begun again: the computer no longer had the beginning.',
+  storing: 'All there. The computer is storing it.',
+  held: {
+    offline: (/** @type {number} */ percent) =>
+      `Waiting for the network, ${percent} % sent. It goes on by itself.`,
+    away: (/** @type {number} */ percent) =>
+      `Waiting for the computer, ${percent} % sent. It goes on by itself.`,
+    busy: (/** @type {number} */ percent) =>
+      `The computer is busy, ${percent} % sent. It goes on by itself.`,
+  },
   cancel: 'Cancel',
   again: 'Try again',
   remove: 'Remove from the list',
@@ -62,6 +71,7 @@ const english = {
     gone: 'Something newer is on the clipboard.',
     tooLarge: 'That is too large for the computer.',
     busy: 'The computer is busy. Try again in a moment.',
+    unreadable: 'This phone no longer gives the file to the browser. Choose it again.',
     full: 'The disk of the computer is full.',
     unexpected: 'That did not work. “clipgate doctor” on the computer may say why.',
   },
@@ -102,7 +112,13 @@ const chinese = {
   copyImage: '复制图片',
   notCopied: '浏览器未能复制。请长按图片。',
   waiting: '等待中',
-  interrupted: '已中断，将自动继续。',
+  anew: '已重新开始：电脑未能保留之前的内容。',
+  storing: '已全部送达，电脑正在保存。',
+  held: {
+    offline: (percent) => `等待网络，已发送 ${percent}%。将自动继续。`,
+    away: (percent) => `等待电脑响应，已发送 ${percent}%。将自动继续。`,
+    busy: (percent) => `电脑正忙，已发送 ${percent}%。将自动继续。`,
+  },
   cancel: '取消',
   again: '重试',
   remove: '从列表中移除',
@@ -124,6 +140,7 @@ const chinese = {
     gone: '剪贴板上已有更新的内容。',
     tooLarge: '内容太大，电脑无法接收。',
     busy: '电脑正忙，请稍后再试。',
+    unreadable: '手机不再允许浏览器读取此文件，请重新选择。',
     full: '电脑磁盘已满。',
     unexpected: '操作失败。在电脑上运行“clipgate doctor”可查看原因。',
   },

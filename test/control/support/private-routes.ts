@@ -21,6 +21,7 @@ export const PRIVATE = [
   ['GET', '/item/preview', ''],
   ['POST', '/pause', '{}'],
   ['DELETE', '/pause', ''],
+  ['POST', '/stop', ''],
   ['GET', '/panel', ''],
   ['DELETE', '/panel', ''],
   ['GET', '/none', ''],

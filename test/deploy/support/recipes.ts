@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parseArguments } from '../../../src/cli/arguments.ts'
+import { findCommand } from '../../../src/cli/commands.ts'
 import { SETTING_OPTIONS } from '../../../src/cli/setting-options.ts'
 import { loadSettings } from '../../../src/daemon/load-settings.ts'
 import type { Settings } from '../../../src/daemon/settings.ts'
@@ -59,13 +60,16 @@ export function settingsOf(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Settings {
-  const { values, problems, operands } = parseArguments(args, SETTING_OPTIONS)
+  const known = { ...SETTING_OPTIONS, ...findCommand('serve')?.options }
+  const { values, problems, operands } = parseArguments(args, known)
   assert.deepEqual([problems, operands], [[], []])
   const options = Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-      value,
-    ]),
+    Object.entries(values)
+      .filter(([name]) => Object.hasOwn(SETTING_OPTIONS, name))
+      .map(([name, value]) => [
+        name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+        value,
+      ]),
   )
   const where = { platform: 'linux', environment, home: '/nobody' } as const
   return loadSettings({ options, where, cwd: '/' })

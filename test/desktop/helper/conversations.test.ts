@@ -48,7 +48,7 @@ async function open(t: TestContext, path: string) {
   const { port } = server.address() as AddressInfo
   const openClipboard = path.includes('windows-') ? openWindowsClipboard : openMacosClipboard
   const clock = systemClock
-  const clipboard = await ClipboardReconciler.open(
+  const clipboard = new ClipboardReconciler(
     (events) =>
       openClipboard(
         { events, logger, clock, env: process.env, readAtStart: false },
@@ -66,6 +66,7 @@ async function open(t: TestContext, path: string) {
       },
     },
   )
+  await clipboard.opened()
   t.after(() => clipboard.close())
   const [helper]: Socket[] = await connected
   // It may be gone before it has read that we saw the last copy.

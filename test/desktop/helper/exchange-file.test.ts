@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { appendFile, readFile, stat, symlink, unlink, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { appendFile, mkdir, readFile, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import {
   fillExchangeFile,
   readExchangeFile,
+  sweepExchangeFiles,
   withExchangeFile,
 } from '../../../src/desktop/helper/exchange-file.ts'
 import { blobOf } from '../../support/memory-blob-store.ts'
@@ -32,6 +36,22 @@ describe('The file for one request to a clipboard helper', () => {
     })
     await assert.rejects(failing, /refused/)
     assert.equal(existsSync(dirname(path)), false)
+  })
+
+  it('is swept when its process was killed, and left alone while that lives', async (t) => {
+    const dead = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
+    await once(dead, 'exit')
+    const left = join(tmpdir(), `clipgate-exchange-${dead.pid}-AbCd12`)
+    const other = join(tmpdir(), `clipgate-exchange-${dead.pid}-AbCd12.txt`)
+    t.after(() => rm(other, { recursive: true }))
+    for (const folder of [left, other]) {
+      await mkdir(folder)
+      await writeFile(join(folder, 'content'), 'copied')
+    }
+    await withExchangeFile(async (file) => {
+      await sweepExchangeFiles()
+      assert.deepEqual([left, other, file].map(existsSync), [false, true, true])
+    })
   })
 
   it('is read when it has just as many bytes as the helper says', async () => {

@@ -170,6 +170,44 @@ for (const platform of HELPER_PLATFORMS) {
   }
 }
 
+describe('The windows clipboard, while another program has it open', { timeout: 60_000 }, () => {
+  const HELD = 'Another program holds the clipboard'
+
+  async function openHeld(t: TestContext) {
+    const clock = new WatchedClock()
+    const opened = await openHelperClipboard(t, 'windows', { clock })
+    opened.system.hold(true)
+    const texts = (text: string) => ({ kind: 'text', text }) as const
+    const paste = () => pasteElsewhere('windows', opened.system, 'text')
+    return { ...opened, clock, texts, paste }
+  }
+
+  it('gets what was pushed last as soon as it is free', async (t) => {
+    const { clipboard, system, clock, troubles, texts, paste } = await openHeld(t)
+    for (const text of ['oldest', 'older', 'pushed']) {
+      await assert.rejects(clipboard.offer(texts(text)), { name: 'OutOfReach', message: HELD })
+    }
+    assert.equal(await troubles.next(), HELD)
+    system.hold(false)
+    await clock.pass(4 * RETRY_MS)
+    await until(system, () => paste() !== undefined)
+    assert.deepEqual(paste(), texts('pushed'))
+    assert.deepEqual(await troubles.next(), { isOver: true })
+  })
+
+  it('shares what was copied as soon as it is free, and forgets what was pushed', async (t) => {
+    const { clipboard, system, clock, copies, troubles, texts, paste } = await openHeld(t)
+    await assert.rejects(clipboard.offer(texts('pushed')), { message: HELD })
+    copyElsewhere('windows', system, texts('theirs'))
+    assert.equal(await troubles.next(), HELD)
+    await clock.hasOnly(2 * RETRY_MS)
+    system.hold(false)
+    await clock.pass(2 * RETRY_MS)
+    assert.deepEqual(await copies.next(), texts('theirs'))
+    assert.deepEqual(paste(), texts('theirs'))
+  })
+})
+
 async function until(system: ClipboardFile, isSo: () => boolean): Promise<void> {
   const watcher = watch(system.folder)
   try {

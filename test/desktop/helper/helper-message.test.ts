@@ -9,10 +9,6 @@ import fc from '../../support/property.ts'
 const parse = (line: string) => parseHelperMessage(Buffer.from(line))
 
 describe('the line protocol of helpers', () => {
-  it('may begin with a byte order mark', () => {
-    assert.equal(parse('\ufeff{"event":"ready"}')?.kind, 'event')
-  })
-
   it('is nothing else', () => {
     const lines = ['', 'hello', '1', 'null', '[]', '{}', '{"event":1}', '{"reply":"3"}', '{"event"']
     for (const line of lines) assert.equal(parse(line), undefined, line)

@@ -160,6 +160,18 @@ describe('HelperProcess', { timeout: 60_000 }, () => {
     }
   })
 
+  it('starts a helper at once, and quietly, that ended to be renewed after a long time', async (t) => {
+    const script = `requests(() => { say({ event: 'renewal' }); process.exit() }); ${READY}`
+    const { helper, troubles, events, clock } = await start(t, script)
+    clock.advance(30_000)
+    await assert.rejects(helper.request('end'), /ended/)
+    assert.deepEqual(await events.next(), { event: 'ready' })
+    assert.equal(troubles.size, 0)
+    // One that does so all the time is not well.
+    await assert.rejects(helper.request('end'), /ended/)
+    assert.match(String(await troubles.next()), /ended with exit code 0$/)
+  })
+
   it('tells of trouble once, however many starts fail', async (t) => {
     let isAway = false
     const untilReady = async (): Promise<void> => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
@@ -14,7 +15,7 @@ import {
   OSASCRIPT,
   SCRIPT,
 } from '../helper/support/open-helper-clipboard.ts'
-import { tiffOf } from './support/app-kit.js'
+import { ITEM_END, tiffOf } from './support/app-kit.js'
 
 const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 const PIXELS = Buffer.from('pixels')
@@ -61,19 +62,49 @@ describe('macos-helper.js', { timeout: 60_000 }, () => {
     assert.deepEqual(Object.keys(system.state.types), ['public.png'])
   })
 
+  it('offers a photo as PNG only when it stands upright as it is', async (t) => {
+    const { clipboard, system } = await openHelperClipboard(t, 'macos')
+    for (const [name, types] of [
+      ['images/rgb.jpg', ['public.jpeg', 'public.png']],
+      ['photos/lying.jpg', ['public.jpeg']],
+    ] as const) {
+      const bytes = await readFile(new URL(`../../../fixtures/${name}`, import.meta.url))
+      await clipboard.offer(await imageOf('image/jpeg', bytes))
+      assert.deepEqual(Object.keys(system.state.types), types)
+    }
+  })
+
   it('refuses an image that macOS has no name for', async (t) => {
     const { clipboard } = await openHelperClipboard(t, 'macos')
     const image = await imageOf('image/x-odd', PNG)
     await assert.rejects(clipboard.offer(image), /no name for this kind of image/)
   })
 
-  it('says when macOS lets nobody read', async (t) => {
+  it('says when macOS lets nobody read, or asks each time, and reads nothing then', async (t) => {
     const { system, copies, troubles } = await openHelperClipboard(t, 'macos')
-    system.put({ 'public.utf8-plain-text': 'guarded' }, { isRefused: true })
-    assert.match(String(await troubles.next()), /does not let clipgate read/)
-    system.put({ 'public.utf8-plain-text': 'allowed' })
-    assert.deepEqual(await copies.next(), { kind: 'text', text: 'allowed' })
-    assert.deepEqual(await troubles.next(), { isOver: true })
+    for (const [access, says] of [
+      [3, /does not let clipgate read/],
+      [1, /asks before it lets clipgate read/],
+    ] as const) {
+      system.put({ 'public.utf8-plain-text': 'guarded' }, { access })
+      assert.match(String(await troubles.next()), says)
+      system.put({ 'public.utf8-plain-text': `allowed after ${access}` })
+      assert.deepEqual(await copies.next(), { kind: 'text', text: `allowed after ${access}` })
+      assert.deepEqual(await troubles.next(), { isOver: true })
+    }
+  })
+
+  it('reads each of several texts that are copied at once', async (t) => {
+    const { system, copies } = await openHelperClipboard(t, 'macos')
+    system.put({ 'public.utf8-plain-text': `one${ITEM_END}two` })
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'one\ntwo' })
+  })
+
+  it('leaves alone what a phone or another Mac offers', async (t) => {
+    const { system, copies } = await openHelperClipboard(t, 'macos')
+    system.put({ 'public.utf8-plain-text': 'there', 'com.apple.is-remote-clipboard': '' })
+    system.put({ 'public.utf8-plain-text': 'here' })
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'here' })
   })
 
   it('takes requests that come byte by byte, cut inside of characters', async (t) => {

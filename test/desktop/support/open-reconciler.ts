@@ -71,17 +71,15 @@ export async function openReconciler<AnyClock extends Clock>(
   const troubles: Opened['troubles'] = new Mailbox()
   const logger = new CaptureLogger()
   const limits = { ...COPY_LIMITS, ...some }
-  const clipboard = await ClipboardReconciler.open(
-    (events) => open({ events, clock, logger, limits }),
-    {
-      pause,
-      limits,
-      clock,
-      logger,
-      onCopy: (copied) => copies.put(copied),
-      onTrouble: (message) => troubles.put(message ?? { isOver: true }),
-    },
-  )
+  const clipboard = new ClipboardReconciler((events) => open({ events, clock, logger, limits }), {
+    pause,
+    limits,
+    clock,
+    logger,
+    onCopy: (copied) => copies.put(copied),
+    onTrouble: (message) => troubles.put(message ?? { isOver: true }),
+  })
+  await clipboard.opened()
   return { clipboard, copies, troubles, clock, logger }
 }
 

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { KIB, MIB } from '../../../src/core/limits.ts'
+import { ReceivedFolder } from '../../../src/desktop/received-folder.ts'
 import { STRUCTURE_NOTIFY } from '../../../src/desktop/x11/x-connection.ts'
 import type { Blob } from '../../../src/ports/blob.ts'
 import { blobOf } from '../../support/memory-blob-store.ts'
+import { fileItem } from '../../support/latest-item-contract.ts'
 import { needs } from '../../support/requirements.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { openBoth, openX11, sharedXvfb } from './support/open-x11.ts'
 import { watched } from './support/watched-blob.ts'
 import { XClient } from './support/x-client.ts'
@@ -53,6 +58,27 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
     const listed = await other.paste('TARGETS')
     const names = ['TARGETS', 'TIMESTAMP', 'MULTIPLE', 'image/webp']
     assert.deepEqual(atomsIn(listed), await Promise.all(names.map((name) => other.atom(name))))
+  })
+
+  it('gives an image as a file too, which is saved when it is pasted', async (t) => {
+    const { other, clipboard } = await openBoth(t)
+    const folder = new ReceivedFolder(await temporaryFolder(t))
+    const [bytes, mediaType] = [randomBytes(9), 'image/webp']
+    const blob = await blobOf(bytes)
+    const item = { ...(await fileItem('a b.webp', blob)), type: 'Image', mediaType } as const
+    await clipboard.offer(await folder.offerOf({ item, blob }))
+    const files = ['text/uri-list', 'x-special/gnome-copied-files']
+    const listed = atomsIn(await other.paste('TARGETS')).slice(3)
+    assert.deepEqual(
+      listed,
+      await Promise.all([mediaType, ...files].map((name) => other.atom(name))),
+    )
+    assert.deepEqual(await readdir(folder.path), [])
+    const uri = `file://${folder.path}/a%20b.webp`
+    assert.equal(String(await other.paste('text/uri-list')), `${uri}\r\n`)
+    assert.equal(String(await other.paste('x-special/gnome-copied-files')), `copy\n${uri}`)
+    assert.deepEqual(await readdir(folder.path), ['a b.webp'])
+    assert.deepEqual(await readFile(join(folder.path, 'a b.webp')), bytes)
   })
 
   it('tells since when it has the clipboard, and refuses requests from before', async (t) => {

@@ -30,6 +30,7 @@ export async function serveQuickGateway(t: TestContext) {
     linkBase: () => ({ url, warning: undefined }),
     hasPhonePage: true,
     countStreams: (id) => gateway.countStreams(id),
+    refusalsOf: () => undefined,
     peers: createIdlePeers(new MemoryPeerStore()),
     close: async () => undefined,
   })

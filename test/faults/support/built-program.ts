@@ -17,6 +17,7 @@ const WORKERS = [
   'devices/argon2-kernel.wasm',
   'hashing/blake3-worker.js',
   'hashing/blake3-kernel.wasm',
+  'storage/zip-worker.js',
 ]
 
 /** Builds the program for the tests of a file; it is removed after them. @returns Its path. */
@@ -24,7 +25,7 @@ export async function buildProgram(): Promise<{ readonly main: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'clipgate-program-'))
   const main = join(folder, 'main.mjs')
   await build({
-    entryPoints: [join(ROOT, 'src/cli/main.ts')],
+    entryPoints: [join(ROOT, 'src/cli/program.ts')],
     outfile: main,
     bundle: true,
     platform: 'node',
@@ -32,10 +33,18 @@ export async function buildProgram(): Promise<{ readonly main: string }> {
     packages: 'external',
     define: { CLIPGATE_VERSION: '"0.0.0"' },
   })
+  await build({
+    entryPoints: [join(ROOT, 'src/desktop/windows/windows-helper.ts')],
+    outfile: join(folder, 'windows-helper.js'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+  })
   for (const worker of WORKERS) {
     await copyFile(join(ROOT, 'src', worker), join(folder, basename(worker)))
   }
   await cp(join(ROOT, 'src/control/panel'), join(folder, 'panel'), { recursive: true })
+  await cp(join(ROOT, 'src/gateway/phone'), join(folder, 'phone'), { recursive: true })
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   // Also for a daemon of another user.
   await chmod(folder, 0o755)

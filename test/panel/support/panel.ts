@@ -89,6 +89,10 @@ export async function addDevice(page: Page, label: string): Promise<Locator> {
 /** Closes the dialog that is open, and waits until it is gone. */
 export async function closeDialog(page: Page): Promise<void> {
   await page.keyboard.press('Escape')
+  // It asks first where no device has connected yet.
+  const anyway = page.getByRole('button', { name: 'Close all the same' })
+  await anyway.or(page.locator('body:not(:has(dialog))')).waitFor()
+  if (await anyway.isVisible()) await anyway.click()
   await page.locator('dialog').waitFor({ state: 'detached' })
 }
 

@@ -100,6 +100,7 @@ export function deviceOf(
     lastSeenAddress: undefined,
     lastClient: undefined,
     streams: 0,
+    refused: undefined,
     active: true,
     ...known,
   }

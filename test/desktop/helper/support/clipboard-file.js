@@ -14,8 +14,10 @@ import { join } from 'node:path'
  *   readonly change: number,
  *   readonly types: Readonly<Record<string, string>>,
  *   readonly denied: readonly string[],
- *   readonly isRefused: boolean,
- * }} State Names of files by type; `isRefused`: the system lets nobody read.
+ *   readonly access: number,
+ *   readonly isHeld: boolean,
+ * }} State Names of files by type; `access`: the `NSPasteboardAccessBehavior`;
+ *   `isHeld`: a program has it open.
  */
 
 export class ClipboardFile {
@@ -27,7 +29,7 @@ export class ClipboardFile {
   /** @returns {State} */
   get state() {
     const text = readOr(join(this.folder, 'state.json'), '')
-    if (text === '') return { change: 100, types: {}, denied: [], isRefused: false }
+    if (text === '') return { change: 100, types: {}, denied: [], access: 0, isHeld: false }
     return JSON.parse(text)
   }
 
@@ -41,11 +43,12 @@ export class ClipboardFile {
    * Replaces what is there.
    *
    * @param {Readonly<Record<string, Uint8Array | string>>} contents By type.
-   * @param {{ readonly denied?: readonly string[], readonly isRefused?: boolean }} [more]
+   * @param {{ readonly denied?: readonly string[], readonly access?: number }} [more]
    * @returns {number} The number of the change.
    */
-  put(contents, { denied = [], isRefused = false } = {}) {
-    const change = this.state.change + 1
+  put(contents, { denied = [], access = 0 } = {}) {
+    const { change: last, isHeld } = this.state
+    const change = last + 1
     /** @type {Record<string, string>} */
     const types = {}
     for (const [index, [type, content]] of Object.entries(contents).entries()) {
@@ -53,7 +56,7 @@ export class ClipboardFile {
       writeFileSync(join(this.folder, name), content)
       types[type] = name
     }
-    this.#replace({ change, types, denied, isRefused })
+    this.#replace({ change, types, denied, access, isHeld })
     return change
   }
 
@@ -70,6 +73,11 @@ export class ClipboardFile {
     const name = `${change}-${type.replaceAll('/', '-')}`
     writeFileSync(join(this.folder, name), content)
     this.#replace({ ...state, change, types: { ...state.types, [type]: name } })
+  }
+
+  /** A program opens it, or closes it. @param {boolean} isHeld */
+  hold(isHeld) {
+    this.#replace({ ...this.state, isHeld })
   }
 
   /** The process that is the helper. */

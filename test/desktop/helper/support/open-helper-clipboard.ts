@@ -31,7 +31,7 @@ const pathOf = (url: string): string => fileURLToPath(new URL(url, import.meta.u
 
 export const OSASCRIPT = pathOf('../../macos/support/osascript.js')
 export const SCRIPT = pathOf('../../../../src/desktop/macos/macos-helper.js')
-const POWERSHELL = pathOf('../../windows/support/powershell.js')
+const STAND_IN = pathOf('../../windows/support/stand-in.js')
 
 export interface OpenedHelperClipboard extends Opened<Clock> {
   /** The clipboard of the system, for other programs. */
@@ -52,7 +52,7 @@ export function openOn(
 ): Promise<SystemClipboard> {
   const args = {
     macos: [OSASCRIPT, '-l', 'JavaScript', SCRIPT, folder],
-    windows: [POWERSHELL, folder],
+    windows: [STAND_IN, folder],
   }[platform]
   const { env } = process
   const defaults = { env, readAtStart: false }

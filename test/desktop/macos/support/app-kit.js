@@ -13,6 +13,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 
+/** Between texts that were copied at once, each an item of its own. */
+export const ITEM_END = '\f'
+
 /** A made-up TIFF: the mark, width and height, and what the PNG of it has after its signature. */
 export function tiffOf(width, height, pixels) {
   const head = Buffer.from('II*\0............')
@@ -115,19 +118,24 @@ class Pasteboard extends Thing {
   }
 
   get accessBehavior() {
-    return this.clipboard.state.isRefused ? 3 : 0
+    return this.clipboard.state.access
   }
 
   get pasteboardItems() {
-    const urls = this.clipboard.bytesOf('public.file-url')
-    if (urls === undefined) return nil
-    return new List(JSON.parse(urls.toString()).map((url) => ({
-      stringForType: (type) => (type === 'public.file-url' ? new Text(url) : nil),
-    })))
+    const { clipboard } = this
+    const urls = JSON.parse(clipboard.bytesOf('public.file-url')?.toString() ?? '[]')
+    const texts = clipboard.bytesOf('public.utf8-plain-text')?.toString().split(ITEM_END) ?? []
+    const items = Array.from({ length: Math.max(urls.length, texts.length) }, (_, index) => {
+      const strings = { 'public.file-url': urls[index], 'public.utf8-plain-text': texts[index] }
+      return {
+        stringForType: (type) => (strings[type] === undefined ? nil : new Text(strings[type])),
+      }
+    })
+    return items.length === 0 ? nil : new List(items)
   }
 
   dataForType(type) {
-    if (this.clipboard.state.isRefused) return nil
+    if (this.clipboard.state.access !== 0) throw new Error('macOS shows a question, or gives nothing')
     const bytes = this.clipboard.bytesOf(type)
     return bytes === undefined ? nil : new Data(bytes)
   }
@@ -210,11 +218,12 @@ class WritableFile extends Thing {
 
 function imageOf({ bytes }) {
   const isTiff = bytes.subarray(0, 4).equals(Buffer.from('II*\0'))
-  if (!isTiff) return nil
+  const isJpeg = bytes.subarray(0, 2).equals(Buffer.from('ffd8', 'hex'))
+  if (!isTiff && !isJpeg) return nil
   return {
     isNil: () => false,
-    pixelsWide: String(bytes.readUInt32LE(4)),
-    pixelsHigh: String(bytes.readUInt32LE(8)),
+    pixelsWide: isTiff ? String(bytes.readUInt32LE(4)) : '37',
+    pixelsHigh: isTiff ? String(bytes.readUInt32LE(8)) : '29',
     representationUsingTypeProperties: (type) => {
       if (type !== 4) throw new Error('Only PNG is known here')
       return new Data(Buffer.concat([PNG_SIGNATURE, bytes.subarray(16)]))
@@ -238,7 +247,6 @@ export function createRuntime(clipboard, checkMs) {
   }
   Object.assign($, {
     NSUTF8StringEncoding: 4,
-    NSPasteboardAccessBehaviorAlwaysDeny: 3,
     exit: (code) => process.exit(code),
     NSPasteboard: { generalPasteboard: new Pasteboard(clipboard) },
     NSBitmapImageRep: { imageRepWithData: imageOf },

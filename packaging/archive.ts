@@ -1,0 +1,130 @@
+/**
+ * Archives that depend on nothing but what is in them: tar, gzip and ar.
+ *
+ * Owner, time and order are the same whoever makes them, so anybody can make a release again and
+ * compare it byte for byte.
+ * @module
+ */
+
+import { gzipSync } from 'node:zlib'
+
+/** One file of an archive, or a link. Paths have no slash at their beginning. */
+export type Entry = FileEntry | LinkEntry
+
+export interface FileEntry {
+  readonly path: string
+  readonly content: Uint8Array
+  readonly isProgram?: boolean
+}
+
+export interface LinkEntry {
+  readonly path: string
+  /** Relative to the folder of the link. */
+  readonly target: string
+}
+
+/** 1985-10-26, as npm has it: some tools take anything earlier for an error. */
+const TIME_S = 499_162_500
+
+const BLOCK = 512
+
+/**
+ * Formats a tar archive (POSIX ustar) of the entries and the folders that they are in.
+ *
+ * @param root What stands before each path; ends with a slash. It becomes a folder too.
+ * @throws {RangeError} when a path is longer than the format allows.
+ */
+export function formatTar(entries: readonly Entry[], root: string): Buffer {
+  const folders = new Set<string>([root])
+  for (const { path } of entries) {
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+      folders.add(root + path.slice(0, at + 1))
+    }
+  }
+  const blocks = [
+    ...[...folders].map((path): readonly [string, Buffer] => [
+      path,
+      tarHeader(path, { mode: 0o755, type: '5' }),
+    ]),
+    ...entries.map((entry): readonly [string, Buffer] => [
+      root + entry.path,
+      tarEntry(root + entry.path, entry),
+    ]),
+  ]
+  const sorted = blocks.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, block]) => block)
+  return Buffer.concat([...sorted, Buffer.alloc(2 * BLOCK)])
+}
+
+/** Formats an ar archive, as packages of Debian are. */
+export function formatAr(members: readonly (readonly [name: string, content: Buffer])[]): Buffer {
+  const parts = members.flatMap(([name, content]) => {
+    const fields = [
+      name.padEnd(16),
+      String(TIME_S).padEnd(12),
+      '0'.padEnd(6),
+      '0'.padEnd(6),
+      '100644'.padEnd(8),
+      String(content.length).padEnd(10),
+    ]
+    return [
+      Buffer.from(`${fields.join('')}\`\n`),
+      content,
+      Buffer.from('\n'.repeat(content.length % 2)),
+    ]
+  })
+  return Buffer.concat([Buffer.from('!<arch>\n'), ...parts])
+}
+
+/** Compresses, without a name, a time or a platform. */
+export function compress(content: Uint8Array): Buffer {
+  const compressed = gzipSync(content, { level: 9 })
+  // RFC 1952: the operating system is unknown. zlib would tell which one it runs on.
+  compressed[9] = 255
+  return compressed
+}
+
+function tarEntry(path: string, entry: Entry): Buffer {
+  if ('target' in entry) return tarHeader(path, { mode: 0o777, type: '2', target: entry.target })
+  const { content, isProgram = false } = entry
+  const mode = isProgram ? 0o755 : 0o644
+  const padding = Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK)
+  return Buffer.concat([
+    tarHeader(path, { mode, type: '0', size: content.length }),
+    content,
+    padding,
+  ])
+}
+
+interface TarFields {
+  readonly mode: number
+  readonly type: '0' | '2' | '5'
+  readonly size?: number
+  readonly target?: string
+}
+
+function tarHeader(path: string, { mode, type, size = 0, target = '' }: TarFields): Buffer {
+  const header = Buffer.alloc(BLOCK)
+  const put = (text: string, at: number, length: number) => {
+    const written = header.write(text, at)
+    if (written > length) throw new RangeError(`Cannot pack "${path}": its path is too long`)
+  }
+  const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0')
+  // What is longer than 100 bytes stands in two fields, cut at a slash.
+  const cut = path.length > 100 ? path.indexOf('/', path.length - 101) : -1
+  put(path.slice(cut + 1), 0, 100)
+  put(octal(mode, 7), 100, 8)
+  put(octal(0, 7), 108, 8)
+  put(octal(0, 7), 116, 8)
+  put(octal(size, 11), 124, 12)
+  put(octal(TIME_S, 11), 136, 12)
+  put(' '.repeat(8), 148, 8)
+  put(type, 156, 1)
+  put(target, 157, 100)
+  put('ustar\0' + '00', 257, 8)
+  put('root', 265, 32)
+  put('root', 297, 32)
+  put(path.slice(0, Math.max(0, cut)), 345, 155)
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  put(`${octal(sum, 6)}\0 `, 148, 8)
+  return header
+}

@@ -1,0 +1,87 @@
+/** The files of the packages: where each of them goes, and what it is made of. @module */
+
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compress, type Entry, type FileEntry } from './archive.ts'
+import { filesOfPart, readManifest, type Part } from './parts.ts'
+
+const MAIN = 'dist/cli/main.js'
+
+/** Where each shell looks for completions, below `share` of a prefix. */
+const COMPLETIONS: readonly (readonly [shell: string, path: string])[] = [
+  ['bash', 'bash-completion/completions/clipgate'],
+  ['fish', 'fish/vendor_completions.d/clipgate.fish'],
+]
+
+/** The files of the npm package, which has its dependencies from npm. */
+export function npmFiles(project: string): readonly FileEntry[] {
+  const paths = [
+    ...['package.json', 'README.md', 'LICENSE'],
+    ...filesBelow(project, 'dist').filter((path) => !path.endsWith('.map')),
+    ...recipes(project),
+  ]
+  return paths.map((path) => fileOf(project, path))
+}
+
+/**
+ * The program with all that it needs but Node, below a prefix such as `usr/` or nothing.
+ *
+ * @param zsh Where zsh looks for completions, below `share/zsh`.
+ */
+export function programFiles(
+  project: string,
+  parts: readonly Part[],
+  { prefix, zsh }: { readonly prefix: string; readonly zsh: string },
+): readonly Entry[] {
+  const program = filesBelow(project, 'dist').filter((path) => !/\.(?:map|d\.ts|1)$/.test(path))
+  const own = ['package.json', ...program, ...recipes(project)].map((path) => fileOf(project, path))
+  const packed = [...own, ...parts.flatMap(({ name }) => filesOfPart(project, name))]
+  const share = (path: string, content: Uint8Array): FileEntry => ({
+    path: `${prefix}share/${path}`,
+    content,
+  })
+  const read = (path: string) => readFileSync(join(project, path))
+  return [
+    ...packed.map((file) => ({ ...file, path: `${prefix}lib/clipgate/${file.path}` })),
+    { path: `${prefix}bin/clipgate`, target: `../lib/clipgate/${MAIN}` },
+    share('man/man1/clipgate.1.gz', compress(read('dist/clipgate.1'))),
+    share('doc/clipgate/copyright', Buffer.from(copyright(project, parts))),
+    share('doc/clipgate/changelog.gz', compress(read('CHANGELOG.md'))),
+    share(`zsh/${zsh}/_clipgate`, completion(project, 'zsh')),
+    ...COMPLETIONS.map(([shell, path]) => share(path, completion(project, shell))),
+  ]
+}
+
+/** What the program prints, as whoever uses it would get it. */
+function completion(project: string, shell: string): Buffer {
+  return execFileSync(process.execPath, [join(project, MAIN), 'completion', shell])
+}
+
+/** The licenses of the program and of what it comes with. */
+function copyright(project: string, parts: readonly Part[]): string {
+  const { version, license } = readManifest(project)
+  const own = readFileSync(join(project, 'LICENSE'), 'utf8')
+  const all = [{ name: 'clipgate', version, license, licenseText: own }, ...parts]
+  const sections = all.map(
+    (part) => `${part.name} ${part.version}: ${part.license}\n\n${part.licenseText.trim()}\n`,
+  )
+  return sections.join('\n\n')
+}
+
+/** Those that need no clone of the project. */
+function recipes(project: string): readonly string[] {
+  return filesBelow(project, 'deploy').filter((path) => path.split('/').length > 2)
+}
+
+function filesBelow(project: string, folder: string): readonly string[] {
+  return readdirSync(join(project, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(join(project, '/').length))
+    .sort()
+}
+
+function fileOf(project: string, path: string): FileEntry {
+  const content = readFileSync(join(project, path))
+  return { path, content, isProgram: content.subarray(0, 2).toString() === '#!' }
+}

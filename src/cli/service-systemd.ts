@@ -1,0 +1,130 @@
+/** `clipgate service` with systemd: a unit of the user. @module */
+
+import { existsSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { configFolder, type Surroundings } from '../daemon/folders.ts'
+import { hasCode } from '../lib/system-error.ts'
+import { CommandError } from './command.ts'
+import {
+  fillRecipe,
+  findProgram,
+  runProgram,
+  type Program,
+  type ServiceManager,
+} from './service-manager.ts'
+
+const UNIT = 'clipgate.service'
+
+const RECIPE = 'systemd/user/clipgate.service'
+
+/** Lines of the recipe for desktops alone. */
+const WAITING_FOR_A_DISPLAY = `\
+# Desktops tell this manager where their display is before they reach this target. Without a
+# display clipgate would go on headless, and nobody would see why nothing is copied.
+PartOf=graphical-session.target
+After=graphical-session.target
+ConditionEnvironment=|DISPLAY
+ConditionEnvironment=|WAYLAND_DISPLAY
+`
+
+const PROPERTIES = ['ActiveState', 'FragmentPath', 'UnitFileState', 'WantedBy'] as const
+
+const STAY = 'It ends when you log out for the last time; to keep it: loginctl enable-linger'
+
+const NO_SESSION =
+  'No graphical session is known to systemd: it starts with the next one. Where the desktop ' +
+  'tells systemd nothing, it must start clipgate: docs/guides/install.md, "Linux desktop"'
+
+/** The manager of the user who runs this. */
+export function createSystemdService(where: Surroundings): ServiceManager {
+  const file = join(dirname(configFolder(where)), 'systemd', 'user', UNIT)
+  const user = String(process.getuid?.())
+  // A login by su or by a bare sshd does not name the folder, and it is there nevertheless.
+  const environment = { XDG_RUNTIME_DIR: `/run/user/${user}`, ...where.environment }
+  const systemctl = (...args: readonly string[]) =>
+    runProgram(environment, 'systemctl', ['--user', ...args])
+
+  const show = async (): Promise<Readonly<Record<string, string>>> => {
+    const text = await systemctl('show', `--property=${PROPERTIES.join()}`, UNIT).catch(explain)
+    return Object.fromEntries([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, ...pair]) => pair))
+  }
+
+  const lacks = async (wantedBy = ''): Promise<readonly string[]> => {
+    if (wantedBy.includes('graphical-session.target')) {
+      const asked = systemctl('show', '--property=ActiveState', 'graphical-session.target')
+      return (await asked).includes('=active') ? [] : [NO_SESSION]
+    }
+    const asked = ['show-user', user, '--property=Linger', '--value']
+    // Without logind, nobody lingers.
+    const lingers = await runProgram(environment, 'loginctl', asked).catch(() => 'no')
+    return lingers.trim() === 'yes' ? [] : [STAY]
+  }
+
+  return {
+    look: 'journalctl --user -u clipgate',
+    state: async () => {
+      const shown = await show()
+      const isInstalled = shown['UnitFileState'] === 'enabled'
+      return {
+        isInstalled,
+        isRunning: shown['ActiveState'] === 'active',
+        file: shown['FragmentPath'] || undefined,
+        advice: isInstalled ? await lacks(shown['WantedBy']) : [],
+      }
+    },
+    install: async ({ headless, clipboard }) => {
+      const isNode = headless || clipboard === 'none'
+      const waits = !isNode && hasDisplay(where, await systemctl('show-environment'))
+      const unit = await formatUnit(findProgram(where), waits)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, unit)
+      await systemctl('daemon-reload')
+      // Also takes away what an earlier one was started with.
+      await systemctl('reenable', UNIT)
+      // systemd does not start what failed too often, until it has forgotten that.
+      if ((await show())['ActiveState'] === 'failed') await systemctl('reset-failed', UNIT)
+      await systemctl('restart', UNIT)
+    },
+    remove: async () => {
+      const shown = await show()
+      if (shown['ActiveState'] !== 'inactive') await systemctl('stop', UNIT)
+      if (shown['ActiveState'] === 'failed') await systemctl('reset-failed', UNIT)
+      if (shown['UnitFileState'] === 'enabled') await systemctl('disable', UNIT)
+      if (!existsSync(file)) return
+      await rm(file)
+      await systemctl('daemon-reload')
+    },
+  }
+}
+
+/** Fills in the unit. @param waits Whether it starts with a display, or with the first login. */
+function formatUnit({ node, main }: Program, waits: boolean): Promise<string> {
+  // In the first one, `$` means nothing.
+  const start = `"${escapeSpecifiers(node)}" "${escapeSpecifiers(main).replaceAll('$', '$$$$')}"`
+  const login = {
+    [WAITING_FOR_A_DISPLAY]: '',
+    'WantedBy=graphical-session.target': 'WantedBy=default.target',
+  }
+  return fillRecipe(RECIPE, { '%h/.local/bin/clipgate': start, ...(waits ? {} : login) })
+}
+
+function escapeSpecifiers(path: string): string {
+  return path.replaceAll('\\', '\\\\').replaceAll('%', '%%')
+}
+
+/** The display of a terminal over SSH is not that of this machine. */
+function hasDisplay({ environment }: Surroundings, known: string): boolean {
+  if (/^(?:WAYLAND_)?DISPLAY=./m.test(known)) return true
+  const isHere = !environment['SSH_CONNECTION']
+  return isHere && Boolean(environment['DISPLAY'] || environment['WAYLAND_DISPLAY'])
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof CommandError) || hasCode(error.cause, 'ENOENT')) throw error
+  throw new CommandError(
+    `${error.message}. Log in as this user itself, not with su or sudo; without systemd: ` +
+      'docs/guides/install.md has recipes for other systems',
+    { cause: error.cause },
+  )
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { readManifest, readParts } from '../../packaging/parts.ts'
+import { pasteUntil } from '../desktop/x11/support/xclip.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
+import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { Xvfb } from '../support/xvfb.ts'
+import { makeCleanRoot, needsCleanRoot, type CleanRoot } from './support/clean-root.ts'
+import { makeRelease, PROJECT } from './support/make-release.ts'
+
+const { version } = readManifest(PROJECT)
+
+const run = promisify(execFile)
+
+/** Uses the program as its owner, a script and a phone would. */
+async function use(t: TestContext, root: CleanRoot, prefix: string): Promise<void> {
+  const program = `${prefix}/bin/clipgate`
+  assert.equal(await root.run(program, '--version'), `clipgate ${version}\n`)
+  const daemon = await startDaemonProcess(t, {
+    wrapper: root.inside,
+    main: program,
+    folder: '/home/user',
+    args: ['--headless'],
+  })
+  const { link, username, password } = await daemon.pair('Phone')
+  await writeFile(join(root.folder, 'home/user/link'), link)
+  await writeFile(join(root.folder, 'home/user/sent'), 'from a file')
+
+  const script = `
+    const headers = { authorization: 'Basic ' + btoa(process.argv[2]) }
+    const body = JSON.stringify({ type: 'Text', text: 'from the phone' })
+    const answer = await fetch(process.argv[1] + '/Sync.json', { method: 'PUT', headers, body })
+    process.stdout.write(String(answer.status))`
+  const credentials = `${username}:${password}`
+  const node = ['node', '--input-type=module', '-e', script, daemon.ready.gateway, credentials]
+  assert.equal(await root.run(...node), '200')
+  const from = ['--link-file', '/home/user/link']
+  assert.match(await root.run(program, 'pull', ...from), /^from the phone/)
+  await root.run(program, 'push', ...from, '/home/user/sent')
+  assert.equal(await root.run(program, 'pull', ...from, '--output', '-'), 'from a file')
+
+  // All that it comes with can be loaded.
+  for (const { name } of readParts(PROJECT)) {
+    const base = `${prefix}/lib/clipgate/package.json`
+    const load = `
+      const { createRequire } = process.getBuiltinModule('module')
+      await import(createRequire('${base}').resolve('${name}'))`
+    await root.run('node', '--input-type=module', '-e', load)
+  }
+  assert.equal(await daemon.stop(), 0)
+  assert.equal(daemon.stderr().includes('rror'), false, daemon.stderr())
+}
+
+/** A package manager that knows of one package, `nodejs`. */
+async function installDpkg(root: CleanRoot, node: string): Promise<void> {
+  const folder = join(root.folder, 'var/lib/dpkg')
+  for (const name of ['info', 'updates', 'triggers']) {
+    await mkdir(join(folder, name), { recursive: true })
+  }
+  const lines = [
+    'Package: nodejs',
+    'Status: install ok installed',
+    'Maintainer: nobody',
+    'Architecture: all',
+    `Version: ${node}`,
+    'Description: runs JavaScript',
+  ]
+  await writeFile(join(folder, 'status'), `${lines.join('\n')}\n\n`)
+}
+
+const dpkg = (root: CleanRoot, ...args: readonly string[]) =>
+  run('dpkg', [`--root=${root.folder}`, '--no-debsig', ...args], {
+    env: { ...process.env, LC_ALL: 'C', PATH: `${process.env['PATH']}:/usr/sbin:/sbin` },
+  })
+
+async function filesOf(root: CleanRoot): Promise<readonly string[]> {
+  const paths = await readdir(root.folder, { recursive: true, encoding: 'utf8' })
+  return paths.filter((path) => !/^(?:var|home|tmp)\b/.test(path)).sort()
+}
+
+describe('a release, where there is nothing but Node and no network,', needsCleanRoot(), () => {
+  let [folder, release] = ['', '']
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+    release = await makeRelease(folder)
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const deb = () => join(release, `clipgate_${version}_all.deb`)
+  const archive = () => join(release, `clipgate-${version}-linux.tar.gz`)
+
+  it('is installed by dpkg, used, and removed without a trace', async (t) => {
+    const root = await makeCleanRoot(t)
+    await installDpkg(root, '20.19.2+dfsg-1')
+    const before = await filesOf(root)
+    await dpkg(root, '--install', deb())
+    await use(t, root, '/usr')
+    // The checksums of what was installed, which were not written by this machine.
+    assert.equal((await dpkg(root, '--verify', 'clipgate')).stdout, '')
+    await dpkg(root, '--purge', 'clipgate')
+    assert.deepEqual(await filesOf(root), before)
+  })
+
+  it('is not configured by dpkg beside a Node that is too old', async (t) => {
+    const root = await makeCleanRoot(t)
+    await installDpkg(root, '18.20.4+dfsg-1~deb12u1')
+    await assert.rejects(dpkg(root, '--install', deb()), /nodejs \(>= 20\.19\)/)
+  })
+
+  it('is unpacked by tar, and used', async (t) => {
+    const root = await makeCleanRoot(t)
+    const prefix = join(root.folder, 'usr/local')
+    await mkdir(prefix)
+    await run('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
+    await use(t, root, '/usr/local')
+  })
+
+  it('shares the clipboard of a desktop', needs('Xvfb', 'xclip'), async (t) => {
+    const prefix = await temporaryFolder(t)
+    await run('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
+    const { display } = await Xvfb.start(t)
+    const env = { DISPLAY: display }
+    const daemon = await startDaemonProcess(t, { main: join(prefix, 'bin/clipgate'), env })
+    assert.equal(daemon.ready.clipboard, 'x11')
+    const { link } = await daemon.pair('Phone')
+    const file = join(daemon.folder, 'link')
+    await writeFile(file, link)
+    const sent = join(daemon.folder, 'sent.txt')
+    await writeFile(sent, 'from a file')
+    await daemon.run('push', '--link-file', file, sent)
+    const received = pathToFileURL(join(daemon.folder, 'received/sent.txt'))
+    await pasteUntil(display, 'text/uri-list', `${received}\r\n`)
+  })
+})

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readFile, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { promisify } from 'node:util'
+import { needs } from '../support/requirements.ts'
+import { readManifest, readParts } from '../../packaging/parts.ts'
+import { makeRelease, PROJECT } from './support/make-release.ts'
+
+const { version } = readManifest(PROJECT)
+const NPM_PACKAGE = `clipgate-${version}.tgz`
+const DEB = `clipgate_${version}_all.deb`
+const ARCHIVE = `clipgate-${version}-linux.tar.gz`
+const PARTS = `clipgate-${version}.cdx.json`
+
+const run = promisify(execFile)
+
+interface Named {
+  readonly name: string
+  readonly version: string
+  readonly hashes?: readonly { readonly content: string }[]
+}
+
+describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () => {
+  let [folder, release] = ['', '']
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+    await mkdir(join(folder, 'one'))
+    release = await makeRelease(join(folder, 'one'))
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const list = async (file: string): Promise<readonly string[]> => {
+    const { stdout } = await run('tar', ['-tzf', join(release, file)])
+    return stdout.split('\n').filter((path) => path !== '' && !path.endsWith('/'))
+  }
+  const inDeb = async (...args: readonly string[]): Promise<string> => {
+    const lines = 'deb=$1; shift; dpkg-deb --fsys-tarfile "$deb" | tar "$@"'
+    const call = ['-c', lines, 'sh', join(release, DEB), ...args]
+    return (await run('sh', call, { maxBuffer: Infinity })).stdout
+  }
+
+  it('is the same when it is made elsewhere, at another time, by somebody else', async () => {
+    const elsewhere = join(folder, 'another folder')
+    await mkdir(elsewhere)
+    const umask = process.umask(0o077)
+    const env = { TZ: 'Asia/Kolkata', LC_ALL: 'C', HOME: elsewhere, SOURCE_DATE_EPOCH: '1' }
+    const again = await makeRelease(elsewhere, env).finally(() => process.umask(umask))
+    const names = await readdir(release)
+    assert.deepEqual(names.sort(), ['SHA256SUMS', ARCHIVE, NPM_PACKAGE, PARTS, DEB].sort())
+    for (const name of names) {
+      const [one, other] = [await readFile(join(release, name)), await readFile(join(again, name))]
+      assert.ok(one.equals(other), `${name} is the same`)
+    }
+  })
+
+  it('has the checksums of its files', async () => {
+    const { stdout } = await run('sha256sum', ['-c', 'SHA256SUMS'], { cwd: release })
+    assert.equal(stdout.match(/: OK$/gm)?.length, 4)
+  })
+
+  it('has what npm would pack', needs('npm'), async () => {
+    const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], {
+      cwd: join(folder, 'one'),
+      maxBuffer: Infinity,
+    })
+    const [packed] = Object.values<{ files: readonly { path: string }[] }>(JSON.parse(stdout))
+    const expected = packed?.files.map(({ path }) => `package/${path}`)
+    assert.deepEqual((await list(NPM_PACKAGE)).toSorted(), expected?.toSorted())
+  })
+
+  it('is verified by the commands of docs/guides/verify.md', async () => {
+    const page = await readFile(join(PROJECT, 'docs/guides/verify.md'), 'utf8')
+    const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)
+    // These ask GitHub and npm, where nothing was published yet.
+    const local = blocks.filter((block) => !/^(?:gh|npm) /m.test(block))
+    assert.deepEqual([blocks.length, local.length], [6, 4])
+    const home = join(folder, 'home')
+    await cp(release, join(home, 'Downloads'), { recursive: true })
+    const env = { ...process.env, HOME: home }
+    for (const block of local) {
+      // In the clone; what the release is, another test has made again.
+      const cwd = block.includes('release/') ? dirname(release) : release
+      const commands = block.replace('make release', 'test -d release')
+      await run('bash', ['-e', '-o', 'pipefail', '-c', commands], { cwd, env })
+    }
+  })
+
+  it('runs nothing when it is installed', async () => {
+    const lines = 'dpkg-deb --ctrl-tarfile "$1" | tar -t'
+    const { stdout } = await run('sh', ['-c', lines, 'sh', join(release, DEB)])
+    assert.deepEqual(stdout.trim().split('\n'), ['./', './control', './md5sums'])
+    const manifests = ['.', ...readParts(PROJECT).map(({ name }) => `node_modules/${name}`)]
+    for (const path of manifests) {
+      const text = await readFile(join(PROJECT, path, 'package.json'), 'utf8')
+      const { scripts = {} }: { scripts?: object } = JSON.parse(text)
+      const running = Object.keys(scripts).filter((name) => /^(?:pre|post)?install$/.test(name))
+      assert.deepEqual(running, [], path)
+    }
+  })
+
+  it('lists its parts as npm knows them', needs('npm'), async () => {
+    const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']
+    const { stdout } = await run('npm', args, { cwd: PROJECT })
+    const own = JSON.parse(await readFile(join(release, PARTS), 'utf8'))
+    const read = ({ components }: { components: readonly Named[] }) =>
+      components.map((part) => [part.name, part.version, part.hashes?.[0]?.content]).sort()
+    // The packages are for Linux.
+    const known = read(JSON.parse(stdout)).filter(([name]) => !/-win32-/.test(String(name)))
+    assert.deepEqual(read(own), known)
+    assert.equal(own.metadata.component.version, version)
+    assert.deepEqual(
+      own.dependencies.find(({ ref }: { ref: string }) => ref.includes('/yazl@')).dependsOn,
+      ['pkg:npm/buffer-crc32@1.0.0'],
+    )
+  })
+
+  it('installs as many packages as README.md says', async () => {
+    const { dependencies } = JSON.parse(await readFile(join(PROJECT, 'package.json'), 'utf8'))
+    const desktop = readParts(PROJECT).length + 1
+    const server = Object.keys(dependencies).length + 1
+    const page = (await readFile(join(PROJECT, 'README.md'), 'utf8')).replace(/\s+/g, ' ')
+    const [, ...said] = /(\d+) packages of \d+ MB on a desktop, (\d+) of/.exec(page) ?? []
+    assert.deepEqual(said.map(Number), [desktop, server])
+  })
+
+  it('has units that start the program where the package has it', async () => {
+    for (const mode of ['user', 'system']) {
+      const unit = await inDeb('-xO', `./usr/lib/systemd/${mode}/clipgate.service`)
+      assert.match(unit, /^ExecStart=\/usr\/bin\/clipgate serve/m)
+      assert.doesNotMatch(unit, /\.local|\/usr\/local/)
+    }
+  })
+
+  it('leaves behind what no program loads', async () => {
+    const paths = [...(await list(ARCHIVE)), ...(await inDeb('-t')).split('\n')]
+    const left = paths.filter((path) => /\.(?:ts|map|md)$|\/(?:test|docs|examples)\//.test(path))
+    assert.deepEqual(left, [])
+  })
+
+  it('belongs to root, and only root may change it', async () => {
+    const lines = (await inDeb('-tv', '--numeric-owner')).trim().split('\n')
+    assert.ok(lines.length > 100, 'there are files')
+    const wrong = lines.filter((line) => !/^(?:[d-]rw[x-]r-[x-]r-[x-]|lrwxrwxrwx) 0\/0 /.test(line))
+    assert.deepEqual(wrong, [])
+  })
+})

