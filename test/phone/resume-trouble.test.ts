@@ -80,7 +80,8 @@ describe('a file on its way from a phone', needs('chromium'), () => {
     await sendAndBreak(t, wired, () => cancel.tap())
     await page.getByRole('listitem').waitFor({ state: 'detached' })
     while ((await blobs()).length > 0);
-    assert.match(wire.requests.at(-1) ?? '', /^DELETE \/file-uploads\//)
+    // Chromium may repeat the request that broke at the same time.
+    assert.ok(wire.requests.some((line) => line.startsWith('DELETE /file-uploads/')))
   })
 
   it('can be cancelled while it waits, and sends what comes after it', async (t) => {

@@ -113,7 +113,12 @@ export async function sendAndBreak(
   meanwhile?: () => Promise<unknown>,
 ): Promise<Film> {
   const film = await makeFilm(t, 'film.mp4', 32 * MIB)
-  const broken = wired.wire.breakAt(12 * MIB, meanwhile)
+  // What the page shows comes after what it sends.
+  const isShown = `document.querySelector('progress').value >= ${10 * MIB}`
+  const broken = wired.wire.breakAt(12 * MIB, async () => {
+    while (!(await wired.page.evaluate(isShown)));
+    await meanwhile?.()
+  })
   await wired.send(film.path)
   await broken
   return film

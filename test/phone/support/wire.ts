@@ -39,7 +39,7 @@ export interface Guard {
 interface Break {
   readonly at: number
   readonly meanwhile: () => Promise<unknown>
-  readonly done: () => void
+  readonly done: (work: Promise<unknown>) => void
 }
 
 /** Leads to the gateway of a daemon, also when that starts again there. */
@@ -77,8 +77,9 @@ export async function layWire(t: TestContext, gateway: string): Promise<Wire> {
       const [next] = breaks
       if (next === undefined || bytes < next.at) continue
       breaks.shift()
-      await next.meanwhile()
-      next.done()
+      const work = next.meanwhile()
+      next.done(work)
+      await work
       throw new Error('The wire breaks here')
     }
     onward.end()
@@ -102,9 +103,9 @@ export async function layWire(t: TestContext, gateway: string): Promise<Wire> {
       return bytes
     },
     breakAt: (at, meanwhile = async () => undefined) =>
-      new Promise((done) => {
+      new Promise<unknown>((done) => {
         breaks.push({ at, meanwhile, done })
-      }),
+      }).then(() => undefined),
     guard,
   }
 }

@@ -17,6 +17,9 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const COPIED = ['bench', 'build-kernel.js', 'deploy', 'docs', 'fixtures', 'package.json']
 const PRELOAD = 'file:///C:/clipgate/test/windows/support/suite-preload.js'
 
+/** Names the file that hangs, before the file that waits for it is ended itself. */
+const PATIENCE = ['--test-timeout', '240000']
+
 /** Tests of rooms that fail or are missing below a version of `node.exe` fail here. */
 export function runSuites(version: string, rooms: readonly string[]): void {
   describe(`the tests under node.exe ${version}`, { ...needsWine(), concurrency: 1 }, () => {
@@ -37,7 +40,7 @@ export function runSuites(version: string, rooms: readonly string[]): void {
         const files = (await readdir(join(ROOT, 'test', room)))
           .filter((name) => name.endsWith('.test.ts') && !leftOut(room).includes(name))
           .map((name) => `C:\\clipgate\\test\\${room}\\${name}`)
-        const options = ['--import', PRELOAD, '--test', '--test-reporter', 'spec']
+        const options = ['--import', PRELOAD, '--test', '--test-reporter', 'spec', ...PATIENCE]
         // There is one clipboard.
         const atOnce = room.startsWith('desktop/') ? '1' : '2'
         const program = machine.node(...options, '--test-concurrency', atOnce, ...files)
