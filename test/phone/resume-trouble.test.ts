@@ -21,11 +21,13 @@ describe('a file on its way from a phone', needs('chromium'), () => {
   it('begins again when the computer has lost what was there, and says so', async (t) => {
     const wired = await openWiredPage(t)
     const { daemon, page } = wired
-    const anew = page.getByText('Begun again').waitFor()
+    let anew: Promise<void> | undefined
     const film = await sendAndBreak(t, wired, async () => {
       await kill(daemon)
       await rm(join(daemon.folder, 'data', 'staging'), { recursive: true })
       await restart(t, daemon)
+      // It is read while nothing passes.
+      anew = wired.wire.breakAt(24 * MIB, () => page.getByText('Begun again').waitFor())
     })
     await anew
     await arrives(wired, film)
