@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { on } from 'node:events'
 import { watch } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { buildProgram } from '../faults/support/built-program.ts'
@@ -122,20 +122,21 @@ for (const [version, largeMib] of [
 
     it('ends by Ctrl-C in a console', needs('script'), async (t) => {
       const data = join(machine.drive, 'console')
+      await mkdir(data)
       const console = machine.onTerminal(main, ...SERVE, '--data-dir', 'C:\\console')
       t.after(() => console.kill('SIGKILL'))
       const lock = () => readFile(join(data, 'lock'), 'utf8').catch(() => '')
-      await until(machine.drive, async () => (await lock()).includes('"control"'))
+      await until(data, async () => (await lock()).includes('"control"'))
       console.stdin.write('\x03')
       // One that was killed leaves its lock.
-      await until(machine.drive, async () => (await lock()) === '')
+      await until(data, async () => (await lock()) === '')
     })
   })
 }
 
 /** Waits for something to be so in a folder. */
 async function until(folder: string, isSo: () => Promise<boolean>): Promise<void> {
-  const watcher = watch(folder, { recursive: true })
+  const watcher = watch(folder)
   try {
     const changes = on(watcher, 'change')
     while (!(await isSo())) await changes.next()
