@@ -3,7 +3,8 @@
  * daemon can do; docs/commands.md has it in words.
  *
  * The preview of the current item is the beginning of a text, or a raster image: nothing that a
- * browser would run, whatever the item says that it is.
+ * browser would run, whatever the item says that it is. The bytes themselves, and pushes, go through
+ * the endpoints of the protocol, which the owner has as well.
  * @module
  */
 
@@ -26,13 +27,16 @@ import { checkOwnHost, type Owner } from './authorize.ts'
 import { jsonRoute, readMembers } from './control-json.ts'
 import type { PanelToken } from './control-token.ts'
 import type { PanelEvents } from './panel-events.ts'
-import { essenceOf, previewKind, readPanelState } from './panel-state.ts'
+import { beginningOf, essenceOf, previewKind, readPanelState } from './panel-state.ts'
 
 /** The narrowest quiet zone that the package `qr` draws, in modules. */
 const BORDER = 1
 
 /** The length of a text preview, in characters. */
 const MAX_CHARACTERS = 2000
+
+/** The same for a line of the list of recent items. */
+const MAX_LINE_CHARACTERS = 120
 
 const PREVIEW_HEADERS: readonly string[] = [
   ...['Cache-Control', 'no-store'],
@@ -99,6 +103,21 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
       body: { attach: (wire) => events.open(wire) },
     })),
     route('GET', '/item/preview', () => previewReply(panel.item)),
+    route('GET', '/item/text', () => textReply(panel.item)),
+    jsonRoute('POST', '/received/open', async () => ({ opened: await panel.openReceived() })),
+    route('GET', '/recent/{id}', ({ params }) => {
+      const recent = panel.recent.list.find(({ id }) => id === params.id)
+      if (recent?.type !== 'Text') throw new HttpError('NOT_FOUND')
+      return plainReply(beginningOf(recent.text.trimStart(), MAX_LINE_CHARACTERS))
+    }),
+    jsonRoute('POST', '/recent/{id}', async ({ params }) => {
+      if (!(await panel.recent.activate(params.id))) throw new HttpError('NOT_FOUND')
+      return {}
+    }),
+    jsonRoute('DELETE', '/recent', async () => {
+      panel.recent.forget()
+      return {}
+    }),
     jsonRoute('POST', '/pause', async (call) => {
       const { durationMs } = await readMembers(call, decodePauseRequest)
       return panel.pause(durationMs)
@@ -139,14 +158,19 @@ function previewReply(stored: StoredItem | undefined): Reply {
   return {
     status: 200,
     headers: ['Content-Type', contentType, ...PREVIEW_HEADERS],
-    body: isText ? beginningOf(item.text) : openable(blob),
+    body: isText ? beginningOf(item.text, MAX_CHARACTERS) : openable(blob),
     etag: `"${item.contentId}"`,
   }
 }
 
-/** Characters are what people count, not halves of them. */
-function beginningOf(text: string): string {
-  return [...text.slice(0, 2 * MAX_CHARACTERS)].slice(0, MAX_CHARACTERS).join('')
+function textReply(stored: StoredItem | undefined): Reply {
+  if (stored?.item.type !== 'Text') throw new HttpError('NOT_FOUND')
+  return { ...plainReply(stored.item.text), etag: `"${stored.item.contentId}"` }
+}
+
+function plainReply(body: string): Reply {
+  const headers = ['Content-Type', 'text/plain; charset=utf-8', ...PREVIEW_HEADERS]
+  return { status: 200, headers, body }
 }
 
 /** The blob, which answers 404 when the copied file behind it is gone. */

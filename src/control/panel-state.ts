@@ -10,6 +10,7 @@ import { MIB } from '../core/limits.ts'
 import type { Admin, DaemonStatus, DeviceSummary } from '../ports/admin.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Panel, PanelAddress } from '../ports/panel.ts'
+import type { RecentItem, Sender } from '../ports/recent-items.ts'
 
 /** What the panel can show of an item: the beginning of a text, or a raster image. */
 type PreviewKind = 'text' | 'image'
@@ -25,12 +26,24 @@ export interface PanelItem {
   readonly activatedAtMs: number
   /** What `GET /item/preview` answers. */
   readonly preview: PreviewKind | undefined
+  /** `undefined` when it became current before this daemon started. */
+  readonly sender: Sender | undefined
+}
+
+/** An item of late that can be made current again, without its content. */
+export interface PanelRecent extends Pick<RecentItem, 'id' | 'type' | 'dataName' | 'size'> {
+  /** Unix milliseconds. */
+  readonly activatedAtMs: number
+  readonly sender: Sender
 }
 
 /** Everything that the panel shows. */
 export interface PanelState {
   readonly status: DaemonStatus
   readonly item: PanelItem | undefined
+  /** The newest first. */
+  readonly recent: readonly PanelRecent[]
+  readonly receivedDir: string | undefined
   readonly devices: readonly DeviceSummary[]
   readonly addresses: readonly PanelAddress[]
 }
@@ -45,10 +58,18 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set(
 /** Reads the state as it is now. */
 export async function readPanelState(
   admin: Pick<Admin, 'status' | 'devices'>,
-  panel: Pick<Panel, 'item' | 'addresses'>,
+  panel: Pick<Panel, 'item' | 'addresses' | 'recent' | 'receivedDir'>,
 ): Promise<PanelState> {
   const [status, devices] = await Promise.all([admin.status(), admin.devices()])
-  return { status, item: describe(panel.item), devices, addresses: panel.addresses() }
+  const { item, recent, receivedDir } = panel
+  return {
+    status,
+    item: item && describe(item, recent.senderOf(item.item)),
+    recent: recent.list.map(describeRecent),
+    receivedDir,
+    devices,
+    addresses: panel.addresses(),
+  }
 }
 
 /** The kind of preview that an item has; `undefined` when it has none, as every file. */
@@ -64,9 +85,19 @@ export function essenceOf(mediaType: string): string {
   return (mediaType.split(';')[0] ?? '').trim().toLowerCase()
 }
 
-function describe(stored: StoredItem | undefined): PanelItem | undefined {
-  if (stored === undefined) return undefined
+/** The first characters of a text: characters are what people count, not halves of them. */
+export function beginningOf(text: string, length: number): string {
+  return [...text.slice(0, 2 * length)].slice(0, length).join('')
+}
+
+function describe(stored: StoredItem, sender: Sender | undefined): PanelItem {
   const { type, dataName, mediaType, size, contentId, activatedAt } = stored.item
   const preview = previewKind(stored)
-  return { type, dataName, mediaType, size, contentId, activatedAtMs: activatedAt, preview }
+  const what = { type, dataName, mediaType, size, contentId }
+  return { ...what, activatedAtMs: activatedAt, preview, sender }
+}
+
+function describeRecent(recent: RecentItem): PanelRecent {
+  const { id, type, dataName, size, activatedAt, sender } = recent
+  return { id, type, dataName, size, activatedAtMs: activatedAt, sender }
 }

@@ -63,3 +63,12 @@ export const MAX_GROUP_DEPTH = 64
 
 /** A relative name in a Group, in UTF-8: the longest path that every usual system can make. */
 export const MAX_GROUP_NAME_BYTES = 1024
+
+/** Items that the owner may ask to be kept in mind, besides the current one. */
+export const MAX_RECENT_ITEMS = 100
+
+/** All of them together: a third of what a daemon of 50 MiB has. */
+export const MAX_RECENT_BYTES: number = 16 * MIB
+
+/** A longer item would push out all others. */
+export const MAX_RECENT_ITEM_BYTES: number = 8 * MIB

@@ -40,6 +40,7 @@ function without(mode: Desktop['mode'], warning?: string): Desktop {
   }
   return {
     mode,
+    receivedDir: undefined,
     clipboard: () => 'none',
     opened: async () => warning,
     trouble: () => undefined,

@@ -6,6 +6,7 @@ import {
   MAX_CLIPBOARD_IMAGE_BYTES,
   MAX_FILE_BYTES,
   MAX_METADATA_BYTES,
+  MAX_RECENT_ITEMS,
   MIN_FREE_BYTES,
   STAGING_QUOTA_BYTES,
   STAGING_TTL_MS,
@@ -75,6 +76,8 @@ export interface Settings {
   readonly busCredentials: string | undefined
   /** Certificates that brokers may be signed by, as PEM. */
   readonly busCa: string | undefined
+  /** Items of late that are kept in memory, for the panel. */
+  readonly recent: number
   /** Shows on the desktop what changed with the daemon. */
   readonly notify: boolean
   readonly notifyArrivals: 'off' | 'files' | 'all'
@@ -198,6 +201,11 @@ export const SETTINGS: { readonly [Name in SettingName]: Setting<Settings[Name]>
     FILE,
     'the authorities that Node trusts',
     'PEM file of what the certificate of the broker may be signed by',
+  ),
+  recent: setting(
+    count(0, MAX_RECENT_ITEMS),
+    20,
+    'items of late that the panel lists, in memory only; 0 for none',
   ),
   notify: setting(FLAG, false, 'show on the desktop what goes wrong, and new devices'),
   notifyArrivals: setting(

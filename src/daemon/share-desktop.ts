@@ -1,6 +1,7 @@
 /** Connects a daemon to its desktop; never loaded where there is none. @module */
 
 import { join } from 'node:path'
+import { OWNER } from '../control/authorize.ts'
 import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'
 import { ClipboardReconciler } from '../desktop/clipboard-reconciler.ts'
 import { PatientClipboard } from '../desktop/patient-clipboard.ts'
@@ -20,6 +21,8 @@ import type { Settings } from './settings.ts'
 /** A desktop, or the lack of one. */
 export interface Desktop {
   readonly mode: 'desktop' | 'headless'
+  /** Where pushed files land; `undefined` when they land nowhere. */
+  readonly receivedDir: string | undefined
   /** The system clipboard in use right now. */
   clipboard(): ClipboardKind | 'none'
   /** Resolves once the clipboard is opened, or could not be; then it says so to the owner. */
@@ -93,6 +96,7 @@ export async function shareDesktop(
     readAtStart = false
     if (origin.kind === 'clipboard') return reconciler.dropWaiting()
     await reconciler.offer(received.offerOf(stored))
+    if (origin.deviceId === OWNER.id) return
     const { type, dataName: name, size } = stored.item
     if (settings.notifyArrivals === 'files' && (type === 'Text' || type === 'Image')) return
     const { label } = station.devices.find(origin.deviceId ?? '') ?? {}
@@ -100,6 +104,7 @@ export async function shareDesktop(
   })
   return {
     mode: 'desktop',
+    receivedDir: received.path,
     clipboard: () => system?.kind ?? 'none',
     opened: async () => {
       await reconciler.opened()

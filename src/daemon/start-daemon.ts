@@ -2,16 +2,19 @@
 
 import { join } from 'node:path'
 import { systemTiming } from '../client/timing.ts'
+import { OWNER } from '../control/authorize.ts'
 import { createControl } from '../control/create-control.ts'
 import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
 import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
 import { createOwnerRoutes } from '../gateway/owner-routes.ts'
+import { RememberedItems } from '../inbound/remembered-items.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
 import type { CircleBus } from '../peers/bus/open-circle-bus.ts'
 import { PeerConnections } from '../peers/peer-connections.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { openPath } from '../lib/open-path.ts'
 import type { Admin } from '../ports/admin.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
@@ -311,11 +314,17 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
 /** Makes what only a running daemon can be asked. */
 function createPanel(running: Running): Panel {
   const { settings, station, desktop, gateway, bound, listeners, peers, bus } = running
-  const { latest, changes, devices, storage } = station
+  const { latest, changes, devices, storage, inbound } = station
+  const owner = { kind: 'device', deviceId: OWNER.id, passwordHash: undefined } as const
+  const recent = new RememberedItems({ ...station, most: settings.recent, owner })
+  inbound.addEffect((stored, origin) => recent.add(stored, origin))
   return {
     get item() {
       return latest.current
     },
+    recent,
+    receivedDir: desktop.receivedDir,
+    openReceived: () => openPath(settings.receivedDir),
     addresses: () => listAddresses(bound, readInterfaces(), settings.publicUrl),
     pause: desktop.pause,
     resume: desktop.resume,
@@ -323,6 +332,7 @@ function createPanel(running: Running): Panel {
     onChange: (listener) => {
       const subscriptions = [
         changes.subscribe(() => listener()),
+        recent.onChange(listener),
         devices.onChange(listener),
         station.refusedLogins.onChange(listener),
         storage.staging.onChange(listener),

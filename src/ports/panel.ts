@@ -2,6 +2,7 @@
 
 import type { Pause } from './admin.ts'
 import type { StoredItem } from './latest-item.ts'
+import type { RecentItems } from './recent-items.ts'
 
 /** One way for a phone to reach the gateway. */
 export interface PanelAddress {
@@ -16,6 +17,14 @@ export interface PanelAddress {
 export interface Panel {
   /** The current item. */
   readonly item: StoredItem | undefined
+
+  readonly recent: RecentItems
+
+  /** Absolute path of the folder where pushed files land; `undefined` without a desktop. */
+  readonly receivedDir: string | undefined
+
+  /** Shows that folder to whoever sits at the desktop. @returns Whether that could be begun. */
+  openReceived(): Promise<boolean>
 
   /** The most useful first. Loopback only when there is nothing else; never empty. */
   addresses(): readonly PanelAddress[]

@@ -5,7 +5,7 @@ import { createDaemonClient } from '../../src/control/admin-client.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_PAUSE_MS } from '../../src/core/limits.ts'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
-import { bytesItem, textItem } from './support/items.ts'
+import { bytesItem, recentText, textItem } from './support/items.ts'
 import { openControl, OWNER, TOKEN } from './support/open-control.ts'
 
 const JSON_TYPE = { ...OWNER, 'Content-Type': 'application/json' }
@@ -16,6 +16,8 @@ describe('GET /state', () => {
     const { device } = await admin.registry.add({ kind: 'phone', label: '<b>Phone</b>' })
     const stored = await bytesItem({ dataName: '<img src=x>.png', bytes: Buffer.from('PNG') })
     panel.item = stored
+    panel.recent.sender = { kind: 'device', deviceId: device.id }
+    panel.receivedDir = '/home/me/Downloads/clipgate'
     const state = await read('/state')
     assert.deepEqual(state, {
       serverTimeMs: clock.now(),
@@ -29,7 +31,10 @@ describe('GET /state', () => {
         contentId: stored.item.contentId,
         activatedAtMs: stored.item.activatedAt,
         preview: 'image',
+        sender: { kind: 'device', deviceId: device.id },
       },
+      recent: [],
+      receivedDir: '/home/me/Downloads/clipgate',
       addresses: [{ url: 'http://192.168.1.20:42720', via: 'eth0', kind: 'lan' }],
     })
     assert.deepEqual([state.status.paused, state.status.clipboardError], [null, null])
@@ -46,6 +51,15 @@ describe('GET /state', () => {
     assert.equal(state.item.preview, 'text')
     panel.item = await bytesItem({ type: 'File', bytes: Buffer.from('x') })
     assert.equal((await read('/state')).item.preview, null)
+  })
+
+  it('lists the items of late without their content', async (t) => {
+    const { read, panel } = await openControl(t)
+    panel.recent.list = [recentText('1', 'a private message')]
+    const { recent } = await read('/state')
+    const sender = { kind: 'clipboard', deviceId: null }
+    const facts = { dataName: '', size: 17, activatedAtMs: 5, sender }
+    assert.deepEqual(recent, [{ id: '1', type: 'Text', ...facts }])
   })
 })
 

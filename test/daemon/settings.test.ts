@@ -92,6 +92,7 @@ describe('loadSettings()', () => {
       shareTypes: ['text', 'image', 'files'],
       maxCopiedTextBytes: 16 * 2 ** 20,
       maxCopiedImageBytes: 64 * 2 ** 20,
+      recent: 20,
       notify: false,
       notifyArrivals: 'off',
       logLevel: 'info',

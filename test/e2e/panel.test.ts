@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { on, once } from 'node:events'
+import { watch } from 'node:fs'
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts'
 import { openEvents, readFrames } from '../support/event-reader.ts'
 import { createPhone } from '../support/phone.ts'
+import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { Xvfb } from '../support/xvfb.ts'
 
 /** What a page sends that was opened with the address of the panel. */
 async function enter(daemon: DaemonProcess): Promise<{ readonly authorization: string }> {
@@ -94,4 +97,23 @@ it('the panel of a daemon knows nobody any more after the daemon was started aga
   }
   const token = headers.authorization.slice('Bearer '.length)
   assert.ok(!`${first.stderr()}${second.stderr()}`.includes(token), 'logged')
+})
+
+it('the panel of a daemon opens the folder of what was received', needs('Xvfb'), async (t) => {
+  const folder = await temporaryFolder(t)
+  const [bin, seen] = [join(folder, 'bin'), join(folder, 'seen')]
+  await Promise.all([bin, seen].map((path) => mkdir(path)))
+  await writeFile(join(bin, 'xdg-open'), `#!/bin/sh\nprintf '%s' "$*" > '${seen}/opened'\n`)
+  await chmod(join(bin, 'xdg-open'), 0o755)
+  const { display } = await Xvfb.start(t)
+  const env = { DISPLAY: display, PATH: `${bin}:${process.env['PATH']}` }
+  const daemon = await startDaemonProcess(t, { env, args: ['--received-dir', folder] })
+  const watcher = watch(seen)
+  t.after(() => watcher.close())
+  const changes = on(watcher, 'change')
+  const headers = await enter(daemon)
+  const answer = await fetch(`${daemon.ready.control}/received/open`, { method: 'POST', headers })
+  assert.deepEqual(await answer.json(), { opened: true })
+  const opened = (): Promise<string> => readFile(join(seen, 'opened'), 'utf8').catch(() => '')
+  while ((await opened()) !== folder) await changes.next()
 })

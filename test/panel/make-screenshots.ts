@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { closeBrowser, openPage } from './support/browser.ts'
-import { createItems, DEVICES, STATUS } from './support/samples.ts'
+import { createItems, createRecent, DEVICES, STATUS } from './support/samples.ts'
 import { createShowroom, NOW, type Showroom } from './support/showroom.ts'
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url))
@@ -49,9 +49,14 @@ async function shootItems(page: Page, room: Showroom, shoot: Shoot): Promise<voi
   room.told.devices = DEVICES
   for (const [name, stored] of Object.entries(await createItems())) {
     room.panel.item = stored
+    room.panel.receivedDir = '/home/ann/Downloads/clipgate'
+    room.panel.recent.sender = { kind: 'device', deviceId: 'did_1' }
+    room.panel.recent.list = name === 'overview' ? createRecent(stored.item.activatedAt) : []
     room.panel.change()
     const { type, dataName } = stored.item
-    await page.getByRole('heading', { name: dataName === '' ? type : dataName }).waitFor()
+    const heading = dataName === '' ? type : dataName
+    await page.getByRole('heading', { name: heading, exact: true }).first().waitFor()
+    if (name === 'overview') await page.getByRole('button', { name: /git rebase/ }).waitFor()
     if (type === 'Text') await page.locator('.preview pre').waitFor()
     if (type === 'Image') {
       await page.waitForFunction(`document.querySelector('.preview img')?.naturalWidth > 0`)

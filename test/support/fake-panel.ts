@@ -4,6 +4,7 @@ import { Subscribers } from '../../src/lib/subscribers.ts'
 import type { Pause } from '../../src/ports/admin.ts'
 import type { StoredItem } from '../../src/ports/latest-item.ts'
 import type { Panel, PanelAddress } from '../../src/ports/panel.ts'
+import type { RecentItem, RecentItems, Sender } from '../../src/ports/recent-items.ts'
 
 export class FakePanel implements Panel {
   item: StoredItem | undefined
@@ -11,6 +12,8 @@ export class FakePanel implements Panel {
   paused: Pause | undefined
   /** What `pause` and `resume` fail with. */
   failure: Error | undefined
+  receivedDir: string | undefined
+  readonly recent: FakeRecentItems = new FakeRecentItems()
   readonly #watchers = new Subscribers()
   readonly #now: () => number
 
@@ -43,6 +46,10 @@ export class FakePanel implements Panel {
     this.isStopping = true
   }
 
+  async openReceived(): Promise<boolean> {
+    return this.receivedDir !== undefined
+  }
+
   onChange(listener: () => void): () => void {
     return this.#watchers.add(listener)
   }
@@ -55,5 +62,31 @@ export class FakePanel implements Panel {
   /** Something changed. */
   change(): void {
     this.#watchers.notify()
+  }
+}
+
+/** Items of late that a test puts there. */
+export class FakeRecentItems implements RecentItems {
+  list: readonly RecentItem[] = []
+  sender: Sender | undefined
+  /** Ids that were made current again. */
+  readonly activated: string[] = []
+
+  senderOf(): Sender | undefined {
+    return this.sender
+  }
+
+  async activate(id: string): Promise<boolean> {
+    if (!this.list.some((item) => item.id === id)) return false
+    this.activated.push(id)
+    return true
+  }
+
+  forget(): void {
+    this.list = []
+  }
+
+  onChange(): () => void {
+    return () => undefined
   }
 }

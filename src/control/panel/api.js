@@ -54,6 +54,64 @@ export async function resumeSharing() {
   await call('DELETE', '/pause')
 }
 
+/** The whole of the current text; `undefined` when something else is current by now. */
+export async function readText(/** @type {string} */ contentId) {
+  const response = await ask('/item/text')
+  const isSame = response.headers.get('ETag') === `"${contentId}"`
+  return response.ok && isSame ? response.text().catch(away) : undefined
+}
+
+/** The bytes of the current item; `undefined` when something else is current by now. */
+export async function readFile(/** @type {string} */ dataName) {
+  const response = await ask(`/clipboard/file/${encodeURIComponent(dataName)}`)
+  return response.ok ? response.blob().catch(away) : undefined
+}
+
+/** Makes a text the current item. */
+export async function pushText(/** @type {string} */ text) {
+  await pushDocument({ type: 'Text', text, dataName: '', hasData: false })
+}
+
+/** Makes a file the current item. The browser reads it as it sends it. */
+export async function pushFile(/** @type {File} */ file) {
+  const { name, size, type } = file
+  const headers = { 'Content-Type': type || 'application/octet-stream' }
+  const path = `/clipboard/file/${encodeURIComponent(name)}`
+  expectGood(await ask(path, { method: 'PUT', body: file, headers }))
+  await pushDocument({ type: 'File', text: name, dataName: name, hasData: true, size })
+}
+
+async function pushDocument(/** @type {object} */ document) {
+  const headers = { 'Content-Type': 'application/json' }
+  const body = JSON.stringify(document)
+  expectGood(await ask('/clipboard/Sync.json', { method: 'PUT', body, headers }))
+}
+
+function expectGood(/** @type {Response} */ { ok, status }) {
+  if (!ok) throw new ApiError(strings.errors.notPushed(status), status)
+}
+
+/** The beginning of a text of late; `undefined` when it is forgotten. */
+export async function readRecent(/** @type {string} */ id) {
+  const response = await ask(`/recent/${encodeURIComponent(id)}`)
+  return response.ok ? response.text().catch(away) : undefined
+}
+
+/** Makes an item of late current again. */
+export async function activateRecent(/** @type {string} */ id) {
+  await call('POST', `/recent/${encodeURIComponent(id)}`)
+}
+
+export async function forgetRecent() {
+  await call('DELETE', '/recent')
+}
+
+/** Shows the folder of received files on the desktop. @returns Whether there is a program for it. */
+export async function openReceived() {
+  const { opened } = await call('POST', '/received/open')
+  return opened === true
+}
+
 /** Signs out all pages of the panel, this one included. */
 export async function signOutAll() {
   await call('DELETE', '/panel')

@@ -1,37 +1,41 @@
 // @ts-check
 /**
- * The current item: what it is, how old, and the beginning of it unless that is hidden.
+ * The current item: what it is, how old, from whom, and the beginning of it unless that is hidden.
  * @module
  */
 
-import { plainButton } from './actions.js'
-import { ApiError, readPreview } from './api.js'
+import { actionButton, errorLine, plainButton } from './actions.js'
+import { ApiError, readPreview, readText } from './api.js'
 import { announce, h, section, setAttribute, setText } from './dom.js'
 import { formatBytes } from './format.js'
 import { icon } from './icons.js'
+import { createItemActions } from './item-actions.js'
+import { isHidden, setHidden } from './hidden.js'
+import { describeSender } from './sender.js'
 import { strings } from './strings.js'
 import { createTime, setTime } from './time.js'
 
 /** @import { Item } from './state.js' */
 
-/** Remembers the wish in this browser. */
-const HIDDEN_KEY = 'clipgate.preview'
-
 const words = strings.item
 
-export function createItemView() {
+/** @param {() => void} onHide Called when the reader wants to see more, or less. */
+export function createItemView(onHide) {
   const preview = h('div', { class: 'preview' })
   const type = h('h3', { dir: 'auto' })
   const kind = h('span')
   const size = h('span')
   const mediaType = h('span')
   const age = createTime()
-  const facts = h('p', { class: 'facts' }, kind, size, mediaType, age)
+  const from = h('span', { dir: 'auto' })
+  const facts = h('p', { class: 'facts' }, kind, size, mediaType, from, age)
+  const actions = createItemActions()
   const sign = h('span', { class: 'sign' })
   const what = h('div', { class: 'what' }, sign, h('div', { class: 'grow' }, type, facts))
   const toggle = plainButton('', () => {
     setHidden(!isHidden())
     showPreview()
+    onHide()
   })
   const header = h('header', {}, h('h2', {}, words.heading), toggle)
 
@@ -50,6 +54,8 @@ export function createItemView() {
     setText(kind, item === null ? words.noneHint : item.dataName === '' ? '' : name)
     setText(size, item === null ? '' : formatBytes(item.size))
     setText(mediaType, item?.mediaType ?? '')
+    setText(from, describeSender(item?.sender ?? null))
+    actions.render(item)
     setAttribute(age, 'hidden', item === null)
     if (item !== null) setTime(age, item.activatedAtMs)
     if (isNew && item !== null) announce(words.announce(name, formatBytes(item.size)))
@@ -86,22 +92,40 @@ export function createItemView() {
     } else if (text === undefined) {
       preview.replaceChildren(pictureOf(content))
     } else {
-      preview.replaceChildren(...textOf(text, item))
+      preview.replaceChildren(...textOf(text, item, isStillWanted))
     }
   }
 
-  return { section: section({ class: 'card' }, header, what, preview), render }
+  return { section: section({ class: 'card' }, header, what, preview, actions.element), render }
 }
 
 function keyOf(/** @type {Item | null} */ item) {
   return item === null ? '' : `${item.contentId} ${item.activatedAtMs}`
 }
 
-function textOf(/** @type {string} */ text, /** @type {Item} */ item) {
+function textOf(
+  /** @type {string} */ text,
+  /** @type {Item} */ item,
+  /** @type {() => boolean} */ isStillWanted,
+) {
   const name = words.previewText
   const block = h('pre', { dir: 'auto', tabindex: 0, role: 'region', 'aria-label': name }, text)
-  const isCut = new TextEncoder().encode(text).length < item.size
-  return [block, ...(isCut ? [note(words.cut)] : [])]
+  if (new TextEncoder().encode(text).length >= item.size) return [block]
+  const cut = h('p', { class: 'note cut' }, words.cut, ' ')
+  const errors = errorLine()
+  const all = actionButton({
+    label: words.all,
+    errors,
+    run: async () => {
+      const whole = await readText(item.contentId)
+      if (whole === undefined || !isStillWanted()) return
+      setText(block, whole)
+      cut.remove()
+      block.focus()
+    },
+  })
+  cut.append(all)
+  return [block, cut, errors]
 }
 
 function pictureOf(/** @type {Blob} */ content) {
@@ -117,13 +141,4 @@ function pictureOf(/** @type {Blob} */ content) {
 
 function note(/** @type {string} */ text) {
   return h('p', { class: 'note' }, text)
-}
-
-function isHidden() {
-  return localStorage.getItem(HIDDEN_KEY) === 'hidden'
-}
-
-function setHidden(/** @type {boolean} */ value) {
-  if (value) localStorage.setItem(HIDDEN_KEY, 'hidden')
-  else localStorage.removeItem(HIDDEN_KEY)
 }

@@ -14,6 +14,8 @@ import { createItemView } from './item.js'
 import { followDaemon } from './live.js'
 import { createPauseView } from './pause.js'
 import { createProblemsView } from './problems.js'
+import { createPushView } from './push.js'
+import { createRecentView } from './recent.js'
 import { currentState, hasState, onState, publishState } from './state.js'
 import { strings } from './strings.js'
 import { setServerTime, startTicking } from './time.js'
@@ -25,7 +27,9 @@ takeToken()
 /** @type {LinkState} */
 let link = 'trying'
 
-const item = createItemView()
+const recent = createRecentView()
+const item = createItemView(() => recent.render(currentState()))
+const push = createPushView()
 const pause = createPauseView()
 const devices = createDevicesView()
 const daemon = createDaemonView()
@@ -36,7 +40,8 @@ const logo = h('img', { class: 'logo', src: '/icon.svg', alt: '' })
 const brand = h('div', { class: 'brand' }, logo, h('h1', {}, strings.name))
 const top = h('header', { class: 'top' }, brand, pill)
 const loading = h('p', { class: 'loading' }, strings.loading)
-const left = h('div', { class: 'column' }, item.section, devices.section)
+const sections = [item.section, push.section, recent.section, devices.section]
+const left = h('div', { class: 'column' }, ...sections)
 const right = h('div', { class: 'column' }, pause.section, daemon.section)
 const columns = h('div', { class: 'columns', hidden: true }, left, right)
 const signedOut = createSignedOut()
@@ -47,6 +52,7 @@ document.body.append(top, main, announcer)
 onState((state) => {
   setServerTime(state.serverTimeMs)
   item.render(state.item)
+  recent.render(state)
   pause.render(state.status)
   devices.render(state.devices)
   daemon.render(state)

@@ -8,7 +8,8 @@
 
 /**
  * @import * as admin from '../../ports/admin.ts'
- * @import { PanelItem, PanelState as StateOfDaemon } from '../panel-state.ts'
+ * @import { PanelItem, PanelRecent, PanelState as StateOfDaemon } from '../panel-state.ts'
+ * @import { Sender as SenderOfItem } from '../../ports/recent-items.ts'
  */
 
 /**
@@ -22,6 +23,8 @@
 
 /** @typedef {Wire<StateOfDaemon> & { readonly serverTimeMs: number }} PanelState */
 /** @typedef {Wire<PanelItem>} Item */
+/** @typedef {Wire<PanelRecent>} Recent */
+/** @typedef {Wire<SenderOfItem>} Sender */
 /** @typedef {PanelState['addresses'][number]} Address */
 /** @typedef {Wire<admin.DeviceSummary>} Device */
 /** @typedef {Wire<admin.DaemonStatus>} Status */

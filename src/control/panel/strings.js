@@ -43,6 +43,12 @@ export const strings = {
     signedOut: 'This page is no longer signed in. Run “clipgate panel” again.',
     unexpected: (/** @type {number} */ status) =>
       `The daemon answered with status ${status}; its log says why.`,
+    notPushed: (/** @type {number} */ status) => {
+      if (status === 400) return 'It was not sent: no file can have this name.'
+      if (status === 413) return 'It was not sent: it is longer than the daemon takes.'
+      if (status === 507) return 'It was not sent: the disk of the daemon is full.'
+      return `It was not sent: the daemon answered with status ${status}.`
+    },
   },
 
   problems: {
@@ -85,8 +91,49 @@ export const strings = {
     previewOf: 'Preview of the current image',
     previewText: 'Preview of the current text',
     cut: 'Only the beginning is shown.',
+    all: 'Show all of it',
+    copy: 'Copy',
+    copied: 'Copied.',
+    notCopied: 'This browser does not let the page copy.',
+    save: 'Save',
+    tooLarge: (/** @type {string} */ most) =>
+      `A page can save ${most} at most. In a terminal, “clipgate pull” saves files of any size.`,
+    changed: 'Something else is current by now.',
+    openFolder: 'Open folder',
+    folder: (/** @type {string} */ path) => `Received files are in ${path}.`,
+    noFolder: (/** @type {string} */ path) =>
+      `No program opened the folder. Received files are in ${path}.`,
+    senders: {
+      clipboard: 'copied on this computer',
+      owner: 'pushed on this computer',
+      device: (/** @type {string} */ label) => `from ${label}`,
+      removed: 'from a device that was removed',
+      other: 'from another computer',
+    },
     /** @type {(type: string, size: string) => string} */
     announce: (type, size) => `New item: ${type}, ${size}`,
+  },
+
+  push: {
+    heading: 'Send something',
+    label: 'Text to send',
+    placeholder: 'Type or paste a text; drop or paste files anywhere on this page',
+    submit: 'Send',
+    files: 'Choose files',
+    sending: (/** @type {string} */ name) => `Sending ${name}…`,
+    sent: (/** @type {string} */ name) => `${name} was sent.`,
+    sentText: 'The text was sent.',
+  },
+
+  recent: {
+    heading: 'Recent items',
+    hint: 'In the memory of the daemon only: they end with it.',
+    forget: 'Forget all',
+    use: 'Use again',
+    useName: (/** @type {string} */ name) => `Use again: ${name}`,
+    text: 'A text',
+    gone: 'It is no longer in the list.',
+    announceForgotten: 'The recent items were forgotten',
   },
 
   pause: {

@@ -6,6 +6,7 @@
 import { contentIdOf } from '../../../src/hashing/content-id.ts'
 import { only } from '../../../src/lib/read-bytes.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
+import type { RecentItem } from '../../../src/ports/recent-items.ts'
 import * as items from '../../support/latest-item-contract.ts'
 import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
 
@@ -29,4 +30,11 @@ export async function bytesItem(known: BytesItem): Promise<StoredItem> {
   const contentId = await contentIdOf(type, blob.digests.blake3)
   const item = { ...(await items.fileItem(dataName, blob)), type, mediaType, size, contentId }
   return { item, blob }
+}
+
+/** A text of late, which was copied. */
+export function recentText(id: string, text: string): RecentItem {
+  const sender = { kind: 'clipboard', deviceId: undefined } as const
+  const facts = { dataName: '', mediaType: 'text/plain', size: text.length, activatedAt: 5 }
+  return { id, type: 'Text', text, ...facts, sender }
 }

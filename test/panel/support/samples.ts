@@ -6,6 +6,7 @@
 import { PNG } from 'pngjs'
 import type { DaemonStatus, DeviceSummary } from '../../../src/ports/admin.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
+import type { RecentItem } from '../../../src/ports/recent-items.ts'
 import { bytesItem, textItem } from '../../control/support/items.ts'
 import { deviceOf, NOW } from './showroom.ts'
 
@@ -93,4 +94,24 @@ function colourAt(x: number, y: number): readonly number[] {
 
 function before(ms: number): string {
   return new Date(NOW - ms).toISOString()
+}
+
+/** Items of late, of which the first is current, by their ids. */
+export function createRecent(activatedAt: number): readonly RecentItem[] {
+  const text = (words: string) => ({ type: 'Text', text: words, dataName: '' }) as const
+  const file = (type: 'File' | 'Image', name: string) => ({ type, text: name, dataName: name })
+  const phone = { kind: 'device', deviceId: 'did_1' } as const
+  const copied = { kind: 'clipboard', deviceId: undefined } as const
+  const items = [
+    { ...text(TEXT), size: TEXT.length, sender: phone },
+    { ...text('git rebase --onto main topic~3 topic'), size: 36, sender: copied },
+    { ...file('Image', 'IMG_2041.jpg'), size: 2_481_000, sender: phone },
+    { ...file('File', 'Invoice 2026-05.pdf'), size: 184_000, sender: copied },
+  ]
+  return items.map((item, index) => ({
+    id: String(index),
+    mediaType: '',
+    activatedAt: activatedAt - index * 7 * 60 * SECOND_MS,
+    ...item,
+  }))
 }

@@ -1,0 +1,17 @@
+// @ts-check
+/**
+ * Whether the reader wants to see what items hold: other people may look at the same screen.
+ * @module
+ */
+
+/** Remembers the wish in this browser. */
+const HIDDEN_KEY = 'clipgate.preview'
+
+export function isHidden() {
+  return localStorage.getItem(HIDDEN_KEY) === 'hidden'
+}
+
+export function setHidden(/** @type {boolean} */ value) {
+  if (value) localStorage.setItem(HIDDEN_KEY, 'hidden')
+  else localStorage.removeItem(HIDDEN_KEY)
+}

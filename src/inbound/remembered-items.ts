@@ -1,0 +1,141 @@
+/**
+ * The items of late, in memory: nothing of them is written, and they end with the daemon.
+ *
+ * What is longer than one item may be, and what was copied as several files, is left out: a small
+ * machine has to hold them all.
+ * @module
+ */
+
+import type { Item } from '../core/item.ts'
+import { MAX_RECENT_BYTES, MAX_RECENT_ITEM_BYTES } from '../core/limits.ts'
+import { messageOf } from '../lib/describe-failure.ts'
+import { only, readWhole } from '../lib/read-bytes.ts'
+import { SerialQueue } from '../lib/serial-queue.ts'
+import { Subscribers } from '../lib/subscribers.ts'
+import type { BlobStore, HashedBlob } from '../ports/blob.ts'
+import type { InboundBytes, InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
+import type { StoredItem } from '../ports/latest-item.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { RecentItem, RecentItems, Sender } from '../ports/recent-items.ts'
+
+interface RememberedItemsDeps {
+  readonly inbound: InboundPipeline
+  readonly blobs: Pick<BlobStore, 'receive'>
+  readonly logger: Logger
+  /** How many are kept. */
+  readonly most: number
+  /** The sender of what is made current again. */
+  readonly owner: Origin & { readonly kind: 'device' }
+}
+
+interface Entry extends RecentItem {
+  readonly contentHash: string
+  /** `undefined` for a Text. */
+  readonly bytes: Uint8Array | undefined
+}
+
+/** The items that were current lately: see {@link RecentItems}. */
+export class RememberedItems implements RecentItems {
+  readonly #deps: RememberedItemsDeps
+  readonly #subscribers = new Subscribers()
+  /** Bytes are read for one item at a time. */
+  readonly #queue = new SerialQueue()
+  /** The newest first. */
+  #entries: readonly Entry[] = []
+  #last: { readonly activatedAt: number; readonly sender: Sender } | undefined
+  #ids = 0
+
+  constructor(deps: RememberedItemsDeps) {
+    this.#deps = deps
+  }
+
+  get list(): readonly RecentItem[] {
+    return this.#entries
+  }
+
+  /** Remembers an item that has become current. */
+  async add(stored: StoredItem, origin: Origin): Promise<void> {
+    const { item, blob } = stored
+    const sender = senderOf(origin)
+    this.#last = { activatedAt: item.activatedAt, sender }
+    const isKept = item.type !== 'Group' && item.size <= MAX_RECENT_ITEM_BYTES
+    if (isKept && this.#deps.most > 0) {
+      await this.#queue.run(async () => {
+        const bytes = blob && (await this.#read(blob))
+        if (blob === undefined || bytes !== undefined) this.#insert(item, sender, bytes)
+      })
+    }
+    this.#subscribers.notify()
+  }
+
+  senderOf({ activatedAt }: Item): Sender | undefined {
+    return this.#last?.activatedAt === activatedAt ? this.#last.sender : undefined
+  }
+
+  async activate(id: string): Promise<boolean> {
+    const entry = this.#entries.find((one) => one.id === id)
+    if (entry === undefined) return false
+    const { type, text, dataName, bytes } = entry
+    const { inbound, blobs, owner } = this.#deps
+    const what = { origin: owner, type, text, dataName, hash: '' }
+    if (bytes === undefined) {
+      await inbound.apply({ ...what, bytes: { kind: 'none' } })
+      return true
+    }
+    const blob = await blobs.receive(only(bytes), { maxBytes: bytes.length })
+    const received: InboundBytes = { kind: 'received', blob, mediaType: entry.mediaType }
+    try {
+      await inbound.apply({ ...what, bytes: received })
+    } catch (error) {
+      await blob.discard()
+      throw error
+    }
+    return true
+  }
+
+  forget(): void {
+    this.#entries = []
+    this.#subscribers.notify()
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#subscribers.add(listener)
+  }
+
+  /** @returns `undefined` when another item has taken its place, or the copied file is gone. */
+  async #read(blob: HashedBlob): Promise<Uint8Array | undefined> {
+    try {
+      return await readWhole(blob)
+    } catch (error) {
+      this.#deps.logger.debug('Cannot remember an item', { reason: messageOf(error) })
+      return undefined
+    }
+  }
+
+  #insert(item: Item, sender: Sender, bytes: Uint8Array | undefined): void {
+    const { type, text, dataName, mediaType, size, contentHash, activatedAt } = item
+    this.#ids += 1
+    const what = { type, text, dataName, mediaType, size, contentHash, activatedAt }
+    const entry: Entry = { id: String(this.#ids), ...what, sender, bytes }
+    const others = this.#entries.filter((one) => !isSame(one, entry))
+    this.#entries = fitting([entry, ...others], this.#deps.most)
+  }
+}
+
+/** As many of the newest as there may be, and have room together. */
+function fitting(entries: readonly Entry[], most: number): readonly Entry[] {
+  let room = MAX_RECENT_BYTES
+  return entries.slice(0, most).filter(({ size }) => {
+    room -= size
+    return room >= 0
+  })
+}
+
+function isSame(a: Entry, b: Entry): boolean {
+  return a.type === b.type && a.contentHash === b.contentHash && a.dataName === b.dataName
+}
+
+function senderOf(origin: Origin): Sender {
+  if (origin.kind === 'clipboard') return { kind: 'clipboard', deviceId: undefined }
+  return { kind: origin.kind, deviceId: origin.deviceId }
+}

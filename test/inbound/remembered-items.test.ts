@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { ChangeHub } from '../../src/inbound/change-hub.ts'
+import { ClipboardPipeline } from '../../src/inbound/clipboard-pipeline.ts'
+import { RememberedItems } from '../../src/inbound/remembered-items.ts'
+import { MAX_RECENT_BYTES, MAX_RECENT_ITEM_BYTES, MIB } from '../../src/core/limits.ts'
+import { only, readWhole } from '../../src/lib/read-bytes.ts'
+import type { InboundItem, Origin } from '../../src/ports/inbound-pipeline.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+import { MemoryLatestItem } from '../support/memory-latest-item.ts'
+import { MemoryStagingArea } from '../support/memory-staging-area.ts'
+import fc from '../support/property.ts'
+
+const COPY: Origin = { kind: 'clipboard' }
+const PHONE = { kind: 'device', deviceId: 'did_1' } as const
+const OWNER = { kind: 'device', deviceId: 'owner' } as const
+
+function setUp(most = 20) {
+  const blobs = new MemoryBlobStore()
+  const latest = new MemoryLatestItem()
+  const clock = new FakeClock()
+  const logger = new CaptureLogger()
+  const staging = new MemoryStagingArea(blobs)
+  const inbound = new ClipboardPipeline({
+    staging,
+    latest,
+    changes: new ChangeHub(),
+    clock,
+    logger,
+  })
+  const recent = new RememberedItems({ inbound, blobs, logger, most, owner: OWNER })
+  let added: Promise<void>[] = []
+  inbound.addEffect((stored, origin) => {
+    const work = recent.add(stored, origin)
+    added.push(work)
+    return work
+  })
+
+  /** Resolves when everything has been remembered that was pushed. */
+  async function settle(): Promise<void> {
+    // Effects begin behind the answer.
+    await new Promise((resolve) => setImmediate(resolve))
+    await Promise.all(added)
+    added = []
+  }
+
+  async function push(item: Partial<InboundItem>, origin: Origin = PHONE): Promise<void> {
+    clock.advance(1000)
+    const whole = {
+      type: 'Text',
+      text: '',
+      dataName: '',
+      hash: '',
+      bytes: { kind: 'none' },
+    } as const
+    await inbound.apply({ ...whole, ...item, origin })
+    await settle()
+  }
+
+  async function pushBytes(type: 'Image' | 'File' | 'Group', dataName: string, bytes: Uint8Array) {
+    const blob = await blobs.receive(only(bytes), { maxBytes: bytes.length })
+    await push({
+      type,
+      text: dataName,
+      dataName,
+      bytes: { kind: 'received', blob, mediaType: 'a/b' },
+    })
+  }
+
+  const listed = () =>
+    recent.list.map(({ type, text, dataName }) => (type === 'Text' ? text : dataName))
+  return { recent, latest, push, pushBytes, listed, settle, clock }
+}
+
+describe('RememberedItems', () => {
+  it('brings back what was copied, after a push took its place', async () => {
+    const { recent, latest, push, listed, settle, clock } = setUp()
+    await push({ text: 'an address that I copied' }, COPY)
+    await push({ text: '12 34 56' })
+    assert.deepEqual(listed(), ['12 34 56', 'an address that I copied'])
+    const senders = recent.list.map(({ sender }) => sender)
+    assert.deepEqual(senders, [
+      { kind: 'device', deviceId: 'did_1' },
+      { kind: 'clipboard', deviceId: undefined },
+    ])
+    clock.advance(1000)
+    assert.equal(await recent.activate(recent.list[1]?.id ?? ''), true)
+    await settle()
+    assert.equal(latest.current?.item.text, 'an address that I copied')
+    assert.deepEqual(listed(), ['an address that I copied', '12 34 56'])
+    assert.ok(latest.current !== undefined)
+    assert.deepEqual(recent.senderOf(latest.current.item), OWNER)
+  })
+
+  it('brings bytes back that are nowhere else any more', async () => {
+    const { recent, latest, push, pushBytes, listed, settle } = setUp()
+    const bytes = randomBytes(MIB)
+    await pushBytes('File', 'a.pdf', bytes)
+    await pushBytes('File', 'b.pdf', randomBytes(10))
+    await push({ text: 'x' })
+    assert.equal(await recent.activate(recent.list[2]?.id ?? ''), true)
+    await settle()
+    const { item, blob } = latest.current ?? {}
+    assert.deepEqual([item?.type, item?.dataName, item?.mediaType], ['File', 'a.pdf', 'a/b'])
+    assert.ok(blob !== undefined && Buffer.from(await readWhole(blob)).equals(bytes))
+    assert.deepEqual(listed(), ['a.pdf', 'x', 'b.pdf'])
+  })
+
+  it('keeps no more than it may, and the newest of them', async () => {
+    const names = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 12 })
+    await fc.assert(
+      fc.asyncProperty(names, fc.integer({ min: 0, max: 4 }), async (texts, most) => {
+        const { push, listed } = setUp(most)
+        for (const text of texts) await push({ text })
+        const newest = [...new Set(texts.toReversed())]
+        assert.deepEqual(listed(), newest.slice(0, most))
+      }),
+    )
+  })
+
+  it('keeps nothing that is long, nor several files, nor more bytes than it may', async () => {
+    const { pushBytes, listed, recent } = setUp()
+    await pushBytes('Group', 'folder.zip', randomBytes(10))
+    await pushBytes('File', 'film.mp4', randomBytes(MAX_RECENT_ITEM_BYTES + 1))
+    assert.deepEqual(listed(), [])
+    for (const name of ['1', '2', '3', '4']) {
+      await pushBytes('File', name, randomBytes(MAX_RECENT_ITEM_BYTES - name.length))
+    }
+    assert.deepEqual(listed(), ['4', '3'])
+    const total = recent.list.reduce((sum, { size }) => sum + size, 0)
+    assert.ok(total <= MAX_RECENT_BYTES)
+  })
+
+  it('says so when it was forgotten meanwhile', async () => {
+    const { recent, push, listed } = setUp()
+    await push({ text: 'x' })
+    const [{ id } = { id: '' }] = recent.list
+    recent.forget()
+    assert.deepEqual(listed(), [])
+    assert.equal(await recent.activate(id), false)
+  })
+})

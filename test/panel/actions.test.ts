@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import type { Locator } from 'playwright-core'
+import { PNG } from 'pngjs'
+import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { openPanel, type OpenPanel } from './support/panel.ts'
+
+const WITH_CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] }
+
+/** What the clipboard of the browser holds, as numbers: of a text, or of the pixels of a picture. */
+const READ_PICTURE = `(async () => {
+  const [item] = await navigator.clipboard.read()
+  const bitmap = await createImageBitmap(await item.getType('image/png'))
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
+  const context = canvas.getContext('2d')
+  context.drawImage(bitmap, 0, 0)
+  return [bitmap.width, bitmap.height, ...context.getImageData(0, 0, 1, 1).data]
+})()`
+
+function itemOf({ page }: OpenPanel): Locator {
+  return page.getByRole('region', { name: 'Current item' })
+}
+
+function pushOf({ page }: OpenPanel): Locator {
+  return page.getByRole('region', { name: 'Send something' })
+}
+
+describe('what the panel does with the item', needs('chromium'), () => {
+  it('copies all of a text, and shows all of it', async (t) => {
+    const panel = await openPanel(t, { browser: WITH_CLIPBOARD })
+    const phone = await panel.pairPhone('Pixel')
+    const text = `${'ä'.repeat(5000)} the end`
+    await phone.pushText(text)
+    const item = itemOf(panel)
+    await item.getByText('from Pixel').waitFor()
+    await item.getByRole('button', { name: 'Copy' }).click()
+    await item.getByText('Copied.').waitFor()
+    assert.equal(await panel.page.evaluate('navigator.clipboard.readText()'), text)
+    await item.getByRole('button', { name: 'Show all of it' }).click()
+    await item.getByText('Only the beginning').waitFor({ state: 'detached' })
+    assert.equal(await item.locator('pre').textContent(), text)
+    panel.assertCalm()
+  })
+
+  it('copies a picture, and saves it', async (t) => {
+    const panel = await openPanel(t, { browser: WITH_CLIPBOARD })
+    const phone = await panel.pairPhone('Pixel')
+    const png = new PNG({ width: 3, height: 2 })
+    png.data.fill(255)
+    const bytes = PNG.sync.write(png)
+    await phone.pushFile('Image', 'a dot.png', bytes)
+    const item = itemOf(panel)
+    await item.getByRole('button', { name: 'Copy' }).click()
+    await item.getByText('Copied.').waitFor()
+    assert.deepEqual(await panel.page.evaluate(READ_PICTURE), [3, 2, 255, 255, 255, 255])
+    const saving = panel.page.waitForEvent('download')
+    await item.getByRole('button', { name: 'Save' }).click()
+    const saved = await saving
+    assert.equal(saved.suggestedFilename(), 'a dot.png')
+    assert.ok((await readFile(await saved.path())).equals(bytes))
+    panel.assertCalm()
+  })
+
+  it('says so when the browser does not let it copy', async (t) => {
+    const panel = await openPanel(t)
+    const phone = await panel.pairPhone('Pixel')
+    await phone.pushText('x')
+    await panel.page.evaluate(
+      `navigator.clipboard.write = () => Promise.reject(new DOMException('', 'NotAllowedError'))`,
+    )
+    await itemOf(panel).getByRole('button', { name: 'Copy' }).click()
+    await itemOf(panel).getByText('This browser does not let the page copy').waitFor()
+    panel.assertCalm()
+  })
+
+  it('offers of a file what can be done with it', async (t) => {
+    const panel = await openPanel(t)
+    const phone = await panel.pairPhone('Pixel')
+    await phone.pushFile('File', 'notes.txt', Buffer.from('x'))
+    await itemOf(panel).getByRole('button', { name: 'Save' }).waitFor()
+    assert.equal(await itemOf(panel).getByRole('button', { name: 'Copy' }).isVisible(), false)
+    // This daemon has no desktop, and so no folder to open.
+    const folder = itemOf(panel).getByRole('button', { name: 'Open folder' })
+    assert.equal(await folder.isVisible(), false)
+  })
+})
+
+describe('sending from the panel', needs('chromium'), () => {
+  it('sends what is typed', async (t) => {
+    const panel = await openPanel(t)
+    const phone = await panel.pairPhone('Pixel')
+    const field = pushOf(panel).getByLabel('Text to send')
+    await field.fill('two\nlines')
+    await field.press('Control+Enter')
+    await pushOf(panel).getByText('The text was sent.').waitFor()
+    assert.equal((await phone.document())['text'], 'two\nlines')
+    assert.equal(await field.inputValue(), '')
+    await itemOf(panel).getByText('pushed on this computer').waitFor()
+    panel.assertCalm()
+  })
+
+  it('sends files that are chosen, one after the other', async (t) => {
+    const panel = await openPanel(t)
+    const phone = await panel.pairPhone('Pixel')
+    const folder = await temporaryFolder(t)
+    const paths = ['a.txt', 'b <1>.txt'].map((name) => join(folder, name))
+    for (const path of paths) await writeFile(path, `bytes of ${path}`)
+    await pushOf(panel).locator('input[type=file]').setInputFiles(paths)
+    await pushOf(panel).getByText('b <1>.txt was sent.').waitFor()
+    assert.equal((await phone.document())['dataName'], 'b <1>.txt')
+    const bytes = await (await phone.fetch('/file/b%20%3C1%3E.txt')).text()
+    assert.equal(bytes, `bytes of ${paths[1]}`)
+    const recent = panel.page.getByRole('region', { name: 'Recent items' })
+    await recent.getByText('a.txt').waitFor()
+    panel.assertCalm()
+  })
+
+  it('sends what is dropped or pasted anywhere', async (t) => {
+    const panel = await openPanel(t)
+    const phone = await panel.pairPhone('Pixel')
+    const bring = (type: 'drop' | 'paste', fill: string): Promise<unknown> =>
+      panel.page.evaluate(`{
+        const data = new DataTransfer()
+        ${fill}
+        const how = { bubbles: true, cancelable: true }
+        document.body.dispatchEvent('${type}' === 'drop'
+          ? new DragEvent('drop', { ...how, dataTransfer: data })
+          : new ClipboardEvent('paste', { ...how, clipboardData: data }))
+      }`)
+    await bring('drop', `data.items.add(new File(['dropped'], 'dropped.txt'))`)
+    await pushOf(panel).getByText('dropped.txt was sent.').waitFor()
+    assert.equal(await (await phone.fetch('/file/dropped.txt')).text(), 'dropped')
+    await bring('paste', `data.setData('text/plain', 'pasted')`)
+    await pushOf(panel).getByText('The text was sent.').waitFor()
+    assert.equal((await phone.document())['text'], 'pasted')
+    panel.assertCalm()
+  })
+
+  it('says why something was not sent', async (t) => {
+    const args = ['--clipboard', 'none', '--max-file-bytes', '10']
+    const panel = await openPanel(t, { args })
+    const file = { name: 'long.bin', mimeType: '', buffer: Buffer.alloc(11) }
+    await pushOf(panel).locator('input[type=file]').setInputFiles(file)
+    await pushOf(panel).getByText('It was not sent: it is longer than the daemon takes.').waitFor()
+    assert.equal(await pushOf(panel).getByText('Sending').count(), 0)
+    panel.assertCalm()
+  })
+})
