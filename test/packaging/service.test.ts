@@ -51,7 +51,14 @@ describe('clipgate service, with a real systemd,', needsUserSession(), () => {
     assert.deepEqual(await service('install'), running)
     const status = JSON.parse(await first.run(clipgate, 'status', '--json'))
     assert.equal(status.running, true)
-    await first.run('systemctl', '--user', 'kill', '--signal=SIGKILL', 'clipgate')
+    await first.run(
+      'systemctl',
+      '--user',
+      'kill',
+      '--signal=SIGKILL',
+      '--kill-whom=main',
+      'clipgate',
+    )
     // It is started again a few seconds later.
     await first.run('systemctl', '--user', 'start', 'clipgate')
     assert.deepEqual(await service('status'), running)
