@@ -27,6 +27,12 @@ export async function readServer(call: Invocation, input: Input): Promise<Creden
   return parseLink(await readLink(call, input))
 }
 
+/** A client, and the data directory of its daemon where that runs here. */
+export interface ChosenClient {
+  readonly client: Client
+  readonly ownDataDir: string | undefined
+}
+
 /**
  * A client of the server of the link that is given; with `--save`, one that let us in. Without a
  * link it is one of the saved server, else of the daemon that runs here.
@@ -35,29 +41,35 @@ export async function readServer(call: Invocation, input: Input): Promise<Creden
  * @throws {ClientError} when the server to be saved does not answer, or not to us.
  */
 export async function openClient(call: Invocation, input: Input): Promise<Client> {
+  return (await chooseClient(call, input)).client
+}
+
+/** The same, and whether it is of a daemon that runs here. @throws As {@link openClient}. */
+export async function chooseClient(call: Invocation, input: Input): Promise<ChosenClient> {
   const { shell, args } = call
   // With --save there is a new link, since the saved server is saved already.
   const hasLink = args.text('link-file') !== undefined || args.flag('save')
-  const client = hasLink ? undefined : await openWithoutLink(call, input)
-  if (client !== undefined) return client
+  const chosen = hasLink ? undefined : await openWithoutLink(call, input)
+  if (chosen !== undefined) return chosen
   const server = await readServer(call, input)
   const linked = connect(server)
   if (args.flag('save')) {
     await linked.probe()
     await saveServer(shell, server)
   }
-  return linked
+  return { client: linked, ownDataDir: undefined }
 }
 
 /** @returns `undefined` when there is a link on stdin, or a person is to be asked for one. */
-async function openWithoutLink(call: Invocation, input: Input): Promise<Client | undefined> {
+async function openWithoutLink(call: Invocation, input: Input): Promise<ChosenClient | undefined> {
   const { shell, args } = call
   const isOwn = args.text('data-dir') !== undefined
   const saved = isOwn ? undefined : await readSavedServer(shell)
-  if (saved !== undefined) return connect(saved)
+  if (saved !== undefined) return { client: connect(saved), ownDataDir: undefined }
   if (!isOwn && (await input.startsWithLink())) return undefined
-  const own = await openOwnClipboard(readSettings(args, shell).dataDir)
-  if (own !== undefined) return own
+  const { dataDir } = readSettings(args, shell)
+  const own = await openOwnClipboard(dataDir)
+  if (own !== undefined) return { client: own, ownDataDir: dataDir }
   if (!isOwn && input.isTerminal) return undefined
   throw new CommandError(
     'Cannot find a clipboard: no daemon runs here, and there is no connect link; start one: ' +

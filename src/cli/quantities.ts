@@ -1,6 +1,8 @@
 /** Times and sizes as people say them. @module */
 
 import { countOf } from '../lib/count-of.ts'
+import { formatBytes } from '../lib/format-bytes.ts'
+import type { TransferStatus } from '../ports/admin.ts'
 
 const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['year', 365 * 86_400_000],
@@ -29,4 +31,11 @@ export function formatTime(at: Date): string {
 /** Says when a pause ends: `until 2026-01-31 12:34:56`, or when somebody ends it. */
 export function describePause({ untilMs }: { readonly untilMs: number | undefined }): string {
   return untilMs === undefined ? 'until it is ended' : `until ${formatTime(new Date(untilMs))}`
+}
+
+/** Says how far a file on its way is: `from Pixel, 12 MiB of 40 MiB`. */
+export function describeTransfer({ direction, device, bytes, total }: TransferStatus): string {
+  const who = device ?? 'this machine'
+  const all = total === undefined ? '' : ` of ${formatBytes(total)}`
+  return `${direction === 'in' ? 'from' : 'to'} ${who}, ${formatBytes(bytes)}${all}`
 }

@@ -5,7 +5,7 @@ import { formatBytes } from '../lib/format-bytes.ts'
 import type { DaemonStatus } from '../ports/admin.ts'
 import type { BusStatus } from '../ports/bus.ts'
 import { printResult, type SettingsInvocation } from './command.ts'
-import { describePause, formatAgo } from './quantities.ts'
+import { describePause, describeTransfer, formatAgo } from './quantities.ts'
 import { visible } from './visible.ts'
 import { withAdmin } from './with-admin.ts'
 
@@ -25,7 +25,7 @@ type Row = readonly [name: string, value: string]
 
 function describe(status: DaemonStatus, now: number): readonly Row[] {
   const { item, storage, listeners, peers, devices, devicesError, paused, bus } = status
-  const { clipboard, clipboardError, lostUrls } = status
+  const { clipboard, clipboardError, lostUrls, transfers } = status
   const what =
     item && `${item.type}, ${formatBytes(item.size)}, ${formatAgo(item.activatedAt, now)}`
   return [
@@ -44,6 +44,7 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
         ]),
     ['Storage', `${storage.dataDir}, ${formatBytes(storage.freeBytes)} free`],
     ['Staged', `${countOf(storage.stagedUploads, 'upload')}, ${formatBytes(storage.stagedBytes)}`],
+    ...transfers.map((transfer) => ['Transfer', describeTransfer(transfer)] as const),
     ...listeners.map(({ name, urls, error }): Row => {
       const title = name === 'gateway' ? 'Gateway' : 'Control'
       return [title, error === undefined ? urls.join(', ') : `${urls.join(', ')} failed: ${error}`]

@@ -5,13 +5,14 @@ import type { WatchState } from '../client/follower.ts'
 import type { LatestDocument } from '../client/latest.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { wordsOf } from '../lib/system-error.ts'
-import { openClient } from './choose-server.ts'
+import { chooseClient } from './choose-server.ts'
 import { CommandError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
 import { formatTime } from './quantities.ts'
 import { explainFailure } from './remedies.ts'
 import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
 import { cut } from './text-table.ts'
+import { TransferLine } from './transfer-line.ts'
 import { visible } from './visible.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGBREAK'] as const
@@ -28,12 +29,20 @@ const PREVIEW_LENGTH = 1000
 /** Runs `clipgate watch`. */
 export async function runWatch(call: Invocation): Promise<number> {
   const { shell, args } = call
-  const client = await withInput(shell, (input) => openClient(call, input))
+  const { client, ownDataDir } = await withInput(shell, (input) => chooseClient(call, input))
   const end = listenForEnd(shell)
   const { signal } = end
+  const line = shell.stderr.isTTY === true ? new TransferLine(shell) : undefined
+  const tellState = tellStates(shell)
+  const onState = (state: WatchState): void => {
+    line?.clear()
+    tellState(state)
+  }
   try {
-    for await (const document of client.watch({ signal, onState: tellStates(shell) })) {
+    if (ownDataDir !== undefined) void line?.follow(ownDataDir, signal)
+    for await (const document of client.watch({ signal, onState })) {
       const at = new Date()
+      line?.clear()
       if (args.flag('json')) printJson(shell, toJson(document, at))
       else print(shell, formatChange(document, at, columnsOf(shell)))
       if (shell.stdout.writableNeedDrain) await once(shell.stdout, 'drain', { signal })
@@ -42,6 +51,7 @@ export async function runWatch(call: Invocation): Promise<number> {
     if (!signal.aborted) throw error
     if (signal.reason !== STOPPED) throw signal.reason
   } finally {
+    line?.clear()
     end.release()
   }
   return 0

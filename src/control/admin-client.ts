@@ -65,6 +65,7 @@ export function createDaemonClient(address: ControlAddress): RunningDaemon {
     resume: async () => {
       await call('DELETE', '/pause', decodeNothing)
     },
+    transfers: async () => (await call('GET', '/status', decodeStatus)).transfers,
     stop: async () => {
       await call('POST', '/stop', decodeNothing)
     },

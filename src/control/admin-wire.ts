@@ -159,6 +159,14 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
       error: optional(decodeString),
     }),
   ),
+  transfers: arrayOf(
+    objectOf({
+      direction: oneOf(['in', 'out']),
+      device: optional(decodeString),
+      bytes: decodeNumber,
+      total: optional(decodeNumber),
+    }),
+  ),
   peers: arrayOf(decodePeer),
   bus: optional(decodeBus),
 })

@@ -21,6 +21,9 @@ import { readPanelState } from './panel-state.ts'
 /** A person sees no more states than these, and a busy phone makes more. */
 const MIN_PAUSE_MS = 250
 
+/** How often a state tells how far files are that are on their way. */
+const TRANSFER_PAUSE_MS = 1000
+
 /** Windows of one person; one more ends the oldest. */
 const MAX_STREAMS = 8
 
@@ -43,6 +46,8 @@ export class PanelEvents {
   readonly #streams: LiveStreamList<EventStream>
   #unsubscribe: (() => void) | undefined
   #cancelSend: (() => void) | undefined
+  /** Runs while files are on their way. */
+  #cancelLook: (() => void) | undefined
   /** A reading for all streams waits for its turn; it will find what has changed until then. */
   #isWaiting = false
   /** Monotonic; when the next state may be sent. */
@@ -72,6 +77,7 @@ export class PanelEvents {
       if (this.#streams.of(OWNER).length === 1) this.#sent = text
       else if (text !== this.#sent) this.#sent = undefined
       stream.send(frame)
+      this.#followTransfers()
     })
   }
 
@@ -102,9 +108,20 @@ export class PanelEvents {
     this.#isWaiting = false
     if (this.#streams.isEmpty) return
     const { text, frame } = await this.#read()
+    this.#followTransfers()
     if (text === this.#sent) return
     this.#sent = text
     this.#streams.each((stream) => stream.send(frame))
+  }
+
+  /** How far they are nobody tells. */
+  #followTransfers(): void {
+    const { clock, panel } = this.#deps
+    if (this.#cancelLook !== undefined || panel.transfers.list.length === 0) return
+    this.#cancelLook = clock.after(TRANSFER_PAUSE_MS, () => {
+      this.#cancelLook = undefined
+      this.#sendSoon()
+    })
   }
 
   async #read(): Promise<{ readonly text: string; readonly frame: Uint8Array }> {
@@ -132,6 +149,8 @@ export class PanelEvents {
     this.#unsubscribe = undefined
     this.#cancelSend?.()
     this.#cancelSend = undefined
+    this.#cancelLook?.()
+    this.#cancelLook = undefined
     this.#sent = undefined
   }
 }

@@ -11,6 +11,7 @@ import type { Admin, DaemonStatus, DeviceSummary } from '../ports/admin.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Panel, PanelAddress } from '../ports/panel.ts'
 import type { RecentItem, Sender } from '../ports/recent-items.ts'
+import type { Transfer } from '../ports/transfers.ts'
 
 /** What the panel can show of an item: the beginning of a text, or a raster image. */
 type PreviewKind = 'text' | 'image'
@@ -37,12 +38,18 @@ export interface PanelRecent extends Pick<RecentItem, 'id' | 'type' | 'dataName'
   readonly sender: Sender
 }
 
+/** The bytes of a file on their way. */
+export interface PanelTransfer extends Omit<Transfer, 'bytes'> {
+  readonly bytes: number
+}
+
 /** Everything that the panel shows. */
 export interface PanelState {
   readonly status: DaemonStatus
   readonly item: PanelItem | undefined
   /** The newest first. */
   readonly recent: readonly PanelRecent[]
+  readonly transfers: readonly PanelTransfer[]
   readonly receivedDir: string | undefined
   readonly devices: readonly DeviceSummary[]
   readonly addresses: readonly PanelAddress[]
@@ -58,14 +65,15 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set(
 /** Reads the state as it is now. */
 export async function readPanelState(
   admin: Pick<Admin, 'status' | 'devices'>,
-  panel: Pick<Panel, 'item' | 'addresses' | 'recent' | 'receivedDir'>,
+  panel: Pick<Panel, 'item' | 'addresses' | 'recent' | 'transfers' | 'receivedDir'>,
 ): Promise<PanelState> {
   const [status, devices] = await Promise.all([admin.status(), admin.devices()])
-  const { item, recent, receivedDir } = panel
+  const { item, recent, transfers, receivedDir } = panel
   return {
     status,
     item: item && describe(item, recent.senderOf(item.item)),
     recent: recent.list.map(describeRecent),
+    transfers: transfers.list.map((one) => ({ ...one, bytes: one.bytes() })),
     receivedDir,
     devices,
     addresses: panel.addresses(),

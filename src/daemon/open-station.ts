@@ -8,6 +8,7 @@ import { JsonDeviceRegistry } from '../devices/json-device-registry.ts'
 import { PasswordHasher } from '../devices/password-hasher.ts'
 import { RefusedLogins } from '../devices/refused-logins.ts'
 import type { GatewayPorts } from '../gateway/gateway-ports.ts'
+import { RunningTransfers } from '../gateway/running-transfers.ts'
 import { ChangeHub } from '../inbound/change-hub.ts'
 import { ClipboardPipeline } from '../inbound/clipboard-pipeline.ts'
 import type { Member } from '../inbound/stamp-order.ts'
@@ -65,6 +66,7 @@ export interface Station extends GatewayPorts {
   readonly inbound: ClipboardPipeline
   readonly member: Member
   readonly refusedLogins: RefusedLogins
+  readonly transfers: RunningTransfers
   readonly circleTime: CircleClock
   readonly peerStore: PeerStore
   /** Writes what is pending, ends workers and timers, and gives the directory back. */
@@ -141,6 +143,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
       ...own,
       devices: registry,
       refusedLogins,
+      transfers: new RunningTransfers(),
       onLoginRefused: (username, address) => refusedLogins.note(username, address),
       close: () => cleanup.run(),
     }

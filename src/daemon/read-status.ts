@@ -1,6 +1,6 @@
 /** Reads what `clipgate status` tells: never content, nor names of it. @module */
 
-import type { DaemonStatus } from '../ports/admin.ts'
+import type { DaemonStatus, TransferStatus } from '../ports/admin.ts'
 import { findLostUrls, readInterfaces } from './addresses.ts'
 import type { Station } from './open-station.ts'
 import { readVersion } from './version.ts'
@@ -21,6 +21,7 @@ export const NOT_RUNNING: Omit<LiveStatus, 'peers'> = {
   clipboardError: undefined,
   paused: undefined,
   listeners: [],
+  transfers: [],
   bus: undefined,
 }
 
@@ -57,4 +58,14 @@ export async function readStatus(
       freeBytes: await storage.freeBytes(),
     },
   }
+}
+
+/** The transfers as the owner hears of them: without names. */
+export function describeTransfers({
+  transfers,
+  devices,
+}: Pick<Station, 'transfers' | 'devices'>): readonly TransferStatus[] {
+  return transfers.list.map(({ direction, deviceId, total, bytes }) => {
+    return { direction, device: devices.find(deviceId)?.label, bytes: bytes(), total }
+  })
 }

@@ -29,7 +29,7 @@ import { openDesktop } from './open-desktop.ts'
 import type { Desktop } from './share-desktop.ts'
 import { OpeningFile } from './opening-file.ts'
 import { isBusy, retryWhileHeld } from './reach-daemon.ts'
-import { readStatus } from './read-status.ts'
+import { describeTransfers, readStatus } from './read-status.ts'
 import { completeSettings, defaultListen, type Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
 import { readVersion } from './version.ts'
@@ -268,6 +268,7 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
           clipboardError: desktop.trouble(),
           paused: desktop.paused(),
           listeners: listeners.status(),
+          transfers: describeTransfers(station),
           peers: peers.list(),
           bus: bus?.status(),
         },
@@ -323,6 +324,7 @@ function createPanel(running: Running): Panel {
       return latest.current
     },
     recent,
+    transfers: station.transfers,
     receivedDir: desktop.receivedDir,
     openReceived: () => openPath(settings.receivedDir),
     addresses: () => listAddresses(bound, readInterfaces(), settings.publicUrl),
@@ -333,6 +335,7 @@ function createPanel(running: Running): Panel {
       const subscriptions = [
         changes.subscribe(() => listener()),
         recent.onChange(listener),
+        station.transfers.onChange(listener),
         devices.onChange(listener),
         station.refusedLogins.onChange(listener),
         storage.staging.onChange(listener),

@@ -10,38 +10,47 @@ import { empty, type Reply } from '../http/reply.ts'
 import { peek } from '../lib/read-bytes.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
+import type { TransferLog } from '../ports/transfers.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { completed, createUpload, readCreation, type UploadDeps } from './partial-uploads.ts'
+import { followed } from './running-transfers.ts'
 import { TRANSFER_HASH } from './transfer-hash.ts'
 
 type FileHandler = Handler<Device, { readonly dataName: string }>
 
 /** Answers with the bytes of the latest item that has some, under its own name only. */
-export function getFile({ latest }: HandlerDeps): FileHandler {
-  return ({ params }) => {
+export function getFile({ latest, transfers }: HandlerDeps): FileHandler {
+  return ({ params, principal }) => {
     const dataName = checkName(params.dataName)
     const stored = latest.binary
     if (stored === undefined || stored.item.dataName !== dataName) throw new HttpError('NOT_FOUND')
-    return blobReply(stored)
+    return blobReply(stored, { deviceId: principal.id, transfers })
   }
 }
 
+/** Who gets bytes, and where that is said. */
+interface Taker {
+  readonly deviceId: string
+  readonly transfers: TransferLog | undefined
+}
+
 /** The bytes of an item, as something that a browser downloads and never runs. */
-export function blobReply({ item, blob }: StoredItem): Reply {
+export function blobReply({ item, blob }: StoredItem, { deviceId, transfers }: Taker): Reply {
   if (blob === undefined) throw new HttpError('NOT_FOUND')
+  const name = item.dataName
   return {
     status: 200,
     headers: [
       'Content-Type',
       item.mediaType,
       'Content-Disposition',
-      attachment(item.dataName),
+      attachment(name),
       'Content-Security-Policy',
       "sandbox; default-src 'none'",
       TRANSFER_HASH,
       item.contentHash.toUpperCase(),
     ],
-    body: blob,
+    body: transfers === undefined ? blob : followed(blob, { deviceId, name }, transfers),
     etag: `"${item.contentHash}"`,
     lastModified: blob.modifiedAt,
   }
@@ -49,7 +58,7 @@ export function blobReply({ item, blob }: StoredItem): Reply {
 
 /** Streams an upload into staging, where it waits for its document. */
 export function putFile(deps: HandlerDeps & UploadDeps): FileHandler {
-  const { staging, maxFileBytes } = deps
+  const { staging, maxFileBytes, transfers } = deps
   return async (call) => {
     const creation = readCreation(call, maxFileBytes)
     const dataName = checkName(call.params.dataName)
@@ -60,10 +69,18 @@ export function putFile(deps: HandlerDeps & UploadDeps): FileHandler {
     await staging.admit(source)
 
     const body = new StreamedBody(call, maxFileBytes)
-    const { head, bytes } = await peek(body, SNIFF_LENGTH)
-    const mediaType = classifyMediaType(call.request.headers['content-type'], head, dataName)
-    const upload = await staging.receive(source, bytes)
-    await upload.stage({ dataName, mediaType })
+    const end = transfers?.begin({
+      ...{ direction: 'in', deviceId, name: dataName, total: declaredSize },
+      bytes: () => body.received,
+    })
+    try {
+      const { head, bytes } = await peek(body, SNIFF_LENGTH)
+      const mediaType = classifyMediaType(call.request.headers['content-type'], head, dataName)
+      const upload = await staging.receive(source, bytes)
+      await upload.stage({ dataName, mediaType })
+    } finally {
+      end?.()
+    }
     return creation === undefined ? empty(200) : completed()
   }
 }

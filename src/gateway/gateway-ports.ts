@@ -9,6 +9,7 @@ import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
+import type { TransferLog } from '../ports/transfers.ts'
 import type { FormLimits } from './read-form.ts'
 import type { Dialects } from './dialect.ts'
 import type { RememberedRecords } from './remembered-records.ts'
@@ -33,6 +34,8 @@ export interface GatewayPorts {
     | undefined
   /** Needed where there is a circle. */
   readonly circleTime?: CircleTime | undefined
+  /** Hears of files that come and go. */
+  readonly transfers?: TransferLog | undefined
 }
 
 /** The ports and limits that every handler of devices gets. */

@@ -37,12 +37,13 @@ export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
 }
 
 /** The bytes of the latest item that has some, as at `/file/{dataName}`. */
-export function getRecordData({ latest, dialects }: HandlerDeps): Handler<Device, ProfileParams> {
+export function getRecordData(deps: HandlerDeps): Handler<Device, ProfileParams> {
+  const { latest, dialects, transfers } = deps
   return (call) => {
     const id = readProfileId(call.params.profileId)
     const stored = findItem([latest.current, latest.binary], id, dialects.of(call))
     if (stored === undefined) throw new HttpError('NOT_FOUND')
-    return blobReply(stored)
+    return blobReply(stored, { deviceId: call.principal.id, transfers })
   }
 }
 

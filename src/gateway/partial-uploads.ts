@@ -34,7 +34,7 @@ const PROGRESS_BYTES: number = 16 * 1024 * 1024
 const INTERIM = '104 Upload Resumption Supported'
 
 /** The parts that the handlers of uploads need. */
-export type UploadDeps = Pick<HandlerDeps, 'staging' | 'maxFileBytes'> & {
+export type UploadDeps = Pick<HandlerDeps, 'staging' | 'maxFileBytes' | 'transfers'> & {
   /** Whether some clients reach the gateway below a path. */
   readonly hasPrefix: boolean
 }
@@ -105,7 +105,7 @@ export async function createUpload(
   const limits = formatLimits(maxFileBytes, upload.remainingMs)
   sendInterim(call, [...place, ...limits])
   return hold(deps, call, upload, async (held) => {
-    const reply = await receive(call, upload, held, isLast)
+    const reply = await receive(deps, call, upload, held, isLast)
     return reply ?? empty(201, [...place, ...limits, ...stateOf(upload)])
   })
 }
@@ -148,7 +148,7 @@ export function patchUpload(deps: UploadDeps): UploadHandler {
         throw inconsistent(`${offset} bytes have come already`)
       }
       if (length !== undefined) await held.setLength(length)
-      const reply = await receive(call, upload, held, isLast)
+      const reply = await receive(deps, call, upload, held, isLast)
       return reply ?? empty(204, stateOf(upload))
     })
   }
@@ -190,18 +190,29 @@ async function hold(
 
 /** Takes the body of a request. @returns The answer to the whole upload, when it was the last. */
 async function receive(
-  call: Call,
+  { transfers }: UploadDeps,
+  call: Call<Device>,
   upload: PartialUpload,
   held: PartialHold,
   isLast: boolean,
 ): Promise<Reply | undefined> {
-  let told = upload.offset
+  const { offset: start, dataName: name, length: total } = upload
+  let told = start
   // The storage knows how much there may be, with what has come before.
-  await held.append(new StreamedBody(call, Infinity), (offset) => {
-    if (offset - told < PROGRESS_BYTES) return
-    told = offset
-    sendInterim(call, ['Upload-Offset', String(offset)])
+  const body = new StreamedBody(call, Infinity)
+  const end = transfers?.begin({
+    ...{ direction: 'in', deviceId: call.principal.id, name, total },
+    bytes: () => start + body.received,
   })
+  try {
+    await held.append(body, (offset) => {
+      if (offset - told < PROGRESS_BYTES) return
+      told = offset
+      sendInterim(call, ['Upload-Offset', String(offset)])
+    })
+  } finally {
+    end?.()
+  }
   if (!isLast) return undefined
   const { length, offset } = upload
   if (length !== undefined && offset !== length) throw inconsistent(`only ${offset} bytes came`)

@@ -51,31 +51,33 @@ export const NO_PHONE_PAGE: Route<undefined> = route('GET', '/phone', () => {
   throw new HttpError('NOT_FOUND')
 })
 
+type TicketPorts = Pick<GatewayPorts, 'devices' | 'latest' | 'clock' | 'transfers'>
+
 /**
  * Tickets, of which nothing is kept: each proves by itself which item it was given for, and to
  * whom. It ends with that item, and with the credentials of the device.
  */
 export class PhoneTickets {
   readonly #key = randomBytes(32)
-  readonly #ports: Pick<GatewayPorts, 'devices' | 'latest' | 'clock'>
+  readonly #ports: TicketPorts
 
-  constructor(ports: Pick<GatewayPorts, 'devices' | 'latest' | 'clock'>) {
+  constructor(ports: TicketPorts) {
     this.#ports = ports
   }
 
   /** The routes for devices. */
   get routes(): readonly Route<Device>[] {
-    const { latest } = this.#ports
+    const { latest, transfers } = this.#ports
     const give: Handler<Device> = ({ principal }) => {
       const stored = latest.binary
       if (stored === undefined) throw new HttpError('NOT_FOUND')
       const path = `${TICKETS}/${this.#make(principal, stored)}`
       return json({ path, mediaType: stored.item.mediaType })
     }
-    const take: Handler<Device> = () => {
+    const take: Handler<Device> = ({ principal }) => {
       const stored = latest.binary
       if (stored === undefined) throw new HttpError('NOT_FOUND')
-      return blobReply(stored)
+      return blobReply(stored, { deviceId: principal.id, transfers })
     }
     return [route('POST', TICKETS, give), route('GET', `${TICKETS}/{ticket}`, take)]
   }

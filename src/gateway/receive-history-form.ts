@@ -15,7 +15,7 @@ import { declaredLength, readBytes } from '../http/read-body.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'
 import { readStart } from '../lib/read-bytes.ts'
 import type { Device, Login } from '../ports/device-registry.ts'
-import type { ReceivedUpload, StagingArea } from '../ports/staging-area.ts'
+import type { ReceivedUpload } from '../ports/staging-area.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { checkTransferHash, readTransferHash } from './transfer-hash.ts'
 import { isDataPart, isMultipart, readMultipartForm } from './read-form.ts'
@@ -83,7 +83,7 @@ export async function receiveHistoryForm(
       if (file !== undefined && (file.isData || !isDataPart(part))) return
       checkFileName(part)
       await discardFile()
-      file = await receivePart(part, login, staging)
+      file = await receivePart(part, login, deps)
     })
     if (file !== undefined) checkTransferHash(promised, file.upload.blob)
     file?.upload.keep()
@@ -100,11 +100,41 @@ export async function receiveHistoryForm(
 async function receivePart(
   part: Part,
   login: Login,
-  staging: Pick<StagingArea, 'receive'>,
+  { staging, transfers }: Pick<HandlerDeps, 'staging' | 'transfers'>,
 ): Promise<FilePart> {
   const { fileName = '', contentType } = part
-  const upload = await staging.receive({ ...login, declaredSize: undefined }, part.bytes)
-  return { upload, isData: isDataPart(part), fileName, contentType }
+  let bytes = 0
+  const { deviceId } = login
+  const name = fileName === '' ? DEFAULT_NAME : fileName
+  // The length of the form is not that of the file.
+  const transfer = {
+    direction: 'in',
+    deviceId,
+    name,
+    total: undefined,
+    bytes: () => bytes,
+  } as const
+  const end = transfers?.begin(transfer)
+  try {
+    const source = { ...login, declaredSize: undefined }
+    const upload = await staging.receive(
+      source,
+      counted(part.bytes, (count) => (bytes += count)),
+    )
+    return { upload, isData: isDataPart(part), fileName, contentType }
+  } finally {
+    end?.()
+  }
+}
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    count(chunk.length)
+    yield chunk
+  }
 }
 
 async function nameFile(

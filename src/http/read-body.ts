@@ -156,6 +156,11 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
     this.#deadline?.cancel()
   }
 
+  /** Bytes so far. */
+  get received(): number {
+    return this.#inbox?.received ?? 0
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     const inbox = new BodyInbox(this.#call, this.#limit)
     this.#inbox = inbox

@@ -74,6 +74,17 @@ export interface Pause {
   readonly untilMs: number | undefined
 }
 
+/** The bytes of a file on their way, without its name. */
+export interface TransferStatus {
+  /** `in`: from the device to the daemon. */
+  readonly direction: 'in' | 'out'
+  /** Label of the device; `undefined` for the owner. */
+  readonly device: string | undefined
+  readonly bytes: number
+  /** `undefined` when the sender did not say. */
+  readonly total: number | undefined
+}
+
 /** The answer of `clipgate status`. Never content, never a name of anything copied. */
 export interface DaemonStatus {
   readonly running: boolean
@@ -106,6 +117,8 @@ export interface DaemonStatus {
     readonly freeBytes: number
   }
   readonly listeners: readonly ListenerStatus[]
+  /** The files that are on their way and take a moment. */
+  readonly transfers: readonly TransferStatus[]
   /** The joined daemons. */
   readonly peers: readonly PeerSummary[]
   /** `undefined` without a bus, and while no daemon runs. */

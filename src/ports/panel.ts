@@ -1,8 +1,9 @@
 /** Port: what only a running daemon can be asked, unlike `Admin`; its panel shows it. @module */
 
-import type { Pause } from './admin.ts'
+import type { Pause, TransferStatus } from './admin.ts'
 import type { StoredItem } from './latest-item.ts'
 import type { RecentItems } from './recent-items.ts'
+import type { Transfers } from './transfers.ts'
 
 /** One way for a phone to reach the gateway. */
 export interface PanelAddress {
@@ -19,6 +20,8 @@ export interface Panel {
   readonly item: StoredItem | undefined
 
   readonly recent: RecentItems
+
+  readonly transfers: Pick<Transfers, 'list'>
 
   /** Absolute path of the folder where pushed files land; `undefined` without a desktop. */
   readonly receivedDir: string | undefined
@@ -59,6 +62,9 @@ export interface Panel {
 export interface RunningDaemon extends Pick<Panel, 'pause' | 'resume'> {
   /** The URL that opens the panel in a browser, for as long as this daemon runs. */
   panelUrl(): Promise<string>
+
+  /** The files that are on their way and take a moment. */
+  transfers(): Promise<readonly TransferStatus[]>
 
   /** Makes it end as a signal would. Resolves when it has begun to. */
   stop(): Promise<void>

@@ -34,6 +34,7 @@ describe('GET /state', () => {
         sender: { kind: 'device', deviceId: device.id },
       },
       recent: [],
+      transfers: [],
       receivedDir: '/home/me/Downloads/clipgate',
       addresses: [{ url: 'http://192.168.1.20:42720', via: 'eth0', kind: 'lan' }],
     })

@@ -5,6 +5,7 @@ import type { Pause } from '../../src/ports/admin.ts'
 import type { StoredItem } from '../../src/ports/latest-item.ts'
 import type { Panel, PanelAddress } from '../../src/ports/panel.ts'
 import type { RecentItem, RecentItems, Sender } from '../../src/ports/recent-items.ts'
+import type { Transfer } from '../../src/ports/transfers.ts'
 
 export class FakePanel implements Panel {
   item: StoredItem | undefined
@@ -13,6 +14,7 @@ export class FakePanel implements Panel {
   /** What `pause` and `resume` fail with. */
   failure: Error | undefined
   receivedDir: string | undefined
+  readonly transfers: { list: readonly Transfer[] } = { list: [] }
   readonly recent: FakeRecentItems = new FakeRecentItems()
   readonly #watchers = new Subscribers()
   readonly #now: () => number

@@ -19,6 +19,7 @@ import { createRecentView } from './recent.js'
 import { currentState, hasState, onState, publishState } from './state.js'
 import { strings } from './strings.js'
 import { setServerTime, startTicking } from './time.js'
+import { createTransfersView } from './transfers.js'
 
 /** @import { LinkState } from './live.js' */
 
@@ -30,6 +31,7 @@ let link = 'trying'
 const recent = createRecentView()
 const item = createItemView(() => recent.render(currentState()))
 const push = createPushView()
+const transfers = createTransfersView()
 const pause = createPauseView()
 const devices = createDevicesView()
 const daemon = createDaemonView()
@@ -40,8 +42,8 @@ const logo = h('img', { class: 'logo', src: '/icon.svg', alt: '' })
 const brand = h('div', { class: 'brand' }, logo, h('h1', {}, strings.name))
 const top = h('header', { class: 'top' }, brand, pill)
 const loading = h('p', { class: 'loading' }, strings.loading)
-const sections = [item.section, push.section, recent.section, devices.section]
-const left = h('div', { class: 'column' }, ...sections)
+const parts = [item, transfers, push, recent, devices]
+const left = h('div', { class: 'column' }, ...parts.map((part) => part.section))
 const right = h('div', { class: 'column' }, pause.section, daemon.section)
 const columns = h('div', { class: 'columns', hidden: true }, left, right)
 const signedOut = createSignedOut()
@@ -52,6 +54,7 @@ document.body.append(top, main, announcer)
 onState((state) => {
   setServerTime(state.serverTimeMs)
   item.render(state.item)
+  transfers.render(state.transfers)
   recent.render(state)
   pause.render(state.status)
   devices.render(state.devices)

@@ -8,7 +8,7 @@
 
 /**
  * @import * as admin from '../../ports/admin.ts'
- * @import { PanelItem, PanelRecent, PanelState as StateOfDaemon } from '../panel-state.ts'
+ * @import { PanelItem, PanelRecent, PanelState as StateOfDaemon, PanelTransfer } from '../panel-state.ts'
  * @import { Sender as SenderOfItem } from '../../ports/recent-items.ts'
  */
 
@@ -24,6 +24,7 @@
 /** @typedef {Wire<StateOfDaemon> & { readonly serverTimeMs: number }} PanelState */
 /** @typedef {Wire<PanelItem>} Item */
 /** @typedef {Wire<PanelRecent>} Recent */
+/** @typedef {Wire<PanelTransfer>} Transfer */
 /** @typedef {Wire<SenderOfItem>} Sender */
 /** @typedef {PanelState['addresses'][number]} Address */
 /** @typedef {Wire<admin.DeviceSummary>} Device */

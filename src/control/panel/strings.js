@@ -114,6 +114,14 @@ export const strings = {
     announce: (type, size) => `New item: ${type}, ${size}`,
   },
 
+  transfers: {
+    heading: 'On the way',
+    here: 'this computer',
+    from: (/** @type {string} */ device) => `from ${device}`,
+    to: (/** @type {string} */ device) => `to ${device}`,
+    of: (/** @type {string} */ done, /** @type {string} */ total) => `${done} of ${total}`,
+  },
+
   push: {
     heading: 'Send something',
     label: 'Text to send',
