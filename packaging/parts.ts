@@ -41,9 +41,13 @@ interface LockedPackage {
 
 /** The files of each package that a program loads; tests, pages and types stay behind. */
 const LOADED: Readonly<Record<string, RegExp>> = {
+  '@jsquash/jpeg': /^(?:decode|utils|meta)\.js$|^codec\/dec\/mozjpeg_dec\.(?:js|wasm)$/,
+  '@jsquash/webp': /^(?:decode|utils)\.js$|^codec\/dec\/webp_dec\.(?:js|wasm)$/,
   'buffer-crc32': /^dist\/index\.cjs$/,
   'hash-wasm': /^dist\/(?:index\.umd|argon2\.umd\.min)\.js$/,
   qr: /^index\.js$/,
+  // Only encoders load it.
+  'wasm-feature-detect': /^$/,
   x11: /^lib\/.*\.js$/,
   yazl: /^index\.js$/,
 }

@@ -9,6 +9,7 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
+import { essenceOf } from '../core/media-type.ts'
 import { route, type Route } from '../http/call.ts'
 import { EVENT_STREAM_HEADERS } from '../http/event-stream.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -27,7 +28,7 @@ import { checkOwnHost, type Owner } from './authorize.ts'
 import { jsonRoute, readMembers } from './control-json.ts'
 import type { PanelToken } from './control-token.ts'
 import type { PanelEvents } from './panel-events.ts'
-import { beginningOf, essenceOf, previewKind, readPanelState } from './panel-state.ts'
+import { beginningOf, previewKind, readPanelState } from './panel-state.ts'
 
 /** The narrowest quiet zone that the package `qr` draws, in modules. */
 const BORDER = 1

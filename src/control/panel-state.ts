@@ -7,6 +7,7 @@
 
 import type { ItemType } from '../core/item-type.ts'
 import { MIB } from '../core/limits.ts'
+import { essenceOf } from '../core/media-type.ts'
 import type { Admin, DaemonStatus, DeviceSummary } from '../ports/admin.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Panel, PanelAddress } from '../ports/panel.ts'
@@ -86,11 +87,6 @@ export function previewKind({ item, blob }: StoredItem): PreviewKind | undefined
   const isSmall = item.size <= MAX_IMAGE_BYTES
   const isImage = item.type === 'Image' && IMAGE_TYPES.has(essenceOf(item.mediaType))
   return blob !== undefined && isSmall && isImage ? 'image' : undefined
-}
-
-/** A media type without its parameters, in lower case. */
-export function essenceOf(mediaType: string): string {
-  return (mediaType.split(';')[0] ?? '').trim().toLowerCase()
 }
 
 /** The first characters of a text: characters are what people count, not halves of them. */

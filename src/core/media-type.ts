@@ -126,7 +126,8 @@ function readMediaType(declared: string): string | undefined {
   return essenceOf(text).includes('*') ? undefined : text
 }
 
-function essenceOf(mediaType: string): string {
+/** A media type without its parameters, in lower case. */
+export function essenceOf(mediaType: string): string {
   return (mediaType.split(';')[0] ?? '').trim().toLowerCase()
 }
 

@@ -4,6 +4,7 @@ import { readWhole } from '../../lib/read-bytes.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
 import { imageFileFormats, offeredFormats, type OfferedBytes } from '../offered-formats.ts'
+import { pngFormats } from '../photo-as-png.ts'
 import { OutgoingTransfers, type OwnerDeps } from './outgoing-transfers.ts'
 import type { SelectionEvent, SelectionRequest, XConnection } from './x-connection.ts'
 
@@ -49,7 +50,7 @@ export class SelectionOwner {
       const atom = await connection.internAtom(target)
       targets.set(atom, { type: await connection.internAtom(type), bytes: async () => bytes })
     }
-    for (const { target, bytes } of imageFileFormats(content)) {
+    for (const { target, bytes } of [...pngFormats(content), ...imageFileFormats(content)]) {
       const atom = await connection.internAtom(target)
       targets.set(atom, { type: atom, bytes })
     }

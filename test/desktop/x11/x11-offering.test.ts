@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { PNG } from 'pngjs'
 import { KIB, MIB } from '../../../src/core/limits.ts'
 import { ReceivedFolder } from '../../../src/desktop/received-folder.ts'
 import { STRUCTURE_NOTIFY } from '../../../src/desktop/x11/x-connection.ts'
@@ -42,6 +43,23 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
     assert.equal(String(await xclipPaste(display, 'UTF8_STRING')), '/a/b c\n/a/ü')
   })
 
+  it('gives a photo as PNG too, upright, to programs that paste nothing else', async (t) => {
+    const { display } = await sharedXvfb()
+    const { clipboard } = await openX11(t, display)
+    const photo = await readFile(new URL('../../../fixtures/photos/lying.jpg', import.meta.url))
+    await clipboard.offer({ kind: 'image', mediaType: 'image/jpeg', blob: await blobOf(photo) })
+    const targets = String(await xclipPaste(display, 'TARGETS')).split('\n')
+    assert.ok(targets.indexOf('image/jpeg') < targets.indexOf('image/png'), 'its own type first')
+    const png = PNG.sync.read((await xclipPaste(display, 'image/png')) ?? Buffer.alloc(0))
+    assert.deepEqual([png.width, png.height], [8, 16])
+    assert.deepEqual(await xclipPaste(display, 'image/jpeg'), photo)
+    // One that cannot be converted is refused, and its own bytes are there all the same.
+    const damaged = photo.subarray(0, photo.length / 2)
+    await clipboard.offer({ kind: 'image', mediaType: 'image/webp', blob: await blobOf(damaged) })
+    assert.equal(await xclipPaste(display, 'image/png'), undefined)
+    assert.deepEqual(await xclipPaste(display, 'image/webp'), damaged)
+  })
+
   it('serves several programs at once', async (t) => {
     const { display } = await sharedXvfb()
     const { clipboard } = await openX11(t, display)
@@ -54,18 +72,18 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
   it('lists what it offers', async (t) => {
     const { other, clipboard } = await openBoth(t)
     const blob = await blobOf(randomBytes(9))
-    await clipboard.offer({ kind: 'image', mediaType: 'image/webp', blob })
+    await clipboard.offer({ kind: 'image', mediaType: 'image/gif', blob })
     const listed = await other.paste('TARGETS')
-    const names = ['TARGETS', 'TIMESTAMP', 'MULTIPLE', 'image/webp']
+    const names = ['TARGETS', 'TIMESTAMP', 'MULTIPLE', 'image/gif']
     assert.deepEqual(atomsIn(listed), await Promise.all(names.map((name) => other.atom(name))))
   })
 
   it('gives an image as a file too, which is saved when it is pasted', async (t) => {
     const { other, clipboard } = await openBoth(t)
     const folder = new ReceivedFolder(await temporaryFolder(t))
-    const [bytes, mediaType] = [randomBytes(9), 'image/webp']
+    const [bytes, mediaType] = [randomBytes(9), 'image/gif']
     const blob = await blobOf(bytes)
-    const item = { ...(await fileItem('a b.webp', blob)), type: 'Image', mediaType } as const
+    const item = { ...(await fileItem('a b.gif', blob)), type: 'Image', mediaType } as const
     await clipboard.offer(await folder.offerOf({ item, blob }))
     const files = ['text/uri-list', 'x-special/gnome-copied-files']
     const listed = atomsIn(await other.paste('TARGETS')).slice(3)
@@ -74,11 +92,11 @@ describe('X11Clipboard, when another program pastes', NEEDS, () => {
       await Promise.all([mediaType, ...files].map((name) => other.atom(name))),
     )
     assert.deepEqual(await readdir(folder.path), [])
-    const uri = `file://${folder.path}/a%20b.webp`
+    const uri = `file://${folder.path}/a%20b.gif`
     assert.equal(String(await other.paste('text/uri-list')), `${uri}\r\n`)
     assert.equal(String(await other.paste('x-special/gnome-copied-files')), `copy\n${uri}`)
-    assert.deepEqual(await readdir(folder.path), ['a b.webp'])
-    assert.deepEqual(await readFile(join(folder.path, 'a b.webp')), bytes)
+    assert.deepEqual(await readdir(folder.path), ['a b.gif'])
+    assert.deepEqual(await readFile(join(folder.path, 'a b.gif')), bytes)
   })
 
   it('tells since when it has the clipboard, and refuses requests from before', async (t) => {

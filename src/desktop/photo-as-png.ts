@@ -1,0 +1,125 @@
+/**
+ * Makes a PNG of a photo, for programs that paste nothing else: browsers, what is made of them, and
+ * most of what writes documents.
+ *
+ * The decoders are optional packages, and are loaded in a worker that is ended behind each picture:
+ * nothing of them is in memory while nobody pastes. See decision 061.
+ * @module
+ */
+
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import { essenceOf } from '../core/media-type.ts'
+import { MIB } from '../core/limits.ts'
+import { readWhole } from '../lib/read-bytes.ts'
+import { SerialQueue } from '../lib/serial-queue.ts'
+import type { Blob } from '../ports/blob.ts'
+import { readImageSize } from './image-size.ts'
+import type { OfferedContent } from '../ports/system-clipboard.ts'
+import { bytesInMemory, type LateFormat, type OfferedBytes } from './offered-formats.ts'
+
+/** The packages by what they decode. */
+const DECODERS: Readonly<Record<string, { readonly script: string; readonly wasm: string }>> = {
+  'image/jpeg': {
+    script: '@jsquash/jpeg/decode.js',
+    wasm: '@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm',
+  },
+  'image/webp': {
+    script: '@jsquash/webp/decode.js',
+    wasm: '@jsquash/webp/codec/dec/webp_dec.wasm',
+  },
+}
+
+/** Phones make photos of up to 50 million; each takes nine bytes while it is converted. */
+const MAX_PIXELS = 50_000_000
+
+const MAX_PHOTO_BYTES: number = 64 * MIB
+
+/** A large photo takes about two seconds. */
+const PATIENCE_MS = 30_000
+
+/** A photo, and how the worker decodes it. */
+export interface PhotoTask {
+  readonly photo: Uint8Array
+  /** Paths of the files of the decoder. */
+  readonly script: string
+  readonly wasm: string
+}
+
+const require = createRequire(import.meta.url)
+
+/** One picture at a time: each may take hundreds of megabytes. */
+const queue = new SerialQueue()
+
+/** The format besides its own in which a photo is pasted: it is made once a program asks for it. */
+export function pngFormats(content: OfferedContent): readonly LateFormat[] {
+  if (content.kind !== 'image' || !canBePng(content.mediaType)) return []
+  const { blob, mediaType } = content
+  let made: Promise<OfferedBytes> | undefined
+  const bytes = async (): Promise<OfferedBytes> => {
+    made ??= photoAsPng(blob, mediaType)
+    try {
+      return await made
+    } catch (error) {
+      made = undefined
+      throw error
+    }
+  }
+  return [{ target: 'image/png', bytes }]
+}
+
+/** Whether photos of a type can be converted here: its decoder is installed. */
+export function canBePng(mediaType: string): boolean {
+  return findDecoder(mediaType) !== undefined
+}
+
+/**
+ * Converts a photo, as it stands upright.
+ *
+ * @throws {Error} When it is too large, or damaged; what reading it throws.
+ */
+export async function photoAsPng(blob: Blob, mediaType: string): Promise<OfferedBytes> {
+  const decoder = findDecoder(mediaType)
+  if (decoder === undefined) throw new Error('Cannot convert the photo: there is no decoder')
+  const size = await readImageSize(blob)
+  const isLarge = size === undefined || size.width * size.height > MAX_PIXELS
+  if (isLarge || blob.size > MAX_PHOTO_BYTES) throw new Error('Cannot convert a photo of this size')
+  return queue.run(async () => {
+    const photo = await readWhole(blob)
+    return bytesInMemory(await convert({ photo, ...decoder }))
+  })
+}
+
+function findDecoder(mediaType: string): Omit<PhotoTask, 'photo'> | undefined {
+  const decoder = DECODERS[essenceOf(mediaType)]
+  if (decoder === undefined) return undefined
+  try {
+    return { script: require.resolve(decoder.script), wasm: require.resolve(decoder.wasm) }
+  } catch {
+    // The package is optional.
+    return undefined
+  }
+}
+
+function convert(task: PhotoTask): Promise<Uint8Array> {
+  const worker = new Worker(new URL('./photo-worker.js', import.meta.url), {
+    workerData: task,
+    // Decoders complain of damaged pictures, which is for nobody.
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: 64 },
+  })
+  const ended = new Promise<Uint8Array>((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error('Converting the photo takes too long')),
+      PATIENCE_MS,
+    )
+    worker.once('message', resolve)
+    worker.once('error', reject)
+    worker.once('exit', () => {
+      clearTimeout(timer)
+      reject(new Error('Cannot convert the photo'))
+    })
+  })
+  return ended.finally(() => worker.terminate())
+}
