@@ -9,7 +9,7 @@
  * @module
  */
 
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 import { execFile } from 'node:child_process'
 import { chmod, copyFile, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
@@ -134,8 +134,11 @@ await removeEmptyFolders('dist')
 
 // Workers, what they compute with, and helpers stand beside what starts them.
 for (const path of await readdir('src', { recursive: true })) {
-  if (!/-worker\.js$|-kernel\.wasm$|-helper\.js$/.test(path)) continue
-  await copyFile(join('src', path), join('dist', basename(path)))
+  const [from, to] = [join('src', path), join('dist', basename(path))]
+  if (/-kernel\.wasm$|-helper\.js$/.test(path)) await copyFile(from, to)
+  if (!path.endsWith('-worker.js')) continue
+  const options = { minify: true, target: OPTIONS.target, legalComments: 'none' }
+  await writeFile(to, (await transform(await readFile(from, 'utf8'), options)).code)
 }
 
 // Browsers run the sources of the pages as they are; one file is less to fetch and to keep.

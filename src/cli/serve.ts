@@ -7,6 +7,7 @@ import { createStreamLogger } from '../daemon/stream-logger.ts'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Invocation, SettingsInvocation } from './command.ts'
+import { explainCall } from './explain-call.ts'
 import { complain, print, printJson } from './shell.ts'
 
 // Closing the window (SIGHUP) stops the daemon like a request to stop: uploads in flight finish.
@@ -27,7 +28,6 @@ export async function runServe({ shell, args, settings }: SettingsInvocation): P
   for (const warning of daemon.warnings) complain(shell, `Warning: ${warning}`)
   const isWatched = shell.stdout.isTTY === true && !isJson
   if (isWatched) {
-    const { explainCall } = await import('./explain-call.ts')
     const hint = await explainCall(shell, process.argv[1] ?? '')
     if (hint !== undefined) complain(shell, hint)
   }
