@@ -8,11 +8,12 @@
  * @module
  */
 
-import { rm } from 'node:fs/promises'
+import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../lib/atomic-file.ts'
-import { describeFailure } from '../lib/describe-failure.ts'
 import type { Clock } from '../lib/clock.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
+import { hasCode } from '../lib/system-error.ts'
 import type { Logger } from '../ports/logger.ts'
 
 const NAME = 'open-panel.html'
@@ -52,12 +53,15 @@ export class OpeningFile {
   /** Removes what there is, of earlier versions too. It opens nothing: a failure is only logged. */
   async remove(): Promise<void> {
     this.#cancel()
-    for (const name of [NAME, EARLIER_KEY]) {
-      try {
-        await rm(join(this.#dataDir, name), { force: true })
-      } catch (error) {
-        this.#logger.warn(`Cannot remove ${name}`, { ...describeFailure(error) })
-      }
+    await Promise.all([NAME, EARLIER_KEY].map((name) => this.#unlink(name)))
+  }
+
+  async #unlink(name: string): Promise<void> {
+    try {
+      await unlink(join(this.#dataDir, name))
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return
+      this.#logger.warn(`Cannot remove ${name}`, { ...describeFailure(error) })
     }
   }
 }

@@ -287,12 +287,14 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
 async function startControl(running: Running, admin: Admin): Promise<string> {
   const { settings, station, listeners, cleanup } = running
   const { clock, logger, directory } = station
-  const token = await createControlToken(directory.path).catch((error: unknown) => {
-    throw toUnusable(join(directory.path, CONTROL_TOKEN_FILE), error)
-  })
   const openingFile = new OpeningFile(directory.path, station)
   cleanup.add(() => openingFile.remove())
-  await openingFile.remove()
+  const [token] = await Promise.all([
+    createControlToken(directory.path).catch((error: unknown) => {
+      throw toUnusable(join(directory.path, CONTROL_TOKEN_FILE), error)
+    }),
+    openingFile.remove(),
+  ])
   const clipboard = createOwnerRoutes(station, {
     maxFileBytes: settings.maxFileBytes,
     maxMetadataBytes: settings.maxMetadataBytes,

@@ -80,11 +80,11 @@ const decodeRecord: Decoder<LockRecord> = objectOf({
 export async function readLockHolder(folder: string): Promise<LockHolder | undefined> {
   const path = join(folder, LOCK_NAME)
   const record = await readRecord(path)
-  if (record !== undefined) await refuseElsewhere(path, record)
+  if (record !== undefined) refuseElsewhere(path, record)
   if (record === undefined) return undefined
   const sole = await askWhetherHeld(join(folder, SOLE_NAME))
   if (sole === 'free') return undefined
-  if (await isHolding(record)) return record
+  if (isHolding(record)) return record
   // Whoever holds the file has not written its own record yet.
   return sole === 'held' ? { ...record, control: undefined } : undefined
 }
@@ -111,7 +111,7 @@ export class DirectoryLock {
     const path = join(folder, LOCK_NAME)
     const record: LockRecord = {
       token: randomBytes(16).toString('hex'),
-      ...(await identifySelf()),
+      ...identifySelf(),
       startedAt: new Date().toISOString(),
       control: undefined,
     }
@@ -165,14 +165,14 @@ async function openSole(folder: string): Promise<FileHandle | undefined> {
 }
 
 /** Whether the program that wrote the record has it still, as far as its process id tells. */
-async function isHolding(record: LockRecord): Promise<boolean> {
+function isHolding(record: LockRecord): boolean {
   return record.pid === process.pid ? ownTokens.has(record.token) : isAlive(record)
 }
 
 /** Replaces what lies there, while no other program of this machine can. */
 async function replaceStale(path: string, record: LockRecord): Promise<void> {
   const stale = await readRecord(path)
-  if (stale !== undefined) await refuseElsewhere(path, stale)
+  if (stale !== undefined) refuseElsewhere(path, stale)
   // Not by a link: on Windows, memory cards and network drives have none.
   await writeFileAtomically(path, format(record))
 }
@@ -213,8 +213,8 @@ async function tryClaim(
   own: string,
   held: { readonly path: string; readonly record: LockRecord },
 ): Promise<string | undefined> {
-  await refuseElsewhere(held.path, held.record)
-  if (await isHolding(held.record)) throw busy(path, held.record)
+  refuseElsewhere(held.path, held.record)
+  if (isHolding(held.record)) throw busy(path, held.record)
   const claim = `${path}.${held.record.token}.claim`
   if (await tryLink(own, claim)) return claim
   const claimant = await readRecord(claim)
@@ -227,8 +227,8 @@ async function tryClaim(
  * @param path The lock, or the claim, that has to be removed when that machine is gone.
  * @throws {DomainError} `DATA_DIRECTORY_BUSY`.
  */
-async function refuseElsewhere(path: string, record: LockRecord): Promise<void> {
-  if (!(await isElsewhere(record))) return
+function refuseElsewhere(path: string, record: LockRecord): void {
+  if (!isElsewhere(record)) return
   const host = printableHost(record.host)
   const holder = `process ${record.pid} on "${host}", since ${record.startedAt}`
   const problem = `Cannot lock ${path}: clipgate runs on this folder on another machine (${holder})`

@@ -3,11 +3,14 @@
  * directory over a network.
  *
  * The id of the machine is private: it is only ever kept as a keyed hash, as machine-id(5) asks.
+ *
+ * Reads files of the kernel, and one of the system, of a line or two: waiting for a thread of the
+ * pool would take longer than they do.
  * @module
  */
 
 import { createHmac } from 'node:crypto'
-import { access, readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { codeOf } from '../lib/system-error.ts'
 
@@ -49,23 +52,22 @@ type Boot = Pick<ProcessIdentity, 'bootId' | 'bootTime'>
 const SAME_BOOT_SECONDS = 5
 
 /** Identifies this program. */
-export async function identifySelf(): Promise<ProcessIdentity> {
+export function identifySelf(): ProcessIdentity {
   const { pid } = process
-  const machine = await identifyMachine()
-  return { pid, processStart: (await readStat(pid))?.start, ...(await readBoot()), ...machine }
+  return { pid, processStart: readStat(pid)?.start, ...readBoot(), ...identifyMachine() }
 }
 
 /** Whether a process is, or was, one of another machine: then nothing can be known of it here. */
-export async function isElsewhere(identity: ProcessIdentity): Promise<boolean> {
-  const [{ machine }, { bootId }] = await Promise.all([identifyMachine(), readBoot()])
-  return isAnotherMachine(identity, { machine, bootId })
+export function isElsewhere(identity: ProcessIdentity): boolean {
+  const { machine } = identifyMachine()
+  return isAnotherMachine(identity, { machine, bootId: readBoot().bootId })
 }
 
 /** Whether exactly that process of this machine is still there. */
-export async function isAlive({ pid, processStart, ...boot }: ProcessIdentity): Promise<boolean> {
-  if (isAnotherBoot(boot, await readBoot())) return false
+export function isAlive({ pid, processStart, ...boot }: ProcessIdentity): boolean {
+  if (isAnotherBoot(boot, readBoot())) return false
   if (!isPidTaken(pid)) return false
-  const stat = await readStat(pid)
+  const stat = readStat(pid)
   if (stat === undefined) return true
   // A zombie has ended; only its parent has not looked yet.
   if (stat.state === 'Z' || stat.state === 'X') return false
@@ -85,8 +87,8 @@ function isPidTaken(pid: number): boolean {
 }
 
 /** State and start time from `/proc/<pid>/stat`, see proc_pid_stat(5), fields 3 and 22. */
-async function readStat(pid: number): Promise<{ state: string; start: string } | undefined> {
-  const text = await readSystemFile(`/proc/${pid}/stat`)
+function readStat(pid: number): { state: string; start: string } | undefined {
+  const text = readSystemFile(`/proc/${pid}/stat`)
   // Field 2 is the program's name, in parentheses, and may contain anything.
   const [state, ...fields] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? []
   const start = fields[18]
@@ -102,26 +104,26 @@ function isAnotherBoot(then: Boot, now: Boot): boolean {
 }
 
 /** This boot of the machine. */
-export async function readBoot(): Promise<Boot> {
-  const id = await readSystemFile('/proc/sys/kernel/random/boot_id')
-  const time = /^btime (\d+)$/m.exec((await readSystemFile('/proc/stat')) ?? '')?.[1]
+export function readBoot(): Boot {
+  const id = readSystemFile('/proc/sys/kernel/random/boot_id')
+  const time = /^btime (\d+)$/m.exec(readSystemFile('/proc/stat') ?? '')?.[1]
   return { bootId: id?.trim(), bootTime: time === undefined ? undefined : Number(time) }
 }
 
-async function readSystemFile(path: string): Promise<string | undefined> {
+function readSystemFile(path: string): string | undefined {
   if (!IS_LINUX) return undefined
   try {
-    return await readFile(path, 'latin1')
+    return readFileSync(path, 'latin1')
   } catch {
-    // Hidden from us: then it cannot be known.
+    // Missing, or hidden from us: then it cannot be known.
     return undefined
   }
 }
 
 /** Identifies this machine. */
-export async function identifyMachine(): Promise<Pick<ProcessIdentity, 'machine' | 'host'>> {
+export function identifyMachine(): Pick<ProcessIdentity, 'machine' | 'host'> {
   const host = hostname()
-  const id = await readMachineId()
+  const id = readMachineId()
   if (id !== undefined) return { machine: `id:${hash(id)}`, host }
   // Laptops of other platforms are called otherwise in each network.
   const isNamed = IS_LINUX && host !== '' && host !== 'localhost'
@@ -149,20 +151,11 @@ export function printableHost(host: string | undefined): string {
   return (host ?? 'unknown').slice(0, MAX_NAME_LENGTH).replace(/[^\w.-]/g, '?')
 }
 
-async function readMachineId(): Promise<string | undefined> {
-  if (!IS_LINUX) return undefined
-  const isTransient = await access(TRANSIENT_ID_FILE).then(
-    () => true,
-    () => false,
-  )
-  if (isTransient) return undefined
-  for (const path of ID_FILES) {
-    // Where this file is missing or not readable, there may be another one.
-    const text = await readFile(path, 'latin1').catch(() => '')
-    // In images of systems it is empty, or says "uninitialized".
-    if (MACHINE_ID.test(text)) return text.trim()
-  }
-  return undefined
+function readMachineId(): string | undefined {
+  if (!IS_LINUX || existsSync(TRANSIENT_ID_FILE)) return undefined
+  // In images of systems they are empty, or say "uninitialized".
+  const isId = (text: string | undefined): boolean => text !== undefined && MACHINE_ID.test(text)
+  return ID_FILES.map(readSystemFile).find(isId)?.trim()
 }
 
 function hash(secret: string): string {

@@ -151,7 +151,7 @@ export class UploadRecords<Fields extends UploadRecord> {
   async load(): Promise<FoundRecords<Fields>> {
     const records: FoundRecord<Fields>[] = []
     const unreadable: string[] = []
-    this.#bootId = (await readBoot()).bootId
+    this.#bootId = readBoot().bootId
     for (const entry of await readdir(this.#folder, { withFileTypes: true })) {
       if (!entry.isFile()) continue
       if (isTemporaryName(entry.name)) await this.#unlink(entry.name)

@@ -568,7 +568,7 @@ describe('what is staged on disk', () => {
       ...blob.digests,
       stagedAt: storage.clock.now(),
       sequence: 0,
-      bootId: (await readBoot()).bootId,
+      bootId: readBoot().bootId,
     })
   })
 })

@@ -19,7 +19,7 @@ async function plantLock(
 ): Promise<void> {
   const record = {
     token: TOKEN,
-    ...(await identifySelf()),
+    ...identifySelf(),
     startedAt: '2026-01-31T00:00:00.000Z',
     ...difference,
   }
