@@ -117,9 +117,9 @@ power-loss: node_modules ## Cut the power at each change of a file, in many ways
 .PHONY: film
 film: node_modules ## Send and save films on the phone page, nightly (FILM_MIB=4096, SAVE_MIB=3072)
 	CLIPGATE_TEST_FILM_MIB=$(or $(FILM_MIB),4096) $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec \
-	  --test-name-pattern 'whatever breaks on the way' test/phone/resume.test.ts
+	  --test-name-pattern 'whatever breaks on the way' test/phone/resume.test.ts test/phone/webkit.test.ts
 	CLIPGATE_TEST_SAVE_MIB=$(or $(SAVE_MIB),3072) $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec \
-	  test/phone/insecure-address.test.ts
+	  --test-name-pattern 'is scanned|save what' test/phone/insecure-address.test.ts test/phone/webkit.test.ts
 
 .PHONY: processors
 processors: node_modules ## Run the program on arm64, armhf and riscv64, nightly (Debian, qemu-user)

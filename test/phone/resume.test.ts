@@ -1,27 +1,22 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { closeBrowser } from '../panel/support/browser.ts'
 import { restart } from '../panel/support/panel.ts'
-import type { DaemonProcess } from '../support/daemon-process.ts'
 import { defer } from '../support/defer.ts'
 import { needs } from '../support/requirements.ts'
 import {
   arrives,
   hashOfItem,
   IN_FLIGHT_BYTES,
-  kill,
   makeFilm,
   MIB,
   openWiredPage,
   sendAndBreak,
+  sendThroughBreaks,
 } from './support/film.ts'
 
 after(closeBrowser)
-
-/** `make film` sends one of 4 GiB. */
-const FILM_BYTES: number = Number(process.env['CLIPGATE_TEST_FILM_MIB'] ?? 96) * MIB
 
 /** Waits until the page has filled every buffer on its way. */
 async function comesToRest(page: Page): Promise<void> {
@@ -36,49 +31,10 @@ async function comesToRest(page: Page): Promise<void> {
 describe('a phone that sends files', needs('chromium'), () => {
   it('brings a film and three photos there, whatever breaks on the way', async (t) => {
     const wired = await openWiredPage(t)
-    const { wire, other, page, assertCalm } = wired
-    let { daemon } = wired
-    const film = await makeFilm(t, 'film.mp4', FILM_BYTES)
-    const sizes = [3_000_000, 5_000_000, 4_000_000]
-    const photos = await Promise.all(sizes.map((size, nth) => makeFilm(t, `${nth}.jpg`, size)))
-    const [first, ...others] = photos
-    assert.ok(first !== undefined)
-    const files = [first, film, ...others]
-    // Each is looked at before the next one takes its place.
-    let arrived = 0
-    let [readByStart, readByEnd] = [0, 0]
-    wire.guard.ask = async (line) => {
-      if (line !== 'PUT /Sync.json') return
-      const before = files[arrived - 1]
-      if (before === film) readByEnd = await readSoFar(daemon)
-      if (before !== undefined) assert.equal(await hashOfItem(other), before.hash)
-      arrived += 1
-    }
-    const started = performance.now()
-    const breaks = [1, 2, 3, 4, 5].map((nth) =>
-      wire.breakAt(first.size + (nth * film.size) / 6, async () => {
-        if (nth !== 3) return
-        await kill(daemon)
-        daemon = await restart(t, daemon)
-        readByStart = await readSoFar(daemon)
-      }),
-    )
-    await wired.send(...files.map(({ path }) => path))
-    await Promise.all(breaks)
-    for (const [nth] of files.entries()) {
-      await page.getByRole('listitem').nth(nth).getByText('Sent', { exact: true }).waitFor()
-    }
-    t.diagnostic(`${FILM_BYTES / MIB} MiB took ${Math.round(performance.now() - started)} ms`)
-    assert.equal(arrived, files.length)
-    assert.equal(await hashOfItem(other), others.at(-1)?.hash)
-
-    const total = files.reduce((sum, { size }) => sum + size, 0)
-    t.diagnostic(`${wire.bytes - total} bytes were sent twice`)
-    assert.ok(wire.bytes < total + 5 * IN_FLIGHT_BYTES, `${wire.bytes} of ${total}`)
-    // What had come before it was killed, and what came then, each once for each of two hashes.
-    const read = readByEnd - readByStart
-    t.diagnostic(`the daemon that was started again read ${read} bytes`)
-    assert.ok(read < 2 * (film.size + IN_FLIGHT_BYTES), `${read} of ${film.size}`)
+    const { page, assertCalm } = wired
+    const isSent = (nth: number): Promise<void> =>
+      page.getByRole('listitem').nth(nth).getByText('Sent', { exact: true }).waitFor()
+    await sendThroughBreaks(t, { ...wired, isSent })
     assertCalm()
   })
 
@@ -154,10 +110,4 @@ async function pagesOf(page: Page): Promise<readonly number[]> {
   const pages = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
   assert.ok(pages.length > 0)
   return pages
-}
-
-/** What a process has read since its start, from files and sockets alike. */
-async function readSoFar({ child }: DaemonProcess): Promise<number> {
-  const text = await readFile(`/proc/${child.pid}/io`, 'utf8')
-  return Number(/^rchar: (\d+)$/m.exec(text)?.[1])
 }

@@ -1,26 +1,25 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { restart, startDaemon } from '../panel/support/panel.ts'
-import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
+import type { PairedDevice } from '../support/daemon-process.ts'
 import { needsMachines } from '../support/machines.ts'
-import { createPhone, type Phone } from '../support/phone.ts'
+import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { layCable } from './support/cable.ts'
+import { hashOfFile, pushFilm, sendThroughBreaks, type Wired } from './support/film.ts'
 import { openWebKit, type WebKit, type WebKitOptions } from './support/webkit.ts'
+import { layWire } from './support/wire.ts'
 
-interface OpenWebKitPage {
+interface OpenWebKitPage extends Wired {
   readonly page: WebKit
-  readonly daemon: DaemonProcess
   readonly device: PairedDevice
   /** What the camera reads. */
   readonly address: string
-  /** Somebody else with a clipboard there. */
-  readonly other: Phone
 }
 
 const IS_LIVE = `document.documentElement.dataset.way === 'live'`
@@ -36,10 +35,13 @@ async function openPage(
   const device = await daemon.pair('iPhone')
   const other = createPhone(await daemon.pair('Other'), gateway)
   const page = await openWebKit(t, { ...cable, ...options })
-  const address = `${gateway}/phone#${new URL(device.link).searchParams.get('p')}`
+  const wire = await layWire(t, gateway, cable.here)
+  const address = `${wire.url}/phone#${new URL(device.link).searchParams.get('p')}`
   await page.goto(address)
   await page.until(IS_LIVE)
-  return { page, daemon, device, address, other }
+  const send = (...paths: readonly string[]): Promise<void> =>
+    page.type('input[type=file][multiple]', paths.join('\n'))
+  return { page, daemon, device, address, wire, other, send }
 }
 
 /** What a program beside the browser pastes. */
@@ -49,10 +51,18 @@ async function pasted({ display }: WebKit): Promise<string> {
   return (await promisify(execFile)('xclip', args, { env })).stdout
 }
 
-/** Waits until the browser has saved these bytes; it makes the file before it has them. */
-async function saves({ home }: WebKit, name: string, bytes: Uint8Array): Promise<void> {
-  const read = (): Promise<Buffer> => readFile(join(home, name)).catch(() => Buffer.alloc(0))
-  while (!(await read()).equals(bytes));
+/** Has the browser save a file, which it makes before it has the bytes. @returns Their hash. */
+async function save(page: WebKit, name: string, size: number): Promise<string> {
+  await page.shows(name)
+  await page.tap('Save')
+  const path = join(page.home, name)
+  const written = (): Promise<number> =>
+    stat(path).then(
+      (it) => it.size,
+      () => 0,
+    )
+  while ((await written()) < size);
+  return hashOfFile(path)
 }
 
 describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'xclip'), () => {
@@ -78,7 +88,7 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
   })
 
   it('sends a text and several files, and lets the browser save what is there', async (t) => {
-    const { page, other } = await openPage(t)
+    const { page, other, send } = await openPage(t)
     await page.type('textarea', 'from the phone')
     await page.tap('Send')
     await other.reads({ text: 'from the phone' })
@@ -87,19 +97,24 @@ describe('the phone page in WebKit', needsMachines('WebKitWebDriver', 'Xvfb', 'x
     const bytes = randomBytes(3_000_000)
     await writeFile(one, 'the first')
     await writeFile(two, bytes)
-    await page.type('input[type=file][multiple]', `${one}\n${two}`)
+    await send(one, two)
     await other.reads({ dataName: 'zwei ä.bin' })
     assert.deepEqual(await other.download(), bytes)
 
     const png = await readFile(new URL('../../docs/images/away-dark.png', import.meta.url))
     await other.pushFile('Image', 'shot.png', png)
     await page.until(`document.querySelector('img')?.naturalWidth > 0`)
-    await page.tap('Save')
-    await saves(page, 'shot.png', png)
-    await other.pushFile('File', 'film.bin', bytes)
-    await page.shows('film.bin')
-    await page.tap('Save')
-    await saves(page, 'film.bin', bytes)
+    const hash = createHash('sha256').update(png).digest('hex')
+    assert.equal(await save(page, 'shot.png', png.length), hash)
+    const film = await pushFilm(t, other)
+    assert.equal(await save(page, 'film.bin', film.size), film.hash)
+  })
+
+  it('brings a film and three photos there, whatever breaks on the way', async (t) => {
+    const wired = await openPage(t)
+    const isSent = (nth: number): Promise<void> =>
+      wired.page.until(`/Sent\\s*$/m.test(document.querySelectorAll('li')[${nth}]?.innerText)`)
+    await sendThroughBreaks(t, { ...wired, isSent })
   })
 
   it('gets well when the daemon is back, and forgets all when it is removed', async (t) => {

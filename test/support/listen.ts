@@ -8,8 +8,12 @@ import type { TestContext } from 'node:test'
 type AnyServer = Server & { readonly closeAllConnections?: () => void }
 
 /** Listens on a free port of this machine until the test ends. @returns The port. */
-export async function listen(t: TestContext, server: AnyServer): Promise<number> {
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+export async function listen(
+  t: TestContext,
+  server: AnyServer,
+  host: string = '127.0.0.1',
+): Promise<number> {
+  await once(server.listen(0, host), 'listening')
   t.after(() => {
     server.close()
     server.closeAllConnections?.()

@@ -6,12 +6,14 @@
 import assert from 'node:assert/strict'
 import { createHash, randomFillSync } from 'node:crypto'
 import { once } from 'node:events'
-import { open, readdir } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { open, readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { devices, type BrowserContextOptions } from 'playwright-core'
 import { openPage, type WatchedPage } from '../../panel/support/browser.ts'
-import { startDaemon } from '../../panel/support/panel.ts'
+import { restart, startDaemon } from '../../panel/support/panel.ts'
 import type { DaemonProcess, PairedDevice } from '../../support/daemon-process.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -25,20 +27,29 @@ export const IN_FLIGHT_BYTES: number = 16 * MIB
 
 const BLOCK_BYTES: number = 8 * MIB
 
+/** `make film` sends 4 GiB, and saves 3, which is more than phones let a page hold. */
+const SENT_BYTES: number = Number(process.env['CLIPGATE_TEST_FILM_MIB'] ?? 96) * MIB
+const SAVED_BYTES: number = Number(process.env['CLIPGATE_TEST_SAVE_MIB'] ?? 24) * MIB
+
 export interface Film {
   readonly path: string
   readonly size: number
   readonly hash: string
 }
 
-export interface WiredPage extends WatchedPage {
+/** A daemon, and a page that reaches it by a wire only. */
+export interface Wired {
   readonly daemon: DaemonProcess
-  readonly device: PairedDevice
   readonly wire: Wire
   readonly other: Phone
+  /** Gives the page files to send. */
+  send(...paths: readonly string[]): Promise<void>
+}
+
+export interface WiredPage extends WatchedPage, Wired {
+  readonly device: PairedDevice
   /** What the daemon keeps of files. */
   blobs(): Promise<readonly string[]>
-  send(...paths: readonly string[]): Promise<void>
 }
 
 /** The page, which reaches its daemon by a wire only. */
@@ -84,12 +95,31 @@ export async function makeFilm(t: TestContext, name: string, size: number): Prom
   return { path, size, hash: hash.digest('hex') }
 }
 
+/** Has somebody push a film that takes a while to save. */
+export async function pushFilm(t: TestContext, { fetch }: Phone): Promise<Film> {
+  const film = await makeFilm(t, 'film.bin', SAVED_BYTES)
+  const body = Readable.toWeb(createReadStream(film.path))
+  const put = await fetch('/file/film.bin', { method: 'PUT', body, duplex: 'half' })
+  assert.equal(put.status, 200)
+  const document = JSON.stringify({ type: 'File', dataName: 'film.bin', hasData: true })
+  assert.equal((await fetch('/Sync.json', { method: 'PUT', body: document })).status, 200)
+  return film
+}
+
 /** The SHA-256 of the current item's bytes, as they are downloaded. */
 export async function hashOfItem({ document, fetch }: Phone): Promise<string> {
   const { dataName } = await document()
   const { body } = await fetch(`/file/${encodeURIComponent(String(dataName))}`)
+  return hashOf(body ?? [])
+}
+
+export function hashOfFile(path: string): Promise<string> {
+  return hashOf(createReadStream(path))
+}
+
+async function hashOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256')
-  for await (const chunk of body ?? []) hash.update(chunk)
+  for await (const chunk of chunks) hash.update(chunk)
   return hash.digest('hex')
 }
 
@@ -122,4 +152,63 @@ export async function sendAndBreak(
   await wired.send(film.path)
   await broken
   return film
+}
+
+/**
+ * Sends a film and three photos over a wire that breaks five times, while the daemon is killed
+ * once, and compares each with what others download.
+ *
+ * @param page.isSent Waits until the page says that its file of this place in the list was sent.
+ */
+export async function sendThroughBreaks(
+  t: TestContext,
+  page: Wired & { isSent(nth: number): Promise<void> },
+): Promise<void> {
+  const { wire, other } = page
+  let { daemon } = page
+  const film = await makeFilm(t, 'film.mp4', SENT_BYTES)
+  const sizes = [3_000_000, 5_000_000, 4_000_000]
+  const photos = await Promise.all(sizes.map((size, nth) => makeFilm(t, `${nth}.jpg`, size)))
+  const [first, ...others] = photos
+  assert.ok(first !== undefined)
+  const files = [first, film, ...others]
+  // Each is looked at before the next one takes its place.
+  let arrived = 0
+  let [readByStart, readByEnd] = [0, 0]
+  wire.guard.ask = async (line) => {
+    if (line !== 'PUT /Sync.json') return
+    const before = files[arrived - 1]
+    if (before === film) readByEnd = await readSoFar(daemon)
+    if (before !== undefined) assert.equal(await hashOfItem(other), before.hash)
+    arrived += 1
+  }
+  const started = performance.now()
+  const breaks = [1, 2, 3, 4, 5].map((nth) =>
+    wire.breakAt(first.size + (nth * film.size) / 6, async () => {
+      if (nth !== 3) return
+      await kill(daemon)
+      daemon = await restart(t, daemon)
+      readByStart = await readSoFar(daemon)
+    }),
+  )
+  await page.send(...files.map(({ path }) => path))
+  await Promise.all(breaks)
+  for (const nth of files.keys()) await page.isSent(nth)
+  t.diagnostic(`${film.size / MIB} MiB took ${Math.round(performance.now() - started)} ms`)
+  assert.equal(arrived, files.length)
+  assert.equal(await hashOfItem(other), others.at(-1)?.hash)
+
+  const total = files.reduce((sum, { size }) => sum + size, 0)
+  t.diagnostic(`${wire.bytes - total} bytes were sent twice`)
+  assert.ok(wire.bytes < total + 5 * IN_FLIGHT_BYTES, `${wire.bytes} of ${total}`)
+  // What had come before it was killed, and what came then, each once for each of two hashes.
+  const read = readByEnd - readByStart
+  t.diagnostic(`the daemon that was started again read ${read} bytes`)
+  assert.ok(read < 2 * (film.size + IN_FLIGHT_BYTES), `${read} of ${film.size}`)
+}
+
+/** What a process has read since its start, from files and sockets alike. */
+async function readSoFar({ child }: DaemonProcess): Promise<number> {
+  const text = await readFile(`/proc/${child.pid}/io`, 'utf8')
+  return Number(/^rchar: (\d+)$/m.exec(text)?.[1])
 }

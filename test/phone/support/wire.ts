@@ -42,8 +42,16 @@ interface Break {
   readonly done: (work: Promise<unknown>) => void
 }
 
-/** Leads to the gateway of a daemon, also when that starts again there. */
-export async function layWire(t: TestContext, gateway: string): Promise<Wire> {
+/**
+ * Leads to the gateway of a daemon, also when that starts again there.
+ *
+ * @param host The address of its near end.
+ */
+export async function layWire(
+  t: TestContext,
+  gateway: string,
+  host: string = '127.0.0.1',
+): Promise<Wire> {
   const { hostname, port } = new URL(gateway)
   const requests: string[] = []
   const breaks: Break[] = []
@@ -95,7 +103,7 @@ export async function layWire(t: TestContext, gateway: string): Promise<Wire> {
     answer.on('error', () => response.destroy())
   }
 
-  const url = `http://127.0.0.1:${await listen(t, server)}`
+  const url = `http://${host}:${await listen(t, server, host)}`
   return {
     url,
     requests,
