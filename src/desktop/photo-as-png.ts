@@ -77,8 +77,13 @@ export function canBePng(mediaType: string): boolean {
  * Converts a photo, as it stands upright.
  *
  * @throws {Error} When it is too large, or damaged; what reading it throws.
+ * @throws `signal.reason` when aborted.
  */
-export async function photoAsPng(blob: Blob, mediaType: string): Promise<OfferedBytes> {
+export async function photoAsPng(
+  blob: Blob,
+  mediaType: string,
+  signal?: AbortSignal,
+): Promise<OfferedBytes> {
   const decoder = findDecoder(mediaType)
   if (decoder === undefined) throw new Error('Cannot convert the photo: there is no decoder')
   const size = await readImageSize(blob)
@@ -86,7 +91,8 @@ export async function photoAsPng(blob: Blob, mediaType: string): Promise<Offered
   if (isLarge || blob.size > MAX_PHOTO_BYTES) throw new Error('Cannot convert a photo of this size')
   return queue.run(async () => {
     const photo = await readWhole(blob)
-    return bytesInMemory(await convert({ photo, ...decoder }))
+    signal?.throwIfAborted()
+    return bytesInMemory(await convert({ photo, ...decoder }, signal))
   })
 }
 
@@ -101,7 +107,7 @@ function findDecoder(mediaType: string): Omit<PhotoTask, 'photo'> | undefined {
   }
 }
 
-function convert(task: PhotoTask): Promise<Uint8Array> {
+function convert(task: PhotoTask, signal: AbortSignal | undefined): Promise<Uint8Array> {
   const worker = new Worker(new URL('./photo-worker.js', import.meta.url), {
     workerData: task,
     // Decoders complain of damaged pictures, which is for nobody.
@@ -114,6 +120,7 @@ function convert(task: PhotoTask): Promise<Uint8Array> {
       () => reject(new Error('Converting the photo takes too long')),
       PATIENCE_MS,
     )
+    signal?.addEventListener('abort', () => reject(signal.reason))
     worker.once('message', resolve)
     worker.once('error', reject)
     worker.once('exit', () => {

@@ -19,10 +19,11 @@ import type {
 } from '../../ports/system-clipboard.ts'
 import { OutOfReach } from '../clipboard-errors.ts'
 import { HelperProcess } from '../helper/helper-process.ts'
+import { canBePng, photoAsPng } from '../photo-as-png.ts'
 import { COPY_LIMITS, type AdapterOptions, type CopyLimits } from '../read-copy.ts'
 import { AWAY } from './data-control.ts'
 import { prepareWatch, toolEnvironment } from './watch-command.ts'
-import { clearClipboard, isEmpty, WlCopy } from './wl-copy.ts'
+import { clearClipboard, CLOSED, isEmpty, OVERTAKEN, WlCopy } from './wl-copy.ts'
 import { listTypes, pasteCopy } from './wl-paste.ts'
 
 /** How the clipboard is opened. */
@@ -43,6 +44,8 @@ export class WaylandClipboard implements SystemClipboard {
   #helper: HelperProcess | undefined
   /** Takes the next change, which is no copy. */
   #skip: (() => void) | undefined
+  /** Ends the conversion of what is to be written. */
+  #converting: AbortController | undefined
   /** Offers what is being written. */
   #pending: WlCopy | undefined
   /** Keeps what was written on the clipboard. */
@@ -74,11 +77,13 @@ export class WaylandClipboard implements SystemClipboard {
   }
 
   async write(content: OfferedContent): Promise<void> {
-    if (this.#isClosed) throw new Error('The clipboard is closed')
+    if (this.#isClosed) throw new Error(CLOSED)
     if (this.#isAway) throw new OutOfReach(AWAY)
     const { clock } = this.#options
     if (isEmpty(content)) return await clearClipboard(this.#env, clock)
-    const copy = new WlCopy({ content, env: this.#env, clock })
+    const pasteable = await this.#pasteable(content)
+    if (this.#isClosed) throw new Error(CLOSED)
+    const copy = new WlCopy({ content: pasteable, env: this.#env, clock })
     this.#pending = copy
     void copy.ended.then(() => this.#onEnded(copy))
     try {
@@ -92,15 +97,16 @@ export class WaylandClipboard implements SystemClipboard {
 
   confirm(seen: 'ours' | 'foreign'): void {
     const copy = this.#pending
-    if (seen === 'foreign') return copy?.overtake()
+    if (seen === 'foreign') this.#converting?.abort(new Error(OVERTAKEN))
     if (copy === undefined) return
-    this.#pending = undefined
-    this.#owner = copy
-    copy.confirm()
+    if (seen === 'ours') this.#own(copy)
+    else if (copy.isSent) this.#look(copy)
+    else void copy.abort(OVERTAKEN)
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#converting?.abort(new Error(CLOSED))
     await this.#helper?.close()
     await this.#pending?.release()
     await this.#owner?.release()
@@ -127,6 +133,31 @@ export class WaylandClipboard implements SystemClipboard {
     await skipped
   }
 
+  /**
+   * The content as most programs paste it: wl-copy offers one type, and few paste a photo so.
+   *
+   * @throws {Error} When somebody copies meanwhile, or the clipboard is closed.
+   */
+  async #pasteable(content: OfferedContent): Promise<OfferedContent> {
+    if (content.kind !== 'image' || !canBePng(content.mediaType)) return content
+    const { blob, mediaType } = content
+    const converting = new AbortController()
+    this.#converting = converting
+    try {
+      const png = await photoAsPng(blob, mediaType, converting.signal)
+      converting.signal.throwIfAborted()
+      // A larger one could not be recognised when it comes back.
+      if (png.size > this.#limits.maxImageBytes) return content
+      return { ...content, mediaType: 'image/png', blob: { ...png, modifiedAt: blob.modifiedAt } }
+    } catch (error) {
+      converting.signal.throwIfAborted()
+      this.#options.logger.debug('Cannot convert a photo', { reason: messageOf(error) })
+      return content
+    } finally {
+      this.#converting = undefined
+    }
+  }
+
   #skipFirst(): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#options.clock.after(FIRST_CHANGE_MS, () => this.#skip?.())
@@ -142,6 +173,28 @@ export class WaylandClipboard implements SystemClipboard {
     if (this.#isClosed) return
     if (this.#skip === undefined) this.#options.events.onChange('another')
     else this.#skip()
+  }
+
+  #own(copy: WlCopy): void {
+    this.#pending = undefined
+    this.#owner = copy
+    copy.confirm()
+  }
+
+  /**
+   * Confirms what is there. Of what is not shared nobody can tell whose it is by its content; but
+   * if somebody else had copied, wl-copy would end.
+   */
+  #look(copy: WlCopy): void {
+    const { clock, logger } = this.#options
+    listTypes({ env: this.#env, clock }).then(
+      (types) => {
+        if (types.includes(copy.type) && this.#pending === copy) this.#own(copy)
+      },
+      (error: unknown) => {
+        logger.debug('Cannot see what is on the clipboard', { reason: messageOf(error) })
+      },
+    )
   }
 
   #onEnded(copy: WlCopy): void {

@@ -39,19 +39,22 @@ const CONFIRM_MS = 10_000
 /** Time to end when the clipboard was cleared. */
 const END_MS = 3000
 
-const CLOSED = 'The clipboard was closed'
+/** Why a write fails: the clipboard is let go. */
+export const CLOSED = 'The clipboard was closed'
 
-const OVERTAKEN = 'Another program copied at the same moment'
+/** Why a write fails: somebody copied, and that is newer. */
+export const OVERTAKEN = 'Another program copied at the same moment'
 
 /** Offers content with `wl-copy`. */
 export class WlCopy {
   readonly #options: WlCopyOptions
   readonly #child: ChildProcess
+  /** The format in which it offers it. */
+  readonly type: string
   /** Resolves when {@link confirm} is called; rejects when wl-copy ends before. */
   readonly confirmed: Promise<void>
   #settle: (failure?: Error) => void = () => undefined
   #cancelTimeout: () => void = () => undefined
-  /** It has everything, and offers it from now on. */
   #isSent = false
   #isConfirmed = false
   #aborting: Promise<void> | undefined
@@ -63,6 +66,7 @@ export class WlCopy {
   constructor(options: WlCopyOptions) {
     this.#options = options
     const { type, bytes } = writableFormat(options.content)
+    this.type = type
     this.confirmed = new Promise((resolve, reject) => {
       this.#settle = (failure) => (failure === undefined ? resolve() : reject(failure))
     })
@@ -89,6 +93,11 @@ export class WlCopy {
     void this.#send(child.stdin, bytes)
   }
 
+  /** It has everything, and offers it from now on. */
+  get isSent(): boolean {
+    return this.#isSent
+  }
+
   /** It did not end because somebody else copied. */
   get isLost(): boolean {
     return this.#hasComplained || this.#child.signalCode !== null
@@ -99,11 +108,6 @@ export class WlCopy {
     this.#isConfirmed = true
     this.#cancelTimeout()
     this.#settle()
-  }
-
-  /** Somebody copied: what is not offered yet never will be. */
-  overtake(): void {
-    if (!this.#isSent) void this.abort(OVERTAKEN)
   }
 
   /** Kills it, and removes what it leaves. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { PNG as Picture } from 'pngjs'
 import { MIB } from '../../../src/core/limits.ts'
 import type { Blob } from '../../../src/ports/blob.ts'
 import { defer } from '../../support/defer.ts'
@@ -14,6 +16,8 @@ import { openWayland, sharedSway } from './support/open-wayland.ts'
 import { clear, listTypes, wlCopy, wlPaste } from './support/wl-clipboard.ts'
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), randomBytes(100_000)])
+
+const PHOTO = readFileSync(new URL('../../../fixtures/photos/lying.jpg', import.meta.url))
 
 /** How many files of wl-copy hold this; those of other tests are not ours to count. */
 async function filesWith(marker: string): Promise<number> {
@@ -45,6 +49,22 @@ function slowBlob(marker: string) {
     }),
   }
   return { blob, asked: asked.promise }
+}
+
+/** A photo whose bytes, once its size is known, come when the test wants it. */
+function heldPhoto(photo: Blob) {
+  const asked = defer<void>()
+  const answered = defer<void>()
+  let opened = 0
+  const open: Blob['open'] = async () => {
+    opened += 1
+    if (opened > 1) {
+      asked.resolve()
+      await answered.promise
+    }
+    return photo.open()
+  }
+  return { blob: { ...photo, open }, asked: asked.promise, answer: () => answered.resolve() }
 }
 
 async function fileIn(t: TestContext): Promise<string> {
@@ -92,6 +112,71 @@ describe('WaylandClipboard, offering', { ...needs(...SWAY_TOOLS), timeout: 60_00
     await wlCopy(t, env, 'the end')
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'the end' })
     assert.equal(troubles.size, 0)
+  })
+
+  it('offers a photo as PNG, upright, and does not report it', async (t) => {
+    const { env, clipboard, copies } = await openWayland(t, await sharedSway())
+    await clipboard.offer({ kind: 'image', mediaType: 'image/jpeg', blob: await blobOf(PHOTO) })
+    assert.deepEqual(await listTypes(env), ['image/png'])
+    const { width, height } = Picture.sync.read(
+      Buffer.from((await wlPaste(env, 'image/png')) ?? ''),
+    )
+    assert.deepEqual([width, height], [8, 16])
+    await wlCopy(t, env, 'the end')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'the end' })
+    assert.equal(copies.size, 0)
+  })
+
+  it('offers a photo as it came where no PNG can be made of it', async (t) => {
+    const damaged = PHOTO.subarray(0, PHOTO.length / 2)
+    for (const [bytes, limits] of [
+      [damaged, {}],
+      [PHOTO, { maxImageBytes: PHOTO.length / 8 }],
+    ] as const) {
+      const { env, clipboard } = await openWayland(t, await sharedSway(), { limits })
+      await clipboard.offer({ kind: 'image', mediaType: 'image/jpeg', blob: await blobOf(bytes) })
+      assert.deepEqual(await listTypes(env), ['image/jpeg'])
+      assert.ok((await wlPaste(env, 'image/jpeg'))?.equals(bytes))
+      await clipboard.close()
+    }
+  })
+
+  it('gives way to what is copied while it converts a photo, and to its end', async (t) => {
+    const { env, clipboard, copies } = await openWayland(t, await sharedSway())
+    for (const interrupt of [
+      async () => {
+        await wlCopy(t, env, 'meanwhile')
+        assert.deepEqual(await copies.next(), { kind: 'text', text: 'meanwhile' })
+      },
+      async () => void clipboard.close(),
+    ]) {
+      const { blob, asked, answer } = heldPhoto(await blobOf(PHOTO))
+      const offered = clipboard.offer({ kind: 'image', mediaType: 'image/jpeg', blob })
+      const rejected = assert.rejects(offered, /copied at the same moment|was closed/)
+      await asked
+      await interrupt()
+      answer()
+      await rejected
+      assert.equal(String(await wlPaste(env, 'text/plain')), 'meanwhile')
+    }
+  })
+
+  it('offers what is not shared when it is copied', async (t) => {
+    const image = { kind: 'image', mediaType: 'image/png', blob: await blobOf(PNG) } as const
+    const files = { kind: 'files', paths: [await fileIn(t)] } as const
+    for (const [content, limits, type] of [
+      [{ kind: 'text', text: 'x' }, { types: ['files'] }, 'text/plain'],
+      [{ kind: 'text', text: 'long' }, { maxTextBytes: 3 }, 'text/plain'],
+      [image, { types: ['text'] }, 'image/png'],
+      [{ ...image, mediaType: 'image/x-icon' }, {}, 'image/x-icon'],
+      [files, { types: ['text'] }, 'text/uri-list'],
+    ] as const) {
+      const { env, clipboard, copies } = await openWayland(t, await sharedSway(), { limits })
+      await clipboard.offer(content)
+      assert.ok((await listTypes(env)).includes(type), type)
+      assert.equal(copies.size, 0)
+      await clipboard.close()
+    }
   })
 
   it('gives way to what is copied while it writes, and leaves nothing of it', async (t) => {
