@@ -48,6 +48,7 @@ export function programFiles(
     share('man/man1/clipgate.1.gz', compress(read('dist/clipgate.1'))),
     share('doc/clipgate/copyright', Buffer.from(copyright(project, parts))),
     share('doc/clipgate/changelog.gz', compress(read('CHANGELOG.md'))),
+    ...guides(project).map((path) => share(`doc/clipgate/${path}`, read(path))),
     share(`zsh/${zsh}/_clipgate`, completion(project, 'zsh')),
     ...COMPLETIONS.map(([shell, path]) => share(path, completion(project, shell))),
   ]
@@ -67,6 +68,14 @@ function copyright(project: string, parts: readonly Part[]): string {
     (part) => `${part.name} ${part.version}: ${part.license}\n\n${part.licenseText.trim()}\n`,
   )
   return sections.join('\n\n')
+}
+
+/** What messages of the program name, and what that links. */
+function guides(project: string): readonly string[] {
+  const pages = filesBelow(project, 'docs').filter((path) =>
+    /^docs\/(?:guides\/)?[^/]+\.md$/.test(path),
+  )
+  return ['README.md', 'SECURITY.md', ...pages]
 }
 
 /** Those that need no clone of the project. */

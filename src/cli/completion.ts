@@ -73,7 +73,7 @@ function readOption(
 function readOffer(word: string): Offer {
   if (/\bFILE\b/.test(word)) return 'files'
   if (word === 'DIR') return 'folders'
-  return /^[a-z\d|]+$/.test(word) ? word.split('|') : []
+  return /^[a-z\d|,]+$/.test(word) ? word.split(/[|,]/) : []
 }
 
 function formatBash(commands: readonly CompletedCommand[]): string {

@@ -6,6 +6,10 @@ import { SETTING_OPTIONS } from './setting-options.ts'
 
 const USUAL_SETTINGS: readonly string[] = ['data-dir', 'config']
 
+/** The exit codes of all commands, in words. */
+export const EXIT_CODES: string =
+  '0 done, 1 failed, 2 called wrongly; "status" has 3 while no daemon runs.'
+
 /** The sentences that explain a command. */
 export function explanationOf({ summary, details }: Command): string {
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`

@@ -4,7 +4,7 @@ import { closest } from '../lib/closest.ts'
 import { readVersion } from '../daemon/version.ts'
 import type { OptionSpec } from './arguments.ts'
 import { UsageError, type Command, type Invocation } from './command.ts'
-import { explanationOf, SETTING_NOTES, shownSettings } from './explanations.ts'
+import { EXIT_CODES, explanationOf, SETTING_NOTES, shownSettings } from './explanations.ts'
 import { columnsOf, print } from './shell.ts'
 import { formatPairs, wrap } from './text-table.ts'
 
@@ -42,7 +42,7 @@ export function overview(commands: Commands, columns: number | undefined): strin
     ...formatPairs(rows, columns),
     '',
     ...wrap('See "clipgate COMMAND --help". Start with "clipgate serve".', columns),
-    ...wrap('Exit codes: 0 done, 1 failed, 2 called wrongly.', columns),
+    ...wrap(`Exit codes: ${EXIT_CODES}`, columns),
   ].join('\n')
 }
 

@@ -3,7 +3,7 @@
 import { readVersion } from '../daemon/version.ts'
 import type { OptionSpec } from './arguments.ts'
 import type { Command } from './command.ts'
-import { explanationOf, SETTING_NOTES } from './explanations.ts'
+import { EXIT_CODES, explanationOf, SETTING_NOTES } from './explanations.ts'
 import { SETTING_OPTIONS } from './setting-options.ts'
 
 /** Formats a page of section 1, for the macros that troff calls `man`. */
@@ -28,7 +28,7 @@ export function formatManPage(commands: Readonly<Record<string, Command>>): stri
     plain(SETTING_NOTES),
     ...Object.entries(SETTING_OPTIONS).flatMap(describe),
     '.SH EXIT STATUS',
-    '0 done, 1 failed, 2 called wrongly. "status" has 3 while no daemon runs.',
+    plain(EXIT_CODES),
     '.SH FILES',
     ...FILES.flatMap(([path, meaning]) => item(`\\fI${plain(path)}\\fR`, meaning)),
   ].join('\n')

@@ -1,5 +1,6 @@
 /** `clipgate service`: lets clipgate start by itself, by whatever starts programs here. @module */
 
+import { closest } from '../lib/closest.ts'
 import type { Surroundings } from '../daemon/folders.ts'
 import { openRunning } from '../daemon/open-admin.ts'
 import { PATIENCE_MS, retryWhileHeld } from '../daemon/reach-daemon.ts'
@@ -11,6 +12,8 @@ import { createWindowsService } from './service-windows.ts'
 import { readSettings } from './setting-options.ts'
 import { visible } from './visible.ts'
 
+const ACTIONS = ['install', 'remove', 'status'] as const
+
 /** Runs `clipgate service`. */
 export async function runService(call: Invocation): Promise<number> {
   const { shell, args } = call
@@ -19,7 +22,9 @@ export async function runService(call: Invocation): Promise<number> {
   if (action === 'install') return install(call, manager)
   if (action === 'remove') return remove(call, manager)
   if (action === 'status') return report(call, manager, await manager.state())
-  throw new UsageError(['Cannot do that to the service: choose install, remove or status'])
+  const meant = closest(action ?? '', ACTIONS)
+  const hint = meant === undefined ? '' : `; did you mean "clipgate service ${meant}"?`
+  throw new UsageError([`Cannot do that to the service: choose install, remove or status${hint}`])
 }
 
 function findManager(where: Surroundings): ServiceManager {

@@ -198,7 +198,7 @@ export function list<Value>(
   { min }: { readonly min: number },
 ): SettingKind<readonly Value[]> {
   return {
-    placeholder: kind.placeholder,
+    placeholder: kind.placeholder?.replaceAll('|', ','),
     isList: true,
     decode(raw, folder) {
       const entries: readonly unknown[] = Array.isArray(raw) ? raw : [raw]

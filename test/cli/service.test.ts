@@ -251,6 +251,8 @@ describe('clipgate service, with systemd', () => {
   it('is called with one of three words', async () => {
     assert.equal((await runCommand(['service', 'start'])).code, 2)
     assert.equal((await runCommand(['service'])).code, 2)
+    const { stderr } = await runCommand(['service', 'instal'])
+    assert.match(stderr, /install, remove or status; did you mean "clipgate service install"\?/)
   })
 })
 

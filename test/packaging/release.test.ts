@@ -137,8 +137,24 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
 
   it('leaves behind what no program loads', async () => {
     const paths = [...(await list(ARCHIVE)), ...(await inDeb('-t')).split('\n')]
-    const left = paths.filter((path) => /\.(?:ts|map|md)$|\/(?:test|docs|examples)\//.test(path))
+    const loaded = paths.filter((path) => !path.includes('share/doc/clipgate/'))
+    const left = loaded.filter((path) => /\.(?:ts|map|md)$|\/(?:test|docs|examples)\//.test(path))
     assert.deepEqual(left, [])
+  })
+
+  it('has the pages that its messages name, and those that they link', async () => {
+    const pages = new Set(await list(ARCHIVE))
+    const docs = `clipgate-${version}/share/doc/clipgate`
+    for (const page of ['docs/guides/install.md', 'docs/proxy.md', 'docs/guides/first-hour.md']) {
+      const text = await readFile(join(PROJECT, page), 'utf8')
+      const links = [...text.matchAll(/\]\(([\w./-]+\.md)/g)].map(([, link = '']) => link)
+      const linked = links.map((link) => join(dirname(page), link))
+      const shown = [page, ...linked].filter((path) => !/^docs\/decisions\/|^deploy\//.test(path))
+      assert.deepEqual(
+        shown.filter((path) => !pages.has(`${docs}/${path}`)),
+        [],
+      )
+    }
   })
 
   it('belongs to root, and only root may change it', async () => {
