@@ -1,9 +1,11 @@
 /** Another program on Windows, whose every step is the test's. @module */
 
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { codeOf } from '../../../../src/lib/system-error.ts'
 import { Mailbox } from '../../../support/mailbox.ts'
 
 export class ForeignProgram {
@@ -13,7 +15,7 @@ export class ForeignProgram {
   /** Ends with the test. */
   constructor(t: TestContext) {
     const script = fileURLToPath(new URL('./foreign-program.js', import.meta.url))
-    const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const child = start(script)
     t.after(() => child.kill())
     this.#write = (line) => void child.stdin.write(line)
     createInterface({ input: child.stdout }).on('line', (line) => this.#lines.put(line))
@@ -46,5 +48,15 @@ export class ForeignProgram {
   async #do(order: object): Promise<{ readonly base64?: string }> {
     this.#write(`${JSON.stringify(order)}\n`)
     return JSON.parse(await this.#lines.next())
+  }
+}
+
+/** Wine refuses to start a program once in some thousand times, and starts the next one. */
+function start(script: string, refused = 0): ChildProcessByStdio<Writable, Readable, null> {
+  try {
+    return spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  } catch (error) {
+    if (codeOf(error) !== 'UNKNOWN' || refused === 3) throw error
+    return start(script, refused + 1)
   }
 }
