@@ -139,6 +139,15 @@ describe('the phone page at an address of a network', needsMachines(...TOOLS), (
     const { stdout } = await run('xclip', ['-selection', 'clipboard', '-out'], { env })
     assert.equal(stdout, 'read here, pasted there')
 
+    await page.getByRole('textbox').fill('typed, not sent')
+    const plain = await context.newPage()
+    await plain.goto('data:text/html,<textarea></textarea>')
+    await plain.getByRole('textbox').fill('typed elsewhere')
+    // Chromium writes its session a while later, with what stands in the fields of every page.
+    const sessions = join(profile, 'Default/Sessions')
+    while ((await filesWith(sessions, ['typed elsewhere'])).length === 0) await plain.title()
+    assert.deepEqual(await filesWith(sessions, ['typed, not sent']), [])
+    await plain.close()
     await page.getByRole('textbox').fill('from the phone')
     await page.getByRole('button', { name: 'Send', exact: true }).tap()
     await other.reads({ text: 'from the phone' })

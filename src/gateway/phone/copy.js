@@ -22,7 +22,12 @@ export async function copyText(/** @type {string} */ text) {
 
 function copyByCommand(/** @type {string} */ text) {
   // iOS scrolls to a field of less than 16 px, and opens the keyboard for one that can be written.
-  const field = h('textarea', { class: 'copied', readonly: true, 'aria-hidden': true })
+  const field = h('textarea', {
+    class: 'copied',
+    autocomplete: 'off',
+    readonly: true,
+    'aria-hidden': true,
+  })
   field.value = text
   document.body.append(field)
   const focused = document.activeElement

@@ -19,6 +19,8 @@ import { strings } from './strings.js'
  */
 export function createSendView() {
   const field = h('textarea', {
+    // Or the browser writes what stands here into its session on the disk.
+    autocomplete: 'off',
     rows: 3,
     placeholder: strings.placeholder,
     'aria-label': strings.placeholder,
