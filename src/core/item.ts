@@ -7,7 +7,7 @@ import type { Stamp } from './stamp.ts'
 /** One clipboard item, without its bytes. All hashes are lower-case hex. */
 export interface Item {
   readonly type: ItemType
-  /** The content of a Text. For other types what the sender called it, else `dataName`. */
+  /** The content of a Text. For other types what the sender called it, cut, else `dataName`. */
   readonly text: string
   /** Wire name of the bytes; empty for a Text. */
   readonly dataName: string

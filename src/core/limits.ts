@@ -10,6 +10,12 @@ export const MAX_FILE_BYTES: number = 10 * GIB
 /** Cap of a request that carries metadata and texts only; also of a text that came as a file. */
 export const MAX_METADATA_BYTES: number = 16 * MIB
 
+/**
+ * The text that comes with an Image, a File or a Group, in UTF-8: it is a name, is written again
+ * with each push of a Text, and is held for each item of late. A path of usual systems fits in.
+ */
+export const MAX_NAME_TEXT_BYTES: number = 4 * KIB
+
 /** A third event stream of one device closes its oldest. */
 export const MAX_STREAMS_PER_DEVICE = 2
 

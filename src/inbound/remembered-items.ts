@@ -125,10 +125,15 @@ export class RememberedItems implements RecentItems {
 /** As many of the newest as there may be, and have room together. */
 function fitting(entries: readonly Entry[], most: number): readonly Entry[] {
   let room = MAX_RECENT_BYTES
-  return entries.slice(0, most).filter(({ size }) => {
-    room -= size
+  return entries.slice(0, most).filter((entry) => {
+    room -= memoryOf(entry)
     return room >= 0
   })
+}
+
+/** The bytes of a Text are its text; what has bytes also has a text, which is its name. */
+function memoryOf({ type, size, text }: Entry): number {
+  return type === 'Text' ? size : size + 2 * text.length
 }
 
 function isSame(a: Entry, b: Entry): boolean {

@@ -10,9 +10,9 @@ import { createHash } from 'node:crypto'
 import { DomainError } from '../core/domain-error.ts'
 import type { ItemType } from '../core/item-type.ts'
 import { isHash, matchesHash, withAlias, type Item } from '../core/item.ts'
-import { KIB, MIB } from '../core/limits.ts'
+import { KIB, MAX_NAME_TEXT_BYTES, MIB } from '../core/limits.ts'
 import { classifyMediaType, isImageType } from '../core/media-type.ts'
-import { isLongerThan } from '../core/text-length.ts'
+import { cutText, isLongerThan } from '../core/text-length.ts'
 import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
 import { blocksOf, readWhole } from '../lib/read-bytes.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
@@ -80,8 +80,9 @@ export async function resolveContent(
   deps: ResolveDeps,
 ): Promise<NewContent | undefined> {
   const { type, bytes } = inbound
-  // The text of other types is kept and served in the same way.
-  if (isLongerThan(inbound.text, deps.maxTextBytes)) throw tooLarge(deps.maxTextBytes)
+  if (type === 'Text' && isLongerThan(inbound.text, deps.maxTextBytes)) {
+    throw tooLarge(deps.maxTextBytes)
+  }
   if (type === 'Text' && bytes.kind === 'none') return plainText(inbound.text)
   if (bytes.kind === 'received') {
     const endings = { ...NO_ENDINGS, discard: () => bytes.blob.discard() }
@@ -263,7 +264,7 @@ export async function describeItem(
   const { sha256, blake3 } = blob.digests
   return {
     type,
-    text: inbound.text === '' ? dataName : inbound.text,
+    text: inbound.text === '' ? dataName : cutText(inbound.text, MAX_NAME_TEXT_BYTES),
     dataName,
     mediaType,
     size: blob.size,

@@ -7,8 +7,8 @@
  */
 
 import type { Item } from '../core/item.ts'
-import { MAX_METADATA_BYTES } from '../core/limits.ts'
-import { isLongerThan } from '../core/text-length.ts'
+import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
+import { cutText, isLongerThan } from '../core/text-length.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { NewerVersionError } from '../lib/json-file.ts'
 import type { Blob } from '../ports/blob.ts'
@@ -126,8 +126,12 @@ export class DiskLatestItem implements LatestItem {
     this.#text = text && this.#isFit(text) ? { item: text, blob: undefined } : undefined
     if (binary === undefined) return
     const { item } = binary
-    const shown = this.#isFit(item) ? item : { ...item, text: item.dataName }
-    this.#binary = { item: shown, blob: await this.#restore(binary) }
+    this.#binary = { item, blob: await this.#restore(binary) }
+    const cut = cutText(item.text, MAX_NAME_TEXT_BYTES)
+    if (cut === item.text) return
+    this.#binary = { ...this.#binary, item: { ...item, text: cut } }
+    // Where the disk takes nothing now, the next push writes it.
+    await this.#save(this.#text, this.#binary).catch(() => undefined)
   }
 
   /** Earlier versions took longer texts from other daemons. */

@@ -5,6 +5,8 @@ import { ChangeHub } from '../../src/inbound/change-hub.ts'
 import { ClipboardPipeline, type PipelineDeps } from '../../src/inbound/clipboard-pipeline.ts'
 import type { Change } from '../../src/ports/change-feed.ts'
 import type { InboundItem } from '../../src/ports/inbound-pipeline.ts'
+import { MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
+import { only } from '../../src/lib/read-bytes.ts'
 import { streamOf } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -119,8 +121,8 @@ describe('a pushed Text', () => {
     assert.equal(seen.map((change) => change.contentId).join(), HELLO_TEXT)
   })
 
-  it('is refused when it is longer than texts may be, whoever hands it in, and as a name too', async () => {
-    const { inbound, latest, stage, describe: describeUpload } = setUp()
+  it('is refused when it is longer than texts may be, whoever hands it in', async () => {
+    const { inbound, latest } = setUp()
     const stamp = { at: 1, member: 'm_0000000000000001' }
     const peers = [undefined, 'did_2'].map(
       (deviceId) => ({ kind: 'peer', stamp, deviceId }) as const,
@@ -130,11 +132,7 @@ describe('a pushed Text', () => {
         await assert.rejects(inbound.apply({ ...ITEM, origin, text }), { code: 'TEXT_TOO_LARGE' })
       }
     }
-    await stage('a.bin', 'bytes')
-    const named = { type: 'File', dataName: 'a.bin', text: 'x'.repeat(101) } as const
-    await assert.rejects(describeUpload(named), { code: 'TEXT_TOO_LARGE' })
     assert.equal(latest.current, undefined)
-    await describeUpload({ ...named, text: 'a.bin' })
     const { item } = await inbound.apply({ ...ITEM, text: '€'.repeat(33) })
     assert.equal(item?.size, 99, 'bytes')
   })
@@ -184,6 +182,20 @@ describe('a pushed File', () => {
     const { stage, describe } = setUp()
     await stage('a.bin', 'hello', 'text/plain', 'did_2')
     await assert.rejects(describe({ type: 'File', dataName: 'a.bin' }), { code: 'NOTHING_STAGED' })
+  })
+
+  it('keeps the beginning of a long text, in whole characters, whatever way it came', async () => {
+    const { inbound, blobs, stage } = setUp()
+    const text = `${'x'.repeat(MAX_NAME_TEXT_BYTES - 1)}🧀${'y'.repeat(5_000_000)}`
+    for (const type of ['File', 'Image', 'Group'] as const) {
+      await stage('a.bin', 'bytes')
+      const blob = await blobs.receive(only(Buffer.from('form')), { maxBytes: 4 })
+      const received = { kind: 'received', blob, mediaType: 'x/y' } as const
+      for (const bytes of [{ kind: 'staged' } as const, received]) {
+        const { item } = await inbound.apply({ ...ITEM, type, dataName: 'a.bin', text, bytes })
+        assert.equal(item?.text, 'x'.repeat(MAX_NAME_TEXT_BYTES - 1))
+      }
+    }
   })
 
   it('may be named by its text alone, also when it is pushed again', async () => {

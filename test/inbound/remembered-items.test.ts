@@ -72,7 +72,7 @@ function setUp(most = 20) {
 
   const listed = () =>
     recent.list.map(({ type, text, dataName }) => (type === 'Text' ? text : dataName))
-  return { recent, latest, push, pushBytes, listed, settle, clock }
+  return { recent, blobs, latest, push, pushBytes, listed, settle, clock }
 }
 
 describe('RememberedItems', () => {
@@ -127,11 +127,24 @@ describe('RememberedItems', () => {
     await pushBytes('File', 'film.mp4', randomBytes(MAX_RECENT_ITEM_BYTES + 1))
     assert.deepEqual(listed(), [])
     for (const name of ['1', '2', '3', '4']) {
-      await pushBytes('File', name, randomBytes(MAX_RECENT_ITEM_BYTES - name.length))
+      await pushBytes('File', name, randomBytes(MAX_RECENT_ITEM_BYTES - 2 * name.length))
     }
     assert.deepEqual(listed(), ['4', '3'])
     const total = recent.list.reduce((sum, { size }) => sum + size, 0)
     assert.ok(total <= MAX_RECENT_BYTES)
+  })
+
+  it('counts the texts that come with files', async () => {
+    const { push, blobs, recent } = setUp(10_000)
+    const text = 'x'.repeat(100_000)
+    for (let index = 0; index < 2200; index += 1) {
+      const blob = await blobs.receive(only(randomBytes(10)), { maxBytes: 10 })
+      const bytes = { kind: 'received', blob, mediaType: 'a/b' } as const
+      await push({ type: 'File', text, dataName: `${index}`, bytes })
+    }
+    const held = recent.list.reduce((sum, item) => sum + item.size + 2 * item.text.length, 0)
+    assert.ok(held <= MAX_RECENT_BYTES, `${held} bytes`)
+    assert.ok(recent.list.length > 1000)
   })
 
   it('says so when it was forgotten meanwhile', async () => {

@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { MAX_METADATA_BYTES } from '../../src/core/limits.ts'
+import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../../src/core/limits.ts'
 import { fileItem, textItem } from '../support/latest-item-contract.ts'
 import { temporaryFile } from '../support/temporary-folder.ts'
 import {
@@ -129,8 +129,24 @@ describe('the item on disk', () => {
     assert.ok(item)
     await again.latest.put({ ...item, text: '中'.repeat(MAX_METADATA_BYTES / 2) }, blob)
     const last = await again.restart()
-    assert.equal(last.latest.current?.item.text, 'a.txt')
+    assert.equal(last.latest.current?.item.text, '中'.repeat(1365))
     assert.equal(String(await bytesOf(last)), 'hello')
+  })
+
+  it('gets rid of the long text that an earlier version kept with a file, at the start', async (t) => {
+    const storage = await openTestStorage(t)
+    await putFile(storage, 'hello')
+    const { item, blob } = storage.latest.current ?? {}
+    assert.ok(item)
+    await storage.latest.put({ ...item, text: '\u0001'.repeat(2_000_000) }, blob)
+    await storage.latest.put(await textItem('short'), undefined)
+    const path = join(storage.folder, 'item.json')
+    assert.ok((await stat(path)).size > 12_000_000)
+    const again = await storage.restart()
+    assert.equal(again.latest.current?.item.text, 'short')
+    assert.equal(again.latest.binary?.item.text, '\u0001'.repeat(MAX_NAME_TEXT_BYTES))
+    assert.ok((await stat(path)).size < 30_000)
+    assert.equal(String(await bytesOf(await again.restart())), 'hello')
   })
 
   it('stays as it is when the new one cannot be written', async (t) => {

@@ -36,6 +36,7 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     says(bytes, SETTINGS.maxMetadataBytes.fallback(ANYWHERE))(t, cells)
     await assertLargest(await openStation(t), bytes, 'PUT', '/Sync.json', 'application/json')
   },
+  'text of an Image, a File or a Group': says(limits.MAX_NAME_TEXT_BYTES),
   'life of a staged upload': says(limits.STAGING_TTL_MS, SETTINGS.stagingTtl.fallback(ANYWHERE)),
   'staged names for each device': says(limits.MAX_STAGED_PER_DEVICE),
   'uploads for each device that can be resumed': says(limits.MAX_STAGED_PER_DEVICE),
