@@ -13,8 +13,31 @@ const require = createRequire(import.meta.url)
 // failed because no descriptor was free.
 const PACKAGE = require.resolve('hash-wasm')
 
-/** Creates a fresh, initialised BLAKE3 hasher. Its calls are synchronous. */
-export function createBlake3(): Promise<IHasher> {
+/** The one hasher of this thread: an instance of WebAssembly takes 10 GiB of addresses. */
+let kept: Promise<IHasher> | undefined
+
+/** The BLAKE3 of these bytes, one piece after the other, in lower-case hex. */
+export async function blake3Of(...pieces: readonly Uint8Array[]): Promise<string> {
+  const hasher = await keptHasher()
+  // From here to the end nobody else has it: nothing is awaited.
+  hasher.init()
+  for (const piece of pieces) hasher.update(piece)
+  return hasher.digest('hex')
+}
+
+async function keptHasher(): Promise<IHasher> {
+  kept ??= createHasher()
+  const found = kept
+  try {
+    return await found
+  } catch (error) {
+    // There was no descriptor or no memory for it just then: the next one tries again.
+    if (kept === found) kept = undefined
+    throw error
+  }
+}
+
+async function createHasher(): Promise<IHasher> {
   // `require` costs a third of `import` here, in time and in memory.
   const { createBLAKE3 }: typeof import('hash-wasm') = require(PACKAGE)
   return createBLAKE3()
@@ -22,12 +45,14 @@ export function createBlake3(): Promise<IHasher> {
 
 /** The content id of an item of this type whose bytes have this BLAKE3 (lower-case hex). */
 export async function contentIdOf(type: ItemType, blake3OfBytes: string): Promise<ContentId> {
-  const hasher = await createBlake3()
-  const hash = (tag: string, digest: Uint8Array): Buffer =>
-    Buffer.from(hasher.init().update(tag).update(digest).digest('binary'))
-  const bytes = Buffer.from(blake3OfBytes, 'hex')
   const isFile = type === 'File' || type === 'Group'
-  return `blake3v1:${hash(SNAPSHOT_TAG, isFile ? hash(FILE_TAG, bytes) : bytes).toString('hex')}`
+  const digest = isFile ? await hashTagged(FILE_TAG, blake3OfBytes) : blake3OfBytes
+  return `blake3v1:${await hashTagged(SNAPSHOT_TAG, digest)}`
+}
+
+/** @param digest In hex, as is the result. */
+function hashTagged(tag: string, digest: string): Promise<string> {
+  return blake3Of(Buffer.from(tag), Buffer.from(digest, 'hex'))
 }
 
 /** The name-bound hash of the reference protocol, in lower-case hex. */
@@ -37,9 +62,6 @@ export function nameHashOf(dataName: string, sha256: string): string {
 
 /** Both digests of `bytes`, computed on this thread: for texts and other small things. */
 export async function digestsOf(bytes: Uint8Array): Promise<Digests> {
-  const blake3 = await createBlake3()
-  return {
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    blake3: blake3.init().update(bytes).digest('hex'),
-  }
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return { sha256, blake3: await blake3Of(bytes) }
 }

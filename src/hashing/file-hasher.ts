@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads'
 import type { Digests } from '../core/content-id.ts'
 import { MIB } from '../core/limits.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
-import { createBlake3 } from './content-id.ts'
+import { blake3Of } from './content-id.ts'
 
 interface FileHasherOptions {
   /** Measures how long the worker waits for another file; that of the machine unless given. */
@@ -142,15 +142,14 @@ export class FileHash {
   }
 
   async #hashSmall(): Promise<string> {
-    const blake3 = (await createBlake3()).init()
-    const block = Buffer.allocUnsafeSlow(this.#size)
-    for (let position = 0; position < this.#size; ) {
-      const { bytesRead } = await this.#file.read(block, 0, block.length, position)
+    const bytes = Buffer.allocUnsafeSlow(this.#size)
+    for (let filled = 0; filled < bytes.length; ) {
+      const left = bytes.length - filled
+      const { bytesRead } = await this.#file.read(bytes, filled, left, filled)
       if (bytesRead === 0) throw new Error('Cannot hash the file: it has become shorter')
-      blake3.update(block.subarray(0, bytesRead))
-      position += bytesRead
+      filled += bytesRead
     }
-    return blake3.digest('hex')
+    return blake3Of(bytes)
   }
 }
 

@@ -37,4 +37,14 @@ describe('digestsOf()', () => {
       blake3: 'ea8f163db38682925e4491c5e58d4bb3506ef8c14eb78a86e908c5624a67200f',
     })
   })
+  it('hashes many at once with one instance of WebAssembly', async (t) => {
+    const texts = Array.from({ length: 100 }, (_, index) => Buffer.from(`text ${index}`))
+    const one = await digestsOf(texts[7] ?? HELLO)
+    const instantiate = t.mock.method(Reflect.get(globalThis, 'WebAssembly'), 'instantiate')
+    const many = await Promise.all(texts.map(digestsOf))
+    await Promise.all(many.map(({ blake3 }) => contentIdOf('File', blake3)))
+    assert.equal(instantiate.mock.callCount(), 0)
+    assert.deepEqual(many[7], one)
+    assert.equal(new Set(many.map(({ blake3 }) => blake3)).size, texts.length)
+  })
 })
