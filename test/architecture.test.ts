@@ -83,10 +83,17 @@ const TRAILING_RUN = /[(=,:] *\/(?:\\.|\[[^\]\n]+\]|[^\\/[\n])[+*]\$\/[a-z]*/g
 /** Names of at most 255 bytes. */
 const SHORT_TEXTS: readonly string[] = ['lib/safe-file-name.ts']
 
+/** Who sets timers: the clock, which caps their delays, that of clients, and pages in browsers. */
+const TIMERS: readonly string[] = ['lib/clock.ts', 'client/timing.ts', ...PAGES]
+
+const GLOBAL_TIMER = /(?<![.\w])set(?:Timeout|Interval)\(/
+
 interface SourceFile {
   readonly path: string
   readonly room: string
   readonly lines: number
+  /** Whether it sets a timer by itself. */
+  readonly setsTimer: boolean
   /** Regular expressions that look for a run at the end of a text. */
   readonly trailingRuns: readonly string[]
   /** Files of ours, relative to `src/`. */
@@ -106,6 +113,7 @@ function readSource(path: string): SourceFile {
     path,
     room: roomOf(path),
     lines: text.split('\n').length,
+    setsTimer: GLOBAL_TIMER.test(text),
     trailingRuns: text.match(TRAILING_RUN) ?? [],
     imports: specifiers
       .filter((specifier) => specifier.startsWith('.'))
@@ -186,6 +194,16 @@ describe('src/', () => {
     )
     assert.deepEqual(
       quadratic.map(({ path, trailingRuns }) => `${path}: ${trailingRuns.join()}`),
+      [],
+    )
+  })
+
+  it('sets timers through clocks only, which cap their delays', () => {
+    const own = files.filter(({ path, room, setsTimer }) => {
+      return setsTimer && !TIMERS.includes(path) && !TIMERS.includes(room)
+    })
+    assert.deepEqual(
+      own.map(({ path }) => path),
       [],
     )
   })

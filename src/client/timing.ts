@@ -1,6 +1,6 @@
 /** Time and chance, as a client meets them; tests bring their own. @module */
 
-/** Longer timers fire at once. */
+/** Longer timers fire at once; `lib/clock.ts` has the same for programs, which this is not only. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** The clock and the dice of a client. */

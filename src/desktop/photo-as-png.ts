@@ -11,6 +11,7 @@ import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { essenceOf } from '../core/media-type.ts'
 import { MIB } from '../core/limits.ts'
+import { systemClock } from '../lib/clock.ts'
 import { readWhole } from '../lib/read-bytes.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import type { Blob } from '../ports/blob.ts'
@@ -116,15 +117,13 @@ function convert(task: PhotoTask, signal: AbortSignal | undefined): Promise<Uint
     resourceLimits: { maxOldGenerationSizeMb: 64 },
   })
   const ended = new Promise<Uint8Array>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error('Converting the photo takes too long')),
-      PATIENCE_MS,
-    )
+    const late = new Error('Converting the photo takes too long')
+    const cancelTimeout = systemClock.after(PATIENCE_MS, () => reject(late))
     signal?.addEventListener('abort', () => reject(signal.reason))
     worker.once('message', resolve)
     worker.once('error', reject)
     worker.once('exit', () => {
-      clearTimeout(timer)
+      cancelTimeout()
       reject(new Error('Cannot convert the photo'))
     })
   })

@@ -16,9 +16,6 @@ export interface WaitingUpload extends StagedUpload {
   readonly expiresAt: number
 }
 
-/** The longest delay of a timer; when it ends early, the timer is set again. */
-const MAX_DELAY_MS = 2_147_483_647
-
 /** The uploads of all devices that wait. */
 export class WaitingUploads {
   readonly #clock: Clock
@@ -93,7 +90,7 @@ export class WaitingUploads {
   #scheduleExpiry(): void {
     if (this.#cancelExpiry !== undefined || this.#uploads.size === 0) return
     const next = Math.min(...this.all.map(({ expiresAt }) => expiresAt))
-    const delayMs = Math.min(Math.max(0, next - this.#clock.monotonic()), MAX_DELAY_MS)
+    const delayMs = Math.max(0, next - this.#clock.monotonic())
     this.#cancelExpiry = this.#clock.after(delayMs, () => {
       this.#cancelExpiry = undefined
       for (const upload of this.all.filter((waiting) => this.isExpired(waiting))) {

@@ -130,3 +130,13 @@ it('an upload goes on where it was once a full disk has room again', needsMount,
   assert.ok(bytes.equals(await phone.download()))
   assert.equal(await daemon.stop(), 0)
 })
+
+it('an upload may rest for longer than timers can wait', async (t) => {
+  const daemon = await startHeadless(t, { args: ['--staging-ttl', '30d'] })
+  const device = await daemon.pair('Phone')
+  const upload = await create(daemon, device, Buffer.alloc(10))
+  assert.equal(await offsetOf(daemon, upload), 0)
+  assert.equal(await daemon.stop(), 0)
+  // Node warns of each timer that it cuts to a millisecond.
+  assert.equal(daemon.stderr(), '')
+})

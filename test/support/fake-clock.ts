@@ -1,6 +1,6 @@
 /** A clock whose time and timers belong to the test: nothing happens until `advance()`. @module */
 
-import type { Clock } from '../../src/lib/clock.ts'
+import { LONGEST_TIMER_MS, timerDelay, type Clock } from '../../src/lib/clock.ts'
 
 interface Timer {
   readonly due: number
@@ -25,7 +25,9 @@ export class FakeClock implements Clock {
   }
 
   after(delayMs: number, run: () => void): () => void {
-    const timer = { due: this.#monotonic + delayMs, run }
+    const delay = timerDelay(delayMs)
+    // Node does so.
+    const timer = { due: this.#monotonic + (delay > LONGEST_TIMER_MS ? 1 : delay), run }
     this.#timers = [...this.#timers, timer]
     return () => {
       this.#timers = this.#timers.filter((other) => other !== timer)

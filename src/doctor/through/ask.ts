@@ -9,6 +9,7 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { request as httpsRequest } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
 import { KIB } from '../../core/limits.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { peek } from '../../lib/read-bytes.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import { parseJson } from '../../lib/utf8.ts'
@@ -98,7 +99,8 @@ export async function exchange<Result>(
   const header = as === 'wrong password' ? login?.wrongHeader : login?.header
   const isAnonymous = as === 'nobody' || header === undefined
   const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), question.answerMs ?? patience.answerMs)
+  const answerMs = question.answerMs ?? patience.answerMs
+  const cancelTimeout = systemClock.after(answerMs, () => late.abort())
   const request = base.protocol === 'http:' ? httpRequest : httpsRequest
   const outgoing = request({
     method,
@@ -121,14 +123,14 @@ export async function exchange<Result>(
     })
     // Trouble on the way to an answer is told by the error of its stream.
     response.on('error', () => undefined)
-    clearTimeout(timer)
+    cancelTimeout()
     return await read(response)
   } catch (error) {
     signal.throwIfAborted()
     if (late.signal.aborted) throw new NoAnswerError('does not answer', { isLate: true })
     throw new NoAnswerError(describeCut(error))
   } finally {
-    clearTimeout(timer)
+    cancelTimeout()
     outgoing.destroy()
   }
 }

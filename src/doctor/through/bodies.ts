@@ -10,6 +10,7 @@ import type { IncomingMessage } from 'node:http'
 import { addAbortSignal } from 'node:stream'
 import { MAX_DATA_NAME_BYTES } from '../../core/data-name.ts'
 import { MAX_FILE_BYTES, MIB } from '../../core/limits.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
 import { fine, findingOf, problem, type Verdict } from '../finding.ts'
 import {
@@ -208,7 +209,7 @@ async function follow(response: IncomingMessage, { patience, signal }: Visit): P
   const started = performance.now()
   const late = new AbortController()
   const onLate = (): void => late.abort()
-  let timer = setTimeout(onLate, patience.helloMs)
+  let cancelTimeout = systemClock.after(patience.helloMs, onLate)
   let text = ''
   let helloMs: number | undefined
   try {
@@ -217,8 +218,8 @@ async function follow(response: IncomingMessage, { patience, signal }: Visit): P
       const now = performance.now() - started
       if (helloMs === undefined && HELLO.test(text)) {
         helloMs = now
-        clearTimeout(timer)
-        timer = setTimeout(onLate, patience.pingMs)
+        cancelTimeout()
+        cancelTimeout = systemClock.after(patience.pingMs, onLate)
       }
       if (helloMs !== undefined && PING.test(text)) return { helloMs, pingMs: now }
     }
@@ -226,7 +227,7 @@ async function follow(response: IncomingMessage, { patience, signal }: Visit): P
     // Given up, or cut in the middle, which is an end like any other.
     signal.throwIfAborted()
   } finally {
-    clearTimeout(timer)
+    cancelTimeout()
   }
   const seen = helloMs === undefined ? {} : { helloMs }
   return late.signal.aborted ? seen : { ...seen, endMs: performance.now() - started }
