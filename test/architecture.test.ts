@@ -70,9 +70,10 @@ const MAX_LINES = 400
 const TABLES: readonly string[] = ['control/panel/strings.js']
 
 // Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project, and
-// passes over `ObjC.import('x')`: macOS has frameworks, and they are no packages.
+// passes over `ObjC.import('x')`: macOS has frameworks, and they are no packages. In comments,
+// JavaScript imports types; and whoever starts a worker depends on it.
 const SPECIFIER =
-  /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |(?<!ObjC\.)\bimport\(|\brequire\()['"]([^'"]+)['"]/gm
+  /^(?:(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |\brequire\(|\bnew URL\((?='[^']+-worker\.js'))|.*(?<!ObjC\.)\bimport\()['"]([^'"]+)['"]/gm
 
 /**
  * `/x+$/`: takes the square of the length of a run that something else follows, and such runs come

@@ -18,6 +18,7 @@ import type { Blob } from '../ports/blob.ts'
 import { readImageSize } from './image-size.ts'
 import type { OfferedContent } from '../ports/system-clipboard.ts'
 import { bytesInMemory, type LateFormat, type OfferedBytes } from './offered-formats.ts'
+import type { PhotoTask } from './photo-task.ts'
 
 /** The packages by what they decode. */
 const DECODERS: Readonly<Record<string, { readonly script: string; readonly wasm: string }>> = {
@@ -38,14 +39,6 @@ const MAX_PHOTO_BYTES: number = 64 * MIB
 
 /** A large photo takes about two seconds. */
 const PATIENCE_MS = 30_000
-
-/** A photo, and how the worker decodes it. */
-export interface PhotoTask {
-  readonly photo: Uint8Array
-  /** Paths of the files of the decoder. */
-  readonly script: string
-  readonly wasm: string
-}
 
 const require = createRequire(import.meta.url)
 

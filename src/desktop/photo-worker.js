@@ -39,7 +39,7 @@ class ImageData {
 Object.assign(globalThis, { ImageData })
 
 async function run() {
-  /** @type {import('./photo-as-png.ts').PhotoTask} */
+  /** @type {import('./photo-task.ts').PhotoTask} */
   const { photo, script, wasm } = workerData
   const decoder = await import(pathToFileURL(script).href)
   await decoder.init(await WebAssembly.compile(await readFile(wasm)))

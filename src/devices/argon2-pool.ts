@@ -8,7 +8,7 @@ import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Argon2Parameters } from './phc-string.ts'
+import type { Argon2Job } from './phc-string.ts'
 import { VerificationQueue, type Place } from './verification-queue.ts'
 
 const DEFAULT_WORKERS = 1
@@ -24,13 +24,6 @@ const MAX_WAIT_MS = 3_000
 
 /** With this many waiting, the worker leaves processor time to everybody else. */
 const CROWD = 4
-
-/** One run. */
-export interface Argon2Job extends Argon2Parameters {
-  readonly password: Uint8Array
-  readonly salt: Uint8Array
-  readonly tagLength: number
-}
 
 /** Options of {@link Argon2Pool}. */
 export interface Argon2PoolOptions {

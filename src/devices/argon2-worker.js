@@ -42,7 +42,7 @@ const KNOWN_JOB = {
 /** By the reference implementation in C (the `argon2` command of Debian 12). */
 const KNOWN_TAG = 'cadb9c7bd45ef026af6562b51f2b2b04911f56bdb89a402dc164501920e74c03'
 
-/** @typedef {import('./argon2-pool.ts').Argon2Job} Argon2Job */
+/** @typedef {import('./phc-string.ts').Argon2Job} Argon2Job */
 
 /**
  * `node:crypto` since Node 24.7; the types of Node 20 do not know it.

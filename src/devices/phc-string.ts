@@ -14,6 +14,13 @@ export interface Argon2Parameters {
   readonly parallelism: number
 }
 
+/** One run. */
+export interface Argon2Job extends Argon2Parameters {
+  readonly password: Uint8Array
+  readonly salt: Uint8Array
+  readonly tagLength: number
+}
+
 /** A stored hash. */
 export interface HashRecord extends Argon2Parameters {
   readonly salt: Uint8Array

@@ -14,9 +14,9 @@ import { Readable } from 'node:stream'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /**
- * @typedef {import('./adopt-group.ts').ZipTask} ZipTask
- * @typedef {import('./adopt-group.ts').ZipAnswer} ZipAnswer
- * @typedef {import('./adopt-group.ts').ZippedFile} ZippedFile
+ * @typedef {import('./zip-task.ts').ZipTask} ZipTask
+ * @typedef {import('./zip-task.ts').ZipAnswer} ZipAnswer
+ * @typedef {import('./zip-task.ts').ZippedFile} ZippedFile
  * @typedef {Pick<ZippedFile, 'size' | 'ino' | 'dev' | 'mtimeNs'>} Identity
  * @typedef {{ identity: Identity, modifiedAt: number, mode: number }} State
  * @typedef {{ path: Buffer, name: string, index: number, start: number, seen: number }} Place
@@ -41,7 +41,7 @@ const FOLDER = 0o040000
 const LAST_TIME = 0x7fffffff * 1000
 
 const require = createRequire(import.meta.url)
-/** @type {import('./adopt-group.ts').ZipLibrary} */
+/** @type {import('./zip-task.ts').ZipLibrary} */
 const { ZipFile } = require('yazl')
 /** @type {typeof import('hash-wasm')} */
 const { createBLAKE3 } = require('hash-wasm')

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { describe, it, type TestContext } from 'node:test'
-import {
-  type Argon2Job,
-  Argon2Pool,
-  type Argon2PoolOptions,
-} from '../../src/devices/argon2-pool.ts'
+import { Argon2Pool, type Argon2PoolOptions } from '../../src/devices/argon2-pool.ts'
+import type { Argon2Job } from '../../src/devices/phc-string.ts'
 import type { Place } from '../../src/devices/verification-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 

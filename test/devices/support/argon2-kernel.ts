@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs'
-import type { Argon2Job } from '../../../src/devices/argon2-pool.ts'
+import type { Argon2Job } from '../../../src/devices/phc-string.ts'
 
 export const KERNEL = new URL('../../../src/devices/argon2-kernel.wasm', import.meta.url)
 

@@ -1,0 +1,62 @@
+/** Types of the task of making an archive in a worker, and of what it answers. @module */
+
+import type { Readable } from 'node:stream'
+import type { Digests } from '../core/content-id.ts'
+import type { TreeFolder } from './copied-tree.ts'
+import type { FileState } from './disk-blob.ts'
+
+/** The task that the worker is started with. */
+export interface ZipTask {
+  readonly files: readonly { readonly path: Uint8Array; readonly name: string }[]
+  /** Folders come first in the archive. */
+  readonly folders: readonly Pick<TreeFolder, 'name' | 'modifiedAt' | 'mode'>[]
+  /** The largest archive, in bytes. */
+  readonly maxBytes: number
+}
+
+/** A file that is not empty, as it was while it was hashed. */
+export type ZippedFile = FileState['identity'] & {
+  /** The index of the file in the task. */
+  readonly index: number
+  /** Where its bytes begin in the archive. */
+  readonly start: number
+}
+
+interface ZippedArchive {
+  readonly size: number
+  /** The archive without the bytes of the files. */
+  readonly frame: Uint8Array
+  readonly files: readonly ZippedFile[]
+  readonly digests: Digests
+}
+
+/** The answer of the worker: an archive, a failure, or neither when nothing was there to put in. */
+export interface ZipAnswer {
+  readonly archive?: ZippedArchive
+  readonly failure?: { readonly code: 'BLOB_GONE' | 'GROUP_TOO_LARGE'; readonly message: string }
+  /** The number of files that could not be read. */
+  readonly unreadable: number
+}
+
+/** The part of the package `yazl` that is used. */
+export interface ZipLibrary {
+  readonly ZipFile: new () => ZipFile
+}
+
+interface ZipFile {
+  readonly outputStream: NodeJS.ReadableStream
+  on(event: 'error', listener: (error: unknown) => void): this
+  addEmptyDirectory(name: string, options: EntryOptions): void
+  addReadStreamLazy(
+    name: string,
+    options: EntryOptions & { readonly compress: false; readonly size: number },
+    getStream: (callback: (error: undefined, stream: Readable) => void) => void,
+  ): void
+  end(): void
+}
+
+interface EntryOptions {
+  readonly mtime: Date
+  /** With the bits that tell what it is. */
+  readonly mode: number
+}
