@@ -63,6 +63,22 @@ export class ClientError extends Error {
   }
 }
 
+/** Below 500: those that say that it was not the time, and that something else is there by now. */
+const PASSING_STATUSES = [408, 409, 425, 429]
+
+const NO_ROOM = 507
+
+/**
+ * Whether the same request may succeed later: nobody answered, or a status says so. From 500 on it
+ * may be anybody's on the way, and they have numbers of their own. The phone page has the same
+ * rule.
+ */
+export function mayPass({ code, status = 0 }: ClientError): boolean {
+  if (code === 'UNREACHABLE' || code === 'TIMEOUT') return true
+  if (code !== 'REFUSED') return false
+  return status >= 500 ? status !== NO_ROOM : PASSING_STATUSES.includes(status)
+}
+
 const TIMEOUTS = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']
 
 /**

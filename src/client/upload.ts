@@ -6,7 +6,7 @@
 
 import { backOff } from '../core/back-off.ts'
 import { MIB } from '../core/limits.ts'
-import { ClientError } from './client-error.ts'
+import { ClientError, mayPass } from './client-error.ts'
 import { exchange, filePath, type Outgoing } from './exchange.ts'
 import type { ByteSource, Server } from './server.ts'
 import { sleep } from './timing.ts'
@@ -156,8 +156,10 @@ class ResumableUpload {
     if (signal.aborted || !(error instanceof ClientError)) throw error
     const isGone = error.code === 'NOT_FOUND' && this.#path !== undefined
     if (isGone) this.#path = undefined
+    // A proxy may have cut the body.
+    const isCut = error.problem === 'INCOMPLETE_BODY'
     this.#failures += 1
-    if (!(isGone || mayPass(error)) || this.#failures > MAX_FAILURES) throw error
+    if (!(isGone || isCut || mayPass(error)) || this.#failures > MAX_FAILURES) throw error
     const { timing } = this.#server
     const delay = backOff(this.#failures, timing.random(), error.retryAfterMs)
     await sleep(timing, delay, signal)
@@ -178,11 +180,4 @@ function putOf({ dataName, mediaType, signal }: Upload): Outgoing & { readonly m
   }
   const headers = { 'Content-Type': mediaType }
   return { method: 'PUT', path: filePath(dataName), headers, signal }
-}
-
-/** Whether the rest may be taken later. A proxy may have cut the body, or have been alone. */
-function mayPass({ code, status = 0, problem }: ClientError): boolean {
-  if (code === 'UNREACHABLE' || code === 'TIMEOUT') return true
-  if (code !== 'REFUSED' || status === 507) return false
-  return status >= 500 || [408, 409, 429].includes(status) || problem === 'INCOMPLETE_BODY'
 }

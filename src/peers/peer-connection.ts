@@ -26,7 +26,7 @@ import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PeerState, PeerSummary } from '../ports/peers.ts'
 import { NewestTransfer } from './newest-transfer.ts'
-import { isTooLarge, mayPass, pullItem } from './pull-item.ts'
+import { isTooLarge, mayGoOn, pullItem } from './pull-item.ts'
 import { pushItem } from './push-item.ts'
 
 /** The client of the other daemon, and the ports of this one. */
@@ -199,10 +199,13 @@ export class PeerConnection {
 
   #onFailure(error: unknown): void {
     if (this.#ending.signal.aborted) return
-    // The others need something to change, here or there; the clock that refuses a stamp goes on.
-    const isAhead = error instanceof ClientError && error.problem === 'STAMP_AHEAD'
-    const isFinal = error instanceof ClientError ? !isAhead : isTooLarge(error)
-    if (!mayPass(error) && isFinal) return
+    // The others need something to change, here or there; the clock that refuses a stamp goes on,
+    // and a full disk there gets room without a word.
+    const isFinal =
+      error instanceof ClientError
+        ? error.problem !== 'STAMP_AHEAD' && error.status !== 507
+        : isTooLarge(error)
+    if (!mayGoOn(error) && isFinal) return
     this.#failures += 1
     const { timing } = this.#deps
     const delay = backOff(this.#failures, timing.random())

@@ -1,7 +1,7 @@
 /** Makes the item that another daemon has the current one here. @module */
 
 import { isTooLong } from '../client/answer.ts'
-import { ClientError } from '../client/client-error.ts'
+import { ClientError, mayPass } from '../client/client-error.ts'
 import type { DaemonClient } from '../client/connect-daemon.ts'
 import type { ClipboardDocument } from '../client/decode-document.ts'
 import type { LatestStamped } from '../client/latest.ts'
@@ -121,7 +121,7 @@ async function openDownload(
         return
       } catch (error) {
         signal.throwIfAborted()
-        if (!mayPass(error) || etag === undefined) throw error
+        if (!mayGoOn(error) || etag === undefined) throw error
       }
       body = await resume()
       if (received === document.size) return
@@ -138,7 +138,7 @@ async function openDownload(
             throw new ClientError('BAD_ANSWER', { reason: 'the bytes are others by now' })
           } catch (error) {
             signal.throwIfAborted()
-            if (!mayPass(error) || failures > MAX_FAILURES) throw error
+            if (!mayGoOn(error) || failures > MAX_FAILURES) throw error
           }
         }
       }
@@ -150,12 +150,9 @@ async function openDownload(
   return { mediaType, bytes: read(), cancel }
 }
 
-/** Whether the same request may succeed later. */
-export function mayPass(error: unknown): boolean {
+/** Whether the rest may come later: a body that is cut off has another size than was announced. */
+export function mayGoOn(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false
-  const { code, status = 0, reason } = error
-  if (code === 'UNREACHABLE' || code === 'TIMEOUT') return true
-  // A body that is cut off has another size than was announced.
-  if (code === 'BAD_ANSWER') return reason === 'not the announced size'
-  return code === 'REFUSED' && (status >= 500 || status === 429 || status === 408)
+  const { code, reason } = error
+  return mayPass(error) || (code === 'BAD_ANSWER' && reason === 'not the announced size')
 }

@@ -7,6 +7,7 @@ import { sendWith } from '../../src/client/server.ts'
 import { commit, serveUploads } from '../gateway/support/upload-client.ts'
 import { defer } from '../support/defer.ts'
 import { listen } from '../support/listen.ts'
+import { LASTING, PASSING } from '../support/passing-statuses.ts'
 import {
   PASSWORD,
   startFakeGateway,
@@ -196,15 +197,17 @@ describe('an upload of the client', () => {
     assert.equal(lines().at(-1), 'HEAD /file-uploads/x')
   })
 
-  it('goes on from the offset that the server tells', async (t) => {
-    const { client, received } = await startServer(t, {
-      PATCH: (_, nth) => (nth === 1 ? { status: 503 } : { status: 200 }),
+  for (const status of PASSING) {
+    it(`goes on after ${status}, from the offset that the server tells`, async (t) => {
+      const { client, received } = await startServer(t, {
+        PATCH: (_, nth) => ({ status: nth === 1 ? status : 200 }),
+      })
+      await client.upload(LARGE, NAME)
+      const last = received.at(-1)
+      assert.equal(last?.headers['upload-offset'], '5')
+      assert.equal(last?.body.length, LARGE.size - 5)
     })
-    await client.upload(LARGE, NAME)
-    const last = received.at(-1)
-    assert.equal(last?.headers['upload-offset'], '5')
-    assert.equal(last?.body.length, LARGE.size - 5)
-  })
+  }
 
   it('is given up after attempts that bring nothing, and says why', async (t) => {
     const { client, lines } = await startServer(t, { PATCH: () => CUT })
@@ -212,7 +215,7 @@ describe('an upload of the client', () => {
     assert.ok(lines().length < 20)
   })
 
-  for (const status of [401, 413, 507]) {
+  for (const status of LASTING) {
     it(`is given up at once when it is refused with ${status}`, async (t) => {
       const { client, lines } = await startServer(t, { PATCH: () => ({ status }) })
       await assert.rejects(client.upload(LARGE, NAME), { status })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { closeBrowser } from '../panel/support/browser.ts'
 import { restart } from '../panel/support/panel.ts'
+import { LASTING, PASSING } from '../support/passing-statuses.ts'
 import { needs } from '../support/requirements.ts'
 import {
   arrives,
@@ -48,6 +49,33 @@ describe('a file on its way from a phone', needs('chromium'), () => {
     await arrives(wired, film)
     assert.ok(statuses.includes(409))
     assert.ok(wired.wire.bytes < film.size + 2 * IN_FLIGHT_BYTES)
+  })
+
+  it('goes on when a proxy on the way has once nothing but an error of its own', async (t) => {
+    const wired = await openWiredPage(t)
+    const film = await makeFilm(t, 'film.mp4', 32 * MIB)
+    const broken = wired.wire.breakAt(12 * MIB, undefined, 520)
+    await wired.send(film.path)
+    await broken
+    await arrives(wired, film)
+    assert.ok(wired.wire.bytes < film.size + IN_FLIGHT_BYTES)
+    assert.ok(!wired.wire.requests.some((line) => line.startsWith('DELETE')))
+  })
+
+  it('tries again after what may pass, and after nothing else', async (t) => {
+    const { page, wire } = await openWiredPage(t)
+    const left = new Set([...PASSING, ...LASTING].map((status) => `PUT /file/${status}`))
+    wire.guard.answer = async (line, answer) => {
+      if (left.delete(line)) answer.statusCode = Number(line.slice('PUT /file/'.length))
+    }
+    const files = [...PASSING, ...LASTING].map((status) => {
+      return { name: String(status), mimeType: 'x/y', buffer: Buffer.from('x') }
+    })
+    await page.locator('input[type=file]').first().setInputFiles(files)
+    const buttons = page.getByRole('button', { name: 'Remove from the list' })
+    while ((await buttons.count()) < files.length);
+    const sent = page.getByRole('listitem').filter({ hasText: 'Sent' }).locator('.name')
+    assert.deepEqual(await sent.allTextContents(), PASSING.map(String))
   })
 
   it('does not send all of it again when only the last answer was lost', async (t) => {

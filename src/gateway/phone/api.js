@@ -23,10 +23,15 @@ import { base, basic, stored } from './account.js'
 
 /** A request failed; `code` is the name of its words. */
 export class ApiError extends Error {
-  constructor(/** @type {Failure} */ code) {
+  /**
+   * @param {Failure} code
+   * @param {boolean} mayPass Whether the same request may succeed later.
+   */
+  constructor(code, mayPass = code === 'away') {
     super(code)
     this.name = 'ApiError'
     this.code = code
+    this.mayPass = mayPass
   }
 }
 
@@ -39,17 +44,24 @@ const FAILURES = new Map(
     [409, 'away'],
     [410, 'gone'],
     [413, 'tooLarge'],
+    [425, 'busy'],
     [429, 'busy'],
-    [502, 'away'],
+    [500, 'unexpected'],
     [503, 'busy'],
-    [504, 'away'],
     [507, 'full'],
   ]),
 )
 
-/** The failure that a status means. */
+const PASSING = [0, 408, 409, 425, 429]
+
+/**
+ * The failure that a status means. Which ones may pass is the rule of `client/client-error.ts`:
+ * what stands between has numbers of its own from 500 on.
+ */
 export function failureOf(/** @type {number} */ status) {
-  return new ApiError(FAILURES.get(status) ?? (status === 0 ? 'away' : 'unexpected'))
+  const isElsewhere = status === 0 || status > 500
+  const mayPass = status >= 500 ? status !== 507 : PASSING.includes(status)
+  return new ApiError(FAILURES.get(status) ?? (isElsewhere ? 'away' : 'unexpected'), mayPass)
 }
 
 /**

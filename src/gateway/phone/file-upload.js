@@ -218,7 +218,7 @@ export class FileUpload {
       this.#isWhole = false
       this.#offset = 0
       this.#sent = 0
-    } else if (code !== 'away' && code !== 'busy') {
+    } else if (!error.mayPass) {
       throw error
     } else if (!this.#isWhole && !(await isReadable(this.#file))) {
       throw new ApiError('unreadable')

@@ -24,8 +24,9 @@ export interface Wire {
    * Breaks the connection when so many bytes of files have come.
    *
    * @param meanwhile Runs before it breaks, while nothing passes.
+   * @param status What the near end answers then, as a proxy does; else it hangs up.
    */
-  breakAt(bytes: number, meanwhile?: () => Promise<unknown>): Promise<void>
+  breakAt(bytes: number, meanwhile?: () => Promise<unknown>, status?: number): Promise<void>
   /** Asks before a request goes on, and before its answer does. */
   guard: Guard
 }
@@ -39,6 +40,7 @@ export interface Guard {
 interface Break {
   readonly at: number
   readonly meanwhile: () => Promise<unknown>
+  readonly status: number | undefined
   readonly done: (work: Promise<unknown>) => void
 }
 
@@ -72,13 +74,23 @@ export async function layWire(
     onward.on('response', (answer) => {
       goBack(line, answer, response).catch(cut)
     })
-    goOn(line, request, onward).catch(cut)
+    goOn(line, request, onward).then((status) => {
+      if (status === undefined) return
+      onward
+        .off('error', cut)
+        .on('error', () => undefined)
+        .destroy()
+      // The rest comes all the same, as the client has not looked for an answer yet.
+      request.resume()
+      response.writeHead(status, { 'Content-Type': 'text/html' }).end('<h1>Web server is down</h1>')
+    }, cut)
   })
 
+  /** @returns The answer of the near end, when the far end has none. */
   async function goOn(line: string, request: IncomingMessage, onward: ClientRequest) {
     await guard.ask?.(line)
     const isFile = line.includes(' /file')
-    for await (const chunk of request) {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       if (!onward.write(chunk)) await once(onward, 'drain')
       if (!isFile) continue
       bytes += chunk.length
@@ -88,9 +100,11 @@ export async function layWire(
       const work = next.meanwhile()
       next.done(work)
       await work
+      if (next.status !== undefined) return next.status
       throw new Error('The wire breaks here')
     }
     onward.end()
+    return undefined
   }
 
   async function goBack(line: string, answer: IncomingMessage, response: ServerResponse) {
@@ -110,9 +124,9 @@ export async function layWire(
     get bytes() {
       return bytes
     },
-    breakAt: (at, meanwhile = async () => undefined) =>
+    breakAt: (at, meanwhile = async () => undefined, status) =>
       new Promise<unknown>((done) => {
-        breaks.push({ at, meanwhile, done })
+        breaks.push({ at, meanwhile, status, done })
       }).then(() => undefined),
     guard,
   }

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { describe, it, type TestContext } from 'node:test'
+import { connectDaemon } from '../../src/client/connect-daemon.ts'
+import { sendWith } from '../../src/client/server.ts'
+import { pullItem } from '../../src/peers/pull-item.ts'
+import { PASSWORD, startFakeGateway, USER } from '../client/support/fake-gateway.ts'
+import { MemoryBlobStore } from '../support/memory-blob-store.ts'
+import { LASTING, PASSING } from '../support/passing-statuses.ts'
+
+const BYTES = Buffer.from('0123456789')
+
+/** Nobody waits. */
+const QUICK = {
+  monotonic: () => performance.now(),
+  random: () => 0,
+  after: (delayMs: number, run: () => void): (() => void) => {
+    if (delayMs > 1000) return () => undefined
+    const soon = setImmediate(run)
+    return () => clearImmediate(soon)
+  },
+}
+
+/** Pulls a file whose connection breaks in the middle; the next answer has this status. */
+async function pullPast(t: TestContext, status: number): Promise<string> {
+  const { url, received } = await startFakeGateway(t, (response, { headers }) => {
+    const { range } = headers
+    if (range === undefined) {
+      response.writeHead(200, { 'Content-Length': 10, ETag: '"e"' })
+      response.write(BYTES.subarray(0, 4), () => response.destroy())
+    } else if (received.length === 2) {
+      response.writeHead(status).end()
+    } else {
+      const from = Number(/^bytes=(\d+)-$/.exec(range)?.[1])
+      const rest = { 'Content-Range': `bytes ${from}-9/10`, 'Content-Length': 10 - from }
+      response.writeHead(206, rest).end(BYTES.subarray(from))
+    }
+  })
+  const credentials = { url, username: USER, password: PASSWORD }
+  let pulled = ''
+  await pullItem(
+    {
+      ...{ type: 'File', text: 'film', dataName: 'film', hasData: true, size: 10 },
+      ...{ hash: createHash('sha256').update(BYTES).digest('hex'), etag: undefined },
+      ...{ contentId: undefined, mediaType: undefined, stamp: { at: 1, member: '' } },
+    },
+    {
+      client: connectDaemon(credentials, { send: sendWith(), timing: QUICK }),
+      latest: { current: undefined, binary: undefined },
+      inbound: {
+        apply: async ({ bytes }) => {
+          assert.equal(bytes.kind, 'received')
+          if (bytes.kind === 'received') pulled = bytes.blob.digests.sha256
+          return undefined as never
+        },
+      },
+      blobs: new MemoryBlobStore(),
+      timing: QUICK,
+      circleTime: { believes: () => true },
+      maxFileBytes: 1000,
+      signal: new AbortController().signal,
+    },
+  )
+  return pulled
+}
+
+describe('a file that a member pulls', () => {
+  for (const status of PASSING) {
+    it(`goes on after ${status}`, async (t) => {
+      assert.notEqual(await pullPast(t, status), '')
+    })
+  }
+
+  for (const status of LASTING) {
+    it(`ends with ${status}`, async (t) => {
+      await assert.rejects(pullPast(t, status), { status })
+    })
+  }
+})
