@@ -19,6 +19,9 @@ export const MAX_NAME_TEXT_BYTES: number = 4 * KIB
 /** A third event stream of one device closes its oldest. */
 export const MAX_STREAMS_PER_DEVICE = 2
 
+/** People who know the protocol use one login on all their computers and phones. */
+export const MAX_HUB_CONNECTIONS_PER_DEVICE = 16
+
 /** Comment line of an event stream; a client gives a stream up after 50 s without bytes. */
 export const HEARTBEAT_MS = 25_000
 

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
+import { MAX_HUB_CONNECTIONS_PER_DEVICE } from '../core/limits.ts'
 import { readVersion } from '../daemon/version.ts'
 import { readDeviceFile } from '../devices/device-file.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
@@ -93,6 +94,12 @@ async function checkDevices(situation: Situation, logger: Logger): Promise<Verdi
     const { username } = refused
     const detail = `${devices.length} paired; logins as ${username} are refused: the password`
     return hint(detail, `for a new code to scan: clipgate rotate ${username}`)
+  }
+  const crowded = daemon?.devices.find(({ streams }) => streams >= MAX_HUB_CONNECTIONS_PER_DEVICE)
+  if (crowded !== undefined) {
+    const { username, streams } = crowded
+    const detail = `${devices.length} paired; ${username} is used by ${streams} programs at once`
+    return hint(`${detail}; one more puts another out`, 'pair each of them: clipgate pair')
   }
   const unseen = devices.filter(({ lastSeenAt }) => lastSeenAt === undefined)
   const [first] = unseen

@@ -7,10 +7,15 @@
  * @module
  */
 
-import { HEARTBEAT_MS, MAX_STREAMS_PER_DEVICE } from '../core/limits.ts'
+import {
+  HEARTBEAT_MS,
+  MAX_HUB_CONNECTIONS_PER_DEVICE,
+  MAX_STREAMS_PER_DEVICE,
+} from '../core/limits.ts'
 import type { Handler } from '../http/call.ts'
 import { encodeEvent, EventStream, EVENT_STREAM_HEADERS } from '../http/event-stream.ts'
 import { LiveStreamList } from '../http/live-stream-list.ts'
+import type { LiveStream } from '../http/live-stream.ts'
 import type { Wire } from '../http/reply.ts'
 import { encodeText } from '../http/websocket.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -18,12 +23,16 @@ import { Subscribers } from '../lib/subscribers.ts'
 import type { Change, ChangeFeed } from '../ports/change-feed.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { Dialects } from './dialect.ts'
 import { HubStream } from './hub-stream.ts'
 import { encodeHubChange } from './wire/hub-records.ts'
 
 /** A connection to the hub may not be silent for more than 15 s, and an event stream may. */
-const BEATS_PER_PING = 2
+const HUB_BEATS_PER_HEARTBEAT = 2
+
+/** Programs that put each other out come again after seconds: the log says it once in this time. */
+const SAY_CROWDED_MS: number = 10 * 60 * 1000
 
 /** The ports that the streams of the devices need. */
 export interface DeviceStreamsDeps {
@@ -31,9 +40,10 @@ export interface DeviceStreamsDeps {
   readonly latest: Pick<LatestItem, 'current'>
   readonly devices: Pick<DeviceRegistry, 'find' | 'onCredentialGone'>
   readonly clock: Clock
+  readonly logger: Pick<Logger, 'warn'>
   /** Pause between two pings of an event stream, in milliseconds. */
   readonly heartbeatMs?: number | undefined
-  /** Streams of one device; one more ends the oldest. */
+  /** Event streams of one device; one more ends the oldest. */
   readonly maxPerDevice?: number | undefined
 }
 
@@ -55,7 +65,10 @@ export function getEvents(
 /** The open streams of all devices: who hears what, how many there are, when they end. */
 export class DeviceStreams {
   readonly #deps: DeviceStreamsDeps
-  readonly #streams: LiveStreamList<EventStream | HubStream>
+  readonly #events: LiveStreamList<EventStream>
+  readonly #hubs: LiveStreamList<HubStream>
+  /** When the log said last that a device has too many connections; monotonic. */
+  readonly #saidCrowdedAt = new Map<string, number>()
   readonly #unsubscribe: readonly (() => void)[]
   readonly #watchers = new Subscribers()
 
@@ -63,28 +76,38 @@ export class DeviceStreams {
     const { changes, devices, clock, heartbeatMs = HEARTBEAT_MS } = deps
     const { maxPerDevice = MAX_STREAMS_PER_DEVICE } = deps
     this.#deps = deps
-    this.#streams = new LiveStreamList({
+    const onCount = (): void => this.#watchers.notify()
+    this.#events = new LiveStreamList({
       clock,
-      beatMs: heartbeatMs / BEATS_PER_PING,
+      beatMs: heartbeatMs,
       maxPerOwner: maxPerDevice,
-      onCount: () => this.#watchers.notify(),
+      onCount,
+    })
+    this.#hubs = new LiveStreamList({
+      clock,
+      beatMs: heartbeatMs / HUB_BEATS_PER_HEARTBEAT,
+      maxPerOwner: MAX_HUB_CONNECTIONS_PER_DEVICE,
+      onCount,
+      onCrowded: (deviceId) => this.#sayCrowded(deviceId),
     })
     this.#unsubscribe = [
       changes.subscribe((change) => this.#tell(change)),
-      devices.onCredentialGone((deviceId) => this.#streams.end(deviceId)),
+      devices.onCredentialGone((deviceId) => {
+        this.#events.end(deviceId)
+        this.#hubs.end(deviceId)
+        this.#saidCrowdedAt.delete(deviceId)
+      }),
     ]
   }
 
-  /** Open streams of a device. */
+  /** Open streams of a device, of both kinds. */
   count(deviceId: string): number {
-    return this.#streams.of(deviceId).length
+    return this.#events.of(deviceId).length + this.#hubs.of(deviceId).length
   }
 
   /** Whether a device has a connection to the hub that has this token. */
   hasHub(deviceId: string, token: string): boolean {
-    return this.#streams
-      .of(deviceId)
-      .some((stream) => stream instanceof HubStream && stream.token === token)
+    return this.#hubs.of(deviceId).some((stream) => stream.token === token)
   }
 
   /** Calls `listener` when streams were opened or have ended. @returns Ends the subscription. */
@@ -99,10 +122,10 @@ export class DeviceStreams {
    */
   open(device: Device, wire: Wire): void {
     const stream = this.#add(
+      this.#events,
       device,
       wire,
-      (wire, onGone) =>
-        new EventStream(wire, () => this.#encodeNow('resync'), onGone, BEATS_PER_PING),
+      (wire, onGone) => new EventStream(wire, () => this.#encodeNow('resync'), onGone),
     )
     stream?.send(this.#encodeNow('hello'))
   }
@@ -116,41 +139,55 @@ export class DeviceStreams {
    */
   openHub(device: Device, wire: Wire, token: string | undefined): void {
     const { clock } = this.#deps
-    this.#add(device, wire, (wire, onGone) => new HubStream(wire, { clock, token, onGone }))
+    this.#add(
+      this.#hubs,
+      device,
+      wire,
+      (wire, onGone) => new HubStream(wire, { clock, token, onGone }),
+    )
   }
 
   /** Ends all streams, and from now on each new one at once. */
   close(): void {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
-    this.#streams.close()
+    this.#events.close()
+    this.#hubs.close()
   }
 
-  #add<Stream extends EventStream | HubStream>(
+  #add<Stream extends LiveStream>(
+    streams: LiveStreamList<Stream>,
     { id: deviceId, passwordHash }: Device,
     wire: Wire,
     make: (wire: Wire, onGone: () => void) => Stream,
   ): Stream | undefined {
     // Revoked between its login and now: nobody would ever end the stream.
     if (this.#deps.devices.find(deviceId)?.passwordHash === passwordHash) {
-      return this.#streams.open(deviceId, wire, make)
+      return streams.open(deviceId, wire, make)
     }
     wire.end()
     return undefined
   }
 
   #tell({ contentId, activatedAt }: Change): void {
-    if (this.#streams.isEmpty) return
-    const update = encodeEvent('update', { content_id: contentId, server_time_ms: activatedAt })
+    if (!this.#events.isEmpty) {
+      const update = encodeEvent('update', { content_id: contentId, server_time_ms: activatedAt })
+      this.#events.each((stream) => stream.send(update))
+    }
     const item = this.#deps.latest.current?.item
-    let hubFrame: Uint8Array | undefined
-    this.#streams.each((stream) => {
-      if (stream instanceof EventStream) {
-        stream.send(update)
-      } else if (item !== undefined) {
-        hubFrame ??= encodeText(encodeHubChange(item))
-        stream.tell(hubFrame)
-      }
-    })
+    if (this.#hubs.isEmpty || item === undefined) return
+    const frame = encodeText(encodeHubChange(item))
+    this.#hubs.each((stream) => stream.tell(frame))
+  }
+
+  #sayCrowded(deviceId: string): void {
+    const now = this.#deps.clock.monotonic()
+    const saidAt = this.#saidCrowdedAt.get(deviceId)
+    if (saidAt !== undefined && now - saidAt < SAY_CROWDED_MS) return
+    this.#saidCrowdedAt.set(deviceId, now)
+    this.#deps.logger.warn(
+      'Too many programs use one device at once, and the oldest was disconnected: pair each',
+      { device: deviceId, limit: MAX_HUB_CONNECTIONS_PER_DEVICE },
+    )
   }
 
   #encodeNow(name: 'hello' | 'resync'): Uint8Array {

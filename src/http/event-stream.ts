@@ -28,23 +28,18 @@ export function encodeEvent(name: string, data: unknown): Uint8Array {
 /** An event stream. */
 export class EventStream extends LiveStream {
   readonly #resync: () => Uint8Array
-  readonly #beatsPerPing: number
-  #beats = 0
 
   /**
    * @param resync Makes the frame that says that frames were left out.
    * @param onGone Called once when the client is gone; not after `end`.
-   * @param beatsPerPing How many beats of its list lie between two pings.
    */
-  constructor(wire: Wire, resync: () => Uint8Array, onGone: () => void, beatsPerPing = 1) {
+  constructor(wire: Wire, resync: () => Uint8Array, onGone: () => void) {
     super(wire, onGone)
     this.#resync = resync
-    this.#beatsPerPing = beatsPerPing
   }
 
   beat(): void {
-    this.#beats += 1
-    if (this.#beats % this.#beatsPerPing === 0) this.ping(PING)
+    this.ping(PING)
   }
 
   protected override catchUp(frame: Uint8Array): Uint8Array {

@@ -17,6 +17,8 @@ export interface LiveStreamListOptions {
   readonly maxPerOwner: number
   /** Called when streams were opened or have ended. */
   readonly onCount: () => void
+  /** Called with an owner whose oldest stream was ended for a new one. */
+  readonly onCrowded?: (owner: string) => void
   /** Called with each beat. */
   readonly onBeat?: () => void
 }
@@ -58,11 +60,14 @@ export class LiveStreamList<Stream extends LiveStream> {
       wire.end()
       return undefined
     }
-    const { maxPerOwner, onCount } = this.#options
+    const { maxPerOwner, onCount, onCrowded } = this.#options
     const stream = make(wire, () => this.#remove(owner, stream))
     const streams = [...this.of(owner), stream]
     this.#byOwner.set(owner, streams.slice(-maxPerOwner))
-    for (const oldest of streams.slice(0, -maxPerOwner)) oldest.end()
+    for (const oldest of streams.slice(0, -maxPerOwner)) {
+      oldest.end()
+      onCrowded?.(owner)
+    }
     this.#cancelBeat ??= this.#scheduleBeat()
     onCount()
     return stream
@@ -76,7 +81,7 @@ export class LiveStreamList<Stream extends LiveStream> {
   /** Ends the streams of an owner. */
   end(owner: string): void {
     const streams = this.of(owner)
-    this.#byOwner.delete(owner)
+    if (!this.#byOwner.delete(owner)) return
     for (const stream of streams) stream.end()
     this.#onFewer()
   }

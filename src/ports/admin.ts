@@ -22,7 +22,7 @@ export interface DeviceSummary {
   readonly lastSeenAt: string | undefined
   readonly lastSeenAddress: string | undefined
   readonly lastClient: string | undefined
-  /** Open event streams; 0 while no daemon runs. */
+  /** Open event streams and connections to the hub; 0 while no daemon runs. */
   readonly streams: number
   /** Has a valid credential. */
   readonly active: boolean

@@ -15,7 +15,9 @@ import { CaptureLogger } from '../support/capture-logger.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createFakeAdmin, STATUS } from '../support/fake-admin.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
+import { HubClient } from '../support/hub-client.ts'
 import { listen } from '../support/listen.ts'
+import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
@@ -379,6 +381,27 @@ describe('clipgate doctor, beside a daemon', () => {
       detail: 'none is paired',
       fix: 'clipgate pair',
     })
+  })
+
+  it('names a device that as many programs use at once as may', async (t) => {
+    const daemon = await startDaemonProcess(t, { args: ['--clipboard', 'none'] })
+    const device = await daemon.pair('Phone')
+    const { authorization } = createPhone(device, daemon.ready.gateway)
+    const port = Number(new URL(daemon.ready.gateway).port)
+    const programs = async (count: number): Promise<Finding> => {
+      for (let opened = 0; opened < count; opened++) {
+        await HubClient.open(t, { port, authorization })
+      }
+      return (await check(t, { dataDir: join(daemon.folder, 'data') })).of('devices')
+    }
+    assert.equal((await programs(15)).fix, undefined)
+    const { ok, detail, fix = '' } = await programs(1)
+    assert.equal(ok, true)
+    assert.match(
+      detail,
+      /^1 paired; \w+ is used by 16 programs at once; one more puts another out$/,
+    )
+    assert.match(fix, /^pair each of them: clipgate pair$/)
   })
 
   it('tells what the daemon says is wrong', async (t) => {

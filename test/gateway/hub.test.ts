@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { openEvents } from '../support/event-reader.ts'
 import { HANDSHAKE, HUB_FAREWELL, HubClient, hubHead } from '../support/hub-client.ts'
 import { serveGuarded } from '../support/guarded-gateway.ts'
 import { clientFrame } from '../support/websocket-frames.ts'
@@ -266,14 +267,35 @@ describe('GET /SyncClipboardHub', () => {
     })
   }
 
-  it('counts with the event streams of a device: a third ends the oldest', async (t) => {
+  it('keeps sixteen connections of a device beside its event streams: one more ends the oldest', async (t) => {
     const served = await serve(t)
-    const first = await HubClient.open(t, served)
-    await HubClient.open(t, served)
-    await HubClient.open(t, served)
-    assert.deepEqual(await first.hear(), [HUB_FAREWELL])
-    assert.equal(await first.end(), 1001)
-    assert.equal(served.gateway.countStreams(served.device.id), 2)
+    const { gateway, device, phone, clock } = served
+    const stream = await openEvents(t, served.url, served.authorization)
+    await stream.next()
+    const { authorization } = await served.addPhone()
+    const other = await HubClient.open(t, { port: served.port, authorization })
+    const clients: HubClient[] = []
+    while (clients.length < 16) clients.push(await HubClient.open(t, served))
+    const said = () => served.logger.lines.filter(({ level }) => level === 'warn')
+    assert.deepEqual([gateway.countStreams(device.id), said()], [17, []])
+    clients.push(await HubClient.open(t, served))
+    assert.deepEqual(await clients[0]?.hear(), [HUB_FAREWELL])
+    assert.equal(await clients[0]?.end(), 1001)
+    assert.equal(gateway.countStreams(device.id), 17)
+    await phone.pushText('hello')
+    for (const client of [...clients.slice(1), other]) assert.equal((await client.hear()).length, 2)
+    const frame = await stream.next()
+    assert.equal(frame !== undefined && 'event' in frame && frame.event, 'update')
+
+    // Programs that put each other out come again at once.
+    for (let round = 0; round < 3; round++) await HubClient.open(t, served)
+    assert.deepEqual(
+      said().map(({ fields }) => fields),
+      [{ device: device.id, limit: 16 }],
+    )
+    clock.advance(10 * 60_000)
+    for (let count = 0; count < 17; count++) await HubClient.open(t, served)
+    assert.equal(said().length, 2)
   })
 
   it('opens each token once at a time, for the device that got it', async (t) => {

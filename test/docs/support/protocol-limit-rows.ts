@@ -63,7 +63,8 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   'header section': says(constantIn('http/server.ts', 'MAX_HEADER_BYTES')),
   'time for a header section': says(constantIn('http/connection-table.ts', 'HEADER_MS')),
   'idle connection': says(constantIn('http/server.ts', 'KEEP_ALIVE_MS')),
-  'event streams and hub connections for each device': says(limits.MAX_STREAMS_PER_DEVICE),
+  'event streams for each device': says(limits.MAX_STREAMS_PER_DEVICE),
+  'connections to the hub for each device': says(limits.MAX_HUB_CONNECTIONS_PER_DEVICE),
   'pause between the pings of an event stream': says(
     limits.HEARTBEAT_MS,
     SETTINGS.heartbeat.fallback(ANYWHERE),
