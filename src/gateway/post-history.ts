@@ -5,6 +5,8 @@
 
 import { matchesHash, type Item } from '../core/item.ts'
 import { OLD_RECORD_MS } from '../core/limits.ts'
+import { jsonLengthOf } from '../core/text-length.ts'
+import { tooLarge } from '../http/body-inbox.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { json } from '../http/reply.ts'
 import type { Device } from '../ports/device-registry.ts'
@@ -72,10 +74,15 @@ async function apply(
 async function keep(
   received: ReceivedForm,
   { principal: { id: deviceId, passwordHash } }: Call<Device>,
-  { records, clock, devices }: HandlerDeps,
+  { records, clock, devices, maxMetadataBytes }: HandlerDeps,
 ): Promise<HistoryRecord> {
   const { form, file } = received
-  const { hash, state } = form
+  const { hash, state, text } = form
+  // As is the text of an item: the answer has it.
+  if (jsonLengthOf(Buffer.from(text)) > maxMetadataBytes) {
+    await file?.upload.discard()
+    throw tooLarge(maxMetadataBytes)
+  }
   await file?.upload.stage(file)
   // The records of a device are forgotten with its credential; none may be kept after that.
   if (!devices.isValid({ deviceId, passwordHash })) throw unauthorized()

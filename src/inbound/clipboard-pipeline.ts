@@ -47,7 +47,7 @@ export interface PipelineDeps {
   readonly changes: ChangeHub
   readonly clock: Clock
   readonly logger: Logger
-  /** The longest text that may become an item, in bytes of UTF-8. */
+  /** The longest text that may become an item, in bytes of JSON. */
   readonly maxTextBytes?: number | undefined
   /** This daemon as the one that stamps new items; needed where there is a group. */
   readonly member?: Member | undefined

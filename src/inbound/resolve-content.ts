@@ -7,12 +7,13 @@
  */
 
 import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import { DomainError } from '../core/domain-error.ts'
 import type { ItemType } from '../core/item-type.ts'
 import { isHash, matchesHash, withAlias, type Item } from '../core/item.ts'
 import { KIB, MAX_NAME_TEXT_BYTES, MIB } from '../core/limits.ts'
 import { classifyMediaType, isImageType } from '../core/media-type.ts'
-import { cutText, isLongerThan } from '../core/text-length.ts'
+import { cutText, jsonLengthOf, MOST_JSON_BYTES } from '../core/text-length.ts'
 import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
 import { blocksOf, readWhole } from '../lib/read-bytes.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
@@ -41,11 +42,20 @@ interface ContentEndings {
   giveBack(): void
 }
 
+/** Bytes of a text that are looked at in one go, which takes a millisecond or two. */
+const PIECE_BYTES: number = MIB
+
 /** Content to apply. */
 export type NewContent = { readonly endings: ContentEndings } & (
-  | { readonly kind: 'text'; readonly text: string }
+  | (EncodedText & { readonly kind: 'text' })
   | (NamedBytes & { readonly kind: 'bytes' })
 )
+
+/** A text, and the same in UTF-8. */
+export interface EncodedText {
+  readonly text: string
+  readonly utf8: Uint8Array
+}
 
 /** The endings of content that came without bytes. */
 const NO_ENDINGS: ContentEndings = {
@@ -65,7 +75,7 @@ export interface NamedBytes {
 interface ResolveDeps {
   readonly staging: Pick<StagingArea, 'take'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
-  /** The longest text that may become an item, in bytes of UTF-8. */
+  /** The longest text that may become an item, in bytes of JSON: there documents have it. */
   readonly maxTextBytes: number
 }
 
@@ -80,10 +90,7 @@ export async function resolveContent(
   deps: ResolveDeps,
 ): Promise<NewContent | undefined> {
   const { type, bytes } = inbound
-  if (type === 'Text' && isLongerThan(inbound.text, deps.maxTextBytes)) {
-    throw tooLarge(deps.maxTextBytes)
-  }
-  if (type === 'Text' && bytes.kind === 'none') return plainText(inbound.text)
+  if (type === 'Text' && bytes.kind === 'none') return textContent(inbound.text, deps)
   if (bytes.kind === 'received') {
     const endings = { ...NO_ENDINGS, discard: () => bytes.blob.discard() }
     return fromBytes(inbound, { ...bytes, dataName: inbound.dataName }, endings, deps)
@@ -102,17 +109,36 @@ export async function resolveContent(
   }
 }
 
-function plainText(text: string): NewContent {
-  return { kind: 'text', text, endings: NO_ENDINGS }
+/** @throws {DomainError} `TEXT_TOO_LARGE`. */
+async function textContent(
+  text: string,
+  { maxTextBytes }: ResolveDeps,
+  endings = NO_ENDINGS,
+): Promise<NewContent> {
+  if (text.length > maxTextBytes) throw tooLarge(maxTextBytes)
+  const utf8 = new TextEncoder().encode(text)
+  if (await isLongerAsJson(utf8, maxTextBytes)) throw tooLarge(maxTextBytes)
+  return { kind: 'text', text: text.toWellFormed(), utf8, endings }
+}
+
+/** Looks at a piece at a time: others have their turn between two of them. */
+async function isLongerAsJson(utf8: Uint8Array, most: number): Promise<boolean> {
+  if (utf8.length * MOST_JSON_BYTES <= most) return false
+  let length = 0
+  for (let start = 0; start < utf8.length && length <= most; start += PIECE_BYTES) {
+    if (start > 0) await turn()
+    length += jsonLengthOf(utf8.subarray(start, start + PIECE_BYTES))
+  }
+  return length > most
 }
 
 async function fromBytes(
   { type }: InboundItem,
   { blob, mediaType, dataName }: Omit<NamedBytes, 'type'>,
   endings: ContentEndings,
-  { maxTextBytes }: ResolveDeps,
+  deps: ResolveDeps,
 ): Promise<NewContent> {
-  if (type === 'Text') return { kind: 'text', text: await readText(blob, maxTextBytes), endings }
+  if (type === 'Text') return textContent(await readText(blob, deps.maxTextBytes), deps, endings)
   return { kind: 'bytes', type: typeOf(type, mediaType), dataName, mediaType, blob, endings }
 }
 
@@ -122,14 +148,12 @@ function typeOf(type: NamedBytes['type'], mediaType: string): NamedBytes['type']
 }
 
 /** A text that another member has too, and that is here as an item or as the bytes of a file. */
-async function storedText(
-  { hash }: InboundItem,
-  { latest, maxTextBytes }: ResolveDeps,
-): Promise<NewContent> {
-  const [stored] = findByContent(hash, latest)
+async function storedText({ hash }: InboundItem, deps: ResolveDeps): Promise<NewContent> {
+  const [stored] = findByContent(hash, deps.latest)
   if (stored === undefined) throw nothingStaged()
   const { item, blob } = stored
-  return plainText(blob === undefined ? item.text : await readText(blob, maxTextBytes))
+  const text = blob === undefined ? item.text : await readText(blob, deps.maxTextBytes)
+  return textContent(text, deps)
 }
 
 function takeUpload(
@@ -224,7 +248,10 @@ function nothingStaged(): DomainError {
 }
 
 function tooLarge(maxBytes: number): DomainError {
-  return new DomainError('TEXT_TOO_LARGE', `Cannot apply a text of more than ${maxBytes} bytes`)
+  return new DomainError(
+    'TEXT_TOO_LARGE',
+    `Cannot apply a text of more than ${maxBytes} bytes in JSON`,
+  )
 }
 
 async function readText(blob: Blob, maxBytes: number): Promise<string> {
@@ -240,19 +267,19 @@ async function readText(blob: Blob, maxBytes: number): Promise<string> {
 /** Describes new content as an item. @param activatedAt Unix milliseconds. */
 export async function describeItem(
   inbound: InboundItem,
-  content: NamedBytes | { readonly text: string },
+  content: NamedBytes | EncodedText,
   activatedAt: number,
 ): Promise<Item> {
   if ('text' in content) {
-    const { text } = content
-    const bytes = new TextEncoder().encode(text)
-    const { sha256, blake3 } = await digestsOf(bytes)
+    const { text, utf8 } = content
+    const size = utf8.length
+    const { sha256, blake3 } = await digestsOf(utf8)
     return {
       type: 'Text',
       text,
       dataName: '',
       mediaType: 'text/plain',
-      size: bytes.length,
+      size,
       contentId: await contentIdOf('Text', blake3),
       contentHash: sha256,
       nameHash: sha256,

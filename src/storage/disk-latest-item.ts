@@ -8,7 +8,7 @@
 
 import type { Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
-import { cutText, isLongerThan } from '../core/text-length.ts'
+import { cutText, jsonLengthOf } from '../core/text-length.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { NewerVersionError } from '../lib/json-file.ts'
 import type { Blob } from '../ports/blob.ts'
@@ -136,7 +136,7 @@ export class DiskLatestItem implements LatestItem {
 
   /** Earlier versions took longer texts from other daemons. */
   #isFit({ type, text }: Item): boolean {
-    if (!isLongerThan(text, MAX_METADATA_BYTES)) return true
+    if (jsonLengthOf(new TextEncoder().encode(text)) <= MAX_METADATA_BYTES) return true
     this.#options.logger.warn('Left out a text that is too long', {
       type,
       most: MAX_METADATA_BYTES,

@@ -29,6 +29,17 @@ describe('an old item in POST /api/history', () => {
     assert.equal((await (await addPhone()).fetch('/api/history/Text-AB')).status, 404)
   })
 
+  it('is refused when no document could have its text', async (t) => {
+    const { phone, clock } = await serveGateway(t, { maxMetadataBytes: 300 })
+    await phone.pushText('current')
+    const fields = { type: 'Text', hash: 'AB', createTime: ago(clock, MINUTE + 1) }
+    const push = async (text: string): Promise<number> => {
+      const parts = Object.entries({ ...fields, text })
+      return (await phone.fetch('/api/history', form(parts, REFERENCE))).status
+    }
+    assert.deepEqual([await push('\t'.repeat(50)), await push('\x01'.repeat(51))], [200, 413])
+  })
+
   it('is none for what is new, although the clock was set back', async (t) => {
     const { phone, clock } = await serveGateway(t)
     await phone.pushText('current')

@@ -128,13 +128,15 @@ describe('a pushed Text', () => {
       (deviceId) => ({ kind: 'peer', stamp, deviceId }) as const,
     )
     for (const origin of [PHONE, { kind: 'clipboard' } as const, ...peers]) {
-      for (const text of ['x'.repeat(101), '€'.repeat(34)]) {
+      // As in a document, with what JSON escapes: else no client of ours could read it.
+      for (const text of ['x'.repeat(101), '€'.repeat(34), '"'.repeat(51), '\x01'.repeat(17)]) {
         await assert.rejects(inbound.apply({ ...ITEM, origin, text }), { code: 'TEXT_TOO_LARGE' })
       }
     }
     assert.equal(latest.current, undefined)
     const { item } = await inbound.apply({ ...ITEM, text: '€'.repeat(33) })
     assert.equal(item?.size, 99, 'bytes')
+    await inbound.apply({ ...ITEM, text: '\x01'.repeat(16) })
   })
 
   it('never blanks the clipboard when it is empty', async () => {
@@ -163,8 +165,10 @@ describe('a long Text', () => {
     await assert.rejects(describe(long), { code: 'NOTHING_STAGED' })
     await stage('long.txt', '\xff\xfe')
     await assert.rejects(describe(long), { code: 'TEXT_NOT_UTF8' })
-    await stage('long.txt', 'x'.repeat(101))
-    await assert.rejects(describe(long), { code: 'TEXT_TOO_LARGE' })
+    for (const text of ['x'.repeat(101), '\n'.repeat(51)]) {
+      await stage('long.txt', text)
+      await assert.rejects(describe(long), { code: 'TEXT_TOO_LARGE' })
+    }
     assert.deepEqual([latest.current, staging.count], [undefined, 1])
   })
 })

@@ -31,7 +31,7 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     says(limits.MAX_FILE_BYTES, SETTINGS.maxFileBytes.fallback(ANYWHERE))(t, cells)
     await assertLargest(await openStation(t), limits.MAX_FILE_BYTES, 'PUT', '/file/a', 'a/b')
   },
-  'document, text from an upload': async (t, cells) => {
+  'document; any text in JSON, without its quotes': async (t, cells) => {
     const bytes = limits.MAX_METADATA_BYTES
     says(bytes, SETTINGS.maxMetadataBytes.fallback(ANYWHERE))(t, cells)
     await assertLargest(await openStation(t), bytes, 'PUT', '/Sync.json', 'application/json')
