@@ -16,6 +16,14 @@ import type { PartialBlob } from './partial-blob.ts'
 import { credentialOf, type PartialRecord, type UploadRecords } from './staging-records.ts'
 import type { UploadUnderWay } from './staging-room.ts'
 
+/** Called when an upload that is whole was to be staged. */
+export interface AfterStaging {
+  /** Called when it is. */
+  readonly staged?: () => Promise<void>
+  /** Called when it is not, before the reason is thrown. */
+  readonly failed: (error: unknown) => Promise<void>
+}
+
 interface PartialUploadParts {
   readonly source: PartialSource
   readonly underWay: UploadUnderWay
@@ -26,11 +34,7 @@ interface PartialUploadParts {
   readonly clock: Clock
   readonly ttlMs: number
   readonly maxFileBytes: number
-  readonly receive: (
-    upload: UploadUnderWay,
-    blob: DiskBlob,
-    onStaged: () => Promise<void>,
-  ) => ReceivedUpload
+  readonly receive: (upload: UploadUnderWay, blob: DiskBlob, after: AfterStaging) => ReceivedUpload
   /** Called when nobody works on it any more. */
   readonly onRest: () => void
   /** Called in the tick in which it is given up. */
@@ -216,21 +220,27 @@ export class DiskPartialUpload implements PartialUpload {
 
   async #finish(): Promise<ReceivedUpload> {
     const { underWay, blob, space, receive, records } = this.parts
+    // All bytes stay where they are, and the next request may stage them.
+    const failed = async (error: unknown): Promise<void> => {
+      if (isDiskFailure(error)) space.ranOut(0)
+      await underWay.rest(this)
+    }
     underWay.resume(this.#length)
     let whole: DiskBlob
     try {
       whole = await blob.finish()
     } catch (error) {
-      await underWay.rest(this)
+      await failed(error)
       throw error
     }
     await underWay.complete({ size: whole.size, discard: () => this.discard() })
     space.hadRoom(whole.size)
-    return receive(underWay, whole, async () => {
+    const staged = async (): Promise<void> => {
       this.#length = whole.size
       this.#size = whole.size
       await records.remove(this.token)
-    })
+    }
+    return receive(underWay, whole, { staged, failed })
   }
 }
 

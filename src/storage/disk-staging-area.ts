@@ -18,6 +18,7 @@ import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
 import { PartialUploads } from './partial-uploads.ts'
+import type { AfterStaging } from './disk-partial-upload.ts'
 import {
   credentialOf,
   PARTIAL,
@@ -44,6 +45,13 @@ interface DiskStagingAreaOptions {
   readonly takenBlob: string | undefined
   /** The devices whose uploads count. Without it everybody's do. */
   readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid' | 'list'> | undefined
+}
+
+/** All bytes of an upload that is not staged yet. */
+interface Whole {
+  readonly blob: DiskBlob
+  readonly pending: PendingUpload
+  readonly after: AfterStaging
 }
 
 /** The staging area of a daemon, in its data directory. */
@@ -73,9 +81,9 @@ export class DiskStagingArea implements StagingArea {
       records: new UploadRecords(folder, logger, PARTIAL),
       room: this.#room,
       devices,
-      receive: (upload, blob, onStaged) => {
+      receive: (upload, blob, after) => {
         const pending = this.#pending.begin(upload.source.deviceId)
-        return this.#received(upload, blob, pending, onStaged)
+        return this.#received(upload, blob, pending, after)
       },
     })
   }
@@ -174,11 +182,11 @@ export class DiskStagingArea implements StagingArea {
     upload: UploadUnderWay,
     blob: DiskBlob,
     pending: PendingUpload,
-    onStaged?: () => Promise<void>,
+    after: AfterStaging = { failed: () => upload.discard() },
   ): ReceivedUpload {
     const stage = async (name: UploadName): Promise<StagedUpload> => {
-      const staged = await this.#stage(upload, name, blob, pending)
-      await onStaged?.()
+      const staged = await this.#stage(upload, name, { blob, pending, after })
+      await after.staged?.()
       return staged
     }
     return {
@@ -197,8 +205,7 @@ export class DiskStagingArea implements StagingArea {
   async #stage(
     upload: UploadUnderWay,
     { dataName, mediaType }: UploadName,
-    blob: DiskBlob,
-    pending: PendingUpload,
+    { blob, pending, after }: Whole,
   ): Promise<StagedUpload> {
     const { clock, ttlMs } = this.#options
     const { deviceId, passwordHash } = upload.source
@@ -213,7 +220,7 @@ export class DiskStagingArea implements StagingArea {
       const record = { ...header, credential, size, ...digests, stagedAt: clock.now() }
       await this.#records.write(name, record)
     } catch (error) {
-      await upload.discard()
+      await after.failed(error)
       throw error
     }
     // Counted in its own right from now on.

@@ -10,7 +10,7 @@ import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { PartialSource, PartialUpload, ReceivedUpload } from '../ports/staging-area.ts'
 import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { DiskBlob } from './disk-blob.ts'
-import { DiskPartialUpload } from './disk-partial-upload.ts'
+import { DiskPartialUpload, type AfterStaging } from './disk-partial-upload.ts'
 import {
   credentialOf,
   type FoundRecord,
@@ -32,11 +32,7 @@ interface PartialUploadsOptions {
   readonly maxPerDevice: number
   readonly devices: Pick<DeviceRegistry, 'find' | 'isValid'> | undefined
   /** Hands over an upload that is whole. */
-  readonly receive: (
-    upload: UploadUnderWay,
-    blob: DiskBlob,
-    onStaged: () => Promise<void>,
-  ) => ReceivedUpload
+  readonly receive: (upload: UploadUnderWay, blob: DiskBlob, after: AfterStaging) => ReceivedUpload
 }
 
 /** The partial uploads of all devices. */

@@ -250,9 +250,10 @@ export class UploadUnderWay implements Allowance {
     this.#disk = this.#room.space.allowance(declaredSize, this.held)
   }
 
-  /** Notes that no bytes come for now. @throws As {@link complete}. */
+  /** Notes that no bytes come for now, also to one that was kept. @throws As {@link complete}. */
   async rest(bytes: BytesAtRest): Promise<void> {
     this.isResting = true
+    this.isKept = false
     await this.complete(bytes)
   }
 

@@ -2,15 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomInt } from 'node:crypto'
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { it } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { askOnce, connectTo, formatHead } from './support/raw-device.ts'
 import { commit, killDaemon, startHeadless } from './support/subject.ts'
+import { inject, needsTracing } from './support/trace.ts'
 
 const MIB = 2 ** 20
 
@@ -130,6 +131,65 @@ it('an upload goes on where it was once a full disk has room again', needsMount,
   assert.ok(bytes.equals(await phone.download()))
   assert.equal(await daemon.stop(), 0)
 })
+
+/** Lets the disk fail in the last step of an upload, and then has it staged without another byte. */
+async function completesLater(
+  t: TestContext,
+  folder: string,
+  fail: (daemon: DaemonProcess) => Promise<() => Promise<void>>,
+): Promise<void> {
+  const daemon = await startHeadless(t, { folder, args: ['--min-free-bytes', '0'] })
+  const device = await daemon.pair('Phone')
+  const bytes = Buffer.alloc(2 * MIB, createHash('sha512').update('film').digest())
+  const upload = await create(daemon, device, bytes)
+  const patch = async (offset: number, isLast: boolean, body = ''): Promise<readonly unknown[]> => {
+    const state = `Upload-Offset: ${offset}\r\nUpload-Complete: ?${isLast ? 1 : 0}\r\n`
+    const { status, headers } = await askOnce(
+      daemon,
+      `PATCH ${upload.path}`,
+      device,
+      body,
+      PIECE + state,
+    )
+    return [status, headers['upload-complete']]
+  }
+  const [most, rest] = [bytes.subarray(0, -10), bytes.subarray(-10)]
+  assert.deepEqual(await patch(0, false, most.toString('latin1')), [204, '?0'])
+  const mend = await fail(daemon)
+  assert.deepEqual(await patch(most.length, true, rest.toString('latin1')), [507, '?0'])
+  assert.equal(await offsetOf(daemon, upload), bytes.length)
+  assert.deepEqual(await patch(bytes.length, true), [507, '?0'])
+  await mend()
+  assert.equal(await offsetOf(daemon, upload), bytes.length)
+  assert.deepEqual(await patch(bytes.length, true), [200, '?1'])
+  const phone = createPhone(device, daemon.ready.gateway)
+  assert.equal(await commit(phone, 'film'), 200)
+  assert.ok(bytes.equals(await phone.download()))
+  assert.deepEqual(await readdir(join(folder, 'data', 'staging')), [])
+  assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 1)
+  assert.equal(await daemon.stop(), 0, daemon.stderr())
+}
+
+it('an upload whose last step finds no room for a file is staged later', needsMount, async (t) => {
+  const disk = mountSmallDisk(t, 24, 64)
+  await completesLater(t, disk, async () => {
+    const fillers = join(disk, 'fillers')
+    await mkdir(fillers)
+    const takeAll = async (): Promise<void> => {
+      for (let number = 0; ; number++) await writeFile(join(fillers, String(number)), '')
+    }
+    await assert.rejects(takeAll(), { code: 'ENOSPC' })
+    return () => rm(fillers, { recursive: true })
+  })
+})
+
+for (const error of ['EIO', 'EDQUOT']) {
+  it(`an upload whose last step fails with ${error} is staged later`, needsTracing, async (t) => {
+    await completesLater(t, await temporaryFolder(t), ({ ready }) =>
+      inject(t, ready.pid, { calls: 'rename', fault: `error=${error}` }),
+    )
+  })
+}
 
 it('an upload may rest for longer than timers can wait', async (t) => {
   const daemon = await startHeadless(t, { args: ['--staging-ttl', '30d'] })

@@ -11,10 +11,10 @@ export const needsMount: { readonly skip: string | false } = {
   skip: canMount() ? false : 'skipped: needs tmpfs mount',
 }
 
-/** Mounts an empty disk of so many MiB, and returns its path. */
-export function mountSmallDisk(t: TestContext, mib: number): string {
+/** Mounts an empty disk of so many MiB, for so many files at most, and returns its path. */
+export function mountSmallDisk(t: TestContext, mib: number, maxFiles = 0): string {
   const path = mkdtempSync(join(tmpdir(), 'clipgate-disk-'))
-  mount(path, `size=${mib}m,mode=700`)
+  mount(path, `size=${mib}m,mode=700,nr_inodes=${maxFiles}`)
   t.after(() => unmount(path))
   return path
 }
