@@ -17,6 +17,7 @@ export {
   type Daemon,
   type Ready,
   type StartDaemonOptions,
+  type Stopped,
 } from './daemon/start-daemon.ts'
 export { createGateway, type Gateway } from './gateway/create-gateway.ts'
 export type { GatewayOptions, GatewayPorts } from './gateway/gateway-ports.ts'

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
 import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
+import { readVersion } from '../daemon/version.ts'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Invocation, SettingsInvocation } from './command.ts'
@@ -19,11 +20,20 @@ export async function runServe({ shell, args, settings }: SettingsInvocation): P
   const isJson = args.flag('json')
   const signalled = listenForSignals()
   const logger = createStreamLogger(shell.stderr, settings.logLevel)
-  const daemon = await startDaemon(settings, { logger })
+  // A terminal is told in words when it is ready, and shown the code of what is paired.
+  const trail = shell.stderr.isTTY === true ? { ...logger, info: () => undefined } : logger
+  const daemon = await startDaemon(settings, { logger, trail })
   // Not before: a start that fails must end the program.
   surviveFailures(logger)
 
-  const { gateway, control, mode, clipboard, pid } = daemon.ready
+  const { gateway, control, listening, mode, clipboard, pid } = daemon.ready
+  trail.info('Started', {
+    version: readVersion(),
+    dataDir: settings.dataDir,
+    gateway: listening.join(' '),
+    control,
+    mode,
+  })
   if (isJson) printJson(shell, { event: 'ready', gateway, control, mode, clipboard, pid })
   for (const warning of daemon.warnings) complain(shell, `Warning: ${warning}`)
   const isWatched = shell.stdout.isTTY === true && !isJson
@@ -37,8 +47,9 @@ export async function runServe({ shell, args, settings }: SettingsInvocation): P
     print(shell, `clipgate is ready: ${gateway} (${what}); control ${control}; process ${pid}`)
   }
 
-  await Promise.race([signalled, daemon.stopAsked])
-  await daemon.stop()
+  const why = await Promise.race([signalled, daemon.stopAsked.then(() => 'clipgate stop')])
+  const { cut } = await daemon.stop()
+  trail.info('Stopped', { by: why, cut })
   return 0
 }
 
@@ -70,15 +81,15 @@ function withoutSaid(
   }
 }
 
-/** Resolves at the first signal. The second one ends the program at once, as the shell expects. */
-function listenForSignals(): Promise<void> {
+/** Resolves with the first signal. The second ends the program at once, as the shell expects. */
+function listenForSignals(): Promise<string> {
   return new Promise((resolve) => {
     let isStopping = false
     for (const name of SIGNALS) {
       process.on(name, () => {
         if (isStopping) process.exit(128 + constants.signals[name])
         isStopping = true
-        resolve()
+        resolve(name)
       })
     }
   })

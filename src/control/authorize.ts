@@ -34,6 +34,9 @@ export const OWNER: Owner = {
   dialect: undefined,
 }
 
+/** The owner at the panel, as against one of the commands; the same sender. */
+export const OWNER_AT_PANEL: Owner = { ...OWNER }
+
 /** The members of a call that are known before its authentication. */
 export type UnknownCall = Pick<Call, 'request' | 'host'>
 
@@ -74,7 +77,8 @@ export function createAuthorize(
     const isSingle = countFields(rawHeaders, 'authorization') === 1
     const given = /^bearer +([\w.~+/=-]+) *$/i.exec(headers.authorization ?? '')?.[1]
     if (isSingle && given !== undefined) {
-      if (isSameToken(given, controlToken) || panelToken.matches(given)) return OWNER
+      if (isSameToken(given, controlToken)) return OWNER
+      if (panelToken.matches(given)) return OWNER_AT_PANEL
     }
     throw new HttpError('UNAUTHORIZED', { headers: CHALLENGE })
   }

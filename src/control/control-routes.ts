@@ -17,6 +17,7 @@ import { json, type Reply } from '../http/reply.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
 import type { Blob, OpenBlob } from '../ports/blob.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { Panel } from '../ports/panel.ts'
 import {
   decodeJoinRequest,
@@ -24,9 +25,10 @@ import {
   decodePauseRequest,
   decodeRotateRequest,
 } from './admin-wire.ts'
-import { checkOwnHost, type Owner } from './authorize.ts'
+import { checkOwnHost, OWNER_AT_PANEL, type Owner } from './authorize.ts'
 import { jsonRoute, readMembers } from './control-json.ts'
 import type { PanelToken } from './control-token.ts'
+import { withTrail } from './device-admin.ts'
 import type { PanelEvents } from './panel-events.ts'
 import { beginningOf, previewKind, readPanelState } from './panel-state.ts'
 
@@ -62,6 +64,8 @@ export interface ControlParts {
   readonly panel: Panel
   readonly panelToken: PanelToken
   readonly events: PanelEvents
+  /** Told of devices that are paired, rotated and revoked. */
+  readonly logger: Logger
   readonly now: () => number
   /** Called when somebody was given the address that opens the panel. */
   readonly onAddressGiven?: (() => void) | undefined
@@ -69,18 +73,24 @@ export interface ControlParts {
 
 /** Endpoints of the owner. */
 export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[] {
-  const { admin, panel, panelToken, events, now, onAddressGiven } = parts
+  const { admin, panel, panelToken, events, logger, now, onAddressGiven } = parts
+  const byCommand = withTrail(admin, logger, 'command')
+  const atPanel = withTrail(admin, logger, 'panel')
+  const adminOf = (owner: Owner): Admin => (owner === OWNER_AT_PANEL ? atPanel : byCommand)
   return [
     jsonRoute('GET', '/status', () => admin.status()),
     jsonRoute('GET', '/devices', () => admin.devices()),
     jsonRoute('POST', '/devices', async (call) => {
-      return withCodes(await admin.pair(await readMembers(call, decodePairRequest)))
+      const request = await readMembers(call, decodePairRequest)
+      return withCodes(await adminOf(call.principal).pair(request))
     }),
     jsonRoute('POST', '/devices/{id}/rotate', async (call) => {
       const { url } = await readMembers(call, decodeRotateRequest)
-      return withCodes(await admin.rotate(call.params.id, url))
+      return withCodes(await adminOf(call.principal).rotate(call.params.id, url))
     }),
-    jsonRoute('DELETE', '/devices/{id}', ({ params }) => admin.revoke(params.id)),
+    jsonRoute('DELETE', '/devices/{id}', ({ params, principal }) => {
+      return adminOf(principal).revoke(params.id)
+    }),
     jsonRoute('GET', '/peers', () => admin.peers()),
     jsonRoute('POST', '/peers', async (call) => {
       return admin.join(await readMembers(call, decodeJoinRequest))

@@ -46,7 +46,7 @@ export function createControl(options: ControlOptions): Control {
   const listener = createListener<Owner>({
     publicRoutes: [HEALTH_ROUTE, ...createPanelFileRoutes()],
     routes: [
-      ...createControlRoutes({ admin, panel, panelToken, events, now, onAddressGiven }),
+      ...createControlRoutes({ admin, panel, panelToken, events, logger, now, onAddressGiven }),
       ...routes,
     ],
     authenticate: createAuthorize(token, panelToken),

@@ -13,7 +13,9 @@ import type {
   DeviceRegistry,
   LoginRefusals,
   MintedDevice,
+  Revocation,
 } from '../ports/device-registry.ts'
+import type { Logger } from '../ports/logger.ts'
 import type { Peers } from '../ports/peers.ts'
 
 /** The base URL of a link, and why a phone may not reach it. */
@@ -81,6 +83,49 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
     peers: async () => peers.list(),
     close,
   }
+}
+
+/** Who has changed the devices: the start itself, a command, or somebody at the panel. */
+export type ChangedBy = 'start' | 'command' | 'panel'
+
+/** The same, with a line in the log for each credential that begins or ends. */
+export function withTrail(admin: Admin, logger: Logger, by: ChangedBy): Admin {
+  const find = async (idOrUsername: string): Promise<DeviceSummary | undefined> => {
+    const devices = await admin.devices()
+    return devices.find(({ id, username }) => idOrUsername === id || idOrUsername === username)
+  }
+  const tell = (message: string, { id, label }: Pick<DeviceSummary, 'id' | 'label'>): void => {
+    logger.info(message, { device: id, label, by })
+  }
+
+  async function pair(request: PairRequest): Promise<Pairing> {
+    const pairing = await admin.pair(request)
+    tell('A device was paired', pairing)
+    return pairing
+  }
+
+  async function rotate(idOrUsername: string, url?: string): Promise<Pairing> {
+    const before = await find(idOrUsername)
+    try {
+      const pairing = await admin.rotate(idOrUsername, url)
+      tell('A device was given a new password', pairing)
+      return pairing
+    } catch (error) {
+      // The old one has ended, and the new one could not be saved.
+      const after = before?.active ? await find(idOrUsername) : undefined
+      if (after?.active === false) tell('The password of a device has ended', after)
+      throw error
+    }
+  }
+
+  async function revoke(idOrUsername: string): Promise<Revocation> {
+    const before = await find(idOrUsername)
+    const revocation = await admin.revoke(idOrUsername)
+    if (before !== undefined) tell('A device was revoked', before)
+    return revocation
+  }
+
+  return { ...admin, pair, rotate, revoke }
 }
 
 function summarise(

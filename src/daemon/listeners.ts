@@ -114,13 +114,20 @@ export class Listeners {
     return this.#watchers.add(listener)
   }
 
-  /** Refuses new requests at once, and ends the rest within `graceMs`. */
-  async stop(graceMs: number): Promise<void> {
+  /**
+   * Refuses new requests at once, and ends the rest within `graceMs`.
+   *
+   * @returns How many connections of the gateway were cut while they were owed an answer.
+   */
+  async stop(graceMs: number): Promise<number> {
     this.#isDraining = true
+    const cut = { gateway: 0, control: 0 }
     // The owner can still ask and revoke while the gateway lets uploads finish.
     for (const name of NAMES) {
-      await Promise.all(this.#servers[name].map((server) => server.stop(graceMs)))
+      const counts = this.#servers[name].map((server) => server.stop(graceMs))
+      for (const count of await Promise.all(counts)) cut[name] += count
     }
+    return cut.gateway
   }
 
   /** @param isOptional Where the machine lacks the address family, the others will do. */

@@ -5,7 +5,7 @@ import { systemTiming } from '../client/timing.ts'
 import { OWNER } from '../control/authorize.ts'
 import { createControl } from '../control/create-control.ts'
 import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
-import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
+import { createDeviceAdmin, type LinkBase, withTrail } from '../control/device-admin.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
 import { createOwnerRoutes } from '../gateway/owner-routes.ts'
@@ -22,7 +22,7 @@ import { DiskPrivateFile } from '../storage/own-files.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { toUnusable } from '../storage/own-files.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './addresses.ts'
-import type { HostPort } from './host-port.ts'
+import { formatBaseUrl, type HostPort } from './host-port.ts'
 import { Listeners } from './listeners.ts'
 import { openConfigured, type Station } from './open-station.ts'
 import { openDesktop } from './open-desktop.ts'
@@ -42,6 +42,8 @@ export interface Ready {
   /** Base URL of the gateway on this machine, with the port really bound. */
   readonly gateway: string
   readonly control: string
+  /** Base URLs of all addresses that the gateway is bound to. */
+  readonly listening: readonly string[]
   readonly mode: Desktop['mode']
   readonly clipboard: ReturnType<Desktop['clipboard']>
   readonly pid: number
@@ -56,13 +58,21 @@ export interface Daemon {
   /** Resolves when the owner has asked for the end: `clipgate stop`. Then call {@link stop}. */
   readonly stopAsked: Promise<void>
   /** Refuses new requests, lets uploads finish within the grace period, and closes everything. */
-  stop(): Promise<void>
+  stop(): Promise<Stopped>
+}
+
+/** The end of a daemon. */
+export interface Stopped {
+  /** Requests of devices that were not done within the grace period. */
+  readonly cut: number
 }
 
 /** Options of {@link startDaemon}. */
 export interface StartDaemonOptions {
   /** By default stderr, at the level of the settings. */
   readonly logger?: Logger
+  /** Told which devices {@link Daemon.admin} pairs, rotates and revokes. By default `logger`. */
+  readonly trail?: Logger
   /** By default the clock of the system. */
   readonly clock?: Clock
 }
@@ -96,7 +106,8 @@ export async function startDaemon(
       notifier?.report('clipboard', isTrouble)
     })
     cleanup.add(() => desktop.close())
-    return await run({ settings, station, desktop, notifier, cleanup })
+    const daemon = await run({ settings, station, desktop, notifier, cleanup })
+    return { ...daemon, admin: withTrail(daemon.admin, options.trail ?? logger, 'start') }
   } catch (error) {
     await cleanup.run()
     throw error
@@ -153,7 +164,7 @@ async function run(parts: Parts): Promise<Daemon> {
   const listeners = new Listeners(station.logger, {
     onTrouble: (name, isTrouble) => notifier?.report(name, isTrouble),
   })
-  const { gateway, bound } = await startGateway(parts, listeners)
+  const { gateway, bound, cut } = await startGateway(parts, listeners)
   const linkBase = () => chooseBaseUrl(bound, readInterfaces(), settings.publicUrl)
 
   const peers = new PeerConnections({
@@ -183,6 +194,7 @@ async function run(parts: Parts): Promise<Daemon> {
     ready: {
       gateway: loopbackUrl(bound),
       control,
+      listening: bound.map(formatBaseUrl),
       mode: desktop.mode,
       clipboard: desktop.clipboard(),
       pid: process.pid,
@@ -190,7 +202,10 @@ async function run(parts: Parts): Promise<Daemon> {
     warnings: [missing, unreachable].filter((text) => text !== undefined),
     admin,
     stopAsked,
-    stop: () => cleanup.run(),
+    stop: async () => {
+      await cleanup.run()
+      return { cut: cut() }
+    },
   }
 }
 
@@ -198,7 +213,7 @@ async function run(parts: Parts): Promise<Daemon> {
 async function startGateway(
   { settings, station, desktop, cleanup }: Parts,
   listeners: Listeners,
-): Promise<Pick<Running, 'gateway' | 'bound'>> {
+): Promise<Pick<Running, 'gateway' | 'bound'> & { readonly cut: () => number }> {
   const gateway = createGateway(station, {
     version: readVersion(),
     publicUrl: settings.publicUrl,
@@ -209,14 +224,16 @@ async function startGateway(
     heartbeatMs: settings.heartbeat,
     isDraining: () => listeners.isDraining,
   })
+  let cut = 0
   cleanup.add(async () => {
     const stopped = listeners.stop(settings.grace)
     // Nobody opens a stream from here on, and nobody waits for those that are open.
     gateway.closeStreams()
-    await stopped
+    cut = await stopped
   })
   const wanted = settings.listen ?? defaultListen(desktop.mode)
-  return { gateway, bound: await listeners.startGateway(gateway, wanted, settings) }
+  const bound = await listeners.startGateway(gateway, wanted, settings)
+  return { gateway, bound, cut: () => cut }
 }
 
 /**

@@ -159,7 +159,13 @@ export class JsonDeviceRegistry implements DeviceRegistry {
   noteSighting(id: string, sighting: Sighting): void {
     const device = this.#devices.find(id)
     if (device === undefined) return
-    if (this.#sightings.note(device, sighting)) this.#options.onFirstSighting?.(device)
+    const { isFirst, isNewAddress } = this.#sightings.note(device, sighting)
+    if (isFirst) this.#options.onFirstSighting?.(device)
+    if (isNewAddress) {
+      const { address } = sighting
+      const fields = { device: id, label: device.label, address }
+      this.#options.logger.info('A device logged in from a new address', fields)
+    }
     this.#watchers.notify()
     this.#saver.saveSoon()
   }

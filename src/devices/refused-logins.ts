@@ -75,10 +75,11 @@ export class RefusedLogins {
     return this.#watchers.add(listener)
   }
 
-  /** Ends the timers. */
+  /** Ends the timers, and tells the log what it does not know yet. */
   close(): void {
     this.#cancelNotify?.()
     this.#cancelLog?.()
+    if (this.#cancelLog !== undefined) this.#log()
   }
 
   /** The registry also finds ids, which are no credentials. */

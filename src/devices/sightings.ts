@@ -5,41 +5,60 @@
  * @module
  */
 
+import { networkOf } from '../lib/network-of.ts'
 import type { Device, Dialect, Sighting } from '../ports/device-registry.ts'
 
 /** Longer names of clients tell nothing more. */
 const MAX_CLIENT_LENGTH = 200
 
+/** A device is at home, at work and on the way; of one that is everywhere, the latest are kept. */
+const MAX_NETWORKS = 16
+
 interface LastSighting {
   at: number
   address: string | undefined
+  /** Where it was, the latest last. */
+  readonly networks: Set<string>
   client: string | undefined
   dialect: Dialect | undefined
   reads: Dialect | undefined
   usesOldKeys: boolean | undefined
 }
 
+/** In what a sighting differs from all before it. */
+export interface Novelty {
+  /** The device was never seen before. */
+  readonly isFirst: boolean
+  /** It was not seen at this address, or in its IPv6 network, as far as that is remembered. */
+  readonly isNewAddress: boolean
+}
+
+const NOTHING_NEW: Novelty = { isFirst: false, isNewAddress: false }
+
 /** The last sighting of each device. */
 export class Sightings {
   readonly #byId = new Map<string, LastSighting>()
 
-  /** Notes a sighting of a device that exists. @returns Whether it is the first one ever. */
-  note(device: Device, { at, address, client, dialect, reads, usesOldKeys }: Sighting): boolean {
+  /** Notes a sighting of a device that exists. @returns What is new about it. */
+  note(device: Device, { at, address, client, dialect, reads, usesOldKeys }: Sighting): Novelty {
     let last = this.#byId.get(device.id)
     const isFirst = last === undefined && device.lastSeenAt === undefined
     if (last === undefined) {
       const { dialect: known, reads: learnt, usesOldKeys: old } = device
       const before = { dialect: known, reads: learnt, usesOldKeys: old }
-      last = { at, address: undefined, client: undefined, ...before }
+      const networks = new Set<string>()
+      last = { at, address: undefined, client: undefined, networks, ...before }
       this.#byId.set(device.id, last)
+      if (device.lastSeenAddress !== undefined) noteNetwork(last, device.lastSeenAddress)
     }
     last.at = at
+    const isNewAddress = noteNetwork(last, address)
     last.address = address
     last.client = client === undefined ? undefined : shorten(client)
     if (dialect !== undefined) last.dialect = dialect
     if (reads !== undefined) last.reads = reads
     if (usesOldKeys !== undefined) last.usesOldKeys = usesOldKeys
-    return isFirst
+    return isFirst || isNewAddress ? { isFirst, isNewAddress } : NOTHING_NEW
   }
 
   /** The device with what was noted about it. */
@@ -60,6 +79,17 @@ export class Sightings {
   forget(deviceId: string): void {
     this.#byId.delete(deviceId)
   }
+}
+
+/** @returns Whether the network of the address is not among those that are remembered. */
+function noteNetwork({ address: before, networks }: LastSighting, address?: string): boolean {
+  if (address === undefined || address === before) return false
+  const network = networkOf(address)
+  const isNew = !networks.delete(network)
+  networks.add(network)
+  const [oldest] = networks
+  if (networks.size > MAX_NETWORKS && oldest !== undefined) networks.delete(oldest)
+  return isNew
 }
 
 function shorten(client: string): string {

@@ -81,7 +81,7 @@ export class RunningServer {
   #cancelLook: (() => void) | undefined = undefined
   #cancelRetry: (() => void) | undefined = undefined
   #retries = 0
-  #stopped: Promise<void> | undefined = undefined
+  #stopped: Promise<number> | undefined = undefined
 
   constructor(options: ServerOptions) {
     const { clock = systemClock, onTrouble = () => {} } = options
@@ -124,19 +124,23 @@ export class RunningServer {
    * new ones meanwhile, so that the listener can tell them. Then ends what is left.
    *
    * The listener is to refuse new requests from before this on.
+   *
+   * @returns How many connections were cut while they were owed an answer.
    */
-  stop(graceMs: number): Promise<void> {
+  stop(graceMs: number): Promise<number> {
     this.#stopped ??= this.#stop(graceMs)
     return this.#stopped
   }
 
-  async #stop(graceMs: number): Promise<void> {
+  async #stop(graceMs: number): Promise<number> {
     this.#cancelRetry?.()
     this.#cancelLook?.()
     if (graceMs > 0) await this.#drained(graceMs)
     const closed = new Promise((resolve) => this.#server.close(resolve))
+    const cut = this.#connections.busy.length
     this.#connections.closeAll()
     await closed
+    return cut
   }
 
   /** Resolves when no answer is owed to anybody any more, or the time is over. */

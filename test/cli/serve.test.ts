@@ -7,7 +7,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { readVersion } from '../../src/daemon/version.ts'
+import { announce } from '../faults/support/raw-device.ts'
 import {
+  type DaemonProcess,
   isolatedEnvironment,
   startDaemonProcess,
   type PairedDevice,
@@ -20,6 +23,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 const FREE_PORTS = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
+
+const VERSION = readVersion()
 
 const HEADLESS = { args: ['--headless'] }
 
@@ -119,6 +124,54 @@ describe('clipgate serve', () => {
   })
 })
 
+/** The lines at level `info`, without their times, and the fields of `text` in their place. */
+function trailOf({ log }: DaemonProcess): readonly string[] {
+  return [...log().matchAll(/^\S+ info {2}(.*)$/gm)].map(([, line = '']) => line)
+}
+
+describe('the log of clipgate serve', () => {
+  it('tells who was paired, rotated and shut out, from where they came, and when it ran', async (t) => {
+    const daemon = await startDaemonProcess(t, { args: ['--headless', '--grace', '0'] })
+    const { gateway, control } = daemon.ready
+    const device = await daemon.pair('My\u202e phone')
+    const phone = createPhone(device, gateway)
+    for (let count = 0; count < 2; count++) assert.equal((await phone.fetch('/')).status, 200)
+    const panel = (await daemon.run('panel', '--json')).stdout
+    const { url } = JSON.parse(panel)
+    const token = new URL(url).hash.slice(1)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ kind: 'phone', label: 'At the panel' })
+    const other = await fetch(`${control}/devices`, { method: 'POST', headers, body })
+    const { id } = (await other.json()) as { readonly id: string }
+    await daemon.run('rotate', device.id)
+    await daemon.run('revoke', id)
+    const late = await daemon.pair('Late')
+    const upload = await announce(daemon, late, 'PUT /file/secret.bin', 11)
+    const guess = createPhone({ username: late.username, password: 'a wrong secret' }, gateway)
+    assert.equal((await guess.fetch('/')).status, 401)
+    assert.equal(await daemon.stop(), 0)
+    upload.close()
+
+    const phoneFields = `device="${device.id}" label="My\\u{202e} phone"`
+    assert.deepEqual(trailOf(daemon), [
+      `Started version="${VERSION}" dataDir="${daemon.folder}/data" gateway="${gateway}" ` +
+        `control="${control}" mode="headless"`,
+      `A device was paired ${phoneFields} by="command"`,
+      `A device logged in from a new address ${phoneFields} address="127.0.0.1"`,
+      `A device was paired device="${id}" label="At the panel" by="panel"`,
+      `A device was given a new password ${phoneFields} by="command"`,
+      `A device was revoked device="${id}" label="At the panel" by="command"`,
+      `A device was paired device="${late.id}" label="Late" by="command"`,
+      `A device logged in from a new address device="${late.id}" label="Late" address="127.0.0.1"`,
+      'Stopped by="SIGTERM" cut=1',
+    ])
+    assert.match(daemon.log(), /Logins were refused: the password .* times=1 .*\n.*Stopped/)
+    for (const secret of ['secret', device.password, late.password, token]) {
+      assert.ok(!daemon.log().includes(secret), secret)
+    }
+  })
+})
+
 describe('clipgate serve, whose output cannot be kept,', needs('sh'), () => {
   it('pairs no device that nobody was shown, and goes on', async (t) => {
     const folder = await temporaryFolder(t)
@@ -173,6 +226,8 @@ describe('clipgate serve on a terminal', needs('script'), () => {
       /password {2}[\w-]{22}\r\n[\s\S]*clip:\/\/connect[\s\S]*▀[\s\S]*is ready/,
     )
     assert.equal(first.shown.split('Warning').length, 2)
+    // The terminal says in words what the log would say beside the code.
+    assert.doesNotMatch(first.shown, / info /)
     assert.match(
       first.shown,
       /not on your PATH: where it says "clipgate", type: node .*main\.ts\r\n/,

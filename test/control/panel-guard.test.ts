@@ -35,9 +35,10 @@ describe('every route of the control listener', () => {
     const admin = createFakeAdmin()
     const panel = new FakePanel()
     const clock = new FakeClock()
-    const events = new PanelEvents({ admin, panel, clock, logger: new CaptureLogger() })
+    const logger = new CaptureLogger()
+    const events = new PanelEvents({ admin, panel, clock, logger })
     const panelToken = new PanelToken()
-    const routes = createControlRoutes({ admin, panel, events, panelToken, now: () => 0 })
+    const routes = createControlRoutes({ admin, panel, events, panelToken, logger, now: () => 0 })
     const lines = routes.map(
       ({ method, pattern }) => `${method} ${pattern.replace(/\{\w+\}/, 'nobody')}`,
     )

@@ -54,6 +54,19 @@ describe('refused logins', () => {
     assert.equal(logger.lines.length, 2)
   })
 
+  it('are told at the end, those that were not told before', async () => {
+    const { clock, logins, logger, device } = await open()
+    logins.note('my_phone', '10.0.0.1')
+    clock.advance(250)
+    for (const address of ['10.0.0.2', '10.0.0.3']) logins.note('my_phone', address)
+    logins.close()
+    const told = logger.lines.map(({ fields }) => fields)
+    assert.deepEqual(told, [
+      { device: device.id, times: 1, address: '10.0.0.1' },
+      { device: device.id, times: 2, address: '10.0.0.3' },
+    ])
+  })
+
   it('are forgotten when the password ends, and not when another device has one', async () => {
     const { clock, logins, devices, device } = await open()
     const other = await devices.add({ kind: 'phone', username: 'other_phone' })

@@ -12,8 +12,9 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
-/** Lines that come whenever a test logs in with a wrong password. */
-const REFUSED_LOGINS = /^\S+ warn {2}Logins were refused: .*\n/gm
+/** Lines that come in every life of a daemon, and whenever a test logs in with a wrong password. */
+const USUAL =
+  /^\S+ (?:warn {2}Logins were refused: |info {2}(?:Started|Stopped|A device (?:was|logged in from)) ).*\n/gm
 
 /** What `serve --json` prints first. */
 export interface ReadyEvent {
@@ -38,8 +39,13 @@ export interface DaemonProcess {
   readonly child: ChildProcess
   readonly ready: ReadyEvent
   readonly folder: string
-  /** Everything that it wrote to stderr so far, but for the logins that a test had refused. */
+  /**
+   * What it wrote to stderr so far, without the trail of its life and its devices, and without the
+   * logins that a test had refused.
+   */
   stderr(): string
+  /** Everything that it wrote to stderr so far. */
+  log(): string
   /** Runs another command against this daemon's data directory. */
   run(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
   pair(label: string): Promise<PairedDevice>
@@ -121,7 +127,8 @@ export async function startDaemonProcess(
     child,
     ready,
     folder,
-    stderr: () => stderr.replace(REFUSED_LOGINS, ''),
+    stderr: () => stderr.replace(USUAL, ''),
+    log: () => stderr,
     run,
     pair: async (label) => JSON.parse((await run('pair', '--json', '--label', label)).stdout),
     stop: async () => {

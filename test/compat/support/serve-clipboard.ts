@@ -46,7 +46,7 @@ async function serve(cleanup: AsyncCleanup): Promise<ServedClipboard> {
   const listener = createGateway({ ...clipboard, devices, verifier }, { version: '1.2.3' })
   const limits = { maxConnections: 100, maxConnectionsPerAddress: 100 }
   const server = await startServer({ listener, host: '127.0.0.1', port: 0, ...limits })
-  cleanup.add(() => server.stop(0))
+  cleanup.add(async () => void (await server.stop(0)))
 
   const client = await devices.add({ kind: 'phone' })
   const other = await devices.add({ kind: 'phone' })

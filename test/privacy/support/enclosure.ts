@@ -119,7 +119,8 @@ export class Enclosure {
   /** Starts a daemon that tells all that it has to tell, and waits until it is ready. */
   async serve(args: readonly string[] = ['--headless'], env: NodeJS.ProcessEnv = {}) {
     const all = ['serve', '--json', '--log-level', 'debug', ...args]
-    const daemon = await this.start(all, { env })
+    // The log tells whose credentials begin and end, by the labels that the owner has given.
+    const daemon = await this.start(all, { env, shows: { stderr: ['label'] } })
     const ready: ReadyEvent = JSON.parse((await daemon.printed(/^.*\n/))[0])
     await this.learnControlToken()
     return { daemon, ready }
