@@ -1,23 +1,18 @@
 /**
  * The endpoints of the protocol that commands on the own machine use, for another listener, which
- * says who may: those that read the current item, push one, and tell of changes.
+ * says who may: those by which items come and go, and that tell of changes.
  *
  * Whoever is let in there is no device, and cannot be shut out: `isValid` of the devices has to
  * know them.
  * @module
  */
 
-import { MAX_FILE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
-import { route, type Call, type Handler, type Route } from '../http/call.ts'
-import { EVENT_STREAM_HEADERS } from '../http/event-stream.ts'
+import type { Call, Handler, Route } from '../http/call.ts'
 import type { Device } from '../ports/device-registry.ts'
 import { DeviceStreams } from './device-streams.ts'
-import { Dialects, DOCUMENT_PATHS } from './dialect.ts'
-import { getDocument, putDocument } from './document.ts'
 import { toHttpError } from './domain-errors.ts'
-import { getFile, putFile } from './file.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
-import { RememberedRecords } from './remembered-records.ts'
+import { createDeps, itemRoutes } from './routes.ts'
 
 /** Where the endpoints are, below the base URL of the other listener. */
 export const OWNER_PATH = '/clipboard'
@@ -37,30 +32,12 @@ export function createOwnerRoutes(
   ports: GatewayPorts,
   options: Pick<GatewayOptions, 'maxFileBytes' | 'maxMetadataBytes' | 'heartbeatMs'>,
 ): OwnerRoutes {
-  const { maxFileBytes = MAX_FILE_BYTES, maxMetadataBytes = MAX_METADATA_BYTES } = options
-  const streams = new DeviceStreams({
-    ...ports,
-    heartbeatMs: options.heartbeatMs,
-    maxPerDevice: MAX_STREAMS,
+  const { heartbeatMs } = options
+  const streams = new DeviceStreams({ ...ports, heartbeatMs, maxPerDevice: MAX_STREAMS })
+  const rows = itemRoutes(createDeps(ports, options), streams, {
+    dialects: ['sync'],
+    hasPrefix: true,
   })
-  const maxBody = maxFileBytes + maxMetadataBytes
-  const limits = { maxBody, maxFileBytes, maxMetadataBytes }
-  const own = { records: new RememberedRecords(), dialects: new Dialects(ports) }
-  const deps = { ...ports, ...limits, ...own }
-  const events: Handler<Device> = ({ principal }) => ({
-    status: 200,
-    headers: EVENT_STREAM_HEADERS,
-    body: { attach: (wire) => streams.open(principal, wire) },
-  })
-  const rows = [
-    route('GET', '/api/sse/clipboard', events),
-    route('GET', DOCUMENT_PATHS.sync, getDocument(deps, 'sync')),
-    route('PUT', DOCUMENT_PATHS.sync, putDocument(deps), { maxBody: maxMetadataBytes }),
-    route('GET', '/file/{dataName}', getFile(deps)),
-    route('PUT', '/file/{dataName}', putFile({ ...deps, hasPrefix: true }), {
-      maxBody: maxFileBytes,
-    }),
-  ]
   return { routes: rows.map(moved), closeStreams: () => streams.close() }
 }
 

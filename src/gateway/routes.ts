@@ -5,7 +5,7 @@ import { route, type Handler, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { constantReply } from '../http/reply-headers.ts'
 import { empty, json, text } from '../http/reply.ts'
-import type { Device } from '../ports/device-registry.ts'
+import type { Device, Dialect } from '../ports/device-registry.ts'
 import type { GatewayOptions, GatewayPorts, HandlerDeps } from './gateway-ports.ts'
 import { Dialects, DOCUMENT_PATHS } from './dialect.ts'
 import { connectToHub, HUB_PATH, HubTokens, negotiate } from './hub.ts'
@@ -39,12 +39,11 @@ export function publicRoutes({ isDraining }: GatewayOptions): readonly Route<und
   ]
 }
 
-/** The routes for devices only. */
-export function deviceRoutes(
+/** Puts together what handlers of devices need: ports, limits, and what is remembered of each. */
+export function createDeps(
   ports: GatewayPorts,
-  streams: DeviceStreams,
-  options: GatewayOptions,
-): readonly Route<Device>[] {
+  options: Pick<GatewayOptions, 'maxFileBytes' | 'maxMetadataBytes'>,
+): HandlerDeps {
   const { maxFileBytes = MAX_FILE_BYTES, maxMetadataBytes = MAX_METADATA_BYTES } = options
   const records = new RememberedRecords()
   const dialects = new Dialects(ports)
@@ -53,23 +52,25 @@ export function deviceRoutes(
     dialects.forget(deviceId)
   })
   const maxBody = maxFileBytes + maxMetadataBytes
-  const limits = { maxBody, maxFileBytes, maxMetadataBytes }
-  const deps: HandlerDeps = { ...ports, ...limits, records, dialects }
-  const { publicUrl } = options
-  const hasPrefix = publicUrl !== undefined && new URL(publicUrl).pathname !== '/'
-  const uploads = { ...deps, hasPrefix }
-  const tokens = new HubTokens()
-  const metadata = { maxBody: maxMetadataBytes }
-  const [ok, created, root] = [empty(200), empty(201), text('Server is running.')]
-  return [
-    route('GET', '/', () => root),
-    route('GET', '/api/time', () => json(new Date(ports.clock.now()).toISOString())),
-    ...['/api/version', '/version'].map((path) => route('GET', path, getVersion(deps, options))),
-    route('GET', '/api/sse/clipboard', getEvents(streams, dialects)),
-    route('POST', `${HUB_PATH}/negotiate`, negotiate(tokens), { maxBody: maxMetadataBytes }),
-    route('GET', HUB_PATH, connectToHub(tokens, streams, dialects)),
+  return { ...ports, maxBody, maxFileBytes, maxMetadataBytes, records, dialects }
+}
 
-    ...(['sync', 'syncclipboard'] as const).flatMap((dialect) => [
+/**
+ * The routes by which items come and go, and by which somebody hears of them.
+ *
+ * @param dialects Those whose documents there are.
+ * @param hasPrefix Whether some clients reach them below a path.
+ */
+export function itemRoutes(
+  deps: HandlerDeps,
+  streams: DeviceStreams,
+  { dialects, hasPrefix }: { readonly dialects: readonly Dialect[]; readonly hasPrefix: boolean },
+): readonly Route<Device>[] {
+  const uploads = { ...deps, hasPrefix }
+  const metadata = { maxBody: deps.maxMetadataBytes }
+  return [
+    route('GET', '/api/sse/clipboard', getEvents(streams, deps.dialects)),
+    ...dialects.flatMap((dialect) => [
       route('GET', DOCUMENT_PATHS[dialect], getDocument(deps, dialect)),
       route('PUT', DOCUMENT_PATHS[dialect], putDocument(deps), metadata),
     ]),
@@ -81,6 +82,30 @@ export function deviceRoutes(
     route('GET', `${UPLOADS_PATH}/{token}`, getUpload(uploads)),
     route('PATCH', `${UPLOADS_PATH}/{token}`, patchUpload(uploads), { maxBody: Infinity }),
     route('DELETE', `${UPLOADS_PATH}/{token}`, deleteUpload(uploads)),
+  ]
+}
+
+/** The routes for devices only. */
+export function deviceRoutes(
+  ports: GatewayPorts,
+  streams: DeviceStreams,
+  options: GatewayOptions,
+): readonly Route<Device>[] {
+  const { publicUrl } = options
+  const deps = createDeps(ports, options)
+  const { maxBody, maxMetadataBytes } = deps
+  const hasPrefix = publicUrl !== undefined && new URL(publicUrl).pathname !== '/'
+  const tokens = new HubTokens()
+  const metadata = { maxBody: maxMetadataBytes }
+  const [ok, created, root] = [empty(200), empty(201), text('Server is running.')]
+  return [
+    route('GET', '/', () => root),
+    route('GET', '/api/time', () => json(new Date(ports.clock.now()).toISOString())),
+    ...['/api/version', '/version'].map((path) => route('GET', path, getVersion(deps, options))),
+    route('POST', `${HUB_PATH}/negotiate`, negotiate(tokens), { maxBody: maxMetadataBytes }),
+    route('GET', HUB_PATH, connectToHub(tokens, streams, deps.dialects)),
+
+    ...itemRoutes(deps, streams, { dialects: ['sync', 'syncclipboard'], hasPrefix }),
     // The folder exists, and deleting it changes nothing.
     route('GET', '/file', () => ok),
     route('DELETE', '/file', () => ok),
@@ -96,7 +121,7 @@ export function deviceRoutes(
 
     // For clients in WebDAV mode.
     ...(['/', '/file'] as const).flatMap((path) => [
-      route('PROPFIND', path, listFolder(path, options.publicUrl), metadata),
+      route('PROPFIND', path, listFolder(path, publicUrl), metadata),
       route('MKCOL', path, () => created, metadata),
     ]),
     route('OPTIONS', '/', () => empty(204, ['Allow', 'GET, HEAD, OPTIONS, PROPFIND, MKCOL'])),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -90,9 +90,61 @@ describe('without a link, clipgate push and pull', () => {
     }
   })
 
+  it('can continue an upload, and give one up', async (t) => {
+    const { daemon, dataDir, phone } = await open(t)
+    const token = (await readFile(join(dataDir, 'control.token'), 'utf8')).trim()
+    const file = `${daemon.ready.control}/clipboard/file/a.bin`
+    const ask = async (
+      [method, url]: readonly [string, string],
+      headers: Readonly<Record<string, string>> = {},
+      body?: string,
+    ): Promise<Response> => {
+      const answer = await fetch(url, {
+        ...{ method, headers: { ...headers, Authorization: `Bearer ${token}` } },
+        ...(body === undefined ? {} : { body }),
+      })
+      await answer.arrayBuffer()
+      return answer
+    }
+    const limits = await ask(['OPTIONS', file])
+    assert.deepEqual(
+      [limits.status, limits.headers.has('upload-limit'), limits.headers.get('allow')],
+      [204, true, 'GET, HEAD, PUT, OPTIONS'],
+    )
+    const begin = async (): Promise<string> => {
+      const begun = await ask(['PUT', file], { 'Upload-Complete': '?0', 'Upload-Length': '5' })
+      assert.equal(begun.status, 201)
+      return new URL(begun.headers.get('location') ?? '', file).href
+    }
+    const upload = await begin()
+    const patch = (offset: number, complete: string, body: string): Promise<Response> =>
+      ask(
+        ['PATCH', upload],
+        {
+          'Content-Type': 'application/partial-upload',
+          'Upload-Offset': String(offset),
+          'Upload-Complete': complete,
+        },
+        body,
+      )
+    assert.equal((await patch(0, '?0', 'hel')).status, 204)
+    const state = await ask(['HEAD', upload])
+    assert.deepEqual([state.status, state.headers.get('upload-offset')], [204, '3'])
+    assert.equal((await patch(3, '?1', 'lo')).status, 200)
+    const document = JSON.stringify({ type: 'File', dataName: 'a.bin', hasData: true })
+    const pushed = await ask(['PUT', `${daemon.ready.control}/clipboard/Sync.json`], {}, document)
+    assert.equal(pushed.status, 200)
+    assert.equal(String(await phone.download()), 'hello')
+
+    const unwanted = await begin()
+    assert.equal((await ask(['DELETE', unwanted])).status, 204)
+    assert.equal((await ask(['HEAD', unwanted])).status, 404)
+    assert.deepEqual(await readdir(join(dataDir, 'staging')), [])
+  })
+
   it('need the token of the control listener', async (t) => {
     const { daemon } = await open(t)
-    for (const path of ['/Sync.json', '/file/a.bin', '/api/sse/clipboard']) {
+    for (const path of ['/Sync.json', '/file/a.bin', '/file-uploads/abc', '/api/sse/clipboard']) {
       for (const method of ['GET', 'PUT']) {
         const status = await new Promise((resolve, reject) => {
           const url = `${daemon.ready.control}/clipboard${path}`
