@@ -53,7 +53,7 @@ export async function shareDesktop(
   let trouble: string | undefined
   const { clock, logger, directory } = station
   const file = new DiskPrivateFile(join(directory.path, PAUSE_FILE))
-  const pause = await ClipboardPause.open({ file, clock, logger })
+  const pause = await ClipboardPause.open({ file, clock, logger, desktop: nameDesktop() })
   const watchers = new Subscribers()
   pause.onChange(() => watchers.notify())
   const share = createCopySharing(station)
@@ -64,8 +64,8 @@ export async function shareDesktop(
     onLeftOut: (leftOut) =>
       logger.info('What was copied is of a kind that is not shared', { ...leftOut }),
   }
-  // A copy made while no daemon ran is shared, or known already; one made during a pause is not.
-  let readAtStart = !pause.wasOn
+  // A copy made while no daemon ran is shared, or known already.
+  let readAtStart = true
   let system: PatientClipboard | undefined
   const openSystem = (events: ClipboardEvents): Promise<SystemClipboard> =>
     openSystemClipboard(kind, { events, clock, logger, limits, readAtStart })
@@ -122,6 +122,15 @@ export async function shareDesktop(
       await reconciler.close()
     },
   }
+}
+
+/** The display server, where there can be several. */
+function nameDesktop({
+  platform,
+  env,
+}: Pick<NodeJS.Process, 'platform' | 'env'> = process): string {
+  const names = [env['WAYLAND_DISPLAY'], env['DISPLAY']].filter((name) => name !== undefined)
+  return [platform, ...names].join(' ')
 }
 
 async function openArrivals(

@@ -2,11 +2,24 @@
  * The pause of the desktop's clipboard: nothing that is copied is read, and nothing is written.
  * A pause is kept in a file and survives a restart. Its end is a wall-clock time, looked at when it
  * matters, so that neither a sleeping computer nor a clock that is set prolongs it.
+ *
+ * What was copied during a pause is held back for as long as it is on the clipboard, also from the
+ * next daemon and on another display. It is not known by its content, which nobody reads: the file
+ * names the desktops on which something was copied or put since the last pause. On any other one
+ * nobody knows how old that is which is found there (decision 073).
  * @module
  */
 
 import { describeFailure } from '../lib/describe-failure.ts'
-import { decodeNumber, matching, objectOf, optional, type Decoder } from '../lib/decoder.ts'
+import {
+  arrayOf,
+  decodeNumber,
+  decodeString,
+  matching,
+  objectOf,
+  optional,
+  type Decoder,
+} from '../lib/decoder.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Pause } from '../ports/admin.ts'
@@ -17,6 +30,12 @@ import { parseJson } from '../lib/utf8.ts'
 
 /** The file of the pause in the data directory. */
 export const PAUSE_FILE = 'paused.json'
+
+/** The end of a pause that is over: no clock that is set brings it back. */
+const OVER_MS = 0
+
+/** The desktops that are remembered; what is found on an older one is held back again. */
+const MAX_DESKTOPS = 8
 
 /** The latest time that `Date` can hold. */
 const MAX_TIME_MS = 8.64e15
@@ -29,6 +48,14 @@ export interface ClipboardPauseDeps {
   readonly file: PrivateFile
   readonly clock: Clock
   readonly logger: Logger
+  /** Names the desktop whose clipboard it is, the same one after each start. */
+  readonly desktop: string
+}
+
+/** The last pause. */
+interface PauseRecord extends Pause {
+  /** Where something was copied or put on the clipboard since it was over, oldest first. */
+  readonly changedOn: readonly string[]
 }
 
 /** The pause, of which there is one at a time. */
@@ -36,39 +63,52 @@ export class ClipboardPause {
   readonly #deps: ClipboardPauseDeps
   readonly #changes = new SerialQueue()
   readonly #watchers = new Subscribers()
-  #pause: Pause | undefined
+  /** `undefined` when there has been none, ever. */
+  #last: PauseRecord | undefined
   #cancelLook: (() => void) | undefined
-  /** Whether there was a pause when the daemon ended: what is on the clipboard may be of then. */
-  readonly wasOn: boolean
 
   /** Goes on with the pause that there was when the daemon ended. */
   static async open(deps: ClipboardPauseDeps): Promise<ClipboardPause> {
-    const pause = await readPause(deps)
-    const opened = new ClipboardPause(deps, pause)
+    const opened = new ClipboardPause(deps, await readLast(deps))
     if (opened.isOn) deps.logger.info('The clipboard is paused')
     return opened
   }
 
-  private constructor(deps: ClipboardPauseDeps, pause: Pause | undefined) {
+  private constructor(deps: ClipboardPauseDeps, last: PauseRecord | undefined) {
     this.#deps = deps
-    this.#pause = pause
-    this.wasOn = pause !== undefined
+    this.#last = last
     this.#look()
   }
 
   /** The pause there is. */
   get current(): Pause | undefined {
-    return this.isOn ? this.#pause : undefined
+    return this.isOn ? { untilMs: this.#last?.untilMs } : undefined
   }
 
   /** Whether there is a pause; ends one whose time has come. */
   get isOn(): boolean {
-    const untilMs = this.#pause?.untilMs ?? Infinity
-    if (untilMs <= this.#deps.clock.now()) {
+    const { untilMs = Infinity } = this.#last ?? OVER
+    if (untilMs > this.#deps.clock.now()) return true
+    if (untilMs !== OVER_MS) {
       this.#end()
-      void this.#changes.run(() => this.#forget())
+      void this.#changes.run(() => this.#keep())
     }
-    return this.#pause !== undefined
+    return false
+  }
+
+  /** Whether what is found on the clipboard may have been copied during a pause. */
+  get isHoldingBack(): boolean {
+    if (this.isOn) return true
+    return this.#last !== undefined && !this.#last.changedOn.includes(this.#deps.desktop)
+  }
+
+  /** Something was copied just now, or put on the clipboard: what was held back is gone. */
+  noteChange(): void {
+    const last = this.#last
+    if (last === undefined || !this.isHoldingBack || this.isOn) return
+    const changedOn = [...last.changedOn, this.#deps.desktop].slice(-MAX_DESKTOPS)
+    this.#last = { untilMs: OVER_MS, changedOn }
+    void this.#changes.run(() => this.#keep())
   }
 
   /** Calls `listener` when a pause began or ended. @returns Ends the subscription. */
@@ -85,8 +125,9 @@ export class ClipboardPause {
     return this.#changes.run(async () => {
       const { file, clock } = this.#deps
       const untilMs = durationMs === undefined ? undefined : clock.now() + durationMs
-      await file.write(formatPause({ untilMs }))
-      this.#pause = { untilMs }
+      const begun = { untilMs, changedOn: [] }
+      await file.write(formatRecord(begun))
+      this.#last = begun
       this.#look()
       this.#watchers.notify()
       return { untilMs }
@@ -97,7 +138,7 @@ export class ClipboardPause {
   end(): Promise<void> {
     return this.#changes.run(async () => {
       if (!this.isOn) return
-      await this.#deps.file.remove()
+      await this.#deps.file.write(formatRecord(OVER))
       this.#end()
     })
   }
@@ -109,19 +150,20 @@ export class ClipboardPause {
   }
 
   #end(): void {
-    this.#pause = undefined
+    this.#last = OVER
     this.#cancelLook?.()
     this.#deps.logger.info('The clipboard is shared again')
     this.#watchers.notify()
   }
 
-  /** A pause that is over does no harm when its file stays: it says so itself. */
-  async #forget(): Promise<void> {
+  /** An older file does no harm: with it too much is held back. */
+  async #keep(): Promise<void> {
+    const last = this.#last
     try {
       // Another one may have begun.
-      if (this.#pause === undefined) await this.#deps.file.remove()
+      if (last?.untilMs === OVER_MS) await this.#deps.file.write(formatRecord(last))
     } catch (error) {
-      this.#deps.logger.warn(`Cannot remove ${PAUSE_FILE}`, { ...describeFailure(error) })
+      this.#deps.logger.warn(`Cannot write ${PAUSE_FILE}`, { ...describeFailure(error) })
     }
   }
 
@@ -134,24 +176,29 @@ export class ClipboardPause {
   }
 }
 
+const OVER: PauseRecord = { untilMs: OVER_MS, changedOn: [] }
+
 /** A file that cannot be read was written for a pause: sharing too little is the safe side. */
-async function readPause({ file, logger }: ClipboardPauseDeps): Promise<Pause | undefined> {
+async function readLast({ file, logger }: ClipboardPauseDeps): Promise<PauseRecord | undefined> {
   try {
     const text = await file.read()
-    return text === undefined ? undefined : decodePause(parseJson(text))
+    if (text === undefined) return undefined
+    const { untilMs, changedOn = [] } = decodeRecord(parseJson(text))
+    return { untilMs, changedOn }
   } catch (error) {
     const remedy = 'the clipboard stays paused; to end that: clipgate resume'
     logger.warn(`Cannot read ${PAUSE_FILE}; ${remedy}`, { ...describeFailure(error) })
-    return { untilMs: undefined }
+    return { untilMs: undefined, changedOn: [] }
   }
 }
 
-function formatPause({ untilMs }: Pause): string {
-  return `${JSON.stringify({ untilMs: untilMs ?? null })}\n`
+function formatRecord({ untilMs, changedOn }: PauseRecord): string {
+  return `${JSON.stringify({ untilMs: untilMs ?? null, changedOn })}\n`
 }
 
 const isTime = (value: number): boolean => Number.isFinite(value) && Math.abs(value) <= MAX_TIME_MS
 
-const decodePause: Decoder<Pause> = objectOf({
+const decodeRecord = objectOf({
   untilMs: optional(matching(decodeNumber, isTime, 'a time in Unix milliseconds')),
-})
+  changedOn: optional(arrayOf(decodeString)),
+}) satisfies Decoder<unknown>

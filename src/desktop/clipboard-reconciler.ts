@@ -27,7 +27,18 @@ import { LoopGuard } from './loop-guard.ts'
 import { sizeOf, type CopyLimits } from './read-copy.ts'
 
 /** A pause of the person in front of the desktop: nothing is read, nothing is written. */
-export type SharingPause = Pick<ClipboardPause, 'isOn' | 'onChange'>
+export type SharingPause = Pick<
+  ClipboardPause,
+  'isOn' | 'isHoldingBack' | 'noteChange' | 'onChange'
+>
+
+/** For those who cannot be paused. */
+export const NEVER_PAUSED: SharingPause = {
+  isOn: false,
+  isHoldingBack: false,
+  noteChange: () => undefined,
+  onChange: () => () => undefined,
+}
 
 /** The surroundings of a clipboard, and its listeners. */
 export interface ReconcilerOptions {
@@ -142,16 +153,27 @@ export class ClipboardReconciler {
       if (this.#desired?.isWritten === true) this.#desired = undefined
       this.#writeWaiting()
     }
-    if (owner !== 'another') return
+    if (owner !== 'another' && owner !== 'found') return
     const reading = new AbortController()
     this.#reading = reading
+    const isHeldBack = this.#isHeldBack(owner)
     // While something is being written, only its content tells whose the change is.
-    if (!this.#options.pause.isOn || this.#writing !== undefined) {
-      void this.#reads.run(() => this.#read(reading))
+    if (!isHeldBack || this.#writing !== undefined) {
+      void this.#reads.run(() => this.#read(reading, isHeldBack))
       return
     }
     this.#stopReading()
     this.#onForeign()
+  }
+
+  /** Whether what was copied is of a pause, or may be. */
+  #isHeldBack(owner: 'another' | 'found'): boolean {
+    const { pause, logger } = this.#options
+    if (pause.isOn) return true
+    if (owner === 'another') pause.noteChange()
+    if (!pause.isHoldingBack) return false
+    logger.info('What is on the clipboard may have been copied during a pause: it is not shared')
+    return true
   }
 
   #stopReading(): void {
@@ -159,7 +181,7 @@ export class ClipboardReconciler {
     this.#reading = undefined
   }
 
-  async #read(reading: AbortController): Promise<void> {
+  async #read(reading: AbortController, isHeldBack: boolean): Promise<void> {
     const { signal } = reading
     if (signal.aborted) return
     try {
@@ -167,7 +189,7 @@ export class ClipboardReconciler {
       const copied = await system.read(signal)
       if (signal.aborted) return
       this.#setSystemTrouble(undefined)
-      if (copied !== 'overtaken') await this.#judge(copied, signal)
+      if (copied !== 'overtaken') await this.#judge(copied, signal, isHeldBack)
     } catch (error) {
       if (!signal.aborted) this.#onUnreadable(error)
     }
@@ -177,12 +199,17 @@ export class ClipboardReconciler {
   }
 
   /** @throws {CopyTooLarge} When it is larger than what is shared. */
-  async #judge(copied: CopiedContent | undefined, signal: AbortSignal): Promise<void> {
+  async #judge(
+    copied: CopiedContent | undefined,
+    signal: AbortSignal,
+    isHeldBack: boolean,
+  ): Promise<void> {
     if (copied === undefined || this.#isLeftOut(copied)) return this.#onNotShared()
     const echo = await this.#echoes.find(copied, signal)
     if (signal.aborted) return
-    if (echo === undefined) this.#onCopied(copied)
-    else this.#onEcho(echo)
+    if (echo !== undefined) return this.#onEcho(echo)
+    this.#onForeign()
+    if (!isHeldBack && !this.#options.pause.isOn) this.#onCopied(copied)
   }
 
   #onUnreadable(error: unknown): void {
@@ -205,8 +232,6 @@ export class ClipboardReconciler {
   }
 
   #onCopied(copied: CopiedContent): void {
-    this.#onForeign()
-    if (this.#options.pause.isOn) return
     this.#loop.noteCopy()
     this.#options.onCopy(copied)
   }
@@ -269,6 +294,7 @@ export class ClipboardReconciler {
       this.#writing = undefined
     }
     desired.isWritten = true
+    this.#options.pause.noteChange()
     before?.abort()
     if (before === this.#reading) this.#reading = undefined
     this.#echoes.confirm(written)

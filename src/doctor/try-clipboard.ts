@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { openSystemClipboard } from '../daemon/open-system-clipboard.ts'
 import { readVersion } from '../daemon/version.ts'
-import { ClipboardReconciler } from '../desktop/clipboard-reconciler.ts'
+import { ClipboardReconciler, NEVER_PAUSED } from '../desktop/clipboard-reconciler.ts'
 import { COPY_LIMITS } from '../desktop/read-copy.ts'
 import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/describe-failure.ts'
@@ -56,7 +56,7 @@ export async function tryClipboard(
         return system
       },
       {
-        pause: { isOn: false, onChange: () => () => undefined },
+        pause: NEVER_PAUSED,
         limits: COPY_LIMITS,
         clock: systemClock,
         logger,

@@ -42,14 +42,17 @@ export type OfferedContent =
 /** The systems whose clipboard can be shared. */
 export type ClipboardKind = 'x11' | 'wayland' | 'macos' | 'windows'
 
-/** Who changed the clipboard; `nobody` when it was emptied. */
-export type ClipboardOwner = 'us' | 'another' | 'nobody'
+/**
+ * Who changed the clipboard; `nobody` when it was emptied. `found`: another one had done so when
+ * the watching began, for the first time or again, and nobody knows when.
+ */
+export type ClipboardOwner = 'us' | 'another' | 'found' | 'nobody'
 
 /** The reports of an adapter, from its opening until it is closed. No listener throws. */
 export interface ClipboardEvents {
   /**
-   * The clipboard changed. `another` may be ourselves where the system does not tell; a reading
-   * that began before the change is of no use any more.
+   * The clipboard changed. `another` and `found` may be ourselves where the system does not tell; a
+   * reading that began before the change is of no use any more.
    */
   onChange(owner: ClipboardOwner): void
   /** The clipboard is out of reach; `reason` is for people. */

@@ -11,19 +11,31 @@ import { done, openFake, text } from './support/open-reconciler.ts'
 
 const MINUTE = 60_000
 
+const OVER = '{"untilMs":0,"changedOn":[]}\n'
+
 interface Parts {
   readonly file?: MemoryPrivateFile
   readonly clock?: FakeClock
+  readonly desktop?: string
 }
 
 /** A pause, and a clipboard that it keeps, as the daemon has them. */
-async function open({ file = new MemoryPrivateFile(), clock = new FakeClock() }: Parts = {}) {
+async function open(parts: Parts = {}) {
+  const { file = new MemoryPrivateFile(), clock = new FakeClock(), desktop = ':1' } = parts
   const logger = new CaptureLogger()
-  const pause = await ClipboardPause.open({ file, clock, logger })
-  const { clipboard, copies, system } = await openFake({ clock, pause })
+  const pause = await ClipboardPause.open({ file, clock, logger, desktop })
+  const { clipboard, copies, system, ...fake } = await openFake({ clock, pause })
   const push = (value: string) => clipboard.offer(text(value))
   const copy = (value: string): void => system.copy(text(value))
-  return { pause, clipboard, file, clock, logger, system, copies, push, copy }
+  /** Whether what is found on the clipboard is shared. */
+  const isShared = async (): Promise<boolean> => {
+    system.copy(text('found'), 'found')
+    await done()
+    const isHeldBack = fake.logger.text.includes('may have been copied during a pause')
+    assert.equal(copies.size > 0, !isHeldBack, 'either of the two')
+    return copies.size > 0
+  }
+  return { pause, clipboard, file, clock, logger, system, copies, push, copy, isShared }
 }
 
 async function openPaused() {
@@ -45,8 +57,7 @@ describe('a pause', () => {
   })
 
   it('drops a copy whose reading it overtook', async () => {
-    const { pause, copy, copies } = await openPaused()
-    await pause.end()
+    const { pause, copy, copies } = await open()
     copy('private')
     await pause.begin(undefined)
     await done()
@@ -117,7 +128,7 @@ describe('a pause', () => {
     assert.deepEqual(await system.writes.next(), text('pushed'))
     assert.deepEqual([pause.current, clock.pending], [undefined, 0])
     await pause.close()
-    assert.equal(file.text, undefined)
+    assert.equal(file.text, '{"untilMs":0,"changedOn":[":1"]}\n')
   })
 
   it('ends at its wall-clock time, also after a sleep', async () => {
@@ -169,18 +180,18 @@ describe('a pause', () => {
     copy('after')
     assert.deepEqual(await copies.next(), text('after'))
     await pause.close()
-    assert.equal((await open(first)).pause.wasOn, false)
+    assert.equal((await open(first)).pause.current, undefined)
   })
 
-  it('that ended while no daemon ran is over, but what was copied is not looked at', async () => {
+  it('that ended while no daemon ran is over', async () => {
     const first = await open()
     await first.pause.begin(MINUTE)
     await first.pause.close()
     first.clock.jump(MINUTE)
     const { pause, file } = await open(first)
-    assert.deepEqual([pause.isOn, pause.wasOn], [false, true])
+    assert.deepEqual([pause.isOn, pause.isHoldingBack], [false, true])
     await pause.close()
-    assert.equal(file.text, undefined)
+    assert.equal(file.text, OVER)
   })
 
   it('goes on when its file is damaged or cannot be read, and says so', async () => {
@@ -195,7 +206,7 @@ describe('a pause', () => {
       assert.match(logger.text, /Cannot read paused\.json.*clipgate resume/)
       if (file === unreadable) continue
       await pause.end()
-      assert.deepEqual([pause.isOn, file.text], [false, undefined])
+      assert.deepEqual([pause.isOn, file.text], [false, OVER])
     }
   })
 
@@ -211,14 +222,14 @@ describe('a pause', () => {
     assert.equal(pause.isOn, true)
   })
 
-  it('that ends by itself ends also where its file cannot be removed', async () => {
+  it('that ends by itself ends also where its file cannot be written', async () => {
     const { pause, file, clock, logger } = await open()
     await pause.begin(MINUTE)
     file.failure = new Error('on fire')
     clock.advance(MINUTE)
     assert.equal(pause.isOn, false)
     await pause.close()
-    assert.match(logger.text, /Cannot remove paused\.json/)
+    assert.match(logger.text, /Cannot write paused\.json/)
   })
 
   it('that begins as another one ends is kept', async () => {
@@ -229,7 +240,7 @@ describe('a pause', () => {
     await next
     await pause.close()
     assert.equal(pause.isOn, true)
-    assert.equal(file.text, '{"untilMs":null}\n')
+    assert.equal(file.text, '{"untilMs":null,"changedOn":[]}\n')
   })
 
   it('tells those who listen when it begins and ends', async () => {
@@ -252,6 +263,86 @@ describe('a pause', () => {
     await pause.begin(MINUTE)
     await pause.close()
     assert.equal(clock.pending, 0)
+  })
+})
+
+describe('what was copied during a pause', () => {
+  it('is shared when there was none', async () => {
+    const first = await open()
+    assert.equal(await first.isShared(), true)
+    assert.equal(first.file.text, undefined)
+  })
+
+  for (const end of ['resumed', 'over', 'over while no daemon ran'] as const) {
+    it(`is held back when it is found later, by each daemon: ${end}`, async () => {
+      const first = await open()
+      await first.pause.begin(end === 'resumed' ? undefined : MINUTE)
+      first.copy('private')
+      if (end === 'resumed') await first.pause.end()
+      if (end === 'over') first.clock.advance(MINUTE)
+      await first.pause.close()
+      first.clock.jump(MINUTE)
+      for (const desktop of [':1', ':2', ':1']) {
+        const later = await open({ ...first, desktop })
+        assert.deepEqual([later.pause.isOn, await later.isShared()], [false, false])
+        await later.pause.close()
+        // Whoever sets the clock back does not bring the pause back.
+        first.clock.jump(-5 * MINUTE)
+      }
+    })
+  }
+
+  it('is held back until something else is copied or pushed on that desktop', async () => {
+    for (const change of ['copy', 'push'] as const) {
+      const first = await open()
+      await first.pause.begin(undefined)
+      first.copy('private')
+      await first.pause.end()
+      const held = await open(first)
+      assert.equal(await held.isShared(), false)
+      await held[change]('newer')
+      await done()
+      if (change === 'copy') assert.deepEqual(await held.copies.next(), text('newer'))
+      await held.pause.close()
+      assert.equal(await (await open(first)).isShared(), true, change)
+      assert.equal(await (await open({ ...first, desktop: ':2' })).isShared(), false, change)
+    }
+  })
+
+  it('is shared when the person copies it again afterwards', async () => {
+    const { pause, copy, copies } = await openPaused()
+    copy('private')
+    await pause.end()
+    copy('private')
+    assert.deepEqual(await copies.next(), text('private'))
+  })
+
+  it('is held back also where that cannot be kept, and the desktops kept are few', async () => {
+    const first = await openPaused()
+    await first.pause.end()
+    first.file.failure = new Error('the disk is full')
+    first.copy('newer')
+    await first.pause.close()
+    first.file.failure = undefined
+    assert.equal((await open(first)).pause.isHoldingBack, true)
+    for (let display = 1; display <= 20; display += 1) {
+      const { pause } = await open({ ...first, desktop: `:${display}` })
+      pause.noteChange()
+      await pause.close()
+    }
+    assert.equal(JSON.parse(first.file.text ?? '').changedOn.length, 8)
+    assert.equal((await open({ ...first, desktop: ':20' })).pause.isHoldingBack, false)
+    assert.equal((await open({ ...first, desktop: ':12' })).pause.isHoldingBack, true)
+  })
+
+  it('does not end a pause that began meanwhile', async () => {
+    const first = await openPaused()
+    await first.pause.end()
+    const next = first.pause.begin(undefined)
+    first.copy('newer')
+    await next
+    await first.pause.close()
+    assert.equal((await open(first)).pause.isOn, true)
   })
 })
 
@@ -280,7 +371,7 @@ describe('paused.json', () => {
     await fc.assert(
       fc.asyncProperty(texts, async (content) => {
         const { pause, logger } = await open({ file: new MemoryPrivateFile(content) })
-        assert.equal(pause.wasOn, true)
+        assert.equal(pause.isHoldingBack, true)
         if (content.length > 20) assert.ok(!logger.text.includes(content), 'it is not quoted')
         await pause.close()
       }),

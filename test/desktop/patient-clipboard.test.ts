@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { ClipboardReconciler } from '../../src/desktop/clipboard-reconciler.ts'
+import { ClipboardReconciler, NEVER_PAUSED } from '../../src/desktop/clipboard-reconciler.ts'
 import { LAST_RETRY_MS } from '../../src/desktop/retry.ts'
 import { PatientClipboard } from '../../src/desktop/patient-clipboard.ts'
 import { COPY_LIMITS } from '../../src/desktop/read-copy.ts'
@@ -8,7 +8,7 @@ import type { CopiedContent } from '../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeSystemClipboard } from '../support/fake-system-clipboard.ts'
-import { done, NO_PAUSE, text } from './support/open-reconciler.ts'
+import { done, text } from './support/open-reconciler.ts'
 
 /** A clipboard that cannot be opened while `state.failure` is set. */
 async function openPatiently(t: TestContext, failure: string | undefined) {
@@ -18,7 +18,7 @@ async function openPatiently(t: TestContext, failure: string | undefined) {
   const copies: CopiedContent[] = []
   const troubles: (string | undefined)[] = []
   const options = {
-    pause: NO_PAUSE,
+    pause: NEVER_PAUSED,
     limits: COPY_LIMITS,
     clock,
     logger: new CaptureLogger(),

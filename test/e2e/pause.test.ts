@@ -11,13 +11,16 @@ import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 
+/** As *Copy link* of the panel puts it on the clipboard. */
+const SECRET = 'clip://connect?url=http%3A%2F%2F10.0.0.1%3A42720&password=private'
+
 /** A desktop, and daemons on it with one data directory, one after the other. */
 async function setUp(t: TestContext) {
   const xvfb = await Xvfb.start(t)
   const { display } = xvfb
   const folder = await temporaryFolder(t)
-  const start = async () => {
-    const daemon = await startDaemonProcess(t, { folder, env: { DISPLAY: display } })
+  const start = async (where = display) => {
+    const daemon = await startDaemonProcess(t, { folder, env: { DISPLAY: where } })
     assert.equal(daemon.ready.clipboard, 'x11', daemon.stderr())
     return daemon
   }
@@ -75,7 +78,7 @@ describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
     const { display, folder, daemon, start, device } = await setUp(t)
     await daemon.run('pause')
     const path = join(folder, 'data', 'paused.json')
-    assert.deepEqual(JSON.parse(await readFile(path, 'utf8')), { untilMs: null })
+    assert.deepEqual(JSON.parse(await readFile(path, 'utf8')), { untilMs: null, changedOn: [] })
     assert.equal((await stat(path)).mode & 0o777, 0o600)
     assert.equal(await daemon.stop(), 0)
 
@@ -91,7 +94,6 @@ describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
     await phone.reads({ text: 'after' })
     await other.settle()
     assert.equal(other.waiting('requested'), 0)
-    await assert.rejects(stat(path), { code: 'ENOENT' })
   })
 
   it('was paused when it was stopped: what is there at the next start is not read', async (t) => {
@@ -106,6 +108,48 @@ describe('a paused desktop', needs('Xvfb', 'xclip'), () => {
     await createPhone(device, again.ready.gateway).reads({ text: 'after' })
     await other.settle()
     assert.equal(other.waiting('requested'), 0)
+  })
+
+  for (const end of ['that was resumed', 'that ended while no daemon ran']) {
+    it(`keeps what was copied over later starts, and on other displays: a pause ${end}`, async (t) => {
+      const { display, folder, daemon, start, device, phone } = await setUp(t)
+      await xclipCopy(t, display, 'ok', 'UTF8_STRING')
+      await phone.reads({ text: 'ok' })
+      await daemon.run('pause', '1h')
+      await xclipCopy(t, display, SECRET, 'UTF8_STRING')
+      if (end === 'that was resumed') await daemon.run('resume')
+      await daemon.stop()
+      const path = join(folder, 'data', 'paused.json')
+      if (end !== 'that was resumed') await writeFile(path, '{"untilMs":1}')
+
+      // A desktop of the same user, on which it was copied too.
+      const second = await Xvfb.start(t)
+      await xclipCopy(t, second.display, SECRET, 'UTF8_STRING')
+      for (const where of [display, second.display, display]) {
+        const again = await start(where)
+        const { document } = createPhone(device, again.ready.gateway)
+        while (!again.stderr().includes('may have been copied during a pause')) {
+          assert.equal((await document())['text'], 'ok')
+        }
+        assert.equal((await document())['text'], 'ok')
+        await again.stop()
+      }
+      const last = await start()
+      await xclipCopy(t, display, SECRET, 'UTF8_STRING')
+      await createPhone(device, last.ready.gateway).reads({ text: SECRET })
+    })
+  }
+
+  it('shares what was copied while no daemon ran once something newer was copied', async (t) => {
+    const { display, daemon, start, device } = await setUp(t)
+    await daemon.run('pause')
+    await daemon.run('resume')
+    await xclipCopy(t, display, 'after', 'UTF8_STRING')
+    await createPhone(device, daemon.ready.gateway).reads({ text: 'after' })
+    await daemon.stop()
+    await xclipCopy(t, display, 'meanwhile', 'UTF8_STRING')
+    const again = await start()
+    await createPhone(device, again.ready.gateway).reads({ text: 'meanwhile' })
   })
 })
 

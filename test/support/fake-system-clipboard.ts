@@ -49,11 +49,11 @@ export class FakeSystemClipboard implements SystemClipboard {
     this.#offered = undefined
   }
 
-  /** A person copies in another program. */
-  copy(content: CopiedContent): void {
+  /** A person copies in another program; `found`: has copied, before anybody watched. */
+  copy(content: CopiedContent, owner: 'another' | 'found' = 'another'): void {
     this.#offered = undefined
     this.#copied = content
-    this.#events.onChange('another')
+    this.#events.onChange(owner)
   }
 
   /** A person pastes in another program. */

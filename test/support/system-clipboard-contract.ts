@@ -7,11 +7,10 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../src/core/limits.ts'
-import type { ClipboardReconciler } from '../../src/desktop/clipboard-reconciler.ts'
+import { NEVER_PAUSED, type ClipboardReconciler } from '../../src/desktop/clipboard-reconciler.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { CopiedContent, SystemClipboard } from '../../src/ports/system-clipboard.ts'
 import {
-  NO_PAUSE,
   openReconciler,
   watchedPause,
   type SystemDeps,
@@ -70,7 +69,7 @@ export function describeSystemClipboard(
       readonly copies: Mailbox<CopiedContent>
     }
 
-    async function open(t: TestContext, pause = NO_PAUSE): Promise<Opened> {
+    async function open(t: TestContext, pause = NEVER_PAUSED): Promise<Opened> {
       let elsewhere: Elsewhere | undefined
       const openSystem = async (deps: SystemDeps): Promise<SystemClipboard> => {
         const { system, ...rest } = await openDesktop(t, deps)

@@ -12,6 +12,7 @@ import { messageOf } from '../../lib/describe-failure.ts'
 import { SerialQueue } from '../../lib/serial-queue.ts'
 import type {
   ClipboardKind,
+  ClipboardOwner,
   CopiedContent,
   OfferedContent,
   SystemClipboard,
@@ -84,7 +85,7 @@ export class HelperClipboard implements SystemClipboard {
       onTrouble: (message) => clipboard.#onTrouble(message),
     })
     const state = await clipboard.#look()
-    if (state !== undefined && options.readAtStart) clipboard.#onChanged(state)
+    if (state !== undefined && options.readAtStart) clipboard.#onChanged(state, 'found')
     else clipboard.#state = state ?? clipboard.#state
     return clipboard
   }
@@ -175,7 +176,7 @@ export class HelperClipboard implements SystemClipboard {
     const state = await this.#look()
     if (state === undefined || this.#isClosed) return
     if (state.change === this.#state?.change) this.#options.events.onBack(false)
-    else this.#onChanged(state)
+    else this.#onChanged(state, 'found')
   }
 
   /** `undefined` when the helper has announced something newer, or cannot say. */
@@ -211,11 +212,11 @@ export class HelperClipboard implements SystemClipboard {
     this.#options.events.onTrouble(message)
   }
 
-  #onChanged(state: ClipboardState): void {
+  #onChanged(state: ClipboardState, owner: ClipboardOwner = 'another'): void {
     this.#news += 1
     if (state.change === this.#state?.change) return
     this.#state = state
-    this.#options.events.onChange('another')
+    this.#options.events.onChange(owner)
   }
 
   #isOutOfReach(): boolean {

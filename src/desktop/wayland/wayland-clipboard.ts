@@ -42,6 +42,8 @@ export class WaylandClipboard implements SystemClipboard {
   readonly #env: NodeJS.ProcessEnv
   readonly #limits: CopyLimits
   #helper: HelperProcess | undefined
+  /** The next change tells of what was there when the watching began. */
+  #isFound = false
   /** Takes the next change, which is no copy. */
   #skip: (() => void) | undefined
   /** Ends the conversion of what is to be written. */
@@ -116,8 +118,8 @@ export class WaylandClipboard implements SystemClipboard {
     const { clock, logger, readAtStart, events } = this.#options
     const env = this.#env
     const watch = await prepareWatch(env, clock)
-    const isSkipping = !readAtStart && (await listTypes({ env, clock })).length > 0
-    const skipped = isSkipping ? this.#skipFirst() : undefined
+    this.#isFound = (await listTypes({ env, clock })).length > 0
+    const skipped = this.#isFound && !readAtStart ? this.#skipFirst() : undefined
     this.#helper = await HelperProcess.start({
       ...watch,
       env,
@@ -126,6 +128,7 @@ export class WaylandClipboard implements SystemClipboard {
       onEvent: ({ event }) => (event === 'ready' ? this.#onReady() : this.#onChanged()),
       onTrouble: (message) => {
         this.#isAway = message !== undefined
+        if (this.#isAway) this.#isFound = true
         if (message === undefined) events.onTrouble(undefined)
         else events.onLost(message)
       },
@@ -171,7 +174,9 @@ export class WaylandClipboard implements SystemClipboard {
 
   #onChanged(): void {
     if (this.#isClosed) return
-    if (this.#skip === undefined) this.#options.events.onChange('another')
+    const owner = this.#isFound ? 'found' : 'another'
+    this.#isFound = false
+    if (this.#skip === undefined) this.#options.events.onChange(owner)
     else this.#skip()
   }
 
@@ -211,6 +216,7 @@ export class WaylandClipboard implements SystemClipboard {
     const { clock, logger, events } = this.#options
     const look = async (): Promise<void> => {
       const types = await listTypes({ env: this.#env, clock })
+      if (types.length === 0) this.#isFound = false
       const isFree = types.length === 0 || this.#owner !== undefined
       if (isFree && !this.#isClosed) events.onBack(this.#isOursLost)
     }

@@ -207,7 +207,7 @@ export class X11Clipboard implements SystemClipboard {
     if (firstOwner !== 'another') return this.#options.events.onBack(true)
     try {
       const time = await this.#inReach(({ connection }) => connection.serverTime())
-      if (changes === this.#changes) this.#onOwnerChanged('another', time)
+      if (changes === this.#changes) this.#onOwnerChanged('found', time)
     } catch (error) {
       this.#options.logger.debug('Cannot catch up with the clipboard', { reason: messageOf(error) })
     }

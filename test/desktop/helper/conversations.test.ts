@@ -7,14 +7,13 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { ClipboardReconciler } from '../../../src/desktop/clipboard-reconciler.ts'
+import { ClipboardReconciler, NEVER_PAUSED } from '../../../src/desktop/clipboard-reconciler.ts'
 import { COPY_LIMITS } from '../../../src/desktop/read-copy.ts'
 import { openMacosClipboard } from '../../../src/desktop/macos/macos-clipboard.ts'
 import { openWindowsClipboard } from '../../../src/desktop/windows/windows-clipboard.ts'
 import type { CopiedContent, OfferedContent } from '../../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { Mailbox } from '../../support/mailbox.ts'
-import { NO_PAUSE } from '../support/open-reconciler.ts'
 import fc from '../../support/property.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -55,7 +54,7 @@ async function open(t: TestContext, path: string) {
         { command: process.execPath, args: [REPLAY, path, String(port)] },
       ),
     {
-      pause: NO_PAUSE,
+      pause: NEVER_PAUSED,
       limits: COPY_LIMITS,
       clock,
       logger,

@@ -4,6 +4,7 @@ import { watch } from 'node:fs'
 import { describe, it, type TestContext } from 'node:test'
 import { blobOf } from '../../support/memory-blob-store.ts'
 import { temporaryFile } from '../../support/temporary-folder.ts'
+import { pauseThatEnded, untilHeldBack } from '../support/open-reconciler.ts'
 import { WatchedClock } from '../x11/support/watched-clock.ts'
 import {
   copyElsewhere,
@@ -28,6 +29,16 @@ for (const platform of HELPER_PLATFORMS) {
       copy(system, 'before')
       const { copies } = await openHelperClipboard(t, platform, { system, readAtStart: true })
       assert.deepEqual(await copies.next(), textOf('before'))
+    })
+
+    it('shares nothing of what is there while what was copied in a pause is held back', async (t) => {
+      const system = await makeSystem(t)
+      copy(system, 'private')
+      const pause = pauseThatEnded()
+      const opened = await openHelperClipboard(t, platform, { system, readAtStart: true, pause })
+      await untilHeldBack(opened)
+      copy(system, 'after')
+      assert.deepEqual(await opened.copies.next(), textOf('after'))
     })
 
     it('reports the newest of copies that follow each other fast', async (t) => {

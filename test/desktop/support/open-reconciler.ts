@@ -2,6 +2,7 @@
 
 import {
   ClipboardReconciler,
+  NEVER_PAUSED,
   type SharingPause,
 } from '../../../src/desktop/clipboard-reconciler.ts'
 import { COPY_LIMITS, type CopyLimits } from '../../../src/desktop/read-copy.ts'
@@ -16,20 +17,35 @@ import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeSystemClipboard } from '../../support/fake-system-clipboard.ts'
 import { Mailbox } from '../../support/mailbox.ts'
 
-export const NO_PAUSE: SharingPause = { isOn: false, onChange: () => () => undefined }
-
 /** A pause that the test begins and ends, and that tells when it kept something from happening. */
 export function watchedPause(isOn: boolean) {
   const asked = new Mailbox<'asked'>()
   const state = { isOn }
   const pause: SharingPause = {
+    ...NEVER_PAUSED,
     get isOn() {
       if (state.isOn) asked.put('asked')
       return state.isOn
     },
-    onChange: () => () => undefined,
   }
   return { asked, state, pause }
+}
+
+/** A pause that is over, and since which nobody has copied. */
+export function pauseThatEnded(): SharingPause {
+  let isHoldingBack = true
+  return {
+    ...NEVER_PAUSED,
+    get isHoldingBack() {
+      return isHoldingBack
+    },
+    noteChange: () => (isHoldingBack = false),
+  }
+}
+
+/** Resolves when something was not shared because of such a pause. */
+export async function untilHeldBack({ logger }: Pick<Opened, 'logger'>): Promise<void> {
+  while (!logger.text.includes('may have been copied during a pause')) await done()
 }
 
 /** For adapters that are opened without anybody who listens. */
@@ -65,7 +81,7 @@ export interface OpenOptions {
 export async function openReconciler<AnyClock extends Clock>(
   clock: AnyClock,
   open: (deps: SystemDeps<AnyClock>) => Promise<SystemClipboard>,
-  { limits: some, pause = NO_PAUSE }: OpenOptions = {},
+  { limits: some, pause = NEVER_PAUSED }: OpenOptions = {},
 ): Promise<Opened<AnyClock>> {
   const copies: Opened['copies'] = new Mailbox()
   const troubles: Opened['troubles'] = new Mailbox()

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { needs } from '../../support/requirements.ts'
 import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
+import { pauseThatEnded, untilHeldBack, type OpenOptions } from '../support/open-reconciler.ts'
 import type { WatchedClock } from '../x11/support/watched-clock.ts'
 import { openWayland, type OpenWayland } from './support/open-wayland.ts'
 import { clear, pasteUntil, wlCopy, wlPaste } from './support/wl-clipboard.ts'
@@ -81,6 +82,19 @@ describe('WaylandClipboard, when the compositor goes away', {
     assert.equal(String(await wlPaste(env, 'text/plain')), 'theirs')
   })
 
+  it('shares nothing that it finds there while what was copied in a pause is held back', async (t) => {
+    const opened = await openOnOwnSway(t, { pause: pauseThatEnded() })
+    const { sway, env, clock, troubles, copies } = opened
+    await sway.crash()
+    assert.equal(await troubles.next(), AWAY)
+    await sway.restart()
+    await wlCopy(t, env, 'private')
+    await clock.pass(300)
+    await untilHeldBack(opened)
+    await wlCopy(t, env, 'after')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'after' })
+  })
+
   it('does not report again what it wrote when only its watch was killed', async (t) => {
     const { env, clipboard, clock, troubles, copies } = await openOnOwnSway(t)
     const [watch] = await toolsOf(env.XDG_RUNTIME_DIR)
@@ -133,9 +147,9 @@ describe('WaylandClipboard, when the compositor goes away', {
   })
 })
 
-async function openOnOwnSway(t: TestContext) {
+async function openOnOwnSway(t: TestContext, options: OpenOptions = {}) {
   const sway = await Sway.start()
-  const opened = await openWayland(t, sway)
+  const opened = await openWayland(t, sway, options)
   // Ends after the clipboard, which is closed before.
   t.after(() => sway.stop())
   return { ...opened, sway }

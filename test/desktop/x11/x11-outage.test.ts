@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { MIB } from '../../../src/core/limits.ts'
 import { needs } from '../../support/requirements.ts'
 import { Xvfb } from '../../support/xvfb.ts'
+import { pauseThatEnded, untilHeldBack, type OpenOptions } from '../support/open-reconciler.ts'
 import { openX11, type OpenX11 } from './support/open-x11.ts'
 import { watched } from './support/watched-blob.ts'
 import type { WatchedClock } from './support/watched-clock.ts'
@@ -50,6 +51,19 @@ describe('X11Clipboard, when the X server dies', NEEDS, () => {
     await clock.pass(300)
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'theirs' })
     assert.equal(String(await xclipPaste(server.display, 'UTF8_STRING')), 'theirs')
+  })
+
+  it('shares nothing that it finds there while what was copied in a pause is held back', async (t) => {
+    const opened = await openOnOwnServer(t, { pause: pauseThatEnded() })
+    const { server, clock, copies } = opened
+    await server.crash()
+    await server.restart()
+    const other = await XClient.open(t, server.display)
+    await other.copy({ UTF8_STRING: 'private' })
+    await clock.pass(300)
+    await untilHeldBack(opened)
+    await other.copy({ UTF8_STRING: 'after' })
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'after' })
   })
 
   it('rejects an offer that is under way', async (t) => {
@@ -130,9 +144,9 @@ describe('X11Clipboard, when the X server dies', NEEDS, () => {
   })
 })
 
-async function openOnOwnServer(t: TestContext) {
+async function openOnOwnServer(t: TestContext, options: OpenOptions = {}) {
   const server = await Xvfb.start(t)
-  return { ...(await openX11(t, server.display)), server }
+  return { ...(await openX11(t, server.display, options)), server }
 }
 
 /** Kills the server and has it back, and the clipboard too. */
