@@ -17,7 +17,7 @@ import { encodeEvent, EventStream, EVENT_STREAM_HEADERS } from '../http/event-st
 import { LiveStreamList } from '../http/live-stream-list.ts'
 import type { LiveStream } from '../http/live-stream.ts'
 import type { Wire } from '../http/reply.ts'
-import { encodeText } from '../http/websocket.ts'
+import { encodePieces, encodeText } from '../http/websocket.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Change, ChangeFeed } from '../ports/change-feed.ts'
@@ -26,6 +26,7 @@ import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Dialects } from './dialect.ts'
 import { HubStream } from './hub-stream.ts'
+import { encodeItem } from './wire/encode-item.ts'
 import { encodeHubChange } from './wire/hub-records.ts'
 
 /** A connection to the hub may not be silent for more than 15 s, and an event stream may. */
@@ -175,7 +176,8 @@ export class DeviceStreams {
     }
     const item = this.#deps.latest.current?.item
     if (this.#hubs.isEmpty || item === undefined) return
-    const frame = encodeText(encodeHubChange(item))
+    const message = encodeItem(item, encodeHubChange)
+    const frame = typeof message === 'string' ? encodeText(message) : encodePieces(message)
     this.#hubs.each((stream) => stream.tell(frame))
   }
 

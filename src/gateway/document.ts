@@ -4,7 +4,7 @@ import type { Item } from '../core/item.ts'
 import type { Stamp } from '../core/stamp.ts'
 import type { Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
-import { json, type Reply } from '../http/reply.ts'
+import { json, type PiecedBody, type Reply } from '../http/reply.ts'
 import { constantReply } from '../http/reply-headers.ts'
 import type { Device, Dialect } from '../ports/device-registry.ts'
 import type { Origin } from '../ports/inbound-pipeline.ts'
@@ -15,6 +15,7 @@ import {
   encodeOldDocument,
   encodePeerDocument,
 } from './wire/clipboard-document.ts'
+import { encodeItem } from './wire/encode-item.ts'
 
 /**
  * Answers with the document of the current item. Its entity tag changes with each activation.
@@ -24,10 +25,12 @@ import {
 export function getDocument(deps: HandlerDeps, path: Dialect): Handler<Device> {
   const { latest, circleTime } = deps
   if (path === 'syncclipboard') return getReferenceDocument(deps)
-  const present = remember((item) => makeReply(encodeDocument(item, path), tagOf(item)))
+  const present = remember((item) =>
+    makeReply(item, (item) => encodeDocument(item, path), tagOf(item)),
+  )
   const believes = circleTime?.believes ?? (() => true)
   const forPeers = remember((item) =>
-    makeReply(encodePeerDocument(item, believes), peerTagOf(item)),
+    makeReply(item, (item) => encodePeerDocument(item, believes), peerTagOf(item)),
   )
   return ({ principal }) => (principal.kind === 'peer' ? forPeers : present)(latest.current?.item)
 }
@@ -45,23 +48,26 @@ function getReferenceDocument({ latest, dialects }: HandlerDeps): Handler<Device
     let reply = made.get(kind)
     if (reply === undefined) {
       const encode = isOld ? encodeOldDocument : encodeDocument
-      const document = encode(item, 'syncclipboard', isZip ? { hash, type: 'File' } : { hash })
-      reply = makeReply(document, item === undefined ? `none${kind}` : `${tagOf(item)}-${kind}`)
+      const instead = isZip ? ({ hash, type: 'File' } as const) : { hash }
+      const tag = item === undefined ? `none${kind}` : `${tagOf(item)}-${kind}`
+      reply = makeReply(item, (item) => encode(item, 'syncclipboard', instead), tag)
       made.set(kind, reply)
     }
     return reply
   }
 }
 
-function remember<Made>(make: (item: Item | undefined) => Made): (item: Item | undefined) => Made {
-  let made = make(undefined)
-  let madeFor: Item | undefined
+/** Remembers what was made for an item as long as the item is there, and not until the next one. */
+function remember<Made extends object>(
+  make: (item: Item | undefined) => Made,
+): (item: Item | undefined) => Made {
+  const ofNone = make(undefined)
+  const made = new WeakMap<Item, Made>()
   return (item) => {
-    if (item !== madeFor) {
-      made = make(item)
-      madeFor = item
-    }
-    return made
+    if (item === undefined) return ofNone
+    const known = made.get(item) ?? make(item)
+    made.set(item, known)
+    return known
   }
 }
 
@@ -71,13 +77,22 @@ function remember<Made>(make: (item: Item | undefined) => Made): (item: Item | u
  */
 const LONGEST_STRING = 4096
 
-function makeReply(document: string, tag: string): Reply {
+function makeReply(
+  item: Item | undefined,
+  encode: (item: Item | undefined) => string,
+  tag: string,
+): Reply {
+  const document = item === undefined ? encode(item) : encodeItem(item, encode)
   return constantReply({
     status: 200,
     headers: ['Content-Type', 'application/json'],
-    body: document.length > LONGEST_STRING ? Buffer.from(document) : document,
+    body: isLongString(document) ? Buffer.from(document) : document,
     etag: `"${tag}"`,
   })
+}
+
+function isLongString(document: string | PiecedBody): document is string {
+  return typeof document === 'string' && document.length > LONGEST_STRING
 }
 
 function tagOf(item: Item | undefined): string {

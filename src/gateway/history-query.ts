@@ -2,12 +2,12 @@
 
 import type { Call, Handler } from '../http/call.ts'
 import { parseJson, readBytes } from '../http/read-body.ts'
-import { json } from '../http/reply.ts'
+import { encodedJson, json } from '../http/reply.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
-import { holdText } from './history.ts'
 import { isMultipart, readMultipartForm } from './read-form.ts'
+import { encodeItem } from './wire/encode-item.ts'
 import { FieldPicker, type Fields } from './wire/field-picker.ts'
 import { decodeHistoryFilter, HISTORY_FILTER_FIELDS, isWanted } from './wire/history-filter.ts'
 import { encodeRecord } from './wire/history-record.ts'
@@ -25,9 +25,8 @@ export function queryHistory(deps: HandlerDeps): Handler<Device> {
     const filter = decodeHistoryFilter(await readFields(call, maxMetadataBytes))
     const item = latest.current?.item
     if (item === undefined || !isWanted(item, filter)) return json([])
-    const record = encodeRecord(item, dialects.hashFor(item, call))
-    holdText(call, record)
-    return json([record])
+    const hash = dialects.hashFor(item, call)
+    return encodedJson(encodeItem(item, (item) => JSON.stringify([encodeRecord(item, hash)])))
   }
 }
 

@@ -7,15 +7,16 @@
 import { matchesHash, type Item } from '../core/item.ts'
 import { parseItemType, type ItemType } from '../core/item-type.ts'
 import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
-import type { Call, Handler } from '../http/call.ts'
+import type { Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { skipBody } from '../http/read-body.ts'
-import { json, type Reply } from '../http/reply.ts'
+import { encodedJson, json, type Reply } from '../http/reply.ts'
 import type { Device, Dialect } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import { blobReply } from './file.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
-import { encodeRecord, encodeStatistics, type HistoryRecord } from './wire/history-record.ts'
+import { encodeItem } from './wire/encode-item.ts'
+import { encodeRecord, encodeStatistics } from './wire/history-record.ts'
 
 type ProfileParams = { readonly profileId: string }
 type HashParams = { readonly type: string; readonly hash: string }
@@ -29,10 +30,13 @@ export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
   return (call) => {
     const id = readProfileId(call.params.profileId)
     const stored = findItem([latest.current, latest.binary], id, dialects.of(call))
-    if (stored !== undefined) return recordReply(call, encodeRecord(stored.item, id.hash))
+    if (stored !== undefined) return recordReply(stored.item, id.hash)
     const kept = records.find(call.principal.id, id)
     if (kept === undefined) throw new HttpError('NOT_FOUND')
-    return recordReply(call, { ...kept.record, hash: id.hash })
+    const record = JSON.stringify({ ...kept.record, hash: id.hash })
+    const length = Buffer.byteLength(record)
+    call.holdBytes(length, length)
+    return encodedJson(record)
   }
 }
 
@@ -55,23 +59,12 @@ export function patchRecord(deps: HandlerDeps): Handler<Device, HashParams> {
     await skipBody(call, maxMetadataBytes)
     const stored = findItem([latest.current], id, dialects.of(call))
     if (stored === undefined) throw new HttpError('NOT_FOUND')
-    return recordReply(call, encodeRecord(stored.item, id.hash))
+    return recordReply(stored.item, id.hash)
   }
 }
 
-/**
- * Answers with a record. Each answer has the text to itself, until the client has read it.
- *
- * @throws {HttpError} `OVERLOADED`.
- */
-function recordReply(call: Pick<Call, 'holdBytes'>, record: HistoryRecord): Reply {
-  holdText(call, record)
-  return json(record)
-}
-
-/** @throws {HttpError} `OVERLOADED`. */
-export function holdText(call: Pick<Call, 'holdBytes'>, { text }: HistoryRecord): void {
-  call.holdBytes(text.length, text.length)
+function recordReply(item: Item, hash: string): Reply {
+  return encodedJson(encodeItem(item, (item) => JSON.stringify(encodeRecord(item, hash))))
 }
 
 /** Answers with the figures that a client shows about a history, made of the one item. */

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { LiveStream } from '../http/live-stream.ts'
+import { LiveStream, type Frame } from '../http/live-stream.ts'
 import type { Wire } from '../http/reply.ts'
 import {
   CLOSE_CODES,
@@ -70,7 +70,7 @@ export class HubStream extends LiveStream {
   }
 
   /** Tells the client of a change, if it has said what it speaks. */
-  tell(frame: Uint8Array): void {
+  tell(frame: Frame): void {
     if (!this.#isReady) return
     // Else each client that does not read would keep another long frame in memory.
     if (isLong(frame.length) && isLong(this.writing)) this.#leave(FAREWELL)

@@ -8,14 +8,15 @@ import { OLD_RECORD_MS } from '../core/limits.ts'
 import { jsonLengthOf } from '../core/text-length.ts'
 import { tooLarge } from '../http/body-inbox.ts'
 import type { Call, Handler } from '../http/call.ts'
-import { json } from '../http/reply.ts'
+import { encodedJson, json, type Reply } from '../http/reply.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem } from '../ports/inbound-pipeline.ts'
 import { unauthorized } from './authenticate.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { receiveHistoryForm, type ReceivedForm } from './receive-history-form.ts'
+import { encodeItem } from './wire/encode-item.ts'
 import type { HistoryForm } from './wire/history-form.ts'
-import { encodeRecord, type HistoryRecord, type RecordSubject } from './wire/history-record.ts'
+import { encodeRecord, type RecordSubject } from './wire/history-record.ts'
 
 /**
  * Makes the item of a form current, and answers with its record; one that is old is only kept for
@@ -27,7 +28,7 @@ export function postHistory(deps: HandlerDeps): Handler<Device> {
     const { clock, latest, dialects } = deps
     const isPush = dialects.of(call) === 'sync'
     const isKept = !isPush && isOld(received.form, latest.current?.item, clock.now())
-    return json(await (isKept ? keep : apply)(received, call, deps))
+    return (isKept ? keep : apply)(received, call, deps)
   }
 }
 
@@ -44,12 +45,12 @@ async function apply(
   received: ReceivedForm,
   call: Call<Device>,
   { inbound, clock, dialects, maxMetadataBytes }: HandlerDeps,
-): Promise<HistoryRecord> {
+): Promise<Reply> {
   const { form, file } = received
   const { type, hash, hasData, state } = form
   let applied: AppliedItem
   try {
-    // The answer has all of the text: it is refused now, or not at all.
+    // All of the text comes into memory: it is refused now, or not at all.
     const most = file?.upload.blob.size ?? (hasData ? maxMetadataBytes : 0)
     if (type === 'Text') call.holdBytes(most, most)
     // Programs of the reference protocol push the document as well.
@@ -63,8 +64,10 @@ async function apply(
   const { item } = applied
   dialects.notePush(call, hash, item)
   // An empty text is acknowledged only: the current item is another one.
-  const isApplied = item !== undefined && matchesHash(item, hash)
-  return encodeRecord(isApplied ? item : describe(received, clock.now()), hash, state)
+  if (item === undefined || !matchesHash(item, hash)) {
+    return json(encodeRecord(describe(received, clock.now()), hash, state))
+  }
+  return encodedJson(encodeItem(item, (item) => JSON.stringify(encodeRecord(item, hash, state))))
 }
 
 /**
@@ -75,7 +78,7 @@ async function keep(
   received: ReceivedForm,
   { principal: { id: deviceId, passwordHash } }: Call<Device>,
   { records, clock, devices, maxMetadataBytes }: HandlerDeps,
-): Promise<HistoryRecord> {
+): Promise<Reply> {
   const { form, file } = received
   const { hash, state, text } = form
   // As is the text of an item: the answer has it.
@@ -89,7 +92,7 @@ async function keep(
   const { createTime, lastAccessed = createTime } = state
   const record = encodeRecord(describe(received, lastAccessed ?? clock.now()), hash, state)
   records.remember(deviceId, { record, dataName: file?.dataName ?? '' })
-  return record
+  return json(record)
 }
 
 function toInbound(

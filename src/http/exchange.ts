@@ -136,6 +136,12 @@ export class Exchange implements Call {
     this.#held.hold(count, most)
   }
 
+  /** Counts bytes that other answers may have too; see `HeldBytes.share`. */
+  shareBytes(bytes: Uint8Array): void {
+    const end = this.#shared.heldBytes.share(bytes, () => this.hangUp())
+    if (end !== undefined) this.connection.onEnd(this.response, end)
+  }
+
   setTarget({ path, search, authority }: Target): void {
     this.path = path
     this.#search = search

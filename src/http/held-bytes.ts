@@ -18,6 +18,9 @@ const MAX_HELD_BYTES: number = 32 * 1024 * 1024
 /** One of the longest documents. */
 const MAX_HELD_BY_ONE: number = 16 * 1024 * 1024
 
+/** Bytes that answers share, but for the newest, which are there whether they are read or not. */
+const MAX_SHARED_BYTES: number = 16 * 1024 * 1024
+
 /** The part of one request. */
 export interface HeldShare {
   /** See `Call.holdBytes`. */
@@ -29,6 +32,8 @@ export interface HeldShare {
 export class HeldBytes {
   #held = 0
   readonly #heldBy = new Map<string, number>()
+  /** The answers that have the same bytes, by these; the oldest bytes first. */
+  readonly #readers = new Map<Uint8Array, Set<() => void>>()
 
   /** @param client Whose request it is. The share must be given back. */
   open(client: string): HeldShare {
@@ -50,6 +55,29 @@ export class HeldBytes {
         this.#add(client, -reserved)
         reserved = 0
       },
+    }
+  }
+
+  /**
+   * Counts bytes once that several answers have: what is current now, however many read it. Those
+   * who still read what was current earlier give way when it becomes too much, the oldest first:
+   * it is out of date, and they are told so.
+   *
+   * @param giveWay Breaks the answer off.
+   * @returns Takes the answer out again, which must be done; `undefined` for bytes that are few.
+   */
+  share(bytes: Uint8Array, giveWay: () => void): (() => void) | undefined {
+    if (bytes.length <= SMALL_BYTES) return undefined
+    const readers = this.#readers.get(bytes) ?? new Set()
+    this.#readers.set(bytes, readers.add(giveWay))
+    let earlier = 0
+    for (const [other, its] of [...this.#readers].reverse()) {
+      if (other !== bytes) earlier += other.length
+      if (other !== bytes && earlier > MAX_SHARED_BYTES) for (const end of its) end()
+    }
+    return () => {
+      readers.delete(giveWay)
+      if (readers.size === 0) this.#readers.delete(bytes)
     }
   }
 

@@ -7,7 +7,7 @@
  */
 
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
-import type { Wire } from './reply.ts'
+import type { PiecedBody, Wire } from './reply.ts'
 
 /** Bytes of answers that wait for a client to read. */
 const MAX_REPLY_BYTES: number = 64 * 1024
@@ -15,13 +15,16 @@ const MAX_REPLY_BYTES: number = 64 * 1024
 /** Memory for the first of them. */
 const FIRST_REPLY_BYTES = 256
 
+/** The bytes of a frame. */
+export type Frame = Uint8Array | PiecedBody
+
 /** A stream of frames of any kind to one client. */
 export abstract class LiveStream {
   readonly #wire: Wire
   /** Length of the frame that is being written, if one is. */
   #writing = 0
   #isEnded = false
-  #pending: Uint8Array | undefined = undefined
+  #pending: Frame | undefined = undefined
   #replies: GrowingBuffer | undefined = undefined
   #hasMissed = false
 
@@ -38,7 +41,7 @@ export abstract class LiveStream {
   abstract beat(): void
 
   /** Sends a frame, or lets it wait in the place of an earlier one. */
-  send(frame: Uint8Array): void {
+  send(frame: Frame): void {
     if (this.#isEnded) return
     if (this.#writing === 0) {
       this.#write(frame)
@@ -84,7 +87,7 @@ export abstract class LiveStream {
   }
 
   /** Returns the frame to send instead of one in front of which others were left out. */
-  protected catchUp(frame: Uint8Array): Uint8Array {
+  protected catchUp(frame: Frame): Frame {
     return frame
   }
 
@@ -93,7 +96,7 @@ export abstract class LiveStream {
     return undefined
   }
 
-  #write(frame: Uint8Array): void {
+  #write(frame: Frame): void {
     this.#writing = frame.length
     this.#wire.write(frame, () => this.#onWritten())
   }

@@ -21,6 +21,13 @@ export interface OpenBlobBody {
   close(): Promise<void>
 }
 
+/** Bytes in pieces, of which other replies may have some too: those are in memory once. */
+export interface PiecedBody {
+  readonly pieces: readonly Uint8Array[]
+  /** Bytes of all pieces. */
+  readonly length: number
+}
+
 /** A body that goes on until somebody ends it. Never opened for HEAD. */
 export interface LiveBody {
   /** Called once, in the tick in which the header is written. */
@@ -30,7 +37,7 @@ export interface LiveBody {
 /** Where a live body goes. */
 export interface Wire {
   /** @param onWritten Called when the chunk has left this program; not when the client is gone. */
-  write(chunk: Uint8Array, onWritten: () => void): void
+  write(chunk: Uint8Array | PiecedBody, onWritten: () => void): void
   /** Ends the answer; at once, whether or not the client reads. */
   end(): void
   /** Calls back once when the client is gone, unless the answer ended before. */
@@ -46,7 +53,7 @@ export interface Wire {
 export interface Reply {
   readonly status: number
   readonly headers?: FlatHeaders
-  readonly body?: string | Uint8Array | BlobBody | LiveBody
+  readonly body?: string | Uint8Array | PiecedBody | BlobBody | LiveBody
   /** Quoted entity tag. A GET or HEAD reply with one is sent conditionally. */
   readonly etag?: string
   /** Unix milliseconds. */
@@ -54,7 +61,7 @@ export interface Reply {
 }
 
 /** A reply that is not a stream. */
-export type WholeReply = Reply & { readonly body?: string | Uint8Array }
+export type WholeReply = Reply & { readonly body?: string | Uint8Array | PiecedBody }
 
 /** Extras for the functions below. */
 export interface ReplyOptions {
@@ -69,6 +76,16 @@ export function json(value: unknown, options: ReplyOptions = {}): Reply {
   return typed('application/json', JSON.stringify(value), options)
 }
 
+/** A JSON reply whose body is encoded. */
+export function encodedJson(body: string | PiecedBody): Reply {
+  return typed('application/json', body, {})
+}
+
+/** Joins pieces; none of them may change any more. */
+export function pieced(pieces: readonly Uint8Array[]): PiecedBody {
+  return { pieces, length: pieces.reduce((sum, { length }) => sum + length, 0) }
+}
+
 /** A plain text reply, in UTF-8. */
 export function text(body: string, options: ReplyOptions = {}): Reply {
   return typed('text/plain; charset=utf-8', body, options)
@@ -79,7 +96,7 @@ export function empty(status: number, headers: FlatHeaders = []): Reply {
   return { status, headers }
 }
 
-function typed(contentType: string, body: string, options: ReplyOptions): Reply {
+function typed(contentType: string, body: string | PiecedBody, options: ReplyOptions): Reply {
   const { status = 200, headers = [], etag } = options
   const reply = { status, headers: ['Content-Type', contentType, ...headers], body }
   return etag === undefined ? reply : { ...reply, etag }

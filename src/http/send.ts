@@ -17,7 +17,7 @@ import type { Exchange } from './exchange.ts'
 import { HttpError } from './http-error.ts'
 import { drain } from './linger.ts'
 import { allHeaders, wholeHeaders, withoutContentHeaders } from './reply-headers.ts'
-import type { BlobBody, LiveBody, Reply, WholeReply, Wire } from './reply.ts'
+import type { BlobBody, LiveBody, PiecedBody, Reply, WholeReply, Wire } from './reply.ts'
 import { StallWatch } from './stall-watch.ts'
 
 /** Up to this length, a body is joined to its header. */
@@ -59,10 +59,9 @@ export class Sender {
     }
 
     const { status, body } = reply
-    if (typeof body === 'object' && !(body instanceof Uint8Array)) {
-      return 'attach' in body
-        ? this.#sendLive(exchange, reply, body)
-        : this.#sendBlob(exchange, reply, body)
+    if (typeof body === 'object') {
+      if ('attach' in body) return this.#sendLive(exchange, reply, body)
+      if ('open' in body) return this.#sendBlob(exchange, reply, body)
     }
     response.writeHead(status, wholeHeaders(reply as WholeReply))
     this.#finish(exchange, method === 'HEAD' ? undefined : body)
@@ -139,8 +138,11 @@ export class Sender {
     })
   }
 
-  #finish(exchange: Exchange, body: string | Uint8Array | undefined): void {
+  #finish(exchange: Exchange, body: WholeReply['body']): void {
     const { request, response, connection } = exchange
+    if (typeof body === 'object' && 'pieces' in body) {
+      return this.#finish(exchange, writeAllButLast(exchange, body))
+    }
     if (!exchange.hasUnreadBody) {
       const isShort = body instanceof Uint8Array && body.length <= SHORT_BYTES
       if (isShort) response.end(asText(body), 'latin1')
@@ -157,6 +159,13 @@ export class Sender {
       response.once('socket', () => setImmediate(() => this.#stalls.watch(connection.socket)))
     }
   }
+}
+
+/** @returns The last piece, with which the answer is to end. */
+function writeAllButLast(exchange: Exchange, { pieces }: PiecedBody): Uint8Array | undefined {
+  for (const piece of pieces) exchange.shareBytes(piece)
+  for (const piece of pieces.slice(0, -1)) exchange.response.write(piece)
+  return pieces.at(-1)
 }
 
 /** Node joins header and body to one write, without which a short answer costs a tenth more. */
@@ -209,8 +218,11 @@ class LiveWire implements Wire {
     connection.isLive = true
   }
 
-  write(chunk: Uint8Array, onWritten: () => void): void {
-    this.#out.write(chunk, (error) => {
+  write(chunk: Uint8Array | PiecedBody, onWritten: () => void): void {
+    const pieces = 'pieces' in chunk ? chunk.pieces : [chunk]
+    const last = pieces.length - 1
+    for (const piece of pieces.slice(0, last)) this.#out.write(piece)
+    this.#out.write(pieces[last] ?? '', (error) => {
       if (!error) onWritten()
     })
   }

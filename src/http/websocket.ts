@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
+import { pieced, type PiecedBody } from './reply.ts'
 
 /** RFC 6455 section 1.3. */
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -89,6 +90,11 @@ export function encodeText(text: string): Uint8Array {
   return encodeFrame(TEXT, Buffer.from(text))
 }
 
+/** Encodes a text message that is in UTF-8; the frame has the same pieces. */
+export function encodePieces({ pieces, length }: PiecedBody): PiecedBody {
+  return pieced([encodeHeader(TEXT, length), ...pieces])
+}
+
 /** Encodes the answer to a ping, with the payload of the ping. */
 export function encodePong(payload: Uint8Array): Uint8Array {
   return encodeFrame(PONG, payload)
@@ -102,7 +108,10 @@ export function encodeClose(code: CloseCode): Uint8Array {
 }
 
 function encodeFrame(opcode: number, payload: Uint8Array): Uint8Array {
-  const { length } = payload
+  return Buffer.concat([encodeHeader(opcode, payload.length), payload])
+}
+
+function encodeHeader(opcode: number, length: number): Uint8Array {
   const header = Buffer.alloc(2 + lengthBytesOf(length))
   header[0] = FINAL | opcode
   if (header.length === 2) {
@@ -114,7 +123,7 @@ function encodeFrame(opcode: number, payload: Uint8Array): Uint8Array {
     header[1] = EIGHT_BYTES
     header.writeBigUInt64BE(BigInt(length), 2)
   }
-  return Buffer.concat([header, payload])
+  return header
 }
 
 function lengthBytesOf(length: number): number {

@@ -3,6 +3,9 @@ import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
 import { readObject, type Phone } from '../support/phone.ts'
+import { RawClient } from '../support/raw-http.ts'
+
+const MIB = 2 ** 20
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n and so on', 'latin1')
 
@@ -37,6 +40,53 @@ describe('GET /Sync.json', () => {
       await phone.pushText(text)
       const changed = await phone.fetch('/Sync.json', { headers: { 'if-none-match': etag } })
       assert.equal(changed.status, 200)
+    }
+  })
+})
+
+describe('a long text', () => {
+  it('is sent to its end to those who read slowly, unless newer ones need the memory', async (t) => {
+    const { phone, port, authorization } = await serveGateway(t)
+    const texts = ['a', 'b', 'c'].map((letter) => letter.repeat(9 * MIB))
+    const login = `Authorization: ${authorization}`
+    const request = ['GET /Sync.json HTTP/1.1', 'Host: box', login, '', ''].join('\r\n')
+    const readers: { readonly reader: RawClient; readonly length: number }[] = []
+    for (const text of texts) {
+      await phone.pushText(text)
+      const reader = await RawClient.connect(port)
+      t.after(() => reader.close())
+      const head = await reader.send(request).readUntil('\r\n\r\n')
+      reader.socket.pause()
+      readers.push({ reader, length: Number(/^Content-Length: (\d+)/im.exec(head)?.[1]) })
+    }
+    for (const { reader } of readers) reader.socket.resume()
+    const read = async (index: number): Promise<unknown> => {
+      const { reader, length = 0 } = readers[index] ?? {}
+      return JSON.parse((await reader?.readBytes(length)) ?? '').text
+    }
+    await assert.rejects(read(0))
+    for (const index of [1, 2]) assert.equal(await read(index), texts[index])
+  })
+
+  it('is the same in all kinds of documents, records and lists', async (t) => {
+    const { phone } = await serveGateway(t)
+    const text = `"'\\\n\x01\u2028é写😀`.repeat(20_000)
+    await phone.pushText(text)
+    const { hash } = await phone.document()
+    const old = { headers: { 'user-agent': 'SyncClipboard.Windows2.8.0' } }
+    for (const [path, init] of [
+      ['/Sync.json', {}],
+      ['/SyncClipboard.json', {}],
+      ['/SyncClipboard.json', old],
+      [`/api/history/Text-${String(hash)}`, {}],
+      ['/api/history/query', { method: 'POST' }],
+    ] as const) {
+      const response = await phone.fetch(path, init)
+      const answer = await response.text()
+      assert.equal(Number(response.headers.get('content-length')), Buffer.byteLength(answer))
+      const [read] = [JSON.parse(answer)].flat()
+      assert.equal(read.text, text, path)
+      assert.equal(read.Clipboard, init === old ? text : undefined)
     }
   })
 })

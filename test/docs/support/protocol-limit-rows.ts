@@ -47,9 +47,12 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   ),
   'data name': says(MAX_DATA_NAME_BYTES),
   'aliases of an item': says(countAliases()),
-  'long documents in memory: all; of one device': saysList(
+  'long bodies in memory: all; of one device': saysList(
     constantIn('http/held-bytes.ts', 'MAX_HELD_BYTES'),
     constantIn('http/held-bytes.ts', 'MAX_HELD_BY_ONE'),
+  ),
+  'long texts that are not current any more, and are being read': says(
+    constantIn('http/held-bytes.ts', 'MAX_SHARED_BYTES'),
   ),
   'password verifications at once, waiting': saysList(
     SETTINGS.verifyWorkers.fallback(ANYWHERE),
