@@ -56,11 +56,14 @@ export function stored() {
   return known
 }
 
-/** Whether this browser keeps other credentials than those of this page. */
-export function hasOthers() {
+/** Goes on with others that this browser keeps by now. @returns Whether there are any. */
+export function takeOthers() {
   const other = kept()
   if (other === undefined) return false
-  return other.user !== known?.user || other.password !== known?.password
+  if (other.user === known?.user && other.password === known.password) return false
+  known = other
+  isNew = false
+  return true
 }
 
 /** Removes all that this page has put into the browser. */

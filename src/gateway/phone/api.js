@@ -35,6 +35,12 @@ export class ApiError extends Error {
   }
 }
 
+/** Who says nothing for so long is not there. Files are another matter: `file-upload.js`. */
+const PATIENCE_MS = 8_000
+
+/** A text may be long, and `fetch` does not tell how far it is. */
+const SLOWEST_BYTES_PER_MS = 16
+
 /** By status; `away` is that of whoever stands between. */
 const FAILURES = new Map(
   /** @type {[number, Failure][]} */ ([
@@ -65,7 +71,8 @@ export function failureOf(/** @type {number} */ status) {
 }
 
 /**
- * Sends a request. No dialog of the browser asks for a password, whatever is answered.
+ * Sends a request, and waits for as long as its signal lets it. No dialog of the browser asks for a
+ * password, whatever is answered.
  *
  * @param {string} path
  * @param {RequestInit} [init]
@@ -86,6 +93,48 @@ export async function ask(path, init = {}) {
   throw failureOf(response.status)
 }
 
+/**
+ * Sends a request and reads the answer, unless nothing comes for too long.
+ *
+ * @param {string} path
+ * @param {RequestInit & { body?: string }} [init]
+ * @throws {ApiError}
+ */
+export async function exchange(path, init = {}) {
+  const abort = new AbortController()
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer
+  const wait = (ms = PATIENCE_MS) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => abort.abort(), ms)
+  }
+  try {
+    wait(PATIENCE_MS + (init.body?.length ?? 0) / SLOWEST_BYTES_PER_MS)
+    const { body, headers } = await ask(path, { ...init, signal: abort.signal })
+    const chunks = []
+    for (const reader = body?.getReader(); ; ) {
+      wait()
+      const { value } = (await reader?.read()) ?? {}
+      if (value === undefined) return new Blob(chunks, { type: headers.get('Content-Type') ?? '' })
+      chunks.push(value)
+    }
+  } catch (error) {
+    throw error instanceof ApiError ? error : new ApiError('away')
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** As {@link exchange}. What is no JSON comes from somebody else, such as a hotel. */
+async function readJson(/** @type {string} */ path, method = 'GET') {
+  const text = await (await exchange(path, { method })).text()
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ApiError('away')
+  }
+}
+
 /** @returns {Readonly<Record<string, string>>} */
 export function authorization() {
   const account = stored()
@@ -99,10 +148,7 @@ export function authorization() {
  * @returns {Promise<Item | undefined>}
  */
 export async function readItem() {
-  const response = await ask('/Sync.json')
-  const item = await response.json().catch(() => {
-    throw new ApiError('away')
-  })
+  const item = await readJson('/Sync.json')
   return item.hash === '' ? undefined : item
 }
 
@@ -112,7 +158,7 @@ export async function readItem() {
  * @returns {Promise<{ href: string, mediaType: string }>}
  */
 export async function readTicket() {
-  const { path, mediaType } = await (await ask('/phone/tickets', { method: 'POST' })).json()
+  const { path, mediaType } = await readJson('/phone/tickets', 'POST')
   return { href: base + path, mediaType }
 }
 
@@ -120,10 +166,12 @@ export async function readTicket() {
  * Makes a document the current item.
  *
  * @param {object} document
- * @param {AbortSignal} [signal]
+ * @param {AbortSignal} [signal] Whoever gives one decides how long that may take.
  */
 export async function pushDocument(document, signal) {
   const body = JSON.stringify(document)
-  const headers = { 'Content-Type': 'application/json' }
-  await ask('/Sync.json', { method: 'PUT', body, headers, signal: signal ?? null })
+  const init = { method: 'PUT', body, headers: { 'Content-Type': 'application/json' } }
+  await (signal === undefined
+    ? exchange('/Sync.json', init)
+    : ask('/Sync.json', { ...init, signal }))
 }

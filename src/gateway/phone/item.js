@@ -4,7 +4,8 @@
  * @module
  */
 
-import { ApiError, readItem, readTicket } from './api.js'
+import { base } from './account.js'
+import { ApiError, exchange, readItem, readTicket } from './api.js'
 import { copyText, selectText } from './copy.js'
 import { button, formatBytes, h, setText } from './dom.js'
 import { strings } from './strings.js'
@@ -122,7 +123,7 @@ function imageCopy(/** @type {string} */ href, /** @type {Element} */ note) {
 
 /** The picture as PNG, which is all that clipboards take. */
 async function pngOf(/** @type {string} */ href) {
-  const blob = await (await fetch(href, { cache: 'no-store' })).blob()
+  const blob = await exchange(href.slice(base.length))
   if (blob.type === 'image/png') return blob
   const bitmap = await createImageBitmap(blob)
   const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { forgetAccount, hasOthers, keepAccount, linkOf, takeAccount } from './account.js'
+import { forgetAccount, keepAccount, linkOf, stored, takeAccount, takeOthers } from './account.js'
 import { button, h, setText } from './dom.js'
 import { createItemView } from './item.js'
 import { follow } from './live.js'
@@ -19,10 +19,26 @@ const SURE_MS = 4000
 document.documentElement.lang = strings.lang
 const [way, main] = [find('.way'), find('main')]
 
+/**
+ * Ends all that is under way for an account.
+ *
+ * @type {(() => void) | undefined}
+ */
+let end
+
+/**
+ * Holds what is typed, and nothing else does, from one account to the next.
+ *
+ * @type {HTMLTextAreaElement | undefined}
+ */
+let field
+
 start()
 offerInstall()
 // A code that is scanned while the page is open changes nothing but the fragment.
-window.addEventListener('hashchange', () => location.hash.length > 1 && location.reload())
+window.addEventListener('hashchange', () => location.hash.length > 1 && start())
+// A camera mostly opens another tab.
+window.addEventListener('storage', () => end === undefined && stored() !== undefined && start())
 
 /** An element of the page that is painted before this has run. */
 function find(/** @type {string} */ selector) {
@@ -32,13 +48,19 @@ function find(/** @type {string} */ selector) {
 }
 
 function start() {
+  end?.()
+  showWay('trying')
   const account = takeAccount()
   if (account === 'damaged') return farewell(strings.damaged, strings.scanHint)
   if (account === undefined) return farewell(strings.scan, strings.scanHint)
   const item = createItemView()
-  const send = createSendView()
+  const send = createSendView(field?.value ?? '', () => live.lose())
+  field = send.field
   const trouble = h('p', { class: 'trouble', role: 'status' })
-  const again = button(strings.again, () => live.reopen())
+  const again = button(strings.again, () => {
+    showWay('trying')
+    live.reopen()
+  })
   const away = h('section', { class: 'card', hidden: true }, trouble, again)
   const live = follow({
     pull: item.pull,
@@ -48,22 +70,27 @@ function start() {
       setText(trouble, state === 'away' ? strings.failures.away : '')
       if (state === 'live') keepAccount()
       if (state !== 'refused') return
-      send.end()
       // Another code was accepted before, or in another tab.
-      if (hasOthers()) return location.reload()
+      if (takeOthers()) return start()
+      stop()
       forgetAccount()
       farewell(strings.removed, strings.scanHint)
     },
   })
-  const leave = () => {
+  const stop = () => {
     live.end()
     send.end()
+    end = undefined
+  }
+  end = stop
+  const leave = () => {
+    stop()
+    field = undefined
     forgetAccount()
     void withdraw()
     showWay('forgotten')
     farewell(strings.forgotten, strings.forgottenHint)
   }
-  showWay('trying')
   main.replaceChildren(away, item.section, send.section, createFooter(account, leave))
   // A browser that keeps nothing has nothing to give either.
   takeShared().then(send.offer, () => {})
@@ -101,6 +128,7 @@ function showWay(state) {
 }
 
 function farewell(/** @type {string} */ title, /** @type {string} */ hint) {
-  const card = h('section', { class: 'card' }, h('h2', {}, title), h('p', {}, hint))
+  const typed = field?.value ? [field] : []
+  const card = h('section', { class: 'card' }, h('h2', {}, title), h('p', {}, hint), ...typed)
   main.replaceChildren(card)
 }

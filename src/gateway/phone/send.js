@@ -10,14 +10,15 @@ import { FileUpload } from './file-upload.js'
 import { strings } from './strings.js'
 
 /** @import { Progress } from './file-upload.js' */
-/** @import { Failure } from './strings.js' */
-
 /**
  * Creates the card with which this phone sends.
  *
  * What others share with the page is only offered: a page of another site could have sent it, too.
+ *
+ * @param {string} text What was typed before.
+ * @param {() => void} onAway Called when the computer does not take a text, as nobody is there.
  */
-export function createSendView() {
+export function createSendView(text, onAway) {
   const field = h('textarea', {
     // Or the browser writes what stands here into its session on the disk.
     autocomplete: 'off',
@@ -27,6 +28,7 @@ export function createSendView() {
     dir: 'auto',
     autocapitalize: 'sentences',
   })
+  field.value = text
   const note = h('p', { class: 'note', role: 'status' })
   const list = h('ul', { class: 'uploads' })
   const send = button(strings.send, sendText, { class: 'main' })
@@ -43,7 +45,10 @@ export function createSendView() {
   let queue = Promise.resolve()
 
   if (navigator.clipboard?.read !== undefined) tools.append(button(strings.paste, paste))
-  field.addEventListener('input', () => setText(note, ''))
+  field.addEventListener('input', () => {
+    setText(note, '')
+    setText(send, strings.send)
+  })
   field.addEventListener('paste', (event) => {
     const pasted = event.clipboardData?.files
     if (!pasted?.length) return
@@ -60,9 +65,12 @@ export function createSendView() {
     const text = field.value
     if (text === '') return field.focus()
     send.disabled = true
+    setText(note, strings.sendingText)
     const failure = await outcomeOf(pushDocument({ type: 'Text', text, hasData: false }))
     send.disabled = false
-    setText(note, failure === undefined ? strings.sent : strings.failures[failure])
+    setText(note, wordsOf(failure))
+    setText(send, failure?.mayPass ? strings.again : strings.send)
+    if (failure?.code === 'away') onAway()
     // Words that were typed meanwhile stay.
     if (failure === undefined && field.value === text) field.value = ''
   }
@@ -110,7 +118,7 @@ export function createSendView() {
     return h('label', { class: 'button' }, label, input)
   }
 
-  return { section, offer, end: () => stop.abort() }
+  return { section, field, offer, end: () => stop.abort() }
 }
 
 /** One file on its way, as a row of the list, until it is cancelled or `stop` says so. */
@@ -144,8 +152,8 @@ function createUpload(/** @type {File} */ file, /** @type {AbortSignal} */ stop)
     setText(note, isAnew ? `${words} · ${strings.anew}` : words)
   }
 
-  function end(/** @type {Failure | undefined} */ failure) {
-    setText(note, failure === undefined ? strings.sent : strings.failures[failure])
+  function end(/** @type {ApiError | undefined} */ failure) {
+    setText(note, wordsOf(failure))
     bar.hidden = true
     act.setAttribute('aria-label', `${strings.remove}: ${file.name}`)
     cancel = () => row.remove()
@@ -154,13 +162,17 @@ function createUpload(/** @type {File} */ file, /** @type {AbortSignal} */ stop)
   return { row, run }
 }
 
-/** @returns {Promise<Failure | undefined>} Why it failed, if it did. */
+function wordsOf(/** @type {ApiError | undefined} */ failure) {
+  return failure === undefined ? strings.sent : strings.failures[failure.code]
+}
+
+/** @returns {Promise<ApiError | undefined>} Why it failed, if it did. */
 async function outcomeOf(/** @type {Promise<void>} */ work) {
   try {
     await work
     return undefined
   } catch (error) {
-    if (error instanceof ApiError) return error.code
+    if (error instanceof ApiError) return error
     throw error
   }
 }

@@ -34,6 +34,7 @@ const english = {
   files: 'Photos, files',
   camera: 'Camera',
   sent: 'Sent',
+  sendingText: 'Sending…',
   sending: (/** @type {string} */ done, /** @type {string} */ size, /** @type {string} */ speed) =>
     `${done} of ${size}${speed === '' ? '' : `, ${speed}/s`}`,
   sendShared: (/** @type {number} */ count) => `Send what was shared (${count})`,
@@ -107,6 +108,7 @@ const chinese = {
   files: '照片、文件',
   camera: '拍照',
   sent: '已发送',
+  sendingText: '正在发送…',
   sending: (done, size, speed) => `${done} / ${size}${speed === '' ? '' : `，${speed}/秒`}`,
   sendShared: (count) => `发送分享的内容（${count}）`,
   copyImage: '复制图片',

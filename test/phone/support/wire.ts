@@ -11,6 +11,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http'
+import { connect, createServer as createRelay, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { listen } from '../../support/listen.ts'
 
@@ -129,5 +130,50 @@ export async function layWire(
         breaks.push({ at, meanwhile, status, done })
       }).then(() => undefined),
     guard,
+  }
+}
+
+export interface Hole {
+  readonly url: string
+  /** From now on nothing passes, and nobody is told: the far end is asleep, or somewhere else. */
+  open(): void
+  close(): void
+}
+
+/** Leads to the gateway of a daemon, whatever is said there. */
+export async function digHole(t: TestContext, gateway: string): Promise<Hole> {
+  const { hostname, port } = new URL(gateway)
+  const sockets = new Set<Socket>()
+  let isOpen = false
+  const server = createRelay((near) => {
+    const far = connect(Number(port), hostname)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('data', (chunk: Buffer) => to.write(chunk))
+      from.on('error', () => undefined)
+      from.on('close', () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+      if (isOpen) from.pause()
+    }
+  })
+  const url = `http://127.0.0.1:${await listen(t, server)}`
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  return {
+    url,
+    open: () => {
+      isOpen = true
+      for (const socket of sockets) socket.pause()
+    },
+    close: () => {
+      isOpen = false
+      for (const socket of sockets) socket.resume()
+    },
   }
 }

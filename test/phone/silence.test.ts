@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { needs } from '../support/requirements.ts'
+import { addressOf, openPhonePage } from './support/phone-page.ts'
+import { digHole } from './support/wire.ts'
+
+const AWAY = '[data-way=away]'
+const LIVE = '[data-way=live]'
+
+/** The page, in which time passes as the test says, and whose computer may vanish without a word. */
+async function openDistantPage(t: TestContext, locale = 'en') {
+  const opened = await openPhonePage(t, { locale })
+  const { page, device, daemon } = opened
+  const hole = await digHole(t, daemon.ready.gateway)
+  await page.clock.install()
+  await page.goto(addressOf(device, hole.url))
+  await page.locator(LIVE).waitFor()
+  await page.clock.pauseAt((await page.evaluate<number>('Date.now()')) + 1000)
+  return { ...opened, hole }
+}
+
+/** Lets time pass in the page until it shows something. @returns How many seconds that took. */
+async function secondsUntil(page: Page, selector: string): Promise<number> {
+  for (let seconds = 0; seconds < 300; seconds += 1) {
+    if ((await page.locator(selector).count()) > 0) return seconds
+    await page.clock.runFor(1000)
+  }
+  throw new Error(`The page never shows ${selector}`)
+}
+
+describe('a phone page whose computer vanishes without a word', needs('chromium'), () => {
+  it('says so within a minute, and is there again when the computer is', async (t) => {
+    const { page, hole, other, assertCalm } = await openDistantPage(t)
+    hole.open()
+    const seconds = await secondsUntil(page, AWAY)
+    t.diagnostic(`it took ${seconds} s`)
+    await page.getByText('The computer does not answer').waitFor()
+    // It looks again and again, and knows no better.
+    for (let more = 0; more < 60; more += 1) await page.clock.runFor(1000)
+    assert.equal(await page.locator(AWAY).count(), 1)
+    hole.close()
+    await secondsUntil(page, LIVE)
+    await other.pushText('there again')
+    await page.getByText('there again').waitFor()
+    assertCalm()
+  })
+
+  it('says what became of a text, keeps it, and sends it at the next tap', async (t) => {
+    const words = {
+      en: { send: 'Send', sending: 'Sending…', again: 'Try again', sent: 'Sent' },
+      'zh-CN': { send: '发送', sending: '正在发送…', again: '重试', sent: '已发送' },
+    }
+    for (const [locale, { send, sending, again, sent }] of Object.entries(words)) {
+      const { page, hole, other } = await openDistantPage(t, locale)
+      const card = page.locator('section', { has: page.getByRole('textbox') })
+      hole.open()
+      await page.getByRole('textbox').fill('not lost')
+      await card.getByRole('button', { name: send, exact: true }).tap()
+      await card.getByText(sending).waitFor()
+      await secondsUntil(page, AWAY)
+      await card.getByRole('button', { name: again }).waitFor()
+      assert.equal(await page.getByRole('textbox').inputValue(), 'not lost')
+      assert.equal(await card.getByText(sending).count(), 0)
+      hole.close()
+      await card.getByRole('button', { name: again }).tap()
+      await card.getByText(sent, { exact: true }).waitFor()
+      await other.reads({ text: 'not lost' })
+      await card.getByRole('button', { name: send, exact: true }).waitFor()
+    }
+  })
+
+  it('is not taken for gone when it only takes a while', async (t) => {
+    const { page, hole, other } = await openDistantPage(t)
+    hole.open()
+    await page.getByRole('textbox').fill('slowly')
+    await page.getByRole('button', { name: 'Send', exact: true }).tap()
+    await page.getByText('Sending…').waitFor()
+    await page.clock.runFor(7000)
+    hole.close()
+    await page.getByText('Sent', { exact: true }).waitFor()
+    await other.reads({ text: 'slowly' })
+    assert.equal(await page.locator(LIVE).count(), 1)
+  })
+})
+
+describe('what is typed into the phone page', needs('chromium'), () => {
+  it('is still there after the phone was removed and paired again, and nowhere else', async (t) => {
+    const { page, daemon, device, other } = await openPhonePage(t)
+    const field = page.getByRole('textbox')
+    await field.fill('half a thought')
+    await daemon.run('revoke', device.id)
+    await page.getByText('This phone was removed').waitFor()
+    assert.equal(await field.inputValue(), 'half a thought')
+    assert.deepEqual(await page.evaluate('[localStorage.length, sessionStorage.length]'), [0, 0])
+    await field.fill('a whole thought')
+    const again = await daemon.pair('The same phone')
+    await page.evaluate(`location.hash = '${addressOf(again, daemon.ready.gateway).split('#')[1]}'`)
+    await page.locator(LIVE).waitFor()
+    assert.equal(await field.inputValue(), 'a whole thought')
+    await page.getByRole('button', { name: 'Send', exact: true }).tap()
+    await other.reads({ text: 'a whole thought' })
+  })
+
+  it('is still there when the new code is opened in another tab', async (t) => {
+    const { page, daemon, device } = await openPhonePage(t)
+    await page.getByRole('textbox').fill('half a thought')
+    await daemon.run('revoke', device.id)
+    await page.getByText('This phone was removed').waitFor()
+    const tab = await page.context().newPage()
+    await tab.goto(addressOf(await daemon.pair('The same phone'), daemon.ready.gateway))
+    await tab.locator(LIVE).waitFor()
+    await page.locator(LIVE).waitFor()
+    assert.equal(await page.getByRole('textbox').inputValue(), 'half a thought')
+  })
+})
