@@ -1,8 +1,9 @@
 /**
  * Keeps web pages of other sites from sending requests with a login that the browser remembers.
  *
- * Browsers say where a request comes from; programs say nothing, and pass. Reading is the business
- * of the same-origin policy: we never send a CORS header.
+ * Browsers say where a request comes from; programs say nothing, and pass. That a page reads none
+ * of our answers is the business of the same-origin policy, as we send no CORS header; but what
+ * it asks for costs, and its event streams end those of the device. So it may link to us, no more.
  * @module
  */
 
@@ -10,7 +11,10 @@ import type { Call } from './call.ts'
 import { HttpError } from './http-error.ts'
 
 /** The part of a call that the check needs. */
-export type PageCall = Pick<Call, 'request' | 'method' | 'host' | 'asksForWebSocket'>
+export type PageCall = Pick<Call, 'request' | 'host'>
+
+/** Extensions have schemes of their own, which a page cannot claim. */
+const EXTENSION = /^[a-z-]+-extension:\/\//i
 
 /**
  * Makes the check.
@@ -21,17 +25,14 @@ export type PageCall = Pick<Call, 'request' | 'method' | 'host' | 'asksForWebSoc
 export function refuseForeignPages(publicUrl: string | undefined): (call: PageCall) => void {
   const publicBase = publicUrl === undefined ? undefined : new URL(publicUrl)
 
-  return ({ request, method, host, asksForWebSocket }) => {
-    // No browser keeps a page from reading what comes over a WebSocket.
-    if ((method === 'GET' || method === 'HEAD') && !asksForWebSocket) return
-    const { origin } = request.headers
+  return ({ request: { headers, method }, host }) => {
+    const { origin } = headers
     if (origin === undefined) {
-      if (request.headers['sec-fetch-site'] === 'cross-site') throw forbidden()
+      const isLink = method === 'GET' && headers['sec-fetch-dest'] === 'document'
+      if (headers['sec-fetch-site'] === 'cross-site' && !isLink) throw forbidden()
       return
     }
-    // Extensions have schemes of their own, which a page cannot claim.
-    if (origin !== 'null' && !/^https?:/i.test(origin)) return
-    if (!isOwnOrigin(origin, host, publicBase)) throw forbidden()
+    if (!EXTENSION.test(origin) && !isOwnOrigin(origin, host, publicBase)) throw forbidden()
   }
 }
 

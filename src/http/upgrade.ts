@@ -45,10 +45,13 @@ export function serveUpgrades(server: Server, listener: RequestListener): void {
       return
     }
     if (head.length > 0) socket.unshift(head)
-    connection.asksForWebSocket = true
     // A client cannot know before the answers to earlier requests whether it may change over.
-    if (isBehind) connection.onIdle(() => socket.destroySoon())
-    else listener(request, responseOn(socket, request))
+    if (isBehind) {
+      connection.onIdle(() => socket.destroySoon())
+      return
+    }
+    connection.asksForWebSocket = true
+    listener(request, responseOn(socket, request))
   })
 }
 

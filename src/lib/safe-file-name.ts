@@ -26,6 +26,12 @@ const DEVICE_ON_WINDOWS = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|con(?:in|o
 /** Files that Windows reads by itself where they lie: they change a folder, or run something. */
 const OBEYED_ON_WINDOWS = /^(?:desktop\.ini|autorun\.inf|(?:eh)?thumbs\.db)$/i
 
+/**
+ * Files whose icon or target Windows fetches once their folder is looked into: from another
+ * computer if they say so, to which it sends the login of the user.
+ */
+const FETCHED_ON_WINDOWS = /\.(?:lnk|url|scf|library-ms|searchconnector-ms|theme)$/i
+
 /** A safe name, at most 255 bytes long, that is neither hidden nor empty. */
 export function safeFileName(name: string, platform: NodeJS.Platform): string {
   const isWindows = platform === 'win32'
@@ -34,6 +40,7 @@ export function safeFileName(name: string, platform: NodeJS.Platform): string {
   safe = shorten(trimEnds(safe), '')
   if (isWindows && (DEVICE_ON_WINDOWS.test(safe) || OBEYED_ON_WINDOWS.test(safe)))
     safe = shorten(`_${safe}`, '')
+  if (isWindows && FETCHED_ON_WINDOWS.test(safe)) safe = shorten(`${safe}_`, '')
   return safe
 }
 

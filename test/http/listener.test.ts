@@ -401,12 +401,22 @@ describe('a browser', () => {
       ['Origin: http://clip.example'],
       ['Origin: http://box, http://evil.example'],
       ['Origin: HTTP://evil.example'],
+      ['Origin: file://'],
+      ['Origin: ws://evil.example'],
+      ['Origin: extension://evil.example'],
+      ['Origin: http://x-extension://evil.example'],
+      ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Dest: image'],
     ]
-    for (const fields of foreign) {
-      const answer = await client.send(page('POST', ...fields)).read()
-      assert.equal(answer.status, 403, fields.join())
-      assert.equal(JSON.parse(answer.body).code, 'FORBIDDEN_ORIGIN')
+    for (const method of ['GET', 'POST']) {
+      for (const fields of foreign) {
+        const answer = await client.send(page(method, ...fields)).read()
+        assert.equal(answer.status, 403, fields.join())
+        assert.equal(JSON.parse(answer.body).code, 'FORBIDDEN_ORIGIN')
+        assert.equal(answer.headers['access-control-allow-origin'], undefined)
+      }
     }
+    const form = ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Dest: document']
+    assert.equal((await client.send(page('POST', ...form)).read()).status, 403)
   })
 
   it('may send what our own pages, extensions and people made', async (t) => {
@@ -435,12 +445,10 @@ describe('a browser', () => {
     assert.equal((await client.send(send('https://clip.example')).read()).status, 405)
   })
 
-  it('may read, since it shows a foreign page nothing of it', async (t) => {
+  it('may follow a link from a page of another site', async (t) => {
     const { connect } = await serveKernel(t)
     const client = await connect()
-    const foreign = page('GET', 'Origin: http://evil.example', 'Sec-Fetch-Site: cross-site')
-    const answer = await client.send(foreign).read()
-    assert.equal(answer.status, 200)
-    assert.equal(answer.headers['access-control-allow-origin'], undefined)
+    const link = page('GET', 'Sec-Fetch-Site: cross-site', 'Sec-Fetch-Dest: document')
+    assert.equal((await client.send(link).read()).status, 200)
   })
 })

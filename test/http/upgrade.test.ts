@@ -11,7 +11,7 @@ import { text, type Wire } from '../../src/http/reply.ts'
 import { serveUpgrades } from '../../src/http/upgrade.ts'
 import { makeCertificate } from '../support/certificates.ts'
 import { defer } from '../support/defer.ts'
-import { head, serveKernel } from '../support/http-kernel.ts'
+import { head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
 import { listen } from '../support/listen.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { needs } from '../support/requirements.ts'
@@ -21,9 +21,10 @@ const WEB_SOCKET = ['Connection: Upgrade', 'Upgrade: websocket'] as const
 const OTHERS = ['h2c', 'TLS/1.0', 'websocket, h2c'] as const
 
 /** A kernel with a route that turns its connection into one of another protocol. */
-async function serve(t: TestContext) {
+async function serve(t: TestContext, options: Pick<KernelOptions, 'authenticate'> = {}) {
   const wires = new Mailbox<Wire>()
   const kernel = await serveKernel(t, {
+    ...options,
     routes: [
       route('GET', '/live', ({ asksForWebSocket }) => {
         if (!asksForWebSocket) throw new HttpError('BAD_REQUEST')
@@ -107,6 +108,19 @@ describe('a request that asks for a WebSocket', () => {
     const { ask } = await serve(t)
     const unfinished = head('GET /') + head('GET /live', ...WEB_SOCKET)
     assert.match(await ask(unfinished), /^HTTP\/1\.1 200 .*root$/s)
+  })
+
+  it('asks for nothing in the name of the request before it', async (t) => {
+    const { connect } = await serve(t, {
+      // What is sent behind a request comes in before its login is checked.
+      authenticate: async () => {
+        await new Promise((resolve) => setImmediate(resolve))
+        return 'owner' as const
+      },
+    })
+    const client = await connect()
+    client.send(head('GET /live') + head('GET /live', ...WEB_SOCKET))
+    assert.match(await client.readUntil('\r\n\r\n'), /^HTTP\/1\.1 400 /)
   })
 })
 

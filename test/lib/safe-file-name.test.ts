@@ -9,6 +9,7 @@ const names = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
   fc.stringMatching(/^[.\s_a-z"<>:|?*-]{0,300}$/),
   fc.tuple(fc.constantFrom('con', 'COM1', 'nul'), fc.string()).map(([a, b]) => `${a}.${b}`),
+  fc.tuple(fc.string(), fc.constantFrom('lnk', 'URL', 'scf')).map(([a, b]) => `${a}.${b}`),
 )
 
 describe('safeFileName()', () => {
@@ -24,6 +25,7 @@ describe('safeFileName()', () => {
   ]
   const DEVICES = ['con', 'NUL.txt', 'com1.tar.gz', 'LPT¹', 'CONIN$', 'aux .c']
   const OBEYED = ['desktop.ini', 'Desktop.INI', 'autorun.inf', 'Thumbs.db', 'ehthumbs.db']
+  const FETCHED = ['a.lnk', 'Site.URL', 'b.scf', 'c.library-ms', 'd.searchConnector-ms', 'e.theme']
   const RESERVED = 'a<b>c:d"e|f?g*.txt'
   const ROWS: readonly (readonly [what: string, name: string, safe: string, onWindows?: string])[] =
     [
@@ -38,6 +40,15 @@ describe('safeFileName()', () => {
       ['what Windows reserves, elsewhere', RESERVED, RESERVED, 'a_b_c_d_e_f_g_.txt'],
       ...DEVICES.map((name) => ['devices of Windows, elsewhere', name, name, `_${name}`] as const),
       ...OBEYED.map((name) => ['what Windows obeys, elsewhere', name, name, `_${name}`] as const),
+      ...FETCHED.map(
+        (name) => ['what Windows looks up, elsewhere', name, name, `${name}_`] as const,
+      ),
+      [
+        'room for the change',
+        `${'x'.repeat(300)}.lnk`,
+        `${'x'.repeat(251)}.lnk`,
+        `${'x'.repeat(250)}.lnk_`,
+      ],
       ['whole characters and the extension', `${'é'.repeat(200)}.jpeg`, `${'é'.repeat(125)}.jpeg`],
       ['255 bytes of a longer name', 'x'.repeat(300), 'x'.repeat(255)],
       ['no extension that is too long for one', `a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],
@@ -57,7 +68,8 @@ describe('safeFileName()', () => {
         for (const result of [safe, numberedName(safe, number)]) {
           assert.ok(isDataName(result), JSON.stringify(result))
           assert.doesNotMatch(result, /^[.\s]|[.\s]$|[\u202a-\u202e]/)
-          if (platform === 'win32') assert.doesNotMatch(result, /[<>:"|?*]|^(?:con|nul|com1)\./i)
+          if (platform === 'win32')
+            assert.doesNotMatch(result, /[<>:"|?*]|^(?:con|nul|com1)\.|\.(?:lnk|url|scf)$/i)
         }
       }),
     )
