@@ -13,6 +13,7 @@ import { ChangeHub } from '../inbound/change-hub.ts'
 import { ClipboardPipeline } from '../inbound/clipboard-pipeline.ts'
 import type { Member } from '../inbound/stamp-order.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
+import { describeFailure } from '../lib/describe-failure.ts'
 import { CircleClock, MEMBER_FILE } from '../peers/circle-clock.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
@@ -100,7 +101,15 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
   const cleanup = new AsyncCleanup()
   try {
     const directory = await openDataDirectory({ path: options.dataDir })
-    cleanup.add(() => directory.close())
+    cleanup.add(async () => {
+      try {
+        await directory.close()
+      } catch (error) {
+        // A disk that has gone bad or read-only: what was served is served, and the lock is stale.
+        const what = 'Cannot remove the lock, which the next start sees is stale'
+        logger.warn(what, { ...describeFailure(error) })
+      }
+    })
 
     const { verifyWorkers: workers, verifyQueue: queue } = options
     const hasher = new PasswordHasher({ clock, logger, workers, queue })

@@ -142,13 +142,20 @@ export class DirectoryLock {
     this.#record = record
   }
 
-  /** Gives the lock up. Calling it twice is fine. */
+  /**
+   * Gives the lock up. Calling it twice is fine.
+   *
+   * @throws The error of the system, when it cannot be removed; it is stale then all the same.
+   */
   async release(): Promise<void> {
-    const record = await readRecord(this.#path)
-    if (record?.token === this.#record.token) await unlink(this.#path)
-    ownTokens.delete(this.#record.token)
-    // The file stays: removed by name, it might be one that the next program has just opened.
-    await this.#sole?.close()
+    try {
+      const record = await readRecord(this.#path)
+      if (record?.token === this.#record.token) await unlink(this.#path)
+    } finally {
+      ownTokens.delete(this.#record.token)
+      // The file stays: removed by name, it might be one that the next program has just opened.
+      await this.#sole?.close()
+    }
   }
 }
 

@@ -303,6 +303,19 @@ describe('a daemon whose disk is read-only', needsMount, () => {
     await recovers(subject)
   })
 
+  it('ends as it should, says what stays, and starts once it is writable again', async (t) => {
+    const folder = mountSmallDisk(t, 16)
+    const { daemon } = await startUsed(t, { folder, args: ['--min-free-bytes', '0'] })
+    setReadOnly(folder, 'ro')
+    assert.equal(await daemon.stop(), 0)
+    assert.match(
+      daemon.stderr(),
+      /Cannot remove the lock, which the next start sees is stale.*EROFS/,
+    )
+    setReadOnly(folder, 'rw')
+    assert.equal(await (await startDaemonProcess(t, { folder })).stop(), 0)
+  })
+
   it('does not start, and says so', async (t) => {
     const disk = mountSmallDisk(t, 1)
     setReadOnly(disk, 'ro')
