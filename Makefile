@@ -24,6 +24,10 @@ JOBS  ?= $(shell $(NODE) -p 'os.availableParallelism()')
 # that is slow and busy.
 PATIENCE ?= 600000
 
+# What is read, and a line about what this machine could not try.
+REPORT := --test-reporter spec --test-reporter-destination stdout \
+  --test-reporter ./test/support/skipped-reporter.js --test-reporter-destination stdout
+
 # `make bench QUICK=1` and `QUICK=1 make bench` are the same.
 export QUICK GUARD LOAD_TOOL UPLOAD_MIB
 
@@ -47,7 +51,7 @@ dev: node_modules ## Start the daemon from the sources (ARGS="--headless --data-
 .PHONY: test
 test: node_modules ## Run all tests (TESTS=path/to/one.test.ts to narrow)
 	$(if $(TESTS),,$(error no tests found: node --test would pass with zero of them))
-	$(ALONE) $(NODE) $(LOAD) --test --test-concurrency $(JOBS) --test-timeout $(PATIENCE) --test-reporter spec $(TESTS)
+	$(ALONE) $(NODE) $(LOAD) --test --test-concurrency $(JOBS) --test-timeout $(PATIENCE) $(REPORT) $(TESTS)
 
 .PHONY: matrix
 matrix: node_modules ## Run all tests on other versions of Node (MATRIX="22 24 26")
@@ -129,6 +133,10 @@ processors: node_modules ## Run the program on arm64, armhf and riscv64, nightly
 	    $(NODE) $(LOAD) test/processors/get-debian-node.ts $$processor $$folder || exit 1; \
 	done
 	$(ALONE) $(NODE) $(LOAD) --test --test-reporter spec test/processors/processors.ts
+
+.PHONY: bare
+bare: node_modules ## Run all tests with nothing but git, make, Node and npm, nightly (Debian, root)
+	sh test/bare.sh $(if $(filter-out file,$(origin TESTS)),$(TESTS))
 
 .PHONY: bench
 bench: build ## Measure against baselines in the same run (QUICK=1, GUARD=1, BENCH=bench/one.bench.ts)

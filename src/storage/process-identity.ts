@@ -131,19 +131,19 @@ export function identifyMachine(): Pick<ProcessIdentity, 'machine' | 'host'> {
 }
 
 /**
- * Whether both are known and two machines. An id and a name cannot be compared: that counts as
- * unknown. Names count less than ids: each container has its own, so they say nothing during one
+ * Whether the process is one of another machine, or of a container that may not see our processes.
+ * One with an id is, where this machine has none. A name and an id cannot be compared: that counts
+ * as unknown. Names count less than ids: each container has its own, so they say nothing during one
  * boot of the machine.
  */
 export function isAnotherMachine(
   then: Pick<ProcessIdentity, 'machine' | 'bootId'>,
   now: Pick<ProcessIdentity, 'machine' | 'bootId'>,
 ): boolean {
-  if (then.machine === undefined || now.machine === undefined) return false
-  if (then.machine === now.machine) return false
-  const isId = now.machine.startsWith('id:')
-  if (then.machine.startsWith('id:') !== isId) return false
-  return isId || then.bootId === undefined || then.bootId !== now.bootId
+  if (then.machine === undefined || then.machine === now.machine) return false
+  if (then.machine.startsWith('id:')) return true
+  if (now.machine === undefined || now.machine.startsWith('id:')) return false
+  return then.bootId === undefined || then.bootId !== now.bootId
 }
 
 /** The name of a machine as it may be printed: whoever can write the lock chose it. */

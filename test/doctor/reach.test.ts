@@ -57,7 +57,7 @@ describe('the certificate of an address', needs('openssl'), () => {
     assert.deepEqual([tls?.ok, /renewed/.test(tls?.fix ?? '')], [true, true])
   })
 
-  it('is a problem otherwise, and no password is sent', async (t) => {
+  it('is a problem otherwise, and no password is sent', needs('faketime'), async (t) => {
     const cases: readonly (readonly [Served, boolean, RegExp])[] = [
       [{ name: SITE, days: 100 }, false, /authority that phones know/],
       [{ name: 'other.example.com', days: 100 }, true, /get one for this name/],

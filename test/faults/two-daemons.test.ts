@@ -63,6 +63,9 @@ it('two daemons on one data directory that start at the same time are one', asyn
   }
 })
 
+/** The files that may have the id of a machine, and are there. */
+const ID_FILES = ['/etc/machine-id', '/var/lib/dbus/machine-id'].filter((path) => existsSync(path))
+
 /** Says which machine holds the folder, and what to do should it be gone. */
 function runsElsewhere(folder: string, host: string, pid: number | undefined): RegExp {
   const path = `${folder}/data/lock`
@@ -85,7 +88,7 @@ async function machineOf(
   await writeFile(bootId, `${randomUUID()}\n`)
   const script = [
     `hostname ${host}`,
-    `mount --bind ${id} /etc/machine-id`,
+    ...ID_FILES.map((path) => `mount --bind ${id} ${path}`),
     `mount --bind ${bootId} /proc/sys/kernel/random/boot_id`,
     'exec "$@"',
   ].join(' && ')
@@ -96,9 +99,8 @@ async function machineOf(
 const isRoot = process.geteuid?.() === 0
 const rootOnly = isRoot ? needs('unshare', 'mount') : { skip: 'skipped: needs root' }
 const forMachines = isRoot ? needs('unshare', 'mount', 'hostname') : rootOnly
-const machines = existsSync('/etc/machine-id')
-  ? forMachines
-  : { skip: 'skipped: needs /etc/machine-id' }
+const machines =
+  ID_FILES.length > 0 ? forMachines : { skip: 'skipped: needs a file for the id of the machine' }
 
 describe('two machines on one data directory', machines, () => {
   it('are one: the second is told which one was first, and undoes no revocation', async (t) => {
@@ -153,6 +155,20 @@ describe('two machines on one data directory', machines, () => {
     assert.match(JSON.parse(lock).machine, /^(?:id|host):[0-9a-f]{32}$/)
     assert.equal(lock.includes(id), false)
     assert.equal(await daemon.stop(), 0)
+  })
+})
+
+describe('a lock of a machine that has an id', machines, () => {
+  it('is left alone by one that has none', async (t) => {
+    const folder = await temporaryFolder(t)
+    const near = await machineOf(folder, 'near', { hasOwnProcesses: false })
+    const bare = await machineOf(folder, 'bare', { hasOwnProcesses: true })
+    await writeFile(join(folder, 'bare.id'), '')
+    const first = await startHeadless(t, { folder, wrapper: near })
+    const refusal = runsElsewhere(folder, 'near', first.ready.pid)
+    assert.match((await failToStart(t, folder, { wrapper: bare })).stderr, refusal)
+    assert.equal(await first.stop(), 0)
+    await killDaemon(await startHeadless(t, { folder, wrapper: bare }))
   })
 })
 

@@ -20,7 +20,10 @@ const CASES: readonly (readonly [what: string, then: Known, now: Known, isAnothe
   ['a container beside the machine that it runs on', [NAMED_A, BOOT_1], [B, BOOT_1], false],
   ['a machine that has a name, and one that has an id', [NAMED_A, BOOT_1], [B, BOOT_2], false],
   ['a machine of which nothing is known', [undefined, BOOT_1], [B, BOOT_2], false],
-  ['a machine that knows nothing of itself', [A, BOOT_1], [undefined, BOOT_2], false],
+  ['a machine that knows nothing of itself', [NAMED_A, BOOT_1], [undefined, BOOT_2], false],
+  ['one with an id, where nothing is known', [A, BOOT_1], [undefined, BOOT_2], true],
+  ['one with an id, where there is only a name', [A, BOOT_1], [NAMED_B, BOOT_2], true],
+  ['a machine with an id, in a container on it without', [A, BOOT_1], [NAMED_B, BOOT_1], true],
 ]
 
 describe('isAnotherMachine()', () => {
