@@ -182,8 +182,17 @@ await writeFile('dist/clipgate.1', man.stdout)
  * @param {string} names
  */
 function toPattern(names) {
-  const values = names.split(',').filter((name) => !/^\s*type\s/.test(name))
-  return values.join(',').replaceAll(' as ', ': ')
+  return valuesOf(names).join(',').replaceAll(' as ', ': ')
+}
+
+/**
+ * Without the types. A value may have the name `type` itself.
+ *
+ * @param {string} names
+ */
+function valuesOf(names) {
+  const all = names.split(',').map((name) => name.trim())
+  return all.filter((name) => name !== '' && !/^type (?!as )/.test(name))
 }
 
 /**
@@ -199,7 +208,7 @@ async function findNames(wanted) {
     const text = await readFile(join('src', path), 'utf8')
     for (const [, names = '', module] of text.matchAll(BUILTIN_IMPORT)) {
       if (module !== wanted) continue
-      for (const [, name = ''] of names.matchAll(/(?:^|,)\s*(?!type\s)(\w+)/g)) found.add(name)
+      for (const name of valuesOf(names)) found.add(name.replace(/ as .*/, ''))
     }
   }
   return [...found]

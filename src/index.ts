@@ -8,10 +8,14 @@ export {
   openStation,
   type Station,
   type OpenStationOptions,
+  type StationWatch,
 } from './daemon/open-station.ts'
 export type { Surroundings } from './daemon/folders.ts'
 export { loadSettings, SettingsError, type SettingSources } from './daemon/load-settings.ts'
-export type { Settings } from './daemon/settings.ts'
+export type { HostPort } from './daemon/host-port.ts'
+export type { ClipboardChoice, CopyKind, Settings } from './daemon/settings.ts'
+export type { LogLevel } from './daemon/stream-logger.ts'
+export type { StorageLimits } from './storage/open-storage.ts'
 export {
   startDaemon,
   type Daemon,
@@ -59,11 +63,16 @@ export type {
 } from './ports/inbound-pipeline.ts'
 export type { LatestItem, StoredItem } from './ports/latest-item.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
+export type { Transfer, TransferLog } from './ports/transfers.ts'
 export type {
   ReceivedUpload,
   StagedUpload,
   StagingArea,
+  PartialHold,
+  PartialSource,
+  PartialUpload,
   TakenUpload,
+  UploadInHand,
   UploadName,
   UploadSource,
 } from './ports/staging-area.ts'
@@ -77,6 +86,7 @@ export type {
   PairRequest,
   Pairing,
   Pause,
+  TransferStatus,
 } from './ports/admin.ts'
 export type { BusState, BusStatus } from './ports/bus.ts'
 export type {

@@ -36,6 +36,9 @@ import { LOG_LEVELS, type LogLevel } from './stream-logger.ts'
 
 const COPY_KINDS = ['text', 'image', 'files'] as const
 
+/** A kind of copies, which is shared or not. */
+export type CopyKind = (typeof COPY_KINDS)[number]
+
 export type ClipboardChoice = 'x11' | 'wayland' | 'macos' | 'windows' | 'none'
 
 /** The settings of a daemon. Durations are milliseconds, sizes bytes, paths absolute. */
@@ -67,7 +70,7 @@ export interface Settings {
   readonly verifyQueue: number
   readonly heartbeat: number
   readonly receivedDir: string
-  readonly shareTypes: readonly (typeof COPY_KINDS)[number][]
+  readonly shareTypes: readonly CopyKind[]
   readonly maxCopiedTextBytes: number
   readonly maxCopiedImageBytes: number
   /** Brokers, tried in turn; `undefined`: no bus. */

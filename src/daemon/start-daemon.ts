@@ -30,7 +30,7 @@ import type { Desktop } from './share-desktop.ts'
 import { OpeningFile } from './opening-file.ts'
 import { isBusy, retryWhileHeld } from './reach-daemon.ts'
 import { describeTransfers, readStatus } from './read-status.ts'
-import { completeSettings, defaultListen, type Settings } from './settings.ts'
+import { completeSettings, defaultListen, type ClipboardChoice, type Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
 import { readVersion } from './version.ts'
 
@@ -44,8 +44,8 @@ export interface Ready {
   readonly control: string
   /** Base URLs of all addresses that the gateway is bound to. */
   readonly listening: readonly string[]
-  readonly mode: Desktop['mode']
-  readonly clipboard: ReturnType<Desktop['clipboard']>
+  readonly mode: 'desktop' | 'headless'
+  readonly clipboard: ClipboardChoice
   readonly pid: number
 }
 

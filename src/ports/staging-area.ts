@@ -33,7 +33,7 @@ export interface UploadName {
 }
 
 /** Bytes that somebody has in hand, and has to end. */
-interface UploadInHand {
+export interface UploadInHand {
   readonly blob: HashedBlob
   /** The blob has a new owner: forgets the upload and leaves the blob alone. */
   release(): Promise<void>

@@ -60,6 +60,8 @@ export interface DaemonOptions {
   readonly folder?: string
   /** A program that was built; the sources unless it is given. */
   readonly main?: string
+  /** The folder that it is started in. */
+  readonly cwd?: string | undefined
   /** The beginning of a command that runs others: `['ip', 'netns', 'exec', 'name']`. */
   readonly wrapper?: readonly string[]
 }
@@ -92,7 +94,7 @@ export function isolatedEnvironment(
 
 /** Puts the command together, and starts nothing yet. */
 export function daemonCommand(folder: string, options: DaemonOptions = {}): DaemonCommand {
-  const { args = [], main, wrapper = [] } = options
+  const { args = [], main, cwd, wrapper = [] } = options
   const env = isolatedEnvironment(folder, options.env)
   const node = main === undefined ? [...LOADER, MAIN] : [main]
   const [program = '', ...own] = [...wrapper, process.execPath, ...node]
@@ -102,10 +104,11 @@ export function daemonCommand(folder: string, options: DaemonOptions = {}): Daem
     env,
     spawn: () =>
       spawn(program, [...own, 'serve', '--json', ...args], {
+        cwd,
         env: { ...ports, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
-    run: (...command) => promisify(execFile)(program, [...own, ...command], { env }),
+    run: (...command) => promisify(execFile)(program, [...own, ...command], { cwd, env }),
   }
 }
 

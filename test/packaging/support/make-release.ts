@@ -1,4 +1,4 @@
-/** Makes a release from a copy of the project. @module */
+/** Builds, and makes a release, from a copy of the project. @module */
 
 import { execFile } from 'node:child_process'
 import { cp, readdir, symlink } from 'node:fs/promises'
@@ -14,18 +14,36 @@ const SOURCES = /^(?:src|packaging|deploy|docs|Makefile|[A-Z]+(?:\.md)?|build.*\
 const run = promisify(execFile)
 
 /**
- * Copies the sources into an empty folder and runs `make release` there: the folders of this
- * project stay as they are.
+ * Makes a release in an empty folder.
  *
  * @returns The folder of what was made.
  */
 export async function makeRelease(folder: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  await makeInCopy(folder, 'release', env)
+  return join(folder, 'release')
+}
+
+/**
+ * Builds in an empty folder.
+ *
+ * @returns The folder `dist`.
+ */
+export async function makeBuild(folder: string): Promise<string> {
+  await makeInCopy(folder, 'build')
+  return join(folder, 'dist')
+}
+
+/** Copies the sources and runs `make` there: the folders of this project stay as they are. */
+async function makeInCopy(
+  folder: string,
+  target: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<void> {
   for (const name of (await readdir(PROJECT)).filter((name) => SOURCES.test(name))) {
     await cp(join(PROJECT, name), join(folder, name), { recursive: true })
   }
   await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   // The packages are there, whatever is newer.
-  const args = ['-o', 'node_modules', 'release', `NODE=${process.execPath}`]
+  const args = ['-o', 'node_modules', target, `NODE=${process.execPath}`]
   await run('make', args, { cwd: folder, env: { ...process.env, ...env } })
-  return join(folder, 'release')
 }

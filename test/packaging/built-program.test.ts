@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { COMMANDS } from '../../src/cli/commands.ts'
+import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
+import { MIB } from '../../src/core/limits.ts'
+import { xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
+import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
+import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { Xvfb } from '../support/xvfb.ts'
+import { makeBuild, PROJECT } from './support/make-release.ts'
+
+const run = promisify(execFile)
+
+/** What a build says that lost a name, a file or a package. */
+const BROKEN = /is not (?:defined|a function|a constructor)|Unexpected failure|Cannot find|ERR_\w+/
+
+const PASSWORD = 'a password of twenty or so'
+
+/** The settings of a desktop; with those of the other daemon, all that there are. */
+const SERVE_DESKTOP = `
+  --config config.json --data-dir data --listen 127.0.0.1:0 --control 127.0.0.1:0 --clipboard x11
+  --allow-public --trusted-proxies 127.0.0.1 --phone-page on --received-dir received
+  --share-types text,image,files --max-copied-text-bytes 1MiB --max-copied-image-bytes 1MiB
+  --bus nats://127.0.0.1:9 --bus-credentials bus.creds --bus-ca bus.pem --recent 5
+  --notify --notify-arrivals all --log-level debug --pair-first`
+
+const SERVE_HEADLESS = `
+  --headless --data-dir other --public-url http://127.0.0.1:9 --max-connections 100
+  --max-connections-per-address 50 --grace 1s --max-file-bytes 20MiB --max-metadata-bytes 1MiB
+  --staging-ttl 10m --staging-quota-bytes 40MiB --min-free-bytes 0 --verify-workers 1
+  --verify-queue 10 --heartbeat 10s`
+
+interface Call {
+  readonly command: string
+  readonly stdin?: string
+  /** 0 unless it is given. */
+  readonly code?: number
+  /** Ends a command that would go on, once it has printed this. */
+  readonly until?: RegExp
+}
+
+/** All commands with all their options, but for `serve`; FILE.txt is in the folder. */
+const BEFORE: readonly Call[] = [
+  { command: 'help' },
+  { command: 'help --man' },
+  { command: 'help serve' },
+  { command: 'pair --help' },
+  { command: 'version' },
+  { command: 'nonsense', code: 2 },
+  { command: 'completion bash' },
+  { command: 'completion zsh' },
+  { command: 'completion fish' },
+  { command: 'service install --json' },
+  { command: 'service status' },
+  { command: 'service remove' },
+  { command: 'status', code: 3 },
+  { command: 'group new' },
+  { command: 'group leave' },
+  { command: 'group new --force --json' },
+]
+
+const MEANWHILE: readonly Call[] = [
+  {
+    command: 'pair --kind peer --label desk --username desk_here --password-stdin --url http://a',
+    stdin: PASSWORD,
+  },
+  {
+    command: 'pair --json --qr link --label Phone --username phone_here --password-stdin',
+    stdin: PASSWORD,
+  },
+  { command: 'devices' },
+  { command: 'devices --json' },
+  { command: 'link decode', stdin: 'LINK' },
+  { command: 'link decode --json', stdin: 'LINK' },
+  { command: 'rotate desk --qr page' },
+  { command: 'rotate desk --json' },
+  { command: 'revoke desk --json' },
+  { command: 'status' },
+  { command: 'status --json' },
+  { command: 'panel' },
+  { command: 'panel --print --json' },
+  { command: 'pause 10m --json' },
+  { command: 'resume --json' },
+  { command: 'push', stdin: 'a text' },
+  { command: 'push --link-file link.txt --save --json sent.bin' },
+  { command: 'pull --link-file link.txt --save --json --dir got' },
+  { command: 'pull --output -' },
+  { command: 'watch', until: /sent\.bin/ },
+  { command: 'watch --json --link-file link.txt --save', until: /sent\.bin/ },
+  { command: 'join --link-file link.txt --name other --json' },
+  { command: `join --link-file link.txt --tls-fingerprint ${'0'.repeat(64)}`, code: 1 },
+  { command: 'peers --json' },
+  { command: 'leave other --json' },
+  { command: 'group import --force --json', stdin: 'KEY' },
+]
+
+/** What looks at an address takes half a minute. No phone reaches one on this machine only. */
+const DOCTOR: readonly Call[] = [
+  { command: 'doctor --try-clipboard', code: 1 },
+  { command: 'doctor --json --through URL', code: 1 },
+  { command: 'doctor --link-file link.txt' },
+]
+
+const AFTER: readonly Call[] = [{ command: 'stop --json' }]
+
+/** Entries of the library, and what other desktops need; pieces go with what imports them. */
+const ELSEWHERE =
+  /^chunk-|^(?:index|client|link)\.js$|^(?:macos|wayland|windows)-clipboard-\w+\.js$|^(?:macos|windows)-helper\.js$/
+
+/** The top level of a file of declarations. */
+const DECLARATION =
+  /^(?=(?:export )?(?:declare )?(?:abstract )?(?:interface|type|const|class|function) (\w+))/m
+
+/** The parts that a station has for the daemon, which others pass on as the ports; and a class of Node. */
+const NOT_NAMED = [
+  ...['CircleClock', 'ClipboardPipeline', 'DataDirectory', 'JsonDeviceRegistry', 'Member'],
+  ...['RefusedLogins', 'RunningTransfers', 'Server', 'Storage'],
+]
+
+const PHOTO = join(PROJECT, 'fixtures/photos/lying.jpg')
+
+/** The words of all calls. */
+const CALLS: readonly (readonly string[])[] = [
+  ...[...BEFORE, ...MEANWHILE, ...DOCTOR, ...AFTER].map(({ command }) => command.split(' ')),
+  ['serve', '--json', ...SERVE_DESKTOP.trim().split(/\s+/), ...SERVE_HEADLESS.trim().split(/\s+/)],
+]
+
+const SERVE = { usage: 'serve', options: { ...COMMANDS['serve']?.options, ...SETTING_OPTIONS } }
+
+describe('the program as it is built', () => {
+  let [folder, dist] = ['', '']
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'clipgate-test-'))
+    dist = await makeBuild(folder)
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  const scripts = async () => (await readdir(dist)).filter((name) => name.endsWith('.js'))
+
+  it('uses no name that nothing defines', async () => {
+    const files = [...(await scripts()), 'cli/main.js'].map((name) => join(dist, name))
+    const tsc = join(PROJECT, 'node_modules/.bin/tsc')
+    const options = '--ignoreConfig --allowJs --checkJs --noEmit --strict false --skipLibCheck'
+    const place = '--module nodenext --target es2023 --types node'
+    const args = [...`${options} ${place}`.split(' '), ...files]
+    // It complains of much that is right at run time.
+    const { stdout } = await run(tsc, args, { cwd: folder, maxBuffer: 1e8 }).catch((error) => error)
+    assert.match(stdout, /error TS/, 'it looked')
+    const undefined_ = /^.*error TS(?:2304|2552|18004): .*$/gm
+    // Those of the shells in which the helpers of other systems run, which are no modules.
+    const own = (stdout.match(undefined_) ?? []).filter((line: string) => !/-helper/.test(line))
+    assert.deepEqual(own, [])
+  })
+
+  it('exports each type that its library mentions', async () => {
+    const read = async (name: string) =>
+      (await readFile(join(dist, `${name}.d.ts`), 'utf8')).replaceAll(/\/\*[^]*?\*\//g, '')
+    for (const [entry, ...names] of [
+      ['index', 'daemon-types', 'neutral-types'],
+      ['client', 'neutral-types'],
+      ['link', 'neutral-types'],
+    ] as const) {
+      const files = await Promise.all(names.map(read))
+      // Each name, followed by its declaration.
+      const parts = files.flatMap((text) => text.split(DECLARATION).slice(1))
+      const declared = new Map(
+        parts.flatMap((name, at) =>
+          at % 2 === 0 ? [[name, (parts[at + 1] ?? '').replaceAll(/'[^'\n]*'/g, '')] as const] : [],
+        ),
+      )
+      const lists = [...(await read(entry)).matchAll(/\{([^}]*)\}/g)].map(([, list = '']) => list)
+      const exported = new Set(lists.join().match(/\b(?!type\b)\w+/g))
+      assert.ok(exported.size > 5)
+      const mentioned = [...exported].flatMap((name) =>
+        [...(declared.get(name) ?? '').matchAll(/(?<!typeof |[.\w#])[A-Z]\w+(?!\w*\??:)/g)].map(
+          String,
+        ),
+      )
+      const missing = mentioned.filter((name) => declared.has(name) && !exported.has(name))
+      assert.deepEqual(
+        [...new Set(missing)].filter((name) => !NOT_NAMED.includes(name)),
+        [],
+        entry,
+      )
+    }
+  })
+
+  it('is run with each command, option and operand that there is', () => {
+    const missing = Object.entries({ ...COMMANDS, serve: SERVE }).flatMap(([name, command]) => {
+      const words = new Set(CALLS.filter(([first]) => first === name).flat())
+      const operands = /[\w-]+(?:\|[\w-]+)+/.exec(command.usage)?.[0].split('|') ?? []
+      const options = Object.keys(command.options).map((option) => `--${option}`)
+      return [name, ...operands, ...options]
+        .filter((word) => !words.has(word))
+        .map((word) => `${name}: ${word}`)
+    })
+    assert.deepEqual(missing, [])
+  })
+
+  it(
+    'runs each command with each option, and each of its files',
+    needs('Xvfb', 'xclip'),
+    async (t) => {
+      const home = await temporaryFolder(t)
+      const coverage = join(home, 'coverage')
+      const { display } = await Xvfb.start(t)
+      await addPrograms(join(home, 'bin'))
+      await mkdir(join(home, 'got'))
+      const env = {
+        PATH: `${join(home, 'bin')}:${process.env['PATH']}`,
+        DISPLAY: display,
+        NODE_V8_COVERAGE: coverage,
+      }
+      const main = join(dist, 'cli/main.js')
+      for (const name of ['config.json', 'bus.creds', 'bus.pem']) {
+        await writeFile(join(home, name), name === 'config.json' ? '{}' : name)
+      }
+      // Large enough for the worker that hashes.
+      await writeFile(join(home, 'sent.bin'), Buffer.alloc(9 * MIB))
+      let [url, link] = ['', '']
+
+      async function call({ command, stdin = '', code = 0, until }: Call): Promise<string> {
+        const words = command.replace('URL', url).split(' ')
+        const child = spawn(process.execPath, [main, ...words], {
+          cwd: home,
+          env: isolatedEnvironment(home, env),
+        })
+        const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => read(stream, until))
+        await new Promise((resolve) => child.once('spawn', resolve))
+        child.stdin.on('error', () => undefined).end(await toInput(stdin))
+        if (until !== undefined) {
+          await Promise.race([stdout?.seen, once(child, 'exit')])
+          child.kill('SIGTERM')
+        }
+        const [ended] = await once(child, 'close')
+        const said = `clipgate ${command}:\n${stdout?.text()}${stderr?.text()}`
+        assert.equal(ended, code, said)
+        assert.doesNotMatch(said, BROKEN)
+        return stdout?.text() ?? ''
+      }
+      const toInput = async (stdin: string): Promise<string> =>
+        stdin === 'LINK'
+          ? link
+          : stdin === 'KEY'
+            ? await readFile(join(home, 'key'), 'utf8')
+            : stdin
+
+      for (const each of BEFORE) await call(each)
+      await copyFile(join(home, 'data/group.key'), join(home, 'key'))
+
+      const start = (args: string) =>
+        startDaemonProcess(t, {
+          main,
+          folder: home,
+          cwd: home,
+          env,
+          args: args.trim().split(/\s+/),
+        })
+      const desktop = await start(SERVE_DESKTOP)
+      url = desktop.ready.gateway
+      const node = await start(SERVE_HEADLESS)
+      const pair = `pair --json --data-dir other --label desk --kind peer --url ${node.ready.gateway}`
+      link = JSON.parse(await call({ command: pair })).link
+      await writeFile(join(home, 'link.txt'), link)
+      for (const each of MEANWHILE) await call(each)
+      // It asks for it.
+      await call({ command: 'pause 1m' })
+      await Promise.all(DOCTOR.map(call))
+      await call({ command: 'resume' })
+
+      // What a desktop alone does: several files, and a photo for what pastes no such thing.
+      await writeFile(join(home, 'photo.jpg'), await readFile(PHOTO))
+      await xclipCopy(
+        t,
+        display,
+        uriList(join(home, 'sent.bin'), join(home, 'key')),
+        'text/uri-list',
+      )
+      await call({ command: 'watch --json --data-dir data', until: /"Group"/ })
+      await call({ command: 'push --data-dir data photo.jpg' })
+      while (!(await xclipPaste(display, 'image/png'))?.includes('PNG'));
+
+      for (const each of AFTER) await call(each)
+      await call({ command: 'stop --data-dir other' })
+      for (const { child, stderr } of [desktop, node]) {
+        if (child.exitCode === null) await once(child, 'exit')
+        assert.equal(child.exitCode, 0, stderr())
+        assert.doesNotMatch(stderr(), BROKEN)
+      }
+
+      const loaded = await readLoaded(coverage)
+      const left = (await scripts()).filter((name) => !loaded.has(join(dist, name)))
+      // A new worker, and what is loaded when it is needed, has to be used above.
+      assert.deepEqual(
+        left.filter((name) => !ELSEWHERE.test(name)),
+        [],
+      )
+      // They can be loaded, at least.
+      for (const name of left.filter((name) => !name.includes('-helper'))) {
+        const module: unknown = await import(pathToFileURL(join(dist, name)).href)
+        assert.notDeepEqual(Object.keys(Object(module)), [], name)
+      }
+    },
+  )
+})
+
+const uriList = (...paths: readonly string[]): string =>
+  paths.map((path) => `${pathToFileURL(path)}\r\n`).join('')
+
+/** Those that would change this machine. */
+async function addPrograms(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  for (const name of ['systemctl', 'loginctl', 'xdg-open', 'notify-send']) {
+    await writeFile(join(folder, name), '#!/bin/sh\necho ActiveState=inactive\n', { mode: 0o755 })
+  }
+}
+
+function read(stream: NodeJS.ReadableStream, until = /^$/) {
+  let text = ''
+  const seen = new Promise<void>((resolve) => {
+    stream.setEncoding('utf8').on('data', (more: string) => {
+      text += more
+      if (until.test(text)) resolve()
+    })
+  })
+  return { text: () => text, seen }
+}
+
+/** Paths of the modules that processes have loaded which wrote their coverage. */
+async function readLoaded(folder: string): Promise<ReadonlySet<string>> {
+  const loaded = new Set<string>()
+  for (const name of await readdir(folder)) {
+    const { result } = JSON.parse(await readFile(join(folder, name), 'utf8'))
+    for (const { url } of result) if (url.startsWith('file:')) loaded.add(fileURLToPath(url))
+  }
+  return loaded
+}
