@@ -2,15 +2,16 @@
 
 const SIZES = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
-/** A number of bytes as people say it: `1.5 MiB`, `17 bytes`. */
+/** A number of bytes as people say it: `1.5 MiB`, `17 bytes`. The pages say it in the same way. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`
   let value = bytes
   let unit = ''
   for (const name of SIZES) {
-    if (value < 1024) break
+    // 1023.5 would be rounded to 1024.
+    if (value < 1023.5) break
     value /= 1024
     unit = name
   }
-  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`
+  return `${value.toFixed(value < 9.95 ? 1 : 0)} ${unit}`
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { formatAgo } from '../../src/cli/quantities.ts'
 import { displayWidth, formatTable } from '../../src/cli/text-table.ts'
-import { formatBytes } from '../../src/lib/format-bytes.ts'
 import { visible, visibleJson, visibleLines } from '../../src/cli/visible.ts'
 import fc from '../support/property.ts'
 
@@ -125,19 +124,5 @@ describe('quantities for people', () => {
     ]
     for (const [ms, words] of expected) assert.equal(ago(ms), words)
     assert.equal(formatAgo('no date', NOW), 'now')
-  })
-
-  it('say how much something is', () => {
-    const expected: readonly (readonly [number, string])[] = [
-      [0, '0 bytes'],
-      [1, '1 byte'],
-      [1023, '1023 bytes'],
-      [1024, '1.0 KiB'],
-      [1536, '1.5 KiB'],
-      [16 * 2 ** 20, '16 MiB'],
-      [10 * 2 ** 30, '10 GiB'],
-      [2 ** 60, '1024 PiB'],
-    ]
-    for (const [bytes, words] of expected) assert.equal(formatBytes(bytes), words)
   })
 })

@@ -69,7 +69,7 @@ const PICTURES: Readonly<
         { name: 'Notes.txt', mimeType: 'text/plain', buffer: Buffer.alloc(900, 'x') },
       ]
       await page.locator('input[type=file]').first().setInputFiles(files)
-      await page.getByText(/^[12].* MB of 4 MB, /).waitFor()
+      await page.getByText(/^[12].* MiB of 3[.]8 MiB, /).waitFor()
     },
   },
   'phone-away': {

@@ -29,7 +29,7 @@ describe('the phone page', needs('chromium'), () => {
     const buffer = Buffer.alloc(50_000, 'x')
     const files = ['film.mp4', 'photo.jpg'].map((name) => ({ name, mimeType: 'x/y', buffer }))
     await page.locator('input[type=file]').first().setInputFiles(files)
-    await page.getByRole('listitem').first().getByText('0 B of 50 kB').waitFor()
+    await page.getByRole('listitem').first().getByText('0 bytes of 49 KiB').waitFor()
     await page.getByRole('listitem').nth(1).getByText('Waiting').waitFor()
     await page.getByRole('button', { name: 'Cancel: film.mp4' }).tap()
     await other.reads({ dataName: 'photo.jpg' })

@@ -55,8 +55,9 @@ export function formatBytes(/** @type {number} */ bytes) {
   const { units } = strings.size
   let value = bytes / 1024
   let index = 0
-  for (; value >= 1024 && index < units.length - 1; index++) value /= 1024
-  return `${value.toFixed(value < 10 ? 1 : 0)} ${units[index]}`
+  // 1023.5 would be rounded to 1024.
+  for (; value >= 1023.5 && index < units.length - 1; index++) value /= 1024
+  return `${value.toFixed(value < 9.95 ? 1 : 0)} ${units[index]}`
 }
 
 /** The program in a `User-Agent`: `SyncClipboard 2.8.4`. */

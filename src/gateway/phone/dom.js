@@ -43,18 +43,17 @@ export function setText(/** @type {Element} */ element, /** @type {string} */ te
   if (element.textContent !== text) element.textContent = text
 }
 
-/** Puts a number of bytes into words. */
-export function formatBytes(/** @type {number} */ bytes) {
-  const units = ['B', 'kB', 'MB', 'GB']
-  let value = bytes
-  let unit = 0
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000
-    unit += 1
+/** A number of bytes in words: `1.5 MiB`, `17 bytes`; those of the panel and of notifications. */
+export function formatBytes(/** @type {number} */ bytes, language = document.documentElement.lang) {
+  if (bytes < 1024) {
+    return bytes.toLocaleString(language, {
+      ...{ style: 'unit', unit: 'byte', unitDisplay: 'long', useGrouping: false },
+    })
   }
-  const digits = unit === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2
-  const number = value.toLocaleString(document.documentElement.lang, {
-    maximumFractionDigits: digits,
-  })
-  return `${number} ${units[unit]}`
+  const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+  let value = bytes / 1024
+  let index = 0
+  // 1023.5 would be rounded to 1024.
+  for (; value >= 1023.5 && index < units.length - 1; index++) value /= 1024
+  return `${value.toFixed(value < 9.95 ? 1 : 0)} ${units[index]}`
 }
