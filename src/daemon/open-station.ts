@@ -141,7 +141,11 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     cleanup.add(() => circleTime.close())
     const member = createMember(circleTime)
     const shared = { staging, latest, changes, clock, logger, member }
-    const inbound = new ClipboardPipeline({ ...shared, maxTextBytes, devices: senders })
+    const { hashText } = storage
+    const inbound = new ClipboardPipeline({
+      ...{ ...shared, maxTextBytes, hashText },
+      devices: senders,
+    })
     // Shutting a device out is done once nothing that it sent can change anything.
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
     devices.onCredentialGone((deviceId) => inbound.idle(deviceId))

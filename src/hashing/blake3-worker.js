@@ -1,5 +1,5 @@
 /**
- * Worker entry: BLAKE3 of files, off the main thread.
+ * Worker entry: BLAKE3 of files, and both digests of long texts, off the main thread.
  *
  * Reads a file while it is being written, behind the writer, straight into the memory of
  * `blake3-kernel.wasm`: that costs less than handing the bytes over. Where WebAssembly has no SIMD,
@@ -9,6 +9,7 @@
  * @module
  */
 
+import { createHash } from 'node:crypto'
 import { readFileSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { parentPort } from 'node:worker_threads'
@@ -17,9 +18,10 @@ import { parentPort } from 'node:worker_threads'
  * @typedef {{
  *   readonly kind: 'advance' | 'digest',
  *   readonly job: number,
- *   readonly fd: number,
+ *   readonly source: number | Uint8Array,
  *   readonly end: number,
  * }} Advance
+ * The source is a file, or the bytes themselves.
  * @typedef {{ readonly kind: 'cancel', readonly job: number }} Cancel
  *
  * Hashes one file, whose bytes it is given in batches.
@@ -66,7 +68,10 @@ function obey(message) {
     // The hashing of this file only has failed: the others go on.
     job.failure = error instanceof Error ? error.message : String(error)
   }
-  if (message.kind === 'digest') end(message.job, { digest, failure: job.failure })
+  if (message.kind !== 'digest') return
+  const { source } = message
+  const sha256 = typeof source === 'number' ? undefined : sha256Of(source)
+  end(message.job, { digest, sha256, failure: job.failure })
 }
 
 /**
@@ -75,41 +80,51 @@ function obey(message) {
  * @param {Job} job
  * @param {Advance} message
  */
-function advance(job, { kind, fd, end }) {
+function advance(job, { kind, source, end }) {
   const { hash } = job
   const { batch } = hash
   while (end - job.position > batch.length) {
-    fill(batch, fd, job.position, batch.length)
+    fill(batch, source, job.position, batch.length)
     hash.update(job.position)
     job.position += batch.length
   }
   if (kind === 'advance') return undefined
   const length = end - job.position
-  fill(batch, fd, job.position, length)
+  fill(batch, source, job.position, length)
   return hash.digest(job.position, length)
 }
 
 /**
  * @param {Uint8Array} batch
- * @param {number} fd
+ * @param {number | Uint8Array} source
  * @param {number} position
  * @param {number} length
  */
-function fill(batch, fd, position, length) {
+function fill(batch, source, position, length) {
+  if (typeof source !== 'number') return batch.set(source.subarray(position, position + length))
   for (let filled = 0; filled < length; ) {
-    const count = readSync(fd, batch, filled, length - filled, position + filled)
+    const count = readSync(source, batch, filled, length - filled, position + filled)
     if (count === 0) throw new Error('it has become shorter')
     filled += count
   }
 }
 
+/** @param {Uint8Array} bytes */
+function sha256Of(bytes) {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
 /**
  * @param {number} job
- * @param {{ readonly digest?: string | undefined, readonly failure?: string | undefined }} result
+ * @param {{
+ *   readonly digest?: string | undefined,
+ *   readonly sha256?: string | undefined,
+ *   readonly failure?: string | undefined,
+ * }} result
  */
-function end(job, { digest, failure }) {
+function end(job, result) {
   jobs.delete(job)
-  parentPort?.postMessage({ job, digest, failure })
+  parentPort?.postMessage({ job, ...result })
 }
 
 /** @returns {Promise<(() => Hash) | undefined>} nothing without SIMD, or with a damaged kernel. */

@@ -1,7 +1,8 @@
 /**
  * Hashes files while they are written, or read: SHA-256 on this thread, where it is native code,
- * and BLAKE3 in one worker for all of them, so that the two run side by side.
- * The worker is there while files come that are not small.
+ * and BLAKE3 in one worker for all of them, so that the two run side by side. Long texts, which are
+ * there as a whole, are hashed by the worker alone.
+ * The worker is there while something comes that is not small.
  * @module
  */
 
@@ -11,7 +12,7 @@ import { Worker } from 'node:worker_threads'
 import type { Digests } from '../core/content-id.ts'
 import { MIB } from '../core/limits.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
-import { blake3Of } from './content-id.ts'
+import { blake3Of, digestsOf } from './content-id.ts'
 
 interface FileHasherOptions {
   /** Measures how long the worker waits for another file; that of the machine unless given. */
@@ -26,7 +27,7 @@ const IDLE_MS = 10_000
 /** A file of this size is hashed in a millisecond; a thread takes thirty to start. */
 const SMALL_BYTES: number = MIB
 
-/** The hashing of all files of a daemon. */
+/** The hashing of all files and long texts of a daemon. */
 export class FileHasher {
   readonly #clock: Clock
   #onTrouble: FileHasherOptions['onTrouble']
@@ -50,24 +51,40 @@ export class FileHasher {
     return new FileHash(file, () => this.#startJob(file.fd))
   }
 
-  /** Ends the worker; the files that it is hashing fail. */
+  /**
+   * Both digests of bytes in memory.
+   *
+   * @param bytes Handed over when they are not few: nobody can use them any more.
+   * @throws When the worker ended.
+   */
+  async digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<Digests> {
+    if (bytes.length <= SMALL_BYTES) return digestsOf(bytes)
+    const thread = this.#holdThread()
+    return thread.digestsOf(bytes).finally(() => this.#endJob(thread))
+  }
+
+  /** Ends the worker; what it is hashing fails. */
   async close(): Promise<void> {
     this.#cancelIdle()
     await this.#thread?.close()
   }
 
   #startJob(fd: number): Blake3Job {
-    this.#cancelIdle()
-    this.#thread ??= this.#startThread()
-    const thread = this.#thread
-    thread.hold(true)
-    this.#jobs += 1
+    const thread = this.#holdThread()
     const job = thread.start(fd)
     return {
       advance: job.advance,
       digest: (end) => job.digest(end).finally(() => this.#endJob(thread)),
       cancel: () => job.cancel().finally(() => this.#endJob(thread)),
     }
+  }
+
+  #holdThread(): Blake3Thread {
+    this.#cancelIdle()
+    this.#thread ??= this.#startThread()
+    this.#thread.hold(true)
+    this.#jobs += 1
+    return this.#thread
   }
 
   #startThread(): Blake3Thread {
@@ -164,12 +181,21 @@ export interface Blake3Job {
 }
 
 type Ending =
-  | { readonly kind: 'digest'; readonly job: number; readonly fd: number; readonly end: number }
+  | {
+      readonly kind: 'digest'
+      readonly job: number
+      /** A descriptor, or the bytes themselves. */
+      readonly source: number | Uint8Array
+      readonly end: number
+    }
   | { readonly kind: 'cancel'; readonly job: number }
 
 interface Ended {
   readonly job: number
+  /** The BLAKE3. */
   readonly digest: string | undefined
+  /** There for bytes in memory. */
+  readonly sha256?: string | undefined
   readonly failure: string | undefined
 }
 
@@ -209,15 +235,24 @@ export class Blake3Thread {
     const job = this.#jobs
     this.#jobs += 1
     return {
-      advance: (end) => this.#worker.postMessage({ kind: 'advance', job, fd, end }),
+      advance: (end) => this.#worker.postMessage({ kind: 'advance', job, source: fd, end }),
       digest: async (end) => {
-        const ended = await this.#end({ kind: 'digest', job, fd, end })
-        if (ended instanceof Error) throw ended
-        if (ended.digest === undefined) throw new Error(`Cannot hash the file: ${ended.failure}`)
-        return ended.digest
+        const { digest, failure } = await this.#digest({ kind: 'digest', job, source: fd, end })
+        if (digest === undefined) throw new Error(`Cannot hash the file: ${failure}`)
+        return digest
       },
       cancel: async () => void (await this.#end({ kind: 'cancel', job })),
     }
+  }
+
+  /** Both digests of `bytes`, which are handed over. @throws When the worker ends. */
+  async digestsOf(bytes: Uint8Array<ArrayBuffer>): Promise<Digests> {
+    const job = this.#jobs
+    this.#jobs += 1
+    const message = { kind: 'digest', job, source: bytes, end: bytes.length } as const
+    const { digest, sha256, failure } = await this.#digest(message, [bytes.buffer])
+    if (digest === undefined || sha256 === undefined) throw new Error(`Cannot hash: ${failure}`)
+    return { sha256, blake3: digest }
   }
 
   /** Sets whether the thread keeps the program alive. */
@@ -231,15 +266,21 @@ export class Blake3Thread {
     await this.#worker.terminate()
   }
 
-  #end(message: Ending): Promise<Ended | Error> {
+  async #digest(message: Ending, handedOver: readonly ArrayBuffer[] = []): Promise<Ended> {
+    const ended = await this.#end(message, handedOver)
+    if (ended instanceof Error) throw ended
+    return ended
+  }
+
+  #end(message: Ending, handedOver: readonly ArrayBuffer[] = []): Promise<Ended | Error> {
     if (this.#failure !== undefined) return Promise.resolve(this.#failure)
-    this.#worker.postMessage(message)
+    this.#worker.postMessage(message, handedOver)
     return new Promise((resolve) => this.#ending.set(message.job, resolve))
   }
 
   #fail(cause: unknown): void {
     if (this.#failure !== undefined) return
-    this.#failure = new Error('Cannot hash the file: the worker ended', { cause })
+    this.#failure = new Error('Cannot hash: the worker ended', { cause })
     for (const settle of this.#ending.values()) settle(this.#failure)
     this.#ending.clear()
     this.#onEnd()

@@ -45,18 +45,28 @@ export function declaredLength(request: IncomingMessage): number | undefined {
  * @throws {HttpError} `BODY_TOO_LARGE` as soon as the limit is known to be passed, `BODY_TIMEOUT`,
  *   `INCOMPLETE_BODY` when the client left, `OVERLOADED` when all bodies together are too much.
  */
-export async function readBytes(call: BodyCall, limit: number): Promise<Uint8Array> {
+export function readBytes(call: BodyCall, limit: number): Promise<Uint8Array> {
+  return readPieces(call, limit, () => undefined)
+}
+
+/** @param look Sees each piece of the body as it comes; it may throw. */
+async function readPieces(
+  call: BodyCall,
+  limit: number,
+  look: (piece: Uint8Array) => void,
+): Promise<Uint8Array> {
   const length = declaredLength(call.request)
   // Only a fast path: the length may be absent, or a lie.
   if ((length ?? 0) > limit) throw tooLarge(limit)
   if (length !== undefined) call.holdBytes(length, length)
-  const hold = (count: number): void => {
-    if (length === undefined) call.holdBytes(count, limit)
+  const take = (piece: Uint8Array): void => {
+    if (length === undefined) call.holdBytes(piece.length, limit)
+    look(piece)
   }
   const inbox = new BodyInbox(call, limit)
   const timer = limitTime(inbox, call.clock)
   try {
-    return await collect(inbox, hold)
+    return await collect(inbox, take, length)
   } finally {
     timer.cancel()
     inbox.close()
@@ -81,7 +91,8 @@ function limitTime(inbox: BodyInbox, clock: Clock): SilenceTimer {
  * @throws {HttpError} As {@link readBytes} and {@link parseJson}.
  */
 export async function readJson(call: BodyCall, limit: number): Promise<unknown> {
-  return parseJson(await readBytes(call, limit))
+  const values = new JsonValues(MAX_JSON_VALUES)
+  return decodeJson(await readPieces(call, limit, (piece) => values.add(piece)))
 }
 
 /**
@@ -90,9 +101,11 @@ export async function readJson(call: BodyCall, limit: number): Promise<unknown> 
  * @throws {HttpError} `BAD_BODY` when it is not that.
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  if (hasMoreValues(bytes, MAX_JSON_VALUES)) {
-    throw new HttpError('BAD_BODY', { detail: `more than ${MAX_JSON_VALUES} values` })
-  }
+  new JsonValues(MAX_JSON_VALUES).add(bytes)
+  return decodeJson(bytes)
+}
+
+function decodeJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
@@ -102,26 +115,42 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * Whether JSON holds more than `most` values, nested ones included; empty lists and objects count
- * as two. It may say so of what is no JSON, too. Asked before JSON is parsed: three bytes of it can
- * be a value that takes a hundred in memory.
+ * Counts the values of JSON that comes in pieces, nested ones included; empty lists and objects
+ * count as two, and it may count in what is no JSON, too. Done before JSON is parsed: three bytes
+ * of it can be a value that takes a hundred in memory.
  */
-export function hasMoreValues(json: Uint8Array, most: number): boolean {
-  let values = 1
-  let isText = false
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at]
-    if (isText) {
-      if (byte === BACKSLASH) at++
-      else if (byte === QUOTE) isText = false
-    } else if (byte === QUOTE) {
-      isText = true
-    } else if (byte === COMMA || byte === OPEN_BRACKET || byte === OPEN_BRACE) {
-      values++
-      if (values > most) return true
+export class JsonValues {
+  readonly #most: number
+  #count = 1
+  #isText = false
+  #isEscape = false
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** @throws {HttpError} `BAD_BODY` when there are too many. */
+  add(piece: Uint8Array): void {
+    let [count, isText, isEscape] = [this.#count, this.#isText, this.#isEscape]
+    for (let at = 0; at < piece.length; at++) {
+      const byte = piece[at]
+      if (isText) {
+        if (isEscape) isEscape = false
+        else if (byte === BACKSLASH) isEscape = true
+        else if (byte === QUOTE) isText = false
+      } else if (byte === QUOTE) {
+        isText = true
+      } else if (byte === COMMA || byte === OPEN_BRACKET || byte === OPEN_BRACE) {
+        count++
+      }
+    }
+    this.#count = count
+    this.#isText = isText
+    this.#isEscape = isEscape
+    if (count > this.#most) {
+      throw new HttpError('BAD_BODY', { detail: `more than ${this.#most} values` })
     }
   }
-  return false
 }
 
 /**
@@ -193,15 +222,21 @@ export async function skipBody(call: BodyCall, limit: number): Promise<void> {
   for await (const _ of new StreamedBody(call, limit)) continue
 }
 
-async function collect(inbox: BodyInbox, hold: (count: number) => void): Promise<Uint8Array> {
+async function collect(
+  inbox: BodyInbox,
+  take: (piece: Uint8Array) => void,
+  length: number | undefined,
+): Promise<Uint8Array> {
   const first = await inbox.next()
+  if (first === undefined) return new Uint8Array(0)
+  take(first)
   let chunk = await inbox.next()
-  if (first === undefined || chunk === undefined) return first ?? new Uint8Array(0)
-  hold(first.length)
-  const bytes = new GrowingBuffer()
+  if (chunk === undefined) return first
+  // A length that was announced is counted by now, and costs no memory before it comes.
+  const bytes = new GrowingBuffer(length)
   bytes.append(first)
   while (chunk !== undefined) {
-    hold(chunk.length)
+    take(chunk)
     bytes.append(chunk)
     chunk = await inbox.next()
   }

@@ -10,6 +10,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { withAlias, type Item } from '../core/item.ts'
 import { DOCUMENT_FOLLOWS_MS, MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
+import { digestsOf } from '../hashing/content-id.ts'
 import { KeyedQueues, SerialQueue } from '../lib/serial-queue.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { HashedBlob } from '../ports/blob.ts'
@@ -32,6 +33,7 @@ import {
   isSame,
   RememberedMd5,
   resolveContent,
+  type HashText,
   type NamedBytes,
   type NewContent,
 } from './resolve-content.ts'
@@ -49,6 +51,8 @@ export interface PipelineDeps {
   readonly logger: Logger
   /** The longest text that may become an item, in bytes of JSON. */
   readonly maxTextBytes?: number | undefined
+  /** Hashes texts, also long ones: on this thread, unless it is given. */
+  readonly hashText?: HashText | undefined
   /** This daemon as the one that stamps new items; needed where there is a group. */
   readonly member?: Member | undefined
   /** The devices whose pushes count. Without it everybody's do. */
@@ -106,11 +110,11 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   async #apply(inbound: InboundItem): Promise<AppliedItem> {
-    const { staging, latest, maxTextBytes = MAX_METADATA_BYTES } = this.#deps
+    const { staging, latest, maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
     this.#judge(inbound.origin)
     this.#order.check(inbound.origin)
     if (this.#order.isOutdated(inbound.origin)) return this.#leaveOut(inbound)
-    const content = await resolveContent(inbound, { staging, latest, maxTextBytes })
+    const content = await resolveContent(inbound, { staging, latest, maxTextBytes, hashText })
     if (content === undefined) return this.#applyKnown(inbound)
 
     let applied: Activation | undefined

@@ -8,13 +8,14 @@
 
 import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
+import type { Digests } from '../core/content-id.ts'
 import { DomainError } from '../core/domain-error.ts'
 import type { ItemType } from '../core/item-type.ts'
 import { isHash, matchesHash, withAlias, type Item } from '../core/item.ts'
 import { KIB, MAX_NAME_TEXT_BYTES, MIB } from '../core/limits.ts'
 import { classifyMediaType, isImageType } from '../core/media-type.ts'
 import { cutText, jsonLengthOf, MOST_JSON_BYTES } from '../core/text-length.ts'
-import { contentIdOf, digestsOf, nameHashOf } from '../hashing/content-id.ts'
+import { contentIdOf, nameHashOf } from '../hashing/content-id.ts'
 import { blocksOf, readWhole } from '../lib/read-bytes.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { decodeUtf8, withoutByteOrderMark } from '../lib/utf8.ts'
@@ -47,15 +48,20 @@ const PIECE_BYTES: number = MIB
 
 /** Content to apply. */
 export type NewContent = { readonly endings: ContentEndings } & (
-  | (EncodedText & { readonly kind: 'text' })
+  | (HashedText & { readonly kind: 'text' })
   | (NamedBytes & { readonly kind: 'bytes' })
 )
 
-/** A text, and the same in UTF-8. */
-export interface EncodedText {
+/** A text, and what is known of it in UTF-8. */
+export interface HashedText {
   readonly text: string
-  readonly utf8: Uint8Array
+  /** Bytes. */
+  readonly size: number
+  readonly digests: Digests
 }
+
+/** Hashes a text. @param utf8 Handed over: nobody else may use it. */
+export type HashText = (utf8: Uint8Array<ArrayBuffer>) => Promise<Digests>
 
 /** The endings of content that came without bytes. */
 const NO_ENDINGS: ContentEndings = {
@@ -77,6 +83,7 @@ interface ResolveDeps {
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
   /** The longest text that may become an item, in bytes of JSON: there documents have it. */
   readonly maxTextBytes: number
+  readonly hashText: HashText
 }
 
 /**
@@ -112,13 +119,14 @@ export async function resolveContent(
 /** @throws {DomainError} `TEXT_TOO_LARGE`. */
 async function textContent(
   text: string,
-  { maxTextBytes }: ResolveDeps,
+  { maxTextBytes, hashText }: ResolveDeps,
   endings = NO_ENDINGS,
 ): Promise<NewContent> {
   if (text.length > maxTextBytes) throw tooLarge(maxTextBytes)
   const utf8 = new TextEncoder().encode(text)
   if (await isLongerAsJson(utf8, maxTextBytes)) throw tooLarge(maxTextBytes)
-  return { kind: 'text', text: text.toWellFormed(), utf8, endings }
+  const size = utf8.length
+  return { kind: 'text', text: text.toWellFormed(), size, digests: await hashText(utf8), endings }
 }
 
 /** Looks at a piece at a time: others have their turn between two of them. */
@@ -267,13 +275,12 @@ async function readText(blob: Blob, maxBytes: number): Promise<string> {
 /** Describes new content as an item. @param activatedAt Unix milliseconds. */
 export async function describeItem(
   inbound: InboundItem,
-  content: NamedBytes | EncodedText,
+  content: NamedBytes | HashedText,
   activatedAt: number,
 ): Promise<Item> {
   if ('text' in content) {
-    const { text, utf8 } = content
-    const size = utf8.length
-    const { sha256, blake3 } = await digestsOf(utf8)
+    const { text, size, digests } = content
+    const { sha256, blake3 } = digests
     return {
       type: 'Text',
       text,

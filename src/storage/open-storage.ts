@@ -8,6 +8,7 @@ import {
   STAGING_QUOTA_BYTES,
   STAGING_TTL_MS,
 } from '../core/limits.ts'
+import type { Digests } from '../core/content-id.ts'
 import { FileHasher } from '../hashing/file-hasher.ts'
 import type { BlobStore } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -62,6 +63,8 @@ export interface Storage {
   readonly latest: LatestItem
   /** The number of bytes that an unprivileged program may still write. */
   freeBytes(): Promise<number>
+  /** Hashes a text, a long one off this thread. @param utf8 Handed over: nobody else may use it. */
+  readonly hashText: (utf8: Uint8Array<ArrayBuffer>) => Promise<Digests>
   /** Sets room aside for a file outside of the data directory. */
   readonly reserve: ReserveRoom
   /** Ends timers and workers; what is stored stays. The directory stays open. */
@@ -103,6 +106,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     blobs,
     staging,
     latest,
+    hashText: (utf8) => hasher.digestsOf(utf8),
     freeBytes: () => space.free(),
     reserve: createReserveRoom(folder, space, openSpace),
     close: async () => {

@@ -58,6 +58,19 @@ describe('a program whose kernel is damaged', () => {
       assert.equal(warningsAbout('argon2-kernel.wasm', daemon).length, 1, daemon.stderr())
     })
 
+    it(`hashes a long text where files are hashed, and says so: BLAKE3 ${name}`, async (t) => {
+      await damage(t, 'blake3-kernel.wasm', name)
+      const { daemon, phone } = await startPaired(t)
+      await phone.pushText('short')
+      assert.equal(warningsAbout('blake3-kernel.wasm', daemon).length, 0)
+      const text = 'text '.repeat(400_000)
+      await phone.pushText(text)
+      const { contentId, hash } = await phone.document()
+      const { blake3, sha256 } = await digestsOf(Buffer.from(text))
+      assert.deepEqual([contentId, hash], [await contentIdOf('Text', blake3), sha256])
+      assert.equal(warningsAbout('blake3-kernel.wasm', daemon).length, 1, daemon.stderr())
+    })
+
     it(`hashes a file as before, and says so: BLAKE3 ${name}`, async (t) => {
       await damage(t, 'blake3-kernel.wasm', name)
       const { daemon, phone } = await startPaired(t)

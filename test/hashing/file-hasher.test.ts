@@ -62,6 +62,26 @@ describe('FileHasher', () => {
     })
   }
 
+  it('hashes bytes in memory, and has long ones handed over to the worker', async (t) => {
+    for (const size of [0, MIB, MIB + 1, bytes.length]) {
+      const hasher = makeHasher(t)
+      const own = Uint8Array.from(bytes.subarray(0, size))
+      const expected = await digestsOf(own)
+      const hashing = [hasher.digestsOf(own), hashAll(t, hasher, bytes)]
+      assert.equal(own.length, size > MIB ? 0 : size)
+      assert.deepEqual(await Promise.all(hashing), [expected, await digestsOf(bytes)])
+      assert.equal(hasher.isRunning, true)
+    }
+  })
+
+  it('fails for bytes in memory as well when the worker ends', async (t) => {
+    const hasher = makeHasher(t)
+    const hashing = hasher.digestsOf(Uint8Array.from(bytes))
+    const closed = hasher.close()
+    await assert.rejects(hashing, /Cannot hash: the worker ended/)
+    await closed
+  })
+
   it('gives the same digests, however the file grew', async (t) => {
     const hasher = makeHasher(t)
     const file = await makeFile(t, bytes)
@@ -131,7 +151,7 @@ describe('FileHasher', () => {
     addAll(given, bytes, MIB)
     // It ends before it reads what it is told from here on, however fast it is.
     const closed = hasher.close()
-    await assert.rejects(hash.finish(), /Cannot hash the file: the worker ended/)
+    await assert.rejects(hash.finish(), /Cannot hash: the worker ended/)
     await closed
     // What is told to a worker that has ended is lost, and known to be.
     await given.abort()

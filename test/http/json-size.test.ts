@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { hasMoreValues } from '../../src/http/read-body.ts'
+import { HttpError } from '../../src/http/http-error.ts'
+import { JsonValues } from '../../src/http/read-body.ts'
 import fc from '../support/property.ts'
 
 /** Values of decoded JSON, nested ones and itself included. */
@@ -16,8 +17,19 @@ function blank(value: unknown): unknown {
   return Object.fromEntries(Object.values(value).map((inner, index) => [index, blank(inner)]))
 }
 
+function hasMoreValues(pieces: readonly Uint8Array[], most: number): boolean {
+  const values = new JsonValues(most)
+  try {
+    for (const piece of pieces) values.add(piece)
+  } catch (error) {
+    assert.ok(error instanceof HttpError && error.code === 'BAD_BODY')
+    return true
+  }
+  return false
+}
+
 function has(json: string, most: number): boolean {
-  return hasMoreValues(Buffer.from(json), most)
+  return hasMoreValues([Buffer.from(json)], most)
 }
 
 describe('the values of JSON', () => {
@@ -49,10 +61,21 @@ describe('the values of JSON', () => {
   it('are counted in anything, to its end', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.nat(20), (bytes, most) => {
-        assert.equal(typeof hasMoreValues(bytes, most), 'boolean')
+        assert.equal(typeof hasMoreValues([bytes], most), 'boolean')
       }),
     )
     assert.equal(has('"\\', 1), false)
     assert.equal(has('', 1), false)
+  })
+
+  it('are the same, however the bytes are cut', () => {
+    const texts = fc.string({ unit: fc.constantFrom('"', '\\', ',', '[', '{', 'a') })
+    fc.assert(
+      fc.property(texts, fc.nat(20), fc.nat(20), (json, cut, most) => {
+        const bytes = Buffer.from(json)
+        const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
+        assert.equal(hasMoreValues(pieces, most), has(json, most))
+      }),
+    )
   })
 })
