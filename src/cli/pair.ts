@@ -1,5 +1,6 @@
 /** `clipgate pair` and `clipgate rotate`: show, once, what connects a device. @module */
 
+import { fstatSync } from 'node:fs'
 import { BASE_URL } from '../daemon/setting-kinds.ts'
 import { shortPageLink } from '../link/page-link.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
@@ -7,9 +8,9 @@ import { CommandError, UsageError, type Invocation, type SettingsInvocation } fr
 import { findDevice } from './find-device.ts'
 import { withInput } from './input.ts'
 import { Printing } from './printing.ts'
-import { drawFittingQr } from './qr.ts'
+import { drawFittingQr, type DrawnQr } from './qr.ts'
 import { decodeAs } from './setting-options.ts'
-import { columnsOf, complain, print, printJson, rowsOf, type Shell } from './shell.ts'
+import { columnsOf, complain, print, printJson, rowsOf, showsColours, type Shell } from './shell.ts'
 import { visible } from './visible.ts'
 import { withAdmin } from './with-admin.ts'
 
@@ -82,10 +83,29 @@ async function showOnce(
     if (args.flag('json')) printJson(shell, value)
     else await showPairing(shell, pairing, args.text('qr') !== 'link')
     if (warning !== undefined) complain(shell, `Warning: ${warning}`)
+    tellOfFile(shell, args.flag('json'))
     return await printing.failure()
   } finally {
     printing.close()
   }
+}
+
+const RIGHTS_OF_OTHERS = 0o077
+
+const PRIVATE_FILE = 'This file holds a password: delete it once it was used'
+
+const READABLE_FILE =
+  'Warning: this file holds a password, and others can read it: chmod 600 it; "umask 077" first ' +
+  'keeps the next one private'
+
+/** Says that a password is in a file now, and who can read it. Scripts know the first. */
+function tellOfFile(shell: Shell, isScript: boolean): void {
+  const stats = shell.stdout.fd === undefined ? undefined : fstatSync(shell.stdout.fd)
+  if (stats?.isFile() !== true) return
+  // Windows has no such rights.
+  const isPrivate = shell.where.platform === 'win32' || (stats.mode & RIGHTS_OF_OTHERS) === 0
+  if (!isPrivate) complain(shell, READABLE_FILE)
+  else if (!isScript) complain(shell, PRIVATE_FILE)
 }
 
 const NO_ROOM = [
@@ -105,7 +125,8 @@ async function showPairing(shell: Shell, pairing: Pairing, prefersPage: boolean)
     rows: (rowsOf(shell) ?? Number.POSITIVE_INFINITY) - ROWS_BESIDES,
   }
   const texts = page === undefined ? [link] : [page, shortPageLink(url, username, password)]
-  const code = await drawFittingQr(texts, room)
+  const isDrawn = showsColours(shell)
+  const code = isDrawn ? await drawFittingQr(texts, room) : undefined
   const lines = [
     `  device    ${visible(pairing.label)}`,
     `  url       ${visible(url)}`,
@@ -117,10 +138,13 @@ async function showPairing(shell: Shell, pairing: Pairing, prefersPage: boolean)
     visible(link),
     '',
     'The password is shown this once. Apps take the link, or url, user and password.',
-    '',
-    ...(code === undefined ? NO_ROOM : [page === undefined ? SCAN_LINK : SCAN_PAGE, ...code.lines]),
+    ...(isDrawn ? ['', ...withCode(code, page)] : []),
   ]
   for (const line of lines) print(shell, line)
+}
+
+function withCode(code: DrawnQr | undefined, page: string | undefined): readonly string[] {
+  return code === undefined ? NO_ROOM : [page === undefined ? SCAN_LINK : SCAN_PAGE, ...code.lines]
 }
 
 /** Checks `--qr`. @throws {UsageError} */

@@ -9,6 +9,8 @@ export interface Screen extends Writable {
   readonly isTTY?: boolean
   readonly columns?: number
   readonly rows?: number
+  /** The descriptor that it writes to. */
+  readonly fd?: number
 }
 
 /** The streams, the surroundings and the folder of one call. */
@@ -28,6 +30,11 @@ export function columnsOf({ stdout }: Shell): number | undefined {
 /** The height of the terminal, likewise. */
 export function rowsOf({ stdout }: Shell): number | undefined {
   return stdout.rows === 0 ? undefined : stdout.rows
+}
+
+/** Whether somebody watches, and sees colours: see https://no-color.org. */
+export function showsColours({ stdout, where: { environment } }: Shell): boolean {
+  return stdout.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb'
 }
 
 /** Prints a line for people. Whatever came from outside was made visible by the caller. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { Admin, DeviceSummary } from '../../src/ports/admin.ts'
@@ -234,12 +235,47 @@ describe('clipgate pair, rotate and revoke', () => {
     ]
     for (const { args, hasPhonePage } of rows) {
       const run = await beside(t, createFakeAdmin({}, hasPhonePage))
-      assert.match(readScreen((await run(args)).stdout), /^clip:/)
+      assert.match(readScreen((await run(args, { columns: 80 })).stdout), /^clip:/)
     }
     const run = await beside(t, createFakeAdmin())
     const { id } = JSON.parse((await run(['pair', '--json'])).stdout)
-    assert.match(readScreen((await run(['rotate', id, '--qr', 'link'])).stdout), /^clip:/)
+    const rotated = await run(['rotate', id, '--qr', 'link'], { columns: 80 })
+    assert.match(readScreen(rotated.stdout), /^clip:/)
     assert.equal((await run(['pair', '--qr', 'clip'])).code, 2)
+  })
+
+  it('draw nothing where nobody scans it, or no colours are wanted', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    for (const options of [
+      {},
+      { columns: 80, environment: { NO_COLOR: '1' } },
+      { columns: 80, environment: { TERM: 'dumb' } },
+    ]) {
+      const { stdout } = await run(['pair'], options)
+      assert.match(stdout, /\nclip:\/\/connect[^]*\nThe password is shown this once/)
+      assert.doesNotMatch(stdout, /\u001b|Scan|window/)
+    }
+    const { stdout } = await run(['pair'], { columns: 80, environment: { NO_COLOR: '' } })
+    assert.match(stdout, /Scan it/)
+  })
+
+  it('say that a file holds a password now, and whether others can read it', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    const folder = await temporaryFolder(t)
+    for (const [mode, json, expected] of [
+      [0o600, false, /^This file holds a password: delete it/],
+      [0o600, true, /^$/],
+      [0o640, false, /^Warning: this file holds a password, and others can read it: chmod 600/],
+      [0o604, true, /^Warning: this file holds a password, and others can read it: chmod 600/],
+    ] as const) {
+      const path = join(folder, `link-${mode}-${json}`)
+      const file = await open(path, 'w')
+      await file.chmod(mode)
+      const { stderr, stdout } = await run(['pair', ...(json ? ['--json'] : [])], { fd: file.fd })
+      assert.match(stderr, expected)
+      assert.match(stdout, /clip:/)
+      await file.close()
+    }
   })
 
   it('are never told in an error, whichever link is given where a device is meant', async (t) => {

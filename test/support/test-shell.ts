@@ -13,6 +13,8 @@ export interface TestShellOptions {
   /** Its width makes stdout a terminal. */
   readonly columns?: number
   readonly rows?: number
+  /** The descriptor of a file to which stdout seems to go. */
+  readonly fd?: number
   /** The code with which every write to stdout fails. */
   readonly unprintable?: string
 }
@@ -34,9 +36,10 @@ export function openTestShell({
   home = '/nonexistent',
   columns,
   rows,
+  fd,
   unprintable,
 }: TestShellOptions = {}) {
-  const [stdout, stderr] = [new Sink({ columns, rows }, unprintable), new Sink({})]
+  const [stdout, stderr] = [new Sink({ columns, rows, fd }, unprintable), new Sink({})]
   // As the program does: a failure that nobody listens to would end this process.
   stdout.on('error', () => undefined)
   const shell: Shell = {
@@ -63,6 +66,7 @@ export async function runCommand(
 interface Size {
   readonly columns?: number | undefined
   readonly rows?: number | undefined
+  readonly fd?: number | undefined
 }
 
 class Sink extends Writable implements Screen {
@@ -70,13 +74,15 @@ class Sink extends Writable implements Screen {
   readonly isTTY: boolean
   readonly columns?: number
   readonly rows?: number
+  readonly fd?: number
   readonly #failure: string | undefined
 
-  constructor({ columns, rows }: Size, failure?: string) {
+  constructor({ columns, rows, fd }: Size, failure?: string) {
     super({ decodeStrings: false })
     this.isTTY = columns !== undefined
     if (columns !== undefined) this.columns = columns
     if (rows !== undefined) this.rows = rows
+    if (fd !== undefined) this.fd = fd
     this.#failure = failure
   }
 
