@@ -68,20 +68,43 @@ function bmpSize(head: Buffer): PictureSize {
   return { width: head.readInt32LE(18), height: Math.abs(head.readInt32LE(22)) }
 }
 
-/** Goes from segment to segment up to the one that describes the frame (ITU T.81, B.2.2). */
+/**
+ * Goes from segment to segment up to the one that describes the frame (ITU T.81, B.2.2). What does
+ * not stand in front of it in a JPEG is not gone over: decoders would read on somewhere else.
+ */
 async function jpegSize(read: Read): Promise<PictureSize | undefined> {
   let position = 2
   for (let count = 0; count < MAX_JPEG_SEGMENTS; count += 1) {
     const segment = await read(position, 9)
     if (segment.readUInt8(0) !== 0xff) return undefined
     const marker = segment.readUInt8(1)
-    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
-    if (isFrame) return { width: segment.readUInt16BE(7), height: segment.readUInt16BE(5) }
-    // Any number of bytes 0xff may stand in front of a marker.
-    position += marker === 0xff ? 1 : 2 + segment.readUInt16BE(2)
+    if (isFrame(marker)) return { width: segment.readUInt16BE(7), height: segment.readUInt16BE(5) }
+    if (marker === 0xff) {
+      // Any number of them may stand in front of a marker.
+      position += 1
+    } else if (hasNoLength(marker)) {
+      position += 2
+    } else {
+      const length = segment.readUInt16BE(2)
+      // The length counts its own two bytes.
+      if (!isBeforeFrame(marker) || length < 2) return undefined
+      position += 2 + length
+    }
   }
   return undefined
 }
+
+/** Tables of Huffman and arithmetic codes, and an extension, have numbers among those of frames. */
+const isFrame = (marker: number): boolean =>
+  marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+
+/** `TEM` and `RST`: markers alone, and not the beginnings of segments. */
+const hasNoLength = (marker: number): boolean =>
+  marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)
+
+/** `DHT`, `DAC`, `DQT`, `DRI`, `APP` and `COM`. */
+const isBeforeFrame = (marker: number): boolean =>
+  [0xc4, 0xcc, 0xdb, 0xdd, 0xfe].includes(marker) || (marker >= 0xe0 && marker <= 0xef)
 
 function webpSize(head: Buffer): PictureSize | undefined {
   switch (head.toString('latin1', 12, 16)) {

@@ -37,6 +37,12 @@ const MAX_PIXELS = 50_000_000
 
 const MAX_PHOTO_BYTES: number = 64 * MIB
 
+/**
+ * The memory that a decoder takes at most, measured with progressive JPEGs of all colours that have
+ * to be turned: for each pixel, for each byte of the photo, and for itself.
+ */
+const DECODER_BYTES = { pixel: 16, photo: 2, base: 32 * MIB }
+
 /** A large photo takes about two seconds. */
 const PATIENCE_MS = 30_000
 
@@ -81,16 +87,20 @@ export async function photoAsPng(
   const decoder = findDecoder(mediaType)
   if (decoder === undefined) throw new Error('Cannot convert the photo: there is no decoder')
   const size = await readImageSize(blob)
-  const isLarge = size === undefined || size.width * size.height > MAX_PIXELS
-  if (isLarge || blob.size > MAX_PHOTO_BYTES) throw new Error('Cannot convert a photo of this size')
+  const pixels = size === undefined ? Infinity : size.width * size.height
+  if (pixels > MAX_PIXELS || blob.size > MAX_PHOTO_BYTES) {
+    throw new Error('Cannot convert a photo of this size')
+  }
+  const { pixel, photo: byte, base } = DECODER_BYTES
+  const maxBytes = pixel * pixels + byte * blob.size + base
   return queue.run(async () => {
     const photo = await readWhole(blob)
     signal?.throwIfAborted()
-    return bytesInMemory(await convert({ photo, ...decoder }, signal))
+    return bytesInMemory(await convert({ photo, pixels, maxBytes, ...decoder }, signal))
   })
 }
 
-function findDecoder(mediaType: string): Omit<PhotoTask, 'photo'> | undefined {
+function findDecoder(mediaType: string): Pick<PhotoTask, 'script' | 'wasm'> | undefined {
   const decoder = DECODERS[essenceOf(mediaType)]
   if (decoder === undefined) return undefined
   try {

@@ -6,4 +6,8 @@ export interface PhotoTask {
   /** Paths of the files of the decoder. */
   readonly script: string
   readonly wasm: string
+  /** How many the picture has, as its header tells. */
+  readonly pixels: number
+  /** The memory that the decoder may take, its code and the photo included. */
+  readonly maxBytes: number
 }

@@ -14,6 +14,9 @@ import { crc32 as nodeCrc32, createDeflate } from 'node:zlib'
 /** The types of Node 20 do not know it. @type {any} */
 const { WebAssembly } = globalThis
 
+/** The unit in which WebAssembly counts memory. */
+const PAGE_BYTES = 64 * 1024
+
 /** Rows that are given to the compressor at once. */
 const ROWS = 64
 
@@ -40,14 +43,35 @@ Object.assign(globalThis, { ImageData })
 
 async function run() {
   /** @type {import('./photo-task.ts').PhotoTask} */
-  const { photo, script, wasm } = workerData
+  const { photo, script, wasm, pixels, maxBytes } = workerData
+  boundMemory(maxBytes)
   const decoder = await import(pathToFileURL(script).href)
   await decoder.init(await WebAssembly.compile(await readFile(wasm)))
   const { buffer, byteOffset, byteLength } = photo
   const bytes = buffer.slice(byteOffset, byteOffset + byteLength)
   // It is turned upright, as its EXIF says.
-  const png = await encode(await decoder.default(bytes, { preserveOrientation: true }))
+  const picture = await decoder.default(bytes, { preserveOrientation: true })
+  if (picture.width * picture.height !== pixels) throw new Error('It is of another size')
+  const png = await encode(picture)
   parentPort?.postMessage(png, [png.buffer])
+}
+
+/**
+ * The limits of a worker do not hold for WebAssembly, and its modules may take 2 GiB: a photo in
+ * which a decoder reads another size than we do must not cost more than it admits.
+ *
+ * @param {number} maxBytes
+ */
+function boundMemory(maxBytes) {
+  const { prototype } = WebAssembly.Memory
+  const { grow } = prototype
+  /** @param {number} pages */
+  prototype.grow = function (pages) {
+    const bytes = this.buffer.byteLength + pages * PAGE_BYTES
+    // Decoders ask for less then, and give up in the end.
+    if (bytes > maxBytes) throw new RangeError('A decoder wants too much memory')
+    return grow.call(this, pages)
+  }
 }
 
 /**

@@ -11,6 +11,29 @@ const SIZE = { width: 37, height: 29 }
 const names = (await readdir(FOLDER)).filter((name) => /\.(png|bmp|tif|jpg|gif|webp)$/.test(name))
 const samples = await Promise.all(names.map((name) => readFile(new URL(name, FOLDER))))
 
+const SOI = Buffer.from([0xff, 0xd8])
+
+/** Markers that may stand in front of a frame, and those of frames. */
+const KNOWN: readonly number[] = [
+  ...Array.from({ length: 16 }, (_, index) => 0xc0 + index).filter((name) => name !== 0xc8),
+  ...Array.from({ length: 8 }, (_, index) => 0xd0 + index),
+  ...Array.from({ length: 16 }, (_, index) => 0xe0 + index),
+  ...[0x01, 0xdb, 0xdd, 0xfe],
+]
+
+function segmentOf(marker: number, body: Uint8Array | readonly number[]): Buffer {
+  const head = Buffer.from([0xff, marker, 0, 0])
+  head.writeUInt16BE(2 + body.length, 2)
+  return Buffer.concat([head, Uint8Array.from(body)])
+}
+
+function frameOf(width: number, height: number): Buffer {
+  const body = Buffer.from([8, 0, 0, 0, 0, 1, 1, 0x11, 0])
+  body.writeUInt16BE(height, 1)
+  body.writeUInt16BE(width, 3)
+  return segmentOf(0xc0, body)
+}
+
 const sizeOf = (bytes: Uint8Array) => readImageSize(bytesInMemory(bytes))
 
 describe('readImageSize()', () => {
@@ -55,6 +78,31 @@ describe('readImageSize()', () => {
     const metadata = Array.from({ length: 40 }, () => segment)
     const bytes = Buffer.concat([jpeg.subarray(0, 2), ...metadata, jpeg.subarray(2)])
     assert.deepEqual(await sizeOf(bytes), SIZE)
+  })
+
+  it('reads the frame that decoders read, whatever stands in front of it', async () => {
+    const between = (first: number, last: number) => fc.integer({ min: first, max: last })
+    const marker = fc.oneof(between(0xe0, 0xef), fc.constantFrom(0xc4, 0xcc, 0xdb, 0xdd, 0xfe))
+    const body = fc.oneof(fc.uint8Array({ maxLength: 99 }), fc.constant(frameOf(9, 7)))
+    const segment = fc.tuple(marker, body).map(([name, bytes]) => segmentOf(name, bytes))
+    const alone = fc.oneof(fc.constant(0x01), between(0xd0, 0xd7)).map((name) => [0xff, name])
+    const parts = fc.array(fc.oneof(segment, alone, fc.constant([0xff])), { maxLength: 20 })
+    const side = between(1, 0xffff)
+    await fc.assert(
+      fc.asyncProperty(parts, side, side, async (front, width, height) => {
+        const bytes = Buffer.concat([SOI, ...front.map(Buffer.from), frameOf(width, height)])
+        assert.deepEqual(await sizeOf(bytes), { width, height })
+      }),
+    )
+    const foreign = fc.integer({ min: 0, max: 0xfe }).filter((name) => !KNOWN.includes(name))
+    await fc.assert(
+      fc.asyncProperty(parts, foreign, async (front, name) => {
+        const bytes = [SOI, ...front.map(Buffer.from), segmentOf(name, []), frameOf(9, 7)]
+        assert.equal(await sizeOf(Buffer.concat(bytes)), undefined, `marker ${name}`)
+      }),
+    )
+    const short = Buffer.from([0xff, 0xe0, 0, 1])
+    assert.equal(await sizeOf(Buffer.concat([SOI, short, frameOf(9, 7)])), undefined)
   })
 
   it('knows no size of what is cut off in front of it, empty or no image', async () => {

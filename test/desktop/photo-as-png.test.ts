@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { describe, it } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { PNG } from 'pngjs'
 import { canBePng, photoAsPng, pngFormats } from '../../src/desktop/photo-as-png.ts'
+import type { PhotoTask } from '../../src/desktop/photo-task.ts'
 import { readWhole } from '../../src/lib/read-bytes.ts'
 import { blobOf } from '../support/memory-blob-store.ts'
 import fc from '../support/property.ts'
@@ -22,6 +25,17 @@ const FRAME = Buffer.from([0xff, 0xc0])
 
 function read(name: string): Buffer {
   return readFileSync(new URL(`../../fixtures/${name}`, import.meta.url))
+}
+
+const WORKER = new URL('../../src/desktop/photo-worker.js', import.meta.url)
+
+/** A JPEG that announces more pixels than it has. */
+function largeOf(side: number): Buffer {
+  const large = Buffer.from(LYING)
+  const frame = large.indexOf(FRAME)
+  large.writeUInt16BE(side, frame + 5)
+  large.writeUInt16BE(side, frame + 7)
+  return large
 }
 
 async function convert(bytes: Uint8Array, mediaType: string): Promise<PNG> {
@@ -108,15 +122,41 @@ describe('a photo as PNG', () => {
   })
 
   it('is refused of what is damaged, and of what is too large, before it is decoded', async () => {
-    const large = Buffer.from(LYING)
-    const frame = large.indexOf(FRAME)
-    large.writeUInt16BE(50_000, frame + 5)
-    large.writeUInt16BE(50_000, frame + 7)
-    await assert.rejects(convert(large, 'image/jpeg'), /of this size/)
+    await assert.rejects(convert(largeOf(50_000), 'image/jpeg'), /of this size/)
     await assert.rejects(convert(Buffer.from('not a photo'), 'image/jpeg'), /of this size/)
     await assert.rejects(convert(LYING, 'image/webp'))
     await assert.rejects(convert(LYING, 'image/heic'), /no decoder/)
     assert.equal(canBePng('image/heic'), false)
+  })
+
+  it('is refused of a JPEG in which another size may be read than is decoded', async () => {
+    const large = largeOf(20_000)
+    // Where the marker in front is taken for a segment, this is what follows it.
+    const end = 2 + 2 + large.readUInt16BE(2)
+    const small = Buffer.from('ffc0000b08000a000a01011100', 'hex')
+    const bytes = Buffer.alloc(end + small.length)
+    Buffer.concat([large.subarray(0, 2), Buffer.from([0xff, 0x01]), large.subarray(2)]).copy(bytes)
+    small.copy(bytes, end)
+    await assert.rejects(convert(bytes, 'image/jpeg'), /of this size/)
+  })
+
+  it('costs no more memory than it admits, whatever its decoder reads', async () => {
+    const script = require.resolve('@jsquash/jpeg/decode.js')
+    const wasm = require.resolve('@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm')
+    const run = async (task: Pick<PhotoTask, 'pixels' | 'maxBytes'>) => {
+      const workerData: PhotoTask = { photo: largeOf(4000), script, wasm, ...task }
+      const options = { workerData, stdout: true, stderr: true }
+      const worker = new Worker(WORKER, options)
+      const messages: unknown[] = []
+      worker.on('message', (message) => messages.push(message))
+      await once(worker, 'exit')
+      return messages.length
+    }
+    const pixels = 4000 * 4000
+    assert.equal(await run({ pixels, maxBytes: 16 * pixels }), 1)
+    // All but the picture itself.
+    await assert.rejects(run({ pixels, maxBytes: 3 * pixels }))
+    await assert.rejects(run({ pixels: 100, maxBytes: 16 * pixels }), /of another size/)
   })
 
   it('fails and does no harm, whatever the bytes are', async () => {

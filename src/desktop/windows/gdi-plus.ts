@@ -23,7 +23,10 @@ const LOCKED_BYTES = 32
 
 let loaded: GdiPlus | undefined
 
-/** Reads the picture in a file; `undefined` when it is damaged, unknown or too large. */
+/**
+ * Reads the picture in a file; `undefined` when it is damaged, unknown or too large. GDI+ is asked
+ * for its size too, before it decodes a pixel: it may read another one than we do.
+ */
 export async function decodePicture(path: string, bytes: Buffer): Promise<Picture | undefined> {
   const size = await readImageSize(bytesInMemory(bytes))
   if (size === undefined || size.width * size.height > MAX_PIXELS) return undefined
@@ -33,6 +36,7 @@ export async function decodePicture(path: string, bytes: Buffer): Promise<Pictur
   if (gdi.createBitmapFromFile(path, handle) !== OK) return undefined
   const bitmap = Number(handle.readBigUInt64LE())
   try {
+    if (sizeOf(gdi, bitmap) === undefined) return undefined
     const turns = TURNS[readOrientation(bytes)] ?? 0
     if (turns !== 0) gdi.imageRotateFlip(bitmap, turns)
     return copyPixels(gdi, bitmap)
@@ -41,13 +45,20 @@ export async function decodePicture(path: string, bytes: Buffer): Promise<Pictur
   }
 }
 
-function copyPixels(gdi: GdiPlus, bitmap: Handle): Picture | undefined {
-  const locked = Buffer.alloc(LOCKED_BYTES)
+/** Its size now, which turning changes; `undefined` when it is too large. */
+function sizeOf(gdi: GdiPlus, bitmap: Handle): Omit<Picture, 'pixels'> | undefined {
   const sides = [Buffer.alloc(4), Buffer.alloc(4)] as const
   gdi.getImageWidth(bitmap, sides[0])
   gdi.getImageHeight(bitmap, sides[1])
   const [width, height] = [sides[0].readUInt32LE(), sides[1].readUInt32LE()]
-  if (width === 0 || height === 0 || width * height > MAX_PIXELS) return undefined
+  return width === 0 || height === 0 || width * height > MAX_PIXELS ? undefined : { width, height }
+}
+
+function copyPixels(gdi: GdiPlus, bitmap: Handle): Picture | undefined {
+  const size = sizeOf(gdi, bitmap)
+  if (size === undefined) return undefined
+  const { width, height } = size
+  const locked = Buffer.alloc(LOCKED_BYTES)
   if (gdi.bitmapLockBits(bitmap, null, READ_ONLY, PIXELS_32_ARGB, locked) !== OK) return undefined
   try {
     const stride = locked.readInt32LE(8)
