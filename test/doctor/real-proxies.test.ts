@@ -114,6 +114,56 @@ describe('clipgate doctor --through nginx, as it is without our site', needs('ng
   })
 })
 
+/** Where Debian keeps the modules of Apache. */
+const APACHE_MODULES = '/usr/lib/apache2/modules'
+
+async function startApache(t: TestContext, site: readonly string[]): Promise<string> {
+  const folder = await temporaryFolder(t)
+  const main = join(folder, 'apache2.conf')
+  const modules = ['mpm_event', 'authz_core', 'headers', 'proxy', 'proxy_http']
+  const { ports } = await startOnFreePorts(t, 1, async ([port = 0]) => {
+    const lines = [
+      `ServerRoot ${folder}`,
+      'ServerName localhost',
+      `PidFile ${folder}/apache2.pid`,
+      `DefaultRuntimeDir ${folder}`,
+      `Listen 127.0.0.1:${port}`,
+      'ErrorLog /proc/self/fd/2',
+      'LogLevel notice',
+      ...modules.map((name) => `LoadModule ${name}_module ${APACHE_MODULES}/mod_${name}.so`),
+      ...site,
+    ]
+    await writeFile(main, lines.join('\n'))
+    const apache = ['apache2', '-d', folder, '-f', main, '-DFOREGROUND']
+    return {
+      // The standard error of a child is a socket, which nobody can open as a file.
+      command: ['bash', '-c', 'exec "$@" 2> >(cat >&2)', 'bash', ...apache],
+      readyText: 'resuming normal operations',
+      stopSignal: 'SIGTERM',
+    }
+  })
+  return `http://127.0.0.1:${ports[0]}`
+}
+
+describe('clipgate doctor --through Apache', needs('apache2'), () => {
+  it('finds what its defaults break, and nothing in the site that docs/proxy.md shows', async (t) => {
+    const { url, admin } = await serveQuickGateway(t)
+    const problems = async (site: readonly string[]) => {
+      const findings = await examineHere({ url: await startApache(t, site) }, { admin })
+      for (const { check, fix = '' } of findings) {
+        if (check === 'hub' || check === 'paths') assert.match(fix, /^$|Apache/)
+      }
+      return problemsOf(findings)
+    }
+    assert.deepEqual(await problems([`ProxyPass / ${url}/`]), ['paths', 'hub', 'client-address'])
+    const shown = await readFile(new URL('../../docs/proxy.md', import.meta.url), 'utf8')
+    const [, site = ''] = /```apache\n([^`]+)```/.exec(shown) ?? []
+    assert.match(site, /http:\/\/127\.0\.0\.1:42720\//)
+    const lines = site.replaceAll('http://127.0.0.1:42720', url).split('\n')
+    assert.deepEqual(await problems(lines), [])
+  })
+})
+
 describe('clipgate doctor --through, with the shipped sites', () => {
   it('finds nothing wrong with nginx', needs('nginx', 'openssl'), (t) => testSite(t, startNginx))
   it('finds nothing wrong with Caddy', needs('caddy', 'openssl'), (t) => testSite(t, startCaddy))
