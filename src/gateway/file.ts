@@ -12,9 +12,16 @@ import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { TransferLog } from '../ports/transfers.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
-import { completed, createUpload, readCreation, type UploadDeps } from './partial-uploads.ts'
+import { toHttpError } from './domain-errors.ts'
+import {
+  completed,
+  createUpload,
+  readCreation,
+  withLimits,
+  type UploadDeps,
+} from './partial-uploads.ts'
 import { followed } from './running-transfers.ts'
-import { TRANSFER_HASH } from './transfer-hash.ts'
+import { checkWhole, readDigests, TRANSFER_HASH } from './transfer-hash.ts'
 
 type FileHandler = Handler<Device, { readonly dataName: string }>
 
@@ -77,7 +84,11 @@ export function putFile(deps: HandlerDeps & UploadDeps): FileHandler {
       const { head, bytes } = await peek(body, SNIFF_LENGTH)
       const mediaType = classifyMediaType(call.request.headers['content-type'], head, dataName)
       const upload = await staging.receive(source, bytes)
+      const { content, whole } = readDigests(call.request)
+      await checkWhole(upload, content, whole)
       await upload.stage({ dataName, mediaType })
+    } catch (error) {
+      throw withLimits(toHttpError(error), maxFileBytes)
     } finally {
       end?.()
     }

@@ -18,6 +18,7 @@ import type { Device } from '../ports/device-registry.ts'
 import type { PartialHold, PartialUpload, ReceivedUpload } from '../ports/staging-area.ts'
 import { toHttpError } from './domain-errors.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
+import { checkDigest, checkWhole, readDigests } from './transfer-hash.ts'
 
 /** The path of the upload resources. */
 export const UPLOADS_PATH = '/file-uploads'
@@ -80,7 +81,7 @@ export function readCreation(call: Call, maxFileBytes: number): Creation | undef
   const size = declaredLength(call.request) ?? 0
   const isLast = readCompleteness(call)
   if (isLast === undefined) {
-    if (size > maxFileBytes) throw bodyTooLarge(maxFileBytes)
+    if (size > maxFileBytes) throw withLimits(bodyTooLarge(maxFileBytes), maxFileBytes)
     return undefined
   }
   const length = readLength(call, { isLast, offset: 0 })
@@ -98,7 +99,9 @@ export async function createUpload(
   const { staging, maxFileBytes } = deps
   const { id: deviceId, passwordHash } = call.principal
   const contentType = call.request.headers['content-type']
-  const upload = await staging.begin({ deviceId, passwordHash, dataName, contentType, length })
+  const { whole: sha256 } = readDigests(call.request)
+  const what = { dataName, contentType, length, sha256 }
+  const upload = await staging.begin({ deviceId, passwordHash, ...what })
   // Seen from /file/{dataName}, this is right below any path, and without one.
   const root = deps.hasPrefix ? '..' : ''
   const place = ['Location', `${root}${UPLOADS_PATH}/${upload.token}`]
@@ -143,7 +146,7 @@ export function patchUpload(deps: UploadDeps): UploadHandler {
       const length = readLength(call, { isLast, offset }, upload.length)
       if (upload.isComplete) return repeatAnswer(call, isLast)
       const end = offset + (declaredLength(call.request) ?? 0)
-      if (Math.max(end, length ?? 0) > deps.maxFileBytes) throw tooLarge(deps.maxFileBytes)
+      if (Math.max(end, length ?? 0) > deps.maxFileBytes) throw bodyTooLarge(deps.maxFileBytes)
       if (length !== undefined && length < offset) {
         throw inconsistent(`${offset} bytes have come already`)
       }
@@ -200,23 +203,31 @@ async function receive(
   let told = start
   // The storage knows how much there may be, with what has come before.
   const body = new StreamedBody(call, Infinity)
+  const { content, whole } = readDigests(call.request)
   const end = transfers?.begin({
     ...{ direction: 'in', deviceId: call.principal.id, name, total },
     bytes: () => start + body.received,
   })
   try {
-    await held.append(body, (offset) => {
-      if (offset - told < PROGRESS_BYTES) return
+    await held.append(content === undefined ? body : checkDigest(body, content), (offset) => {
+      // Nobody hears of bytes that may have to go again.
+      if (offset - told < PROGRESS_BYTES || content !== undefined) return
       told = offset
       sendInterim(call, ['Upload-Offset', String(offset)])
     })
+  } catch (error) {
+    const isWrong = error instanceof HttpError && error.code === 'DIGEST_MISMATCH'
+    if (isWrong) await held.truncate(start)
+    throw error
   } finally {
     end?.()
   }
   if (!isLast) return undefined
   const { length, offset } = upload
   if (length !== undefined && offset !== length) throw inconsistent(`only ${offset} bytes came`)
-  await stage(await held.finish(), upload)
+  const received = await held.finish()
+  await checkWhole(received, upload.sha256, whole)
+  await stage(received, upload)
   return completed()
 }
 
@@ -295,8 +306,13 @@ function stateOf({ offset, isComplete }: PartialUpload): FlatHeaders {
 
 /** The upload is not done, whatever became of the request. */
 function withState(error: HttpError, maxFileBytes: number): HttpError {
-  const limits = error.code === 'BODY_TOO_LARGE' ? formatLimits(maxFileBytes) : []
-  return error.withHeaders(['Upload-Complete', formatBooleanField(false), ...limits])
+  const incomplete = ['Upload-Complete', formatBooleanField(false)]
+  return withLimits(error.withHeaders(incomplete), maxFileBytes)
+}
+
+/** Section 4.1.4: whoever is refused for a limit is told the limits. */
+export function withLimits(error: HttpError, maxFileBytes: number): HttpError {
+  return error.code === 'BODY_TOO_LARGE' ? error.withHeaders(formatLimits(maxFileBytes)) : error
 }
 
 function formatLimits(maxFileBytes: number, remainingMs?: number): FlatHeaders {
@@ -315,7 +331,6 @@ function inconsistent(detail: string): HttpError {
   return new HttpError('UPLOAD_LENGTH_INCONSISTENT', { detail })
 }
 
-/** Section 4.1.4: whoever is refused for a limit is told the limits. */
 function tooLarge(maxFileBytes: number): HttpError {
   return withState(bodyTooLarge(maxFileBytes), maxFileBytes)
 }

@@ -1,13 +1,16 @@
 /**
- * The hash of bytes on their way, as the reference protocol has it since 3.3: SHA-256, as 64
- * hex digits in upper case.
+ * The SHA-256 of bytes on their way: as the reference protocol has it since 3.3, in 64 hex digits
+ * in upper case, and in the fields of RFC 9530.
  * @module
  */
 
+import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../http/http-error.ts'
 import { countFields, findField } from '../http/raw-fields.ts'
+import { parseBytesMember } from '../http/structured-field.ts'
 import type { HashedBlob } from '../ports/blob.ts'
+import type { ReceivedUpload } from '../ports/staging-area.ts'
 
 /** The header of it. */
 export const TRANSFER_HASH = 'X-SyncClipboard-Transfer-Data-Hash'
@@ -36,4 +39,49 @@ export function readTransferHash({ rawHeaders }: IncomingMessage): string | unde
 export function checkTransferHash(promised: string | undefined, { digests }: HashedBlob): void {
   if (promised === undefined || promised === digests.sha256) return
   throw new HttpError('history_data_invalid', { detail: 'the hash is that of other bytes' })
+}
+
+/** The SHA-256 that a client promises, in lower-case hex; `undefined` where it promises none. */
+export interface PromisedDigests {
+  /** That of the body of its request. */
+  readonly content: string | undefined
+  /** That of the whole, of which the body may be a part. */
+  readonly whole: string | undefined
+}
+
+/** Reads `Content-Digest` and `Repr-Digest`. Other algorithms are ignored, as RFC 9530 allows. */
+export function readDigests({ headers }: IncomingMessage): PromisedDigests {
+  const read = (name: string): string | undefined => {
+    const digest = parseBytesMember(headers[name], 'sha-256')
+    return digest && Buffer.from(digest).toString('hex')
+  }
+  return { content: read('content-digest'), whole: read('repr-digest') }
+}
+
+/** Passes bytes on, and throws {@link HttpError} `DIGEST_MISMATCH` at the end of others. */
+export async function* checkDigest(
+  bytes: AsyncIterable<Uint8Array>,
+  promised: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const hash = createHash('sha256')
+  for await (const chunk of bytes) {
+    hash.update(chunk)
+    yield chunk
+  }
+  if (hash.digest('hex') !== promised) throw new HttpError('DIGEST_MISMATCH')
+}
+
+/**
+ * Holds an upload that is whole to its digests, and gives it up when it has others.
+ *
+ * @throws {HttpError} `DIGEST_MISMATCH`.
+ */
+export async function checkWhole(
+  upload: ReceivedUpload,
+  ...promised: readonly (string | undefined)[]
+): Promise<void> {
+  const { sha256 } = upload.blob.digests
+  if (promised.every((digest) => digest === undefined || digest === sha256)) return
+  await upload.discard()
+  throw new HttpError('DIGEST_MISMATCH')
 }

@@ -24,6 +24,7 @@ const HTTP_ERRORS = {
   STAMP_AHEAD: { status: 400, title: 'The stamp is too far ahead of the clock' },
   INCOMPLETE_BODY: { status: 400, title: 'The request body ended early' },
   PARTIAL_BODY: { status: 400, title: 'A part of a resource cannot be put' },
+  DIGEST_MISMATCH: { status: 400, title: 'The bytes are not those of their digest' },
   MULTIPART_BOUNDARY: { status: 400, title: 'The boundary of the form cannot be used' },
   MULTIPART_MALFORMED: { status: 400, title: 'The form is malformed' },
   MULTIPART_NESTED: { status: 400, title: 'Forms inside of forms are not accepted' },

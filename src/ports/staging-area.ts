@@ -83,6 +83,8 @@ export interface PartialSource extends Login {
   readonly contentType: string | undefined
   /** Bytes of the whole, where the sender knows it. */
   readonly length: number | undefined
+  /** SHA-256 that the whole is to have, in lower-case hex, where the sender says so. */
+  readonly sha256?: string | undefined
 }
 
 /** An upload of which some bytes may be there. */
@@ -91,9 +93,11 @@ export interface PartialUpload {
   readonly token: string
   readonly dataName: string
   readonly contentType: string | undefined
-  /** The bytes that are kept, which never become fewer. */
+  /** The bytes that are kept. */
   readonly offset: number
   readonly length: number | undefined
+  /** As in {@link PartialSource}. */
+  readonly sha256: string | undefined
   /** Whether it was staged: no more bytes are taken. */
   readonly isComplete: boolean
   /** Milliseconds until it is given up, unless bytes come. */
@@ -127,6 +131,13 @@ export interface PartialHold {
    *   `CREDENTIAL_GONE`; what `bytes` throws.
    */
   append(bytes: AsyncIterable<Uint8Array>, onProgress: (offset: number) => void): Promise<void>
+
+  /**
+   * Takes back what was appended behind an offset. Where the disk fails, nothing is left at all.
+   *
+   * @throws {DomainError} `NO_SPACE`.
+   */
+  truncate(offset: number): Promise<void>
 
   /**
    * Ends the upload: what is there is all. Once it is staged, the upload is complete.

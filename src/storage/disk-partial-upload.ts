@@ -87,6 +87,10 @@ export class DiskPartialUpload implements PartialUpload {
     return this.#length
   }
 
+  get sha256(): string | undefined {
+    return this.source.sha256
+  }
+
   get isComplete(): boolean {
     return this.#size !== undefined
   }
@@ -118,6 +122,7 @@ export class DiskPartialUpload implements PartialUpload {
     return {
       setLength: (length) => this.#setLength(length),
       append: (bytes, onProgress) => this.#append(holder, bytes, onProgress),
+      truncate: (offset) => this.#truncate(offset),
       finish: () => this.#finish(),
       discard: () => this.end(gone()),
       release: () => {
@@ -153,9 +158,9 @@ export class DiskPartialUpload implements PartialUpload {
   async note(synced?: number): Promise<void> {
     this.checkIsThere()
     const { source, sequence, records } = this.parts
-    const { deviceId, passwordHash, dataName, contentType } = source
+    const { deviceId, passwordHash, dataName, contentType, sha256 } = source
     const credential = credentialOf(passwordHash)
-    const what = { deviceId, credential, dataName, contentType, length: this.#length }
+    const what = { deviceId, credential, dataName, contentType, length: this.#length, sha256 }
     this.#noted = records.write(this.token, { ...what, synced, sequence })
     await this.#noted
   }
@@ -215,6 +220,19 @@ export class DiskPartialUpload implements PartialUpload {
       throw error
     } finally {
       await underWay.rest(this)
+    }
+  }
+
+  async #truncate(offset: number): Promise<void> {
+    const { underWay, blob } = this.parts
+    underWay.resume(this.#length)
+    try {
+      await blob.truncate(offset)
+      await underWay.rest(this)
+    } catch (error) {
+      await underWay.rest(this)
+      await this.end(gone())
+      throw error
     }
   }
 

@@ -97,6 +97,20 @@ export class PartialBlob {
     }
   }
 
+  /** Cuts the file. */
+  async truncate(size: number): Promise<void> {
+    await this.close()
+    const file = await this.#openAgain()
+    try {
+      await file.truncate(size)
+      this.#size = size
+    } catch (error) {
+      throw toDomainError(error, 'Cannot go on with the upload')
+    } finally {
+      await file.close()
+    }
+  }
+
   /** Makes a blob of the bytes: no more come. */
   async finish(): Promise<DiskBlob> {
     const { file, writer } = await this.#reopened()

@@ -164,14 +164,15 @@ export class PartialUploads {
     mayBeTorn,
   }: FoundRecord<PartialRecord>): Promise<DiskPartialUpload | undefined> {
     const { blobs, devices, room } = this.#options
-    const { deviceId, credential, dataName, contentType, length, sequence, synced } = record
+    const { deviceId, credential, dataName, contentType, length, sha256 } = record
+    const { sequence, synced } = record
     const device = devices?.find(deviceId)
     if (devices !== undefined && credentialOf(device?.passwordHash) !== credential) return undefined
     const blob = await blobs.resume(name)
     // A power cut may have left holes.
     if (blob === undefined || (mayBeTorn && blob.size !== synced)) return undefined
     const { passwordHash } = device ?? {}
-    const source = { deviceId, passwordHash, dataName, contentType, length }
+    const source = { deviceId, passwordHash, dataName, contentType, length, sha256 }
     const underWay = room.begin({ ...source, declaredSize: length })
     underWay.restore(blob.size)
     const upload = this.#make({ source, underWay, blob, sequence })

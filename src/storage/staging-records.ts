@@ -89,6 +89,8 @@ export interface PartialRecord extends UploadRecord {
   readonly contentType?: string | undefined
   /** Bytes of the whole, where that is known. */
   readonly length?: number | undefined
+  /** SHA-256 that the whole is to have. */
+  readonly sha256?: string | undefined
   /** Bytes that survive a power cut; noted when the daemon stops. */
   readonly synced?: number | undefined
 }
@@ -104,6 +106,7 @@ export const PARTIAL: RecordKind<PartialRecord> = {
       dataName: matching(decodeString, isDataName, 'a data name'),
       contentType: optional(decodeString),
       length: optional(decodeCount),
+      sha256: optional(decodeDigest),
       synced: optional(decodeCount),
       sequence: decodeCount,
       bootId: optional(decodeString),

@@ -249,7 +249,10 @@ describe('the creation of an upload (4.2)', () => {
     assert.equal(long.status, 413)
     const plain = await at.ask('PUT /file/a', [], 'x'.repeat(11))
     assert.equal(plain.status, 413)
-    assert.deepEqual(uploadFields(plain), {})
+    assert.deepEqual(uploadFields(plain), { 'upload-limit': 'max-size=10' })
+    const client = await at.begin('PUT /file/a', 'Transfer-Encoding: chunked')
+    const chunked = await client.send('b\r\nhello world\r\n0\r\n\r\n').read()
+    assert.deepEqual([chunked.status, chunked.headers['upload-limit']], [413, 'max-size=10'])
     assert.deepEqual(await at.storage.blobFiles(), [])
   })
 
@@ -610,6 +613,87 @@ describe('several clients that go on with one upload at once', () => {
   })
 })
 
+function digestOf(kind: 'Content' | 'Repr', body: string, algorithm = 'sha-256'): string {
+  return `${kind}-Digest: ${algorithm}=:${Buffer.from(sha256(body), 'hex').toString('base64')}:`
+}
+
+describe('the digests of uploads (RFC 9530)', () => {
+  const KINDS = ['Content', 'Repr'] as const
+
+  it('are those of the bytes, or nothing of a plain upload is kept', async (t) => {
+    const at = await serveUploads(t)
+    for (const kind of KINDS) {
+      for (const fields of [[], [LAST]]) {
+        const name = `${kind}${fields.length}`
+        const put = `PUT /file/${name}`
+        const wrong = await at.ask(put, [...fields, digestOf(kind, 'other')], 'hello')
+        assert.deepEqual([wrong.status, JSON.parse(wrong.body).code], [400, 'DIGEST_MISMATCH'])
+        assert.equal(await commit(at, name), 404)
+        const right = await at.ask(put, [...fields, digestOf(kind, 'hello')], 'hello')
+        assert.equal(right.status, 200)
+        assert.equal(await commit(at, name), 200)
+        assert.equal(String(await at.phone.download()), 'hello')
+      }
+    }
+  })
+
+  it('mean nothing in another algorithm, or malformed', async (t) => {
+    const at = await serveUploads(t)
+    for (const kind of KINDS) {
+      for (const field of [digestOf(kind, 'x', 'md5'), `${kind}-Digest: sha-256=oops`]) {
+        assert.equal((await at.ask('PUT /file/a', [field], 'hello')).status, 200, field)
+      }
+    }
+  })
+
+  it('of one request keep its bytes out when they are others', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create('hello', [digestOf('Content', 'hello')])
+    for (const fields of [[MORE], [LAST]]) {
+      const wrong = await at.patch(path, 5, ' w0rld', [...fields, digestOf('Content', ' world')])
+      assert.deepEqual([wrong.status, JSON.parse(wrong.body).code], [400, 'DIGEST_MISMATCH'])
+      assert.equal(wrong.headers['upload-complete'], '?0')
+      assert.equal(await offsetOf(at, path), 5)
+    }
+    const right = await at.patch(path, 5, ' world', [LAST, digestOf('Content', ' world')])
+    assert.equal(right.status, 200)
+    assert.equal(await commit(at, 'a.bin'), 200)
+    assert.equal(String(await at.phone.download()), 'hello world')
+    const { hash } = await at.phone.document()
+    assert.equal(String(hash).toLowerCase(), sha256('hello world'))
+  })
+
+  it('of one request leave what came of it when its connection broke', async (t) => {
+    const at = await serveUploads(t)
+    const path = await at.create()
+    const digest = digestOf('Content', 'hello world')
+    const cut = await beginPatch(at, path, 0, LAST, 'Content-Length: 11', digest)
+    cut.send('hello')
+    cut.close()
+    const offset = await offsetOf(at, path)
+    assert.ok(offset <= 5, String(offset))
+    assert.equal((await at.patch(path, offset, 'hello world'.slice(offset))).status, 200)
+  })
+
+  it('of the whole end an upload that has another one', async (t) => {
+    const at = await serveUploads(t)
+    for (const [atBeginning, atEnd] of [
+      [[digestOf('Repr', 'other')], []],
+      [[], [digestOf('Repr', 'other')]],
+    ] as const) {
+      const path = await at.create('hello', atBeginning)
+      const wrong = await at.patch(path, 5, ' world', [LAST, ...atEnd])
+      assert.deepEqual([wrong.status, JSON.parse(wrong.body).code], [400, 'DIGEST_MISMATCH'])
+      assert.equal((await at.ask(`HEAD ${path}`, [])).status, 404)
+    }
+    assert.deepEqual(await at.storage.blobFiles(), [])
+    assert.deepEqual(await at.storage.stagingFiles(), [])
+    const right = digestOf('Repr', 'hello world')
+    const path = await at.create('hello', [right])
+    assert.equal((await at.patch(path, 5, ' world', [LAST, right])).status, 200)
+  })
+})
+
 describe('a failure while bytes come', () => {
   it('says that the upload is not complete, besides what it says anyway', async (t) => {
     const at = await serveUploads(t, {
@@ -620,11 +704,13 @@ describe('a failure while bytes come', () => {
           contentType: undefined,
           offset: 0,
           length: undefined,
+          sha256: undefined,
           isComplete: false,
           remainingMs: 1,
           seize: async () => ({
             setLength: async () => undefined,
             append: () => Promise.reject(Object.assign(new Error('EMFILE'), { code: 'EMFILE' })),
+            truncate: async () => undefined,
             finish: () => Promise.reject(new Error('not reached')),
             discard: async () => undefined,
             release: () => undefined,

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import {
   formatBooleanField,
   parseBooleanField,
+  parseBytesMember,
   parseCountField,
 } from '../../src/http/structured-field.ts'
 import fc from '../support/property.ts'
@@ -68,5 +69,56 @@ describe('a structured field', () => {
     const long = `?1${';a'.repeat(8000)}=`
     assert.equal(parseBooleanField(`${long}\n,`), undefined)
     assert.equal(parseCountField(`1${'; a=b'.repeat(5000)},`), undefined)
+  })
+})
+
+describe('a dictionary of bytes', () => {
+  const rows: readonly (readonly [string | undefined, string | undefined])[] = [
+    ['a=:aGk=:', 'hi'],
+    [' a=:aGk=: ', 'hi'],
+    ['b=:eW8=:,a=:aGk=:', 'hi'],
+    ['b=:eW8=: \t,\t a=:aGk=:;q=1;b', 'hi'],
+    ['a=:eW8=:, a=:aGk=:', 'hi'],
+    ['a=::', ''],
+    ['a=:aGk:', 'hi'],
+    ['b=:aGk=:', undefined],
+    ['A=:aGk=:', undefined],
+    ['a=aGk=', undefined],
+    ['a=:aGk=', undefined],
+    ['a=:aG k=:', undefined],
+    ['a=:aGk=:, b=1', undefined],
+    ['a=:aGk=:,', undefined],
+    ['a', undefined],
+    ['', undefined],
+    [undefined, undefined],
+    [`a=:aGk=:${' '.repeat(3000)}`, undefined],
+  ]
+  for (const [field, text] of rows) {
+    it(`${JSON.stringify(field)?.slice(0, 40)} has ${text ?? 'nothing'}`, () => {
+      const bytes = parseBytesMember(field, 'a')
+      assert.equal(bytes && Buffer.from(bytes).toString(), text)
+    })
+  }
+
+  it('is read as it was written, whatever stands beside it', () => {
+    const key = fc.stringMatching(/^[a-z*][a-z0-9_.*-]{0,20}$/)
+    const members = fc.uniqueArray(fc.tuple(key, fc.uint8Array({ maxLength: 64 })), {
+      ...{ minLength: 1, maxLength: 10 },
+      selector: ([name]) => name,
+    })
+    fc.assert(
+      fc.property(members, (all) => {
+        const field = all
+          .map(([name, bytes]) => `${name}=:${Buffer.from(bytes).toString('base64')}:`)
+          .join(', ')
+        for (const [name, bytes] of all) {
+          assert.deepEqual(new Uint8Array(parseBytesMember(field, name) ?? []), bytes)
+        }
+        assert.equal(parseBytesMember(`${field}, ?`, all[0]?.[0] ?? ''), undefined)
+      }),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => void parseBytesMember(text, 'a')),
+    )
   })
 })

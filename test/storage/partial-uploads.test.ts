@@ -82,6 +82,13 @@ describe('what has come of an upload', () => {
     assert.equal(staged && (await readText(staged.blob)), `${large}world`)
   })
 
+  it('survives a restart with what its sender promised', async (t) => {
+    const storage = await openTestStorage(t)
+    const promised = sha256('hello world')
+    const { token } = await begin(storage.staging, 'hello', { sha256: promised })
+    assert.equal(found(await storage.restart(), token).sha256, promised)
+  })
+
   it('survives a second restart, as one that began anew', async (t) => {
     let storage = await openTestStorage(t)
     const { token } = await begin(storage.staging, 'one ')

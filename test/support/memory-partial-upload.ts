@@ -23,6 +23,7 @@ export class MemoryPartialUpload implements PartialUpload {
   readonly token: string
   readonly dataName: string
   readonly contentType: string | undefined
+  readonly sha256: string | undefined
   readonly remainingMs = 3_600_000
   length: number | undefined
   isComplete = false
@@ -40,6 +41,7 @@ export class MemoryPartialUpload implements PartialUpload {
     this.dataName = source.dataName
     this.contentType = source.contentType
     this.length = source.length
+    this.sha256 = source.sha256
   }
 
   get offset(): number {
@@ -63,6 +65,9 @@ export class MemoryPartialUpload implements PartialUpload {
         this.length = length
       },
       append: (bytes, onProgress) => this.#append(interruption.guardAll(bytes), onProgress),
+      truncate: async (offset) => {
+        this.#bytes = this.#bytes.subarray(0, offset)
+      },
       finish: () => this.#finish(),
       discard: () => this.end(new DomainError('BLOB_GONE', 'Cannot go on')),
       release: () => {

@@ -38,6 +38,8 @@ const [AT_0, AT_5] = ['Upload-Offset: 0', 'Upload-Offset: 5'] as const
 
 const INTEROP = 'Upload-Draft-Interop-Version: 9'
 
+const OTHER_DIGESTS = ['Content', 'Repr'].map((kind) => `${kind}-Digest: sha-256=:AAAA:`)
+
 const REST = { body: ' world', fields: [PIECE, AT_5] }
 
 const FULL: CaseOf = {
@@ -49,6 +51,7 @@ const FULL: CaseOf = {
         contentType: undefined,
         offset: 5,
         length: undefined,
+        sha256: undefined,
         isComplete: false,
         remainingMs: 1,
         seize: () => Promise.reject(new DomainError('NO_SPACE', 'Cannot stage')),
@@ -84,6 +87,7 @@ export const FILE_CASES: readonly Case[] = [
     ['NO_SPACE', 'when there is no room', HELLO, NO_ROOM],
     [201, 'to the beginning of an upload', HELLO, withFields('Upload-Complete: ?0', LENGTH)],
     [200, 'to an upload that was whole', HELLO, withFields('Upload-Complete: ?1', INTEROP)],
+    ['DIGEST_MISMATCH', 'to other bytes', HELLO, withFields(...OTHER_DIGESTS)],
     ['UPLOAD_LENGTH_INCONSISTENT', 'to two lengths', HELLO, withFields(LENGTH, IS_LAST)],
   ]),
   ...casesOf('getUploadLimits', [[204, 'to anybody who asks']]),
@@ -98,6 +102,7 @@ export const FILE_CASES: readonly Case[] = [
     [204, 'to a part', beginning(REST, 'Upload-Complete: ?0', LENGTH)],
     ['BAD_REQUEST', 'without Upload-Complete', beginning(REST)],
     ['INCOMPLETE_BODY', 'to bytes that are cut off', beginning({ ...REST, cut: 'body' }, IS_LAST)],
+    ['DIGEST_MISMATCH', 'to other bytes', beginning(REST, IS_LAST, ...OTHER_DIGESTS)],
     ['UPLOAD_LENGTH_INCONSISTENT', 'to too few bytes', beginning(REST, IS_LAST, LENGTH)],
     ['NOT_FOUND', 'when there is none', withFields('Upload-Offset: 0', IS_LAST)],
     ['UPLOAD_OFFSET_MISMATCH', 'elsewhere', beginning({ fields: [PIECE, AT_0] }, IS_LAST)],
