@@ -24,6 +24,8 @@ export interface Item {
   readonly aliases: readonly string[]
   /** When it last became the current item, in Unix milliseconds. */
   readonly activatedAt: number
+  /** The batch that it was made of, by which its sender may ask for it again. */
+  readonly batch?: string | undefined
   /** Its place among the items of a circle; absent in what earlier versions kept. */
   readonly stamp?: Stamp | undefined
 }
@@ -36,6 +38,13 @@ const MAX_ALIAS_LENGTH = 256
 
 /** Hex digits, as many as MD5 has at least, which is the shortest that clients send. */
 const HASH = /^[0-9a-f]{32,256}$/i
+
+const BATCH_ID = /^[0-9a-f]{32}$/
+
+/** Whether `text` can name a batch of uploads: 32 lower-case hex digits, which are random. */
+export function isBatchId(text: string): boolean {
+  return BATCH_ID.test(text)
+}
 
 /** Whether `text` is a hash of something, and not a name or a word. */
 export function isHash(text: string): boolean {

@@ -31,6 +31,12 @@ export const STAGING_TTL_MS: number = 60 * 60 * 1000
 /** Names that one device may have staged; one more drops its oldest. */
 export const MAX_STAGED_PER_DEVICE = 16
 
+/** Uploads of one batch: more than people choose at once on a phone. */
+export const MAX_BATCH_UPLOADS = 500
+
+/** Batches that one device may have staged, as of several tabs; one more drops its oldest. */
+export const MAX_BATCHES_PER_DEVICE = 4
+
 /** Bytes that all staged uploads together may take. */
 export const STAGING_QUOTA_BYTES: number = 20 * GIB
 

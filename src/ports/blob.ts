@@ -35,9 +35,26 @@ export interface OpenBlob {
 /** A blob that was hashed when it was made. */
 export interface HashedBlob extends Blob {
   readonly digests: Digests
+  /** The files of an archive that is made of blobs of ours; absent for any other blob. */
+  readonly members?: readonly BlobMember[] | undefined
 
   /** Gives the bytes up. Calling it twice is fine. Never removes a file that is not ours. */
   discard(): Promise<void>
+}
+
+/** A file of an archive. */
+export interface BlobMember {
+  /** A valid data name; several may have the same. */
+  readonly dataName: string
+  readonly blob: HashedBlob
+}
+
+/** An archive of blobs of ours. */
+export interface BlobBundle {
+  /** Has the blobs from now on: it gives them up when it is discarded. */
+  readonly blob: HashedBlob
+  /** Gives the archive up, and leaves its blobs alone. */
+  dissolve(): Promise<void>
 }
 
 /** The size and limit of bytes, known before they come. */
@@ -80,6 +97,15 @@ export interface BlobStore {
    * @throws `signal.reason` when aborted.
    */
   adoptGroup(paths: readonly string[], signal: AbortSignal): Promise<CopiedGroup>
+
+  /**
+   * A blob over blobs that {@link receive} has made, which stay as they are: a zip archive that is
+   * put together whenever it is read. Reads all of them once, to hash it. Names that are equal are
+   * numbered in the order of `members`.
+   *
+   * @throws {DomainError} `GROUP_TOO_LARGE`; `PACKAGE_MISSING`; `BLOB_GONE`; `NO_SPACE`.
+   */
+  bundle(members: readonly BlobMember[]): Promise<BlobBundle>
 }
 
 /** A new blob, and how much of what was copied is not in it. */

@@ -5,7 +5,9 @@
  * name its bytes behind them: they are received first, and staged then, or handed to the pipeline.
  * Uploads are kept per device and name, so that one device never gets what another one sent. The
  * document may never come: implementations own expiry, the number of names per device, and the
- * quota. When there is no more room, whoever has most gives an upload up, also a complete one.
+ * quota. Uploads of a batch are kept by their numbers, wait for as long as something of their batch
+ * is on its way, and are never given up for another one of it. When there is no more room, whoever
+ * has most gives an upload up, also a complete one.
  *
  * An upload may come in several requests: what has come is kept when one breaks off, and the next
  * one goes on from there. Staged uploads and such ones survive a restart. Any other upload that
@@ -16,12 +18,24 @@
 import type { HashedBlob } from './blob.ts'
 import type { Login } from './device-registry.ts'
 
+/**
+ * The place of an upload in a batch: one of several that become one item together. Its sender
+ * chooses both, so that an upload that is sent again takes its own place.
+ */
+export interface BatchMember {
+  /** 32 lower-case hex digits: names the batch among those of its device. */
+  readonly batch: string
+  /** From 1 on. */
+  readonly number: number
+}
+
 /** The facts about any upload before its bytes have arrived. */
 export interface UploadSource extends Login {
   /** Bytes, as declared by the sender. */
   readonly declaredSize: number | undefined
   /** The data name, where it comes before the bytes. */
   readonly dataName?: string
+  readonly member?: BatchMember | undefined
 }
 
 /** The name that an upload is filed under. */
@@ -30,6 +44,8 @@ export interface UploadName {
   readonly dataName: string
   /** The media type of the bytes: the classified media type, or the declared one. */
   readonly mediaType: string
+  /** Files it under its place in a batch, and not under its name. */
+  readonly member?: BatchMember | undefined
 }
 
 /** Bytes that somebody has in hand, and has to end. */
@@ -63,6 +79,7 @@ export interface StagedUpload {
   readonly deviceId: string
   readonly dataName: string
   readonly mediaType: string
+  readonly member?: BatchMember | undefined
   readonly blob: HashedBlob
 }
 
@@ -85,6 +102,7 @@ export interface PartialSource extends Login {
   readonly length: number | undefined
   /** SHA-256 that the whole is to have, in lower-case hex, where the sender says so. */
   readonly sha256?: string | undefined
+  readonly member?: BatchMember | undefined
 }
 
 /** An upload of which some bytes may be there. */
@@ -93,6 +111,7 @@ export interface PartialUpload {
   readonly token: string
   readonly dataName: string
   readonly contentType: string | undefined
+  readonly member?: BatchMember | undefined
   /** The bytes that are kept. */
   readonly offset: number
   readonly length: number | undefined
@@ -182,6 +201,17 @@ export interface StagingArea {
    * @returns `undefined` when this device has nothing staged under that name.
    */
   take(deviceId: string, dataName: string): TakenUpload | undefined
+
+  /**
+   * Hands uploads of a batch over, each as {@link take} does, in the order of `numbers`.
+   *
+   * @returns `undefined` when one of them is not there; none is taken then.
+   */
+  takeBatch(
+    deviceId: string,
+    batch: string,
+    numbers: readonly number[],
+  ): readonly TakenUpload[] | undefined
 
   /**
    * Gives up all that a device has staged or begun, in this tick, and keeps what is under way from

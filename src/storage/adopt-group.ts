@@ -11,9 +11,22 @@ import { Worker } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { CopiedGroup } from '../ports/blob.ts'
-import { walkCopied, type CopiedTree, type WalkOptions } from './copied-tree.ts'
-import type { DiskBlob } from './disk-blob.ts'
-import { encodeGroupList, GroupBlob, isWhole, type GroupFile } from './group-blob.ts'
+import {
+  byName,
+  nameMembers,
+  walkCopied,
+  type CopiedTree,
+  type WalkOptions,
+} from './copied-tree.ts'
+import { gone, type DiskBlob } from './disk-blob.ts'
+import { GroupBlob, placeOf } from './group-blob.ts'
+import {
+  encodeGroupList,
+  isWhole,
+  toRecord,
+  type GroupFile,
+  type GroupMember,
+} from './group-list.ts'
 import type { ZipAnswer, ZippedFile, ZipTask } from './zip-task.ts'
 
 interface AdoptGroupOptions extends WalkOptions {
@@ -39,6 +52,27 @@ export async function adoptGroup(
   const blob = new GroupBlob({ list: await keep(encodeGroupList(list)), size, digests }, true)
   const leftOut = { ...tree.leftOut, unreadable: tree.leftOut.unreadable + unreadable }
   return { blob, leftOut }
+}
+
+/** Makes a blob of blobs of ours, as `BlobStore.bundle` of the ports. */
+export async function bundleGroup(
+  members: readonly GroupMember[],
+  { maxBytes, keep }: Pick<AdoptGroupOptions, 'maxBytes' | 'keep'>,
+): Promise<GroupBlob> {
+  findZipLibrary()
+  const places = members.map(async ({ dataName, blob }) => {
+    return { path: await placeOf(blob), fileName: Buffer.from(dataName) }
+  })
+  const files = nameMembers(await Promise.all(places)).toSorted(byName)
+  const tree = { files, folders: [], leftOut: { unreadable: 0, special: 0 } }
+  const { signal } = new AbortController()
+  const { archive, unreadable } = await zipOnce(tree, { signal, maxBytes })
+  if (archive === undefined || unreadable > 0) throw gone('some of them cannot be read')
+  const { size, frame, digests } = archive
+  const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
+  if (!isWhole(list)) throw new Error('Cannot keep several files: the archive has gaps')
+  const kept = await keep(encodeGroupList({ ...list, members: members.map(toRecord) }))
+  return new GroupBlob({ list: kept, size, digests, members }, true)
 }
 
 function toGroupFile(file: ZippedFile, { files }: CopiedTree): GroupFile {

@@ -175,7 +175,8 @@ function childOf(folder: Buffer, name: Buffer): Buffer {
   return Buffer.concat(isRoot ? [folder, name] : [folder, SEPARATOR, name])
 }
 
-function byName(a: TreeFile, b: TreeFile): number {
+/** The order of an archive. */
+export function byName(a: TreeFile, b: TreeFile): number {
   return a.name < b.name ? -1 : 1
 }
 
@@ -200,6 +201,17 @@ export function nameSiblings(siblings: readonly NamedPath[]): readonly TreeFile[
     .map(({ path, fileName }) => ({ path, ...toEntryName(fileName) }))
     // A name that needs no change is kept.
     .sort((a, b) => Number(a.isChanged) - Number(b.isChanged) || Buffer.compare(a.path, b.path))
+  return numberNames(wanted)
+}
+
+/** Gives things that were uploaded together names that differ: equal ones are numbered in order. */
+export function nameMembers(members: readonly NamedPath[]): readonly TreeFile[] {
+  return numberNames(
+    members.map(({ path, fileName }) => ({ path, name: toEntryName(fileName).name })),
+  )
+}
+
+function numberNames(wanted: readonly TreeFile[]): readonly TreeFile[] {
   const taken = new Set<string>()
   const numbers = new Map<string, number>()
   return wanted.map(({ path, name }) => {

@@ -13,7 +13,14 @@ import { createPrivateFile, syncFolder } from '../lib/atomic-file.ts'
 import { only } from '../lib/read-bytes.ts'
 import { Semaphore } from '../lib/semaphore.ts'
 import { codeOf } from '../lib/system-error.ts'
-import type { BlobStore, BytesToReceive, CopiedGroup, Digests } from '../ports/blob.ts'
+import type {
+  BlobBundle,
+  BlobMember,
+  BlobStore,
+  BytesToReceive,
+  CopiedGroup,
+  Digests,
+} from '../ports/blob.ts'
 import type { Logger } from '../ports/logger.ts'
 import { BlobWriter, receiveStream, uploadTooLarge, type WriterPool } from './blob-writer.ts'
 import {
@@ -27,8 +34,9 @@ import {
 } from './disk-blob.ts'
 import { isDiskFailure, toDomainError } from './disk-errors.ts'
 import type { Allowance, DiskSpace } from './disk-space.ts'
-import { adoptGroup } from './adopt-group.ts'
-import { decodeGroupList, GroupBlob } from './group-blob.ts'
+import { adoptGroup, bundleGroup } from './adopt-group.ts'
+import { GroupBlob } from './group-blob.ts'
+import { decodeGroupList, type GroupMember, type MemberRecord } from './group-list.ts'
 import { hashFile } from './hash-file.ts'
 import { openOwnFile } from './own-files.ts'
 import { PartialBlob } from './partial-blob.ts'
@@ -57,6 +65,8 @@ export interface KnownBlob {
 /** The blobs of a data directory. */
 export class DiskBlobStore implements BlobStore {
   readonly #options: DiskBlobStoreOptions
+  /** One archive of uploads is made at a time: each takes a worker. */
+  readonly #archives = new Semaphore(1)
   readonly #synced = new WeakSet<DiskBlob | GroupBlob>()
   readonly #pool: WriterPool = {
     held: 0,
@@ -112,10 +122,24 @@ export class DiskBlobStore implements BlobStore {
   }
 
   async adoptGroup(paths: readonly string[], signal: AbortSignal): Promise<CopiedGroup> {
-    const keep = (bytes: Uint8Array): Promise<DiskBlob> => {
-      return this.receive(only(bytes), { declaredSize: bytes.length, maxBytes: bytes.length })
-    }
-    return adoptGroup(paths, { signal, maxBytes: this.#options.maxGroupBytes, keep })
+    const { maxGroupBytes: maxBytes } = this.#options
+    return adoptGroup(paths, { signal, maxBytes, keep: (bytes) => this.#keep(bytes) })
+  }
+
+  #keep(bytes: Uint8Array): Promise<DiskBlob> {
+    return this.receive(only(bytes), { declaredSize: bytes.length, maxBytes: bytes.length })
+  }
+
+  async bundle(parts: readonly BlobMember[]): Promise<BlobBundle> {
+    const members = parts.map(({ dataName, blob }) => {
+      if (blob instanceof DiskBlob) return { dataName, blob }
+      throw new Error('Cannot keep a blob of another store')
+    })
+    const { maxGroupBytes: maxBytes } = this.#options
+    const blob = await this.#archives.run(() =>
+      bundleGroup(members, { maxBytes, keep: (bytes) => this.#keep(bytes) }),
+    )
+    return { blob, dissolve: () => blob.list.discard() }
   }
 
   /** A blob over a file of the user that was hashed some time ago. */
@@ -153,12 +177,25 @@ export class DiskBlobStore implements BlobStore {
     if (file === undefined) return undefined
     try {
       const bytes = await file.readFile()
-      if (decodeGroupList(bytes).size !== group.size) throw new TypeError('it is of something else')
+      const { size, members: records } = decodeGroupList(bytes)
+      if (size !== group.size) throw new TypeError('it is of something else')
       const list = this.#own(name, await readFileState(file), await digestsOf(bytes))
-      return new GroupBlob({ ...group, list }, false)
+      const members = records && (await this.#restoreMembers(records))
+      return new GroupBlob({ ...group, list, members }, false)
     } finally {
       await file.close()
     }
+  }
+
+  async #restoreMembers(records: readonly MemberRecord[]): Promise<readonly GroupMember[]> {
+    const members: GroupMember[] = []
+    for (const { name, dataName, size, sha256, blake3 } of records) {
+      const blob = await this.restore(name, { size, digests: { sha256, blake3 } })
+      if (blob === undefined)
+        throw new TypeError(`a file of it (blobs/${name}) is missing or cut off`)
+      members.push({ dataName, blob })
+    }
+    return members
   }
 
   /** Begins a file that comes in several requests. @throws {DomainError} `NO_SPACE`. */

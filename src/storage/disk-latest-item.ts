@@ -79,9 +79,11 @@ export class DiskLatestItem implements LatestItem {
     return this.#binary
   }
 
-  /** Name of the blob, or of the list, that the item refers to, which must not be swept. */
-  get blobName(): string | undefined {
-    return this.#binary?.blob.ownName
+  /** Names of what belongs to the item: of its blob, or of a list and its members. */
+  get blobNames(): ReadonlySet<string> {
+    const blob = this.#binary?.blob
+    if (blob instanceof GroupBlob) return new Set(blob.ownNames)
+    return new Set(blob?.ownName === undefined ? [] : [blob.ownName])
   }
 
   async prepare(blob: Blob): Promise<void> {

@@ -4,6 +4,7 @@ import { DomainError } from '../core/domain-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Interruption } from '../lib/interruption.ts'
 import type {
+  BatchMember,
   PartialHold,
   PartialSource,
   PartialUpload,
@@ -72,6 +73,10 @@ export class DiskPartialUpload implements PartialUpload {
 
   get contentType(): string | undefined {
     return this.source.contentType
+  }
+
+  get member(): BatchMember | undefined {
+    return this.source.member
   }
 
   get offset(): number {
@@ -158,9 +163,17 @@ export class DiskPartialUpload implements PartialUpload {
   async note(synced?: number): Promise<void> {
     this.checkIsThere()
     const { source, sequence, records } = this.parts
-    const { deviceId, passwordHash, dataName, contentType, sha256 } = source
+    const { deviceId, passwordHash, dataName, contentType, sha256, member } = source
     const credential = credentialOf(passwordHash)
-    const what = { deviceId, credential, dataName, contentType, length: this.#length, sha256 }
+    const what = {
+      deviceId,
+      credential,
+      dataName,
+      contentType,
+      length: this.#length,
+      sha256,
+      member,
+    }
     this.#noted = records.write(this.token, { ...what, synced, sequence })
     await this.#noted
   }

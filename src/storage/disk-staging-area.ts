@@ -1,6 +1,5 @@
 /** Staged uploads: blobs, and a record for each that is written when its blob is whole. @module */
 
-import { DomainError } from '../core/domain-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -15,10 +14,12 @@ import type {
   UploadSource,
 } from '../ports/staging-area.ts'
 import type { DiskBlobStore } from './disk-blob-store.ts'
+import { uploadTooLarge } from './blob-writer.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
 import { PartialUploads } from './partial-uploads.ts'
 import type { AfterStaging } from './disk-partial-upload.ts'
+import { dropped, PendingUploads, type PendingUpload } from './pending-uploads.ts'
 import {
   credentialOf,
   PARTIAL,
@@ -28,7 +29,13 @@ import {
   type StagingRecord,
 } from './staging-records.ts'
 import { StagingRoom, type UploadUnderWay } from './staging-room.ts'
-import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
+import {
+  groupByBatch,
+  isSameBatch,
+  sizeOf,
+  WaitingUploads,
+  type WaitingUpload,
+} from './waiting-uploads.ts'
 
 interface DiskStagingAreaOptions {
   /** The folder of the records, which exists and is ours alone. */
@@ -41,8 +48,9 @@ interface DiskStagingAreaOptions {
   readonly ttlMs: number
   readonly quotaBytes: number
   readonly maxPerDevice: number
-  /** Name of the blob that belongs to the item: its record is a left-over. */
-  readonly takenBlob: string | undefined
+  readonly maxBatchesPerDevice: number
+  /** Names of the blobs that belong to the item: their records are left-overs. */
+  readonly takenBlobs: ReadonlySet<string>
   /** The devices whose uploads count. Without it everybody's do. */
   readonly devices?: Pick<DeviceRegistry, 'find' | 'isValid' | 'list'> | undefined
 }
@@ -69,7 +77,11 @@ export class DiskStagingArea implements StagingArea {
     this.#options = options
     const { folder, logger, devices } = options
     this.#records = new UploadRecords(folder, logger, STAGED)
-    this.#waiting = new WaitingUploads(options.clock, (upload) => void this.#discard(upload))
+    this.#waiting = new WaitingUploads(
+      options.clock,
+      (upload) => void this.#discard(upload),
+      (upload) => this.#partial.comingUntil(upload),
+    )
     this.#room = new StagingRoom({
       quotaBytes: options.quotaBytes,
       space: options.space,
@@ -117,8 +129,9 @@ export class DiskStagingArea implements StagingArea {
     return this.#waiting.onChange(listener)
   }
 
-  admit({ deviceId, declaredSize = 0 }: UploadSource): Promise<void> {
-    return this.#room.admit(deviceId, declaredSize)
+  async admit(source: UploadSource): Promise<void> {
+    this.#checkBatch(source)
+    await this.#room.admit(source, source.declaredSize ?? 0)
   }
 
   async receive(source: UploadSource, bytes: AsyncIterable<Uint8Array>): Promise<ReceivedUpload> {
@@ -139,7 +152,8 @@ export class DiskStagingArea implements StagingArea {
     }
   }
 
-  begin(source: PartialSource): Promise<PartialUpload> {
+  async begin(source: PartialSource): Promise<PartialUpload> {
+    this.#checkBatch({ ...source, declaredSize: source.length })
     return this.#pending.begin(source.deviceId).endAfter(this.#partial.begin(source))
   }
 
@@ -148,8 +162,24 @@ export class DiskStagingArea implements StagingArea {
   }
 
   take(deviceId: string, dataName: string): TakenUpload | undefined {
-    const upload = this.#waiting.find(deviceId, dataName)
-    if (upload === undefined) return undefined
+    const upload = this.#waiting.find(deviceId, { dataName })
+    return upload && this.#take(upload)
+  }
+
+  takeBatch(
+    deviceId: string,
+    batch: string,
+    numbers: readonly number[],
+  ): readonly TakenUpload[] | undefined {
+    const places = numbers.map((number) => ({ member: { batch, number } }))
+    const found = places.map((place) => this.#waiting.find(deviceId, place))
+    const uploads = found.filter((upload) => upload !== undefined)
+    if (uploads.length < found.length) return undefined
+    return uploads.map((upload) => this.#take(upload))
+  }
+
+  #take(upload: WaitingUpload): TakenUpload {
+    const { deviceId } = upload
     this.#waiting.remove(upload)
     const pending = this.#pending.begin(deviceId)
     const giveBack = async (): Promise<void> => {
@@ -204,14 +234,14 @@ export class DiskStagingArea implements StagingArea {
   /** Writes the record of a complete upload; from then on it survives a restart. */
   async #stage(
     upload: UploadUnderWay,
-    { dataName, mediaType }: UploadName,
+    { dataName, mediaType, member }: UploadName,
     { blob, pending, after }: Whole,
   ): Promise<StagedUpload> {
     const { clock, ttlMs } = this.#options
     const { deviceId, passwordHash } = upload.source
     const { ownName: name, size, digests } = blob
     if (name === undefined) throw new Error('Cannot stage a file of the user')
-    const header = { deviceId, dataName, mediaType, sequence: this.#sequence }
+    const header = { deviceId, dataName, mediaType, member, sequence: this.#sequence }
     this.#sequence += 1
     try {
       upload.keep()
@@ -238,8 +268,27 @@ export class DiskStagingArea implements StagingArea {
   async #add(upload: WaitingUpload): Promise<void> {
     const replaced = this.#waiting.add(upload)
     if (replaced !== undefined) await this.#discard(replaced)
-    const tooMany = this.#waiting.of(upload.deviceId).slice(0, -this.#options.maxPerDevice)
-    for (const oldest of tooMany) await this.#drop(oldest)
+    const { maxPerDevice, maxBatchesPerDevice } = this.#options
+    const own = this.#waiting.of(upload.deviceId)
+    const named = own.filter(({ member }) => member === undefined)
+    // The batch to which something has come last is the newest.
+    const batches = groupByBatch(own.filter(({ member }) => member !== undefined).reverse())
+    const tooMany = [named.slice(0, -maxPerDevice), ...batches.slice(maxBatchesPerDevice)]
+    for (const oldest of tooMany.flat()) await this.#drop(oldest)
+  }
+
+  /**
+   * Together, the uploads of a batch may have no more bytes than one file.
+   *
+   * @throws {DomainError} `UPLOAD_TOO_LARGE`.
+   */
+  #checkBatch({ deviceId, member, declaredSize = 0 }: UploadSource): void {
+    if (member === undefined) return
+    const { maxFileBytes } = this.#options
+    const others = this.#waiting.of(deviceId).filter((other) => {
+      return isSameBatch(other, { deviceId, member }) && other.member?.number !== member.number
+    })
+    if (sizeOf(others) + declaredSize > maxFileBytes) throw uploadTooLarge(maxFileBytes)
   }
 
   /** Removes an upload that waits, unless somebody was faster. */
@@ -273,7 +322,7 @@ export class DiskStagingArea implements StagingArea {
     }
     // A crash may come between the record of a staged upload and the removal of the other one.
     const names = new Set(this.blobNames)
-    await this.#partial.load((name) => name === this.#options.takenBlob || names.has(name))
+    await this.#partial.load((name) => this.#options.takenBlobs.has(name) || names.has(name))
   }
 
   /**
@@ -282,8 +331,8 @@ export class DiskStagingArea implements StagingArea {
    * device at all, somebody has put the file of devices aside, and may bring it back.
    */
   #counts({ name, record: { deviceId, credential } }: FoundRecord): boolean {
-    const { takenBlob, devices } = this.#options
-    if (name === takenBlob) return false
+    const { takenBlobs, devices } = this.#options
+    if (takenBlobs.has(name)) return false
     if (devices === undefined || devices.list().length === 0) return true
     const device = devices.find(deviceId)
     if (device === undefined) return false
@@ -293,76 +342,13 @@ export class DiskStagingArea implements StagingArea {
   /** The upload of a record; `undefined` when its bytes were lost in a power cut. */
   async #restore({ name, record, mayBeTorn }: FoundRecord): Promise<WaitingUpload | undefined> {
     const { blobs, clock, ttlMs } = this.#options
-    const { deviceId, dataName, mediaType, sequence, size, sha256, blake3, stagedAt } = record
+    const { deviceId, dataName, mediaType, member, sequence } = record
+    const { size, sha256, blake3, stagedAt } = record
     const blob = await blobs.restore(name, { size, digests: { sha256, blake3 }, mayBeTorn })
     if (blob === undefined) return undefined
     // A clock that was set back must not make anything younger than new.
     const age = Math.max(0, clock.now() - stagedAt)
     const expiresAt = clock.monotonic() + ttlMs - age
-    return { deviceId, dataName, mediaType, sequence, blob, name, expiresAt }
+    return { deviceId, dataName, mediaType, member, sequence, blob, name, expiresAt }
   }
-}
-
-/**
- * The uploads of all devices that are between two states, as received and not staged yet, or taken
- * and not ended yet. Whoever drops a device keeps them from being staged, and waits for their end.
- */
-export class PendingUploads {
-  readonly #byDevice = new Map<string, Set<PendingUpload>>()
-
-  /** Notes an upload, which must be ended. */
-  begin(deviceId: string): PendingUpload {
-    const uploads = this.#byDevice.get(deviceId) ?? new Set()
-    this.#byDevice.set(deviceId, uploads)
-    const upload = new PendingUpload(() => {
-      if (uploads.delete(upload) && uploads.size === 0) this.#byDevice.delete(deviceId)
-    })
-    uploads.add(upload)
-    return upload
-  }
-
-  /** Marks the uploads of a device, in this tick. @returns Settles when all of them have ended. */
-  async drop(deviceId: string): Promise<void> {
-    const uploads = [...(this.#byDevice.get(deviceId) ?? [])]
-    for (const upload of uploads) upload.isDropped = true
-    await Promise.all(uploads.map(({ ended }) => ended))
-  }
-}
-
-/** An upload between two states. */
-export class PendingUpload {
-  /** Resolves at the end of the upload. */
-  readonly ended: Promise<void>
-  /** Whether the device was dropped meanwhile. */
-  isDropped = false
-  /** Ends it. */
-  end: () => void = () => {}
-
-  constructor(onEnd: () => void) {
-    this.ended = new Promise((resolve) => {
-      this.end = () => {
-        onEnd()
-        resolve()
-      }
-    })
-  }
-
-  /** @throws {DomainError} `CREDENTIAL_GONE` when the upload must not be staged any more. */
-  check(): void {
-    if (this.isDropped) throw dropped()
-  }
-
-  /** Ends it when `work` has settled. */
-  async endAfter<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } finally {
-      this.end()
-    }
-  }
-}
-
-/** The refusal of an upload whose sender was shut out. */
-export function dropped(): DomainError {
-  return new DomainError('CREDENTIAL_GONE', 'Cannot stage the upload: its sender was shut out')
 }

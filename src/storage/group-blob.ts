@@ -1,8 +1,11 @@
-/** Files of the user, which stay where they are, as one zip archive. @module */
+/**
+ * Several files as one zip archive: files of the user, which stay where they are, or blobs of ours,
+ * which belong to the archive.
+ * @module
+ */
 
-import { lstat, type FileHandle } from 'node:fs/promises'
-import { arrayOf, decodeString, objectOf } from '../lib/decoder.ts'
-import { defineJsonFile } from '../lib/json-file.ts'
+import { lstat, realpath, type FileHandle } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { readWhole } from '../lib/read-bytes.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import { codeOf } from '../lib/system-error.ts'
@@ -14,15 +17,19 @@ import {
   readFileState,
   toFileState,
   type DiskBlob,
-  type FileIdentity,
   type FileState,
 } from './disk-blob.ts'
-import { decodeCount, decodeDecimal, decodeNanoseconds } from './record-fields.ts'
+import { decodeGroupList, type GroupFile, type GroupList, type GroupMember } from './group-list.ts'
 
 /** Files that are looked at side by side; more are not faster. */
 const LOOKS_AT_ONCE = 4
 
-/** The archive of copied files, as a blob. */
+/** A path without links of a blob of ours. */
+export async function placeOf({ path }: Pick<DiskBlob, 'path'>): Promise<Buffer> {
+  return Buffer.from(join(await realpath(dirname(path)), basename(path)))
+}
+
+/** The archive of several files, as a blob. */
 export class GroupBlob implements HashedBlob {
   /** The list, as a blob of ours. */
   readonly list: DiskBlob
@@ -30,16 +37,23 @@ export class GroupBlob implements HashedBlob {
   readonly size: number
   /** The digests of the archive. */
   readonly digests: Digests
+  /** The files, where they are blobs of ours: they go with the archive. */
+  readonly members: readonly GroupMember[] | undefined
   /** Whether the files were hashed in this run: numbers of devices may be others in the next. */
   readonly #isOfThisRun: boolean
   /** The list, in memory while somebody reads. */
   #loaded: Promise<GroupList> | undefined
   #readers = 0
+  #isGivenUp = false
 
-  constructor(fields: Pick<GroupBlob, 'list' | 'size' | 'digests'>, isOfThisRun: boolean) {
+  constructor(
+    fields: Pick<GroupBlob, 'list' | 'size' | 'digests'> & Partial<Pick<GroupBlob, 'members'>>,
+    isOfThisRun: boolean,
+  ) {
     this.list = fields.list
     this.size = fields.size
     this.digests = fields.digests
+    this.members = fields.members
     this.#isOfThisRun = isOfThisRun
   }
 
@@ -64,12 +78,21 @@ export class GroupBlob implements HashedBlob {
     }
   }
 
-  discard(): Promise<void> {
-    return this.list.discard()
+  async discard(): Promise<void> {
+    this.#isGivenUp = true
+    await this.list.discard()
+    if (this.#readers === 0) await this.#discardMembers()
+  }
+
+  /** The names in `blobs/` of all that belongs to it. */
+  get ownNames(): readonly string[] {
+    const blobs = [this.list, ...(this.members ?? []).map(({ blob }) => blob)]
+    return blobs.map(({ ownName }) => ownName).filter((name) => name !== undefined)
   }
 
   /** Checks that all bytes are there, and makes the list survive a power cut. */
   async sync(): Promise<void> {
+    for (const { blob } of this.members ?? []) await blob.sync()
     await this.list.sync()
     const opened = await this.open()
     await opened.close()
@@ -89,14 +112,36 @@ export class GroupBlob implements HashedBlob {
 
   #release(): void {
     this.#readers -= 1
-    if (this.#readers === 0) this.#loaded = undefined
+    if (this.#readers > 0) return
+    this.#loaded = undefined
+    // Whoever had it open when it was given up has read it to its end.
+    if (this.#isGivenUp) void this.#discardMembers()
+  }
+
+  async #discardMembers(): Promise<void> {
+    for (const { blob } of this.members ?? []) await blob.discard()
   }
 
   async #load(): Promise<GroupList> {
     const list = decodeGroupList(await readWhole(this.list))
+    if (this.members !== undefined) return this.#locate(list, this.members)
     if (this.#isOfThisRun) return list
     const files = list.files.map((file) => {
       return { ...file, identity: { ...file.identity, dev: undefined } }
+    })
+    return { ...list, files }
+  }
+
+  /** Finds the files of the members where the data directory is now. */
+  async #locate(list: GroupList, members: readonly GroupMember[]): Promise<GroupList> {
+    const found = new Map<string, Pick<GroupFile, 'path' | 'identity'>>()
+    for (const { blob } of members) {
+      found.set(basename(blob.path), { path: await placeOf(blob), identity: blob.identity })
+    }
+    const files = list.files.map(({ path, start, identity: { size } }) => {
+      const place = found.get(basename(String(path)))
+      if (place?.identity.size !== size) throw new TypeError('it does not fit its files')
+      return { ...place, start }
     })
     return { ...list, files }
   }
@@ -229,83 +274,4 @@ class GroupReader implements OpenBlob {
     this.#opened = undefined
     await handle?.close()
   }
-}
-
-/** A file that is not empty. */
-export interface GroupFile {
-  readonly path: Buffer
-  /** The offset in the archive at which its bytes begin. */
-  readonly start: number
-  readonly identity: FileIdentity
-}
-
-/** The list of a Group. */
-export interface GroupList {
-  /** The size of the archive in bytes. */
-  readonly size: number
-  /** In the order of the archive. */
-  readonly files: readonly GroupFile[]
-  /** Headers, names, checksums, and the directory at the end of the archive. */
-  readonly frame: Uint8Array
-}
-
-const LINE_FEED = 0x0a
-
-const decodeHeader = objectOf({
-  size: decodeCount,
-  files: arrayOf(
-    objectOf({
-      path: decodeString,
-      start: decodeCount,
-      size: decodeCount,
-      ino: decodeDecimal,
-      dev: decodeDecimal,
-      mtimeNs: decodeNanoseconds,
-    }),
-  ),
-})
-
-const HEADER = defineJsonFile({ version: 1, decode: decodeHeader })
-
-/** The bytes of a list, as it is kept in `blobs/`. */
-export function encodeGroupList({ size, files, frame }: GroupList): Buffer {
-  const header = HEADER.format({
-    size,
-    files: files.map(({ path, start, identity: { size, ino, dev, mtimeNs } }) => ({
-      path: path.toString('latin1'),
-      start,
-      size,
-      ino: String(ino),
-      dev: String(dev ?? 0n),
-      mtimeNs: String(mtimeNs ?? 0n),
-    })),
-  })
-  return Buffer.concat([Buffer.from(header), frame])
-}
-
-/** Reads the bytes of a list. @throws {TypeError} saying what is wrong, without quoting it. */
-export function decodeGroupList(bytes: Uint8Array): GroupList {
-  const end = bytes.indexOf(LINE_FEED)
-  if (end === -1) throw new TypeError('it is cut off')
-  const header = HEADER.parse(bytes.subarray(0, end))
-  const files = header.files.map(({ path, start, size, ino, dev, mtimeNs }) => ({
-    path: Buffer.from(path, 'latin1'),
-    start,
-    identity: { size, ino: BigInt(ino), dev: BigInt(dev), mtimeNs: BigInt(mtimeNs) },
-  }))
-  const list = { size: header.size, files, frame: bytes.subarray(end + 1) }
-  if (!isWhole(list)) throw new TypeError('it does not fit together')
-  return list
-}
-
-/** Whether frame and files fill the archive: each byte is in one place. */
-export function isWhole({ size, files, frame }: GroupList): boolean {
-  let end = 0
-  let inFiles = 0
-  for (const { start, identity } of files) {
-    if (start < end || identity.size === 0) return false
-    end = start + identity.size
-    inFiles += identity.size
-  }
-  return end <= size && frame.length + inFiles === size
 }

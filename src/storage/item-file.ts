@@ -3,7 +3,7 @@
 import { isContentId } from '../core/content-id.ts'
 import { isDataName } from '../core/data-name.ts'
 import { ITEM_TYPES } from '../core/item-type.ts'
-import type { Item } from '../core/item.ts'
+import { isBatchId, type Item } from '../core/item.ts'
 import { isStamp, type Stamp } from '../core/stamp.ts'
 import {
   arrayOf,
@@ -80,6 +80,7 @@ const decodeItem: Decoder<Item> = objectOf({
   nameHash: decodeDigest,
   aliases: arrayOf(decodeString),
   activatedAt: decodeNumber,
+  batch: optional(matching(decodeString, isBatchId, 'a batch')),
   stamp: optional(decodeStamp),
 })
 

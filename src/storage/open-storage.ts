@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import {
+  MAX_BATCHES_PER_DEVICE,
   MAX_FILE_BYTES,
   MAX_STAGED_PER_DEVICE,
   MIN_FREE_BYTES,
@@ -97,11 +98,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     ttlMs: limits.stagingTtlMs,
     quotaBytes: limits.stagingQuotaBytes,
     maxPerDevice: limits.maxStagedPerDevice,
-    takenBlob: latest.blobName,
+    maxBatchesPerDevice: MAX_BATCHES_PER_DEVICE,
+    takenBlobs: latest.blobNames,
     devices: options.devices,
   })
-  const inItem = latest.blobName === undefined ? [] : [latest.blobName]
-  await blobs.sweep(new Set([...inItem, ...staging.blobNames]))
+  await blobs.sweep(new Set([...latest.blobNames, ...staging.blobNames]))
   return {
     blobs,
     staging,

@@ -18,6 +18,7 @@ import {
   type UploadRecords,
 } from './staging-records.ts'
 import type { StagingRoom, UploadUnderWay } from './staging-room.ts'
+import { isSameBatch } from './waiting-uploads.ts'
 
 /** Files that stay open, with their hashing, while no bytes come; each takes a descriptor. */
 const MAX_OPEN = 32
@@ -58,9 +59,9 @@ export class PartialUploads {
   /** @throws {DomainError} `NO_SPACE`; `CREDENTIAL_GONE`. */
   async begin(source: PartialSource): Promise<PartialUpload> {
     const { room, blobs, devices, maxPerDevice } = this.#options
-    const { deviceId, passwordHash, dataName, length: declaredSize } = source
-    await room.admit(deviceId, declaredSize ?? 0)
-    const underWay = room.begin({ deviceId, passwordHash, dataName, declaredSize })
+    const { deviceId, passwordHash, dataName, member, length: declaredSize } = source
+    await room.admit(source, declaredSize ?? 0)
+    const underWay = room.begin({ deviceId, passwordHash, dataName, member, declaredSize })
     try {
       const blob = await blobs.begin()
       const sequence = this.#sequence
@@ -86,6 +87,18 @@ export class PartialUploads {
   find(deviceId: string, token: string): PartialUpload | undefined {
     const upload = this.#uploads.get(token)
     return upload?.source.deviceId === deviceId && upload.remainingMs > 0 ? upload : undefined
+  }
+
+  /**
+   * When the last upload of a batch that is not complete is given up, on the monotonic clock; 0
+   * when there is none.
+   */
+  comingUntil(one: Parameters<typeof isSameBatch>[0]): number {
+    const coming = [...this.#uploads.values()].filter(({ source, isComplete }) => {
+      return !isComplete && isSameBatch(source, one)
+    })
+    const leftMs = coming.map(({ remainingMs }) => remainingMs)
+    return leftMs.length === 0 ? 0 : this.#options.clock.monotonic() + Math.max(...leftMs)
   }
 
   /** Gives up all of a device, in this tick. @returns Settles when nothing of it is left. */
@@ -164,7 +177,7 @@ export class PartialUploads {
     mayBeTorn,
   }: FoundRecord<PartialRecord>): Promise<DiskPartialUpload | undefined> {
     const { blobs, devices, room } = this.#options
-    const { deviceId, credential, dataName, contentType, length, sha256 } = record
+    const { deviceId, credential, dataName, contentType, length, sha256, member } = record
     const { sequence, synced } = record
     const device = devices?.find(deviceId)
     if (devices !== undefined && credentialOf(device?.passwordHash) !== credential) return undefined
@@ -172,7 +185,7 @@ export class PartialUploads {
     // A power cut may have left holes.
     if (blob === undefined || (mayBeTorn && blob.size !== synced)) return undefined
     const { passwordHash } = device ?? {}
-    const source = { deviceId, passwordHash, dataName, contentType, length, sha256 }
+    const source = { deviceId, passwordHash, dataName, contentType, length, sha256, member }
     const underWay = room.begin({ ...source, declaredSize: length })
     underWay.restore(blob.size)
     const upload = this.#make({ source, underWay, blob, sequence })

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto'
 import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDataName } from '../core/data-name.ts'
+import { isBatchId } from '../core/item.ts'
 import { isTemporaryName, replaceFile } from '../lib/atomic-file.ts'
 import {
   decodeNumber,
@@ -22,6 +23,7 @@ import {
 import { defineJsonFile, NewerVersionError, type JsonFile } from '../lib/json-file.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { BatchMember } from '../ports/staging-area.ts'
 import { toDomainError } from './disk-errors.ts'
 import { readOwnFile } from './own-files.ts'
 import { readBoot } from './process-identity.ts'
@@ -36,6 +38,8 @@ interface UploadRecord {
   readonly sequence: number
   /** The boot of the machine in which the record was written, where that can be told. */
   readonly bootId?: string | undefined
+  /** The place in a batch, for uploads of one. */
+  readonly member?: BatchMember | undefined
 }
 
 /** A kind of records. */
@@ -59,6 +63,11 @@ export interface StagingRecord extends UploadRecord {
   readonly stagedAt: number
 }
 
+const decodeMember: Decoder<BatchMember> = objectOf({
+  batch: matching(decodeString, isBatchId, 'a batch'),
+  number: decodeCount,
+})
+
 const decodeRecord: Decoder<StagingRecord> = objectOf({
   deviceId: decodeString,
   credential: optional(decodeDigest),
@@ -70,6 +79,7 @@ const decodeRecord: Decoder<StagingRecord> = objectOf({
   stagedAt: decodeNumber,
   sequence: decodeCount,
   bootId: optional(decodeString),
+  member: optional(decodeMember),
 })
 
 /** The text of a record. */
@@ -110,6 +120,7 @@ export const PARTIAL: RecordKind<PartialRecord> = {
       synced: optional(decodeCount),
       sequence: decodeCount,
       bootId: optional(decodeString),
+      member: optional(decodeMember),
     }),
   }),
 }

@@ -18,7 +18,7 @@ import { SerialQueue } from '../lib/serial-queue.ts'
 import type { UploadSource } from '../ports/staging-area.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import { nextStep, type Allowance, type DiskSpace } from './disk-space.ts'
-import { sizeOf, type WaitingUpload, type WaitingUploads } from './waiting-uploads.ts'
+import { isSameBatch, sizeOf, type WaitingUpload, type WaitingUploads } from './waiting-uploads.ts'
 
 interface StagingRoomOptions {
   readonly quotaBytes: number
@@ -27,6 +27,9 @@ interface StagingRoomOptions {
   /** Removes an upload that waits; its bytes are not {@link StagingRoom.add counted} then. */
   readonly drop: (upload: WaitingUpload) => Promise<void>
 }
+
+/** The device that an upload is of, and its batch. */
+type Sender = Pick<UploadSource, 'deviceId' | 'member'>
 
 /** Bytes that an upload lacks. */
 interface Needs {
@@ -75,11 +78,11 @@ export class StagingRoom {
   }
 
   /** Checks whether an upload would find room. @throws {DomainError} `NO_SPACE`. */
-  async admit(deviceId: string, bytes: number): Promise<void> {
+  async admit(source: Sender, bytes: number): Promise<void> {
     const missing = this.#missing(bytes)
-    if (missing > 0 && this.#gain('quota', deviceId, bytes) < missing) throw noRoom()
+    if (missing > 0 && this.#gain('quota', source, bytes) < missing) throw noRoom()
     const available = await this.space.available()
-    if (bytes - available > this.#gain('disk', deviceId, bytes)) await this.space.check(bytes)
+    if (bytes - available > this.#gain('disk', source, bytes)) await this.space.check(bytes)
   }
 
   /** Begins an upload, which must be released. It has no room until it grows. */
@@ -110,7 +113,7 @@ export class StagingRoom {
 
   /** Has one upload give way, unless there is room by now. */
   async #makeRoom(upload: UploadUnderWay, { quota, disk }: Needs): Promise<void> {
-    const { waiting, drop } = this.#options
+    const { drop } = this.#options
     const { deviceId, dataName } = upload.source
     if (upload.isEnding) return
     const ending = [...this.#underWay].find((other) => other !== upload && other.isEnding)
@@ -118,8 +121,8 @@ export class StagingRoom {
     const missingOfDisk = disk - (await this.space.available())
     const missing = this.#missing(quota)
     if (missing <= 0 && missingOfDisk <= 0) return
-    const isEnough = this.#gain('quota', deviceId, quota) >= missing
-    if (!isEnough || this.#gain('disk', deviceId, quota) < missingOfDisk) {
+    const isEnough = this.#gain('quota', upload.source, quota) >= missing
+    if (!isEnough || this.#gain('disk', upload.source, quota) < missingOfDisk) {
       upload.isEnding = true
       await this.space.check(disk)
       throw noRoom()
@@ -127,7 +130,7 @@ export class StagingRoom {
     const scarce = missing > 0 ? 'quota' : 'disk'
     const [largest] = this.#expendable(scarce, deviceId, this.#heldBy(deviceId) + quota)
     if (largest === undefined) {
-      const own = waiting.of(deviceId)
+      const own = this.#waitingOf(upload.source)
       // The upload that will be replaced goes last: until then the new one may fail.
       const first = own.find((other) => other.dataName !== dataName) ?? own[0]
       if (first !== undefined) return drop(first)
@@ -139,9 +142,10 @@ export class StagingRoom {
   }
 
   /** Bytes that a device can have more, when it and those give way who have more than it would. */
-  #gain(scarce: 'quota' | 'disk', deviceId: string, bytes: number): number {
+  #gain(scarce: 'quota' | 'disk', source: Sender, bytes: number): number {
+    const { deviceId } = source
     const resting = this.#restingOf(deviceId).reduce((sum, { held }) => sum + held, 0)
-    const own = sizeOf(this.#options.waiting.of(deviceId)) + resting
+    const own = sizeOf(this.#waitingOf(source)) + resting
     const share = this.#heldBy(deviceId) - own + bytes
     return this.#expendable(scarce, deviceId, share).reduce((sum, { gain }) => sum + gain, own)
   }
@@ -160,6 +164,11 @@ export class StagingRoom {
         return { waiting, underWay, gain: Math.min(held - share, sizeOf(waiting) + bytesUnderWay) }
       })
       .filter(({ gain }) => gain > 0)
+  }
+
+  /** The uploads that a device can give up for another one, oldest first: none of its batch. */
+  #waitingOf(source: Sender): readonly WaitingUpload[] {
+    return this.#options.waiting.of(source.deviceId).filter((other) => !isSameBatch(other, source))
   }
 
   /** The uploads of a device that nobody sends to, oldest first. */

@@ -20,14 +20,24 @@ export interface WaitingUpload extends StagedUpload {
 export class WaitingUploads {
   readonly #clock: Clock
   readonly #onExpired: (upload: WaitingUpload) => void
+  readonly #comingUntil: (upload: WaitingUpload) => number
   readonly #uploads = new Map<string, WaitingUpload>()
   readonly #watchers = new Subscribers()
   #cancelExpiry: (() => void) | undefined
 
-  /** @param onExpired Called with uploads that waited too long and were removed. */
-  constructor(clock: Clock, onExpired: (upload: WaitingUpload) => void) {
+  /**
+   * @param onExpired Called with uploads that waited too long and were removed.
+   * @param comingUntil When the last of the uploads that belong to this one, and are still coming,
+   *   is given up, on the monotonic clock.
+   */
+  constructor(
+    clock: Clock,
+    onExpired: (upload: WaitingUpload) => void,
+    comingUntil: (upload: WaitingUpload) => number = () => 0,
+  ) {
     this.#clock = clock
     this.#onExpired = onExpired
+    this.#comingUntil = comingUntil
   }
 
   /** All uploads. */
@@ -47,9 +57,12 @@ export class WaitingUploads {
       .sort((a, b) => a.sequence - b.sequence)
   }
 
-  /** The upload of a device under a name, unless it has expired. */
-  find(deviceId: string, dataName: string): WaitingUpload | undefined {
-    const upload = this.#uploads.get(keyOf({ deviceId, dataName }))
+  /** The upload of a device under a name, or at a place in a batch, unless it has expired. */
+  find(
+    deviceId: string,
+    { dataName = '', member }: Partial<Pick<WaitingUpload, 'dataName' | 'member'>>,
+  ): WaitingUpload | undefined {
+    const upload = this.#uploads.get(keyOf({ deviceId, dataName, member }))
     return upload === undefined || this.isExpired(upload) ? undefined : upload
   }
 
@@ -78,8 +91,26 @@ export class WaitingUploads {
   }
 
   /** Whether an upload has waited for too long. */
-  isExpired({ expiresAt }: WaitingUpload): boolean {
-    return expiresAt <= this.#clock.monotonic()
+  isExpired(upload: WaitingUpload): boolean {
+    return this.#expiryOf(upload) <= this.#clock.monotonic()
+  }
+
+  /** The first of a batch waits until the last one has come. */
+  #expiryOf(upload: WaitingUpload): number {
+    const { expiresAt, member } = upload
+    if (member === undefined) return expiresAt
+    const batch = this.all.filter((other) => isSameBatch(other, upload))
+    return lastOf([upload, ...batch], this.#comingUntil(upload))
+  }
+
+  /** When each upload expires. */
+  #expiries(): readonly (readonly [WaitingUpload, number])[] {
+    const groups = groupByBatch(this.all)
+    return groups.flatMap((batch) => {
+      const [first] = batch
+      const expiry = lastOf(batch, first?.member === undefined ? 0 : this.#comingUntil(first))
+      return batch.map((upload) => [upload, expiry] as const)
+    })
   }
 
   /** Ends the timer. */
@@ -89,11 +120,13 @@ export class WaitingUploads {
 
   #scheduleExpiry(): void {
     if (this.#cancelExpiry !== undefined || this.#uploads.size === 0) return
-    const next = Math.min(...this.all.map(({ expiresAt }) => expiresAt))
+    const next = this.#expiries().reduce((least, [, expiry]) => Math.min(least, expiry), Infinity)
     const delayMs = Math.max(0, next - this.#clock.monotonic())
     this.#cancelExpiry = this.#clock.after(delayMs, () => {
       this.#cancelExpiry = undefined
-      for (const upload of this.all.filter((waiting) => this.isExpired(waiting))) {
+      const now = this.#clock.monotonic()
+      for (const [upload, expiry] of this.#expiries()) {
+        if (expiry > now) continue
         this.remove(upload)
         this.#onExpired(upload)
       }
@@ -107,6 +140,34 @@ export function sizeOf(uploads: readonly WaitingUpload[]): number {
   return uploads.reduce((sum, { blob }) => sum + blob.size, 0)
 }
 
-function keyOf({ deviceId, dataName }: Pick<WaitingUpload, 'deviceId' | 'dataName'>): string {
-  return JSON.stringify([deviceId, dataName])
+/** Uploads with the others of their batch, in the order of the first of each. */
+export function groupByBatch(
+  uploads: readonly WaitingUpload[],
+): readonly (readonly WaitingUpload[])[] {
+  const groups = new Map<string, WaitingUpload[]>()
+  for (const upload of uploads) {
+    const { deviceId, member } = upload
+    const key = member === undefined ? keyOf(upload) : JSON.stringify([deviceId, member.batch, 0])
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [upload])
+    else group.push(upload)
+  }
+  return [...groups.values()]
+}
+
+function lastOf(uploads: readonly WaitingUpload[], least: number): number {
+  return uploads.reduce((last, { expiresAt }) => Math.max(last, expiresAt), least)
+}
+
+/** Where an upload belongs. */
+type Place = Pick<WaitingUpload, 'deviceId' | 'member'>
+
+/** Whether both belong to one batch. */
+export function isSameBatch(a: Place, b: Place): boolean {
+  const isOfBatch = a.member !== undefined && a.member.batch === b.member?.batch
+  return isOfBatch && a.deviceId === b.deviceId
+}
+
+function keyOf({ deviceId, dataName, member }: Place & { readonly dataName: string }): string {
+  return JSON.stringify([deviceId, ...(member ? [member.batch, member.number] : [dataName])])
 }

@@ -23,7 +23,7 @@ import { promisify } from 'node:util'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { Blob, HashedBlob } from '../../src/ports/blob.ts'
 import { findZipLibrary } from '../../src/storage/adopt-group.ts'
-import { readBlob } from '../support/byte-streams.ts'
+import { readBlob, streamOf } from '../support/byte-streams.ts'
 import fc from '../support/property.ts'
 import { groupItem, textItem } from '../support/latest-item-contract.ts'
 import { needs } from '../support/requirements.ts'
@@ -376,3 +376,82 @@ async function asNobody<T>(action: () => Promise<T>): Promise<T> {
     process.seteuid?.(0)
   }
 }
+
+/** An archive of uploads of these names and contents, as the current item. */
+async function putBundle(
+  { blobs, latest }: OpenedStorage,
+  files: readonly (readonly [string, string])[],
+): Promise<HashedBlob> {
+  const members = await Promise.all(
+    files.map(async ([dataName, text]) => {
+      const blob = await blobs.receive(streamOf(text), { maxBytes: 10_000_000 })
+      return { dataName, blob }
+    }),
+  )
+  const { blob } = await blobs.bundle(members)
+  await latest.put(await groupItem(blob), blob)
+  return blob
+}
+
+describe('an archive of uploads', () => {
+  const FILES = [
+    ['image.jpg', 'one'],
+    ['image.jpg', 'two'],
+    ['C:evil', ''],
+  ] as const
+  const IN_ZIP = { C_evil: '', 'image (2).jpg': 'two', 'image.jpg': 'one' }
+
+  it('is there after a restart, also where the data directory has moved, or is a link', async (t) => {
+    const storage = await openTestStorage(t)
+    const blob = await putBundle(storage, FILES)
+    const bytes = await readBlob(blob)
+    assert.deepEqual(await unzip(bytes), IN_ZIP)
+    assert.deepEqual(await digestsOf(bytes), blob.digests)
+    await storage.close()
+    const copy = join(await temporaryFolder(t), 'copy')
+    await promisify(execFile)('cp', ['-r', storage.folder, copy])
+    await rm(join(copy, 'lock'), { force: true })
+    const link = `${copy}-link`
+    await symlink(copy, link)
+    for (const folder of [copy, link]) {
+      const again = await openTestStorage(t, { folder })
+      assert.deepEqual(await bytesOf(again), bytes)
+      const names = again.latest.binary?.blob?.members?.map(({ dataName }) => dataName)
+      assert.deepEqual(
+        names,
+        FILES.map(([name]) => name),
+      )
+      await again.close()
+    }
+  })
+
+  it('has its uploads until it is replaced, and whoever reads it until it was read', async (t) => {
+    const storage = await openTestStorage(t)
+    const blob = await putBundle(storage, FILES)
+    assert.equal((await storage.blobFiles()).length, 4)
+    const opened = await blob.open()
+    await putBundle(storage, [['other', 'other']])
+    assert.equal((await storage.blobFiles()).length, 2 + 3)
+    const target = Buffer.alloc(blob.size)
+    assert.equal(await opened.read(target, 0), blob.size)
+    assert.deepEqual(await unzip(target), IN_ZIP)
+    await opened.close()
+    while ((await storage.blobFiles()).length > 2) continue
+  })
+
+  it('keeps the daemon from starting when an upload of it is missing', async (t) => {
+    const storage = await openTestStorage(t)
+    const [, second] = (await putBundle(storage, FILES)).members ?? []
+    await second?.blob.discard()
+    await assert.rejects(storage.restart(), { code: 'DATA_CORRUPT', message: /missing or cut off/ })
+  })
+
+  it('is not made of more bytes than one may have, and its uploads stay as they are', async (t) => {
+    const storage = await openTestStorage(t, { limits: { maxFileBytes: 100 } })
+    const blob = await storage.blobs.receive(streamOf('a'.repeat(90)), { maxBytes: 100 })
+    const bundle = storage.blobs.bundle([{ dataName: 'a', blob }])
+    await assert.rejects(bundle, { code: 'GROUP_TOO_LARGE' })
+    assert.equal(String(await readBlob(blob)), 'a'.repeat(90))
+    assert.equal((await storage.blobFiles()).length, 1)
+  })
+})

@@ -73,6 +73,101 @@ async function settle(storage: OpenedStorage, uploads: number): Promise<void> {
   while ((await storage.stagingFiles()).length > uploads) continue
 }
 
+/** Stages an upload of a batch, called `image.jpg` as all are. */
+async function stageMember(
+  { staging }: OpenedStorage,
+  [batch, number]: readonly [string, number],
+  text: string,
+): Promise<void> {
+  const source = header('image.jpg', {
+    member: { batch: batch.repeat(16), number },
+    declaredSize: text.length,
+  })
+  await staging.admit(source)
+  await stageUpload(staging, source, streamOf(text))
+}
+
+/** What a batch has of these numbers; given back at once. */
+async function findBatch(
+  { staging }: OpenedStorage,
+  batch: string,
+  numbers: readonly number[],
+): Promise<readonly string[] | undefined> {
+  const taken = staging.takeBatch('did_a', batch.repeat(16), numbers)
+  const texts = taken && (await Promise.all(taken.map(({ blob }) => readText(blob))))
+  for (const upload of taken ?? []) upload.giveBack()
+  return texts
+}
+
+describe('a batch on disk', () => {
+  it('survives a restart', async (t) => {
+    const storage = await openTestStorage(t)
+    await stageMember(storage, ['ab', 1], 'one')
+    await stageMember(storage, ['ab', 2], 'two')
+    assert.deepEqual(await findBatch(await storage.restart(), 'ab', [1, 2]), ['one', 'two'])
+  })
+
+  it('counts for itself: more uploads than names, and four batches of a device', async (t) => {
+    const storage = await openTestStorage(t)
+    await stage(storage, 'a.txt', 'hello')
+    const numbers = Array.from({ length: 40 }, (_, index) => index + 1)
+    for (const number of numbers) await stageMember(storage, ['00', number], String(number))
+    for (const batch of ['11', '22', '33']) await stageMember(storage, [batch, 1], batch)
+    assert.deepEqual(await findBatch(storage, '00', numbers), numbers.map(String))
+    // The one to which nothing has come for longest goes, as a whole.
+    await stageMember(storage, ['00', 500], 'the last')
+    await stageMember(storage, ['44', 1], '44')
+    assert.equal(await findBatch(storage, '11', [1]), undefined)
+    assert.equal((await findBatch(storage, '00', [...numbers, 500]))?.length, 41)
+    assert.equal(await find(storage, 'a.txt'), 'hello')
+  })
+
+  it('waits for as long as something of it is coming, and an hour more', async (t) => {
+    const storage = await openTestStorage(t)
+    await stageMember(storage, ['ab', 1], 'photo')
+    await stageMember(storage, ['cd', 1], 'another')
+    storage.clock.advance(HOUR / 2)
+    const film = await storage.staging.begin({
+      ...{ deviceId: 'did_a', dataName: 'film', contentType: undefined, length: undefined },
+      member: { batch: 'ab'.repeat(16), number: 2 },
+    })
+    const held = await film.seize()
+    storage.clock.advance(HOUR)
+    assert.deepEqual(await findBatch(storage, 'ab', [1]), ['photo'])
+    assert.equal(await findBatch(storage, 'cd', [1]), undefined)
+    storage.clock.advance(HOUR)
+    await held.append(streamOf('film'), () => {})
+    const { stage } = await held.finish()
+    await stage({ dataName: 'film', mediaType: 'video/mp4', member: film.member })
+    held.release()
+    storage.clock.advance(HOUR - 1)
+    assert.deepEqual(await findBatch(storage, 'ab', [1, 2]), ['photo', 'film'])
+    storage.clock.advance(1)
+    assert.equal(await findBatch(storage, 'ab', [1]), undefined)
+    await settle(storage, 0)
+    assert.equal(storage.clock.pending, 0)
+  })
+
+  it('never gives up one of its uploads for another one', async (t) => {
+    const storage = await openTestStorage(t, { limits: { stagingQuotaBytes: 10 } })
+    await stageMember(storage, ['cd', 1], '123')
+    await stageMember(storage, ['ab', 1], '123456')
+    await assert.rejects(stageMember(storage, ['ab', 2], '12345'), { code: 'NO_SPACE' })
+    // What else the device has gives way, as ever.
+    await stageMember(storage, ['ab', 3], '1234')
+    assert.deepEqual(await findBatch(storage, 'ab', [1, 3]), ['123456', '1234'])
+    assert.equal(await findBatch(storage, 'cd', [1]), undefined)
+  })
+
+  it('has no more bytes than one file may have', async (t) => {
+    const storage = await openTestStorage(t, { limits: { maxFileBytes: 10 } })
+    await stageMember(storage, ['ab', 1], '123456')
+    await assert.rejects(stageMember(storage, ['ab', 2], '12345'), { code: 'UPLOAD_TOO_LARGE' })
+    await stageMember(storage, ['ab', 1], '1234567890')
+    assert.deepEqual(await findBatch(storage, 'ab', [1]), ['1234567890'])
+  })
+})
+
 describe('what is staged on disk', () => {
   it('survives a restart', async (t) => {
     const storage = await openTestStorage(t)
@@ -563,6 +658,7 @@ describe('what is staged on disk', () => {
       deviceId: 'did_a',
       dataName: 'a.txt',
       mediaType: 'text/plain',
+      member: undefined,
       credential: sha256(passwordHash),
       size: 5,
       ...blob.digests,

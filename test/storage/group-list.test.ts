@@ -5,7 +5,7 @@ import {
   encodeGroupList,
   type GroupFile,
   type GroupList,
-} from '../../src/storage/group-blob.ts'
+} from '../../src/storage/group-list.ts'
 import fc from '../support/property.ts'
 
 const numbers = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
@@ -22,9 +22,25 @@ const parts = fc.record({
   }),
 })
 
+const digests = fc.constantFrom('ab'.repeat(32), '01'.repeat(32))
+
+const members = fc
+  .record({
+    name: fc.constantFrom('ab'.repeat(16), '01'.repeat(16)),
+    dataName: fc.constantFrom('a', 'b c.jpg', '写真.png'),
+    size: fc.maxSafeNat(),
+    sha256: digests,
+    blake3: digests,
+  })
+  .map((member) => ({ ...member }))
+
 const lists: fc.Arbitrary<GroupList> = fc
-  .tuple(fc.array(parts, { maxLength: 6 }), fc.uint8Array({ maxLength: 300 }))
-  .map(([entries, tail]) => {
+  .tuple(
+    fc.array(parts, { maxLength: 6 }),
+    fc.uint8Array({ maxLength: 300 }),
+    fc.option(fc.array(members, { maxLength: 6 }), { nil: undefined }),
+  )
+  .map(([entries, tail, members]) => {
     const files: GroupFile[] = []
     let end = 0
     let gaps = 0
@@ -34,7 +50,7 @@ const lists: fc.Arbitrary<GroupList> = fc
       end += gap + identity.size
     }
     const frame = Buffer.concat([Buffer.alloc(gaps, '\n'), tail])
-    return { size: end + tail.length, files, frame }
+    return { size: end + tail.length, files, frame, members }
   })
 
 describe('the list of a group', () => {

@@ -20,6 +20,7 @@ const items: fc.Arbitrary<Item> = fc.record({
   nameHash: hashes,
   aliases: fc.array(hashes),
   activatedAt: fc.integer(),
+  batch: fc.option(fc.constant('0123456789abcdef'.repeat(2)), { nil: undefined }),
   stamp: fc.option(fc.record({ at: fc.nat(), member: fc.constant('m_0123456789abcdef') }), {
     nil: undefined,
   }),

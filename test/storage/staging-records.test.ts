@@ -18,6 +18,10 @@ const records = fc.record({
   stagedAt: fc.integer(),
   sequence: fc.maxSafeNat(),
   bootId: fc.option(fc.string(), { nil: undefined }),
+  member: fc.option(
+    fc.record({ batch: fc.constant('0123456789abcdef'.repeat(2)), number: fc.maxSafeNat() }),
+    { nil: undefined },
+  ),
 })
 
 describe('the record of a staged upload', () => {

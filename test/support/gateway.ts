@@ -44,6 +44,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
     begin: memory.begin.bind(memory),
     find: memory.find.bind(memory),
     take: memory.take.bind(memory),
+    takeBatch: memory.takeBatch.bind(memory),
     drop: memory.drop.bind(memory),
     ...options.staging,
   }

@@ -28,6 +28,7 @@ export async function textItem(text: string): Promise<Item> {
     nameHash: sha256,
     aliases: [],
     activatedAt: Date.UTC(2026, 0, 31),
+    batch: '0123456789abcdef'.repeat(2),
     stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },
   }
 }
@@ -45,6 +46,7 @@ export async function fileItem(dataName: string, { size, digests }: HashedBlob):
     nameHash: nameHashOf(dataName, digests.sha256),
     aliases: ['ab'.repeat(32)],
     activatedAt: Date.UTC(2026, 0, 31),
+    batch: '0123456789abcdef'.repeat(2),
     stamp: { at: Date.UTC(2026, 0, 31), member: 'm_0123456789abcdef' },
   }
 }

@@ -3,6 +3,7 @@
 import { DomainError } from '../../src/core/domain-error.ts'
 import { Interruption } from '../../src/lib/interruption.ts'
 import type {
+  BatchMember,
   PartialHold,
   PartialSource,
   PartialUpload,
@@ -24,6 +25,7 @@ export class MemoryPartialUpload implements PartialUpload {
   readonly dataName: string
   readonly contentType: string | undefined
   readonly sha256: string | undefined
+  readonly member: BatchMember | undefined
   readonly remainingMs = 3_600_000
   length: number | undefined
   isComplete = false
@@ -40,6 +42,7 @@ export class MemoryPartialUpload implements PartialUpload {
     this.token = token
     this.dataName = source.dataName
     this.contentType = source.contentType
+    this.member = source.member
     this.length = source.length
     this.sha256 = source.sha256
   }

@@ -7,6 +7,7 @@
 import { MAX_FILE_BYTES } from '../../src/core/limits.ts'
 import type { BlobStore } from '../../src/ports/blob.ts'
 import type {
+  BatchMember,
   PartialSource,
   PartialUpload,
   ReceivedUpload,
@@ -20,7 +21,7 @@ import { only } from '../../src/lib/read-bytes.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { randomBytes } from 'node:crypto'
 import { MemoryPartialUpload } from './memory-partial-upload.ts'
-import { PendingUploads } from '../../src/storage/disk-staging-area.ts'
+import { PendingUploads } from '../../src/storage/pending-uploads.ts'
 import { MemoryBlobStore } from './memory-blob-store.ts'
 
 export class MemoryStagingArea implements StagingArea {
@@ -57,11 +58,11 @@ export class MemoryStagingArea implements StagingArea {
       underWay.end()
       throw error
     })
-    const stage = async ({ dataName, mediaType }: UploadName): Promise<StagedUpload> => {
+    const stage = async ({ dataName, mediaType, member }: UploadName): Promise<StagedUpload> => {
       if (underWay.isDropped) await blob.discard()
       underWay.check()
-      const upload: StagedUpload = { deviceId, dataName, mediaType, blob }
-      const key = keyOf(deviceId, dataName)
+      const upload: StagedUpload = { deviceId, dataName, mediaType, member, blob }
+      const key = keyOf(deviceId, member ?? dataName)
       const replaced = this.#uploads.get(key)
       this.#uploads.set(key, upload)
       await replaced?.blob.discard()
@@ -107,7 +108,20 @@ export class MemoryStagingArea implements StagingArea {
   }
 
   take(deviceId: string, dataName: string): TakenUpload | undefined {
-    const key = keyOf(deviceId, dataName)
+    return this.#take(deviceId, keyOf(deviceId, dataName))
+  }
+
+  takeBatch(
+    deviceId: string,
+    batch: string,
+    numbers: readonly number[],
+  ): readonly TakenUpload[] | undefined {
+    const keys = numbers.map((number) => keyOf(deviceId, { batch, number }))
+    if (!keys.every((key) => this.#uploads.has(key))) return undefined
+    return keys.map((key) => this.#take(deviceId, key)).filter((upload) => upload !== undefined)
+  }
+
+  #take(deviceId: string, key: string): TakenUpload | undefined {
     const upload = this.#uploads.get(key)
     if (upload === undefined) return undefined
     this.#uploads.delete(key)
@@ -125,6 +139,9 @@ export class MemoryStagingArea implements StagingArea {
   }
 }
 
-function keyOf(deviceId: string, dataName: string): string {
-  return JSON.stringify([deviceId, dataName])
+function keyOf(deviceId: string, place: string | BatchMember): string {
+  return JSON.stringify([
+    deviceId,
+    ...(typeof place === 'string' ? [place] : [place.batch, place.number]),
+  ])
 }

@@ -65,6 +65,28 @@ export function describeStagingArea(
       assert.equal(taken && (await readText(taken.blob)), 'hello')
     })
 
+    it('hands over uploads of a batch by their numbers, all that are asked for or none', async (t) => {
+      const { staging, count } = await openArea(t)
+      const [batch, another] = ['ab'.repeat(16), 'cd'.repeat(16)]
+      const stageMember = (number: number, text: string, of = batch) =>
+        stageUpload(staging, header('a.txt', { member: { batch: of, number } }), streamOf(text))
+      for (const [index, text] of ['one', 'two', 'three', 'two again'].entries()) {
+        await stageMember(index === 3 ? 2 : index + 1, text)
+      }
+      await stageMember(1, 'another', another)
+      assert.equal(await count(), 4)
+      assert.equal(staging.take('did_a', 'a.txt'), undefined)
+      assert.equal(staging.takeBatch('did_b', batch, [1]), undefined)
+      assert.equal(staging.takeBatch('did_a', batch, [1, 4]), undefined)
+      const taken = staging.takeBatch('did_a', batch, [3, 2])
+      const texts = await Promise.all((taken ?? []).map(({ blob }) => readText(blob)))
+      assert.deepEqual(texts, ['three', 'two again'])
+      assert.equal(staging.takeBatch('did_a', batch, [1, 2]), undefined)
+      taken?.[0]?.giveBack()
+      await taken?.[1]?.discard()
+      assert.equal(staging.takeBatch('did_a', batch, [1, 3])?.length, 2)
+    })
+
     it('keeps the newest upload of a name, and only that one', async (t) => {
       const { staging, count } = await openArea(t)
       await stage(staging, 'a.txt', 'first')
