@@ -143,7 +143,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     const shared = { staging, latest, changes, clock, logger, member }
     const { hashText } = storage
     const inbound = new ClipboardPipeline({
-      ...{ ...shared, maxTextBytes, hashText },
+      ...{ ...shared, blobs, maxTextBytes, hashText },
       devices: senders,
     })
     // Shutting a device out is done once nothing that it sent can change anything.

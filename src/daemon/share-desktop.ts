@@ -91,10 +91,12 @@ export async function shareDesktop(
   )
   const received = new ReceivedFolder(settings.receivedDir, station.storage.reserve)
   const arrivals = await openArrivals(station, settings)
-  station.inbound.addEffect(async (stored, origin) => {
+  station.inbound.addEffect(async (stored, origin, { keep }) => {
     // Whatever is on a clipboard that is opened from now on is older.
     readAtStart = false
     if (origin.kind === 'clipboard') return reconciler.dropWaiting()
+    // The same files are offered then, and written once.
+    keep?.(received.keep(stored))
     await reconciler.offer(received.offerOf(stored))
     if (origin.deviceId === OWNER.id) return
     const { type, dataName: name, size } = stored.item

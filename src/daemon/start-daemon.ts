@@ -1,6 +1,7 @@
 /** The composition root: one data directory, two listeners, and perhaps a desktop. @module */
 
-import { join } from 'node:path'
+import { homedir } from 'node:os'
+import { basename, isAbsolute, join, relative, sep } from 'node:path'
 import { systemTiming } from '../client/timing.ts'
 import { OWNER } from '../control/authorize.ts'
 import { createControl } from '../control/create-control.ts'
@@ -8,6 +9,7 @@ import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token
 import { createDeviceAdmin, type LinkBase, withTrail } from '../control/device-admin.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
+import type { ReceivedPlace } from '../gateway/gateway-ports.ts'
 import { createOwnerRoutes } from '../gateway/owner-routes.ts'
 import { RememberedItems } from '../inbound/remembered-items.ts'
 import { AsyncCleanup } from '../lib/async-cleanup.ts'
@@ -209,21 +211,34 @@ async function run(parts: Parts): Promise<Daemon> {
   }
 }
 
+/** Where pushed files land, without the name of the person. */
+function placeOf(desktop: Desktop): ReceivedPlace | undefined {
+  const { receivedDir } = desktop
+  if (receivedDir === undefined) return undefined
+  const path = relative(homedir(), receivedDir)
+  const isInHome = path !== '' && !isAbsolute(path) && path.split(sep, 1)[0] !== '..'
+  const folder = isInHome ? path.split(sep).join('/') : basename(receivedDir)
+  return { folder, isShared: desktop.paused() === undefined && desktop.trouble() === undefined }
+}
+
 /** Starts the listener of the phones. */
 async function startGateway(
   { settings, station, desktop, cleanup }: Parts,
   listeners: Listeners,
 ): Promise<Pick<Running, 'gateway' | 'bound'> & { readonly cut: () => number }> {
-  const gateway = createGateway(station, {
-    version: readVersion(),
-    publicUrl: settings.publicUrl,
-    trustedProxies: settings.trustedProxies,
-    phonePage: settings.phonePage === 'on',
-    maxFileBytes: settings.maxFileBytes,
-    maxMetadataBytes: settings.maxMetadataBytes,
-    heartbeatMs: settings.heartbeat,
-    isDraining: () => listeners.isDraining,
-  })
+  const gateway = createGateway(
+    { ...station, received: () => placeOf(desktop) },
+    {
+      version: readVersion(),
+      publicUrl: settings.publicUrl,
+      trustedProxies: settings.trustedProxies,
+      phonePage: settings.phonePage === 'on',
+      maxFileBytes: settings.maxFileBytes,
+      maxMetadataBytes: settings.maxMetadataBytes,
+      heartbeatMs: settings.heartbeat,
+      isDraining: () => listeners.isDraining,
+    },
+  )
   let cut = 0
   cleanup.add(async () => {
     const stopped = listeners.stop(settings.grace)

@@ -16,6 +16,7 @@ import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { lstat, mkdir, open, readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import type { Item } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
@@ -79,14 +80,34 @@ export class ReceivedFolder {
   }
 
   /**
-   * Returns what other programs can paste of an item. A file is saved first, an image when a
+   * Returns what other programs can paste of an item. Files are saved first, an image when a
    * program asks for it as a file, or before it is offered where no program can ask.
    */
   async offerOf({ item, blob }: StoredItem): Promise<OfferedContent> {
     if (blob === undefined) return { kind: 'text', text: item.text }
-    const save = (): Promise<string> => this.save(blob, item.dataName, { sha256: item.contentHash })
-    if (item.type !== 'Image') return { kind: 'files', paths: [await save()] }
-    return { kind: 'image', mediaType: item.mediaType, blob, file: new LateFile(save) }
+    if (item.type !== 'Image') return { kind: 'files', paths: await this.keep({ item, blob }) }
+    const file = new LateFile(() => this.#saveItem(item, blob))
+    return { kind: 'image', mediaType: item.mediaType, blob, file }
+  }
+
+  /**
+   * Writes the files that an item is: those of a Group that came in several uploads, and not their
+   * archive.
+   *
+   * @returns Their absolute paths, each once.
+   * @throws As {@link save}; those before the one that fails are there.
+   */
+  async keep({ item, blob }: StoredItem): Promise<readonly string[]> {
+    if (blob?.members === undefined) return blob ? [await this.#saveItem(item, blob)] : []
+    const paths = new Set<string>()
+    for (const { dataName, blob: member } of blob.members) {
+      paths.add(await this.save(member, dataName, { sha256: member.digests.sha256 }))
+    }
+    return [...paths]
+  }
+
+  #saveItem({ dataName, contentHash: sha256 }: Item, blob: Blob): Promise<string> {
+    return this.save(blob, dataName, { sha256 })
   }
 
   async #save(blob: Blob, name: string, sha256: string | undefined): Promise<string> {

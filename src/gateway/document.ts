@@ -5,6 +5,7 @@ import type { Stamp } from '../core/stamp.ts'
 import type { Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { json, type PiecedBody, type Reply } from '../http/reply.ts'
+import type { Clock } from '../lib/clock.ts'
 import { constantReply } from '../http/reply-headers.ts'
 import type { Device, Dialect } from '../ports/device-registry.ts'
 import type { Origin } from '../ports/inbound-pipeline.ts'
@@ -77,6 +78,9 @@ function remember<Made extends object>(
  */
 const LONGEST_STRING = 4096
 
+/** Most of what keeps files from being saved shows at once. */
+const SAVING_MS = 5000
+
 function makeReply(
   item: Item | undefined,
   encode: (item: Item | undefined) => string,
@@ -107,24 +111,44 @@ function peerTagOf(item: Item | undefined): string {
 
 /** Applies a pushed document as if it had come from a peer desktop. */
 export function putDocument(deps: HandlerDeps): Handler<Device> {
-  const { inbound, records, dialects, maxMetadataBytes } = deps
+  const { inbound, records, dialects, maxMetadataBytes, received, clock } = deps
   return async (call) => {
-    const { hasData, usesOldKeys, stamp, ...document } = decodeDocument(
+    const { hasData, usesOldKeys, stamp, batch, ...document } = decodeDocument(
       await readJson(call, maxMetadataBytes),
     )
     const { type, dataName, hash } = document
     dialects.noteKeys(call, usesOldKeys)
-    const isInline = type === 'Text' && !hasData
+    const isInline = type === 'Text' && !hasData && batch === undefined
     // An item that came through the history may have come under another name.
     const kept = records.find(call.principal.id, { type, hash })
-    const { contentId, item } = await inbound.apply({
+    const { contentId, item, saved } = await inbound.apply({
       ...document,
       origin: originOf(call.principal, stamp),
       dataName: isInline ? '' : dataName,
-      bytes: isInline ? { kind: 'none' } : { kind: 'staged', elseUnder: kept?.dataName },
+      bytes: batch ?? (isInline ? { kind: 'none' } : { kind: 'staged', elseUnder: kept?.dataName }),
     })
     dialects.notePush(call, hash, item)
-    return json({ contentId })
+    if (batch === undefined) return json({ contentId })
+    const isSaved = await withPatience(clock, saved)
+    const { folder, isShared: clipboard } = (isSaved && received?.()) || {}
+    return json({ contentId, files: batch.numbers.length, folder, clipboard })
+  }
+}
+
+/** Whether files were saved. Copying takes long for large ones: those will be there in a moment. */
+async function withPatience(
+  clock: Pick<Clock, 'after'>,
+  saved: Promise<boolean> | undefined,
+): Promise<boolean> {
+  if (saved === undefined) return false
+  let cancel = (): void => undefined
+  const patience = new Promise<boolean>((resolve) => {
+    cancel = clock.after(SAVING_MS, () => resolve(true))
+  })
+  try {
+    return await Promise.race([saved, patience])
+  } finally {
+    cancel()
   }
 }
 

@@ -8,6 +8,7 @@ import { unauthorized } from './authenticate.ts'
 const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
   NOTHING_STAGED: 'NOTHING_STAGED',
   UPLOAD_TOO_LARGE: 'BODY_TOO_LARGE',
+  GROUP_TOO_LARGE: 'BODY_TOO_LARGE',
   UPLOAD_INCOMPLETE: 'INCOMPLETE_BODY',
   UPLOAD_SEIZED: 'CONFLICT',
   LENGTH_EXCEEDED: 'UPLOAD_LENGTH_INCONSISTENT',
@@ -19,7 +20,6 @@ const ANSWERS: Readonly<Record<DomainErrorCode, HttpErrorCode>> = {
   VERIFIER_BUSY: 'OVERLOADED',
   CREDENTIAL_GONE: 'UNAUTHORIZED',
   // The rest happens on the desktop, in pairing, in joining and at start, never on this listener.
-  GROUP_TOO_LARGE: 'INTERNAL',
   GROUP_EMPTY: 'INTERNAL',
   PACKAGE_MISSING: 'INTERNAL',
   NO_SUCH_DEVICE: 'INTERNAL',

@@ -22,6 +22,7 @@ import {
 } from './partial-uploads.ts'
 import { followed } from './running-transfers.ts'
 import { checkWhole, readDigests, TRANSFER_HASH } from './transfer-hash.ts'
+import { readMember } from './wire/batch.ts'
 
 type FileHandler = Handler<Device, { readonly dataName: string }>
 
@@ -72,7 +73,8 @@ export function putFile(deps: HandlerDeps & UploadDeps): FileHandler {
     if (creation?.isResumable === true) return createUpload(deps, call, dataName, creation)
     const { id: deviceId, passwordHash } = call.principal
     const declaredSize = declaredLength(call.request)
-    const source = { deviceId, passwordHash, declaredSize, dataName }
+    const member = readMember(call.request.headers)
+    const source = { deviceId, passwordHash, declaredSize, dataName, member }
     await staging.admit(source)
 
     const body = new StreamedBody(call, maxFileBytes)
@@ -86,7 +88,7 @@ export function putFile(deps: HandlerDeps & UploadDeps): FileHandler {
       const upload = await staging.receive(source, bytes)
       const { content, whole } = readDigests(call.request)
       await checkWhole(upload, content, whole)
-      await upload.stage({ dataName, mediaType })
+      await upload.stage({ dataName, mediaType, member })
     } catch (error) {
       throw withLimits(toHttpError(error), maxFileBytes)
     } finally {

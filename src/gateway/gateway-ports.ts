@@ -34,8 +34,18 @@ export interface GatewayPorts {
     | undefined
   /** Needed where there is a circle. */
   readonly circleTime?: CircleTime | undefined
+  /** Where pushed files land, as it is now; `undefined` where they land nowhere. */
+  readonly received?: (() => ReceivedPlace | undefined) | undefined
   /** Hears of files that come and go. */
   readonly transfers?: TransferLog | undefined
+}
+
+/** Where pushed files land. */
+export interface ReceivedPlace {
+  /** The name of the folder, for people who see the machine. */
+  readonly folder: string
+  /** Whether pushes come onto the clipboard of the system, and are not held back. */
+  readonly isShared: boolean
 }
 
 /** The ports and limits that every handler of devices gets. */

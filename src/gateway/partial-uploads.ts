@@ -19,6 +19,7 @@ import type { PartialHold, PartialUpload, ReceivedUpload } from '../ports/stagin
 import { toHttpError } from './domain-errors.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { checkDigest, checkWhole, readDigests } from './transfer-hash.ts'
+import { readMember } from './wire/batch.ts'
 
 /** The path of the upload resources. */
 export const UPLOADS_PATH = '/file-uploads'
@@ -100,7 +101,8 @@ export async function createUpload(
   const { id: deviceId, passwordHash } = call.principal
   const contentType = call.request.headers['content-type']
   const { whole: sha256 } = readDigests(call.request)
-  const what = { dataName, contentType, length, sha256 }
+  const member = readMember(call.request.headers)
+  const what = { dataName, contentType, length, sha256, member }
   const upload = await staging.begin({ deviceId, passwordHash, ...what })
   // Seen from /file/{dataName}, this is right below any path, and without one.
   const root = deps.hasPrefix ? '..' : ''
@@ -234,13 +236,13 @@ async function receive(
 /** Has a whole upload wait for its document. */
 async function stage(
   whole: ReceivedUpload,
-  { dataName, contentType }: PartialUpload,
+  { dataName, contentType, member }: PartialUpload,
 ): Promise<void> {
   const head = await readStart(whole.blob, SNIFF_LENGTH).catch(async (error: unknown) => {
     await whole.discard()
     throw error
   })
-  await whole.stage({ dataName, mediaType: classifyMediaType(contentType, head, dataName) })
+  await whole.stage({ dataName, mediaType: classifyMediaType(contentType, head, dataName), member })
 }
 
 /** Answers as `PUT /file/{dataName}` does to all bytes at once, when it is told that they are. */

@@ -12,8 +12,8 @@ import { withAlias, type Item } from '../core/item.ts'
 import { DOCUMENT_FOLLOWS_MS, MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { digestsOf } from '../hashing/content-id.ts'
 import { KeyedQueues, SerialQueue } from '../lib/serial-queue.ts'
-import { messageOf } from '../lib/describe-failure.ts'
-import type { HashedBlob } from '../ports/blob.ts'
+import { describeFailure, messageOf } from '../lib/describe-failure.ts'
+import type { BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry } from '../ports/device-registry.ts'
 import type {
@@ -26,12 +26,12 @@ import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
 import type { ChangeHub } from './change-hub.ts'
+import { RememberedMd5 } from './remembered-md5.ts'
 import {
   aliasesOf,
   describeItem,
   findMeant,
   isSame,
-  RememberedMd5,
   resolveContent,
   type HashText,
   type NamedBytes,
@@ -40,11 +40,22 @@ import {
 import { StampOrder, type Member } from './stamp-order.ts'
 
 /** Work that is done after the sender has been answered; a failure is logged. */
-export type Effect = (stored: StoredItem, origin: Origin) => Promise<void>
+export type Effect = (stored: StoredItem, origin: Origin, wishes: Wishes) => Promise<void>
+
+/** The wishes of the sender. */
+export interface Wishes {
+  /**
+   * There when the sender wants the item as files, too. Takes the work that saves them, before the
+   * effect waits for anything.
+   */
+  readonly keep: ((saving: Promise<unknown>) => void) | undefined
+}
 
 /** The parts that a {@link ClipboardPipeline} works with. */
 export interface PipelineDeps {
-  readonly staging: Pick<StagingArea, 'take'>
+  readonly staging: Pick<StagingArea, 'take' | 'takeBatch'>
+  /** Needed where several uploads may become one item. */
+  readonly blobs?: Pick<BlobStore, 'bundle'> | undefined
   readonly latest: LatestItem
   readonly changes: ChangeHub
   readonly clock: Clock
@@ -110,11 +121,11 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   async #apply(inbound: InboundItem): Promise<AppliedItem> {
-    const { staging, latest, maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
+    const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf, blobs } = this.#deps
     this.#judge(inbound.origin)
     this.#order.check(inbound.origin)
     if (this.#order.isOutdated(inbound.origin)) return this.#leaveOut(inbound)
-    const content = await resolveContent(inbound, { staging, latest, maxTextBytes, hashText })
+    const content = await resolveContent(inbound, { ...this.#deps, blobs, maxTextBytes, hashText })
     if (content === undefined) return this.#applyKnown(inbound)
 
     let applied: Activation | undefined
@@ -215,8 +226,8 @@ export class ClipboardPipeline implements InboundPipeline {
     const { contentId, activatedAt } = stored.item
     changes.publish({ contentId, activatedAt })
     this.#log(origin, stored.item)
-    for (const effect of this.#effects) this.#runLater(effect, stored, origin)
-    return { result: { contentId, item: stored.item }, isStored: true }
+    const saved = this.#runEffects(stored, inbound)
+    return { result: { contentId, item: stored.item, saved }, isStored: true }
   }
 
   #log(origin: Origin, { type, size }: Item): void {
@@ -258,9 +269,32 @@ export class ClipboardPipeline implements InboundPipeline {
     return sinceMs < DOCUMENT_FOLLOWS_MS
   }
 
-  #runLater(effect: Effect, stored: StoredItem, origin: Origin): void {
+  /** @returns Whether it was saved as files, where the sender wants that. */
+  #runEffects(stored: StoredItem, { origin, bytes }: InboundItem): Promise<boolean> | undefined {
+    const isKept = bytes.kind === 'batch'
+    const saving: Promise<unknown>[] = []
+    const keep = (work: Promise<unknown>): void => {
+      saving.push(work)
+      work.catch((error: unknown) => {
+        const { type } = stored.item
+        this.#deps.logger.error('Cannot save what was sent', { type, ...describeFailure(error) })
+      })
+    }
+    const wishes = { keep: isKept ? keep : undefined }
+    for (const effect of this.#effects) this.#runLater(effect, stored, origin, wishes)
+    if (!isKept) return undefined
+    // All effects have begun then.
+    return new Promise((resolve) => {
+      setImmediate(async () => {
+        const ends = await Promise.allSettled(saving)
+        resolve(ends.length > 0 && ends.every(({ status }) => status === 'fulfilled'))
+      })
+    })
+  }
+
+  #runLater(effect: Effect, stored: StoredItem, origin: Origin, wishes: Wishes): void {
     setImmediate(() => {
-      effect(stored, origin).catch((error: unknown) => {
+      effect(stored, origin, wishes).catch((error: unknown) => {
         const { type } = stored.item
         this.#deps.logger.error('Cannot hand the item on', { type, reason: messageOf(error) })
       })

@@ -6,21 +6,20 @@
  * @module
  */
 
-import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Digests } from '../core/content-id.ts'
 import { DomainError } from '../core/domain-error.ts'
 import type { ItemType } from '../core/item-type.ts'
 import { isHash, matchesHash, withAlias, type Item } from '../core/item.ts'
-import { KIB, MAX_NAME_TEXT_BYTES, MIB } from '../core/limits.ts'
+import { MAX_NAME_TEXT_BYTES, MIB } from '../core/limits.ts'
 import { classifyMediaType, isImageType } from '../core/media-type.ts'
 import { cutText, jsonLengthOf, MOST_JSON_BYTES } from '../core/text-length.ts'
 import { contentIdOf, nameHashOf } from '../hashing/content-id.ts'
-import { blocksOf, readWhole } from '../lib/read-bytes.ts'
-import { SingleFlight } from '../lib/single-flight.ts'
+import { readWhole } from '../lib/read-bytes.ts'
 import { decodeUtf8, withoutByteOrderMark } from '../lib/utf8.ts'
-import type { Blob, HashedBlob } from '../ports/blob.ts'
-import type { InboundItem } from '../ports/inbound-pipeline.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Blob, BlobStore, HashedBlob } from '../ports/blob.ts'
+import type { BatchBytes, InboundItem } from '../ports/inbound-pipeline.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { StagingArea, TakenUpload } from '../ports/staging-area.ts'
 
@@ -29,9 +28,6 @@ const MD5_LENGTH = 32
 
 /** Nobody waits for the MD5 of more; pictures are smaller. */
 const MAX_MD5_BYTES: number = 64 * MIB
-
-/** The bytes that are read at once for an MD5. */
-const BLOCK_BYTES: number = 256 * KIB
 
 /** The endings of the bytes that content came in. Exactly one of them must be called. */
 interface ContentEndings {
@@ -79,7 +75,10 @@ export interface NamedBytes {
 }
 
 interface ResolveDeps {
-  readonly staging: Pick<StagingArea, 'take'>
+  readonly staging: Pick<StagingArea, 'take' | 'takeBatch'>
+  /** Needed for a batch that becomes a Group. */
+  readonly blobs: Pick<BlobStore, 'bundle'> | undefined
+  readonly clock: Pick<Clock, 'now'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
   /** The longest text that may become an item, in bytes of JSON: there documents have it. */
   readonly maxTextBytes: number
@@ -90,7 +89,8 @@ interface ResolveDeps {
  * Resolves an inbound item. The result must be ended.
  *
  * @returns `undefined` when there are no bytes: the sender must mean an item that is here.
- * @throws {DomainError} `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `BLOB_GONE`.
+ * @throws {DomainError} `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `BLOB_GONE`, `GROUP_TOO_LARGE`,
+ *   `PACKAGE_MISSING`.
  */
 export async function resolveContent(
   inbound: InboundItem,
@@ -102,6 +102,7 @@ export async function resolveContent(
     const endings = { ...NO_ENDINGS, discard: () => bytes.blob.discard() }
     return fromBytes(inbound, { ...bytes, dataName: inbound.dataName }, endings, deps)
   }
+  if (bytes.kind === 'batch') return fromBatch(inbound, bytes, deps)
 
   const upload = takeUpload(inbound, deps.staging)
   if (upload === undefined) {
@@ -138,6 +139,43 @@ async function isLongerAsJson(utf8: Uint8Array, most: number): Promise<boolean> 
     length += jsonLengthOf(utf8.subarray(start, start + PIECE_BYTES))
   }
   return length > most
+}
+
+async function fromBatch(
+  inbound: InboundItem,
+  { batch, numbers }: BatchBytes,
+  deps: ResolveDeps,
+): Promise<NewContent | undefined> {
+  const { staging, blobs, clock } = deps
+  const deviceId = inbound.origin.kind === 'clipboard' ? undefined : inbound.origin.deviceId
+  const uploads = deviceId === undefined ? undefined : staging.takeBatch(deviceId, batch, numbers)
+  if (uploads === undefined) return undefined
+  try {
+    const [first] = uploads
+    if (inbound.type !== 'Group' && first !== undefined) {
+      return await fromBytes(inbound, first, first, deps)
+    }
+    if (blobs === undefined) throw new Error('Cannot make one item of several: there is no store')
+    const { blob, dissolve } = await blobs.bundle(uploads)
+    const endings: ContentEndings = {
+      release: async () => {
+        for (const upload of uploads) await upload.release()
+      },
+      discard: async () => {
+        await blob.discard()
+        for (const upload of uploads) await upload.discard()
+      },
+      giveBack: () => {
+        void dissolve()
+        for (const upload of uploads) upload.giveBack()
+      },
+    }
+    const dataName = inbound.dataName === '' ? nameOfNow('zip', clock.now()) : inbound.dataName
+    return { kind: 'bytes', type: 'Group', dataName, mediaType: 'application/zip', blob, endings }
+  } catch (error) {
+    for (const upload of uploads) upload.giveBack()
+    throw error
+  }
 }
 
 async function fromBytes(
@@ -208,8 +246,14 @@ export function findMeant(
   md5Of: (blob: Blob) => string | undefined,
 ): Meant {
   if (inbound.origin.kind === 'peer') return findRenamed(inbound, latest)
-  const { hash } = inbound
+  const { hash, bytes } = inbound
   const stored = [latest.current, latest.binary].filter((candidate) => candidate !== undefined)
+  if (bytes.kind === 'batch') {
+    // The answer to the first such document was lost.
+    const made = stored.find(({ item }) => item.batch === bytes.batch)
+    if (made === undefined) throw nothingStaged()
+    return { kind: 'known', stored: made }
+  }
   const meant = stored.find(({ item }) => matchesHash(item, hash))
   if (meant !== undefined) return { kind: 'known', stored: meant }
   const name = nameOf(inbound)
@@ -307,6 +351,7 @@ export async function describeItem(
     nameHash: nameHashOf(dataName, sha256),
     aliases: [],
     activatedAt,
+    ...(inbound.bytes.kind === 'batch' ? { batch: inbound.bytes.batch } : {}),
   }
 }
 
@@ -331,39 +376,9 @@ export function isSame(a: Item, b: Item): boolean {
   return a.contentId === b.contentId && a.type === b.type
 }
 
-/**
- * The MD5 of bytes, which old clients still name pictures by: computed when somebody asks, once for
- * each blob. It proves nothing; it only tells whether such a client means what is there.
- */
-export class RememberedMd5 {
-  readonly #known = new WeakMap<Blob, string>()
-  readonly #flights = new SingleFlight<Blob, string>()
-
-  /** In lower-case hex; `undefined` until {@link learn} was called for this blob. */
-  find(blob: Blob): string | undefined {
-    return this.#known.get(blob)
-  }
-
-  /**
-   * Reads the blob, unless its MD5 is known. Takes long, so nobody may wait for it who does not
-   * need it. Bytes that are gone have no MD5, which is an answer too.
-   *
-   * @throws What the blob throws, but `BLOB_GONE`.
-   */
-  async learn(blob: Blob): Promise<void> {
-    if (this.#known.has(blob)) return
-    this.#known.set(blob, await this.#flights.run(blob, () => md5IfThere(blob)))
-  }
-}
-
-/** The MD5 in lower-case hex; empty when the bytes are gone. */
-async function md5IfThere(blob: Blob): Promise<string> {
-  const hash = createHash('md5')
-  try {
-    for await (const block of blocksOf(blob, { blockSize: BLOCK_BYTES })) hash.update(block)
-    return hash.digest('hex')
-  } catch (error) {
-    if (error instanceof DomainError && error.code === 'BLOB_GONE') return ''
-    throw error
-  }
+/** `clipboard-20260131-123456.png`: another name each second, for clients that cache by name. */
+export function nameOfNow(extension: string, now: number): string {
+  const [date = '', time = ''] = new Date(now).toISOString().split(/[T.]/)
+  const stamp = `${date.replaceAll('-', '')}-${time.replaceAll(':', '')}`
+  return `clipboard-${stamp}.${extension}`
 }

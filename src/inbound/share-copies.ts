@@ -12,6 +12,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { InboundItem, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { CopiedContent } from '../ports/system-clipboard.ts'
+import { nameOfNow } from './resolve-content.ts'
 
 interface ShareCopiesDeps {
   readonly blobs: BlobStore
@@ -125,11 +126,4 @@ function groupName(paths: readonly string[], now: number): string {
   const [path = '', ...others] = paths
   const name = toDataName(`${basename(path)}.zip`)
   return others.length === 0 && name.endsWith('.zip') ? name : nameOfNow('zip', now)
-}
-
-/** `clipboard-20260131-123456.png`: another name each second, for clients that cache by name. */
-function nameOfNow(extension: string, now: number): string {
-  const [date = '', time = ''] = new Date(now).toISOString().split(/[T.]/)
-  const stamp = `${date.replaceAll('-', '')}-${time.replaceAll(':', '')}`
-  return `clipboard-${stamp}.${extension}`
 }

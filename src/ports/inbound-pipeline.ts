@@ -16,12 +16,25 @@ export type Origin =
 
 /**
  * Where the bytes of an item are: nowhere (a Text, or an item that is already here), staged by the
- * sender under the item's name or else under another one, or received with it.
+ * sender under the item's name or else under another one, received with it, or several that the
+ * sender has staged.
  */
 export type InboundBytes =
   | { readonly kind: 'none' }
   | { readonly kind: 'staged'; readonly elseUnder?: string | undefined }
   | { readonly kind: 'received'; readonly blob: HashedBlob; readonly mediaType: string }
+  | BatchBytes
+
+/**
+ * Uploads of a batch, staged by the sender. With the type Group they become one archive; with any
+ * other there is one. Each is also to be kept as a file, where the daemon keeps files.
+ */
+export interface BatchBytes {
+  readonly kind: 'batch'
+  readonly batch: string
+  /** At least one, and none twice. */
+  readonly numbers: readonly number[]
+}
 
 /** An item as its sender describes it, before any of it is trusted. */
 export interface InboundItem {
@@ -44,6 +57,11 @@ export interface AppliedItem {
   readonly contentId: ContentId
   /** The current item now; `undefined` when an empty Text was acknowledged and there is none. */
   readonly item: Item | undefined
+  /**
+   * There for a batch: resolves once its files have been saved in the folder of received files, to
+   * whether that worked; to false where there is no such folder.
+   */
+  readonly saved?: Promise<boolean> | undefined
 }
 
 /**
@@ -61,9 +79,9 @@ export interface InboundPipeline {
    * When its whole document is that of the current item, only the stamp is taken over: nothing is
    * published and no effect runs.
    *
-   * @throws {DomainError} `NOTHING_STAGED`, `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `STAMP_AHEAD`,
-   *   `NO_SPACE`, `BLOB_GONE`; `CREDENTIAL_GONE` when the credential of the sender ended before it
-   *   was stored.
+   * @throws {DomainError} `NOTHING_STAGED`, `GROUP_TOO_LARGE`, `PACKAGE_MISSING`,
+   *   `TEXT_TOO_LARGE`, `TEXT_NOT_UTF8`, `STAMP_AHEAD`, `NO_SPACE`, `BLOB_GONE`;
+   *   `CREDENTIAL_GONE` when the credential of the sender ended before it was stored.
    */
   apply(inbound: InboundItem): Promise<AppliedItem>
 }

@@ -131,6 +131,34 @@ describe('PUT /Sync.json', () => {
     assert.equal((await phone.document())['text'], 'before')
   })
 
+  it('answers 400 to what is no batch, in a document or above an upload', async (t) => {
+    const { phone } = await serveGateway(t)
+    await phone.pushText('before')
+    const batch = 'ab'.repeat(16)
+    const documents = [
+      { type: 'Group', batch },
+      { type: 'Group', members: [1] },
+      { type: 'Group', batch: batch.toUpperCase(), members: [1] },
+      { type: 'Group', batch: [batch], members: [1] },
+      { type: 'Text', batch, members: [1] },
+      { type: 'File', batch, members: [1, 2] },
+      ...[[], [0], [501], [1.5], ['1'], [1, 1], { length: 1 }, '1', new Array(501).fill(1)].map(
+        (members) => ({ type: 'Group', batch, members }),
+      ),
+    ]
+    for (const document of documents) {
+      const response = await phone.fetch('/Sync.json', put(JSON.stringify(document)))
+      assert.equal(response.status, 400, JSON.stringify(document))
+      assert.equal((await readObject(response))['code'], 'BAD_BODY')
+    }
+    for (const value of ['', batch, `${batch}/`, `${batch}/0`, `${batch}/501`, `${batch}/1/1`]) {
+      const headers = { 'X-Clipgate-Batch': value }
+      const init = { method: 'PUT', body: 'a', headers }
+      assert.equal((await phone.fetch('/file/a', init)).status, 400, value)
+    }
+    assert.equal((await phone.document())['text'], 'before')
+  })
+
   it('answers 400 to a document that names nothing but a type, and changes nothing', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushText('before')

@@ -16,7 +16,14 @@ export interface Phone {
   pushText(text: string): Promise<void>
   /** Uploads, then describes. */
   pushFile(type: 'Image' | 'File' | 'Group', dataName: string, bytes: Uint8Array): Promise<void>
+  /** Uploads files of a batch, numbered from `first` on. */
+  uploadBatch(batch: string, files: readonly BatchFile[], first?: number): Promise<void>
+  /** Makes one item of uploads of a batch. @returns The answer. */
+  pushBatch(batch: string, members: readonly number[], more?: object): Promise<Response>
 }
+
+/** The name of a file, and its bytes. */
+export type BatchFile = readonly [string, string | Uint8Array]
 
 /** A phone that uses the credentials of a paired device. */
 export function createPhone(
@@ -59,10 +66,22 @@ export function createPhone(
       await put(`/file/${encodeURIComponent(dataName)}`, bytes)
       await put('/Sync.json', JSON.stringify({ type, dataName, hasData: true }))
     },
+
+    async uploadBatch(batch, files, first = 1) {
+      for (const [index, [name, bytes]] of files.entries()) {
+        const headers = { 'X-Clipgate-Batch': `${batch}/${first + index}` }
+        await put(`/file/${encodeURIComponent(name)}`, bytes, headers)
+      }
+    },
+
+    pushBatch(batch, members, more = {}) {
+      const body = JSON.stringify({ type: 'Group', hasData: true, batch, members, ...more })
+      return phone.fetch('/Sync.json', { method: 'PUT', body })
+    },
   }
 
-  async function put(path: string, body: string | Uint8Array): Promise<void> {
-    const response = await phone.fetch(path, { method: 'PUT', body })
+  async function put(path: string, body: string | Uint8Array, headers = {}): Promise<void> {
+    const response = await phone.fetch(path, { method: 'PUT', body, headers })
     assert.equal(response.status, 200, await response.text())
   }
 

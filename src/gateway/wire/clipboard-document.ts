@@ -9,6 +9,8 @@ import { isHash, type Item } from '../../core/item.ts'
 import { believedStamp, isStamp, type Believes, type Stamp } from '../../core/stamp.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'
+import type { BatchBytes } from '../../ports/inbound-pipeline.ts'
+import { readBatch } from './batch.ts'
 import { wireHash } from './wire-hash.ts'
 import { pickFields, readField } from './json-fields.ts'
 
@@ -27,6 +29,8 @@ export interface ClipboardDocument {
   readonly stamp: Stamp | undefined
   /** The same. */
   readonly mediaType?: string
+  /** The uploads that it is made of, where it names them. */
+  readonly batch: BatchBytes | undefined
 }
 
 /** A document as clients read it. */
@@ -54,8 +58,10 @@ const DESCRIPTION = [
   'file',
 ]
 
+const BATCH = ['batch', 'members']
+
 /** The last three are of peers only. */
-const FIELDS = ['type', ...DESCRIPTION, 'stampedAt', 'stampedBy', 'mediaType']
+const FIELDS = ['type', ...DESCRIPTION, ...BATCH, 'stampedAt', 'stampedBy', 'mediaType']
 
 /** The document while there is no item. */
 const EMPTY_DOCUMENT: WireDocument = {
@@ -79,7 +85,7 @@ export function decodeDocument(body: unknown): ClipboardDocument {
     throw new HttpError('BAD_BODY', { detail: `"type" must be one of ${ITEM_TYPES.join(', ')}` })
   }
   // An empty text that was sent on purpose says so; see `clipboard-pipeline.ts`.
-  if (!DESCRIPTION.some((name) => fields.has(name.toLowerCase()))) {
+  if (![...DESCRIPTION, ...BATCH].some((name) => fields.has(name.toLowerCase()))) {
     throw new HttpError('BAD_BODY', { detail: 'nothing known but a "type"' })
   }
   // Hints that nobody acts on are checked all the same: a wrong type means a confused client.
@@ -94,7 +100,12 @@ export function decodeDocument(body: unknown): ClipboardDocument {
   const isOldHash = type !== 'Text' && isHash(clipboard)
   const text = readField(fields, 'text', 'string', isOldHash ? '' : clipboard)
   const mediaType = readField(fields, 'mediaType', 'string', undefined)
+  const batch = readBatch(fields.get('batch'), fields.get('members'))
+  if (batch !== undefined && (type === 'Text' || (type !== 'Group' && batch.numbers.length > 1))) {
+    throw new HttpError('BAD_BODY', { detail: 'several "members" become a Group' })
+  }
   return {
+    batch,
     type,
     text: text.toWellFormed(),
     hasData: readField(fields, 'hasData', 'boolean', false),

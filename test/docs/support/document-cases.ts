@@ -45,6 +45,8 @@ const UPLOADED: CaseOf = {
   given: ({ phone }) => phone.fetch('/file/a', { method: 'PUT', body: 'hello' }),
 }
 
+const BATCH = { batch: 'ab'.repeat(16), members: [1] }
+
 export const DOCUMENT_CASES: readonly Case[] = ['Sync', 'SyncClipboard'].flatMap((dialect) => [
   ...withHead(readingCases(`get${dialect}Document`)),
   ...pushingCases(`put${dialect}Document`),
@@ -86,6 +88,8 @@ function pushingCases(id: string): readonly Case[] {
       push({ type: 'File', hasData: true, dataName: 'a' }),
       UPLOADED,
     ],
+    [200, 'to a batch', push({ type: 'File', ...BATCH }), { given: uploadBatch }],
+    ['NOTHING_STAGED', 'to a batch that did not come', push({ type: 'Group', ...BATCH })],
     ['BAD_BODY', 'to what is no document', push({ type: 'Movie' })],
     ['BAD_BODY', 'to nothing but a type', push({ type: 'Text', txt: 'a', text: null })],
     ['PARTIAL_BODY', 'to a part', hello, withFields(A_PART)],
@@ -101,6 +105,10 @@ function pushingCases(id: string): readonly Case[] {
     ['BODY_TOO_LARGE', 'to a long document', hello, { options: { maxMetadataBytes: 8 } }],
     ['NO_SPACE', 'when the disk is full', hello, { given: fillDisk }],
   ])
+}
+
+function uploadBatch({ phone }: Station): Promise<void> {
+  return phone.uploadBatch(BATCH.batch, [['a.png', 'hello']])
 }
 
 function push(document: object): CaseOf {

@@ -79,6 +79,8 @@ export const FILE_CASES: readonly Case[] = [
     [200, 'to an image', withBody('hello', 'image/png')],
     [200, 'to a phone that says what time it is', HELLO, withFields(GROUP_TIME)],
     [200, 'to nothing', { request: { body: '' } }],
+    [200, 'to an upload of a batch', HELLO, withFields(`X-Clipgate-Batch: ${'ab'.repeat(16)}/1`)],
+    ['BAD_REQUEST', 'to another place in a batch', HELLO, withFields('X-Clipgate-Batch: 1')],
     ['BAD_PATH', 'with broken percent-encoding', named('%zz'), HELLO],
     ['BAD_NAME', 'to a path', named('%2e%2e'), HELLO],
     ['INCOMPLETE_BODY', 'to bytes that are cut off', cutOff('hel')],

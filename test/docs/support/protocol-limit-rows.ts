@@ -39,6 +39,10 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   'text of an Image, a File or a Group': says(limits.MAX_NAME_TEXT_BYTES),
   'life of a staged upload': says(limits.STAGING_TTL_MS, SETTINGS.stagingTtl.fallback(ANYWHERE)),
   'staged names for each device': says(limits.MAX_STAGED_PER_DEVICE),
+  'batches for each device; uploads of each': saysList(
+    limits.MAX_BATCHES_PER_DEVICE,
+    limits.MAX_BATCH_UPLOADS,
+  ),
   'uploads for each device that can be resumed': says(limits.MAX_STAGED_PER_DEVICE),
   'staged bytes': says(limits.STAGING_QUOTA_BYTES, SETTINGS.stagingQuotaBytes.fallback(ANYWHERE)),
   'disk space that uploads leave': says(

@@ -43,6 +43,7 @@ describe('decodeDocument()', () => {
       dataName: '',
       hash: '',
       usesOldKeys: false,
+      batch: undefined,
       stamp: undefined,
     }
     const known = [

@@ -1,0 +1,49 @@
+/** How requests name a batch of uploads, and what is made of it. @module */
+
+import { isBatchId } from '../../core/item.ts'
+import { MAX_BATCH_UPLOADS } from '../../core/limits.ts'
+import { HttpError } from '../../http/http-error.ts'
+import type { BatchBytes } from '../../ports/inbound-pipeline.ts'
+import type { BatchMember } from '../../ports/staging-area.ts'
+
+/** The header of an upload that belongs to a batch: `{batch}/{number}`. */
+export const BATCH_HEADER = 'X-Clipgate-Batch'
+
+/**
+ * Reads the place of an upload in a batch; `undefined` when it has none.
+ *
+ * @throws {HttpError} `BAD_REQUEST`.
+ */
+export function readMember(headers: NodeJS.Dict<string | string[]>): BatchMember | undefined {
+  const value = headers[BATCH_HEADER.toLowerCase()]
+  if (value === undefined) return undefined
+  const [batch = '', digits = '', ...rest] = String(value).split('/')
+  const number = /^[1-9][0-9]{0,3}$/.test(digits) ? Number(digits) : 0
+  if (rest.length === 0 && isBatchId(batch) && isNumber(number)) return { batch, number }
+  const detail = `"${BATCH_HEADER}" must be 32 hex digits, a slash, and 1 to ${MAX_BATCH_UPLOADS}`
+  throw new HttpError('BAD_REQUEST', { detail })
+}
+
+/**
+ * Reads the fields of a document that name uploads of a batch.
+ *
+ * @param batch As the document has it, and so is `members`.
+ * @throws {HttpError} `BAD_BODY`.
+ */
+export function readBatch(batch: unknown, members: unknown): BatchBytes | undefined {
+  if (batch === undefined && members === undefined) return undefined
+  if (typeof batch !== 'string' || !isBatchId(batch)) {
+    throw new HttpError('BAD_BODY', { detail: '"batch" must be 32 hex digits' })
+  }
+  const isList = Array.isArray(members) && members.length > 0
+  const numbers = isList && members.length <= MAX_BATCH_UPLOADS ? members.filter(isNumber) : []
+  if (isList && numbers.length === members.length && new Set(numbers).size === numbers.length) {
+    return { kind: 'batch', batch, numbers }
+  }
+  const detail = `"members" must be different numbers from 1 to ${MAX_BATCH_UPLOADS}`
+  throw new HttpError('BAD_BODY', { detail })
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_BATCH_UPLOADS
+}

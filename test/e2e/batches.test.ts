@@ -1,0 +1,170 @@
+/** Several files that a phone sends at once: one item, and nothing of it lost. */
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { pasteUntil } from '../desktop/x11/support/xclip.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
+import { createPhone, readObject, type BatchFile } from '../support/phone.ts'
+import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { unzip } from '../support/unzip.ts'
+import { Xvfb } from '../support/xvfb.ts'
+
+const HEADLESS = { args: ['--headless'] }
+
+const JPEG = '\xff\xd8\xff\xe0'
+const photo = (words: string): Buffer => Buffer.from(`${JPEG} ${words}`, 'latin1')
+
+/** As iOS names photos, whatever they are called. */
+const FILES: readonly BatchFile[] = [
+  ['image.jpg', photo('one')],
+  ['image.jpg', photo('two')],
+  ['notes.txt', 'a few words'],
+  ['image.jpg', photo('three')],
+  ['empty.bin', ''],
+]
+
+const IN_ZIP = {
+  'empty.bin': '',
+  'image (2).jpg': `${JPEG} two`,
+  'image (3).jpg': `${JPEG} three`,
+  'image.jpg': `${JPEG} one`,
+  'notes.txt': 'a few words',
+}
+
+const newBatch = (): string => randomBytes(16).toString('hex')
+
+describe('files that a phone sends at once', () => {
+  it('are one Group for all, with every one in it, and stay so over deaths of the daemon', async (t) => {
+    const folder = await temporaryFolder(t)
+    const first = await startDaemonProcess(t, { ...HEADLESS, folder })
+    const device = await first.pair('Pixel')
+    const phone = createPhone(device, first.ready.gateway)
+    const batch = newBatch()
+    await phone.uploadBatch(batch, FILES.slice(0, 3))
+    first.child.kill('SIGKILL')
+    await once(first.child, 'exit')
+
+    const second = await startDaemonProcess(t, { ...HEADLESS, folder })
+    const again = createPhone(device, second.ready.gateway)
+    await again.uploadBatch(batch, FILES.slice(3), 4)
+    const answer = await again.pushBatch(batch, [1, 2, 3, 4, 5])
+    assert.equal(answer.status, 200)
+    const { files, folder: place } = await readObject(answer)
+    assert.deepEqual([files, place], [5, undefined])
+    const { type, dataName } = await again.document()
+    assert.equal(type, 'Group')
+    assert.match(String(dataName), /^clipboard-\d{8}-\d{6}\.zip$/)
+    assert.deepEqual(await unzip(await again.download()), IN_ZIP)
+    second.child.kill('SIGKILL')
+    await once(second.child, 'exit')
+
+    const third = await startDaemonProcess(t, { ...HEADLESS, folder })
+    const after = createPhone(device, third.ready.gateway)
+    assert.deepEqual(await unzip(await after.download()), IN_ZIP)
+    // The phone has not heard the answer, and asks again.
+    assert.equal((await after.pushBatch(batch, [1, 2, 3, 4, 5])).status, 200)
+    assert.deepEqual(await unzip(await after.download()), IN_ZIP)
+    await after.pushFile('File', 'other.bin', Buffer.from('other'))
+    assert.equal(await third.stop(), 0)
+    // The list and the uploads went with the item.
+    assert.equal((await readdir(join(folder, 'data', 'blobs'))).length, 1)
+  })
+
+  it('are those that the document names, of this batch and of this phone', async (t) => {
+    const daemon = await startDaemonProcess(t, HEADLESS)
+    const phones = [await daemon.pair('One'), await daemon.pair('Two')].map((device) =>
+      createPhone(device, daemon.ready.gateway),
+    )
+    const [one, two] = phones
+    assert.ok(one !== undefined && two !== undefined)
+    // The same batch of two phones, and two tabs of one.
+    const [shared, tab] = [newBatch(), newBatch()]
+    await Promise.all([
+      one.uploadBatch(shared, [
+        ['a', 'of one'],
+        ['b', 'cancelled'],
+        ['a', 'more of one'],
+      ]),
+      two.uploadBatch(shared, [
+        ['a', 'of two'],
+        ['b', 'of two'],
+      ]),
+      one.uploadBatch(tab, [
+        ['a', 'of the tab'],
+        ['a', 'more of the tab'],
+      ]),
+    ])
+    assert.equal((await two.pushBatch(shared, [1, 2])).status, 200)
+    assert.deepEqual(await unzip(await one.download()), { a: 'of two', b: 'of two' })
+    assert.equal((await one.pushBatch(tab, [2, 1])).status, 200)
+    const tabbed = { a: 'more of the tab', 'a (2)': 'of the tab' }
+    assert.deepEqual(await unzip(await one.download()), tabbed)
+    // Nothing is taken when something is missing.
+    const missing = await one.pushBatch(shared, [1, 3, 4])
+    assert.deepEqual([missing.status, (await readObject(missing))['code']], [404, 'NOTHING_STAGED'])
+    assert.deepEqual(await unzip(await one.download()), tabbed)
+    assert.equal((await one.pushBatch(shared, [1, 3])).status, 200)
+    const wanted = { a: 'of one', 'a (2)': 'more of one' }
+    assert.deepEqual(await unzip(await one.download()), wanted)
+  })
+})
+
+describe('on a desktop, files that a phone sends at once', needs('Xvfb', 'xclip'), () => {
+  it('all lie in the folder of received files, and one paste pastes all', async (t) => {
+    const { display } = await Xvfb.start(t)
+    const daemon = await startDaemonProcess(t, { env: { DISPLAY: display } })
+    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const received = join(daemon.folder, 'received')
+    // One is there already, as of yesterday.
+    const older = newBatch()
+    await phone.uploadBatch(older, [['image.jpg', photo('older')]])
+    const single = await phone.pushBatch(older, [1], { type: 'File', dataName: 'image.jpg' })
+    assert.deepEqual((await readObject(single))['folder'], 'received')
+    assert.deepEqual(await readFile(join(received, 'image.jpg')), photo('older'))
+    await pasteUntil(display, 'image/jpeg', photo('older'))
+
+    const batch = newBatch()
+    await phone.uploadBatch(batch, FILES)
+    const answer = await readObject(await phone.pushBatch(batch, [1, 2, 3, 4, 5]))
+    assert.deepEqual(
+      [answer['files'], answer['folder'], answer['clipboard']],
+      [5, 'received', true],
+    )
+    const names = ['image (2).jpg', 'image (3).jpg', 'notes.txt', 'image (4).jpg', 'empty.bin']
+    const paths = names.map((name) => join(received, name))
+    const uris = paths.map((path) => `${pathToFileURL(path)}\r\n`).join('')
+    await pasteUntil(display, 'text/uri-list', uris)
+    for (const [index, [, bytes]] of FILES.entries()) {
+      assert.deepEqual(await readFile(paths[index] ?? ''), Buffer.from(bytes))
+    }
+    assert.deepEqual(await unzip(await phone.download()), IN_ZIP)
+    // What an app pushes is on the clipboard only, as before.
+    await phone.pushFile('Image', 'clipboard.jpg', photo('of an app'))
+    await pasteUntil(display, 'image/jpeg', photo('of an app'))
+    assert.deepEqual((await readdir(received)).sort(), ['image.jpg', ...names].sort())
+  })
+
+  it('say where they are only when they are there', async (t) => {
+    const { display } = await Xvfb.start(t)
+    const folder = await temporaryFolder(t)
+    // No folder can be made here.
+    await writeFile(join(folder, 'received'), '')
+    const daemon = await startDaemonProcess(t, { env: { DISPLAY: display }, folder })
+    const phone = createPhone(await daemon.pair('Phone'), daemon.ready.gateway)
+    const batch = newBatch()
+    await phone.uploadBatch(batch, FILES)
+    const answer = await readObject(await phone.pushBatch(batch, [1, 2]))
+    assert.deepEqual(
+      [answer['files'], answer['folder'], answer['clipboard']],
+      [2, undefined, undefined],
+    )
+    assert.match(daemon.stderr(), /Cannot save what was sent/)
+    assert.equal((await phone.document())['type'], 'Group')
+  })
+})
