@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyCall } from '../http/body-inbox.ts'
 import { readField, readMultipart, type Part } from '../http/multipart.ts'
-import { StreamedBody } from '../http/read-body.ts'
+import { declaredLength, StreamedBody } from '../http/read-body.ts'
 import type { FieldPicker } from './wire/field-picker.ts'
 
 /** In bytes. */
@@ -47,6 +47,7 @@ export async function readMultipartForm(
   takeFile: (part: Part) => Promise<void>,
 ): Promise<void> {
   const body = new StreamedBody(call, maxBody)
+  const most = Math.min(maxMetadataBytes, declaredLength(call.request) ?? maxMetadataBytes)
   const parts = readMultipart(body, call.request.headers['content-type'] ?? '', {
     isFile,
     maxFileBytes,
@@ -60,7 +61,7 @@ export async function readMultipartForm(
       // The file takes room, and the bytes behind it hold it up.
       body.hurry()
     } else if (fields.wants(part.name)) {
-      const field = { ...part, bytes: held(call, part.bytes, maxMetadataBytes) }
+      const field = { ...part, bytes: held(call, part.bytes, most) }
       fields.add(part.name, await readField(field, maxMetadataBytes))
     }
   }

@@ -136,6 +136,11 @@ export class Exchange implements Call {
     this.#held.hold(count, most)
   }
 
+  /** Gives back what it holds: nothing that was read is needed any more, nor sent back. */
+  releaseBytes(): void {
+    this.#held?.giveBack()
+  }
+
   /** Counts bytes that other answers may have too; see `HeldBytes.share`. */
   shareBytes(bytes: Uint8Array): void {
     const end = this.#shared.heldBytes.share(bytes, () => this.hangUp())

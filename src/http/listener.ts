@@ -207,6 +207,8 @@ class Kernel<Principal> {
 
   #fail(exchange: Exchange, thrown: unknown): void {
     const { response } = exchange
+    // The answer may take its time, while the client sends what nobody reads any more.
+    exchange.releaseBytes()
     try {
       const error = this.#toHttpError(thrown, exchange)
       const id = error.code === 'INTERNAL' ? this.#report(exchange, error) : undefined

@@ -7,6 +7,7 @@ import { readObject } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
 import {
   form,
+  part,
   PNG,
   post,
   put,
@@ -16,6 +17,8 @@ import {
   type Fields,
   type FormPart,
 } from './support/forms.ts'
+
+const MIB = 2 ** 20
 
 const MULTIPART = 'multipart/form-data; boundary=b'
 
@@ -244,6 +247,36 @@ describe('POST /api/history', () => {
       assert.equal(blobs.count, 0)
       const largest = ['data', 'a', long.slice(1)] as const
       await post(phone, form([['type', 'File'], ['hash', 'ab'], largest]))
+    })
+  })
+
+  describe('holds memory', () => {
+    /** Sends the beginning of a form of about 100 KB, in which a text of 70 KB has come. */
+    async function begin(t: TestContext, end: string) {
+      const served = await serveGateway(t)
+      const fields = [part('type', 'Text'), part('text', 'x'.repeat(70_000)), end]
+      const { phone, port, authorization } = served
+      const client = await RawClient.connect(port)
+      t.after(() => client.close())
+      const login = `Authorization: ${authorization}`
+      const lines = ['Host: x', login, `Content-Type: ${MULTIPART}`, 'Content-Length: 100000']
+      const body = fields.map((field) => `--b\r\n${field}\r\n`).join('')
+      client.send(['POST /api/history HTTP/1.1', ...lines, '', body].join('\r\n'))
+      return { client, phone }
+    }
+
+    it('no longer than it is read: a refused one whose rest never comes', async (t) => {
+      const { client, phone } = await begin(t, 'no field of a header\r\n\r\n')
+      assert.equal((await client.read()).status, 400)
+      await phone.pushText('x'.repeat(16 * MIB - 100))
+    })
+
+    it('no more than it has announced', async (t) => {
+      const { client, phone } = await begin(t, part('hash', 'AB'))
+      // By the time that it is answered the form is being read.
+      await phone.document()
+      await phone.pushText('x'.repeat(15 * MIB))
+      client.close()
     })
   })
 
