@@ -1,5 +1,6 @@
 /** Opens the clipboard of the desktop that this program runs on. @module */
 
+import { UnusableYet } from '../desktop/clipboard-errors.ts'
 import type { CopyLimits } from '../desktop/read-copy.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -43,7 +44,8 @@ export function findClipboards({ platform, env }: Surroundings): readonly Clipbo
 }
 
 /**
- * Opens the clipboard that was chosen, else the best one that can be opened.
+ * Opens the clipboard that was chosen, else the best one that can be opened. A desktop that gives
+ * access to its own has no other one: what XWayland shows of it may be stale.
  *
  * @throws {Error} When none can. The message is for people, and says what is missing.
  */
@@ -63,6 +65,7 @@ export async function openSystemClipboard(
       return clipboard
     } catch (error) {
       reasons.push(messageOf(error))
+      if (error instanceof UnusableYet) break
     }
   }
   if (kinds.length === 0) reasons.push(NO_DESKTOP)

@@ -12,6 +12,11 @@ export class OutOfReach extends Error {
   override readonly name = 'OutOfReach'
 }
 
+/** The clipboard of the desktop cannot be used yet, and any other one would be stale. */
+export class UnusableYet extends Error {
+  override readonly name = 'UnusableYet'
+}
+
 /** Another program has the clipboard open, and lets nobody else read or write it meanwhile. */
 export class ClipboardHeld extends OutOfReach {
   constructor() {

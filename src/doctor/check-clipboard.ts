@@ -1,6 +1,7 @@
 /** Which system clipboard is in use, or would be, and what keeps it from that. @module */
 
 import { findClipboards } from '../daemon/open-system-clipboard.ts'
+import { UnusableYet } from '../desktop/clipboard-errors.ts'
 import { systemClock } from '../lib/clock.ts'
 import { prepareWatch } from '../desktop/wayland/watch-command.ts'
 import { XConnection } from '../desktop/x11/x-connection.ts'
@@ -13,20 +14,24 @@ const ANSWER_MS = 3000
 
 const FROM_DESKTOP = 'start it from a terminal of the desktop'
 
+const INSTALL = /: install |; update /
+
+const AND_GOES_ON = 'do that; a daemon that runs tries again by itself'
+
 const HEADLESS =
   'or say that none is wanted: --headless, or --clipboard none to serve phones all the same'
 
 /** Looks at the clipboard that a daemon uses, or at those that a start would try. */
 export async function checkClipboard(situation: Situation): Promise<Verdict> {
   const { daemon, settings, machine } = situation
-  if (daemon !== undefined && daemon.status.clipboard !== 'none') {
-    const { clipboard, clipboardError } = daemon.status
-    if (clipboardError === undefined) return fine(`${clipboard} is in use`)
-    return problem(
-      `${clipboard}: ${clipboardError}`,
-      'start the daemon again from a terminal of the desktop session',
-    )
+  const { clipboard = 'none', clipboardError } = daemon?.status ?? {}
+  if (clipboardError !== undefined) {
+    const fix = INSTALL.test(clipboardError)
+      ? AND_GOES_ON
+      : 'start the daemon again from a terminal of the desktop session'
+    return problem(`${clipboard}: ${clipboardError}`, fix)
   }
+  if (clipboard !== 'none') return fine(`${clipboard} is in use`)
   if (settings.headless) return fine('none: headless')
   if (settings.clipboard === 'none') return fine('none is wanted')
   if (daemon !== undefined && daemon.status.mode === 'desktop') return fine('none is in use')
@@ -71,6 +76,7 @@ async function findUsable({ settings, machine }: Situation): Promise<string | Ve
       return [name, ...reasons].join('; ')
     } catch (error) {
       reasons.push(`${name} cannot be used: ${messageOf(error)}`)
+      if (error instanceof UnusableYet) return problem(reasons.join('; '), AND_GOES_ON)
     }
   }
   if (kinds.length === 0) {

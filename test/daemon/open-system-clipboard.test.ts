@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { findClipboards, openSystemClipboard } from '../../src/daemon/open-system-clipboard.ts'
 import { COPY_LIMITS } from '../../src/desktop/read-copy.ts'
@@ -6,11 +8,25 @@ import type { ClipboardKind } from '../../src/ports/system-clipboard.ts'
 import { FakeWayland } from '../desktop/wayland/support/fake-wayland.ts'
 import { SILENT } from '../desktop/support/open-reconciler.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
+import { startDaemonProcess } from '../support/daemon-process.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { needs } from '../support/requirements.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 
 const { PATH } = process.env
+
+const EXT = 'ext_data_control_manager_v1'
+
+/** The tools of Debian 12 and 13, as far as they say which they are. */
+async function addOldTools(t: TestContext): Promise<string> {
+  const folder = await temporaryFolder(t)
+  for (const tool of ['wl-paste', 'wl-copy']) {
+    const script = '#!/bin/sh\n[ "$1" = --version ] && echo "wl-clipboard 2.1.0"\n'
+    await writeFile(join(folder, tool), script, { mode: 0o755 })
+  }
+  return folder
+}
 
 /** A Node that reads no TypeScript does not come as far as the package. */
 const NO_HELPER = /The package koffi is missing|"windows-helper" ended/
@@ -75,6 +91,35 @@ describe('openSystemClipboard', { timeout: 60_000 }, () => {
     const { opening, logger } = open(t, { ...env, DISPLAY: display })
     assert.equal((await opening).kind, 'x11')
     assert.match(logger.text, /data-control/)
+  })
+
+  it('stays with a Wayland that gives access, whatever is missing', needs('Xvfb'), async (t) => {
+    const { display } = await Xvfb.start(t)
+    const old = await addOldTools(t)
+    for (const [interfaces, path, expected] of [
+      [[EXT], old, /^Error: wl-clipboard 2\.1\.0 .*: install wl-clipboard 2\.3 or newer$/],
+      [['zwlr_data_control_manager_v1'], '/nonexistent', /install the package wl-clipboard$/],
+      [['org_kde_plasma_shell'], old, /lacks the data-control protocol; update Plasma/],
+    ] as const) {
+      const { env } = await FakeWayland.start(t, ['wl_seat', ...interfaces])
+      const { opening } = open(t, { ...env, DISPLAY: display, PATH: path })
+      await assert.rejects(opening, expected)
+    }
+  })
+
+  it('is said by log, status and doctor when it cannot be opened', needs('Xvfb'), async (t) => {
+    const { display } = await Xvfb.start(t)
+    const { env } = await FakeWayland.start(t, ['wl_seat', EXT])
+    const old = await addOldTools(t)
+    const daemon = await startDaemonProcess(t, {
+      env: { ...env, DISPLAY: display, PATH: `${old}:${PATH}` },
+    })
+    assert.equal(daemon.ready.clipboard, 'none')
+    const trouble = /wl-clipboard 2\.1\.0 .*: install wl-clipboard 2\.3 or newer/
+    assert.match(daemon.stderr(), trouble)
+    assert.match((await daemon.run('status')).stdout, trouble)
+    const { stdout } = await daemon.run('doctor').catch((error) => error)
+    assert.match(stdout, /PROBLEM +clipboard .*install wl-clipboard 2\.3 or newer\n.*tries again/)
   })
 
   it('names both reasons when neither works', async (t) => {

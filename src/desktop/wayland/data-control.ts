@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { MIB } from '../../core/limits.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { UnusableYet } from '../clipboard-errors.ts'
 import {
   formatWaylandMessage,
   parseAnnouncedInterface,
@@ -30,6 +31,11 @@ export const AWAY = 'The Wayland compositor is away'
 
 export const NO_DATA_CONTROL =
   'The Wayland compositor does not let programs watch the clipboard: it lacks the data-control protocol'
+
+/** KWin shows its clipboard to XWayland only while a window of that has the focus. */
+const KWIN_LACKS = `${NO_DATA_CONTROL}; update Plasma, as KWin hides its clipboard from XWayland`
+
+const KWIN = /^org_kde_/
 
 const ANSWER_MS = 2000
 
@@ -66,6 +72,7 @@ export function waylandSocket(env: NodeJS.ProcessEnv): string {
  * Which protocol the compositor at `socket` has for the clipboard; the older one, which every
  * wl-clipboard knows, if it has both.
  *
+ * @throws {UnusableYet} When it has none, and XWayland is no way round it.
  * @throws {Error} {@link AWAY}, {@link NO_DATA_CONTROL}, that it has no seat, or that it does not
  *   answer within 2 s.
  * @throws `signal.reason` when aborted.
@@ -76,7 +83,10 @@ export async function findDataControl(
 ): Promise<DataControl> {
   const interfaces = await readInterfaces(socket, options)
   const isWlr = interfaces.has('zwlr_data_control_manager_v1')
-  if (!isWlr && !interfaces.has('ext_data_control_manager_v1')) throw new Error(NO_DATA_CONTROL)
+  if (!isWlr && !interfaces.has('ext_data_control_manager_v1')) {
+    const isKwin = [...interfaces].some((name) => KWIN.test(name))
+    throw isKwin ? new UnusableYet(KWIN_LACKS) : new Error(NO_DATA_CONTROL)
+  }
   if (!interfaces.has('wl_seat')) throw new Error('The Wayland compositor has no seat')
   return isWlr ? 'wlr' : 'ext'
 }

@@ -10,7 +10,9 @@ import { KIB } from '../../core/limits.ts'
 import { findProgram } from '../../lib/find-program.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { HelperProcessOptions } from '../helper/helper-process.ts'
+import { UnusableYet } from '../clipboard-errors.ts'
 import { AWAY, findDataControl, NO_DATA_CONTROL, waylandSocket } from './data-control.ts'
+import { runTool } from './run-tool.ts'
 
 export type Watch = Pick<
   HelperProcessOptions,
@@ -21,9 +23,16 @@ const NAME = 'wl-paste'
 
 const WATCH: readonly string[] = ['--watch', 'echo', '{"event":"changed"}']
 
+/** The first wl-clipboard that knows the newer protocol. */
+const KNOWS_EXT: readonly [major: number, minor: number] = [2, 3]
+
+const TOO_OLD =
+  'does not know the data-control protocol of this compositor: install wl-clipboard ' +
+  `${KNOWS_EXT.join('.')} or newer`
+
 /**
- * An older wl-paste does not know the newer protocol, and ends at once when it finds no other. It
- * never says that it knows it.
+ * A wl-paste of no known version may not know the newer protocol, and ends at once when it finds no
+ * other. It never says that it knows it.
  */
 const SETTLE_MS = 1000
 
@@ -36,28 +45,43 @@ export function toolEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 /**
  * Makes sure that the clipboard can be watched, and says how.
  *
- * @throws {Error} When there is no compositor, it lacks the data-control protocol, or wl-clipboard
- *   is not installed. The message is for people.
+ * @throws {UnusableYet} When wl-clipboard is not installed, or too old for this compositor. The
+ *   message is for people, as are the others.
+ * @throws {Error} When there is no compositor, or it lacks the data-control protocol.
  */
 export async function prepareWatch(env: NodeJS.ProcessEnv, clock: Clock): Promise<Watch> {
   const socket = waylandSocket(env)
-  await findDataControl(socket, { clock })
+  const offered = await findDataControl(socket, { clock })
   for (const tool of ['wl-paste', 'wl-copy']) {
     if ((await findProgram(tool, env)) === undefined) {
-      throw new Error(`"${tool}" is not installed: install the package wl-clipboard`)
+      throw new UnusableYet(`"${tool}" is not installed: install the package wl-clipboard`)
     }
   }
+  if (offered === 'ext') await checkVersion(env, clock)
   const [command = NAME, ...args] = [...(await endsWithUs(env)), NAME, ...WATCH]
   return {
     name: NAME,
     command,
     args,
     maxLineBytes: KIB,
-    explain,
+    explain: (line) =>
+      explain(line, offered === 'ext' ? `wl-clipboard ${TOO_OLD}` : NO_DATA_CONTROL),
     untilReady: async (signal) => {
       const protocol = await findDataControl(socket, { clock, signal })
       if (protocol === 'ext') await new Promise<void>((resolve) => clock.after(SETTLE_MS, resolve))
     },
+  }
+}
+
+/** Fails where the version is known, and too old for the newer protocol. */
+async function checkVersion(env: NodeJS.ProcessEnv, clock: Clock): Promise<void> {
+  const { output } = await runTool(NAME, ['--version'], { env, clock, maxBytes: KIB })
+  const text = Buffer.from(output).toString('latin1')
+  const [found, major, minor] = /^wl-clipboard (\d+)\.(\d+)[.\d]*/.exec(text) ?? []
+  if (found === undefined) return
+  const [[needed, orMinor], version] = [KNOWS_EXT, Number(major)]
+  if (version < needed || (version === needed && Number(minor) < orMinor)) {
+    throw new UnusableYet(`${found} ${TOO_OLD}`)
   }
 }
 
@@ -72,8 +96,8 @@ async function endsWithUs(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
 }
 
 /** wl-paste has a few messages, and none of them quotes what was copied. */
-function explain(line: string): string | undefined {
-  if (/data-control|watch mode/i.test(line)) return NO_DATA_CONTROL
+function explain(line: string, lacking: string): string | undefined {
+  if (/data-control|watch mode/i.test(line)) return lacking
   // wl-paste also misses the seat when the compositor goes away before it has announced one.
   return /wl_display|wayland server|seat/i.test(line) ? AWAY : undefined
 }

@@ -17,12 +17,12 @@ import type {
   OfferedContent,
   SystemClipboard,
 } from '../../ports/system-clipboard.ts'
-import { OutOfReach } from '../clipboard-errors.ts'
+import { OutOfReach, UnusableYet } from '../clipboard-errors.ts'
 import { HelperProcess } from '../helper/helper-process.ts'
 import { canBePng, photoAsPng } from '../photo-as-png.ts'
 import { COPY_LIMITS, type AdapterOptions, type CopyLimits } from '../read-copy.ts'
 import { AWAY } from './data-control.ts'
-import { prepareWatch, toolEnvironment } from './watch-command.ts'
+import { prepareWatch, toolEnvironment, type Watch } from './watch-command.ts'
 import { clearClipboard, CLOSED, isEmpty, OVERTAKEN, WlCopy } from './wl-copy.ts'
 import { listTypes, pasteCopy } from './wl-paste.ts'
 
@@ -58,8 +58,9 @@ export class WaylandClipboard implements SystemClipboard {
   #isClosed = false
 
   /**
-   * @throws {Error} Without a compositor, when it lacks the data-control protocol, or wl-clipboard
-   *   is not installed. The message is for people.
+   * @throws {UnusableYet} When wl-clipboard is not installed, too old, or fails. The message is for
+   *   people, as are the others.
+   * @throws {Error} Without a compositor, or when it lacks the data-control protocol.
    */
   static async open(options: WaylandClipboardOptions): Promise<WaylandClipboard> {
     const clipboard = new WaylandClipboard(options)
@@ -115,9 +116,17 @@ export class WaylandClipboard implements SystemClipboard {
   }
 
   async #open(): Promise<void> {
+    const watch = await prepareWatch(this.#env, this.#options.clock)
+    try {
+      await this.#start(watch)
+    } catch (cause) {
+      throw new UnusableYet(messageOf(cause), { cause })
+    }
+  }
+
+  async #start(watch: Watch): Promise<void> {
     const { clock, logger, readAtStart, events } = this.#options
     const env = this.#env
-    const watch = await prepareWatch(env, clock)
     this.#isFound = (await listTypes({ env, clock })).length > 0
     const skipped = this.#isFound && !readAtStart ? this.#skipFirst() : undefined
     this.#helper = await HelperProcess.start({

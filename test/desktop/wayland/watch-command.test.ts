@@ -53,6 +53,25 @@ describe('the watch of the Wayland clipboard', { timeout: 60_000 }, () => {
     await ready
   })
 
+  it('takes a wl-clipboard that says it is new enough, and none that is too old', async (t) => {
+    for (const [version, isNew] of [
+      ['2.3.0', true],
+      ['2.10', true],
+      ['3.0.1', true],
+      ['2.2.1', false],
+      ['1.9', false],
+      ['unknown', true],
+    ] as const) {
+      const tools = await toolsIn(t, 'wl-paste', 'wl-copy')
+      await writeFile(join(tools, 'wl-paste'), `#!/bin/sh\necho "wl-clipboard ${version}"\n`)
+      const preparing = prepare(t, tools, 'ext_data_control_manager_v1')
+      if (isNew) assert.equal((await preparing).watch.name, 'wl-paste')
+      else await assert.rejects(preparing, /^UnusableYet: .*install wl-clipboard 2\.3 or newer$/)
+      // Every wl-clipboard knows the older protocol.
+      assert.equal((await prepare(t, tools)).watch.name, 'wl-paste')
+    }
+  })
+
   it('knows what wl-paste complains about', async (t) => {
     const { watch } = await prepare(t, await toolsIn(t, 'wl-paste', 'wl-copy'))
     const explain = (line: string): string => watch.explain?.(line) ?? ''
