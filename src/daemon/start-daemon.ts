@@ -7,6 +7,7 @@ import { OWNER } from '../control/authorize.ts'
 import { createControl } from '../control/create-control.ts'
 import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
 import { createDeviceAdmin, type LinkBase, withTrail } from '../control/device-admin.ts'
+import { warnOfShortMemory } from '../devices/login-memory.ts'
 import type { Notifier } from '../desktop/notifications/notifier.ts'
 import { createGateway, type Gateway } from '../gateway/create-gateway.ts'
 import type { ReceivedPlace } from '../gateway/gateway-ports.ts'
@@ -201,7 +202,7 @@ async function run(parts: Parts): Promise<Daemon> {
       clipboard: desktop.clipboard(),
       pid: process.pid,
     },
-    warnings: [missing, unreachable].filter((text) => text !== undefined),
+    warnings: [missing, unreachable, warnOfShortMemory()].filter((text) => text !== undefined),
     admin,
     stopAsked,
     stop: async () => {

@@ -7,7 +7,9 @@
 import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
 import type { Clock } from '../lib/clock.ts'
+import { formatBytes } from '../lib/format-bytes.ts'
 import type { Logger } from '../ports/logger.ts'
+import { LOGIN_BYTES, readMemoryRoom, type MemoryRoom } from './login-memory.ts'
 import type { Argon2Job } from './phc-string.ts'
 import { VerificationQueue, type Place } from './verification-queue.ts'
 
@@ -22,18 +24,23 @@ const HEAP_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenera
 /** A client that waited this long is better told to come again. */
 const MAX_WAIT_MS = 3_000
 
+/** Refusals because memory is short are logged once in this time. */
+const SILENCE_MS = 600_000
+
 /** With this many waiting, the worker leaves processor time to everybody else. */
 const CROWD = 4
 
 /** Options of {@link Argon2Pool}. */
 export interface Argon2PoolOptions {
   readonly clock: Clock
-  /** Gets one warning when the kernel is damaged, and `hash-wasm` does its work. */
+  /** Is warned once when the kernel is damaged, and of refusals. */
   readonly logger?: Logger | undefined
   /** Runs at once, each of 64 MiB. */
   readonly workers?: number | undefined
   /** Verifications that may wait, besides those with a place of their own. */
   readonly queue?: number | undefined
+  /** The limit on memory, before a worker is started; `undefined` where there is none. */
+  readonly room?: (() => MemoryRoom | undefined) | undefined
 }
 
 interface PendingJob {
@@ -55,26 +62,33 @@ const nothing = (): void => undefined
 /** The worker threads, and the jobs that wait for one. */
 export class Argon2Pool {
   readonly #clock: Clock
-  #logger: Logger | undefined
+  readonly #logger: Logger | undefined
   readonly #maxThreads: number
+  readonly #room: () => MemoryRoom | undefined
   readonly #threads = new Set<Thread>()
   readonly #urgent: PendingJob[] = []
   readonly #waiting: VerificationQueue<PendingJob>
   #isClosed = false
+  /** The damaged kernel was warned of. */
+  #isTold = false
+  /** When refusals may be logged again. */
+  #silentUntil = Number.NEGATIVE_INFINITY
 
   constructor(options: Argon2PoolOptions) {
     this.#clock = options.clock
     this.#logger = options.logger
     this.#maxThreads = options.workers ?? DEFAULT_WORKERS
     this.#waiting = new VerificationQueue(options.queue ?? DEFAULT_QUEUE)
+    this.#room = options.room ?? readMemoryRoom
   }
 
   /**
    * Derives a tag. Urgent jobs are what the owner asks for: they go first and wait for ever. The
    * others are what anybody on the network can ask for: they are refused when the queue has no
-   * room for them, or when they have waited in it for 3 s.
+   * room for them, or when they have waited in it for 3 s. All are refused where no worker runs and
+   * a limit on memory has no room for one: the kernel would end the program.
    *
-   * @throws {DomainError} `VERIFIER_BUSY`, for jobs that are not urgent.
+   * @throws {DomainError} `VERIFIER_BUSY`.
    */
   derive(job: Argon2Job, place: 'urgent' | Place): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
@@ -82,6 +96,7 @@ export class Argon2Pool {
       const pending: PendingJob = { job, resolve, reject, stopWaiting: nothing }
       const thread = this.#findThread()
       if (thread !== undefined) this.#run(thread, pending)
+      else if (this.#threads.size === 0) throw memoryError()
       else if (place === 'urgent') this.#urgent.push(pending)
       else this.#wait(pending, place)
     })
@@ -115,7 +130,22 @@ export class Argon2Pool {
 
   #findThread(): Thread | undefined {
     for (const thread of this.#threads) if (thread.running === undefined) return thread
-    return this.#threads.size < this.#maxThreads ? this.#start() : undefined
+    return this.#threads.size < this.#maxThreads && this.#hasRoom() ? this.#start() : undefined
+  }
+
+  #hasRoom(): boolean {
+    const room = this.#room()
+    if (room === undefined || room.left >= LOGIN_BYTES) return true
+    const now = this.#clock.monotonic()
+    if (now >= this.#silentUntil) {
+      this.#silentUntil = now + SILENCE_MS
+      this.#logger?.warn('Logins are refused: the limit on memory has no room for them', {
+        needed: formatBytes(LOGIN_BYTES),
+        left: formatBytes(Math.max(0, room.left)),
+        limit: formatBytes(room.limit),
+      })
+    }
+    return false
   }
 
   #start(): Thread {
@@ -135,8 +165,9 @@ export class Argon2Pool {
 
   /** Warns once that the kernel is not used: each worker finds the same. */
   #warn(reason: string): void {
+    if (this.#isTold) return
+    this.#isTold = true
     this.#logger?.warn('Cannot use argon2-kernel.wasm: logins take longer', { reason })
-    this.#logger = undefined
   }
 
   #run(thread: Thread, pending: PendingJob): void {
@@ -170,10 +201,11 @@ export class Argon2Pool {
     thread.running?.reject(error)
     for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
       try {
+        if (!this.#hasRoom()) throw memoryError()
         this.#run(this.#start(), next)
         return
       } catch (cause) {
-        next.reject(endedError(cause))
+        next.reject(cause instanceof DomainError ? cause : endedError(cause))
       }
     }
   }
@@ -181,6 +213,11 @@ export class Argon2Pool {
 
 function busyError(): DomainError {
   return new DomainError('VERIFIER_BUSY', 'Cannot verify a password now: too many wait already')
+}
+
+function memoryError(): DomainError {
+  const message = 'Cannot verify or hash a password now: the limit on memory has no room for it'
+  return new DomainError('VERIFIER_BUSY', message)
 }
 
 function closedError(): Error {

@@ -25,7 +25,11 @@ export class PasswordHasher {
     this.#pool = new Argon2Pool(options)
   }
 
-  /** The PHC string of a new password. Goes before all verifications, and never finds them busy. */
+  /**
+   * The PHC string of a new password. Goes before all verifications, however many wait.
+   *
+   * @throws {DomainError} `VERIFIER_BUSY` when a limit on memory has no room for it.
+   */
   async hashPassword(password: string): Promise<string> {
     const salt = new Uint8Array(randomBytes(SALT_BYTES))
     const job = { password: toBytes(password), salt, ...PARAMETERS, tagLength: TAG_BYTES }

@@ -5,6 +5,7 @@
  */
 
 import { MIB } from '../core/limits.ts'
+import { LOGIN_BYTES } from '../devices/login-memory.ts'
 import { affordableConnections } from '../http/descriptor-limit.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
@@ -19,8 +20,8 @@ export const TOLERANCE_MS = 60_000
 /** With fewer connections, a few phones with a browser each are turned away. */
 const FEW_CONNECTIONS = 64
 
-/** The memory that Argon2id takes to verify a password. */
-const VERIFY_BYTES: number = 64 * MIB
+/** With that much more, in bytes, requests and files are at ease beside a login. */
+const SPARE_BYTES: number = 32 * MIB
 
 /**
  * Looks whether the clock of this machine can be right. There is no other clock to ask: a check
@@ -62,9 +63,9 @@ export async function checkDescriptors({ settings, machine, daemon }: Situation)
 /** Looks whether there is memory for verifying passwords. */
 export function checkMemory({ settings, machine }: Situation): Verdict {
   const available = machine.availableMemory()
-  const needed = settings.verifyWorkers * VERIFY_BYTES
+  const needed = settings.verifyWorkers * LOGIN_BYTES
   const detail = `${formatBytes(available)} available; passwords take up to ${formatBytes(needed)}`
-  if (available >= 2 * needed) return fine(detail)
+  if (available >= needed + SPARE_BYTES) return fine(detail)
   const fix = 'end other programs, raise the limit of the container, or lower --verify-workers'
   return available < needed ? problem(detail, fix) : hint(detail, fix)
 }

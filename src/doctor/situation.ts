@@ -15,6 +15,7 @@ import type { Surroundings } from '../daemon/folders.ts'
 import { openAdmin } from '../daemon/open-admin.ts'
 import type { Admin, DaemonStatus, DeviceSummary } from '../ports/admin.ts'
 import type { Settings } from '../daemon/settings.ts'
+import { readMemoryRoom } from '../devices/login-memory.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { Logger } from '../ports/logger.ts'
 import { readLockHolder, type LockHolder } from '../storage/lock.ts'
@@ -100,7 +101,7 @@ export function ownMachine({ platform, environment }: Surroundings): Machine {
     sourceAddress: findSourceAddress,
     statfs: (path) => statfs(path),
     now: Date.now,
-    availableMemory: () => process.availableMemory(),
+    availableMemory: () => readMemoryRoom()?.left ?? process.availableMemory(),
   }
 }
 

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { describe, it, type TestContext } from 'node:test'
+import { MIB } from '../../src/core/limits.ts'
 import { Argon2Pool, type Argon2PoolOptions } from '../../src/devices/argon2-pool.ts'
+import type { MemoryRoom } from '../../src/devices/login-memory.ts'
 import type { Argon2Job } from '../../src/devices/phc-string.ts'
 import type { Place } from '../../src/devices/verification-queue.ts'
+import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -54,6 +57,29 @@ function countPatient(): number {
 }
 
 describe('Argon2Pool', () => {
+  it('starts no worker that a limit on memory has no room for, and says so now and then', async (t) => {
+    const logger = new CaptureLogger()
+    let room: MemoryRoom | undefined = { limit: 64 * MIB, left: 40 * MIB }
+    const { pool, clock } = openPool(t, { logger, room: () => room })
+    const refused = { code: 'VERIFIER_BUSY', message: /limit on memory/ }
+    await assert.rejects(pool.derive(JOB, PLACE), refused)
+    await assert.rejects(pool.derive(JOB, 'urgent'), refused)
+    assert.match(
+      logger.text,
+      /^[^\n]*Logins are refused[^\n]*68 MiB[^\n]*40 MiB[^\n]*64 MiB[^\n]*\n?$/,
+    )
+    clock.advance(600_000)
+    await assert.rejects(pool.derive(JOB, PLACE), refused)
+    assert.equal(logger.text.match(/refused/g)?.length, 2)
+
+    for (room of [{ limit: 96 * MIB, left: 70 * MIB }, undefined]) {
+      assert.equal((await pool.derive(JOB, PLACE)).length, 32)
+    }
+    // The memory of a worker that runs is taken already.
+    room = { limit: 96 * MIB, left: 2 * MIB }
+    assert.equal((await pool.derive(JOB, PLACE)).length, 32)
+  })
+
   it('runs one job after the other, in order', async (t) => {
     const { pool } = openPool(t)
     const order: number[] = []

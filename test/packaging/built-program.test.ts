@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import { createCgroup } from '../../bench/support/cgroup.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
 import { MIB } from '../../src/core/limits.ts'
@@ -111,6 +112,17 @@ const DOCTOR: readonly Call[] = [
 
 const AFTER: readonly Call[] = [{ command: 'stop --json' }]
 
+const memoryOf = (mib: number) => ({ memoryBytes: mib * MIB, processors: 2 })
+
+/** Joins the group, and becomes the program. */
+const JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 1; shift; done; shift; exec "$@"'
+
+const needsGroup = (() => {
+  const group = createCgroup(`clipgate-test-needs-${process.pid}`, memoryOf(64))
+  if (typeof group !== 'string') group.remove()
+  return { skip: typeof group === 'string' ? group : false }
+})()
+
 /** Entries of the library, and what other desktops need; pieces go with what imports them. */
 const ELSEWHERE =
   /^chunk-|^(?:index|client|link)\.js$|^(?:macos|wayland|windows)-clipboard-\w+\.js$|^(?:macos|windows)-helper\.js$/
@@ -158,6 +170,34 @@ describe('the program as it is built', () => {
     // Those of the shells in which the helpers of other systems run, which are no modules.
     const own = (stdout.match(undefined_) ?? []).filter((line: string) => !/-helper/.test(line))
     assert.deepEqual(own, [])
+  })
+
+  it('refuses logins for which a limit leaves no memory, and lives', needsGroup, async (t) => {
+    for (const [limit, status] of [
+      [64, 503],
+      [96, 200],
+    ] as const) {
+      const place = await temporaryFolder(t)
+      const home = { main: join(dist, 'cli/main.js'), folder: place, args: ['--headless'] }
+      const first = await startDaemonProcess(t, home)
+      const { username, password } = await first.pair('Phone')
+      await first.stop()
+
+      const group = createCgroup(`clipgate-test-${process.pid}`, memoryOf(limit))
+      assert.ok(typeof group !== 'string', String(group))
+      const wrapper = ['/bin/sh', '-c', JOIN, 'join', ...group.joinFiles, '--']
+      const daemon = await startDaemonProcess(t, { ...home, wrapper })
+      const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}` }
+      for (let time = 0; time < 3; time += 1) {
+        const answer = await fetch(`${daemon.ready.gateway}/Sync.json`, { headers })
+        assert.equal(answer.status, status, daemon.stderr())
+      }
+      const lines = daemon.stderr().match(/Logins (?:need|are refused).*/g) ?? []
+      assert.equal(lines.length, status === 200 ? 0 : 2, daemon.stderr())
+      assert.equal(await daemon.stop(), 0)
+      assert.equal(group.read().killed, 0)
+      group.remove()
+    }
   })
 
   it('exports each type that its library mentions', async () => {
