@@ -71,8 +71,10 @@ export class ClipboardReconciler {
   readonly #writes = new SerialQueue()
   readonly #system: Promise<KeptClipboard>
   readonly #stopListening: () => void
-  /** `undefined` once somebody copied: then what they copied should stay. */
+  /** `undefined` once somebody copied: then what they copied should stay. See `#want`. */
   #desired: Desired | undefined
+  /** Ends the conversion of what is desired. */
+  #converting: AbortController | undefined
   /** The write that is under way. */
   #writing: Written | undefined
   /** Ends when what is being read is of no interest any more; `undefined` when nothing is read. */
@@ -123,7 +125,7 @@ export class ClipboardReconciler {
    */
   async offer(content: OfferedContent | Promise<OfferedContent>): Promise<void> {
     const desired: Desired = { content: undefined, isWritten: false }
-    this.#desired = desired
+    this.#want(desired)
     desired.content = await content
     if (this.#isClosed) throw new Error('The clipboard is closed')
     await this.#write(desired)
@@ -131,13 +133,13 @@ export class ClipboardReconciler {
 
   /** Something else is the newest item: what has not been written yet is not to be any more. */
   dropWaiting(): void {
-    if (this.#desired?.isWritten === false) this.#desired = undefined
+    if (this.#desired?.isWritten === false) this.#want(undefined)
   }
 
   /** Lets go of the clipboard. Nothing is called back afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#desired = undefined
+    this.#want(undefined)
     this.#stopReading()
     this.#loop.close()
     this.#stopListening()
@@ -150,7 +152,7 @@ export class ClipboardReconciler {
     if (this.#isClosed) return
     this.#stopReading()
     if (owner === 'nobody') {
-      if (this.#desired?.isWritten === true) this.#desired = undefined
+      if (this.#desired?.isWritten === true) this.#want(undefined)
       this.#writeWaiting()
     }
     if (owner !== 'another' && owner !== 'found') return
@@ -244,7 +246,7 @@ export class ClipboardReconciler {
 
   /** Somebody copied something that is not shared, which must not be written over either. */
   #onNotShared(): void {
-    this.#desired = undefined
+    this.#want(undefined)
     if (this.#writing !== undefined) this.#confirm('foreign')
   }
 
@@ -288,7 +290,7 @@ export class ClipboardReconciler {
       await system.write(content)
     } catch (error) {
       const isWaiting = error instanceof OutOfReach
-      if (!isWaiting && desired === this.#desired) this.#desired = undefined
+      if (!isWaiting && desired === this.#desired) this.#want(undefined)
       throw error
     } finally {
       this.#writing = undefined
@@ -299,6 +301,31 @@ export class ClipboardReconciler {
     if (before === this.#reading) this.#reading = undefined
     this.#echoes.confirm(written)
     this.#setSystemTrouble(undefined)
+    void this.#convert(desired, content)
+  }
+
+  /** Replaces what was written, which is there meanwhile, unless anything newer came. */
+  async #convert(desired: Desired, content: OfferedContent): Promise<void> {
+    if (desired !== this.#desired) return
+    const converting = new AbortController()
+    this.#converting = converting
+    try {
+      const system = await this.#system
+      const converted = await system.convert?.(content, converting.signal)
+      if (converted === undefined || desired !== this.#desired) return
+      this.#want({ content: converted, isWritten: false })
+      this.#writeWaiting()
+    } catch (error) {
+      if (converting.signal.aborted) return
+      this.#options.logger.debug('Cannot convert what was pushed', { ...describeFailure(error) })
+    }
+  }
+
+  /** Says what should be there now; what it was before needs no conversion any more. */
+  #want(desired: Desired | undefined): void {
+    this.#converting?.abort()
+    this.#converting = undefined
+    this.#desired = desired
   }
 
   /** Writes the push that had to wait, if there is one, unless somebody seems to have copied. */

@@ -59,6 +59,10 @@ export class PatientClipboard implements Omit<SystemClipboard, 'kind'> {
     return (await this.#opened()).write(content)
   }
 
+  async convert(content: OfferedContent, signal: AbortSignal): Promise<OfferedContent | undefined> {
+    return this.#system?.convert?.(content, signal)
+  }
+
   confirm(seen: 'ours' | 'foreign'): void {
     this.#system?.confirm?.(seen)
   }

@@ -92,6 +92,14 @@ export interface SystemClipboard {
    */
   write(content: OfferedContent): Promise<void>
 
+  /**
+   * Makes, of what was written, what more programs can paste, where a system offers one format:
+   * it is to be written in place of that. Takes seconds; `undefined` when there is nothing better.
+   *
+   * @throws {Error} When it cannot be made; `signal.reason` when aborted.
+   */
+  convert?(content: OfferedContent, signal: AbortSignal): Promise<OfferedContent | undefined>
+
   /** Says whose content was read during `write`, where the system does not tell who can paste. */
   confirm?(seen: 'ours' | 'foreign'): void
 

@@ -5,7 +5,9 @@ import type { Blob } from '../../src/ports/blob.ts'
 import type { CopyLimits, LeftOut } from '../../src/desktop/read-copy.ts'
 import type { CopiedContent, OfferedContent } from '../../src/ports/system-clipboard.ts'
 import fc from '../support/property.ts'
-import { done, openFake, text } from './support/open-reconciler.ts'
+import { defer } from '../support/defer.ts'
+import { Mailbox } from '../support/mailbox.ts'
+import { done, openFake, text, watchedPause, type OpenOptions } from './support/open-reconciler.ts'
 import { blobOf } from '../support/memory-blob-store.ts'
 import { watched } from './x11/support/watched-blob.ts'
 
@@ -194,6 +196,81 @@ describe('what comes back to the clipboard', () => {
     await closed
     await done()
     assert.equal(copies.size, 0)
+  })
+})
+
+describe('what can be pasted better when it was converted', () => {
+  /** A push whose conversion ends when the test says so. */
+  async function openConverting(options: OpenOptions = {}) {
+    const opened = await openFake(options)
+    const begun = new Mailbox<AbortSignal>()
+    const converted = defer<OfferedContent | Error>()
+    opened.system.convert = async (content, signal) => {
+      if (content.kind !== 'text' || content.text !== 'photo') return undefined
+      begun.put(signal)
+      const result = await converted.promise
+      if (result instanceof Error) throw result
+      return result
+    }
+    await opened.clipboard.offer(text('photo'))
+    const signal = await begun.next()
+    assert.deepEqual(opened.system.offered, text('photo'), 'it is there at once')
+    const finish = async (result: OfferedContent | Error = text('better')) => {
+      converted.resolve(result)
+      await done()
+    }
+    return { ...opened, signal, finish }
+  }
+
+  it('takes the place of what was pushed, and is no copy', async () => {
+    const { system, copies, finish, signal } = await openConverting()
+    await finish()
+    assert.deepEqual([system.offered, system.writes.size], [text('better'), 2])
+    system.copy(text('better'))
+    await done()
+    assert.equal(copies.size, 0)
+    assert.equal(signal.aborted, true, 'and nothing waits for it')
+  })
+
+  it('keeps no newer push waiting, and does not take its place', async () => {
+    const { clipboard, system, finish, signal } = await openConverting()
+    await clipboard.offer(text('newer'))
+    assert.deepEqual([system.offered, signal.aborted], [text('newer'), true])
+    await finish()
+    assert.deepEqual(system.offered, text('newer'))
+  })
+
+  it('does not take the place of what somebody copied, is copying or has cleared', async () => {
+    for (const change of ['copied', 'copying', 'cleared', 'closed'] as const) {
+      const { clipboard, system, copies, finish } = await openConverting()
+      if (change === 'cleared') system.clear()
+      else if (change === 'closed') await clipboard.close()
+      else system.copy(text('newer'))
+      if (change === 'copied') await copies.next()
+      await finish()
+      assert.equal(system.offered, undefined, change)
+      assert.equal(system.writes.size, 1, change)
+    }
+  })
+
+  it('waits for the end of a pause, as every push', async () => {
+    const { state, pause } = watchedPause(false)
+    const { clipboard, system, finish } = await openConverting({ pause })
+    state.isOn = true
+    await finish()
+    assert.deepEqual(system.offered, text('photo'))
+    state.isOn = false
+    system.setTrouble(undefined)
+    await done()
+    assert.deepEqual(system.offered, text('better'))
+    await clipboard.close()
+  })
+
+  it('is done without when it cannot be made', async () => {
+    const { system, logger, finish } = await openConverting()
+    await finish(new Error('It is damaged'))
+    assert.deepEqual(system.offered, text('photo'))
+    assert.match(logger.text, /Cannot convert what was pushed/)
   })
 })
 

@@ -14,6 +14,8 @@ export class FakeSystemClipboard implements SystemClipboard {
   readonly kind = 'x11'
   /** Everything that was written, in order. */
   readonly writes = new Mailbox<OfferedContent>()
+  /** Makes what is written in place of the first form; `undefined` where there is one form only. */
+  convert: SystemClipboard['convert'] & {}
   readonly #events: ClipboardEvents
   #isClosed = false
   #trouble: string | undefined
@@ -22,6 +24,7 @@ export class FakeSystemClipboard implements SystemClipboard {
 
   constructor(events: ClipboardEvents) {
     this.#events = events
+    this.convert = async () => undefined
   }
 
   /** What is offered now; `undefined` once another program copied, and while there is trouble. */
@@ -54,6 +57,13 @@ export class FakeSystemClipboard implements SystemClipboard {
     this.#offered = undefined
     this.#copied = content
     this.#events.onChange(owner)
+  }
+
+  /** A person, or a program, empties it. */
+  clear(): void {
+    this.#offered = undefined
+    this.#copied = undefined
+    this.#events.onChange('nobody')
   }
 
   /** A person pastes in another program. */

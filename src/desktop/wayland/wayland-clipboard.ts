@@ -46,8 +46,6 @@ export class WaylandClipboard implements SystemClipboard {
   #isFound = false
   /** Takes the next change, which is no copy. */
   #skip: (() => void) | undefined
-  /** Ends the conversion of what is to be written. */
-  #converting: AbortController | undefined
   /** Offers what is being written. */
   #pending: WlCopy | undefined
   /** Keeps what was written on the clipboard. */
@@ -84,9 +82,7 @@ export class WaylandClipboard implements SystemClipboard {
     if (this.#isAway) throw new OutOfReach(AWAY)
     const { clock } = this.#options
     if (isEmpty(content)) return await clearClipboard(this.#env, clock)
-    const pasteable = await this.#pasteable(content)
-    if (this.#isClosed) throw new Error(CLOSED)
-    const copy = new WlCopy({ content: pasteable, env: this.#env, clock })
+    const copy = new WlCopy({ content, env: this.#env, clock })
     this.#pending = copy
     void copy.ended.then(() => this.#onEnded(copy))
     try {
@@ -98,9 +94,18 @@ export class WaylandClipboard implements SystemClipboard {
     }
   }
 
+  /** A photo as PNG, which most programs paste: wl-copy offers one type. */
+  async convert(content: OfferedContent, signal: AbortSignal): Promise<OfferedContent | undefined> {
+    if (content.kind !== 'image' || !canBePng(content.mediaType)) return undefined
+    const { blob, mediaType } = content
+    const png = await photoAsPng(blob, mediaType, signal)
+    // A larger one could not be recognised when it comes back.
+    if (png.size > this.#limits.maxImageBytes) throw new Error('The photo is too large as PNG')
+    return { ...content, mediaType: 'image/png', blob: { ...png, modifiedAt: blob.modifiedAt } }
+  }
+
   confirm(seen: 'ours' | 'foreign'): void {
     const copy = this.#pending
-    if (seen === 'foreign') this.#converting?.abort(new Error(OVERTAKEN))
     if (copy === undefined) return
     if (seen === 'ours') this.#own(copy)
     else if (copy.isSent) this.#look(copy)
@@ -109,7 +114,6 @@ export class WaylandClipboard implements SystemClipboard {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#converting?.abort(new Error(CLOSED))
     await this.#helper?.close()
     await this.#pending?.release()
     await this.#owner?.release()
@@ -143,31 +147,6 @@ export class WaylandClipboard implements SystemClipboard {
       },
     })
     await skipped
-  }
-
-  /**
-   * The content as most programs paste it: wl-copy offers one type, and few paste a photo so.
-   *
-   * @throws {Error} When somebody copies meanwhile, or the clipboard is closed.
-   */
-  async #pasteable(content: OfferedContent): Promise<OfferedContent> {
-    if (content.kind !== 'image' || !canBePng(content.mediaType)) return content
-    const { blob, mediaType } = content
-    const converting = new AbortController()
-    this.#converting = converting
-    try {
-      const png = await photoAsPng(blob, mediaType, converting.signal)
-      converting.signal.throwIfAborted()
-      // A larger one could not be recognised when it comes back.
-      if (png.size > this.#limits.maxImageBytes) return content
-      return { ...content, mediaType: 'image/png', blob: { ...png, modifiedAt: blob.modifiedAt } }
-    } catch (error) {
-      converting.signal.throwIfAborted()
-      this.#options.logger.debug('Cannot convert a photo', { reason: messageOf(error) })
-      return content
-    } finally {
-      this.#converting = undefined
-    }
   }
 
   #skipFirst(): Promise<void> {
