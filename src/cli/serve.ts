@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
 import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
+import { takeSystemdNotifier } from '../daemon/systemd-notifier.ts'
 import { readVersion } from '../daemon/version.ts'
+import { systemClock } from '../lib/clock.ts'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Invocation, SettingsInvocation } from './command.ts'
@@ -22,6 +24,7 @@ export async function runServe({ shell, args, settings }: SettingsInvocation): P
   const logger = createStreamLogger(shell.stderr, settings.logLevel)
   // A terminal is told in words when it is ready, and shown the code of what is paired.
   const trail = shell.stderr.isTTY === true ? { ...logger, info: () => undefined } : logger
+  const systemd = takeSystemdNotifier(process.env, { clock: systemClock, logger })
   const daemon = await startDaemon(settings, { logger, trail })
   // Not before: a start that fails must end the program.
   surviveFailures(logger)
@@ -47,7 +50,10 @@ export async function runServe({ shell, args, settings }: SettingsInvocation): P
     print(shell, `clipgate is ready: ${gateway} (${what}); control ${control}; process ${pid}`)
   }
 
+  systemd.ready()
+
   const why = await Promise.race([signalled, daemon.stopAsked.then(() => 'clipgate stop')])
+  systemd.stopping()
   const { cut } = await daemon.stop()
   trail.info('Stopped', { by: why, cut })
   return 0

@@ -28,7 +28,7 @@ ConditionEnvironment=|DISPLAY
 ConditionEnvironment=|WAYLAND_DISPLAY
 `
 
-const PROPERTIES = ['ActiveState', 'FragmentPath', 'UnitFileState', 'WantedBy'] as const
+const PROPERTIES = ['ActiveState', 'SubState', 'FragmentPath', 'UnitFileState', 'WantedBy'] as const
 
 const STAY = 'It ends when you log out for the last time; to keep it: loginctl enable-linger'
 
@@ -68,7 +68,8 @@ export function createSystemdService(where: Surroundings): ServiceManager {
       const isInstalled = shown['UnitFileState'] === 'enabled'
       return {
         isInstalled,
-        isRunning: shown['ActiveState'] === 'active',
+        // Also while it gets ready; not while systemd waits before it tries once more.
+        isRunning: shown['ActiveState'] === 'active' || shown['SubState'] === 'start',
         file: shown['FragmentPath'] || undefined,
         advice: isInstalled ? await lacks(shown['WantedBy']) : [],
       }
@@ -84,7 +85,11 @@ export function createSystemdService(where: Surroundings): ServiceManager {
       await systemctl('reenable', UNIT)
       // systemd does not start what failed too often, until it has forgotten that.
       if ((await show())['ActiveState'] === 'failed') await systemctl('reset-failed', UNIT)
-      await systemctl('restart', UNIT)
+      // Returns when it is ready. One that ends before that is told by its state.
+      await systemctl('restart', UNIT).catch(async (error: unknown) => {
+        const { ActiveState: state = '' } = await show()
+        if (!['activating', 'failed'].includes(state)) throw error
+      })
     },
     remove: async () => {
       const shown = await show()
