@@ -46,15 +46,6 @@ export const MIN_FREE_BYTES: number = 256 * MIB
 /** The same content from the same device within this time is one push, sent twice. */
 export const REPEAT_PUSH_MS = 200
 
-/**
- * A document that follows the record of the same item within this time belongs to the same push:
- * programs send it right after the answer.
- */
-export const DOCUMENT_FOLLOWS_MS = 10_000
-
-/** A record that is older than the current item by more is no push, but a client's history. */
-export const OLD_RECORD_MS = 60_000
-
 /** Longest password that is verified; longer ones are refused unread. */
 export const MAX_PASSWORD_LENGTH = 256
 

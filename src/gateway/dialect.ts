@@ -34,8 +34,11 @@ type ClientCall = Pick<Call<Device>, 'request' | 'principal' | 'path'>
 /** A call whose device is noted to have done something. */
 type DeedCall = Pick<Call<Device>, 'request' | 'principal' | 'address'>
 
-/** A push, without the text of its item, which may be long. */
-interface Push extends Pick<Item, 'activatedAt' | 'contentId'> {
+/** An item as it was current, without its text, which may be long. */
+export type Activation = Pick<Item, 'activatedAt' | 'contentId'>
+
+/** A push. */
+interface Push extends Activation {
   readonly hash: string
 }
 
@@ -128,7 +131,8 @@ export class Dialects {
   }
 }
 
-function isSameActivation(a: Push, b: Item): boolean {
+/** Whether these are of one activation: the same item, which has not become current again since. */
+export function isSameActivation(a: Activation, b: Activation): boolean {
   return a.activatedAt === b.activatedAt && a.contentId === b.contentId
 }
 

@@ -125,7 +125,7 @@ export function putDocument(deps: HandlerDeps): Handler<Device> {
       ...document,
       origin: originOf(call.principal, stamp),
       dataName: isInline ? '' : dataName,
-      bytes: batch ?? (isInline ? { kind: 'none' } : { kind: 'staged', elseUnder: kept?.dataName }),
+      bytes: batch ?? (isInline ? { kind: 'none' } : { kind: 'staged', kept: kept?.bytes }),
     })
     dialects.notePush(call, hash, item)
     if (batch === undefined) return json({ contentId })

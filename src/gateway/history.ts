@@ -7,7 +7,7 @@
 import { matchesHash, type Item } from '../core/item.ts'
 import { parseItemType, type ItemType } from '../core/item-type.ts'
 import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
-import type { Handler } from '../http/call.ts'
+import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { skipBody } from '../http/read-body.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
@@ -16,7 +16,7 @@ import type { StoredItem } from '../ports/latest-item.ts'
 import { blobReply } from './file.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { encodeItem } from './wire/encode-item.ts'
-import { encodeRecord, encodeStatistics } from './wire/history-record.ts'
+import { encodeRecord, encodeStatistics, type HistoryRecord } from './wire/history-record.ts'
 
 type ProfileParams = { readonly profileId: string }
 type HashParams = { readonly type: string; readonly hash: string }
@@ -26,17 +26,18 @@ type HashParams = { readonly type: string; readonly hash: string }
  * just sent.
  */
 export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
-  const { latest, dialects, records } = deps
+  const { latest, dialects, records, staging } = deps
   return (call) => {
     const id = readProfileId(call.params.profileId)
     const stored = findItem([latest.current, latest.binary], id, dialects.of(call))
     if (stored !== undefined) return recordReply(stored.item, id.hash)
-    const kept = records.find(call.principal.id, id)
-    if (kept === undefined) throw new HttpError('NOT_FOUND')
-    const record = JSON.stringify({ ...kept.record, hash: id.hash })
-    const length = Buffer.byteLength(record)
-    call.holdBytes(length, length)
-    return encodedJson(record)
+    const { id: deviceId } = call.principal
+    const kept = records.find(deviceId, id)
+    // A client that reads 200 does not upload the bytes, so they have to be here.
+    const bytes = kept?.bytes
+    const waiting = bytes && staging.staged(deviceId, bytes.dataName)?.blob.digests.sha256
+    if (kept === undefined || waiting !== bytes?.contentHash) throw new HttpError('NOT_FOUND')
+    return heldJson(call, { ...kept.record, hash: id.hash })
   }
 }
 
@@ -61,6 +62,18 @@ export function patchRecord(deps: HandlerDeps): Handler<Device, HashParams> {
     if (stored === undefined) throw new HttpError('NOT_FOUND')
     return recordReply(stored.item, id.hash)
   }
+}
+
+/**
+ * Answers with a record of no item. Each answer has the text to itself until it was read.
+ *
+ * @throws {HttpError} `OVERLOADED`.
+ */
+export function heldJson(call: Pick<Call, 'holdBytes'>, record: HistoryRecord): Reply {
+  const json = JSON.stringify(record)
+  const length = Buffer.byteLength(json)
+  call.holdBytes(length, length)
+  return encodedJson(json)
 }
 
 function recordReply(item: Item, hash: string): Reply {

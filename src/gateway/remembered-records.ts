@@ -7,12 +7,13 @@
  */
 
 import type { ProfileId } from '../core/profile-id.ts'
+import type { KeptBytes } from '../ports/inbound-pipeline.ts'
 import type { HistoryRecord } from './wire/history-record.ts'
 
-/** A record, and the name under which its bytes are staged; empty when it has none. */
+/** A record, and its bytes if it came with some. */
 export interface KeptRecord {
   readonly record: HistoryRecord
-  readonly dataName: string
+  readonly bytes: KeptBytes | undefined
 }
 
 /** Characters of text that all records together may hold. */

@@ -9,7 +9,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { withAlias, type Item } from '../core/item.ts'
-import { DOCUMENT_FOLLOWS_MS, MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
+import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { digestsOf } from '../hashing/content-id.ts'
 import { KeyedQueues, SerialQueue } from '../lib/serial-queue.ts'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
@@ -83,7 +83,7 @@ const MADE_CURRENT: Readonly<Record<Origin['kind'], string>> = {
   clipboard: 'A copy became current',
 }
 
-interface LastPush extends Pick<InboundItem, 'origin' | 'isRecord'> {
+interface LastPush extends Pick<InboundItem, 'origin'> {
   /** As `Clock.monotonic` has it. */
   readonly at: number
 }
@@ -202,7 +202,7 @@ export class ClipboardPipeline implements InboundPipeline {
     item: Item,
     blob: HashedBlob | undefined,
   ): Promise<Activation> {
-    const { origin, isRecord } = inbound
+    const { origin } = inbound
     const { latest, changes, clock } = this.#deps
     // Finding the content took time, and nothing may come between this and the writing.
     this.#judge(origin)
@@ -222,7 +222,7 @@ export class ClipboardPipeline implements InboundPipeline {
     }
 
     const stored = await latest.put({ ...item, activatedAt: clock.now(), stamp }, blob)
-    this.#lastPush = { origin, isRecord, at: clock.monotonic() }
+    this.#lastPush = { origin, at: clock.monotonic() }
     const { contentId, activatedAt } = stored.item
     changes.publish({ contentId, activatedAt })
     this.#log(origin, stored.item)
@@ -256,17 +256,13 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   /** A phone that sends one push twice, or a desktop program that copies what is there already. */
-  #isRepetition(current: Item, item: Item, { origin, isRecord }: InboundItem): boolean {
+  #isRepetition(current: Item, item: Item, { origin }: InboundItem): boolean {
     if (!isSame(current, item)) return false
     if (origin.kind === 'clipboard') return true
     if (current.dataName !== item.dataName) return false
     const last = this.#lastPush
     if (last?.origin.kind !== 'device' || last.origin.deviceId !== origin.deviceId) return false
-    const sinceMs = this.#deps.clock.monotonic() - last.at
-    if (last.isRecord !== true || isRecord === true) return sinceMs < REPEAT_PUSH_MS
-    // The next document is another push.
-    this.#lastPush = { origin, at: last.at }
-    return sinceMs < DOCUMENT_FOLLOWS_MS
+    return this.#deps.clock.monotonic() - last.at < REPEAT_PUSH_MS
   }
 
   /** @returns Whether it was saved as files, where the sender wants that. */

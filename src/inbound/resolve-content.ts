@@ -208,11 +208,14 @@ function takeUpload(
 ): TakenUpload | undefined {
   const { origin, bytes } = inbound
   if (origin.kind === 'clipboard' || origin.deviceId === undefined) return undefined
-  const elseUnder = bytes.kind === 'staged' ? bytes.elseUnder : undefined
-  return (
-    staging.take(origin.deviceId, nameOf(inbound)) ??
-    (elseUnder === undefined ? undefined : staging.take(origin.deviceId, elseUnder))
-  )
+  const kept = bytes.kind === 'staged' ? bytes.kept : undefined
+  for (const name of new Set([nameOf(inbound), kept?.dataName ?? ''])) {
+    const upload = staging.take(origin.deviceId, name)
+    if (kept === undefined || upload?.blob.digests.sha256 === kept.contentHash) return upload
+    // Those of another record, which had the same name.
+    upload?.giveBack()
+  }
+  return undefined
 }
 
 /** Some clients name a File in `text` only. */

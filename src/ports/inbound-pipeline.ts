@@ -16,12 +16,12 @@ export type Origin =
 
 /**
  * Where the bytes of an item are: nowhere (a Text, or an item that is already here), staged by the
- * sender under the item's name or else under another one, received with it, or several that the
- * sender has staged.
+ * sender under the item's name, received with it, or several that the sender has staged. Bytes that
+ * came with a record of the item may be staged under another name, and are no others than these.
  */
 export type InboundBytes =
   | { readonly kind: 'none' }
-  | { readonly kind: 'staged'; readonly elseUnder?: string | undefined }
+  | { readonly kind: 'staged'; readonly kept?: KeptBytes | undefined }
   | { readonly kind: 'received'; readonly blob: HashedBlob; readonly mediaType: string }
   | BatchBytes
 
@@ -36,6 +36,12 @@ export interface BatchBytes {
   readonly numbers: readonly number[]
 }
 
+/** The name that bytes are staged under, and their SHA-256 in lower-case hex. */
+export interface KeptBytes {
+  readonly dataName: string
+  readonly contentHash: string
+}
+
 /** An item as its sender describes it, before any of it is trusted. */
 export interface InboundItem {
   readonly origin: Origin
@@ -46,8 +52,6 @@ export interface InboundItem {
   /** The hash that the sender gave; becomes an alias. Empty when there was none. */
   readonly hash: string
   readonly bytes: InboundBytes
-  /** Whether the sender is about to push the same once more, as a document. */
-  readonly isRecord?: boolean | undefined
   /** The media type of the bytes, as another member says; counts where they are here already. */
   readonly mediaType?: string | undefined
 }

@@ -194,6 +194,9 @@ export interface StagingArea {
   /** The upload of a device that was begun; `undefined` when there is none. */
   find(deviceId: string, token: string): PartialUpload | undefined
 
+  /** Returns what a device has staged under a name; `undefined` also while it is taken. */
+  staged(deviceId: string, dataName: string): StagedUpload | undefined
+
   /**
    * Hands an upload over. Until it is ended it is neither expired nor given to anybody else, and a
    * crash leaves it staged.

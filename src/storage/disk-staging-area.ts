@@ -161,6 +161,10 @@ export class DiskStagingArea implements StagingArea {
     return this.#partial.find(deviceId, token)
   }
 
+  staged(deviceId: string, dataName: string): StagedUpload | undefined {
+    return this.#waiting.find(deviceId, { dataName })
+  }
+
   take(deviceId: string, dataName: string): TakenUpload | undefined {
     const upload = this.#waiting.find(deviceId, { dataName })
     return upload && this.#take(upload)

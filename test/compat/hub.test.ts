@@ -52,6 +52,33 @@ describe('the desktop program of the reference project, in its default account',
     }
   })
 
+  it('posts its history when it is started again, and nobody sees any of it', async (t) => {
+    const daemon = await startDaemonProcess(t, { args: ARGS })
+    const { gateway } = daemon.ready
+    const one = await DesktopClient.start(t, await daemon.pair('one'), gateway)
+    const other = await DesktopClient.start(t, await daemon.pair('other'), gateway)
+    // More files than may be staged, two of one name, and a clock that is ahead.
+    const files = Array.from({ length: 20 }, (_, index) =>
+      copiedFile('File', `${index % 19}.txt`, Buffer.from(`file ${index}`)),
+    )
+    const history = [...ITEMS, ...files]
+    const newest = copiedText('copied last')
+    for (const copied of [...ITEMS, newest]) {
+      await one.push(copied)
+      await other.taken.next()
+    }
+    const now = Date.now()
+    for (const since of [7_200_000, 30_000, 0, -60_000]) {
+      await one.syncHistory(history.map((copied) => [copied, now - since]))
+      assert.equal((await other.document())['text'], newest.text)
+    }
+    for (const copied of history) {
+      await one.push(copied)
+      const { hash, bytes, text } = await other.taken.next()
+      assert.deepEqual([hash, bytes ?? Buffer.from(text)], [copied.hash, copied.bytes])
+    }
+  })
+
   it('exchanges with a phone that knows no hub', async (t) => {
     const daemon = await startDaemonProcess(t, { args: ARGS })
     const { gateway } = daemon.ready

@@ -46,6 +46,9 @@ const LONGEST_DOCUMENT = 15 * MIB
 
 const FIELDS = 'Content-Type: application/x-www-form-urlencoded\r\n'
 
+/** What comes with this is a push, whatever else the device does meanwhile. */
+const SYNC_CLIENT = 'User-Agent: UniClipboard/2.0\r\n'
+
 const WEB_SOCKET = [
   'Connection: Upgrade',
   'Upgrade: websocket',
@@ -101,10 +104,15 @@ const ROWS: readonly Row[] = [
     line: `${method} {upload}`,
   })),
   { route: 'OPTIONS /file/{dataName}', line: 'OPTIONS /file/a' },
-  { ...post, fields: FIELDS, isQueued, body: (name) => `type=Text&hash=ab&text=${name}` },
-  { ...post, fields: FORM_TYPE, isQueued, body: (name) => formOf(name) },
   {
-    // An old record, of which only the bytes are kept.
+    ...post,
+    fields: FIELDS + SYNC_CLIENT,
+    isQueued,
+    body: (name) => `type=Text&hash=ab&text=${name}`,
+  },
+  { ...post, fields: FORM_TYPE + SYNC_CLIENT, isQueued, body: (name) => formOf(name) },
+  {
+    // A record of which only the bytes are kept.
     ...post,
     fields: `${FORM_TYPE}User-Agent: SyncClipboard/3.0\r\n`,
     body: (name) => formOf(name, formatPart('name="createTime"', '2020-01-01T00:00:00Z')),

@@ -40,40 +40,106 @@ describe('an old item in POST /api/history', () => {
     assert.deepEqual([await push('\t'.repeat(50)), await push('\x01'.repeat(51))], [200, 413])
   })
 
+  it('is a record in the dialect syncclipboard, whatever its times say', async (t) => {
+    const { phone, clock } = await serveGateway(t)
+    await post(phone, urlencoded({ type: 'Text', hash: 'a', text: 'a' }, REFERENCE))
+    assert.equal((await phone.document())['text'], '')
+    await phone.pushText('current')
+    for (const ms of [1e9, MINUTE, 30_000, 0, -MINUTE]) {
+      const fields = { type: 'Text', hash: `${ms}`, text: 'record', lastAccessed: ago(clock, ms) }
+      await post(phone, urlencoded(fields, REFERENCE))
+      assert.equal((await phone.document())['text'], 'current', `${ms}`)
+    }
+  })
+
+  it('is judged in the dialect sync by when it was used last, else made, else changed', async (t) => {
+    const { phone, clock } = await serveGateway(t)
+    const push = async (text: string, fields: Fields) => {
+      await post(phone, urlencoded({ type: 'Text', hash: text, text, ...fields }))
+      return (await phone.document())['text']
+    }
+    assert.equal(await push('first', { createTime: ago(clock, 1e9) }), 'first')
+    await phone.pushText('current')
+    const [now, older] = [ago(clock, 0), ago(clock, 1)]
+    assert.equal(await push('a', { lastAccessed: older, createTime: now }), 'current')
+    assert.equal(await push('b', { createTime: older, lastModified: now }), 'current')
+    assert.equal(await push('c', { lastModified: older }), 'current')
+    assert.equal(await push('d', { lastAccessed: now, createTime: older }), 'd')
+    const never = { lastAccessed: '0001-01-01T00:00:00', createTime: 'never' }
+    assert.equal(await push('e', never), 'e')
+    assert.equal(await push('f', {}), 'f')
+  })
+
   it('is none for what is new, although the clock was set back', async (t) => {
     const { phone, clock } = await serveGateway(t)
     await phone.pushText('current')
     clock.jump(-60 * MINUTE)
-    const fields = { type: 'Text', hash: 'AB', text: 'new', createTime: ago(clock, 0) }
-    await post(phone, urlencoded(fields, REFERENCE))
+    await post(
+      phone,
+      urlencoded({ type: 'Text', hash: 'AB', text: 'new', createTime: ago(clock, 0) }),
+    )
     assert.equal((await phone.document())['text'], 'new')
   })
 
-  it('is judged by when it was used last, else made', async (t) => {
-    const { phone, clock } = await serveGateway(t)
-    await phone.pushText('current')
-    const push = async (text: string, fields: Fields) => {
-      await post(phone, urlencoded({ type: 'Text', hash: text, text, ...fields }, REFERENCE))
-      return (await phone.document())['text']
-    }
-    const [now, minute, older] = [0, MINUTE, MINUTE + 1].map((ms) => ago(clock, ms))
-    assert.ok(now !== undefined && minute !== undefined && older !== undefined, 'three moments')
-    assert.equal(await push('a', { lastAccessed: older, createTime: now }), 'current')
-    assert.equal(await push('b', { lastAccessed: minute, createTime: older }), 'b')
-    assert.equal(await push('c', { createTime: older }), 'b')
-    assert.equal(await push('d', { lastModified: older }), 'd')
-    const never = { lastAccessed: '0001-01-01T00:00:00', createTime: 'never' }
-    assert.equal(await push('e', never), 'e')
-  })
+  for (const behind of [10 * MINUTE, -10 * MINUTE]) {
+    it(`is told by the own clock of its device, which is ${behind / MINUTE} minutes behind`, async (t) => {
+      const { phone, addPhone, clock } = await serveGateway(t)
+      const copy = async (text: string, at = ago(clock, behind)) => {
+        await post(phone, urlencoded({ type: 'Text', hash: text, text, lastAccessed: at }))
+        clock.advance(10_000)
+        return (await phone.document())['text']
+      }
+      const [first, second] = [ago(clock, behind), ago(clock, behind - 10_000)]
+      assert.equal(await copy('first', first), 'first')
+      assert.equal(await copy('second', second), 'second')
+      // It posts its history, and then something new.
+      assert.equal(await copy('first', first), 'second')
+      assert.equal(await copy('second', second), 'second')
+      assert.equal(await copy('third'), 'third')
+      assert.equal(await copy('first'), 'first')
 
-  it('is a push like any other in the dialect sync, and where nothing is current', async (t) => {
-    const { phone, clock } = await serveGateway(t)
-    const createTime = ago(clock, 10 * MINUTE)
-    const fields = (text: string) => ({ type: 'Text', hash: text, text, createTime })
-    await post(phone, urlencoded(fields('first'), REFERENCE))
-    assert.equal((await phone.document())['text'], 'first')
-    await post(phone, urlencoded(fields('second')))
-    assert.equal((await phone.document())['text'], 'second')
+      await (await addPhone()).pushText('of another one')
+      assert.equal(await copy('second', second), 'of another one')
+      assert.equal(await copy('first', first), 'of another one')
+    })
+  }
+
+  it('is not among those that a client may leave out once its bytes are gone', async (t) => {
+    const { phone } = await serveGateway(t)
+    const record = (hash: string, content: string) =>
+      form(
+        [
+          ['type', 'File'],
+          ['hash', hash],
+          ['data', 'report.txt', content],
+        ],
+        REFERENCE,
+      )
+    const asks = async (hash: string) =>
+      (await phone.fetch(`/api/history/File-${hash}`, { headers: REFERENCE })).status
+    const pushes = async (hash: string) => {
+      const document = { type: 'File', hash, dataName: 'report.txt', hasData: true }
+      const init = put(JSON.stringify(document), REFERENCE)
+      return (await phone.fetch('/SyncClipboard.json', init)).status
+    }
+    const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
+    await post(phone, record(one, 'version one'))
+    assert.equal(await asks(one), 200)
+    // A later version takes its place: whoever means the first is not given the second.
+    await post(phone, record(two, 'version two'))
+    assert.deepEqual([await asks(one), await asks(two)], [404, 200])
+    assert.equal(await pushes(one), 404)
+    assert.equal(await pushes(two), 200)
+    assert.equal((await phone.download()).toString(), 'version two')
+    await phone.pushText('something else')
+    await phone.fetch('/file/other.bin', { method: 'PUT', body: 'other' })
+    await phone.fetch(
+      '/SyncClipboard.json',
+      put('{"type":"File","dataName":"other.bin","hasData":true}'),
+    )
+    assert.equal(await asks(two), 404)
+    await post(phone, record(two, 'version two'))
+    assert.equal(await pushes(two), 200)
   })
 
   it('keeps its bytes staged: a document of the same device makes them current', async (t) => {

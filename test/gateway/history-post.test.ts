@@ -281,7 +281,7 @@ describe('POST /api/history', () => {
   })
 
   describe('and the document that follows', () => {
-    it('is answered with its content id, as what was pushed is current', async (t) => {
+    it('makes current what was kept', async (t) => {
       const { phone, memory } = await serveGateway(t)
       for (const [type, name, content] of [
         ['Image', 'a.png', PNG],
@@ -293,21 +293,23 @@ describe('POST /api/history', () => {
           ['hash', 'AB'],
           ['data', name, content],
         ] as const
+        const before = await phone.document()
         await post(phone, form(parts, REFERENCE))
-        const { contentId } = await phone.document()
+        assert.deepEqual([await phone.document(), memory.count], [before, 1])
         for (const document of [
           { type, hash: 'ab' },
           { type, dataName: name, hasData: true, hash: 'other' },
         ]) {
           const init = put(JSON.stringify(document), REFERENCE)
           const response = await phone.fetch('/SyncClipboard.json', init)
-          assert.deepEqual(await readObject(response), { contentId })
+          const { contentId, dataName } = await phone.document()
+          assert.deepEqual([await readObject(response), dataName], [{ contentId }, name])
         }
         assert.equal(memory.count, 0)
       }
     })
 
-    it('is answered so for a long text too', async (t) => {
+    it('makes a long text current too', async (t) => {
       const { phone } = await serveGateway(t)
       const hash = sha256('the whole text').toUpperCase()
       const file = ['data', 'a.txt', 'the whole text'] as const

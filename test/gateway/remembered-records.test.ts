@@ -5,7 +5,7 @@ import { encodeRecord } from '../../src/gateway/wire/history-record.ts'
 
 function record(hash: string, text = ''): KeptRecord {
   const subject = { type: 'Text', text, size: text.length, activatedAt: 0 } as const
-  return { record: encodeRecord(subject, hash), dataName: '' }
+  return { record: encodeRecord(subject, hash), bytes: undefined }
 }
 
 describe('remembered records', () => {

@@ -43,6 +43,7 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
     receive: memory.receive.bind(memory),
     begin: memory.begin.bind(memory),
     find: memory.find.bind(memory),
+    staged: memory.staged.bind(memory),
     take: memory.take.bind(memory),
     takeBatch: memory.takeBatch.bind(memory),
     drop: memory.drop.bind(memory),

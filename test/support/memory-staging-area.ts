@@ -107,6 +107,10 @@ export class MemoryStagingArea implements StagingArea {
     await ended
   }
 
+  staged(deviceId: string, dataName: string): StagedUpload | undefined {
+    return this.#uploads.get(keyOf(deviceId, dataName))
+  }
+
   take(deviceId: string, dataName: string): TakenUpload | undefined {
     return this.#take(deviceId, keyOf(deviceId, dataName))
   }

@@ -106,6 +106,11 @@ export class DesktopClient {
     return client
   }
 
+  /** What it reads as the current item. */
+  async document(): Promise<Record<string, unknown>> {
+    return readObject(await this.#ask('/SyncClipboard.json'))
+  }
+
   /** What it does every ten seconds, for ever. */
   async test(): Promise<void> {
     await this.#ask('/', { method: 'PROPFIND', headers: { Depth: '1' } })
@@ -131,6 +136,19 @@ export class DesktopClient {
     })
   }
 
+  /**
+   * What it does at each start while *Sync History* is on: the server has one record at most, so it
+   * offers all others that it has.
+   *
+   * @param history What it has, and when that was used last, in Unix milliseconds.
+   */
+  async syncHistory(history: readonly (readonly [Copied, number])[]): Promise<void> {
+    for (const [copied, usedAt] of history) {
+      const { type, hash } = copied
+      if (!(await this.#isThere(type, hash))) await this.#send(copied, usedAt)
+    }
+  }
+
   /** Anything but these answers fails its push. */
   async #isThere(type: ItemType, hash: string): Promise<boolean> {
     const response = await this.#phone.fetch(`/api/history/${type}-${hash}`, agent())
@@ -140,8 +158,11 @@ export class DesktopClient {
   }
 
   /** A form as .NET writes it. */
-  async #send({ type, hash, text, dataName, bytes }: Copied): Promise<void> {
-    const now = new Date().toISOString().replace('Z', '0000+00:00')
+  async #send(
+    { type, hash, text, dataName, bytes }: Copied,
+    usedAt: number = Date.now(),
+  ): Promise<void> {
+    const now = new Date(usedAt).toISOString().replace('Z', '0000+00:00')
     const fields = { hash, type, createTime: now, lastModified: now, lastAccessed: now }
     const rest = { starred: 'False', pinned: 'False', version: '0', isDeleted: 'False' }
     const more = { text: text.slice(0, INLINE_LENGTH), size: String(bytes.length) }
