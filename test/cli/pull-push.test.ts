@@ -5,6 +5,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
+import { layWire } from '../phone/support/wire.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -56,6 +57,22 @@ describe('clipgate push and pull', () => {
     assert.match(pulled.stdout, /^Saved .*[\\/]a photo #1% \(2\)\.bin \(293 KiB\)\n$/)
     assert.deepEqual((await files()).sort(), ['a photo #1% (2).bin', 'a photo #1%.bin'])
     assert.deepEqual(await readFile(join(cwd, 'a photo #1% (2).bin')), bytes)
+  })
+
+  it('go on with a large file when a proxy on the way has once an error of its own', async (t) => {
+    const { url, device, password, cwd, run, phone } = await open(t)
+    const wire = await layWire(t, url)
+    const link = formatConnectLink({ url: wire.url, user: device.username, pwd: password })
+    await writeFile(join(cwd, 'link.txt'), link)
+    const bytes = randomBytes(10 * 2 ** 20)
+    await writeFile(join(cwd, 'film.bin'), bytes)
+    const broken = wire.breakAt(3 * 2 ** 20, undefined, 520)
+    const pushed = await run(['push', 'film.bin', '--link-file', 'link.txt'])
+    await broken
+    assert.equal(pushed.code, 0, pushed.stderr)
+    assert.deepEqual(await phone.download(), bytes)
+    const methods = wire.requests.map((line) => line.split(' ')[0])
+    assert.deepEqual(methods, ['OPTIONS', 'PUT', 'PATCH', 'HEAD', 'PATCH', 'PUT'])
   })
 
   it('print the item for scripts', async (t) => {
