@@ -157,9 +157,12 @@ soak: build ## Use the daemon in every way at once, and watch what it takes (SOA
 
 .PHONY: build
 build: node_modules ## Compile src/ to dist/
-	rm -rf dist
-	$(BIN)/tsc -p src
-	$(NODE) build.js
+	rm -rf dist.new dist.old
+	$(BIN)/tsc -p src --outDir dist.new
+	$(NODE) build.js dist.new
+	if [ -e dist ]; then mv dist dist.old; fi
+	mv dist.new dist
+	rm -rf dist.old
 
 .PHONY: kernel
 kernel: node_modules ## Compile the kernels, src/*/*-kernel.as, to the .wasm beside them
@@ -175,7 +178,7 @@ release: build ## Make the packages for npm, Debian and other Linux, with checks
 
 .PHONY: clean
 clean: ## Remove what the other targets made
-	rm -rf dist coverage release bench/results/*.json bench/results/quick* bench/results/guard*
+	rm -rf dist dist.new dist.old coverage release bench/results/*.json bench/results/quick* bench/results/guard*
 
 node_modules: package.json package-lock.json
 	$(NPM) ci --no-audit --no-fund

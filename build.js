@@ -1,5 +1,6 @@
 /**
- * Makes `dist/`, after `tsc -p src` has checked everything and written the declarations.
+ * Makes the folder that is named, after `tsc -p src` has checked everything and written the
+ * declarations there.
  *
  * What the daemon needs to start is one file, which the program and the library have in common:
  * ninety modules take longer to load, and so does a file that holds what only commands or desktops
@@ -15,6 +16,8 @@ import { chmod, copyFile, readdir, readFile, rm, rmdir, writeFile } from 'node:f
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { rollUpTypes } from './build-types.js'
+
+const [, , OUT = 'dist'] = process.argv
 
 const PROGRAM = 'src/cli/main.ts'
 const LIBRARY = ['src/index.ts', 'src/link.ts', 'src/client.ts']
@@ -102,7 +105,7 @@ const OPTIONS = {
   target: 'node20.19',
   packages: 'external',
   splitting: true,
-  outdir: 'dist',
+  outdir: OUT,
   outbase: 'src',
   define: { CLIPGATE_VERSION: JSON.stringify(version) },
   // Names of functions and classes stay: they are what a stack trace is read by.
@@ -115,13 +118,13 @@ const OPTIONS = {
 }
 
 // What follows replaces the modules, and nobody imports the program as a library.
-await rm('dist/cli', { recursive: true })
-for (const path of await readdir('dist', { recursive: true })) {
-  if (path.endsWith('.js')) await rm(join('dist', path))
+await rm(join(OUT, 'cli'), { recursive: true })
+for (const path of await readdir(OUT, { recursive: true })) {
+  if (path.endsWith('.js')) await rm(join(OUT, path))
 }
 
 const { metafile } = await build({ ...OPTIONS, entryPoints: [PROGRAM, ...LIBRARY] })
-await chmod('dist/cli/main.js', 0o755)
+await chmod(join(OUT, 'cli/main.js'), 0o755)
 
 // A program of its own, which has nothing in common with the daemon.
 await build({
@@ -140,15 +143,15 @@ for (const [path, { imports }] of Object.entries(metafile.outputs)) {
 }
 
 // Those for any runtime do without the types of Node.
-await rollUpTypes('dist', [
+await rollUpTypes(OUT, [
   { file: 'neutral-types.d.ts', entries: ['link.d.ts', 'client.d.ts'] },
   { file: 'daemon-types.d.ts', entries: ['index.d.ts'] },
 ])
-await removeEmptyFolders('dist')
+await removeEmptyFolders(OUT)
 
 // Workers, what they compute with, and helpers stand beside what starts them.
 for (const path of await readdir('src', { recursive: true })) {
-  const [from, to] = [join('src', path), join('dist', basename(path))]
+  const [from, to] = [join('src', path), join(OUT, basename(path))]
   if (/-kernel\.wasm$|-helper\.js$/.test(path)) await copyFile(from, to)
   if (!path.endsWith('-worker.js')) continue
   const options = { minify: true, target: OPTIONS.target, legalComments: 'none' }
@@ -164,17 +167,17 @@ for (const { folder, made, asIs } of PAGES) {
     minify: true,
     legalComments: 'none',
     logLevel: 'warning',
-    outdir: `dist/${name}`,
+    outdir: join(OUT, name),
     entryPoints: made.map((file) => join(folder, file)),
   })
   for (const file of asIs) {
-    await copyFile(join(folder, file), join('dist', name, file))
+    await copyFile(join(folder, file), join(OUT, name, file))
   }
 }
 
 // npm puts it where `man` looks.
-const man = await promisify(execFile)(process.execPath, ['dist/cli/main.js', 'help', '--man'])
-await writeFile('dist/clipgate.1', man.stdout)
+const man = await promisify(execFile)(process.execPath, [join(OUT, 'cli/main.js'), 'help', '--man'])
+await writeFile(join(OUT, 'clipgate.1'), man.stdout)
 
 /**
  * Names of an import, as those of a destructuring.

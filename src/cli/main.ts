@@ -16,7 +16,12 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   process.stderr.write(`clipgate needs Node ${needed} or newer, this is ${major}.${minor}\n`)
   process.exitCode = 1
 } else {
-  void import('./program.ts')
+  import('./program.ts').catch((error) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error
+    const what = 'a file or a package of clipgate is missing; install it again'
+    process.stderr.write(`Cannot start: ${what} (or run it again, if that is being done)\n`)
+    process.exitCode = 1
+  })
 }
 
 export {}

@@ -3,6 +3,7 @@
 import { ClientError, type ClientErrorCode } from '../client/client-error.ts'
 import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
+import { isProgramGone, PROGRAM_GONE } from '../lib/program-files.ts'
 import { codeOf } from '../lib/system-error.ts'
 
 const REMEDIES: Readonly<Partial<Record<ClientErrorCode | DomainErrorCode, string>>> = {
@@ -38,6 +39,7 @@ const UNREACHABLE: Readonly<Partial<Record<string, string>>> = {
 
 /** The message, and what to do. */
 export function explainFailure(error: unknown): string {
+  if (codeOf(error) === 'ERR_MODULE_NOT_FOUND' && isProgramGone()) return PROGRAM_GONE
   if (!isExpected(error)) {
     const { reason, at } = describeFailure(error)
     return `Unexpected failure: ${reason}${at === undefined ? '' : ` at ${at}`}`

@@ -10,6 +10,7 @@ import type { Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createListener } from '../http/listener.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
+import { isProgramGone } from '../lib/program-files.ts'
 import { isShortage } from '../lib/system-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -61,5 +62,6 @@ export function createControl(options: ControlOptions): Control {
 
 function toHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown
-  return new HttpError(isShortage(thrown) ? 'OVERLOADED' : 'INTERNAL', { cause: thrown })
+  const isPassing = isShortage(thrown) || isProgramGone()
+  return new HttpError(isPassing ? 'OVERLOADED' : 'INTERNAL', { cause: thrown })
 }

@@ -2,6 +2,7 @@
 
 import type { RequestListener } from 'node:http'
 import { createListener } from '../http/listener.ts'
+import { isProgramGone, PROGRAM_GONE } from '../lib/program-files.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import type { Device } from '../ports/device-registry.ts'
 import { createAuthenticate, unauthorized } from './authenticate.ts'
@@ -38,6 +39,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
   const { phonePage = true } = options
   const tickets = new PhoneTickets(ports)
   const authenticate = createAuthenticate(ports)
+  let isToldGone = false
   const listener = createListener<Device>({
     publicRoutes: [
       ...publicRoutes(options),
@@ -56,6 +58,10 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
     toHttpError: (thrown, { method, client }) => {
       const error = toHttpError(thrown)
       const { code } = error
+      if (code === 'OVERLOADED' && !isToldGone && isProgramGone()) {
+        isToldGone = true
+        ports.logger.warn(PROGRAM_GONE)
+      }
       // Those of nobody are logins, which have a line of their own.
       if (client !== '')
         ports.logger.debug('A request was refused', { device: client, method, code })

@@ -2,6 +2,7 @@
 
 import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
 import { HttpError, type HttpErrorCode } from '../http/http-error.ts'
+import { isProgramGone } from '../lib/program-files.ts'
 import { isShortage } from '../lib/system-error.ts'
 import { unauthorized } from './authenticate.ts'
 
@@ -49,5 +50,5 @@ export function toHttpError(thrown: unknown): HttpError {
 
 function codeOf(thrown: unknown): HttpErrorCode {
   if (thrown instanceof DomainError) return ANSWERS[thrown.code]
-  return isShortage(thrown) ? 'OVERLOADED' : 'INTERNAL'
+  return isShortage(thrown) || isProgramGone() ? 'OVERLOADED' : 'INTERNAL'
 }

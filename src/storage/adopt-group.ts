@@ -9,6 +9,7 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
+import { isProgramGone, PROGRAM_GONE } from '../lib/program-files.ts'
 import { codeOf } from '../lib/system-error.ts'
 import type { CopiedGroup } from '../ports/blob.ts'
 import {
@@ -87,8 +88,10 @@ export function findZipLibrary(base: string | URL = import.meta.url): void {
   try {
     createRequire(base).resolve('yazl')
   } catch (cause) {
-    const message =
-      'Cannot share several files: the optional package "yazl" is not installed; npm install yazl'
+    const reason = isProgramGone()
+      ? PROGRAM_GONE
+      : 'the optional package "yazl" is not installed; npm install yazl'
+    const message = `Cannot share several files: ${reason}`
     throw new DomainError('PACKAGE_MISSING', message, { cause })
   }
 }
@@ -111,7 +114,8 @@ export async function zipOnce(
       worker.on('error', (cause) => {
         // The message of the worker may name a file.
         const reason = codeOf(cause) ?? (cause instanceof Error ? cause.name : typeof cause)
-        reject(new Error(`Cannot make the archive: the worker failed (${reason})`, { cause }))
+        const what = isProgramGone() ? PROGRAM_GONE : `the worker failed (${reason})`
+        reject(new Error(`Cannot make the archive: ${what}`, { cause }))
       })
       worker.on('exit', () => reject(new Error('Cannot make the archive: the worker ended')))
     })

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -170,6 +180,43 @@ describe('the program as it is built', () => {
     // Those of the shells in which the helpers of other systems run, which are no modules.
     const own = (stdout.match(undefined_) ?? []).filter((line: string) => !/-helper/.test(line))
     assert.deepEqual(own, [])
+  })
+
+  it('says that its files are gone, and serves what it has', needs('Xvfb', 'xclip'), async (t) => {
+    const copy = await temporaryFolder(t)
+    await cp(dist, join(copy, 'dist'), { recursive: true })
+    await symlink(join(folder, 'node_modules'), join(copy, 'node_modules'))
+    await writeFile(join(copy, 'package.json'), '{"type":"module"}')
+    const { display } = await Xvfb.start(t)
+    const main = join(copy, 'dist/cli/main.js')
+    const daemon = await startDaemonProcess(t, { main, env: { DISPLAY: display } })
+    const { stderr: log } = daemon.child
+    assert.ok(log !== null)
+    const { username, password } = await daemon.pair('Phone')
+    const ask = async (path: string, method = 'GET', secret = password) => {
+      const headers = { authorization: `Basic ${btoa(`${username}:${secret}`)}` }
+      const body = method === 'GET' ? null : '{"type":"Text","text":"a text"}'
+      return (await fetch(daemon.ready.gateway + path, { method, headers, body })).status
+    }
+    assert.deepEqual([await ask('/Sync.json'), await ask('/phone')], [200, 200])
+    await writeFile(join(copy, 'a.txt'), 'a')
+
+    await rm(join(copy, 'dist'), { recursive: true })
+    assert.equal(await ask('/Sync.json', 'PUT'), 200)
+    assert.deepEqual([await ask('/Sync.json'), await ask('/phone')], [200, 200])
+    assert.equal(await ask('/phone/phone.css'), 503)
+    await xclipCopy(t, display, uriList(join(copy, 'a.txt'), copy), 'text/uri-list')
+    const gone = /The files of clipgate are gone or were replaced: start it again/g
+    while ((daemon.stderr().match(gone) ?? []).length < 2) await once(log, 'data')
+    assert.doesNotMatch(daemon.stderr(), /npm install|A request failed/)
+    assert.equal(await daemon.stop(), 0)
+
+    // Half of an installation.
+    await mkdir(join(copy, 'dist/cli'), { recursive: true })
+    await copyFile(join(dist, 'cli/main.js'), main)
+    const { code, stderr } = await run(process.execPath, [main, 'version']).catch((error) => error)
+    assert.equal(code, 1)
+    assert.match(stderr, /^Cannot start: a file or a package of clipgate is missing[^\n]*\n$/)
   })
 
   it('refuses logins for which a limit leaves no memory, and lives', needsGroup, async (t) => {
