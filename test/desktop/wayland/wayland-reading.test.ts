@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { needs } from '../../support/requirements.ts'
 import { SWAY_TOOLS } from '../../support/sway.ts'
+import { pauseThatEnded, untilHeldBack } from '../support/open-reconciler.ts'
 import { openWayland, sharedSway } from './support/open-wayland.ts'
 import { clear, wlCopy, wlPaste } from './support/wl-clipboard.ts'
 
@@ -23,6 +24,21 @@ describe('WaylandClipboard, reading', { ...needs(...SWAY_TOOLS), timeout: 60_000
     await wlCopy(t, env, 'the end')
     assert.deepEqual(await copies.next(), { kind: 'text', text: 'the end' })
     assert.deepEqual([copies.size, troubles.size], [0, 0])
+  })
+
+  it('shares nothing that it finds at its start while what was copied in a pause is held back', async (t) => {
+    const { env } = await sharedSway()
+    const start = { readAtStart: true, pause: pauseThatEnded() }
+    await wlCopy(t, env, 'private')
+    const opened = await openWayland(t, { env }, start)
+    await untilHeldBack(opened)
+    await wlCopy(t, env, 'after')
+    assert.deepEqual(await opened.copies.next(), { kind: 'text', text: 'after' })
+    await opened.clipboard.close()
+    await clear(env)
+    const { copies } = await openWayland(t, { env }, { ...start, pause: pauseThatEnded() })
+    await wlCopy(t, env, 'the first copy')
+    assert.deepEqual(await copies.next(), { kind: 'text', text: 'the first copy' })
   })
 
   it('takes the last of many copies that follow each other at once', async (t) => {
