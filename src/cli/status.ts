@@ -42,7 +42,10 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
             `this machine is not ${lostUrls.join(', ')} any more; new codes: clipgate rotate ID`,
           ] as const,
         ]),
-    ['Storage', `${storage.dataDir}, ${formatBytes(storage.freeBytes)} free`],
+    [
+      'Storage',
+      withError(`${storage.dataDir}, ${formatBytes(storage.freeBytes)} free`, storage.error),
+    ],
     ['Staged', `${countOf(storage.stagedUploads, 'upload')}, ${formatBytes(storage.stagedBytes)}`],
     ...transfers.map((transfer) => ['Transfer', describeTransfer(transfer)] as const),
     ...listeners.map(({ name, urls, error }): Row => {

@@ -151,6 +151,7 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
     stagedUploads: decodeNumber,
     stagedBytes: decodeNumber,
     freeBytes: decodeNumber,
+    error: optional(decodeString),
   }),
   listeners: arrayOf(
     objectOf({

@@ -47,11 +47,23 @@ const PREVIEW_HEADERS: readonly string[] = [
   ...['Referrer-Policy', 'no-referrer'],
 ]
 
-/** The endpoint that needs no token: whether the daemon lives is no secret on its own machine. */
-export const HEALTH_ROUTE: Route<undefined> = route('GET', '/health', (call) => {
-  checkOwnHost(call)
-  return json({ status: 'ok' })
-})
+/**
+ * The endpoint that needs no token: whether the daemon lives, and its disk takes what comes, is no
+ * secret on its own machine.
+ *
+ * @param diskTrouble Why it does not. Has to cost little, however often it is called.
+ */
+export function createHealthRoute(
+  diskTrouble: () => Promise<string | undefined>,
+): Route<undefined> {
+  return route('GET', '/health', async (call) => {
+    checkOwnHost(call)
+    const disk = await diskTrouble()
+    return disk === undefined
+      ? json({ status: 'ok' })
+      : { ...json({ status: 'failing', disk }), status: 503 }
+  })
+}
 
 interface Codes {
   readonly qr: readonly string[]

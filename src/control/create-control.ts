@@ -16,7 +16,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import { createAuthorize, type Owner } from './authorize.ts'
 import { PanelToken } from './control-token.ts'
-import { createControlRoutes, HEALTH_ROUTE, type ControlParts } from './control-routes.ts'
+import { createControlRoutes, createHealthRoute, type ControlParts } from './control-routes.ts'
 import { PanelEvents } from './panel-events.ts'
 import { createPanelFileRoutes } from './panel-files.ts'
 
@@ -26,6 +26,8 @@ export interface ControlOptions extends Pick<ControlParts, 'admin' | 'panel' | '
   readonly token: string
   /** What else the owner may use, such as the clipboard itself. */
   readonly routes?: readonly Route<Owner>[] | undefined
+  /** Why the disk takes nothing, or no upload. */
+  readonly diskTrouble?: (() => Promise<string | undefined>) | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -41,11 +43,12 @@ export interface Control {
 /** Makes the control listener of a daemon. */
 export function createControl(options: ControlOptions): Control {
   const { admin, panel, token, routes = [], onAddressGiven, clock, logger } = options
+  const { diskTrouble = async () => undefined } = options
   const panelToken = new PanelToken()
   const events = new PanelEvents({ admin, panel, clock, logger })
   const now = (): number => clock.now()
   const listener = createListener<Owner>({
-    publicRoutes: [HEALTH_ROUTE, ...createPanelFileRoutes()],
+    publicRoutes: [createHealthRoute(diskTrouble), ...createPanelFileRoutes()],
     routes: [
       ...createControlRoutes({ admin, panel, panelToken, events, logger, now, onAddressGiven }),
       ...routes,

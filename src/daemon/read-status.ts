@@ -56,6 +56,7 @@ export async function readStatus(
       stagedUploads: uploads,
       stagedBytes: bytes,
       freeBytes: await storage.freeBytes(),
+      error: await storage.diskTrouble(),
     },
   }
 }

@@ -339,6 +339,7 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
     routes: clipboard.routes,
     panel: createPanel(running),
     token,
+    diskTrouble: () => station.storage.diskTrouble(),
     clock,
     logger,
     onAddressGiven: () => openingFile.removeLater(),

@@ -115,6 +115,8 @@ export interface DaemonStatus {
     readonly stagedUploads: number
     readonly stagedBytes: number
     readonly freeBytes: number
+    /** Why the disk takes nothing, or no upload; `undefined` when it does. */
+    readonly error: string | undefined
   }
   readonly listeners: readonly ListenerStatus[]
   /** The files that are on their way and take a moment. */

@@ -22,6 +22,7 @@ import { BLOBS_FOLDER, STAGING_FOLDER, type DataDirectory } from './data-directo
 import { DiskBlobStore } from './disk-blob-store.ts'
 import { DiskLatestItem } from './disk-latest-item.ts'
 import { createReserveRoom, DiskSpace } from './disk-space.ts'
+import { DiskProbe } from './disk-probe.ts'
 import { DiskStagingArea } from './disk-staging-area.ts'
 
 /** The limits of uploads. */
@@ -64,6 +65,8 @@ export interface Storage {
   readonly latest: LatestItem
   /** The number of bytes that an unprivileged program may still write. */
   freeBytes(): Promise<number>
+  /** Why the disk takes nothing, or no upload; `undefined` when it does. At most 10 s old. */
+  diskTrouble(): Promise<string | undefined>
   /** Hashes a text, a long one off this thread. @param utf8 Handed over: nobody else may use it. */
   readonly hashText: (utf8: Uint8Array<ArrayBuffer>) => Promise<Digests>
   /** Sets room aside for a file outside of the data directory. */
@@ -80,6 +83,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const openSpace = (path: string): DiskSpace =>
     new DiskSpace(path, limits.minFreeBytes, options.onDiskFull)
   const space = openSpace(folder)
+  const probe = new DiskProbe(folder, space, clock)
   const hasher = new FileHasher({
     onTrouble: (reason) => {
       logger.warn('Cannot use blake3-kernel.wasm: uploads take longer', { reason })
@@ -109,6 +113,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     latest,
     hashText: (utf8) => hasher.digestsOf(utf8),
     freeBytes: () => space.free(),
+    diskTrouble: () => probe.trouble(),
     reserve: createReserveRoom(folder, space, openSpace),
     close: async () => {
       await staging.close()

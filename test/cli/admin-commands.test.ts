@@ -109,6 +109,7 @@ describe('clipgate status', () => {
     const { stdout } = await run(['status', '--json'])
     assert.deepEqual(JSON.parse(stdout), {
       ...STATUS,
+      storage: { ...STATUS.storage, error: null },
       clipboardError: null,
       devicesError: null,
       paused: null,

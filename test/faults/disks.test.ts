@@ -81,6 +81,9 @@ const COMMIT = put('/Sync.json', '{"type":"File","dataName":"waits","hasData":tr
 const FORM = postForm(1000)
 const UPLOAD = put('/file/new', 'new')
 
+/** A connection of its own, which is gone behind the answer. */
+const CLOSING = { headers: { connection: 'close' } }
+
 /** A device that the owner adds is refused, with the reason, and is not there. */
 async function refusesOwner({ daemon, phone }: Subject): Promise<void> {
   const owner = await ownerOf(daemon)
@@ -145,7 +148,18 @@ describe('a daemon whose disk is full', needsMount, () => {
       assert.equal(await push(phone), 507)
     }
     await refusesOwner(subject)
+    const { daemon } = subject
+    const health = async () => {
+      const response = await fetch(`${daemon.ready.control}/health`, CLOSING)
+      const { storage } = await (await ownerOf(daemon)).status()
+      return [response.status, await response.json(), storage.error]
+    }
+    const why = 'the disk is full'
+    assert.deepEqual(await health(), [503, { status: 'failing', disk: why }, why])
     await makeRoom()
+    // What was found out is kept for a moment.
+    while ((await health())[0] !== 200);
+    assert.deepEqual(await health(), [200, { status: 'ok' }, undefined])
     assert.deepEqual(files(), stored)
     await recovers(subject)
   })

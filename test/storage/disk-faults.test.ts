@@ -168,6 +168,7 @@ describe('a read-only disk', needsMount, () => {
     await assert.rejects(storage.latest.put(await textItem('x'), undefined), { code: 'NO_SPACE' })
     assert.equal(storage.latest.current, storage.latest.binary)
     assert.equal(String(await bytesOf(storage)), 'hello')
+    assert.equal(await storage.diskTrouble(), 'the disk is read-only')
     setReadOnly(storage.folder, 'rw')
     await storage.latest.put(await textItem('x'), undefined)
   })

@@ -26,6 +26,7 @@ export const STATUS: Partial<DaemonStatus> = {
     stagedUploads: 1,
     stagedBytes: 3_500_000,
     freeBytes: 87_000_000_000,
+    error: undefined,
   },
   listeners: [
     { name: 'gateway', urls: ['http://0.0.0.0:42720', 'http://[::]:42720'], error: undefined },
