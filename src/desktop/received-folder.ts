@@ -100,8 +100,14 @@ export class ReceivedFolder {
   async keep({ item, blob }: StoredItem): Promise<readonly string[]> {
     if (blob?.members === undefined) return blob ? [await this.#saveItem(item, blob)] : []
     const paths = new Set<string>()
-    for (const { dataName, blob: member } of blob.members) {
-      paths.add(await this.save(member, dataName, { sha256: member.digests.sha256 }))
+    // The next item gives the archive up, and its files stay until whoever has it open is done.
+    const archive = await blob.open()
+    try {
+      for (const { dataName, blob: member } of blob.members) {
+        paths.add(await this.save(member, dataName, { sha256: member.digests.sha256 }))
+      }
+    } finally {
+      await archive.close()
     }
     return [...paths]
   }

@@ -19,8 +19,10 @@ import { describe, it, type TestContext } from 'node:test'
 import { moveToFreeName } from '../../src/lib/save-under-free-name.ts'
 import { ReceivedFolder } from '../../src/desktop/received-folder.ts'
 import type { Blob } from '../../src/ports/blob.ts'
+import { openBlobStore } from '../storage/support/open-stores.ts'
+import { streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
-import { fileItem, textItem } from '../support/latest-item-contract.ts'
+import { fileItem, groupItem, textItem } from '../support/latest-item-contract.ts'
 import { blobOf } from '../support/memory-blob-store.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -268,6 +270,25 @@ describe('what other programs can paste of an item', () => {
     assert.deepEqual(await folder.offerOf({ item: file, blob }), saved)
     assert.deepEqual(await folder.offerOf({ item: file, blob }), saved, 'not once more')
     assert.equal(await readFile(join(path, 'a.bin'), 'utf8'), 'bytes')
+  })
+
+  it('is all files of a batch, also when another item takes its place meanwhile', async (t) => {
+    const { path, folder } = await open(t)
+    const { store } = await openBlobStore(t)
+    const names = Array.from({ length: 20 }, (_, index) => `photo ${index}.jpg`)
+    const members = await Promise.all(
+      names.map(async (dataName) => {
+        return { dataName, blob: await store.receive(streamOf(dataName), { maxBytes: 100 }) }
+      }),
+    )
+    const { blob } = await store.bundle(members)
+    const keeping = folder.keep({ item: await groupItem(blob), blob })
+    await blob.discard()
+    assert.deepEqual(
+      await keeping,
+      names.map((name) => join(path, name)),
+    )
+    for (const name of names) assert.equal(await readFile(join(path, name), 'utf8'), name)
   })
 })
 
