@@ -24,7 +24,7 @@ export {
   type Stopped,
 } from './daemon/start-daemon.ts'
 export { createGateway, type Gateway } from './gateway/create-gateway.ts'
-export type { GatewayOptions, GatewayPorts } from './gateway/gateway-ports.ts'
+export type { GatewayOptions, GatewayPorts, ReceivedPlace } from './gateway/gateway-ports.ts'
 export { serveUpgrades } from './http/upgrade.ts'
 
 // What a gateway asks of its host. The comments of these types are contracts.
@@ -33,6 +33,8 @@ export type { Stamp } from './core/stamp.ts'
 export type { Clock } from './lib/clock.ts'
 export type {
   Blob,
+  BlobBundle,
+  BlobMember,
   BlobStore,
   BytesToReceive,
   CopiedGroup,
@@ -56,15 +58,18 @@ export type {
 export type { CircleTime } from './ports/circle-time.ts'
 export type {
   AppliedItem,
+  BatchBytes,
   InboundBytes,
   InboundItem,
   InboundPipeline,
+  KeptBytes,
   Origin,
 } from './ports/inbound-pipeline.ts'
 export type { LatestItem, StoredItem } from './ports/latest-item.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { Transfer, TransferLog } from './ports/transfers.ts'
 export type {
+  BatchMember,
   ReceivedUpload,
   StagedUpload,
   StagingArea,
