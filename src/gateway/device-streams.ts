@@ -20,13 +20,13 @@ import type { Wire } from '../http/reply.ts'
 import { encodePieces, encodeText } from '../http/websocket.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Subscribers } from '../lib/subscribers.ts'
+import { encodeWithText } from '../lib/long-text.ts'
 import type { Change, ChangeFeed } from '../ports/change-feed.ts'
 import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Dialects } from './dialect.ts'
 import { HubStream } from './hub-stream.ts'
-import { encodeItem } from './wire/encode-item.ts'
 import { encodeHubChange } from './wire/hub-records.ts'
 
 /** A connection to the hub may not be silent for more than 15 s, and an event stream may. */
@@ -176,7 +176,7 @@ export class DeviceStreams {
     }
     const item = this.#deps.latest.current?.item
     if (this.#hubs.isEmpty || item === undefined) return
-    const message = encodeItem(item, encodeHubChange)
+    const message = encodeWithText(item, encodeHubChange)
     const frame = typeof message === 'string' ? encodeText(message) : encodePieces(message)
     this.#hubs.each((stream) => stream.tell(frame))
   }

@@ -4,9 +4,10 @@ import type { Item } from '../core/item.ts'
 import type { Stamp } from '../core/stamp.ts'
 import type { Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
-import { json, type PiecedBody, type Reply } from '../http/reply.ts'
+import { json, type Reply } from '../http/reply.ts'
 import type { Clock } from '../lib/clock.ts'
 import { constantReply } from '../http/reply-headers.ts'
+import { encodeWithText, type Pieces } from '../lib/long-text.ts'
 import type { Device, Dialect } from '../ports/device-registry.ts'
 import type { Origin } from '../ports/inbound-pipeline.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
@@ -16,7 +17,6 @@ import {
   encodeOldDocument,
   encodePeerDocument,
 } from './wire/clipboard-document.ts'
-import { encodeItem } from './wire/encode-item.ts'
 
 /**
  * Answers with the document of the current item. Its entity tag changes with each activation.
@@ -86,7 +86,7 @@ function makeReply(
   encode: (item: Item | undefined) => string,
   tag: string,
 ): Reply {
-  const document = item === undefined ? encode(item) : encodeItem(item, encode)
+  const document = item === undefined ? encode(item) : encodeWithText(item, encode)
   return constantReply({
     status: 200,
     headers: ['Content-Type', 'application/json'],
@@ -95,7 +95,7 @@ function makeReply(
   })
 }
 
-function isLongString(document: string | PiecedBody): document is string {
+function isLongString(document: string | Pieces): document is string {
   return typeof document === 'string' && document.length > LONGEST_STRING
 }
 

@@ -4,10 +4,10 @@ import type { Call, Handler } from '../http/call.ts'
 import { parseJson, readBytes } from '../http/read-body.ts'
 import { encodedJson, json } from '../http/reply.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'
+import { encodeWithText } from '../lib/long-text.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { isMultipart, readMultipartForm } from './read-form.ts'
-import { encodeItem } from './wire/encode-item.ts'
 import { FieldPicker, type Fields } from './wire/field-picker.ts'
 import { decodeHistoryFilter, HISTORY_FILTER_FIELDS, isWanted } from './wire/history-filter.ts'
 import { encodeRecord } from './wire/history-record.ts'
@@ -26,7 +26,7 @@ export function queryHistory(deps: HandlerDeps): Handler<Device> {
     const item = latest.current?.item
     if (item === undefined || !isWanted(item, filter)) return json([])
     const hash = dialects.hashFor(item, call)
-    return encodedJson(encodeItem(item, (item) => JSON.stringify([encodeRecord(item, hash)])))
+    return encodedJson(encodeWithText(item, (item) => JSON.stringify([encodeRecord(item, hash)])))
   }
 }
 

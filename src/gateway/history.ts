@@ -11,11 +11,11 @@ import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { skipBody } from '../http/read-body.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
+import { encodeWithText } from '../lib/long-text.ts'
 import type { Device, Dialect } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import { blobReply } from './file.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
-import { encodeItem } from './wire/encode-item.ts'
 import { encodeRecord, encodeStatistics, type HistoryRecord } from './wire/history-record.ts'
 
 type ProfileParams = { readonly profileId: string }
@@ -77,7 +77,7 @@ export function heldJson(call: Pick<Call, 'holdBytes'>, record: HistoryRecord): 
 }
 
 function recordReply(item: Item, hash: string): Reply {
-  return encodedJson(encodeItem(item, (item) => JSON.stringify(encodeRecord(item, hash))))
+  return encodedJson(encodeWithText(item, (item) => JSON.stringify(encodeRecord(item, hash))))
 }
 
 /** Answers with the figures that a client shows about a history, made of the one item. */

@@ -11,6 +11,7 @@ import type { Call, Handler } from '../http/call.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
+import { encodeWithText } from '../lib/long-text.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem } from '../ports/inbound-pipeline.ts'
 import { unauthorized } from './authenticate.ts'
@@ -18,7 +19,6 @@ import { isSameActivation, type Activation } from './dialect.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { heldJson } from './history.ts'
 import { receiveHistoryForm, type ReceivedForm } from './receive-history-form.ts'
-import { encodeItem } from './wire/encode-item.ts'
 import { encodeRecord, type RecordSubject } from './wire/history-record.ts'
 
 /** Own times of devices that are remembered, and the newest of each device. */
@@ -129,7 +129,7 @@ async function apply(
     return { reply: json(record), item: undefined }
   }
   const encode = (item: Item): string => JSON.stringify(encodeRecord(item, hash, state))
-  return { reply: encodedJson(encodeItem(item, encode)), item }
+  return { reply: encodedJson(encodeWithText(item, encode)), item }
 }
 
 /** Its bytes stay staged for the document that may follow. */

@@ -7,7 +7,8 @@
  */
 
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
-import type { PiecedBody, Wire } from './reply.ts'
+import type { Pieces } from '../lib/long-text.ts'
+import type { Wire } from './reply.ts'
 
 /** Bytes of answers that wait for a client to read. */
 const MAX_REPLY_BYTES: number = 64 * 1024
@@ -16,7 +17,7 @@ const MAX_REPLY_BYTES: number = 64 * 1024
 const FIRST_REPLY_BYTES = 256
 
 /** The bytes of a frame. */
-export type Frame = Uint8Array | PiecedBody
+export type Frame = Uint8Array | Pieces
 
 /** A stream of frames of any kind to one client. */
 export abstract class LiveStream {

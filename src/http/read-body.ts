@@ -7,6 +7,7 @@
  */
 
 import type { IncomingMessage } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Clock } from '../lib/clock.ts'
 import { afterWhatCame, type SilenceTimer } from './after-what-came.ts'
@@ -24,6 +25,9 @@ const BYTES_PER_SECOND: number = 16 * 1024
 
 /** Ten thousand times what any body here has; they take a quarter of a second, and 50 MiB. */
 const MAX_JSON_VALUES = 200_000
+
+/** Bytes of a long body that are decoded in one go, which takes a few milliseconds. */
+const PIECE_BYTES: number = 1024 * 1024
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -92,7 +96,8 @@ function limitTime(inbox: BodyInbox, clock: Clock): SilenceTimer {
  */
 export async function readJson(call: BodyCall, limit: number): Promise<unknown> {
   const values = new JsonValues(MAX_JSON_VALUES)
-  return decodeJson(await readPieces(call, limit, (piece) => values.add(piece)))
+  const bytes = await readPieces(call, limit, (piece) => values.add(piece))
+  return bytes.length > PIECE_BYTES ? decodeLongJson(bytes) : decodeJson(bytes)
 }
 
 /**
@@ -105,13 +110,32 @@ export function parseJson(bytes: Uint8Array): unknown {
   return decodeJson(bytes)
 }
 
+/** Takes its time: others have their turn between two pieces, and before all is parsed. */
+async function decodeLongJson(bytes: Uint8Array): Promise<unknown> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  try {
+    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+      text += decoder.decode(bytes.subarray(start, start + PIECE_BYTES), { stream: true })
+      await turn()
+    }
+    return JSON.parse(text + decoder.decode())
+  } catch {
+    throw notJson()
+  }
+}
+
 function decodeJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    // No `cause`: the message of a SyntaxError quotes the body.
-    throw new HttpError('BAD_BODY', { detail: 'not JSON in UTF-8' })
+    throw notJson()
   }
+}
+
+/** Without a `cause`: the message of a SyntaxError quotes the body. */
+function notJson(): HttpError {
+  return new HttpError('BAD_BODY', { detail: 'not JSON in UTF-8' })
 }
 
 /**

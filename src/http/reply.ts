@@ -6,6 +6,8 @@
  * @module
  */
 
+import type { Pieces } from '../lib/long-text.ts'
+
 /** Names and values in turn, as `node:http` takes them fastest. */
 export type FlatHeaders = readonly string[]
 
@@ -21,13 +23,6 @@ export interface OpenBlobBody {
   close(): Promise<void>
 }
 
-/** Bytes in pieces, of which other replies may have some too: those are in memory once. */
-export interface PiecedBody {
-  readonly pieces: readonly Uint8Array[]
-  /** Bytes of all pieces. */
-  readonly length: number
-}
-
 /** A body that goes on until somebody ends it. Never opened for HEAD. */
 export interface LiveBody {
   /** Called once, in the tick in which the header is written. */
@@ -37,7 +32,7 @@ export interface LiveBody {
 /** Where a live body goes. */
 export interface Wire {
   /** @param onWritten Called when the chunk has left this program; not when the client is gone. */
-  write(chunk: Uint8Array | PiecedBody, onWritten: () => void): void
+  write(chunk: Uint8Array | Pieces, onWritten: () => void): void
   /** Ends the answer; at once, whether or not the client reads. */
   end(): void
   /** Calls back once when the client is gone, unless the answer ended before. */
@@ -53,7 +48,7 @@ export interface Wire {
 export interface Reply {
   readonly status: number
   readonly headers?: FlatHeaders
-  readonly body?: string | Uint8Array | PiecedBody | BlobBody | LiveBody
+  readonly body?: string | Uint8Array | Pieces | BlobBody | LiveBody
   /** Quoted entity tag. A GET or HEAD reply with one is sent conditionally. */
   readonly etag?: string
   /** Unix milliseconds. */
@@ -61,7 +56,7 @@ export interface Reply {
 }
 
 /** A reply that is not a stream. */
-export type WholeReply = Reply & { readonly body?: string | Uint8Array | PiecedBody }
+export type WholeReply = Reply & { readonly body?: string | Uint8Array | Pieces }
 
 /** Extras for the functions below. */
 export interface ReplyOptions {
@@ -77,13 +72,8 @@ export function json(value: unknown, options: ReplyOptions = {}): Reply {
 }
 
 /** A JSON reply whose body is encoded. */
-export function encodedJson(body: string | PiecedBody): Reply {
+export function encodedJson(body: string | Pieces): Reply {
   return typed('application/json', body, {})
-}
-
-/** Joins pieces; none of them may change any more. */
-export function pieced(pieces: readonly Uint8Array[]): PiecedBody {
-  return { pieces, length: pieces.reduce((sum, { length }) => sum + length, 0) }
 }
 
 /** A plain text reply, in UTF-8. */
@@ -96,7 +86,7 @@ export function empty(status: number, headers: FlatHeaders = []): Reply {
   return { status, headers }
 }
 
-function typed(contentType: string, body: string | PiecedBody, options: ReplyOptions): Reply {
+function typed(contentType: string, body: string | Pieces, options: ReplyOptions): Reply {
   const { status = 200, headers = [], etag } = options
   const reply = { status, headers: ['Content-Type', contentType, ...headers], body }
   return etag === undefined ? reply : { ...reply, etag }

@@ -17,7 +17,8 @@ import type { Exchange } from './exchange.ts'
 import { HttpError } from './http-error.ts'
 import { drain } from './linger.ts'
 import { allHeaders, wholeHeaders, withoutContentHeaders } from './reply-headers.ts'
-import type { BlobBody, LiveBody, PiecedBody, Reply, WholeReply, Wire } from './reply.ts'
+import type { Pieces } from '../lib/long-text.ts'
+import type { BlobBody, LiveBody, Reply, WholeReply, Wire } from './reply.ts'
 import { StallWatch } from './stall-watch.ts'
 
 /** Up to this length, a body is joined to its header. */
@@ -162,7 +163,7 @@ export class Sender {
 }
 
 /** @returns The last piece, with which the answer is to end. */
-function writeAllButLast(exchange: Exchange, { pieces }: PiecedBody): Uint8Array | undefined {
+function writeAllButLast(exchange: Exchange, { pieces }: Pieces): Uint8Array | undefined {
   for (const piece of pieces) exchange.shareBytes(piece)
   for (const piece of pieces.slice(0, -1)) exchange.response.write(piece)
   return pieces.at(-1)
@@ -218,7 +219,7 @@ class LiveWire implements Wire {
     connection.isLive = true
   }
 
-  write(chunk: Uint8Array | PiecedBody, onWritten: () => void): void {
+  write(chunk: Uint8Array | Pieces, onWritten: () => void): void {
     const pieces = 'pieces' in chunk ? chunk.pieces : [chunk]
     const last = pieces.length - 1
     for (const piece of pieces.slice(0, last)) this.#out.write(piece)

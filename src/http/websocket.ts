@@ -6,8 +6,8 @@
 
 import { createHash } from 'node:crypto'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
+import { pieced, type Pieces } from '../lib/long-text.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
-import { pieced, type PiecedBody } from './reply.ts'
 
 /** RFC 6455 section 1.3. */
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
@@ -91,7 +91,7 @@ export function encodeText(text: string): Uint8Array {
 }
 
 /** Encodes a text message that is in UTF-8; the frame has the same pieces. */
-export function encodePieces({ pieces, length }: PiecedBody): PiecedBody {
+export function encodePieces({ pieces, length }: Pieces): Pieces {
   return pieced([encodeHeader(TEXT, length), ...pieces])
 }
 

@@ -124,6 +124,7 @@ async function textContent(
   endings = NO_ENDINGS,
 ): Promise<NewContent> {
   if (text.length > maxTextBytes) throw tooLarge(maxTextBytes)
+  if (text.length > PIECE_BYTES) await turn()
   const utf8 = new TextEncoder().encode(text)
   if (await isLongerAsJson(utf8, maxTextBytes)) throw tooLarge(maxTextBytes)
   const size = utf8.length

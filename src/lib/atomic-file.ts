@@ -10,6 +10,9 @@ import { hasCode } from './system-error.ts'
 /** Readable and writable by the owner only: what we keep is private. */
 export const PRIVATE_FILE_MODE = 0o600
 
+/** The content of a file, at once or piece by piece. */
+type FileContent = string | Uint8Array | readonly Uint8Array[]
+
 /** How unfinished files are named; whoever owns the folder sweeps them at start. */
 const TEMPORARY_NAME = /^.+\.[0-9a-f]{12}\.tmp$/
 
@@ -29,10 +32,7 @@ export function temporaryPath(path: string): string {
  *
  * @throws As {@link renameOver}, or the error of another failing system call.
  */
-export async function writeFileAtomically(
-  path: string,
-  content: string | Uint8Array,
-): Promise<void> {
+export async function writeFileAtomically(path: string, content: FileContent): Promise<void> {
   const temporary = temporaryPath(path)
   await writeNewFile(temporary, content)
   const earlier = await keepEarlier(path)
@@ -68,9 +68,11 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
 }
 
 /** Writes a private file that did not exist, and syncs it. When it rejects, nothing is left. */
-export async function writeNewFile(path: string, content: string | Uint8Array): Promise<void> {
+export async function writeNewFile(path: string, content: FileContent): Promise<void> {
+  const pieces = typeof content === 'string' || content instanceof Uint8Array ? [content] : content
   await fillNewFile(path, async (file) => {
-    await file.writeFile(content)
+    // Each behind the one before it.
+    for (const piece of pieces) await file.writeFile(piece)
     await file.sync()
   })
 }

@@ -11,6 +11,7 @@ import { MAX_METADATA_BYTES, MAX_NAME_TEXT_BYTES } from '../core/limits.ts'
 import { cutText, jsonLengthOf } from '../core/text-length.ts'
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { NewerVersionError } from '../lib/json-file.ts'
+import { encodeWithText, prepareText } from '../lib/long-text.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -110,12 +111,13 @@ export class DiskLatestItem implements LatestItem {
   }
 
   async #save(text: StoredItem | undefined, binary: BinaryItem | undefined): Promise<void> {
-    const file = {
-      text: text?.item,
-      binary: binary && { item: binary.item, blob: toReference(binary.blob) },
-    }
+    const inFile = binary && { item: binary.item, blob: toReference(binary.blob) }
+    const format = (item?: Item): string => formatItemFile({ text: item, binary: inFile })
+    if (text !== undefined) await prepareText(text.item)
+    const content = text === undefined ? format() : encodeWithText(text.item, format)
     try {
-      await writeFileAtomically(this.#options.path, formatItemFile(file))
+      const pieces = typeof content === 'string' ? content : content.pieces
+      await writeFileAtomically(this.#options.path, pieces)
     } catch (error) {
       throw toDomainError(error, 'Cannot keep the item')
     }

@@ -228,6 +228,28 @@ describe('JSON', () => {
   })
 })
 
+describe('long JSON', () => {
+  /** Answers with the length of the text that it was sent. */
+  const measure = route(
+    'POST',
+    '/long',
+    async (call) => text(String(String(await readJson(call, 9_000_000)).length)),
+    { maxBody: 9_000_000 },
+  )
+
+  it('is UTF-8 like any other, wherever its characters are cut', async (t) => {
+    const { post } = await serve(t, { routes: [measure] })
+    for (const before of ['"', '"a', '"aé', '\ufeff"a🧀']) {
+      const body = `${before}${'写🧀'.repeat(300_000)}"`
+      assert.equal(await (await post('/long', body)).text(), String(JSON.parse(body.trim()).length))
+    }
+    for (const last of [Buffer.from([0xe5, 0x86]), Buffer.from([0xff, 0x22]), Buffer.from('写')]) {
+      const body = Buffer.concat([Buffer.from(`"${'写🧀'.repeat(300_000)}`), last])
+      assert.equal((await post('/long', body)).status, 400)
+    }
+  })
+})
+
 describe('a body of unknown length', () => {
   it('is read whole, however large it grows', async (t) => {
     const size = 3_000_000

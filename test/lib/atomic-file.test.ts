@@ -15,6 +15,8 @@ describe('writeFileAtomically()', () => {
     }
     await writeFileAtomically(path, new Uint8Array([0, 255]))
     assert.deepEqual([...(await readFile(path))], [0, 255])
+    await writeFileAtomically(path, [Buffer.from('in '), Buffer.from(''), Buffer.from('pieces')])
+    assert.equal(await readFile(path, 'utf8'), 'in pieces')
     assert.equal((await stat(path)).mode & 0o777, 0o600)
     assert.deepEqual(await readdir(folder), ['a.json'])
   })

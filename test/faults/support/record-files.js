@@ -126,10 +126,16 @@ FileHandle.writev = async function (buffers, position) {
   return written
 }
 
+/** Where the next piece of a file begins. @type {WeakMap<object, number>} */
+const ends = new WeakMap()
+
 /** @param {string | Uint8Array} content */
 FileHandle.writeFile = async function (content) {
   await writeFile.call(this, content)
-  noteWrite(this, Buffer.from(content), 0)
+  const at = ends.get(this) ?? 0
+  const bytes = Buffer.from(content)
+  ends.set(this, at + bytes.length)
+  noteWrite(this, bytes, at)
 }
 
 /** @param {(this: object) => Promise<void>} call */

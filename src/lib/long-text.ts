@@ -1,0 +1,66 @@
+/**
+ * JSON that has a long text in it, as bytes in pieces.
+ *
+ * The JSON of the text is made once for each object that has it, for as long as that is there: all
+ * that is encoded of it has the same bytes.
+ * @module
+ */
+
+import { randomUUID } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+
+/** Bytes in pieces, of which others may have some too: those are in memory once. */
+export interface Pieces {
+  readonly pieces: readonly Uint8Array[]
+  /** Bytes of all pieces. */
+  readonly length: number
+}
+
+interface WithText {
+  readonly text: string
+}
+
+/** A shorter text is copied faster than it is written in pieces. */
+const LONG_TEXT = 64 * 1024
+
+/** Stands for a long text. Nobody can guess it, and have it in another field. */
+const PLACE: string = randomUUID()
+
+const ENCODED_PLACE: string = JSON.stringify(PLACE)
+
+const encoder = new TextEncoder()
+
+/** The JSON of each long text, by what has it. */
+const texts = new WeakMap<WithText, Uint8Array>()
+
+/** Joins pieces; none of them may change any more. */
+export function pieced(pieces: readonly Uint8Array[]): Pieces {
+  return { pieces, length: pieces.reduce((sum, { length }) => sum + length, 0) }
+}
+
+/**
+ * Encodes what has a text.
+ *
+ * @param encode Gives JSON that has the text as it is, once or several times.
+ * @returns Pieces when the text is long.
+ */
+export function encodeWithText<Subject extends WithText>(
+  subject: Subject,
+  encode: (subject: Subject) => string,
+): string | Pieces {
+  if (subject.text.length <= LONG_TEXT) return encode(subject)
+  const text = texts.get(subject) ?? encoder.encode(JSON.stringify(subject.text))
+  texts.set(subject, text)
+  const parts = encode({ ...subject, text: PLACE }).split(ENCODED_PLACE)
+  return pieced(parts.flatMap((part) => [text, encoder.encode(part)]).slice(1))
+}
+
+/** Does the work that {@link encodeWithText} would do first, and lets others have their turn. */
+export async function prepareText(subject: WithText): Promise<void> {
+  if (subject.text.length <= LONG_TEXT || texts.has(subject)) return
+  await turn()
+  const json = JSON.stringify(subject.text)
+  await turn()
+  texts.set(subject, encoder.encode(json))
+  await turn()
+}
