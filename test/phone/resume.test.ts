@@ -33,7 +33,7 @@ describe('a phone that sends files', needs('chromium'), () => {
     const wired = await openWiredPage(t)
     const { page, assertCalm } = wired
     const isSent = (nth: number): Promise<void> =>
-      page.getByRole('listitem').nth(nth).getByText('Sent', { exact: true }).waitFor()
+      page.getByRole('listitem').nth(nth).getByText('Sent: 4 files as one group').waitFor()
     await sendThroughBreaks(t, { ...wired, isSent })
     assertCalm()
   })

@@ -1,10 +1,24 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { pasteUntil } from '../desktop/x11/support/xclip.ts'
 import { needs } from '../support/requirements.ts'
+import { unzip } from '../support/unzip.ts'
+import { Xvfb } from '../support/xvfb.ts'
 import { openPhonePage } from './support/phone-page.ts'
 
+const JPEG = '\xff\xd8\xff\xe0'
+
+/** A photo as iOS names all of them. */
+function photo(words: string) {
+  const buffer = Buffer.from(`${JPEG} ${words}`, 'latin1')
+  return { name: 'image.jpg', mimeType: 'image/jpeg', buffer }
+}
+
 describe('the phone page', needs('chromium'), () => {
-  it('sends a text, and several files one after the other', async (t) => {
+  it('sends a text, and files one after the other', async (t) => {
     const { page, other, assertCalm } = await openPhonePage(t)
     await page.getByRole('textbox').fill('from the phone')
     await page.getByRole('button', { name: 'Send', exact: true }).tap()
@@ -15,11 +29,60 @@ describe('the phone page', needs('chromium'), () => {
       { name: 'one.txt', mimeType: 'text/plain', buffer: Buffer.from('the first') },
       { name: 'zwei ä.bin', mimeType: '', buffer: Buffer.alloc(3_000_000, 'x') },
     ]
-    await page.locator('input[type=file]').first().setInputFiles(files)
-    await other.reads({ dataName: 'zwei ä.bin' })
-    assert.deepEqual(await other.download(), files[1]?.buffer)
-    await page.getByRole('listitem').nth(1).getByText('Sent').waitFor()
+    for (const file of files) {
+      await page.locator('input[type=file]').first().setInputFiles([file])
+      await other.reads({ dataName: file.name })
+      assert.deepEqual(await other.download(), file.buffer)
+      await page.getByRole('listitem').last().getByText('Sent', { exact: true }).waitFor()
+    }
     assertCalm()
+  })
+
+  it('sends photos that were chosen together as one group, also when all have one name', async (t) => {
+    const { page, other, assertCalm } = await openPhonePage(t)
+    const photos = ['one', 'two', 'three'].map(photo)
+    await page.locator('input[type=file]').first().setInputFiles(photos)
+    await other.reads({ type: 'Group' })
+    for (const nth of photos.keys()) {
+      const words = 'Sent: 3 files as one group'
+      await page.getByRole('listitem').nth(nth).getByText(words, { exact: true }).waitFor()
+    }
+    assert.deepEqual(await unzip(await other.download()), {
+      'image.jpg': `${JPEG} one`,
+      'image (2).jpg': `${JPEG} two`,
+      'image (3).jpg': `${JPEG} three`,
+    })
+    assertCalm()
+  })
+
+  it('sends the rest of them when one fails, and all once more when the computer lost some', async (t) => {
+    const { page, other } = await openPhonePage(t)
+    await page.route('**/file/*', (route) => {
+      const isSecond = route.request().headers()['x-clipgate-batch']?.endsWith('/2')
+      return isSecond ? route.fulfill({ status: 413 }) : route.continue()
+    })
+    let refusals = 1
+    await page.route('**/Sync.json', (route) => {
+      const isRefused = route.request().method() === 'PUT' && refusals-- > 0
+      return isRefused ? route.fulfill({ status: 404 }) : route.continue()
+    })
+    const photos = ['one', 'two', 'three'].map(photo)
+    await page.locator('input[type=file]').first().setInputFiles(photos)
+    await other.reads({ type: 'Group' })
+    const rows = page.getByRole('listitem')
+    await rows.nth(0).getByText('Sent: 2 files as one group').waitFor()
+    await rows.nth(1).getByText('too large for the computer').waitFor()
+    await rows.nth(2).getByText('Sent: 2 files as one group').waitFor()
+    const wanted = { 'image.jpg': `${JPEG} one`, 'image (2).jpg': `${JPEG} three` }
+    assert.deepEqual(await unzip(await other.download()), wanted)
+  })
+
+  it('refuses more files than the computer takes at once, and sends none of them', async (t) => {
+    const { page } = await openPhonePage(t)
+    const files = Array.from({ length: 501 }, (_, index) => photo(String(index)))
+    await page.locator('input[type=file]').first().setInputFiles(files)
+    await page.getByText('At most 500 files can be sent at once.').waitFor()
+    assert.equal(await page.getByRole('listitem').count(), 0)
   })
 
   it('shows how far each file is, and takes those out of the list that are cancelled', async (t) => {
@@ -89,5 +152,29 @@ describe('the phone page', needs('chromium'), () => {
     await page.getByRole('button', { name: 'Forget this phone' }).tap()
     await page.getByRole('button', { name: 'Tap again' }).tap()
     assert.equal((await ended).failure()?.errorText, 'net::ERR_ABORTED')
+  })
+})
+
+describe('the phone page of a desktop', needs('chromium', 'Xvfb', 'xclip'), () => {
+  it('says where the photos are, which lie in a folder and are pasted together', async (t) => {
+    const { display } = await Xvfb.start(t)
+    const opened = await openPhonePage(t, {}, { args: [], env: { DISPLAY: display } })
+    const { page, daemon } = opened
+    const received = join(daemon.folder, 'received')
+    const words = 'Sent: on the clipboard and in received'
+    const send = (...names: readonly string[]) =>
+      page.locator('input[type=file]').first().setInputFiles(names.map(photo))
+    await send('one')
+    await page.getByRole('listitem').getByText(words, { exact: true }).waitFor()
+    assert.deepEqual(await readFile(join(received, 'image.jpg')), photo('one').buffer)
+    await pasteUntil(display, 'image/jpeg', photo('one').buffer)
+    await send('two', 'three', 'four')
+    await page.getByRole('listitem').nth(3).getByText(words, { exact: true }).waitFor()
+    const paths = [2, 3, 4].map((number) => join(received, `image (${number}).jpg`))
+    const uris = paths.map((path) => `${pathToFileURL(path)}\r\n`).join('')
+    await pasteUntil(display, 'text/uri-list', uris)
+    for (const [index, word] of ['two', 'three', 'four'].entries()) {
+      assert.deepEqual(await readFile(paths[index] ?? ''), photo(word).buffer)
+    }
   })
 })

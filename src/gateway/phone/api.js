@@ -127,7 +127,10 @@ export async function exchange(path, init = {}) {
 
 /** As {@link exchange}. What is no JSON comes from somebody else, such as a hotel. */
 async function readJson(/** @type {string} */ path, method = 'GET') {
-  const text = await (await exchange(path, { method })).text()
+  return parseAnswer(await (await exchange(path, { method })).text())
+}
+
+function parseAnswer(/** @type {string} */ text) {
   try {
     return JSON.parse(text)
   } catch {
@@ -171,7 +174,8 @@ export async function readTicket() {
 export async function pushDocument(document, signal) {
   const body = JSON.stringify(document)
   const init = { method: 'PUT', body, headers: { 'Content-Type': 'application/json' } }
-  await (signal === undefined
+  const answer = await (signal === undefined
     ? exchange('/Sync.json', init)
     : ask('/Sync.json', { ...init, signal }))
+  return parseAnswer(await answer.text().catch(() => ''))
 }

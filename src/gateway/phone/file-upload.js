@@ -10,6 +10,8 @@
 import { base } from './account.js'
 import { ApiError, ask, authorization, failureOf, pushDocument } from './api.js'
 
+/** @import { Pushed } from './strings.js' */
+
 /** To send less once more takes less time than the requests that would save it. */
 const MIN_RESUMABLE_BYTES = 8 * 1024 * 1024
 
@@ -23,38 +25,28 @@ const MAX_SILENCE_MS = 30_000
 const WAKING_MS = 3_000
 
 /** An upload that the computer gives up again and again has no room there. */
-const MAX_LOSSES = 4
+export const MAX_LOSSES = 4
+
+/**
+ * Why nothing can be sent for now.
+ *
+ * @typedef {'away' | 'busy' | 'offline'} Held
+ */
 
 /**
  * How far a file is. `away` and `busy` are about the computer, `offline` about this phone.
  *
  * @typedef {object} Progress
- * @property {'sending' | 'storing' | 'away' | 'busy' | 'offline'} state
+ * @property {'sending' | Held} state
  * @property {number} sent In bytes.
  * @property {number} speed In bytes a second; 0 when it is not known.
  * @property {boolean} isAnew Whether the computer had lost what was there before.
  */
 
-/** One file, until it is the current item. */
-export class FileUpload {
-  #file
+/** Goes on over breaks until something is done. */
+class Persistence {
   #signal
-  #onProgress
-  #path
-  /**
-   * Where it goes on.
-   *
-   * @type {string | undefined}
-   */
-  #place
-  /** Bytes that the computer has. */
-  #offset = 0
-  #isWhole = false
-  /** How often the computer has lost what it had. */
-  #losses = 0
   #failures = 0
-  #sent = 0
-  #speed = 0
   /** Ends the requests of the present try. */
   #abort = new AbortController()
   /** The longest silence of the present try. */
@@ -68,16 +60,172 @@ export class FileUpload {
    */
   #goOn
 
+  /** @param {AbortSignal} signal Cancels it. */
+  constructor(signal) {
+    this.#signal = signal
+  }
+
+  /** Ends the requests of the present try. */
+  get signal() {
+    return this.#abort.signal
+  }
+
+  /**
+   * Tries, however long that takes.
+   *
+   * @template T
+   * @param {() => Promise<T>} attempt
+   * @param {(error: ApiError) => Promise<void>} judge Throws what cannot become better by itself.
+   * @param {() => void} cancel Called at the end, and at once by who cancels: they may have no
+   *   credentials a moment later.
+   * @returns {Promise<T>}
+   * @throws {ApiError} When it is cancelled, or cannot become better by itself.
+   */
+  async run(attempt, judge, cancel) {
+    const listening = new AbortController()
+    const listen = (/** @type {EventTarget} */ on, /** @type {string} */ type, act = this.#wake) =>
+      on.addEventListener(type, act, listening)
+    const end = () => {
+      cancel()
+      this.#abort.abort()
+      this.#goOn?.()
+    }
+    listen(window, 'online')
+    listen(window, 'pageshow')
+    listen(document, 'resume')
+    listen(document, 'visibilitychange')
+    listen(window, 'offline', () => this.#abort.abort())
+    listen(this.#signal, 'abort', end)
+    try {
+      for (;;) {
+        try {
+          if (this.#signal.aborted) throw new ApiError('away')
+          this.#abort = new AbortController()
+          this.expectBytes(MAX_SILENCE_MS)
+          return await attempt()
+        } catch (error) {
+          if (this.#signal.aborted || !(error instanceof ApiError)) throw error
+          await judge(error)
+          if (this.#signal.aborted) throw error
+          await this.#pause()
+        }
+      }
+    } finally {
+      listening.abort()
+      this.expectAnything()
+      end()
+    }
+  }
+
+  /** Ends the present try unless bytes go on to flow. */
+  expectBytes(silenceMs = this.#silenceMs) {
+    this.#silenceMs = silenceMs
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#abort.abort(), silenceMs)
+  }
+
+  /** Waits for an answer: a slow disk takes minutes for a film. */
+  expectAnything() {
+    clearTimeout(this.#timer)
+  }
+
+  /** Something has come of the tries until now. */
+  succeed() {
+    this.#failures = 0
+  }
+
+  async #pause() {
+    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS)
+    this.#failures += 1
+    clearTimeout(this.#timer)
+    await new Promise((resolve) => {
+      this.#goOn = () => resolve(undefined)
+      this.#timer = setTimeout(resolve, delayMs)
+    })
+    clearTimeout(this.#timer)
+    this.#goOn = undefined
+  }
+
+  /** The phone is back, or has a network: what hangs gets a moment to show that it lives. */
+  #wake = () => {
+    if (document.hidden) return
+    if (this.#goOn !== undefined) this.#goOn()
+    else this.expectBytes(WAKING_MS)
+  }
+}
+
+/** @returns {Held} */
+function stateOf(/** @type {ApiError} */ { code }) {
+  return !navigator.onLine ? 'offline' : code === 'busy' ? 'busy' : 'away'
+}
+
+/** A new name of a batch. The page may have no secure context, and so no `randomUUID`. */
+export function newBatch() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/**
+ * Makes one item of files of a batch that are there.
+ *
+ * @param {object} document
+ * @param {AbortSignal} signal Cancels it.
+ * @param {(state: 'storing' | Held) => void} onState
+ * @returns {Promise<Pushed>}
+ * @throws {ApiError} `gone` when the computer has lost one of them.
+ */
+export async function pushBatch(document, signal, onState) {
+  const persistence = new Persistence(signal)
+  let losses = 0
+  const attempt = () => {
+    persistence.expectAnything()
+    onState('storing')
+    return pushDocument(document, persistence.signal)
+  }
+  const judge = async (/** @type {ApiError} */ error) => {
+    if (!error.mayPass) throw error
+    if (error.code === 'unexpected') losses += 1
+    if (losses > MAX_LOSSES) throw error
+    onState(stateOf(error))
+  }
+  return persistence.run(attempt, judge, () => {})
+}
+
+/** One file of a batch, until the computer has it. */
+export class FileUpload {
+  #file
+  #onProgress
+  #path
+  #batch
+  #persistence
+  /**
+   * Where it goes on.
+   *
+   * @type {string | undefined}
+   */
+  #place
+  /** Bytes that the computer has. */
+  #offset = 0
+  /** How often the computer has lost what it had. */
+  #losses
+  #sent = 0
+  #speed = 0
+
   /**
    * @param {File} file
-   * @param {AbortSignal} signal Cancels it, and has the computer forget it.
-   * @param {(progress: Progress) => void} onProgress
+   * @param {object} how
+   * @param {string} how.place The batch, a slash, and the number in it.
+   * @param {AbortSignal} how.signal Cancels it, and has the computer forget it.
+   * @param {boolean} how.isAnew Whether the computer has lost it.
+   * @param {(progress: Progress) => void} how.onProgress
    */
-  constructor(file, signal, onProgress) {
+  constructor(file, { place, signal, isAnew, onProgress }) {
     this.#file = file
-    this.#signal = signal
     this.#onProgress = onProgress
     this.#path = `/file/${encodeURIComponent(file.name)}`
+    this.#batch = { 'X-Clipgate-Batch': place }
+    this.#losses = isAnew ? 1 : 0
+    this.#persistence = new Persistence(signal)
   }
 
   /**
@@ -85,54 +233,22 @@ export class FileUpload {
    *
    * @throws {ApiError} When it is cancelled, or cannot become better by itself.
    */
-  async run() {
-    const listening = new AbortController()
-    const listen = (/** @type {EventTarget} */ on, /** @type {string} */ type, act = this.#wake) =>
-      on.addEventListener(type, act, listening)
-    listen(window, 'online')
-    listen(window, 'pageshow')
-    listen(document, 'resume')
-    listen(document, 'visibilitychange')
-    listen(window, 'offline', () => this.#abort.abort())
-    // At once: whoever cancels may have no credentials a moment later.
-    listen(this.#signal, 'abort', () => this.#cancel())
-    try {
-      for (;;) {
-        try {
-          return await this.#try()
-        } catch (error) {
-          await this.#recover(error)
-        }
-      }
-    } finally {
-      listening.abort()
-      this.#cancel()
-    }
-  }
-
-  async #try() {
-    if (this.#signal.aborted) throw new ApiError('away')
-    this.#abort = new AbortController()
-    this.#expectBytes(MAX_SILENCE_MS)
-    try {
-      if (!this.#isWhole) await this.#sendBytes()
-      this.#isWhole = true
+  run() {
+    const attempt = async () => {
+      await this.#sendBytes()
       this.#place = undefined
-      // A slow disk takes minutes for a film.
-      clearTimeout(this.#timer)
-      this.#tell('storing')
-      const { name, size } = this.#file
-      const document = { type: 'File', text: name, dataName: name, hasData: true, size }
-      await pushDocument(document, this.#abort.signal)
-    } finally {
-      clearTimeout(this.#timer)
     }
+    return this.#persistence.run(
+      attempt,
+      (error) => this.#judge(error),
+      () => this.#forget(),
+    )
   }
 
   async #sendBytes() {
     const file = this.#file
     if (file.size < MIN_RESUMABLE_BYTES) {
-      return this.#transfer('PUT', this.#path, { 'Content-Type': typeOf(file) })
+      return this.#transfer('PUT', this.#path, { ...this.#batch, 'Content-Type': typeOf(file) })
     }
     if (this.#place === undefined) await this.#begin()
     else if (await this.#readState()) return
@@ -145,11 +261,12 @@ export class FileUpload {
 
   async #begin() {
     const headers = {
+      ...this.#batch,
       'Content-Type': typeOf(this.#file),
       'Upload-Complete': '?0',
       'Upload-Length': String(this.#file.size),
     }
-    const { signal } = this.#abort
+    const { signal } = this.#persistence
     const response = await ask(this.#path, { method: 'PUT', headers, signal })
     const { href } = new URL(response.headers.get('Location') ?? '', base + this.#path)
     // The credentials are for this computer only, which may be below a path of a site.
@@ -159,11 +276,11 @@ export class FileUpload {
 
   /** Learns how far it has come. @returns Whether that is all. */
   async #readState() {
-    const { signal } = this.#abort
+    const { signal } = this.#persistence
     const { headers } = await ask(this.#place ?? '', { method: 'HEAD', signal })
     const offset = Number(headers.get('Upload-Offset') ?? NaN)
     if (!(offset >= 0 && offset <= this.#file.size)) throw new ApiError('unexpected')
-    if (offset > this.#offset) this.#failures = 0
+    if (offset > this.#offset) this.#persistence.succeed()
     this.#offset = offset
     return headers.get('Upload-Complete') === '?1'
   }
@@ -177,7 +294,7 @@ export class FileUpload {
    * @returns {Promise<void>} Rejects with an {@link ApiError}.
    */
   #transfer(method, path, headers) {
-    const { signal } = this.#abort
+    const { signal } = this.#persistence
     const startedAt = Date.now()
     this.#sent = this.#offset
     this.#speed = 0
@@ -192,7 +309,7 @@ export class FileUpload {
       }
       request.upload.addEventListener('progress', ({ loaded }) => {
         const seconds = (Date.now() - startedAt) / 1000
-        this.#expectBytes()
+        this.#persistence.expectBytes()
         this.#sent = this.#offset + loaded
         this.#speed = seconds < 1 ? 0 : loaded / seconds
         this.#tell('sending')
@@ -207,55 +324,26 @@ export class FileUpload {
     })
   }
 
-  /** Waits before the next try. @throws What cannot become better by itself. */
-  async #recover(/** @type {unknown} */ error) {
-    if (this.#signal.aborted || !(error instanceof ApiError)) throw error
-    const { code } = error
-    if (code === 'gone') {
+  /** @throws What cannot become better by itself. */
+  async #judge(/** @type {ApiError} */ error) {
+    if (error.code === 'gone') {
       this.#losses += 1
       if (this.#losses > MAX_LOSSES) throw new ApiError('unexpected')
       this.#place = undefined
-      this.#isWhole = false
       this.#offset = 0
       this.#sent = 0
     } else if (!error.mayPass) {
       throw error
-    } else if (!this.#isWhole && !(await isReadable(this.#file))) {
+    } else if (!(await isReadable(this.#file))) {
       throw new ApiError('unreadable')
     }
-    if (this.#signal.aborted) throw error
-    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, MAX_DELAY_MS)
-    this.#failures += 1
-    this.#tell(!navigator.onLine ? 'offline' : code === 'busy' ? 'busy' : 'away')
-    clearTimeout(this.#timer)
-    await new Promise((resolve) => {
-      this.#goOn = () => resolve(undefined)
-      this.#timer = setTimeout(resolve, delayMs)
-    })
-    clearTimeout(this.#timer)
-    this.#goOn = undefined
+    this.#tell(stateOf(error))
   }
 
-  /** The phone is back, or has a network: what hangs gets a moment to show that it lives. */
-  #wake = () => {
-    if (document.hidden) return
-    if (this.#goOn !== undefined) this.#goOn()
-    else this.#expectBytes(WAKING_MS)
-  }
-
-  /** Ends the present try unless bytes go on to flow. */
-  #expectBytes(silenceMs = this.#silenceMs) {
-    this.#silenceMs = silenceMs
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#abort.abort(), silenceMs)
-  }
-
-  /** Ends what is under way, and has the computer forget what it has of the file. */
-  #cancel() {
+  /** Has the computer forget what it has of the file. */
+  #forget() {
     const place = this.#place
     this.#place = undefined
-    this.#abort.abort()
-    this.#goOn?.()
     if (place === undefined) return
     ask(place, { method: 'DELETE', keepalive: true }).catch(() => {
       // The computer gives it up within an hour.

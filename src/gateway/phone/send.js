@@ -1,15 +1,21 @@
 // @ts-check
 /**
- * Sends texts and files from this phone, files one after the other.
+ * Sends texts and files from this phone. Files that are chosen together become one item; their
+ * bytes are sent one after the other.
  * @module
  */
 
 import { ApiError, pushDocument } from './api.js'
 import { button, formatBytes, h, setText } from './dom.js'
-import { FileUpload } from './file-upload.js'
+import { FileUpload, MAX_LOSSES, newBatch, pushBatch } from './file-upload.js'
 import { strings } from './strings.js'
 
-/** @import { Progress } from './file-upload.js' */
+/** @import { Held, Progress } from './file-upload.js' */
+/** @import { Pushed } from './strings.js' */
+
+/** The computer takes no more uploads in one batch. */
+const MAX_TOGETHER = 500
+
 /**
  * Creates the card with which this phone sends.
  *
@@ -78,14 +84,16 @@ export function createSendView(text, onAway) {
   /** Takes pictures as files, and a text into the field, where a person can look at it. */
   async function paste() {
     const items = await navigator.clipboard.read().catch(() => [])
+    const pictures = []
     for (const item of items) {
       const picture = item.types.find((type) => type.startsWith('image/'))
       const type = picture ?? 'text/plain'
       if (!item.types.includes(type)) continue
       const blob = await item.getType(type)
       if (picture === undefined) field.value = await blob.text()
-      else sendFiles([new File([blob], `image.${picture.slice(6)}`, { type })])
+      else pictures.push(new File([blob], `image.${picture.slice(6)}`, { type }))
     }
+    sendFiles(pictures)
     field.focus()
   }
 
@@ -101,11 +109,12 @@ export function createSendView(text, onAway) {
   }
 
   function sendFiles(/** @type {Iterable<File>} */ chosen) {
-    for (const file of chosen) {
-      const upload = createUpload(file, stop.signal)
-      list.append(upload.row)
-      queue = queue.then(upload.run)
-    }
+    const files = [...chosen]
+    if (files.length > MAX_TOGETHER) return setText(note, strings.tooMany(MAX_TOGETHER))
+    const batch = newBatch()
+    const uploads = files.map((file, index) => createUpload(file, batch, index + 1, stop.signal))
+    list.append(...uploads.map(({ row }) => row))
+    queue = queue.then(() => sendTogether(uploads, batch))
   }
 
   /** @param {Readonly<Record<string, string | boolean>>} how */
@@ -121,45 +130,105 @@ export function createSendView(text, onAway) {
   return { section, field, offer, end: () => stop.abort() }
 }
 
-/** One file on its way, as a row of the list, until it is cancelled or `stop` says so. */
-function createUpload(/** @type {File} */ file, /** @type {AbortSignal} */ stop) {
+/** Sends files that were chosen together, as one item of those that arrive. Never rejects. */
+async function sendTogether(/** @type {readonly Upload[]} */ uploads, /** @type {string} */ batch) {
+  for (let losses = 0; ; losses += 1) {
+    for (const { run } of uploads) await run(losses > 0)
+    const there = uploads.filter(({ isThere }) => isThere())
+    if (there.length === 0) return
+    const abort = new AbortController()
+    const watch = () => there.every(({ signal }) => signal.aborted) && abort.abort()
+    for (const { signal } of there) signal.addEventListener('abort', watch)
+    const show = (/** @type {Held | 'storing'} */ state) => {
+      for (const one of there) one.showPush(state)
+    }
+    const [first] = there
+    const one = there.length === 1 && first !== undefined ? namesOf(first) : { type: 'Group' }
+    const members = there.map(({ number }) => number)
+    const document = { ...one, hasData: true, batch, members }
+    /** @type {Pushed | undefined} */
+    let pushed
+    const failure = await outcomeOf(
+      pushBatch(document, abort.signal, show).then((answer) => (pushed = answer)),
+    )
+    // The computer gave some of them up: all that the phone still has is sent again.
+    if (failure?.code === 'gone' && losses < MAX_LOSSES) continue
+    for (const { end } of there) end(failure, pushed)
+    return
+  }
+}
+
+function namesOf(/** @type {Upload} */ { file: { name, size } }) {
+  return { type: 'File', text: name, dataName: name, size }
+}
+
+/** @typedef {ReturnType<typeof createUpload>} Upload */
+
+/**
+ * One file on its way, as a row of the list, until it is cancelled or `stop` says so.
+ *
+ * @param {File} file
+ * @param {string} batch
+ * @param {number} number Its place in the batch.
+ * @param {AbortSignal} stop
+ */
+function createUpload(file, batch, number, stop) {
   const bar = h('progress', { max: Math.max(file.size, 1), value: 0, 'aria-label': file.name })
   const note = h('p', { class: 'note', role: 'status' }, strings.waiting)
   const act = button('✕', () => cancel(), { 'aria-label': `${strings.cancel}: ${file.name}` })
   const row = h('li', {}, h('p', { class: 'name', dir: 'auto' }, file.name), act, bar, note)
   const abort = new AbortController()
+  const { signal } = abort
+  let hasFailed = false
   stop.addEventListener('abort', () => abort.abort())
   let cancel = () => {
     abort.abort()
     row.remove()
   }
 
-  /** Sends it, however long that takes. Never rejects. */
-  async function run() {
-    if (abort.signal.aborted) return
-    const failure = await outcomeOf(new FileUpload(file, abort.signal, show).run())
-    if (!abort.signal.aborted) end(failure)
+  /** Sends its bytes, however long that takes. Never rejects. */
+  async function run(/** @type {boolean} */ isAnew) {
+    if (signal.aborted || hasFailed) return
+    const place = `${batch}/${number}`
+    const upload = new FileUpload(file, { place, signal, isAnew, onProgress: show })
+    const failure = await outcomeOf(upload.run())
+    if (signal.aborted) return
+    if (failure !== undefined) return end(failure)
+    bar.value = file.size
+    setText(note, strings.there)
   }
 
   function show(/** @type {Progress} */ { state, sent, speed, isAnew }) {
     const { size } = file
     bar.value = sent
-    if (state === 'storing') return setText(note, strings.storing)
-    const percent = Math.floor((100 * sent) / Math.max(size, 1))
-    if (state !== 'sending') return setText(note, strings.held[state](percent))
+    if (state !== 'sending') return setText(note, strings.held[state](percentOf(sent)))
     const rate = speed === 0 ? '' : formatBytes(speed)
     const words = strings.sending(formatBytes(sent), formatBytes(size), rate)
     setText(note, isAnew ? `${words} · ${strings.anew}` : words)
   }
 
-  function end(/** @type {ApiError | undefined} */ failure) {
-    setText(note, wordsOf(failure))
+  function percentOf(/** @type {number} */ sent) {
+    return Math.floor((100 * sent) / Math.max(file.size, 1))
+  }
+
+  function showPush(/** @type {Held | 'storing'} */ state) {
+    setText(note, state === 'storing' ? strings.storing : strings.held[state](100))
+  }
+
+  function end(
+    /** @type {ApiError | undefined} */ failure,
+    /** @type {Pushed | undefined} */ pushed = undefined,
+  ) {
+    if (signal.aborted) return
+    hasFailed = failure !== undefined
+    setText(note, pushed === undefined ? wordsOf(failure) : strings.sentTo(pushed))
     bar.hidden = true
     act.setAttribute('aria-label', `${strings.remove}: ${file.name}`)
     cancel = () => row.remove()
   }
 
-  return { row, run }
+  const isThere = () => !hasFailed && !signal.aborted
+  return { row, file, number, signal, run, isThere, showPush, end }
 }
 
 function wordsOf(/** @type {ApiError | undefined} */ failure) {
@@ -167,7 +236,7 @@ function wordsOf(/** @type {ApiError | undefined} */ failure) {
 }
 
 /** @returns {Promise<ApiError | undefined>} Why it failed, if it did. */
-async function outcomeOf(/** @type {Promise<void>} */ work) {
+async function outcomeOf(/** @type {Promise<unknown>} */ work) {
   try {
     await work
     return undefined

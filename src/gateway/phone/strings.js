@@ -6,6 +6,15 @@
 
 import { formatBytes } from './dom.js'
 
+/**
+ * Where the files are that were sent.
+ *
+ * @typedef {object} Pushed
+ * @property {number} files How many they are.
+ * @property {string} [folder] The folder on the computer, where it has one.
+ * @property {boolean} [clipboard] Whether the clipboard of the computer gets them.
+ */
+
 const english = {
   lang: 'en',
   ways: {
@@ -34,6 +43,12 @@ const english = {
   files: 'Photos, files',
   camera: 'Camera',
   sent: 'Sent',
+  sentTo: (/** @type {Pushed} */ { files, folder, clipboard }) => {
+    if (folder !== undefined) return `Sent: ${clipboard ? 'on the clipboard and ' : ''}in ${folder}`
+    return files === 1 ? 'Sent' : `Sent: ${files} files as one group`
+  },
+  tooMany: (/** @type {number} */ most) => `At most ${most} files can be sent at once.`,
+  there: 'There, and waiting for the others',
   sendingText: 'Sending…',
   sending: (/** @type {string} */ done, /** @type {string} */ size, /** @type {string} */ speed) =>
     `${done} of ${size}${speed === '' ? '' : `, ${speed}/s`}`,
@@ -108,6 +123,13 @@ const chinese = {
   files: '照片、文件',
   camera: '拍照',
   sent: '已发送',
+  sentTo: ({ files, folder, clipboard }) => {
+    if (folder !== undefined)
+      return `已发送：${clipboard ? '已放入剪贴板，并' : ''}保存在 ${folder}`
+    return files === 1 ? '已发送' : `已发送：${files} 个文件，合为一组`
+  },
+  tooMany: (most) => `一次最多可发送 ${most} 个文件。`,
+  there: '已送达，正在等待其他文件',
   sendingText: '正在发送…',
   sending: (done, size, speed) => `${done} / ${size}${speed === '' ? '' : `，${speed}/秒`}`,
   sendShared: (count) => `发送分享的内容（${count}）`,

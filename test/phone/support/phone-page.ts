@@ -13,7 +13,7 @@ import {
   type WatchedPage,
 } from '../../panel/support/browser.ts'
 import { startDaemon } from '../../panel/support/panel.ts'
-import type { DaemonProcess, PairedDevice } from '../../support/daemon-process.ts'
+import type { DaemonOptions, DaemonProcess, PairedDevice } from '../../support/daemon-process.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 
 // Once for each test file.
@@ -32,8 +32,9 @@ export interface OpenPhonePage extends WatchedPage {
 export async function openPhonePage(
   t: TestContext,
   options: BrowserContextOptions = {},
+  daemonOptions: DaemonOptions = {},
 ): Promise<OpenPhonePage> {
-  const daemon = await startDaemon(t)
+  const daemon = await startDaemon(t, daemonOptions)
   const { gateway } = daemon.ready
   const device = await daemon.pair('Pixel')
   const other = createPhone(await daemon.pair('Other'), gateway)
