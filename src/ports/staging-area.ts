@@ -206,7 +206,8 @@ export interface StagingArea {
   take(deviceId: string, dataName: string): TakenUpload | undefined
 
   /**
-   * Hands uploads of a batch over, each as {@link take} does, in the order of `numbers`.
+   * Hands uploads of a batch over, each as {@link take} does, in the order of `numbers`, and gives
+   * up those that wait beside them.
    *
    * @returns `undefined` when one of them is not there; none is taken then.
    */

@@ -179,7 +179,14 @@ export class DiskStagingArea implements StagingArea {
     const found = places.map((place) => this.#waiting.find(deviceId, place))
     const uploads = found.filter((upload) => upload !== undefined)
     if (uploads.length < found.length) return undefined
-    return uploads.map((upload) => this.#take(upload))
+    const taken = uploads.map((upload) => this.#take(upload))
+    const [first] = uploads
+    // Nobody will ask for what was cancelled.
+    for (const other of this.#waiting.of(deviceId)) {
+      if (first === undefined || !isSameBatch(other, first)) continue
+      void this.#pending.begin(deviceId).endAfter(this.#drop(other))
+    }
+    return taken
   }
 
   #take(upload: WaitingUpload): TakenUpload {

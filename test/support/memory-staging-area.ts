@@ -122,7 +122,13 @@ export class MemoryStagingArea implements StagingArea {
   ): readonly TakenUpload[] | undefined {
     const keys = numbers.map((number) => keyOf(deviceId, { batch, number }))
     if (!keys.every((key) => this.#uploads.has(key))) return undefined
-    return keys.map((key) => this.#take(deviceId, key)).filter((upload) => upload !== undefined)
+    const taken = keys.map((key) => this.#take(deviceId, key))
+    for (const [key, upload] of this.#uploads) {
+      if (upload.deviceId !== deviceId || upload.member?.batch !== batch) continue
+      this.#uploads.delete(key)
+      void upload.blob.discard()
+    }
+    return taken.filter((upload) => upload !== undefined)
   }
 
   #take(deviceId: string, key: string): TakenUpload | undefined {
