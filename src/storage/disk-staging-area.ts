@@ -279,8 +279,12 @@ export class DiskStagingArea implements StagingArea {
   async #add(upload: WaitingUpload): Promise<void> {
     const replaced = this.#waiting.add(upload)
     if (replaced !== undefined) await this.#discard(replaced)
+    await this.#keepLimits(upload.deviceId)
+  }
+
+  async #keepLimits(deviceId: string): Promise<void> {
     const { maxPerDevice, maxBatchesPerDevice } = this.#options
-    const own = this.#waiting.of(upload.deviceId)
+    const own = this.#waiting.of(deviceId)
     const named = own.filter(({ member }) => member === undefined)
     // The batch to which something has come last is the newest.
     const batches = groupByBatch(own.filter(({ member }) => member !== undefined).reverse())
@@ -320,20 +324,25 @@ export class DiskStagingArea implements StagingArea {
   async #load(): Promise<void> {
     const { records, unreadable } = await this.#records.load()
     this.#unreadable = unreadable
+    const restored: WaitingUpload[] = []
     for (const found of records) {
       const upload = this.#counts(found) ? await this.#restore(found) : undefined
-      if (upload === undefined) {
-        await this.#records.remove(found.name)
-        continue
-      }
-      this.#sequence = upload.sequence + 1
-      this.#room.add(upload.deviceId, upload.blob.size)
-      if (this.#waiting.isExpired(upload)) await this.#discard(upload)
-      else await this.#add(upload)
+      if (upload === undefined) await this.#records.remove(found.name)
+      else restored.push(upload)
     }
+    for (const { deviceId, blob } of restored) this.#room.add(deviceId, blob.size)
+    this.#sequence = (restored.at(-1)?.sequence ?? -1) + 1
     // A crash may come between the record of a staged upload and the removal of the other one.
-    const names = new Set(this.blobNames)
+    const names = new Set([...restored.map(({ name }) => name), ...unreadable])
     await this.#partial.load((name) => this.#options.takenBlobs.has(name) || names.has(name))
+    // In one tick: whether one of a batch has expired depends on all of it.
+    const replaced = restored.map((upload) => this.#waiting.add(upload))
+    for (const upload of replaced) if (upload !== undefined) await this.#discard(upload)
+    const expired = this.#waiting.all.filter((upload) => this.#waiting.isExpired(upload))
+    for (const upload of expired) await this.#drop(upload)
+    for (const deviceId of new Set(restored.map((upload) => upload.deviceId))) {
+      await this.#keepLimits(deviceId)
+    }
   }
 
   /**

@@ -107,6 +107,27 @@ describe('a batch on disk', () => {
     assert.deepEqual(await findBatch(await storage.restart(), 'ab', [1, 2]), ['one', 'two'])
   })
 
+  it('is whole after a restart, also when the first of it waits for longer than an hour', async (t) => {
+    const storage = await openTestStorage(t)
+    await stageMember(storage, ['ab', 1], 'photo')
+    await stageMember(storage, ['cd', 1], 'another')
+    storage.clock.advance(HOUR / 2)
+    await stageMember(storage, ['ab', 2], 'film')
+    await storage.staging.begin({
+      ...{ deviceId: 'did_a', dataName: 'longer film', contentType: undefined, length: undefined },
+      member: { batch: 'ab'.repeat(16), number: 3 },
+    })
+    storage.clock.advance(HOUR / 2 - 1)
+    const again = await storage.restart(async () => storage.clock.advance(1))
+    assert.equal(await findBatch(again, 'cd', [1]), undefined)
+    assert.deepEqual(await findBatch(again, 'ab', [1, 2]), ['photo', 'film'])
+    again.clock.advance(HOUR - 1)
+    assert.deepEqual(await findBatch(again, 'ab', [1, 2]), ['photo', 'film'])
+    again.clock.advance(1)
+    await settle(again, 0)
+    assert.equal(again.clock.pending, 0)
+  })
+
   it('counts for itself: more uploads than names, and four batches of a device', async (t) => {
     const storage = await openTestStorage(t)
     await stage(storage, 'a.txt', 'hello')
