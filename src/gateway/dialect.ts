@@ -54,6 +54,8 @@ export class Dialects {
   readonly #clock: Pick<Clock, 'now'>
   /** The last push of each device. */
   readonly #pushed = new Map<string, Push>()
+  /** The devices whose hashes tell other content, and not only another way of hashing. */
+  readonly #exact = new Set<string>()
 
   constructor(deps: {
     readonly devices: Pick<DeviceRegistry, 'find' | 'noteSighting'>
@@ -105,13 +107,30 @@ export class Dialects {
     this.#pushed.set(call.principal.id, { hash, activatedAt, contentId })
     if (item.type !== 'Image' && item.type !== 'File') return
     const sent = hash.toLowerCase()
+    if (sent === item.contentHash || sent === item.nameHash) this.noteExact(call)
+    else this.#exact.delete(call.principal.id)
     if (sent === item.contentHash) this.noteReads(call, 'sync')
     else if (sent === item.nameHash) this.noteReads(call, 'syncclipboard')
+  }
+
+  /**
+   * Whether the client of a request may hash in a way of its own, so that a hash which fits nothing
+   * can mean the image or file that is here. From a client that hashes as we do it means another
+   * one, which is about to be uploaded.
+   */
+  mayHashOtherwise(call: ClientCall): boolean {
+    return this.of(call) === 'sync' && !this.#exact.has(call.principal.id)
+  }
+
+  /** Notes that a device has shown that it means other content by another hash. */
+  noteExact({ principal }: Pick<DeedCall, 'principal'>): void {
+    this.#exact.add(principal.id)
   }
 
   /** Forgets what a device has pushed. */
   forget(deviceId: string): void {
     this.#pushed.delete(deviceId)
+    this.#exact.delete(deviceId)
   }
 
   /** Notes what a device does that only clients of one dialect do. */

@@ -1,6 +1,7 @@
 /** `/Sync.json` and `/SyncClipboard.json`: the latest item, read and pushed. @module */
 
-import type { Item } from '../core/item.ts'
+import { DomainError } from '../core/domain-error.ts'
+import { isHash, type Item } from '../core/item.ts'
 import type { Stamp } from '../core/stamp.ts'
 import type { Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
@@ -9,7 +10,7 @@ import type { Clock } from '../lib/clock.ts'
 import { constantReply } from '../http/reply-headers.ts'
 import { encodeWithText, type Pieces } from '../lib/long-text.ts'
 import type { Device, Dialect } from '../ports/device-registry.ts'
-import type { Origin } from '../ports/inbound-pipeline.ts'
+import type { AppliedItem, Origin } from '../ports/inbound-pipeline.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import {
   decodeDocument,
@@ -121,12 +122,21 @@ export function putDocument(deps: HandlerDeps): Handler<Device> {
     const isInline = type === 'Text' && !hasData && batch === undefined
     // An item that came through the history may have come under another name.
     const kept = records.find(call.principal.id, { type, hash })
-    const { contentId, item, saved } = await inbound.apply({
-      ...document,
-      origin: originOf(call.principal, stamp),
-      dataName: isInline ? '' : dataName,
-      bytes: batch ?? (isInline ? { kind: 'none' } : { kind: 'staged', kept: kept?.bytes }),
-    })
+    let applied: AppliedItem
+    try {
+      applied = await inbound.apply({
+        ...document,
+        origin: originOf(call.principal, stamp),
+        dataName: isInline ? '' : dataName,
+        bytes: batch ?? (isInline ? { kind: 'none' } : { kind: 'staged', kept: kept?.bytes }),
+      })
+    } catch (error) {
+      // It may have left an upload out because it was told that the item is here.
+      const isMissing = error instanceof DomainError && error.code === 'NOTHING_STAGED'
+      if (isMissing && isHash(hash)) dialects.noteExact(call)
+      throw error
+    }
+    const { contentId, item, saved } = applied
     dialects.notePush(call, hash, item)
     if (batch === undefined) return json({ contentId })
     const isSaved = await withPatience(clock, saved)

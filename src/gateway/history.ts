@@ -12,7 +12,7 @@ import { HttpError } from '../http/http-error.ts'
 import { skipBody } from '../http/read-body.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
 import { encodeWithText } from '../lib/long-text.ts'
-import type { Device, Dialect } from '../ports/device-registry.ts'
+import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import { blobReply } from './file.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
@@ -29,7 +29,7 @@ export function getRecord(deps: HandlerDeps): Handler<Device, ProfileParams> {
   const { latest, dialects, records, staging } = deps
   return (call) => {
     const id = readProfileId(call.params.profileId)
-    const stored = findItem([latest.current, latest.binary], id, dialects.of(call))
+    const stored = findItem([latest.current, latest.binary], id, dialects.mayHashOtherwise(call))
     if (stored !== undefined) return recordReply(stored.item, id.hash)
     const { id: deviceId } = call.principal
     const kept = records.find(deviceId, id)
@@ -46,7 +46,7 @@ export function getRecordData(deps: HandlerDeps): Handler<Device, ProfileParams>
   const { latest, dialects, transfers } = deps
   return (call) => {
     const id = readProfileId(call.params.profileId)
-    const stored = findItem([latest.current, latest.binary], id, dialects.of(call))
+    const stored = findItem([latest.current, latest.binary], id, dialects.of(call) === 'sync')
     if (stored === undefined) throw new HttpError('NOT_FOUND')
     return blobReply(stored, { deviceId: call.principal.id, transfers })
   }
@@ -58,7 +58,7 @@ export function patchRecord(deps: HandlerDeps): Handler<Device, HashParams> {
   return async (call) => {
     const id = readHash(call.params)
     await skipBody(call, maxMetadataBytes)
-    const stored = findItem([latest.current], id, dialects.of(call))
+    const stored = findItem([latest.current], id, dialects.of(call) === 'sync')
     if (stored === undefined) throw new HttpError('NOT_FOUND')
     return recordReply(stored.item, id.hash)
   }
@@ -105,22 +105,22 @@ function readHash(params: HashParams): ProfileId {
 /**
  * The first of `candidates` that answers to a profile id.
  *
- * In the dialect `sync` the type is enough for Image and File: clients hash in ways of their own.
- * In `syncclipboard` clients ask in order to find out whether to upload.
+ * @param isLenient Whether the type is enough for Image and File. In the dialect `sync` it is, as
+ *   clients hash in ways of their own; but not where they ask before they upload.
  */
 function findItem<Stored extends Pick<StoredItem, 'item'>>(
   candidates: readonly (Stored | undefined)[],
   id: ProfileId,
-  dialect: Dialect,
+  isLenient: boolean,
 ): Stored | undefined {
   return candidates.find(
-    (stored): stored is Stored => stored !== undefined && answersTo(stored.item, id, dialect),
+    (stored): stored is Stored => stored !== undefined && answersTo(stored.item, id, isLenient),
   )
 }
 
-function answersTo(item: Item, { type, hash }: ProfileId, dialect: Dialect): boolean {
+function answersTo(item: Item, { type, hash }: ProfileId, isLenient: boolean): boolean {
   if (matchesHash(item, hash)) return isSameKind(item.type, type)
-  return dialect === 'sync' && item.type === type && isFileLike(type)
+  return isLenient && item.type === type && isFileLike(type)
 }
 
 /** A file that was pushed as a File may have turned out to be an Image. */

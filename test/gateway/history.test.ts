@@ -39,6 +39,29 @@ describe('GET /api/history/{profileId}', () => {
     }
   })
 
+  it('takes no hash for another way of hashing once its device has hashed right, or was refused', async (t) => {
+    const { phone, addPhone } = await serveGateway(t)
+    const other = await addPhone()
+    const push = async (sender: Phone, hash: string, body: string) => {
+      if (body !== '') await sender.fetch('/file/a', { method: 'PUT', body })
+      const document = JSON.stringify({ type: 'File', dataName: 'a', hash, hasData: true })
+      return (await sender.fetch('/Sync.json', { method: 'PUT', body: document })).status
+    }
+    const unknown = sha256('something else')
+    const asks = (asking: Phone) => statusOf(asking, `/api/history/File-${unknown}`)
+    await push(phone, sha256('its own way'), 'bytes')
+    assert.deepEqual([await asks(phone), await asks(other)], [200, 200])
+    await push(phone, sha256('bytes'), 'bytes')
+    assert.deepEqual([await asks(phone), await asks(other)], [404, 200])
+    await push(phone, sha256('its own way'), 'bytes')
+    assert.equal(await asks(phone), 200)
+    // It left out its bytes, as it was told that they are here.
+    assert.equal(await push(other, unknown, ''), 404)
+    assert.deepEqual([await asks(phone), await asks(other)], [200, 404])
+    assert.equal(await statusOf(other, `/api/history/File-${unknown}/data`), 200)
+    assert.equal(await push(other, unknown, 'something else'), 200)
+  })
+
   it('tells a text from a file of the same bytes', async (t) => {
     const { phone } = await serveGateway(t)
     await phone.pushText('hello')
