@@ -43,7 +43,8 @@ const LATELY_MS = 600_000
 /** Starts of members that were heard of are written down together. */
 const SAVE_MS = 2000
 
-const TWIN = 'Another daemon has a copy of this group.json; remove it here, and start again'
+const TWIN =
+  'Another daemon speaks in the name of this one, with a copy of its group.json: going on under a new one'
 
 const AHEAD =
   'A member tells of an item whose time is too far ahead of the clock, which is ignored; update it, ' +
@@ -55,7 +56,7 @@ export interface CircleMemberDeps {
   readonly brokers: readonly string[]
   readonly secrets: Pick<CircleSecrets, 'id'>
   readonly sealer: Pick<Sealer, 'seal' | 'open'>
-  readonly record: Pick<CircleRecord, 'state' | 'save'>
+  readonly record: Pick<CircleRecord, 'state' | 'save' | 'rename'>
   readonly latest: Pick<LatestItem, 'current'>
   readonly changes: ChangeFeed
   readonly circleTime: CircleTime
@@ -177,7 +178,7 @@ export class CircleMember {
     const { signal, counter } = opened
     const { origin, epoch } = signal
     const own = this.#deps.record.state
-    if (origin === own.member) return epoch > own.epoch ? this.#troubles.onTwin() : undefined
+    if (origin === own.member) return this.#onTwin(epoch - own.epoch)
     const verdict = this.#guard.check(origin, epoch, counter)
     if (verdict === 'seen') return
     if (verdict === 'gap') this.#plan('ask')
@@ -187,6 +188,22 @@ export class CircleMember {
     this.#heard.set(origin, this.#deps.timing.monotonic())
     if (isNew) this.#deps.onChange()
     this.#compare(signal)
+  }
+
+  /**
+   * Another daemon is this member too, with a copy of the file. Others hear only the one with the
+   * later start, so the other one takes a new name.
+   *
+   * @param lead By how much its start is later than ours. Of one start nobody speaks but us.
+   */
+  #onTwin(lead: number): void {
+    // Unlike an answer, a question is not left out because others have said the same.
+    if (lead < 0) this.#plan('ask')
+    if (lead <= 0) return
+    this.#deps.logger.warn(TWIN)
+    this.#deps.record.rename()
+    this.#save()
+    this.#publish('ask')
   }
 
   #refuse(): void {
@@ -270,7 +287,6 @@ export class CircleMember {
 /** Troubles with other members that their signals show; for the owner. */
 class MemberTroubles {
   readonly #deps: Pick<CircleMemberDeps, 'logger' | 'onChange'>
-  #isTwin = false
   /** The member that told such a time last, and nothing else since. */
   #ahead: string | undefined
 
@@ -279,15 +295,7 @@ class MemberTroubles {
   }
 
   get error(): string | undefined {
-    if (this.#isTwin) return TWIN
     return this.#ahead === undefined ? undefined : AHEAD
-  }
-
-  /** A second daemon is this member too, and nobody hears the one that was started earlier. */
-  onTwin(): void {
-    if (this.#isTwin) return
-    this.#isTwin = true
-    this.#tell(TWIN)
   }
 
   /** @param isAhead Whether the stamp that `origin` told is not believed. */

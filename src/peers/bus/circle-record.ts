@@ -42,12 +42,16 @@ const groupFile = defineJsonFile<CircleState>({
 /** The file of this member, read and counted at start. */
 export class CircleRecord {
   readonly #file: PrivateFile
-  /** As it was at this start. */
-  readonly state: CircleState
+  #state: CircleState
 
   private constructor(file: PrivateFile, state: CircleState) {
     this.#file = file
-    this.state = state
+    this.#state = state
+  }
+
+  /** As it was at this start, but for a {@link rename}. */
+  get state(): CircleState {
+    return this.#state
   }
 
   /**
@@ -60,7 +64,7 @@ export class CircleRecord {
   static async open(file: PrivateFile, group: string, nowMs: number): Promise<CircleRecord> {
     const earlier = await readState(file)
     const record = new CircleRecord(file, {
-      member: earlier?.member ?? `m_${randomBytes(8).toString('hex')}`,
+      member: earlier?.member ?? mintMemberId(),
       epoch: Math.max((earlier?.epoch ?? 0) + 1, Math.floor(nowMs / 1000)),
       group,
       known: earlier?.group === group ? earlier.known : [],
@@ -69,10 +73,19 @@ export class CircleRecord {
     return record
   }
 
+  /** Takes a new id, which counts at once. {@link save} makes it durable. */
+  rename(): void {
+    this.#state = { ...this.#state, member: mintMemberId() }
+  }
+
   /** Writes the starts of other members, durably. @throws {DomainError} as `PrivateFile.write`. */
   async save(known: readonly KnownEpoch[]): Promise<void> {
-    await this.#file.write(groupFile.format({ ...this.state, known }))
+    await this.#file.write(groupFile.format({ ...this.#state, known }))
   }
+}
+
+function mintMemberId(): string {
+  return `m_${randomBytes(8).toString('hex')}`
 }
 
 /** Parses the text of the file. @throws {TypeError} saying what is wrong, without quoting it. */

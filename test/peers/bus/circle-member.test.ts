@@ -217,13 +217,32 @@ describe('a member of a group on a bus', () => {
     assert.equal(group.broker.published.length, published, 'it does not answer to it')
   })
 
-  it('says that its data directory was copied, when another one speaks in its name', async () => {
-    const { group, a } = await startThree()
-    const copy = new MemoryPrivateFile(a.file.text)
-    assert.equal(a.group.status.error, undefined)
-    await group.start('copy', { file: copy })
-    assert.match(String(a.group.status.error), /copy of this group\.json/)
-  })
+  for (const which of ['later', 'earlier'] as const) {
+    it(`takes a new name when its data directory was copied, and the copy has the ${which} start`, async () => {
+      const { group, clock, a: first, b } = await startThree()
+      const old = String(first.file.text)
+      await first.group.close()
+      await (await group.start('a', { file: first.file })).group.close()
+      const a = await group.start('a', { file: first.file })
+      const file = new MemoryPrivateFile(which === 'later' ? String(a.file.text) : old)
+      const copied = await group.start('copy', { file })
+      await pass(clock)
+      const renamed = which === 'later' ? a : copied
+      await settle()
+      assert.notEqual(JSON.parse(String(a.file.text)).member, JSON.parse(String(file.text)).member)
+      assert.equal(warnings(renamed), 1)
+      for (const [from, word] of [
+        [a, 'of the first'],
+        [copied, 'of the copy'],
+      ] as const) {
+        clock.advance(SOON_MS)
+        await copy(from, word)
+        await pass(clock)
+        assert.deepEqual([a.text, b.text, copied.text], [word, word, word])
+      }
+      assert.deepEqual([a.group.status.error, copied.group.status.error], [undefined, undefined])
+    })
+  }
 
   it('counts what was not sealed with its key, and tells nobody else', async () => {
     const { group, a } = await startThree()

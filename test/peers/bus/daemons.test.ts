@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { LatestDocument } from '../../../src/client/latest.ts'
 import { MIB } from '../../../src/core/limits.ts'
@@ -9,6 +11,7 @@ import { arrives, isText, type MemberDaemon } from '../support/daemons.ts'
 import { busOf, logItems, logs, newKey, startBusDaemon, startOnBus } from './support/bus-daemons.ts'
 import { startBroker } from './support/nats-broker.ts'
 import { sha256 } from '../../support/hashes.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const arrivesAt = (members: readonly MemberDaemon[], text: string) =>
   Promise.all(members.map((member) => arrives(member, isText(text))))
@@ -55,6 +58,28 @@ describe('daemons on a bus', needs('nats-server'), () => {
       /^Bus {8}nats:\/\/127\.0\.0\.1:\d+, connected; group [0-9a-f]{16}, 2 other members$/m
     assert.match(stdout, line)
     for (const { daemon } of all) assert.doesNotMatch(daemon.stderr(), / (warn|error) /)
+  })
+
+  it('are told apart when one was started with the data directory of another', async (t) => {
+    const broker = await startBroker(t)
+    const { url } = broker
+    const { key, a, b } = await startThree(t, url)
+    const folder = await temporaryFolder(t)
+    const record = 'data/group.json'
+    await mkdir(join(folder, 'data'), { mode: 0o700 })
+    const before = await readFile(join(a.daemon.folder, record), 'utf8')
+    await writeFile(join(folder, record), before, { mode: 0o600 })
+    const copied = await startOnBus(t, { key, url, folder })
+    for (const from of [copied, a, b]) {
+      const text = `from ${from.daemon.ready.gateway}`
+      await from.phone.pushText(text)
+      await arrivesAt([a, b, copied], text)
+    }
+    assert.match(a.daemon.stderr() + copied.daemon.stderr(), / warn {2}Another daemon speaks/)
+    const member = async ({ daemon }: MemberDaemon): Promise<string> =>
+      JSON.parse(await readFile(join(daemon.folder, record), 'utf8')).member
+    assert.notEqual(await member(a), await member(copied))
+    assert.equal((await busOf(a))['error'], null)
   })
 
   it('go on without the broker, and make up for it when that is back', async (t) => {
