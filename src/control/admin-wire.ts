@@ -145,6 +145,7 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
   ),
   devices: decodeNumber,
   devicesError: optional(decodeString),
+  publicUrl: optional(decodeString),
   lostUrls: arrayOf(decodeString),
   storage: objectOf({
     dataDir: decodeString,

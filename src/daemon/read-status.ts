@@ -20,6 +20,7 @@ export const NOT_RUNNING: Omit<LiveStatus, 'peers'> = {
   clipboard: 'none',
   clipboardError: undefined,
   paused: undefined,
+  publicUrl: undefined,
   listeners: [],
   transfers: [],
   bus: undefined,

@@ -300,6 +300,7 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
           clipboard: desktop.clipboard(),
           clipboardError: desktop.trouble(),
           paused: desktop.paused(),
+          publicUrl: settings.publicUrl,
           listeners: listeners.status(),
           transfers: describeTransfers(station),
           peers: peers.list(),

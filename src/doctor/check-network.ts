@@ -165,7 +165,9 @@ function explainTaken(error: Error, address: HostPort, { settings, machine }: Si
 /** Looks whether links would name an address that a phone can reach. */
 export async function checkAddresses(situation: Situation): Promise<Verdict> {
   const { settings, machine, daemon } = situation
-  const { publicUrl, allowPublic } = settings
+  const { allowPublic } = settings
+  // It may have been started with another one than this command sees.
+  const { publicUrl } = daemon === undefined ? settings : daemon.status
   if (publicUrl !== undefined) {
     const verdict = judgePublicUrl(publicUrl, machine)
     return verdict.ok ? (judgeLost(`links name ${publicUrl}`, daemon) ?? verdict) : verdict

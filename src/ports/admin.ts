@@ -108,6 +108,8 @@ export interface DaemonStatus {
   readonly devices: number
   /** Why credentials that have ended are not saved as such yet, if some are not. */
   readonly devicesError: string | undefined
+  /** The base URL that it was told to put into links; `undefined` where it finds one out. */
+  readonly publicUrl: string | undefined
   /** Base URLs in links of devices whose address this machine does not have any more. */
   readonly lostUrls: readonly string[]
   readonly storage: {

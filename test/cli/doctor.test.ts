@@ -40,6 +40,14 @@ function problemsIn(stdout: string): readonly string[] {
 }
 
 describe('clipgate doctor', () => {
+  it('judges the URL of the daemon that runs, which it was not told', async (t) => {
+    const url = 'https://clip.example.net'
+    const daemon = await startDaemonProcess(t, { args: ['--headless', '--public-url', url] })
+    const { stdout } = await daemon.run('doctor', '--json').catch((error) => error)
+    const { detail } = parse(stdout).find(({ check }) => check === 'addresses') ?? {}
+    assert.match(String(detail), /links name https:\/\/clip\.example\.net/)
+  })
+
   it('prints one array for scripts, and exits with 0 when there is no problem', async (t) => {
     const { code, stdout, stderr } = await runDoctor(t, ['--json'])
     assert.deepEqual([code, stderr], [0, ''], stdout)
