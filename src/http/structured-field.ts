@@ -6,10 +6,10 @@
 
 const PARAMETERS = /(?:; *[a-z*][a-z0-9_.*-]*(?:=[^;,]*)?)*/.source
 
-const BOOLEAN = new RegExp(`^ *\\?([01])${PARAMETERS} *$`)
+const BOOLEAN = new RegExp(`^\\?([01])${PARAMETERS}$`)
 
 /** Fifteen digits at most; a field that counts bytes is never negative. */
-const COUNT = new RegExp(`^ *(\\d{1,15})${PARAMETERS} *$`)
+const COUNT = new RegExp(`^(\\d{1,15})${PARAMETERS}$`)
 
 const BYTES_MEMBER = new RegExp(`^([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):${PARAMETERS}$`)
 
@@ -21,13 +21,13 @@ type FieldValue = string | readonly string[] | undefined
 
 /** The boolean in a field; `undefined` when there is none, or something else. */
 export function parseBooleanField(value: FieldValue): boolean | undefined {
-  const [, digit] = BOOLEAN.exec(String(value)) ?? []
+  const [, digit] = BOOLEAN.exec(String(value).trim()) ?? []
   return digit === undefined ? undefined : digit === '1'
 }
 
 /** The integer in a field, 0 or more; `undefined` when there is none, or something else. */
 export function parseCountField(value: FieldValue): number | undefined {
-  const [, digits] = COUNT.exec(String(value)) ?? []
+  const [, digits] = COUNT.exec(String(value).trim()) ?? []
   return digits === undefined ? undefined : Number(digits)
 }
 
