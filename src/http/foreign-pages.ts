@@ -13,6 +13,9 @@ import { HttpError } from './http-error.ts'
 /** The part of a call that the check needs. */
 export type PageCall = Pick<Call, 'request' | 'host'>
 
+/** Other ports of our host, and hosts beside it, are of the same site and serve what they like. */
+const FOREIGN_SITES: readonly unknown[] = ['cross-site', 'same-site']
+
 /** Extensions have schemes of their own, which a page cannot claim. */
 const EXTENSION = /^[a-z-]+-extension:\/\//i
 
@@ -29,7 +32,7 @@ export function refuseForeignPages(publicUrl: string | undefined): (call: PageCa
     const { origin } = headers
     if (origin === undefined) {
       const isLink = method === 'GET' && headers['sec-fetch-dest'] === 'document'
-      if (headers['sec-fetch-site'] === 'cross-site' && !isLink) throw forbidden()
+      if (FOREIGN_SITES.includes(headers['sec-fetch-site']) && !isLink) throw forbidden()
       return
     }
     if (!EXTENSION.test(origin) && !isOwnOrigin(origin, host, publicBase)) throw forbidden()

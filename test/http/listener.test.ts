@@ -406,6 +406,8 @@ describe('a browser', () => {
       ['Origin: extension://evil.example'],
       ['Origin: http://x-extension://evil.example'],
       ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Dest: image'],
+      ['Sec-Fetch-Site: same-site'],
+      ['Sec-Fetch-Site: same-site', 'Sec-Fetch-Dest: image'],
     ]
     for (const method of ['GET', 'POST']) {
       for (const fields of foreign) {
