@@ -85,6 +85,7 @@ export type {
 // What the owner of a daemon may ask of it.
 export type {
   Admin,
+  DaemonSettings,
   DaemonStatus,
   DeviceSummary,
   ListenerStatus,

@@ -145,7 +145,18 @@ export const decodeStatus: Decoder<DaemonStatus> = objectOf({
   ),
   devices: decodeNumber,
   devicesError: optional(decodeString),
-  publicUrl: optional(decodeString),
+  settings: optional(
+    objectOf({
+      publicUrl: optional(decodeString),
+      allowPublic: decodeBoolean,
+      receivedDir: decodeString,
+      minFreeBytes: decodeNumber,
+      maxFileBytes: decodeNumber,
+      stagingQuotaBytes: decodeNumber,
+      maxConnections: decodeNumber,
+      verifyWorkers: decodeNumber,
+    }),
+  ),
   lostUrls: arrayOf(decodeString),
   storage: objectOf({
     dataDir: decodeString,

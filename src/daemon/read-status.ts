@@ -1,6 +1,6 @@
 /** Reads what `clipgate status` tells: never content, nor names of it. @module */
 
-import type { DaemonStatus, TransferStatus } from '../ports/admin.ts'
+import type { DaemonSettings, DaemonStatus, TransferStatus } from '../ports/admin.ts'
 import { findLostUrls, readInterfaces } from './addresses.ts'
 import type { Station } from './open-station.ts'
 import { readVersion } from './version.ts'
@@ -20,10 +20,20 @@ export const NOT_RUNNING: Omit<LiveStatus, 'peers'> = {
   clipboard: 'none',
   clipboardError: undefined,
   paused: undefined,
-  publicUrl: undefined,
+  settings: undefined,
   listeners: [],
   transfers: [],
   bus: undefined,
+}
+
+/** The settings that the status tells. */
+export function toldSettings(settings: DaemonSettings): DaemonSettings {
+  const { publicUrl, allowPublic, receivedDir, maxConnections, verifyWorkers } = settings
+  const { minFreeBytes, maxFileBytes, stagingQuotaBytes } = settings
+  return {
+    ...{ publicUrl, allowPublic, receivedDir, maxConnections, verifyWorkers },
+    ...{ minFreeBytes, maxFileBytes, stagingQuotaBytes },
+  }
 }
 
 /**

@@ -32,7 +32,7 @@ import { openDesktop } from './open-desktop.ts'
 import type { Desktop } from './share-desktop.ts'
 import { OpeningFile } from './opening-file.ts'
 import { isBusy, retryWhileHeld } from './reach-daemon.ts'
-import { describeTransfers, readStatus } from './read-status.ts'
+import { describeTransfers, readStatus, toldSettings } from './read-status.ts'
 import { completeSettings, defaultListen, type ClipboardChoice, type Settings } from './settings.ts'
 import { createStreamLogger } from './stream-logger.ts'
 import { readVersion } from './version.ts'
@@ -300,7 +300,7 @@ function createAdmin(running: Running, linkBase: () => LinkBase): Admin {
           clipboard: desktop.clipboard(),
           clipboardError: desktop.trouble(),
           paused: desktop.paused(),
-          publicUrl: settings.publicUrl,
+          settings: toldSettings(settings),
           listeners: listeners.status(),
           transfers: describeTransfers(station),
           peers: peers.list(),

@@ -165,9 +165,7 @@ function explainTaken(error: Error, address: HostPort, { settings, machine }: Si
 /** Looks whether links would name an address that a phone can reach. */
 export async function checkAddresses(situation: Situation): Promise<Verdict> {
   const { settings, machine, daemon } = situation
-  const { allowPublic } = settings
-  // It may have been started with another one than this command sees.
-  const { publicUrl } = daemon === undefined ? settings : daemon.status
+  const { allowPublic, publicUrl } = settings
   if (publicUrl !== undefined) {
     const verdict = judgePublicUrl(publicUrl, machine)
     return verdict.ok ? (judgeLost(`links name ${publicUrl}`, daemon) ?? verdict) : verdict

@@ -1,8 +1,8 @@
 /**
  * The situation that the checks look at: the settings, the machine, and the daemon if one runs.
  *
- * Settings are those that a start with the same options would have. A daemon that runs may have
- * been started with others; it is asked where it can be. Tests bring a machine of their own.
+ * Settings are those that a start with the same options would have, and of a daemon that runs those
+ * that it was started with, as far as it tells them. Tests bring a machine of their own.
  * @module
  */
 
@@ -46,7 +46,9 @@ export async function readSituation(
   logger: Logger,
 ): Promise<Situation> {
   try {
-    return { settings, machine, daemon: await findDaemon(settings, logger), trouble: undefined }
+    const daemon = await findDaemon(settings, logger)
+    const told = daemon?.status.settings ?? {}
+    return { settings: { ...settings, ...told }, machine, daemon, trouble: undefined }
   } catch (error) {
     const reason = messageOf(error)
     const fix =

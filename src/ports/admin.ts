@@ -85,6 +85,19 @@ export interface TransferStatus {
   readonly total: number | undefined
 }
 
+/** The settings of a daemon that others judge; each as `docs/settings.md` has it. */
+export interface DaemonSettings {
+  /** `undefined` where it finds a URL out. */
+  readonly publicUrl: string | undefined
+  readonly allowPublic: boolean
+  readonly receivedDir: string
+  readonly minFreeBytes: number
+  readonly maxFileBytes: number
+  readonly stagingQuotaBytes: number
+  readonly maxConnections: number
+  readonly verifyWorkers: number
+}
+
 /** The answer of `clipgate status`. Never content, never a name of anything copied. */
 export interface DaemonStatus {
   readonly running: boolean
@@ -108,8 +121,8 @@ export interface DaemonStatus {
   readonly devices: number
   /** Why credentials that have ended are not saved as such yet, if some are not. */
   readonly devicesError: string | undefined
-  /** The base URL that it was told to put into links; `undefined` where it finds one out. */
-  readonly publicUrl: string | undefined
+  /** The settings that it was started with; `undefined` while no daemon runs. */
+  readonly settings: DaemonSettings | undefined
   /** Base URLs in links of devices whose address this machine does not have any more. */
   readonly lostUrls: readonly string[]
   readonly storage: {

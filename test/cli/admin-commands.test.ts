@@ -110,7 +110,7 @@ describe('clipgate status', () => {
     assert.deepEqual(JSON.parse(stdout), {
       ...STATUS,
       storage: { ...STATUS.storage, error: null },
-      publicUrl: null,
+      settings: null,
       clipboardError: null,
       devicesError: null,
       paused: null,

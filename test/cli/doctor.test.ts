@@ -40,12 +40,17 @@ function problemsIn(stdout: string): readonly string[] {
 }
 
 describe('clipgate doctor', () => {
-  it('judges the URL of the daemon that runs, which it was not told', async (t) => {
+  it('judges the settings of the daemon that runs, which it was not told', async (t) => {
     const url = 'https://clip.example.net'
-    const daemon = await startDaemonProcess(t, { args: ['--headless', '--public-url', url] })
+    const room = ['--min-free-bytes', '1000000GiB', '--max-connections', '1000000']
+    const args = ['--headless', '--public-url', url, '--verify-workers', '64', ...room]
+    const daemon = await startDaemonProcess(t, { args })
     const { stdout } = await daemon.run('doctor', '--json').catch((error) => error)
-    const { detail } = parse(stdout).find(({ check }) => check === 'addresses') ?? {}
-    assert.match(String(detail), /links name https:\/\/clip\.example\.net/)
+    const details = new Map(parse(stdout).map(({ check, detail }) => [check, String(detail)]))
+    assert.match(details.get('addresses') ?? '', /links name https:\/\/clip\.example\.net/)
+    assert.match(details.get('disk') ?? '', /uploads are refused below/)
+    assert.match(details.get('descriptors') ?? '', /and not 1000000|cannot be seen/)
+    assert.match(details.get('memory') ?? '', /passwords take up to 4\.\d GiB/)
   })
 
   it('prints one array for scripts, and exits with 0 when there is no problem', async (t) => {
