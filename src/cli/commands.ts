@@ -137,9 +137,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'leave the clipboard of this desktop alone: nothing is read, shared or written',
     details:
       'Until "clipgate resume", or for DURATION: seconds, or 10m, 1h, 1d. What is copied ' +
-      'meanwhile is never shared. Devices still read the last item, and what they push is kept; ' +
-      'the newest of it is put on the clipboard afterwards, unless something was copied since ' +
-      'it came.',
+      'meanwhile is never shared, unless it is copied once more afterwards. Devices still read ' +
+      'the last item, and what they push is kept; the newest of it is put on the clipboard ' +
+      'afterwards, unless something was copied since it came.',
     examples: ['clipgate pause', 'clipgate pause 10m'],
     options: JSON_FLAG,
     operands: [0, 1],
