@@ -29,13 +29,7 @@ import {
   type StagingRecord,
 } from './staging-records.ts'
 import { StagingRoom, type UploadUnderWay } from './staging-room.ts'
-import {
-  groupByBatch,
-  isSameBatch,
-  sizeOf,
-  WaitingUploads,
-  type WaitingUpload,
-} from './waiting-uploads.ts'
+import { sizeOf, WaitingUploads, type WaitingUpload } from './waiting-uploads.ts'
 
 interface DiskStagingAreaOptions {
   /** The folder of the records, which exists and is ours alone. */
@@ -180,10 +174,9 @@ export class DiskStagingArea implements StagingArea {
     const uploads = found.filter((upload) => upload !== undefined)
     if (uploads.length < found.length) return undefined
     const taken = uploads.map((upload) => this.#take(upload))
-    const [first] = uploads
+    const [place = { member: undefined }] = places
     // Nobody will ask for what was cancelled.
-    for (const other of this.#waiting.of(deviceId)) {
-      if (first === undefined || !isSameBatch(other, first)) continue
+    for (const other of this.#waiting.batchOf({ deviceId, ...place })) {
       void this.#pending.begin(deviceId).endAfter(this.#drop(other))
     }
     return taken
@@ -284,12 +277,8 @@ export class DiskStagingArea implements StagingArea {
 
   async #keepLimits(deviceId: string): Promise<void> {
     const { maxPerDevice, maxBatchesPerDevice } = this.#options
-    const own = this.#waiting.of(deviceId)
-    const named = own.filter(({ member }) => member === undefined)
-    // The batch to which something has come last is the newest.
-    const batches = groupByBatch(own.filter(({ member }) => member !== undefined).reverse())
-    const tooMany = [named.slice(0, -maxPerDevice), ...batches.slice(maxBatchesPerDevice)]
-    for (const oldest of tooMany.flat()) await this.#drop(oldest)
+    const tooMany = this.#waiting.beyond(deviceId, maxPerDevice, maxBatchesPerDevice)
+    for (const oldest of tooMany) await this.#drop(oldest)
   }
 
   /**
@@ -300,8 +289,8 @@ export class DiskStagingArea implements StagingArea {
   #checkBatch({ deviceId, member, declaredSize = 0 }: UploadSource): void {
     if (member === undefined) return
     const { maxFileBytes } = this.#options
-    const others = this.#waiting.of(deviceId).filter((other) => {
-      return isSameBatch(other, { deviceId, member }) && other.member?.number !== member.number
+    const others = this.#waiting.batchOf({ deviceId, member }).filter((other) => {
+      return other.member?.number !== member.number
     })
     if (sizeOf(others) + declaredSize > maxFileBytes) throw uploadTooLarge(maxFileBytes)
   }

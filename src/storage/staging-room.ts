@@ -81,8 +81,8 @@ export class StagingRoom {
   async admit(source: Sender, bytes: number): Promise<void> {
     const missing = this.#missing(bytes)
     if (missing > 0 && this.#gain('quota', source, bytes) < missing) throw noRoom()
-    const available = await this.space.available()
-    if (bytes - available > this.#gain('disk', source, bytes)) await this.space.check(bytes)
+    const lacking = bytes - (await this.space.available())
+    if (lacking > 0 && lacking > this.#gain('disk', source, bytes)) await this.space.check(bytes)
   }
 
   /** Begins an upload, which must be released. It has no room until it grows. */

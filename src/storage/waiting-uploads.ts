@@ -16,12 +16,19 @@ export interface WaitingUpload extends StagedUpload {
   readonly expiresAt: number
 }
 
+/** The uploads of a device that came with a name, or those of a batch, by name or number. */
+type Group = Map<string, WaitingUpload>
+
+/** The key of those that came with a name. */
+const NAMED = ''
+
 /** The uploads of all devices that wait. */
 export class WaitingUploads {
   readonly #clock: Clock
   readonly #onExpired: (upload: WaitingUpload) => void
   readonly #comingUntil: (upload: WaitingUpload) => number
-  readonly #uploads = new Map<string, WaitingUpload>()
+  /** By device, and by batch then. */
+  readonly #groups = new Map<string, Map<string, Group>>()
   readonly #watchers = new Subscribers()
   #cancelExpiry: (() => void) | undefined
 
@@ -42,7 +49,7 @@ export class WaitingUploads {
 
   /** All uploads. */
   get all(): readonly WaitingUpload[] {
-    return [...this.#uploads.values()]
+    return [...this.#groups.keys()].flatMap((deviceId) => this.of(deviceId))
   }
 
   /** Calls `listener` when other uploads wait than before. @returns Ends the subscription. */
@@ -52,9 +59,8 @@ export class WaitingUploads {
 
   /** The uploads of a device, oldest first. */
   of(deviceId: string): readonly WaitingUpload[] {
-    return this.all
-      .filter((upload) => upload.deviceId === deviceId)
-      .sort((a, b) => a.sequence - b.sequence)
+    const groups = [...(this.#groups.get(deviceId)?.values() ?? [])]
+    return groups.flatMap((group) => [...group.values()]).sort(byAge)
   }
 
   /** The upload of a device under a name, or at a place in a batch, unless it has expired. */
@@ -62,20 +68,45 @@ export class WaitingUploads {
     deviceId: string,
     { dataName = '', member }: Partial<Pick<WaitingUpload, 'dataName' | 'member'>>,
   ): WaitingUpload | undefined {
-    const upload = this.#uploads.get(keyOf({ deviceId, dataName, member }))
+    const place = { deviceId, dataName, member }
+    const upload = this.#groupOf(place)?.get(keyOf(place))
     return upload === undefined || this.isExpired(upload) ? undefined : upload
+  }
+
+  /** The uploads of the batch in which this one is. */
+  batchOf(place: Place): readonly WaitingUpload[] {
+    return place.member === undefined ? [] : [...(this.#groupOf(place)?.values() ?? [])]
+  }
+
+  /**
+   * The uploads of a device that are too many: those under its oldest names, and the batches to
+   * which nothing has come for longest.
+   */
+  beyond(deviceId: string, names: number, batches: number): readonly WaitingUpload[] {
+    const groups = this.#groups.get(deviceId)
+    const named = [...(groups?.get(NAMED)?.values() ?? [])]
+    const others = [...(groups ?? [])].filter(([batch]) => batch !== NAMED)
+    const oldNames = named.length > names ? named.sort(byAge).slice(0, -names) : []
+    if (others.length <= batches) return oldNames
+    const byNewest = others
+      .map(([, group]) => [...group.values()].sort(byAge))
+      .sort((a, b) => (b.at(-1)?.sequence ?? 0) - (a.at(-1)?.sequence ?? 0))
+    return [...oldNames, ...byNewest.slice(batches).flat()]
   }
 
   /** Whether something waits under the device and name of this one. */
   has(upload: WaitingUpload): boolean {
-    return this.#uploads.has(keyOf(upload))
+    return this.#groupOf(upload)?.has(keyOf(upload)) === true
   }
 
   /** @returns The upload of the same device and name that it replaces. */
   add(upload: WaitingUpload): WaitingUpload | undefined {
-    const key = keyOf(upload)
-    const replaced = this.#uploads.get(key)
-    this.#uploads.set(key, upload)
+    const { deviceId, member } = upload
+    const groups = this.#groups.get(deviceId) ?? new Map<string, Group>()
+    const group = this.#groupOf(upload) ?? new Map<string, WaitingUpload>()
+    this.#groups.set(deviceId, groups.set(member?.batch ?? NAMED, group))
+    const replaced = group.get(keyOf(upload))
+    group.set(keyOf(upload), upload)
     this.#scheduleExpiry()
     this.#watchers.notify()
     return replaced
@@ -83,9 +114,13 @@ export class WaitingUploads {
 
   /** @returns Whether it was still there: nobody was faster. */
   remove(upload: WaitingUpload): boolean {
-    const key = keyOf(upload)
-    if (this.#uploads.get(key) !== upload) return false
-    this.#uploads.delete(key)
+    const { deviceId, member } = upload
+    const group = this.#groupOf(upload)
+    if (group?.get(keyOf(upload)) !== upload) return false
+    group.delete(keyOf(upload))
+    const groups = this.#groups.get(deviceId)
+    if (group.size === 0) groups?.delete(member?.batch ?? NAMED)
+    if (groups?.size === 0) this.#groups.delete(deviceId)
     this.#watchers.notify()
     return true
   }
@@ -95,21 +130,25 @@ export class WaitingUploads {
     return this.#expiryOf(upload) <= this.#clock.monotonic()
   }
 
+  #groupOf({ deviceId, member }: Place): Group | undefined {
+    return this.#groups.get(deviceId)?.get(member?.batch ?? NAMED)
+  }
+
   /** The first of a batch waits until the last one has come. */
   #expiryOf(upload: WaitingUpload): number {
-    const { expiresAt, member } = upload
-    if (member === undefined) return expiresAt
-    const batch = this.all.filter((other) => isSameBatch(other, upload))
-    return lastOf([upload, ...batch], this.#comingUntil(upload))
+    if (upload.member === undefined) return upload.expiresAt
+    return lastOf([upload, ...this.batchOf(upload)], this.#comingUntil(upload))
   }
 
   /** When each upload expires. */
   #expiries(): readonly (readonly [WaitingUpload, number])[] {
-    const groups = groupByBatch(this.all)
-    return groups.flatMap((batch) => {
-      const [first] = batch
-      const expiry = lastOf(batch, first?.member === undefined ? 0 : this.#comingUntil(first))
-      return batch.map((upload) => [upload, expiry] as const)
+    const groups = [...this.#groups.values()].flatMap((ofDevice) => [...ofDevice.values()])
+    return groups.flatMap((group) => {
+      const uploads = [...group.values()]
+      const [first] = uploads
+      if (first?.member === undefined) return uploads.map((one) => [one, one.expiresAt] as const)
+      const expiry = this.#expiryOf(first)
+      return uploads.map((upload) => [upload, expiry] as const)
     })
   }
 
@@ -119,7 +158,7 @@ export class WaitingUploads {
   }
 
   #scheduleExpiry(): void {
-    if (this.#cancelExpiry !== undefined || this.#uploads.size === 0) return
+    if (this.#cancelExpiry !== undefined || this.#groups.size === 0) return
     const next = this.#expiries().reduce((least, [, expiry]) => Math.min(least, expiry), Infinity)
     const delayMs = Math.max(0, next - this.#clock.monotonic())
     this.#cancelExpiry = this.#clock.after(delayMs, () => {
@@ -140,21 +179,6 @@ export function sizeOf(uploads: readonly WaitingUpload[]): number {
   return uploads.reduce((sum, { blob }) => sum + blob.size, 0)
 }
 
-/** Uploads with the others of their batch, in the order of the first of each. */
-export function groupByBatch(
-  uploads: readonly WaitingUpload[],
-): readonly (readonly WaitingUpload[])[] {
-  const groups = new Map<string, WaitingUpload[]>()
-  for (const upload of uploads) {
-    const { deviceId, member } = upload
-    const key = member === undefined ? keyOf(upload) : JSON.stringify([deviceId, member.batch, 0])
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [upload])
-    else group.push(upload)
-  }
-  return [...groups.values()]
-}
-
 function lastOf(uploads: readonly WaitingUpload[], least: number): number {
   return uploads.reduce((last, { expiresAt }) => Math.max(last, expiresAt), least)
 }
@@ -168,6 +192,11 @@ export function isSameBatch(a: Place, b: Place): boolean {
   return isOfBatch && a.deviceId === b.deviceId
 }
 
-function keyOf({ deviceId, dataName, member }: Place & { readonly dataName: string }): string {
-  return JSON.stringify([deviceId, ...(member ? [member.batch, member.number] : [dataName])])
+function byAge(a: WaitingUpload, b: WaitingUpload): number {
+  return a.sequence - b.sequence
+}
+
+/** Where it is in its group. */
+function keyOf({ dataName, member }: Pick<WaitingUpload, 'dataName' | 'member'>): string {
+  return member === undefined ? dataName : String(member.number)
 }
