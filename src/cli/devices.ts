@@ -11,13 +11,16 @@ import { withAdmin } from './with-admin.ts'
 
 const HEADING = ['LABEL', 'ID', 'USER NAME', 'KIND', 'LAST SEEN', 'FROM', 'CLIENT', 'STREAMS']
 
+/** A user name is what other commands are told. */
+const NARROWING = { whole: ['ID', 'USER NAME'], spare: ['CLIENT', 'ID'] }
+
 /** Runs `clipgate devices`. */
 export async function runDevices(call: SettingsInvocation): Promise<number> {
   const devices = await withAdmin(call, (admin) => admin.devices())
   const isRefused = devices.some(({ refused }) => refused !== undefined)
   const heading = isRefused ? [...HEADING, 'REFUSED LOGINS'] : HEADING
   const rows = [heading, ...devices.map((device) => toRow(device, isRefused, Date.now()))]
-  const lines = formatTable(rows, columnsOf(call.shell))
+  const lines = formatTable(rows, columnsOf(call.shell), NARROWING)
   const none = ['No device is paired yet. Pair one: clipgate pair']
   printResult(call, devices.map(toJson), devices.length === 0 ? none : lines)
   return 0

@@ -17,6 +17,14 @@ const WIDE: RegExp = new RegExp(
 
 const ZERO_WIDTH = /\p{Mn}|\p{Me}|\u200c|\u200d|\ufe0e|\ufe0f/u
 
+/** How a table that is too wide becomes narrower; columns are named by their headings. */
+export interface Narrowing {
+  /** Never cut, since people type them. */
+  readonly whole?: readonly string[]
+  /** Left out one after the other, before columns that are not spare are cut. */
+  readonly spare?: readonly string[]
+}
+
 /**
  * Lines of a table whose first row is its heading. Cells may come from outside.
  *
@@ -25,10 +33,25 @@ const ZERO_WIDTH = /\p{Mn}|\p{Me}|\u200c|\u200d|\ufe0e|\ufe0f/u
 export function formatTable(
   rows: readonly (readonly string[])[],
   columns: number | undefined,
+  { whole = [], spare = [] }: Narrowing = {},
 ): readonly string[] {
   const cells = rows.map((row) => row.map(visible))
   const natural = widths(cells)
-  const fitted = columns === undefined ? natural : fit(natural, columns)
+  const [heading = []] = cells
+  const isWhole = heading.map((name) => whole.includes(name))
+  const [first, ...others] = spare.filter((name) => heading.includes(name))
+  if (columns !== undefined && first !== undefined) {
+    const least = natural.map((width, index) => {
+      const isCut = spare.includes(heading[index] ?? '') && !isWhole[index]
+      return isCut ? Math.min(width, MIN_COLUMN) : width
+    })
+    if (excessOf(least, columns) > 0) {
+      const without = heading.indexOf(first)
+      const fewer = rows.map((row) => row.filter((_, index) => index !== without))
+      return formatTable(fewer, columns, { whole, spare: others })
+    }
+  }
+  const fitted = columns === undefined ? natural : fit(natural, columns, isWhole)
   return cells.map((row) =>
     row
       .map((cell, index) => pad(cut(cell, fitted[index] ?? 0), fitted[index] ?? 0))
@@ -118,18 +141,26 @@ function widths(cells: readonly (readonly string[])[]): readonly number[] {
   return heading.map((_, index) => Math.max(...cells.map((row) => displayWidth(row[index] ?? ''))))
 }
 
-/** Narrows the widest column again and again until the table fits. */
-function fit(natural: readonly number[], columns: number): readonly number[] {
+/** Narrows the widest column that is not whole again and again until the table fits. */
+function fit(
+  natural: readonly number[],
+  columns: number,
+  isWhole: readonly boolean[],
+): readonly number[] {
   const fitted = [...natural]
-  const gaps = GAP.length * (fitted.length - 1)
-  let excess = fitted.reduce((sum, width) => sum + width, gaps) - columns
-  while (excess > 0) {
-    const widest = Math.max(...fitted)
+  for (let excess = excessOf(natural, columns); excess > 0; excess -= 1) {
+    const widths = fitted.map((width, index) => (isWhole[index] ? 0 : width))
+    const widest = Math.max(...widths)
     if (widest <= MIN_COLUMN) break
-    fitted[fitted.indexOf(widest)] = widest - 1
-    excess -= 1
+    fitted[widths.indexOf(widest)] = widest - 1
   }
   return fitted
+}
+
+/** Cells by which a table with columns of these widths is too wide. */
+function excessOf(widths: readonly number[], columns: number): number {
+  const gaps = GAP.length * (widths.length - 1)
+  return widths.reduce((sum, width) => sum + width, gaps) - columns
 }
 
 function pad(text: string, width: number): string {

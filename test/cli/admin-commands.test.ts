@@ -55,6 +55,27 @@ describe('clipgate devices', () => {
     assert.ok(narrow.split('\n').every((line) => line.length <= 100))
     assert.doesNotMatch(narrow, /\u001b|\u202e/)
   })
+
+  it('shows in a narrow terminal, too, what to type for a device', async (t) => {
+    const admin = createFakeAdmin()
+    const run = await beside(t, admin)
+    const username = 'mobile_1a2b3c4d'
+    const { device } = await admin.registry.add({ kind: 'phone', username, label: 'My phone' })
+    const at = Date.now() - 31_000
+    const client = 'Mozilla/5.0 (Linux; Android 14; Pixel 7) AppleWebKit/537.36'
+    admin.registry.noteSighting(device.id, { at, address: '192.168.123.210', client })
+    const [heading, row] = (await run(['devices'], { columns: 80 })).stdout.split('\n')
+    assert.equal(
+      heading,
+      'LABEL     USER NAME        KIND   LAST SEEN       FROM             STREAMS',
+    )
+    assert.match(
+      row ?? '',
+      /^My phone {2}mobile_1a2b3c4d {2}phone {2}3\d seconds ago {2}192\.168\.123\.210 {2}2$/,
+    )
+    const wider = (await run(['devices'], { columns: 110 })).stdout
+    assert.match(wider, /^My phone {2}did_[0-9a-f]{8} {2}mobile_1a2b3c4d .* Mozilla\/\S*…? /m)
+  })
 })
 
 describe('clipgate peers', () => {
