@@ -110,8 +110,10 @@ describe('the phone page', needs('chromium'), () => {
   })
 
   it('speaks Chinese to those who do', async (t) => {
-    const { page } = await openPhonePage(t, { locale: 'zh-CN' })
+    const { page, other } = await openPhonePage(t, { locale: 'zh-CN' })
     await page.getByText('还没有内容').waitFor()
+    await other.pushFile('File', 'report.pdf', Buffer.alloc(2048, 'x'))
+    await page.getByText('文件，2.0 KiB', { exact: true }).waitFor()
     assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-CN')
   })
 

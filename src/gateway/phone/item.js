@@ -100,7 +100,7 @@ async function bytes(/** @type {Item} */ { type, dataName, size }) {
     save.click()
   }
 
-  const facts = `${strings.types[type]}, ${formatBytes(size)}`
+  const facts = strings.facts(strings.types[type], formatBytes(size))
   const about = [h('p', { class: 'name', dir: 'auto' }, dataName), h('p', { class: 'note' }, facts)]
   const isPicture = RASTER.test(first.mediaType) && size <= MAX_PICTURE_BYTES
   if (!isPicture) return [...about, save, note]
