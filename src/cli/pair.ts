@@ -113,6 +113,11 @@ const NO_ROOM = [
   'one in the browser: "clipgate panel", Add a device.',
 ]
 
+const NO_COLOURS = [
+  'A QR code needs colours, which NO_COLOR or TERM=dumb switches off. Get one in the browser:',
+  '"clipgate panel", Add a device.',
+]
+
 /**
  * Prints a pairing for people: user name, password, links; and the code last, so that it
  * stays in the window.
@@ -139,6 +144,7 @@ async function showPairing(shell: Shell, pairing: Pairing, prefersPage: boolean)
     '',
     'The password is shown this once. Apps take the link, or url, user and password.',
     ...(isDrawn ? ['', ...withCode(code, page)] : []),
+    ...(isDrawn || shell.stdout.isTTY !== true ? [] : ['', ...NO_COLOURS]),
   ]
   for (const line of lines) print(shell, line)
 }

@@ -277,6 +277,8 @@ describe('clipgate pair, rotate and revoke', () => {
       const { stdout } = await run(['pair'], options)
       assert.match(stdout, /\nclip:\/\/connect[^]*\nThe password is shown this once/)
       assert.doesNotMatch(stdout, /\u001b|Scan|window/)
+      // Nobody who watches looks for a code in vain.
+      assert.equal(/A QR code needs colours/.test(stdout), 'columns' in options)
     }
     const { stdout } = await run(['pair'], { columns: 80, environment: { NO_COLOR: '' } })
     assert.match(stdout, /Scan it/)
