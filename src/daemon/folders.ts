@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { basename, isAbsolute, join, relative, sep } from 'node:path'
 import { movedDownloads } from './moved-downloads.ts'
 
 /** The properties of a machine and a user that decide where folders are. */
@@ -50,6 +50,13 @@ export function downloadFolder(where: Surroundings): string {
         ? movedDownloads(environment)
         : undefined
   return join(own ?? join(home, 'Downloads'), 'clipgate')
+}
+
+/** `Downloads/clipgate`: a folder for who sees the machine, without the name of its user. */
+export function nameFolder(folder: string, home: string): string {
+  const path = relative(home, folder)
+  const isInHome = path !== '' && !isAbsolute(path) && path.split(sep, 1)[0] !== '..'
+  return isInHome ? path.split(sep).join('/') : basename(folder)
 }
 
 /** Linux desktops translate the names of the user's folders, and say so in a file. */

@@ -1,7 +1,7 @@
 /** The composition root: one data directory, two listeners, and perhaps a desktop. @module */
 
 import { homedir } from 'node:os'
-import { basename, isAbsolute, join, relative, sep } from 'node:path'
+import { join } from 'node:path'
 import { systemTiming } from '../client/timing.ts'
 import { OWNER } from '../control/authorize.ts'
 import { createControl } from '../control/create-control.ts'
@@ -25,6 +25,7 @@ import { DiskPrivateFile } from '../storage/own-files.ts'
 import { readLockHolder } from '../storage/lock.ts'
 import { toUnusable } from '../storage/own-files.ts'
 import { chooseBaseUrl, listAddresses, loopbackUrl, readInterfaces } from './addresses.ts'
+import { nameFolder } from './folders.ts'
 import { formatBaseUrl, type HostPort } from './host-port.ts'
 import { Listeners } from './listeners.ts'
 import { openConfigured, type Station } from './open-station.ts'
@@ -212,14 +213,12 @@ async function run(parts: Parts): Promise<Daemon> {
   }
 }
 
-/** Where pushed files land, without the name of the person. */
+/** Where pushed files land. */
 function placeOf(desktop: Desktop): ReceivedPlace | undefined {
   const { receivedDir } = desktop
   if (receivedDir === undefined) return undefined
-  const path = relative(homedir(), receivedDir)
-  const isInHome = path !== '' && !isAbsolute(path) && path.split(sep, 1)[0] !== '..'
-  const folder = isInHome ? path.split(sep).join('/') : basename(receivedDir)
-  return { folder, isShared: desktop.paused() === undefined && desktop.trouble() === undefined }
+  const isShared = desktop.paused() === undefined && desktop.trouble() === undefined
+  return { folder: nameFolder(receivedDir, homedir()), isShared }
 }
 
 /** Starts the listener of the phones. */

@@ -165,7 +165,7 @@ function explainTaken(error: Error, address: HostPort, { settings, machine }: Si
 /** Looks whether links would name an address that a phone can reach. */
 export async function checkAddresses(situation: Situation): Promise<Verdict> {
   const { settings, machine, daemon } = situation
-  const { allowPublic, publicUrl } = settings
+  const { publicUrl, allowPublic } = settings
   if (publicUrl !== undefined) {
     const verdict = judgePublicUrl(publicUrl, machine)
     return verdict.ok ? (judgeLost(`links name ${publicUrl}`, daemon) ?? verdict) : verdict

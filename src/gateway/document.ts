@@ -6,7 +6,7 @@ import type { Stamp } from '../core/stamp.ts'
 import type { Handler } from '../http/call.ts'
 import { readJson } from '../http/read-body.ts'
 import { json, type Reply } from '../http/reply.ts'
-import type { Clock } from '../lib/clock.ts'
+import { within } from '../lib/clock.ts'
 import { constantReply } from '../http/reply-headers.ts'
 import { encodeWithText, type Pieces } from '../lib/long-text.ts'
 import type { Device, Dialect } from '../ports/device-registry.ts'
@@ -67,8 +67,11 @@ function remember<Made extends object>(
   const made = new WeakMap<Item, Made>()
   return (item) => {
     if (item === undefined) return ofNone
-    const known = made.get(item) ?? make(item)
-    made.set(item, known)
+    let known = made.get(item)
+    if (known === undefined) {
+      known = make(item)
+      made.set(item, known)
+    }
     return known
   }
 }
@@ -139,26 +142,10 @@ export function putDocument(deps: HandlerDeps): Handler<Device> {
     const { contentId, item, saved } = applied
     dialects.notePush(call, hash, item)
     if (batch === undefined) return json({ contentId })
-    const isSaved = await withPatience(clock, saved)
+    // Copying takes long for large files: those will be there in a moment.
+    const isSaved = saved !== undefined && (await within(clock, SAVING_MS, saved, true))
     const { folder, isShared: clipboard } = (isSaved && received?.()) || {}
     return json({ contentId, files: batch.numbers.length, folder, clipboard })
-  }
-}
-
-/** Whether files were saved. Copying takes long for large ones: those will be there in a moment. */
-async function withPatience(
-  clock: Pick<Clock, 'after'>,
-  saved: Promise<boolean> | undefined,
-): Promise<boolean> {
-  if (saved === undefined) return false
-  let cancel = (): void => undefined
-  const patience = new Promise<boolean>((resolve) => {
-    cancel = clock.after(SAVING_MS, () => resolve(true))
-  })
-  try {
-    return await Promise.race([saved, patience])
-  } finally {
-    cancel()
   }
 }
 

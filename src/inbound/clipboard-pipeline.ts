@@ -121,11 +121,11 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   async #apply(inbound: InboundItem): Promise<AppliedItem> {
-    const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf, blobs } = this.#deps
+    const { maxTextBytes = MAX_METADATA_BYTES, hashText = digestsOf } = this.#deps
     this.#judge(inbound.origin)
     this.#order.check(inbound.origin)
     if (this.#order.isOutdated(inbound.origin)) return this.#leaveOut(inbound)
-    const content = await resolveContent(inbound, { ...this.#deps, blobs, maxTextBytes, hashText })
+    const content = await resolveContent(inbound, { ...this.#deps, maxTextBytes, hashText })
     if (content === undefined) return this.#applyKnown(inbound)
 
     let applied: Activation | undefined

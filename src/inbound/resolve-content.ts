@@ -77,7 +77,7 @@ export interface NamedBytes {
 interface ResolveDeps {
   readonly staging: Pick<StagingArea, 'take' | 'takeBatch'>
   /** Needed for a batch that becomes a Group. */
-  readonly blobs: Pick<BlobStore, 'bundle'> | undefined
+  readonly blobs?: Pick<BlobStore, 'bundle'> | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
   /** The longest text that may become an item, in bytes of JSON: there documents have it. */

@@ -29,6 +29,24 @@ export const systemClock: Clock = {
   },
 }
 
+/** Resolves with the outcome of `work`, or with `late` when that takes longer than `patienceMs`. */
+export async function within<Value>(
+  clock: Pick<Clock, 'after'>,
+  patienceMs: number,
+  work: Promise<Value>,
+  late: Value,
+): Promise<Value> {
+  let cancel = (): void => undefined
+  const patience = new Promise<Value>((resolve) => {
+    cancel = clock.after(patienceMs, () => resolve(late))
+  })
+  try {
+    return await Promise.race([work, patience])
+  } finally {
+    cancel()
+  }
+}
+
 /** The delay that a timer gets, which may end before its time, and never fires over and over. */
 export function timerDelay(delayMs: number): number {
   return Math.min(delayMs, LONGEST_TIMER_MS)

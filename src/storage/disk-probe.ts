@@ -3,7 +3,7 @@
 import { open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryPath } from '../lib/atomic-file.ts'
-import type { Clock } from '../lib/clock.ts'
+import { within, type Clock } from '../lib/clock.ts'
 import { codeOf, FULL_DISK_CODES, hasCode } from '../lib/system-error.ts'
 import type { DiskSpace } from './disk-space.ts'
 
@@ -37,11 +37,7 @@ export class DiskProbe {
       this.#isUnderWay = true
       this.#answer = this.#probe().finally(() => (this.#isUnderWay = false))
     }
-    let cancel = (): void => undefined
-    const late = new Promise<string>((resolve) => {
-      cancel = this.#clock.after(PATIENCE_MS, () => resolve('the disk does not answer'))
-    })
-    return Promise.race([this.#answer, late]).finally(() => cancel())
+    return within(this.#clock, PATIENCE_MS, this.#answer, 'the disk does not answer')
   }
 
   async #probe(): Promise<string | undefined> {

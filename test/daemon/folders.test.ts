@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { downloadFolder, type Surroundings } from '../../src/daemon/folders.ts'
+import { downloadFolder, nameFolder, type Surroundings } from '../../src/daemon/folders.ts'
 import { defaultConfigFile, loadSettings } from '../../src/daemon/load-settings.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'clipgate-folders-'))
@@ -49,6 +49,17 @@ describe('the folders of a platform', () => {
     ]) {
       writeFileSync(join(config, 'user-dirs.dirs'), line ?? '')
       assert.equal(downloadFolder(where), expected)
+    }
+  })
+
+  it('are named to phones without their user', () => {
+    for (const [folder, expected] of [
+      [join(HOME, 'Downloads', 'clipgate'), 'Downloads/clipgate'],
+      [HOME, 'home'],
+      [join(HOME, '..', 'other', 'files'), 'files'],
+      ['/srv/down', 'down'],
+    ] as const) {
+      assert.equal(nameFolder(folder, HOME), expected)
     }
   })
 })

@@ -137,7 +137,8 @@ export const HUB: Probe = {
     if (answer.status === 404) return fine('requests for the message hub get through')
     return problem(
       `the message hub says ${describeAnswer(answer)}: apps that listen there hear of no change`,
-      'have the proxy pass Upgrade on: in nginx proxy_http_version 1.1, proxy_set_header Upgrade and Connection; in Apache ProxyPass with upgrade=websocket',
+      'have the proxy pass Upgrade on: in nginx proxy_http_version 1.1, proxy_set_header Upgrade ' +
+        'and Connection; in Apache ProxyPass with upgrade=websocket',
     )
   },
 }
