@@ -1,6 +1,6 @@
 /** `clipgate pair` and `clipgate rotate`: show, once, what connects a device. @module */
 
-import { fstatSync } from 'node:fs'
+import { fstatSync, type Stats } from 'node:fs'
 import { BASE_URL } from '../daemon/setting-kinds.ts'
 import { shortPageLink } from '../link/page-link.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
@@ -100,12 +100,21 @@ const READABLE_FILE =
 
 /** Says that a password is in a file now, and who can read it. Scripts know the first. */
 function tellOfFile(shell: Shell, isScript: boolean): void {
-  const stats = shell.stdout.fd === undefined ? undefined : fstatSync(shell.stdout.fd)
+  const stats = statsOf(shell)
   if (stats?.isFile() !== true) return
   // Windows has no such rights.
   const isPrivate = shell.where.platform === 'win32' || (stats.mode & RIGHTS_OF_OTHERS) === 0
   if (!isPrivate) complain(shell, READABLE_FILE)
   else if (!isScript) complain(shell, PRIVATE_FILE)
+}
+
+function statsOf({ stdout: { fd } }: Shell): Stats | undefined {
+  try {
+    return fd === undefined ? undefined : fstatSync(fd)
+  } catch {
+    // It is no file, then: pipes and consoles of Windows cannot be asked.
+    return undefined
+  }
 }
 
 const NO_ROOM = [

@@ -284,6 +284,13 @@ describe('clipgate pair, rotate and revoke', () => {
     assert.match(stdout, /Scan it/)
   })
 
+  it('are told also where the output cannot be asked what it is, as a pipe on Windows', async (t) => {
+    const run = await beside(t, createFakeAdmin())
+    const { code, stdout, stderr } = await run(['pair'], { fd: 1_000_000 })
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(stdout, /clip:/)
+  })
+
   it('say that a file holds a password now, and whether others can read it', async (t) => {
     const run = await beside(t, createFakeAdmin())
     const folder = await temporaryFolder(t)

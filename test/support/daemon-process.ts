@@ -16,6 +16,11 @@ const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const USUAL =
   /^\S+ (?:warn {2}Logins were refused: |info {2}(?:Started|Stopped|A device (?:was|logged in from)) ).*\n/gm
 
+/** What a daemon wrote to stderr, without the lines that come in every life of one. */
+export function withoutUsual(stderr: string): string {
+  return stderr.replace(USUAL, '')
+}
+
 /** What `serve --json` prints first. */
 export interface ReadyEvent {
   readonly event: 'ready'
@@ -130,7 +135,7 @@ export async function startDaemonProcess(
     child,
     ready,
     folder,
-    stderr: () => stderr.replace(USUAL, ''),
+    stderr: () => withoutUsual(stderr),
     log: () => stderr,
     run,
     pair: async (label) => JSON.parse((await run('pair', '--json', '--label', label)).stdout),

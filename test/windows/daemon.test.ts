@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { buildProgram } from '../faults/support/built-program.ts'
+import { withoutUsual } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needsWine, VERSIONS, WindowsMachine } from './support/wine.ts'
 
@@ -71,7 +72,7 @@ for (const version of VERSIONS) {
       const stopped = await node.command('stop', '--json')
       assert.deepEqual([stopped.code, stopped.stdout], [0, `{"pid":${daemon.ready.pid}}\n`])
       assert.equal(await daemon.ended(), 0)
-      assert.equal(await daemon.stderr(), '')
+      assert.equal(withoutUsual(await daemon.stderr()), '')
       assert.ok(!(await readdir(node.folder)).includes('lock'))
     })
 

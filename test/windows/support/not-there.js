@@ -12,6 +12,7 @@
  */
 export const NOT_THERE = {
   'Windows has no modes of files': {
+    'cli/admin-commands': ['say that a file holds a password now, and whether others can read it'],
     'cli/panel': ['replaces the file of the last time'],
     'cli/pull-push': ['remember the server, but not the link, in a private file'],
     'devices/json-device-registry': [
@@ -40,6 +41,7 @@ export const NOT_THERE = {
       'stops for each of its signals',
       'ends at the second signal, whatever is in flight',
       'goes on when nobody reads its output any more',
+      'tells who was paired, rotated and shut out, from where they came, and when it ran',
       'work on it while it runs, at once, and without it the same',
     ],
   },
