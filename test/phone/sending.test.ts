@@ -17,7 +17,7 @@ function photo(words: string) {
   return { name: 'image.jpg', mimeType: 'image/jpeg', buffer }
 }
 
-describe('the phone page', needs('chromium'), () => {
+describe('the phone page', needs('chromium', 'python3'), () => {
   it('sends a text, and files one after the other', async (t) => {
     const { page, other, assertCalm } = await openPhonePage(t)
     await page.getByRole('textbox').fill('from the phone')

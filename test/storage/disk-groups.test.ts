@@ -393,7 +393,7 @@ async function putBundle(
   return blob
 }
 
-describe('an archive of uploads', () => {
+describe('an archive of uploads', needs('python3'), () => {
   const FILES = [
     ['image.jpg', 'one'],
     ['image.jpg', 'two'],
