@@ -7,6 +7,7 @@
  */
 
 import type { ProfileId } from '../core/profile-id.ts'
+import { Shares } from '../lib/shares.ts'
 import type { KeptBytes } from '../ports/inbound-pipeline.ts'
 import type { HistoryRecord } from './wire/history-record.ts'
 
@@ -30,9 +31,8 @@ interface Entry extends KeptRecord {
 export class RememberedRecords {
   /** Oldest first: a `Map` keeps the order of insertion. */
   readonly #records = new Map<string, Entry>()
-  #characters = 0
-  /** By device. */
-  readonly #shares = new Map<string, number>()
+  /** Characters, by device. */
+  readonly #shares = new Shares()
 
   /** A text that is too long to be kept is not remembered. */
   remember(deviceId: string, kept: KeptRecord): void {
@@ -40,8 +40,8 @@ export class RememberedRecords {
     this.#forget(key)
     if (sizeOf(kept) > MAX_CHARACTERS) return
     this.#records.set(key, { ...kept, deviceId })
-    this.#count(deviceId, sizeOf(kept))
-    while (this.#characters > MAX_CHARACTERS) this.#forgetOne()
+    this.#shares.add(deviceId, sizeOf(kept))
+    while (this.#shares.total > MAX_CHARACTERS) this.#forgetOne()
   }
 
   /** Finds the record that a device sent under a profile id. */
@@ -58,21 +58,14 @@ export class RememberedRecords {
     const kept = this.#records.get(key)
     if (kept === undefined) return
     this.#records.delete(key)
-    this.#count(kept.deviceId, -sizeOf(kept))
+    this.#shares.add(kept.deviceId, -sizeOf(kept))
   }
 
   #forgetOne(): void {
-    const [largest] = [...this.#shares].sort(([, a], [, b]) => b - a)
+    const [largest] = this.#shares.largestFirst()
     for (const [key, { deviceId }] of this.#records) {
       if (deviceId === largest?.[0]) return this.#forget(key)
     }
-  }
-
-  #count(deviceId: string, characters: number): void {
-    this.#characters += characters
-    const share = (this.#shares.get(deviceId) ?? 0) + characters
-    if (share === 0) this.#shares.delete(deviceId)
-    else this.#shares.set(deviceId, share)
   }
 }
 

@@ -7,6 +7,7 @@
 
 import type { Socket } from 'node:net'
 import type { Clock } from '../lib/clock.ts'
+import { Shares } from '../lib/shares.ts'
 import { afterWhatCame, type SilenceTimer } from './after-what-came.ts'
 import { connectionOf, type Connection } from './connection.ts'
 import { affordableConnections } from './descriptor-limit.ts'
@@ -50,7 +51,7 @@ export class ConnectionTable {
   readonly #clock: Clock
   /** Oldest first. */
   readonly #entries = new Set<Entry>()
-  readonly #perAddress = new Map<string, number>()
+  readonly #perAddress = new Shares()
   #timer: SilenceTimer | undefined = undefined
 
   constructor(limits: ConnectionLimits, clock: Clock) {
@@ -73,7 +74,7 @@ export class ConnectionTable {
     }
     const entry = { connection, headerSince: this.#clock.monotonic(), bytes: 0, requests: 0 }
     this.#entries.add(entry)
-    this.#count(connection, 1)
+    this.#perAddress.add(connection.remoteAddress ?? '', 1)
     socket.once('close', () => this.#remove(entry))
     this.#schedule()
   }
@@ -98,7 +99,7 @@ export class ConnectionTable {
     if (remoteAddress === undefined) return false
     if (admit?.(remoteAddress) === false) return false
     const isCrowded =
-      (this.#perAddress.get(remoteAddress) ?? 0) >= maxConnectionsPerAddress &&
+      this.#perAddress.of(remoteAddress) >= maxConnectionsPerAddress &&
       isExempt?.(remoteAddress) !== true &&
       this.#strangers(remoteAddress) >= maxConnectionsPerAddress
     if (isCrowded) {
@@ -120,12 +121,12 @@ export class ConnectionTable {
    * keeps connecting would have those of others closed.
    */
   #closeOfGreediest(): boolean {
-    const counts = new Map<string, number>()
+    const shares = new Shares()
     for (const { connection } of this.#entries) {
       const owner = ownerOf(connection)
-      if (owner !== undefined) counts.set(owner, (counts.get(owner) ?? 0) + 1)
+      if (owner !== undefined) shares.add(owner, 1)
     }
-    const [greediest] = [...counts].sort(([, a], [, b]) => b - a)
+    const [greediest] = shares.largestFirst()
     if (greediest === undefined || greediest[1] <= MANY_CONNECTIONS) return false
     const isIts = (other: Connection): boolean => ownerOf(other) === greediest[0]
     return this.#closeOldest((other) => isIts(other) && !other.isBusy) || this.#closeOldest(isIts)
@@ -152,13 +153,7 @@ export class ConnectionTable {
   }
 
   #remove(entry: Entry): void {
-    if (this.#entries.delete(entry)) this.#count(entry.connection, -1)
-  }
-
-  #count({ remoteAddress = '' }: Connection, change: number): void {
-    const count = (this.#perAddress.get(remoteAddress) ?? 0) + change
-    if (count === 0) this.#perAddress.delete(remoteAddress)
-    else this.#perAddress.set(remoteAddress, count)
+    if (this.#entries.delete(entry)) this.#perAddress.add(entry.connection.remoteAddress ?? '', -1)
   }
 
   #schedule(): void {

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { Shares } from '../lib/shares.ts'
 import type { ByteRange } from './byte-range.ts'
 import type { OpenBlobBody } from './reply.ts'
 
@@ -30,26 +31,17 @@ export interface DownloadBlock {
 
 /** The blocks of memory that downloads are read with. */
 export class DownloadBlocks {
-  #downloads = 0
-  readonly #byClient = new Map<string, number>()
+  readonly #downloads = new Shares()
 
   /** Bytes of a block for one more download, which must be released. */
   begin(client: string): DownloadBlock {
-    const own = this.#count(client, 1)
-    const rivals = own <= FIRST_DOWNLOADS ? own * this.#byClient.size : this.#downloads
+    const own = this.#downloads.add(client, 1)
+    const rivals = own <= FIRST_DOWNLOADS ? own * this.#downloads.owners : this.#downloads.total
     const share = Math.floor(ALL_BLOCKS / (2 * rivals))
     return {
       bytes: Math.max(SMALLEST_BLOCK, Math.min(LARGEST_BLOCK, share)),
-      release: () => void this.#count(client, -1),
+      release: () => void this.#downloads.add(client, -1),
     }
-  }
-
-  #count(client: string, change: number): number {
-    this.#downloads += change
-    const own = (this.#byClient.get(client) ?? 0) + change
-    if (own === 0) this.#byClient.delete(client)
-    else this.#byClient.set(client, own)
-    return own
   }
 }
 

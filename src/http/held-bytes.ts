@@ -7,6 +7,7 @@
  * @module
  */
 
+import { Shares } from '../lib/shares.ts'
 import { HttpError } from './http-error.ts'
 
 /** Does not count: a short text gets through whatever others send. */
@@ -30,8 +31,7 @@ export interface HeldShare {
 
 /** The bytes that requests hold, with a share for each client. */
 export class HeldBytes {
-  #held = 0
-  readonly #heldBy = new Map<string, number>()
+  readonly #held = new Shares()
   /** The answers that have the same bytes, by these; the oldest bytes first. */
   readonly #readers = new Map<Uint8Array, Set<() => void>>()
 
@@ -46,13 +46,14 @@ export class HeldBytes {
         // At once all that can come: who got in is never turned away halfway.
         const wanted = Math.min(most, MAX_HELD_BY_ONE)
         const isTooMuch =
-          this.#of(client) + wanted > MAX_HELD_BY_ONE || this.#held + wanted > MAX_HELD_BYTES
+          this.#held.of(client) + wanted > MAX_HELD_BY_ONE ||
+          this.#held.total + wanted > MAX_HELD_BYTES
         if (isTooMuch) throw new HttpError('OVERLOADED')
         reserved = wanted
-        this.#add(client, wanted)
+        this.#held.add(client, wanted)
       },
       giveBack: () => {
-        this.#add(client, -reserved)
+        this.#held.add(client, -reserved)
         reserved = 0
       },
     }
@@ -79,16 +80,5 @@ export class HeldBytes {
       readers.delete(giveWay)
       if (readers.size === 0) this.#readers.delete(bytes)
     }
-  }
-
-  #of(client: string): number {
-    return this.#heldBy.get(client) ?? 0
-  }
-
-  #add(client: string, count: number): void {
-    this.#held += count
-    const held = this.#of(client) + count
-    if (held === 0) this.#heldBy.delete(client)
-    else this.#heldBy.set(client, held)
   }
 }
