@@ -45,7 +45,11 @@ export const GUARDS: Readonly<Record<BudgetId, Guard>> = {
   B8: { file: 'upload-memory', limit: 80, because: 'two rounds' },
   B9a: { ...IDLE, limit: 1.3, because: 'three processes, after a short rest' },
   B9b: { ...IDLE, limit: 1.5, because: 'a rest of seconds instead of a minute' },
-  B10: { file: 'start', limit: 2.9, because: 'Node 20 misses the floor, by more where memory is slow' },
+  B10: {
+    file: 'start',
+    limit: 2.9,
+    because: 'Node 20 misses the floor, by more where memory is slow',
+  },
   'B11 memory': { file: 'logins', limit: 128 },
   'B11 rest': { file: 'logins', limit: 40 },
   'B11 probe': QUIET,
