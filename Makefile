@@ -49,7 +49,7 @@ dev: node_modules ## Start the daemon from the sources (ARGS="--headless --data-
 	$(NODE) $(LOAD) src/cli/main.ts serve $(ARGS)
 
 .PHONY: test
-test: node_modules ## Run all tests (TESTS=path/to/one.test.ts to narrow)
+test: build ## Run all tests (TESTS=path/to/one.test.ts to narrow)
 	$(if $(TESTS),,$(error no tests found: node --test would pass with zero of them))
 	$(ALONE) $(NODE) $(LOAD) --test --test-concurrency $(JOBS) --test-timeout $(PATIENCE) $(REPORT) $(TESTS)
 

@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { Finding } from '../../src/doctor/finding.ts'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { serveQuickGateway } from '../doctor/support/quick-gateway.ts'
@@ -12,10 +11,9 @@ import { startStandIn } from '../doctor/support/stand-in.ts'
 import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
 import { defer } from '../support/defer.ts'
 import { holdDataDirectory, serveControl } from '../support/held-data-directory.ts'
+import { PROGRAM } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 /** Of a node that has nothing to complain about. */
 const PLAIN = ['--headless', '--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
@@ -172,7 +170,7 @@ describe('clipgate doctor', () => {
     }
     const silent = await startStandIn(t, { upstream: daemon.ready.gateway, fault: { intercept } })
     const args = ['doctor', '--clipboard', 'none', '--through', silent.url]
-    const child = spawn(process.execPath, [...process.execArgv, MAIN, ...args], {
+    const child = spawn(process.execPath, [...PROGRAM, ...args], {
       env: isolatedEnvironment(daemon.folder),
       stdio: 'ignore',
     })

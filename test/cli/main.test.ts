@@ -7,24 +7,22 @@ import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { MIB } from '../../src/core/limits.ts'
 import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { isolatedEnvironment } from '../support/daemon-process.ts'
 import { CREDENTIALS, startEventServer } from '../support/event-server.ts'
 import { listen } from '../support/listen.ts'
-import { LOADER } from '../support/loader.ts'
+import { PROGRAM } from '../support/program.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 type Stdio = 'pipe' | 'ignore'
 
 function start(args: readonly string[], stdin: Stdio = 'ignore', node: readonly string[] = []) {
   const { PATH, NODE_V8_COVERAGE } = process.env
   const env = { PATH, ...(NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE }) }
-  return spawn(process.execPath, [...LOADER, ...node, MAIN, ...args], {
+  return spawn(process.execPath, [...node, ...PROGRAM, ...args], {
     env,
     stdio: [stdin, 'pipe', 'pipe'],
   })
@@ -77,7 +75,7 @@ describe('the program', () => {
 
   it('fails, and says so, when what it prints cannot be kept', needs('sh'), async () => {
     const command = `"$0" "$@" > /dev/full`
-    const child = spawn('sh', ['-c', command, process.execPath, ...LOADER, MAIN, 'help', 'serve'], {
+    const child = spawn('sh', ['-c', command, process.execPath, ...PROGRAM, 'help', 'serve'], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const { code, stderr } = await finish(child)
@@ -115,7 +113,7 @@ function startWith(
   { link, folder, args }: { link: string; folder: string; args: readonly string[] },
 ) {
   const env = isolatedEnvironment(folder)
-  const child = spawn(process.execPath, [...LOADER, MAIN, ...args], { env })
+  const child = spawn(process.execPath, [...PROGRAM, ...args], { env })
   t.after(() => child.kill('SIGKILL'))
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

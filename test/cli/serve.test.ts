@@ -6,7 +6,6 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { readVersion } from '../../src/daemon/version.ts'
 import { announce } from '../faults/support/raw-device.ts'
 import {
@@ -15,12 +14,10 @@ import {
   startDaemonProcess,
   type PairedDevice,
 } from '../support/daemon-process.ts'
-import { LOADER } from '../support/loader.ts'
+import { PROGRAM } from '../support/program.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 const FREE_PORTS = ['--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
 
@@ -102,7 +99,7 @@ describe('clipgate serve', () => {
     const folder = await temporaryFolder(t)
     const args = ['serve', '--json', '--pair-first', '--headless', ...FREE_PORTS]
     const start = () => {
-      const child = spawn(process.execPath, [...LOADER, MAIN, ...args], {
+      const child = spawn(process.execPath, [...PROGRAM, ...args], {
         env: isolatedEnvironment(folder),
         stdio: ['ignore', 'pipe', 'ignore'],
       })
@@ -178,7 +175,7 @@ describe('clipgate serve, whose output cannot be kept,', needs('sh'), () => {
     const args = ['serve', '--pair-first', '--headless', ...FREE_PORTS]
     const child = spawn(
       'sh',
-      ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, ...LOADER, MAIN, ...args],
+      ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, ...PROGRAM, ...args],
       { env: isolatedEnvironment(folder), stdio: ['ignore', 'ignore', 'pipe'] },
     )
     t.after(() => child.kill('SIGKILL'))
@@ -198,7 +195,7 @@ describe('clipgate serve on a terminal', needs('script'), () => {
     const folder = await temporaryFolder(t)
     const start = async () => {
       const args = ['serve', '--headless', ...FREE_PORTS]
-      const command = [process.execPath, ...LOADER, MAIN, ...args].join(' ')
+      const command = [process.execPath, ...PROGRAM, ...args].join(' ')
       const terminal = spawn('script', ['-qefc', command, '/dev/null'], {
         env: isolatedEnvironment(folder, { SHELL: '/bin/sh' }),
         stdio: ['ignore', 'pipe', 'ignore'],
@@ -230,7 +227,7 @@ describe('clipgate serve on a terminal', needs('script'), () => {
     assert.doesNotMatch(first.shown, / info /)
     assert.match(
       first.shown,
-      /not on your PATH: where it says "clipgate", type: node .*main\.ts\r\n/,
+      /not on your PATH: where it says "clipgate", type: node .*main\.[jt]s\r\n/,
     )
     const second = await start()
     assert.doesNotMatch(second.shown, /▀|password/)

@@ -8,7 +8,7 @@ import { configFolder } from '../../src/daemon/folders.ts'
 import { ROOT, throughPython } from '../deploy/support/recipes.ts'
 import { verifyUnit } from '../deploy/support/verify-unit.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
-import { LOADER } from '../support/loader.ts'
+import { PROGRAM } from '../support/program.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
@@ -80,7 +80,7 @@ async function openDesktop(
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, ['#!/bin/sh', `cd '${home}'`, ...lines].join('\n'), { mode: 0o755 })
   }
-  const words = [process.execPath, ...LOADER, 'src/cli/main.ts'].map((word) => `'${word}'`)
+  const words = [process.execPath, ...PROGRAM].map((word) => `'${word}'`)
   const clipgate = `cd '${ROOT}'; exec ${words.join(' ')}`
   const settings = `--headless --listen 127.0.0.1:0 --control 127.0.0.1:0 --data-dir '${dataDir}'`
   await write('start', [

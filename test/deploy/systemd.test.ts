@@ -8,7 +8,7 @@ import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { defaultListen, SETTINGS } from '../../src/daemon/settings.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
-import { LOADER } from '../support/loader.ts'
+import { PROGRAM } from '../support/program.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { needsUserSession, startUserSession } from '../support/user-session.ts'
@@ -122,7 +122,7 @@ describe('a daemon that systemd started', () => {
       async (t) => {
         const home = await temporaryFolder(t)
         const session = await startUserSession(t, home)
-        const program = `"${process.execPath}" ${LOADER.join(' ')} "${join(ROOT, 'src/cli/main.ts')}"`
+        const program = `"${process.execPath}" "${PROGRAM.join('" "')}"`
         // The manager of a user here: it has no display, and cannot make mounts of its own.
         const unit = readRecipe(path)
           .replace(

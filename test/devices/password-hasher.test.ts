@@ -7,7 +7,7 @@ import { PasswordHasher } from '../../src/devices/password-hasher.ts'
 import { parsePhcString } from '../../src/devices/phc-string.ts'
 import type { Place } from '../../src/devices/verification-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { LOADER } from '../support/loader.ts'
+import { LOADER } from '../support/program.ts'
 
 const PLACE: Place = { lane: 'a', comesAgain: false }
 

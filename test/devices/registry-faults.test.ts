@@ -14,7 +14,7 @@ import {
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeHasher } from '../support/fake-hasher.ts'
-import { LOADER } from '../support/loader.ts'
+import { LOADER } from '../support/program.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -3,19 +3,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { it, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
-import { LOADER } from '../support/loader.ts'
+import { PROGRAM } from '../support/program.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-
 /** `clipgate watch --json` on this link, and the lines that it prints. */
 async function startWatch(t: TestContext, link: string) {
   const env = isolatedEnvironment(await temporaryFolder(t))
-  const child = spawn(process.execPath, [...LOADER, MAIN, 'watch', '--json'], { env })
+  const child = spawn(process.execPath, [...PROGRAM, 'watch', '--json'], { env })
   t.after(() => child.kill('SIGKILL'))
   child.stdin.end(`${link}\n`)
   const [stdout, stderr] = [new Mailbox<string>(), new Mailbox<string>()]

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { BLAKE3_KERNEL, compileKernel } from '../../build-kernel.js'
 import { Blake3Thread } from '../../src/hashing/file-hasher.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
-import { LOADER } from '../support/loader.ts'
+import { LOADER } from '../support/program.ts'
 import fc from '../support/property.ts'
 import { needs } from '../support/requirements.ts'
 

@@ -9,7 +9,7 @@ import type { Digests } from '../../src/core/content-id.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import { FileHasher, type FileHash } from '../../src/hashing/file-hasher.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { LOADER } from '../support/loader.ts'
+import { LOADER } from '../support/program.ts'
 import { temporaryFile } from '../support/temporary-folder.ts'
 import fc from '../support/property.ts'
 

@@ -10,7 +10,7 @@ import { createPeerFetch } from '../../src/peers/peer-fetch.ts'
 import { FakeTiming } from '../client/support/fake-timing.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { listen } from '../support/listen.ts'
-import { LOADER } from '../support/loader.ts'
+import { LOADER } from '../support/program.ts'
 import { makeMachine, needsMachines } from '../support/machines.ts'
 import { Mailbox } from '../support/mailbox.ts'
 

@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { chromium, devices, type BrowserContext } from 'playwright-core'
-import { LOADER } from '../support/loader.ts'
+import { PROGRAM } from '../support/program.ts'
 import { readScreen } from '../cli/support/read-screen.ts'
 import { startDaemon } from '../panel/support/panel.ts'
 import { isolatedEnvironment, type DaemonProcess } from '../support/daemon-process.ts'
@@ -23,8 +23,7 @@ const run = promisify(execFile)
 
 /** Pairs in a terminal of 80 by 24, and reads the code off its screen. */
 async function scan({ folder }: DaemonProcess): Promise<string> {
-  const main = join(import.meta.dirname, '../../src/cli/main.ts')
-  const command = [process.execPath, ...LOADER, main, 'pair', '--label', 'Pixel'].join(' ')
+  const command = [process.execPath, ...PROGRAM, 'pair', '--label', 'Pixel'].join(' ')
   const sized = `stty columns 80 rows 24; ${command}`
   const env = isolatedEnvironment(folder)
   const { stdout } = await run('script', ['-qefc', sized, '/dev/null'], { env })

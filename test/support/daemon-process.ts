@@ -5,12 +5,9 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { LOADER } from './loader.ts'
+import { PROGRAM } from './program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 /** Lines that come in every life of a daemon, and whenever a test logs in with a wrong password. */
 const USUAL =
@@ -63,7 +60,7 @@ export interface DaemonOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Holds the data directory and what else it writes; made, and removed, unless it is given. */
   readonly folder?: string
-  /** A program that was built; the sources unless it is given. */
+  /** A program that was built for the test; `PROGRAM` unless it is given. */
   readonly main?: string
   /** The folder that it is started in. */
   readonly cwd?: string | undefined
@@ -101,7 +98,7 @@ export function isolatedEnvironment(
 export function daemonCommand(folder: string, options: DaemonOptions = {}): DaemonCommand {
   const { args = [], main, cwd, wrapper = [] } = options
   const env = isolatedEnvironment(folder, options.env)
-  const node = main === undefined ? [...LOADER, MAIN] : [main]
+  const node = main === undefined ? PROGRAM : [main]
   const [program = '', ...own] = [...wrapper, process.execPath, ...node]
   // Free ports, unless the options say otherwise.
   const ports = { CLIPGATE_LISTEN: '127.0.0.1:0', CLIPGATE_CONTROL: '127.0.0.1:0' }
