@@ -1,6 +1,7 @@
 /** A command line: its commands, what each is given, and how each fails. @module */
 
 import type { Settings } from '../daemon/settings.ts'
+import { wordsOf } from '../lib/system-error.ts'
 import type { Arguments, OptionSpec } from './arguments.ts'
 import { print, printJson, type Shell } from './shell.ts'
 
@@ -46,6 +47,11 @@ interface PlainCommand {
   readonly run: (call: Invocation) => Promise<number>
 }
 
+/** The option that most commands have. */
+export const JSON_FLAG: Readonly<Record<string, OptionSpec>> = {
+  json: { meaning: 'print one JSON value a line' },
+}
+
 /** The beginning of a connect link. */
 export const LINK: RegExp = /^clip:\/\//i
 
@@ -77,4 +83,66 @@ export function printResult(
 ): void {
   if (args.flag('json')) printJson(shell, value)
   else for (const line of lines) print(shell, line)
+}
+
+/** Watches stdout until it is closed: with a full disk, or no reader, nothing gets printed. */
+export class Printing {
+  readonly #stdout: Shell['stdout']
+  #failure: NodeJS.ErrnoException | undefined
+
+  constructor({ stdout }: Shell) {
+    this.#stdout = stdout
+    stdout.on('error', this.#onError)
+  }
+
+  /** Waits until all is taken over, or nobody reads any more. @throws {CommandError} */
+  async end(): Promise<void> {
+    const code = await this.failure()
+    if (code === undefined || code === 'EPIPE') return
+    throw new CommandError(`Cannot print all of it: ${wordsOf(this.#failure)}`)
+  }
+
+  /** Why something was not taken over; `EPIPE` when there is no reader any more. */
+  async failure(): Promise<string | undefined> {
+    const stdout = this.#stdout
+    // The event of a failure follows its callback.
+    await new Promise((resolve) => stdout.write('', () => setImmediate(resolve)))
+    return this.#failure && (this.#failure.code ?? 'unknown error')
+  }
+
+  close(): void {
+    this.#stdout.off('error', this.#onError)
+  }
+
+  readonly #onError = (error: NodeJS.ErrnoException): void => {
+    this.#failure ??= error
+  }
+}
+
+/** Ask a program to stop: SIGHUP when its window closes, SIGBREAK for Ctrl-Break of Windows. */
+export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'] as const
+
+/**
+ * Runs something that rejects soon after its signal has aborted. Then the program ends as if nobody
+ * had listened, so that a shell sees what happened. Not for what waits for stdout: while that
+ * blocks, no listener runs.
+ */
+export async function interruptible<Result>(
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController()
+  let received: NodeJS.Signals | undefined
+  const onSignal = (name: NodeJS.Signals): void => {
+    received = name
+    controller.abort(new CommandError('Cannot go on: the command was interrupted'))
+  }
+  for (const name of STOP_SIGNALS) process.once(name, onSignal)
+  try {
+    return await run(controller.signal)
+  } finally {
+    for (const name of STOP_SIGNALS) process.off(name, onSignal)
+    // Windows ends itself for one signal as for another, and knows few of them.
+    const name = process.platform === 'win32' ? 'SIGTERM' : received
+    if (received !== undefined) process.kill(process.pid, name)
+  }
 }

@@ -1,12 +1,8 @@
-/** The table of commands. A daemon starts without loading any but `serve`. @module */
+/** The table of commands, each of which is loaded when it is run. @module */
 
 import type { OptionSpec } from './arguments.ts'
-import type { Command } from './command.ts'
-import { runServe } from './serve.ts'
-
-const JSON_FLAG: Readonly<Record<string, OptionSpec>> = {
-  json: { meaning: 'print one JSON value a line' },
-}
+import { JSON_FLAG, type Command } from './command.ts'
+import { SERVE } from './serve.ts'
 
 const LINK_FILE: OptionSpec = {
   placeholder: 'FILE',
@@ -34,17 +30,7 @@ const ID_DETAILS =
 
 /** Every command, by its name, in the order of the help. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  serve: {
-    usage: 'serve',
-    summary: 'run the daemon until it is told to stop',
-    details:
-      'On a terminal, with no device yet, it pairs a first one and shows its QR code. "clipgate ' +
-      'stop", SIGTERM, SIGINT and SIGHUP stop it, once uploads have finished (--grace); a second ' +
-      'signal at once.',
-    examples: ['clipgate serve', 'clipgate serve --headless --public-url https://clip.example.net'],
-    options: JSON_FLAG,
-    run: runServe,
-  },
+  serve: SERVE,
   pair: {
     usage: 'pair',
     summary: 'add a device; shows its QR code, link, user name and password once',
@@ -269,7 +255,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: JSON_FLAG,
     operands: [1, 1],
     settings: 'none',
-    run: async (call) => (await import('./service.ts')).runService(call),
+    run: async (call) => (await import('./service/service.ts')).runService(call),
   },
   completion: {
     usage: 'completion bash|zsh|fish',
@@ -281,7 +267,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: {},
     operands: [1, 1],
     settings: 'none',
-    run: async (call) => (await import('./completion.ts')).runCompletion(call, COMMANDS),
+    run: async (call) => (await import('./words/completion.ts')).runCompletion(call, COMMANDS),
   },
   help: {
     usage: 'help [COMMAND]',
@@ -290,14 +276,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: { man: { meaning: 'print the manual page of all commands, as troff' } },
     operands: [0, 1],
     settings: 'none',
-    run: async (call) => (await import('./help.ts')).runHelp(call, COMMANDS),
+    run: async (call) => (await import('./words/help.ts')).runHelp(call, COMMANDS),
   },
   version: {
     usage: 'version',
     summary: 'print the version',
     options: {},
     settings: 'none',
-    run: async (call) => (await import('./help.ts')).runVersion(call),
+    run: async (call) => (await import('./words/help.ts')).runVersion(call),
   },
 }
 

@@ -1,13 +1,13 @@
-/** `clipgate devices` and `clipgate revoke`. @module */
+/** `clipgate devices` and `clipgate revoke`, and how commands get at a device. @module */
 
+import { openAdmin } from '../daemon/open-admin.ts'
+import { createStreamLogger } from '../daemon/stream-logger.ts'
 import { countOf } from '../lib/count-of.ts'
-import type { DeviceSummary } from '../ports/admin.ts'
-import { printResult, type SettingsInvocation } from './command.ts'
-import { findDevice, SHORT_ID_LENGTH } from './find-device.ts'
-import { formatAgo } from './quantities.ts'
+import type { Admin, DeviceSummary } from '../ports/admin.ts'
+import { CommandError, printResult, type SettingsInvocation } from './command.ts'
+import { formatAgo } from './words/quantities.ts'
 import { columnsOf, complain, type Shell } from './shell.ts'
 import { formatTable } from './text-table.ts'
-import { withAdmin } from './with-admin.ts'
 
 const HEADING = ['LABEL', 'ID', 'USER NAME', 'KIND', 'LAST SEEN', 'FROM', 'CLIENT', 'STREAMS']
 
@@ -67,4 +67,45 @@ function describeRefused({ refused }: DeviceSummary, now: number): string {
   if (refused === undefined) return '-'
   const { count, lastAt, lastAddress = 'unknown' } = refused
   return `${countOf(count, 'time')}: the password, ${formatAgo(lastAt, now)} from ${lastAddress}`
+}
+
+/** Characters of an id that tables show; commands take as many, or more. */
+const SHORT_ID_LENGTH = 12
+
+/**
+ * The id of the device with this id, beginning of an id, user name or label.
+ *
+ * @throws {CommandError} when there is none, or more than one.
+ */
+export async function findDevice(admin: Pick<Admin, 'devices'>, name: string): Promise<string> {
+  const devices = await admin.devices()
+  for (const isMeant of MEANINGS) {
+    const [found, ...others] = devices.filter((device) => isMeant(device, name))
+    if (found !== undefined && others.length === 0) return found.id
+    if (found === undefined) continue
+    const all = [found, ...others].map(({ id, username }) => `${id} (${username})`).join(', ')
+    throw new CommandError(`Cannot tell which device "${name}" is: ${all}; name it by its id`)
+  }
+  throw new CommandError(`Cannot find a device "${name}"; see "clipgate devices"`)
+}
+
+/** The meanings of a name, the surest first. */
+const MEANINGS: readonly ((device: DeviceSummary, name: string) => boolean)[] = [
+  ({ id, username }, name) => id === name || username === name,
+  ({ label }, name) => label === name,
+  ({ label }, name) => label.toLowerCase() === name.toLowerCase(),
+  ({ id }, name) => name.length >= SHORT_ID_LENGTH && id.startsWith(name),
+]
+
+/** Lets `use` act on the daemon, or on its data directory while it does not run. */
+export async function withAdmin<Result>(
+  { settings, shell }: SettingsInvocation,
+  use: (admin: Admin) => Promise<Result>,
+): Promise<Result> {
+  const admin = await openAdmin(settings, createStreamLogger(shell.stderr, 'warn'))
+  try {
+    return await use(admin)
+  } finally {
+    await admin.close()
+  }
 }

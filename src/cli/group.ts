@@ -4,10 +4,9 @@ import { DomainError } from '../core/domain-error.ts'
 import { placeCircleKey, removeCircleKey } from '../daemon/circle-files.ts'
 import type { Admin } from '../ports/admin.ts'
 import { printResult, UsageError, type SettingsInvocation } from './command.ts'
-import { tellUnsaved } from './devices.ts'
+import { tellUnsaved, withAdmin } from './devices.ts'
 import { withInput } from './input.ts'
 import { visible } from './visible.ts'
-import { withAdmin } from './with-admin.ts'
 
 const RESTART = 'The daemon that runs uses it from its next start with --bus on.'
 

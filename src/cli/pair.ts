@@ -4,15 +4,19 @@ import { fstatSync, type Stats } from 'node:fs'
 import { BASE_URL } from '../daemon/setting-kinds.ts'
 import { shortPageLink } from '../link/page-link.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
-import { CommandError, UsageError, type Invocation, type SettingsInvocation } from './command.ts'
-import { findDevice } from './find-device.ts'
+import {
+  CommandError,
+  Printing,
+  UsageError,
+  type Invocation,
+  type SettingsInvocation,
+} from './command.ts'
+import { findDevice, withAdmin } from './devices.ts'
 import { withInput } from './input.ts'
-import { Printing } from './printing.ts'
 import { drawFittingQr, type DrawnQr } from './qr.ts'
 import { decodeAs } from './setting-options.ts'
 import { columnsOf, complain, print, printJson, rowsOf, showsColours, type Shell } from './shell.ts'
 import { visible } from './visible.ts'
-import { withAdmin } from './with-admin.ts'
 
 /** Runs `clipgate pair`. */
 export async function runPair(call: SettingsInvocation): Promise<number> {

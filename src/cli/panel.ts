@@ -7,7 +7,7 @@ import { writeOpeningFile } from '../daemon/opening-file.ts'
 import { duration } from '../daemon/setting-kinds.ts'
 import { openPath } from '../lib/open-path.ts'
 import { CommandError, printResult, type SettingsInvocation } from './command.ts'
-import { describePause } from './quantities.ts'
+import { describePause } from './words/quantities.ts'
 import { decodeAs } from './setting-options.ts'
 import { complain, print, printJson } from './shell.ts'
 

@@ -7,7 +7,7 @@ import { withInput } from './input.ts'
 import { columnsOf } from './shell.ts'
 import { formatTable } from './text-table.ts'
 import { visible } from './visible.ts'
-import { withAdmin } from './with-admin.ts'
+import { withAdmin } from './devices.ts'
 
 const HEADING: readonly string[] = ['NAME', 'URL', 'STATE', 'LAST ERROR']
 

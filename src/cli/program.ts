@@ -1,7 +1,7 @@
 /** The program `clipgate`, once `main.ts` has found that this Node can run it. @module */
 
 import { ownSurroundings } from '../daemon/folders.ts'
-import { explainFailure } from './remedies.ts'
+import { explainFailure } from './words/remedies.ts'
 import { runCli } from './run-cli.ts'
 
 for (const stream of [process.stdout, process.stderr]) {

@@ -2,12 +2,11 @@
 
 import { parseArguments, type Arguments, type OptionSpec } from './arguments.ts'
 import { closest } from '../lib/closest.ts'
-import { CommandError, LINK, LINK_ON_STDIN, UsageError, type Command } from './command.ts'
-import { COMMANDS, findCommand } from './commands.ts'
-import { Printing } from './printing.ts'
-import { explainFailure } from './remedies.ts'
+import { CommandError, LINK, LINK_ON_STDIN, Printing, UsageError, type Command } from './command.ts'
+import { SERVE } from './serve.ts'
 import { readSettings, SETTING_OPTIONS } from './setting-options.ts'
 import { columnsOf, complain, print, type Shell } from './shell.ts'
+import { explainFailure } from './words/remedies.ts'
 
 const FAILED = 1
 const CALLED_WRONGLY = 2
@@ -32,8 +31,11 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
 }
 
 async function dispatch([name, ...rest]: readonly string[], shell: Shell): Promise<number> {
+  if (name === 'serve') return run(name, SERVE, rest, shell)
+  // The table is mostly words of the help.
+  const { COMMANDS, findCommand } = await import('./commands.ts')
   if (name === undefined) {
-    const { overview } = await import('./help.ts')
+    const { overview } = await import('./words/help.ts')
     print(shell, overview(COMMANDS, columnsOf(shell)))
     throw new UsageError(['Cannot run without a command: choose one of those above'])
   }
@@ -58,7 +60,7 @@ async function run(
   const settingOptions = command.settings === 'none' ? {} : SETTING_OPTIONS
   const parsed = parseArguments(rest, { ...settingOptions, ...command.options, ...HELP })
   if (parsed.flag('help')) {
-    const { explain } = await import('./help.ts')
+    const { explain } = await import('./words/help.ts')
     print(shell, explain(name, command, columnsOf(shell)))
     return 0
   }

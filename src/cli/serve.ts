@@ -2,23 +2,39 @@
 
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
+import { delimiter } from 'node:path'
 import { startDaemon, type Daemon } from '../daemon/start-daemon.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
 import { takeSystemdNotifier } from '../daemon/systemd-notifier.ts'
 import { readVersion } from '../daemon/version.ts'
 import { systemClock } from '../lib/clock.ts'
 import { describeFailure, messageOf } from '../lib/describe-failure.ts'
+import { findProgram } from '../lib/find-program.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { Invocation, SettingsInvocation } from './command.ts'
-import { explainCall } from './explain-call.ts'
-import { complain, print, printJson } from './shell.ts'
+import {
+  JSON_FLAG,
+  STOP_SIGNALS,
+  type Command,
+  type Invocation,
+  type SettingsInvocation,
+} from './command.ts'
+import { complain, print, printJson, type Shell } from './shell.ts'
 
-// Closing the window (SIGHUP) stops the daemon like a request to stop: uploads in flight finish.
-// SIGBREAK is Ctrl-Break, and exists on Windows only.
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGBREAK'] as const
+/** Its row of the table of commands, the rest of which a daemon does without. */
+export const SERVE: Command = {
+  usage: 'serve',
+  summary: 'run the daemon until it is told to stop',
+  details:
+    'On a terminal, with no device yet, it pairs a first one and shows its QR code. "clipgate ' +
+    'stop", SIGTERM, SIGINT and SIGHUP stop it, once uploads have finished (--grace); a second ' +
+    'signal at once.',
+  examples: ['clipgate serve', 'clipgate serve --headless --public-url https://clip.example.net'],
+  options: JSON_FLAG,
+  run: runServe,
+}
 
 /** Runs `clipgate serve`. */
-export async function runServe({ shell, args, settings }: SettingsInvocation): Promise<number> {
+async function runServe({ shell, args, settings }: SettingsInvocation): Promise<number> {
   const isJson = args.flag('json')
   const signalled = listenForSignals()
   const logger = createStreamLogger(shell.stderr, settings.logLevel)
@@ -91,7 +107,7 @@ function withoutSaid(
 function listenForSignals(): Promise<string> {
   return new Promise((resolve) => {
     let isStopping = false
-    for (const name of SIGNALS) {
+    for (const name of STOP_SIGNALS) {
       process.on(name, () => {
         if (isStopping) process.exit(128 + constants.signals[name])
         isStopping = true
@@ -111,4 +127,22 @@ function surviveFailures(logger: Logger): void {
     const id = randomBytes(6).toString('hex')
     logger.error('Something failed that nobody handles', { id, origin, ...describeFailure(thrown) })
   })
+}
+
+/** Folders that npm and npx put on the path of what they start, and of nothing else. */
+const OF_NPM = /[/\\]node_modules[/\\]\.bin[/\\]?$/
+
+/** Characters that mean nothing to a shell. */
+const PLAIN = /^[\w@%+=:,./\\-]+$/
+
+/** Says how to call this program; `undefined` where a shell finds it by its name. */
+async function explainCall(
+  { where }: Pick<Shell, 'where'>,
+  program: string,
+): Promise<string | undefined> {
+  const folders = (where.environment['PATH'] ?? '').split(delimiter)
+  const lasting = folders.filter((folder) => !OF_NPM.test(folder)).join(delimiter)
+  if ((await findProgram('clipgate', { PATH: lasting })) !== undefined) return undefined
+  const path = PLAIN.test(program) ? program : `"${program}"`
+  return `clipgate is not on your PATH: where it says "clipgate", type: node ${path}`
 }

@@ -5,9 +5,9 @@ import { formatBytes } from '../lib/format-bytes.ts'
 import type { DaemonStatus } from '../ports/admin.ts'
 import type { BusStatus } from '../ports/bus.ts'
 import { printResult, type SettingsInvocation } from './command.ts'
-import { describePause, describeTransfer, formatAgo } from './quantities.ts'
+import { describePause, describeTransfer, formatAgo } from './words/quantities.ts'
 import { visible } from './visible.ts'
-import { withAdmin } from './with-admin.ts'
+import { withAdmin } from './devices.ts'
 
 /** The exit code that tells scripts that nothing runs; `systemctl status` has the same. */
 const NOT_RUNNING = 3

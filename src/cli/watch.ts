@@ -1,18 +1,19 @@
 /** `clipgate watch`: prints each change of a clipboard until it is told to stop. @module */
 
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { WatchState } from '../client/follower.ts'
 import type { LatestDocument } from '../client/latest.ts'
+import { openRunning } from '../daemon/open-admin.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { wordsOf } from '../lib/system-error.ts'
 import { chooseClient } from './choose-server.ts'
 import { CommandError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
-import { formatTime } from './quantities.ts'
-import { explainFailure } from './remedies.ts'
-import { columnsOf, complain, print, printJson, type Shell } from './shell.ts'
+import { describeTransfer, formatTime } from './words/quantities.ts'
+import { explainFailure } from './words/remedies.ts'
+import { columnsOf, complain, print, printJson, type Screen, type Shell } from './shell.ts'
 import { cut } from './text-table.ts'
-import { TransferLine } from './transfer-line.ts'
 import { visible } from './visible.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGBREAK'] as const
@@ -123,4 +124,48 @@ function preview(text: string): string {
   const isWhole = text.length <= PREVIEW_LENGTH
   const start = isWhole ? text : text.slice(0, PREVIEW_LENGTH).replace(/[\ud800-\udbff]$/, '')
   return visible(start.replace(/\s+/g, ' ').trim()) + (isWhole ? '' : '…')
+}
+
+const PAUSE_MS = 1000
+
+/** To the beginning of the line, and away with what is there. */
+const ERASE = '\r\x1b[K'
+
+/**
+ * How far the files are that are on their way to or from the daemon of this machine: a line at the
+ * foot of a terminal that is written again and again.
+ */
+class TransferLine {
+  readonly #screen: Screen
+  #shown = ''
+
+  constructor({ stderr }: Pick<Shell, 'stderr'>) {
+    this.#screen = stderr
+  }
+
+  /** Takes it away, so that something can be printed. It comes back by itself. */
+  clear(): void {
+    this.#show('')
+  }
+
+  /** Asks the daemon of a data directory once a second, until `signal` aborts. Never rejects. */
+  async follow(dataDir: string, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      // Whoever watches is told elsewhere that the daemon does not answer.
+      const running = await openRunning(dataDir).catch(() => undefined)
+      const transfers = (await running?.transfers().catch(() => undefined)) ?? []
+      if (!signal.aborted) this.#show(transfers.map(describeTransfer).join('; '))
+      // It rejects when it is aborted, and for nothing else.
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined)
+    }
+    this.clear()
+  }
+
+  #show(text: string): void {
+    if (text === this.#shown) return
+    this.#shown = text
+    // A line that is broken in two cannot be erased.
+    const width = (this.#screen.columns ?? 80) - 1
+    this.#screen.write(ERASE + cut(visible(text), width))
+  }
 }

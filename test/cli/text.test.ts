@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatAgo } from '../../src/cli/quantities.ts'
+import { formatAgo } from '../../src/cli/words/quantities.ts'
 import { displayWidth, formatTable } from '../../src/cli/text-table.ts'
 import { visible, visibleJson, visibleLines } from '../../src/cli/visible.ts'
 import fc from '../support/property.ts'

@@ -3,16 +3,16 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { configFolder, type Surroundings } from '../daemon/folders.ts'
-import { hasCode } from '../lib/system-error.ts'
-import { CommandError } from './command.ts'
+import { configFolder, type Surroundings } from '../../daemon/folders.ts'
+import { hasCode } from '../../lib/system-error.ts'
+import { CommandError } from '../command.ts'
 import {
   fillRecipe,
   findProgram,
   runProgram,
   type Program,
   type ServiceManager,
-} from './service-manager.ts'
+} from './manager.ts'
 
 const UNIT = 'clipgate.service'
 

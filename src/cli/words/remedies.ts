@@ -1,10 +1,10 @@
 /** Remedies for failures from below whose messages name none. @module */
 
-import { ClientError, type ClientErrorCode } from '../client/client-error.ts'
-import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
-import { describeFailure } from '../lib/describe-failure.ts'
-import { isProgramGone, PROGRAM_GONE } from '../lib/program-files.ts'
-import { codeOf } from '../lib/system-error.ts'
+import { ClientError, type ClientErrorCode } from '../../client/client-error.ts'
+import { DomainError, type DomainErrorCode } from '../../core/domain-error.ts'
+import { describeFailure } from '../../lib/describe-failure.ts'
+import { isProgramGone, PROGRAM_GONE } from '../../lib/program-files.ts'
+import { codeOf } from '../../lib/system-error.ts'
 
 const REMEDIES: Readonly<Partial<Record<ClientErrorCode | DomainErrorCode, string>>> = {
   UNREACHABLE: 'check that it runs, and that this machine can reach it',

@@ -1,14 +1,8 @@
 /** `clipgate service` on Windows: a task that starts at the logon of the user. @module */
 
 import { join } from 'node:path'
-import type { Surroundings } from '../daemon/folders.ts'
-import {
-  escapeXml,
-  fillRecipe,
-  findProgram,
-  runProgram,
-  type ServiceManager,
-} from './service-manager.ts'
+import type { Surroundings } from '../../daemon/folders.ts'
+import { escapeXml, fillRecipe, findProgram, runProgram, type ServiceManager } from './manager.ts'
 
 const POWERSHELL = ['System32', 'WindowsPowerShell', 'v1.0', 'powershell.exe'] as const
 

@@ -1,16 +1,16 @@
 /** `clipgate service`: lets clipgate start by itself, by whatever starts programs here. @module */
 
-import { closest } from '../lib/closest.ts'
-import type { Surroundings } from '../daemon/folders.ts'
-import { openRunning } from '../daemon/open-admin.ts'
-import { PATIENCE_MS, retryWhileHeld } from '../daemon/reach-daemon.ts'
-import { CommandError, printResult, UsageError, type Invocation } from './command.ts'
-import { createLaunchdService } from './service-launchd.ts'
-import type { ServiceManager, ServiceState } from './service-manager.ts'
-import { createSystemdService } from './service-systemd.ts'
-import { createWindowsService } from './service-windows.ts'
-import { readSettings } from './setting-options.ts'
-import { visible } from './visible.ts'
+import { closest } from '../../lib/closest.ts'
+import type { Surroundings } from '../../daemon/folders.ts'
+import { openRunning } from '../../daemon/open-admin.ts'
+import { PATIENCE_MS, retryWhileHeld } from '../../daemon/reach-daemon.ts'
+import { CommandError, printResult, UsageError, type Invocation } from '../command.ts'
+import { createLaunchdService } from './launchd.ts'
+import type { ServiceManager, ServiceState } from './manager.ts'
+import { createSystemdService } from './systemd.ts'
+import { createWindowsService } from './windows.ts'
+import { readSettings } from '../setting-options.ts'
+import { visible } from '../visible.ts'
 
 const ACTIONS = ['install', 'remove', 'status'] as const
 

@@ -1,8 +1,8 @@
 /** Times and sizes as people say them. @module */
 
-import { countOf } from '../lib/count-of.ts'
-import { formatBytes } from '../lib/format-bytes.ts'
-import type { TransferStatus } from '../ports/admin.ts'
+import { countOf } from '../../lib/count-of.ts'
+import { formatBytes } from '../../lib/format-bytes.ts'
+import type { TransferStatus } from '../../ports/admin.ts'
 
 const UNITS: readonly (readonly [name: string, ms: number])[] = [
   ['year', 365 * 86_400_000],

@@ -11,10 +11,10 @@ import { readFile } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Surroundings } from '../daemon/folders.ts'
-import type { Settings } from '../daemon/settings.ts'
-import { hasCode } from '../lib/system-error.ts'
-import { CommandError } from './command.ts'
+import type { Surroundings } from '../../daemon/folders.ts'
+import type { Settings } from '../../daemon/settings.ts'
+import { hasCode } from '../../lib/system-error.ts'
+import { CommandError } from '../command.ts'
 
 /** How the service is. */
 export interface ServiceState {
@@ -84,9 +84,9 @@ function findNode({ environment }: Surroundings): string {
   return found === undefined ? process.execPath : join(found, 'node')
 }
 
-/** The folder of the whole package: this module runs in `dist`, and in `src/cli`. */
+/** The folder of the whole package: this module runs in `dist`, and in `src/cli/service`. */
 function packageFolder(): string {
-  const folders = ['..', '../..'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  const folders = ['..', '../../..'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
   const found = folders.find((folder) => existsSync(join(folder, 'package.json')))
   if (found === undefined) throw new Error('This program is not in its package')
   return found

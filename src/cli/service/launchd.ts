@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Surroundings } from '../daemon/folders.ts'
-import { retryWhileHeld } from '../daemon/reach-daemon.ts'
+import type { Surroundings } from '../../daemon/folders.ts'
+import { retryWhileHeld } from '../../daemon/reach-daemon.ts'
 import {
   escapeXml,
   fillRecipe,
@@ -12,7 +12,7 @@ import {
   runProgram,
   succeeds,
   type ServiceManager,
-} from './service-manager.ts'
+} from './manager.ts'
 
 /** The time that the recipe gives it to end, and some more. */
 const PATIENCE_MS = 25_000

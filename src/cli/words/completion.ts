@@ -1,9 +1,9 @@
 /** `clipgate completion`: what completes commands and options, made from their table. @module */
 
-import type { OptionSpec } from './arguments.ts'
-import { UsageError, type Command, type Invocation } from './command.ts'
-import { shownSettings } from './explanations.ts'
-import { print } from './shell.ts'
+import type { OptionSpec } from '../arguments.ts'
+import { UsageError, type Command, type Invocation } from '../command.ts'
+import { shownSettings } from './help.ts'
+import { print } from '../shell.ts'
 
 /** Values to choose from; none when anything may stand there. */
 type Offer = readonly string[] | 'files' | 'folders'
