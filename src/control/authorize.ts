@@ -8,7 +8,7 @@
 import { isIPv6 } from 'node:net'
 import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
-import { countFields } from '../http/raw-fields.ts'
+import { countFields } from '../http/request-head.ts'
 import type { Device } from '../ports/device-registry.ts'
 import { isSameToken, type PanelToken } from './control-token.ts'
 

@@ -2,7 +2,7 @@
 
 import { isDataName } from '../core/data-name.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
-import { attachment } from '../http/content-disposition.ts'
+import { attachment } from '../http/field-values.ts'
 import type { Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { declaredLength, StreamedBody } from '../http/read-body.ts'

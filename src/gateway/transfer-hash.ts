@@ -7,8 +7,8 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../http/http-error.ts'
-import { countFields, findField } from '../http/raw-fields.ts'
-import { parseBytesMember } from '../http/structured-field.ts'
+import { countFields, findField } from '../http/request-head.ts'
+import { parseBytesMember } from '../http/field-values.ts'
 import type { HashedBlob } from '../ports/blob.ts'
 import type { ReceivedUpload } from '../ports/staging-area.ts'
 

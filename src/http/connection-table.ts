@@ -8,7 +8,7 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '../lib/clock.ts'
 import { Shares } from '../lib/shares.ts'
-import { afterWhatCame, type SilenceTimer } from './after-what-came.ts'
+import { afterWhatCame, type SilenceTimer } from './silence.ts'
 import { connectionOf, type Connection } from './connection.ts'
 import { affordableConnections } from './descriptor-limit.ts'
 import { HttpError } from './http-error.ts'

@@ -1,9 +1,16 @@
-/** The memory that the kernel has of a connection, from its first byte to its end. @module */
+/**
+ * The memory that the kernel has of a connection, from its first byte to its end: which answers are
+ * owed on it and in which order, and who has logged in.
+ *
+ * Node parses all that one read of the socket has brought, which may be thousands of requests that
+ * were sent without waiting for answers. Each is served in its turn, and nothing more is read
+ * meanwhile.
+ * @module
+ */
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { normaliseAddress } from './client-address.ts'
-import { isOpen, Pipeline, type WaitingRequests } from './pipeline.ts'
 
 /** RFC 9110 section 9.2.1, and what WebDAV adds. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PROPFIND'])
@@ -225,4 +232,148 @@ export function connectionOf(socket: Socket & { [CONNECTION]?: Connection }): Co
   // Each request asks: a map of all sockets would take several times as long.
   socket[CONNECTION] ??= new Connection(socket)
   return socket[CONNECTION]
+}
+
+/**
+ * The connections on which somebody has logged in, so that all that somebody does here can be ended
+ * at once.
+ */
+export class Logins {
+  /**
+   * The connections of each owner, some of which may have closed. The references are weak: they
+   * take no listener, and keep nothing of a connection that has closed.
+   */
+  readonly #connections = new Map<string, readonly WeakRef<Connection>[]>()
+
+  /** Notes whose request this is. */
+  note(owner: string, connection: Connection, response: ServerResponse): void {
+    if (!connection.noteOwner(owner, response)) return
+    const known = this.#open(owner)
+    if (known.some((ref) => ref.deref() === connection)) return
+    this.#connections.set(owner, [...known, new WeakRef(connection)])
+  }
+
+  /**
+   * Breaks off every answer that is owed to an owner, in this tick, and closes the connections that
+   * are nobody else's.
+   *
+   * @returns Settles when they are closed.
+   */
+  async cut(owner: string): Promise<void> {
+    await Promise.all(this.#open(owner).map((ref) => ref.deref()?.cut(owner)))
+  }
+
+  #open(owner: string): readonly WeakRef<Connection>[] {
+    const known = this.#connections.get(owner) ?? []
+    return known.filter((ref) => ref.deref()?.socket.closed === false)
+  }
+}
+
+/**
+ * Requests behind an unanswered one that may be worked on, or may have an answer that waits. Each
+ * can hold an open file and a block of it, while one that is not begun holds its header only. As
+ * many let the connection rest: nothing more is read until they are answered.
+ */
+const MAX_BEGUN = 16
+
+/** Requests of all clients that wait to be begun. One takes 2 KiB, and one read brings 3,600. */
+const MAX_WAITING = 20_000
+
+/** The answers that a request waits for. */
+interface Place {
+  /** The answer to the request before it, which has not ended. */
+  readonly before: ServerResponse
+  /** The answer that has to end before it begins, if any has. */
+  readonly awaited: ServerResponse | undefined
+}
+
+interface WaitingRequest {
+  readonly awaited: ServerResponse | undefined
+  readonly serve: () => void
+}
+
+/** Counts the requests that wait on all connections of a listener. */
+export class WaitingRequests {
+  count = 0
+}
+
+/** The requests of one connection that wait for their turn. */
+class Pipeline {
+  readonly #socket: Socket
+  readonly #total: WaitingRequests
+  /** Oldest first, which is also the order in which they begin. */
+  #waiting: WaitingRequest[] = []
+  /** Requests that came behind an unanswered one and are not answered yet. */
+  #owed = 0
+  #newest: ServerResponse | undefined = undefined
+  #isResting = false
+
+  constructor(socket: Socket, total: WaitingRequests) {
+    this.#socket = socket
+    this.#total = total
+    socket.once('close', () => {
+      total.count -= this.#waiting.length
+      this.#waiting = []
+    })
+    // The parser resumes the socket after each request, and a body when somebody reads it.
+    socket.on('resume', () => {
+      if (this.#isResting) socket.pause()
+    })
+  }
+
+  /**
+   * Takes a request in, and calls `serve` when its turn has come. Ends the connection when too many
+   * requests of all clients wait.
+   *
+   * @param response The answer to it.
+   */
+  add(response: ServerResponse, { before, awaited }: Place, serve: () => void): void {
+    if (this.#owed === 0) before.once('close', () => this.#goOn())
+    this.#owed += 1
+    this.#newest = response
+    response.once('close', () => {
+      this.#owed -= 1
+      this.#goOn()
+    })
+    this.#waiting.push({ awaited, serve })
+    this.#total.count += 1
+    if (this.#total.count > MAX_WAITING) this.#socket.destroy()
+    if (this.#owed === MAX_BEGUN) this.#rest()
+    this.#goOn()
+  }
+
+  #goOn(): void {
+    let [next] = this.#waiting
+    while (next !== undefined && !isOpen(next.awaited) && this.#begun < MAX_BEGUN) {
+      this.#waiting.shift()
+      this.#total.count -= 1
+      next.serve()
+      next = this.#waiting[0]
+    }
+    if (this.#isResting && this.#isDone) this.#readOn()
+  }
+
+  get #begun(): number {
+    return this.#owed - this.#waiting.length
+  }
+
+  /** The last request may need what was not read yet for its body. */
+  get #isDone(): boolean {
+    return this.#owed === 0 || (this.#owed === 1 && this.#newest?.req.complete === false)
+  }
+
+  #rest(): void {
+    this.#isResting = true
+    this.#socket.pause()
+  }
+
+  #readOn(): void {
+    this.#isResting = false
+    this.#socket.resume()
+  }
+}
+
+/** Whether an answer is owed or under way. */
+function isOpen(response: ServerResponse | undefined): response is ServerResponse {
+  return response !== undefined && !response.writableFinished && !response.destroyed
 }

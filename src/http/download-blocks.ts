@@ -7,7 +7,7 @@
  */
 
 import { Shares } from '../lib/shares.ts'
-import type { ByteRange } from './byte-range.ts'
+import type { ByteRange } from './conditional.ts'
 import type { OpenBlobBody } from './reply.ts'
 
 /**

@@ -12,12 +12,8 @@ import type { Call } from './call.ts'
 import { findClientAddress, type AddressTest } from './client-address.ts'
 import type { Connection } from './connection.ts'
 import type { HeldBytes, HeldShare } from './held-bytes.ts'
-import { hasDecisiveFields } from './raw-fields.ts'
+import { EXPECTS_CONTINUE, hasDecisiveFields, type Target } from './request-head.ts'
 import type { FlatHeaders } from './reply.ts'
-import type { Target } from './target.ts'
-
-/** The one expectation that there is. */
-export const EXPECTS_CONTINUE: RegExp = /^100-continue$/i
 
 /** The state that all exchanges of a listener share. */
 export interface SharedByExchanges {
@@ -32,7 +28,7 @@ export class Exchange implements Call {
   readonly response: ServerResponse
   readonly connection: Connection
   readonly method: string
-  /** Whether its header says more than what is asked for; see `raw-fields.ts`. */
+  /** Whether its header says more than what is asked for; see `request-head.ts`. */
   readonly isDecisive: boolean
   path = ''
   params: unknown = undefined

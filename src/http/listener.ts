@@ -11,18 +11,15 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Call, Handler, Route } from './call.ts'
 import { createAddressTest } from './client-address.ts'
-import { connectionOf } from './connection.ts'
+import { connectionOf, Logins, WaitingRequests } from './connection.ts'
 import { Exchange, type SharedByExchanges } from './exchange.ts'
 import { refuseForeignPages, type PageCall } from './foreign-pages.ts'
-import { findFramingFault, refuseBody } from './framing.ts'
+import { decodeSegments, findFramingFault, parseTarget, refuseBody } from './request-head.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { HttpError, problemReply } from './http-error.ts'
-import { Logins } from './logins.ts'
-import { WaitingRequests } from './pipeline.ts'
 import type { Reply } from './reply.ts'
 import { Router, type Match } from './router.ts'
 import { Sender } from './send.ts'
-import { decodeSegments, parseTarget } from './target.ts'
 
 /** The tables and the rules of a listener. */
 export interface ListenerOptions<Principal> {
@@ -178,7 +175,7 @@ class Kernel<Principal> {
     exchange.principal = principal
     exchange.client = this.#nameOf(principal)
     exchange.connection.client = exchange.client
-    this.logins.note(exchange.client, exchange)
+    this.logins.note(exchange.client, exchange.connection, exchange.response)
     this.#refuseForeignPages(exchange)
     if (match === undefined) {
       throw new HttpError(decodeSegments(exchange.path) === undefined ? 'BAD_PATH' : 'NOT_FOUND')

@@ -9,7 +9,7 @@
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import { HttpError, type HttpErrorCode } from './http-error.ts'
-import { parseBoundary } from './multipart-boundary.ts'
+import { parseBoundary } from './field-values.ts'
 import { MultipartParser } from './multipart-parser.ts'
 import type { PartHeader } from './part-header.ts'
 

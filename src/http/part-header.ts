@@ -20,7 +20,7 @@ import {
   trimBlanks,
   type HeaderParameter,
   type ParameterizedValue,
-} from './header-parameters.ts'
+} from './field-values.ts'
 import { HttpError } from './http-error.ts'
 
 /** The header of a part, decoded. */

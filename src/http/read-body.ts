@@ -10,7 +10,7 @@ import type { IncomingMessage } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Clock } from '../lib/clock.ts'
-import { afterWhatCame, type SilenceTimer } from './after-what-came.ts'
+import { afterWhatCame, type SilenceTimer } from './silence.ts'
 import { BodyInbox, tooLarge, type BodyCall } from './body-inbox.ts'
 import { HttpError } from './http-error.ts'
 

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../lib/clock.ts'
 import { connectionOf } from './connection.ts'
 import { HttpError, problemReply } from './http-error.ts'
-import { LINGER_BYTES, LINGER_MS } from './linger.ts'
+import { LINGER_BYTES, LINGER_MS } from './silence.ts'
 import { allHeaders } from './reply-headers.ts'
 
 /** The failure of Node's parser. */

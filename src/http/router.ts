@@ -6,7 +6,7 @@
  */
 
 import type { Route } from './call.ts'
-import { decodeSegments } from './target.ts'
+import { decodeSegments } from './request-head.ts'
 
 /** Everything that stands at one path. */
 export interface Resource {

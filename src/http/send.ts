@@ -9,17 +9,15 @@
 import type { Clock } from '../lib/clock.ts'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { parseRange, type ByteRange } from './byte-range.ts'
-import { checkPreconditions, isRangeCurrent } from './conditional.ts'
+import { type ByteRange, checkPreconditions, isRangeCurrent, parseRange } from './conditional.ts'
 import { DownloadBlocks, pumpBlob } from './download-blocks.ts'
 import type { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { HttpError } from './http-error.ts'
-import { drain } from './linger.ts'
+import { drain, StallWatch } from './silence.ts'
 import { allHeaders, wholeHeaders, withoutContentHeaders } from './reply-headers.ts'
 import type { Pieces } from '../lib/long-text.ts'
 import type { BlobBody, LiveBody, Reply, WholeReply, Wire } from './reply.ts'
-import { StallWatch } from './stall-watch.ts'
 
 /** Up to this length, a body is joined to its header. */
 const SHORT_BYTES: number = 16 * 1024

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseBoundary } from '../../src/http/multipart-boundary.ts'
+import { parseBoundary } from '../../src/http/field-values.ts'
 import fc from '../support/property.ts'
 import { parseForm } from './support/parse-form.ts'
 import { delimiterOf, nearDelimiters, wildForms } from './support/wild-form.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { route, type Call } from '../../src/http/call.ts'
 import { HttpError } from '../../src/http/http-error.ts'
-import { LINGER_MS } from '../../src/http/linger.ts'
+import { LINGER_MS } from '../../src/http/silence.ts'
 import {
   BODY_IDLE_MS,
   declaredLength,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { route } from '../../src/http/call.ts'
-import { LINGER_MS } from '../../src/http/linger.ts'
+import { LINGER_MS } from '../../src/http/silence.ts'
 import { empty, text, type BlobBody, type Reply } from '../../src/http/reply.ts'
 import { defer } from '../support/defer.ts'
 import { FakeClock } from '../support/fake-clock.ts'

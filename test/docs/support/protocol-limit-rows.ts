@@ -79,7 +79,7 @@ export const PROTOCOL_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   'message of a client to the hub': says(constantIn('gateway/hub-stream.ts', 'MAX_MESSAGE_BYTES')),
   'silence of a client of the hub': says(constantIn('gateway/hub-stream.ts', 'SILENCE_MS')),
   "silence in a file's bytes": says(BODY_IDLE_MS),
-  'download that makes no progress': says(constantIn('http/stall-watch.ts', 'STALL_MS')),
+  'download that makes no progress': says(constantIn('http/silence.ts', 'STALL_MS')),
   'connect link': says(MAX_LINK_LENGTH),
 }
 
@@ -129,7 +129,7 @@ export const FORM_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
     const [file, fields] = parseQuantities(value)
     assert.deepEqual([file, fields], [limits.MAX_FILE_BYTES, limits.MAX_METADATA_BYTES])
   },
-  boundary: saysList(1, constantIn('http/multipart-boundary.ts', 'MAX_BOUNDARY_LENGTH')),
+  boundary: saysList(1, constantIn('http/field-values.ts', 'MAX_BOUNDARY_LENGTH')),
   parts: says(constantIn(PARSER, 'MAX_PARTS')),
   'header of a part': says(constantIn(PARSER, 'MAX_HEADER_BYTES')),
   'before the first and after the last delimiter': says(constantIn(PARSER, 'MAX_PADDING_BYTES')),

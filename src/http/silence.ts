@@ -1,0 +1,150 @@
+/**
+ * How long a client may be silent: while its bytes are awaited, while it does not read an answer,
+ * and while it goes on sending what nobody reads.
+ * @module
+ */
+
+import type { Socket } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../lib/clock.ts'
+
+/** A timer that was set by {@link afterWhatCame}. */
+export interface SilenceTimer {
+  /** Begins the delay again, also when it is over. */
+  refresh(): void
+  /** Ends the timer: nothing is called any more. */
+  cancel(): void
+}
+
+/**
+ * Calls `run` after `delayMs` without a refresh. A machine that was asleep, or a program that was
+ * stopped, finds its timers due before it has looked at what came meanwhile: this timer looks
+ * first, and what has come may refresh it.
+ */
+export function afterWhatCame(
+  clock: Pick<Clock, 'monotonic' | 'after'>,
+  delayMs: number,
+  run: () => void,
+): SilenceTimer {
+  let since = clock.monotonic()
+  let late: NodeJS.Immediate | undefined
+  let cancelTimer: (() => void) | undefined
+
+  function wait(ms: number): void {
+    cancelTimer = clock.after(ms, () => {
+      // Behind the events of the sockets.
+      late = setImmediate(look)
+    })
+  }
+
+  function look(): void {
+    cancelTimer = undefined
+    const leftMs = since + delayMs - clock.monotonic()
+    if (leftMs > 0) wait(leftMs)
+    else run()
+  }
+
+  wait(delayMs)
+  return {
+    refresh: () => {
+      since = clock.monotonic()
+      if (cancelTimer === undefined) wait(delayMs)
+    },
+    cancel: () => {
+      cancelTimer?.()
+      clearImmediate(late)
+    },
+  }
+}
+
+/** A client that takes nothing for this long is cut off. */
+const STALL_MS = 30_000
+
+/** Looks at a client before it is cut off. */
+const CHECKS = 6
+
+interface Watched {
+  /** Bytes that the client's side had taken at the last check. */
+  taken: number
+  idleChecks: number
+}
+
+/**
+ * Ends connections whose client has stopped reading an answer: what waits for it here would wait
+ * for ever. One timer for all of them, and none while nobody is slow.
+ */
+export class StallWatch {
+  readonly #clock: Pick<Clock, 'after'>
+  readonly #watched = new Map<Socket, Watched>()
+  #isWaiting = false
+
+  constructor(clock: Pick<Clock, 'after'>) {
+    this.#clock = clock
+  }
+
+  /** Watches a socket for as long as bytes wait in it. To be called after each write. */
+  watch(socket: Socket): void {
+    if (socket.writableLength === 0 || this.#watched.has(socket)) return
+    this.#watched.set(socket, { taken: takenBytes(socket), idleChecks: 0 })
+    if (!this.#isWaiting) this.#wait()
+  }
+
+  #wait(): void {
+    this.#isWaiting = true
+    this.#clock.after(STALL_MS / CHECKS, () => this.#check())
+  }
+
+  #check(): void {
+    for (const [socket, watched] of this.#watched) {
+      const taken = takenBytes(socket)
+      watched.idleChecks = taken === watched.taken ? watched.idleChecks + 1 : 0
+      watched.taken = taken
+      if (watched.idleChecks >= CHECKS) socket.destroy()
+      if (socket.destroyed || socket.writableLength === 0) this.#watched.delete(socket)
+    }
+    this.#isWaiting = false
+    if (this.#watched.size > 0) this.#wait()
+  }
+}
+
+/**
+ * `bytesWritten` counts a block when it is handed to the system as a whole, long before the last
+ * byte of it has left. How much of it still waits only the handle knows: `net.Socket` itself asks
+ * it in the same way to tell a slow client from a dead one.
+ */
+function takenBytes(socket: Socket): number {
+  const handle: unknown = Reflect.get(socket, '_handle')
+  if (typeof handle !== 'object' || handle === null || !('writeQueueSize' in handle)) {
+    return socket.bytesWritten
+  }
+  return socket.bytesWritten - Number(handle.writeQueueSize)
+}
+
+/** How long, and how much, a client may go on sending what nobody wants. */
+export const LINGER_MS = 2000
+export const LINGER_BYTES: number = 1024 * 1024
+
+/**
+ * Throws away what comes of a request body, within bounds, then calls back once: hanging up on a
+ * client that still sends resets the connection, and the reset may overtake the answer. A sender of
+ * more than that is left waiting for the rest of the time: who cannot send on looks for an answer.
+ */
+export function drain(
+  request: IncomingMessage,
+  clock: Pick<Clock, 'after'>,
+  done: () => void,
+): void {
+  let left = LINGER_BYTES
+  const stop = (): void => {
+    cancelTimer()
+    request.off('data', count).off('end', stop).off('close', stop)
+    done()
+  }
+  const count = (chunk: Uint8Array): void => {
+    left -= chunk.length
+    if (left < 0) request.pause()
+  }
+  const cancelTimer = clock.after(LINGER_MS, stop)
+  request.on('data', count).once('end', stop).once('close', stop).resume()
+  if (request.destroyed) stop()
+}
