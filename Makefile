@@ -109,21 +109,11 @@ fuzz: node_modules ## Run the property tests with 100 times as many cases (FUZZ_
 	FUZZ_RUNS=$(or $(FUZZ_RUNS),10000) $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec \
 	  $(shell grep -l 'support/property\|FUZZ_RUNS' $(TESTS))
 
-.PHONY: model
-model: node_modules ## Let anything happen to groups of real members, nightly (RUNS=200, MODEL_SEED=N)
-	MODEL_RUNS=$(or $(RUNS),200) $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec test/peers/model.test.ts
-
-.PHONY: power-loss
-power-loss: node_modules ## Cut the power at each change of a file, in many ways (LOSSES=30, ROUNDS=3)
-	CLIPGATE_TEST_LOSSES=$(or $(LOSSES),30) CLIPGATE_TEST_ROUNDS=$(or $(ROUNDS),3) \
-	  $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec test/faults/power-loss.test.ts
-
-.PHONY: film
-film: node_modules ## Send and save films on the phone page, nightly (FILM_MIB=4096, SAVE_MIB=3072)
-	CLIPGATE_TEST_FILM_MIB=$(or $(FILM_MIB),4096) $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec \
-	  --test-name-pattern 'whatever breaks on the way' test/phone/resume.test.ts test/phone/webkit.test.ts
-	CLIPGATE_TEST_SAVE_MIB=$(or $(SAVE_MIB),3072) $(ALONE) $(NODE) $(LOAD) --test --test-reporter spec \
-	  --test-name-pattern 'is scanned|save what' test/phone/insecure-address.test.ts test/phone/webkit.test.ts
+.PHONY: night
+night: build ## Run what needs luck or size in its long form, for each night (SEED=N, TESTS=one, RUNS=1)
+	CLIPGATE_TEST_NIGHT=$(or $(SEED),$(shell date +%s)) $(if $(RUNS),MODEL_RUNS=$(RUNS)) \
+	  $(ALONE) $(NODE) $(LOAD) --test --test-concurrency 1 $(REPORT) \
+	  $(shell grep -l 'support/night\|support/film\|proxy-suite' $(TESTS))
 
 .PHONY: processors
 processors: node_modules ## Run the program on arm64, armhf and riscv64, nightly (Debian, qemu-user)

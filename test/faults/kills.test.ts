@@ -8,6 +8,7 @@ import { ControlUnreachableError } from '../../src/control/call-control.ts'
 import type { DaemonProcess } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
 import { addCheapDevices, type CheapDevice } from '../support/many-devices.ts'
+import { byNight, SEED } from '../support/night.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import {
@@ -24,10 +25,13 @@ import {
 import { assertFit, examine } from './support/fitness.ts'
 import { Ledger, settleFiles } from './support/ledger.ts'
 import { ownerOf } from './support/owner.ts'
+import { createRandom } from './support/random.ts'
 import { startHeadless } from './support/subject.ts'
 
 /** Times that the daemon is killed somewhere. */
-const KILLS = Number(process.env['CLIPGATE_TEST_KILLS'] ?? 200)
+const KILLS = byNight(200, { byDay: 32 })
+
+const random = createRandom(SEED)
 
 /** Sizes of uploads: small ones, and some that take many writes. */
 const SIZES = [10, 5000, 300_000, 4_000_000]
@@ -137,24 +141,18 @@ function isCutOff(error: unknown): boolean {
   return error.code === 'ECONNRESET' || error.code === 'EPIPE'
 }
 
-function pick<T>(values: readonly T[]): T {
-  const value = values[Math.floor(Math.random() * values.length)]
-  assert.ok(value !== undefined, 'there is one')
-  return value
-}
-
 /** The changes that a phone makes. */
 function randomChange(): Change {
-  const [name, size] = [pick(NAMES), pick(SIZES)]
-  return pick([putFile(name, size), commit(name, size), putText, postForm(size)])
+  const [name, size] = [random.pick(NAMES), random.pick(SIZES)]
+  return random.pick([putFile(name, size), commit(name, size), putText, postForm(size)])
 }
 
 /** The changes that the owner makes; those that mint a password take long. */
 function randomOwnerChange(subject: Subject): Change {
   const others = idsOfOthers(subject)
   if (others.length === 0) return pair
-  const id = pick(others)
-  return pick([pair, rotate(id), revoke(id)])
+  const id = random.pick(others)
+  return random.pick([pair, rotate(id), revoke(id)])
 }
 
 /** Devices that may change: all but the one that is used. */
@@ -182,11 +180,15 @@ it(`a daemon that is killed has what it acknowledged, nothing torn, and no debri
     const exit = once(daemon.child, 'exit')
     const watched = await aim(subject, daemon)
     const isOwnerThere = kill % OWNER_ROUNDS === OWNER_ROUNDS - 1
-    const ofPhone = pick(['bytes', 'event', 'event', 'answer'] as const)
+    const ofPhone = random.pick(['bytes', 'event', 'event', 'answer'] as const)
     const trigger = isOwnerThere ? 'device' : ofPhone
-    let left =
-      Math.random() *
-      { bytes: pick(SIZES), event: MAX_EVENTS, device: MAX_DEVICE_EVENTS, answer: 4 }[trigger]
+    const most = {
+      bytes: random.pick(SIZES),
+      event: MAX_EVENTS,
+      device: MAX_DEVICE_EVENTS,
+      answer: 4,
+    }
+    let left = random.below(most[trigger])
     watched.onProgress = (kind, count) => {
       if (kind !== trigger || daemon.child.killed) return
       left -= count

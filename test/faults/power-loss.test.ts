@@ -12,6 +12,7 @@ import { readBlob } from '../support/byte-streams.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { sha256 } from '../support/hashes.ts'
+import { byNight, isNight, SEED } from '../support/night.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { NEW_PHONE, ownerOf } from './support/owner.ts'
@@ -26,10 +27,10 @@ import {
 import { killDaemon, stage, startHeadless } from './support/subject.ts'
 
 /** Random losses behind each change of a file, besides those that are looked at anyway. */
-const RANDOM_LOSSES = Number(process.env['CLIPGATE_TEST_LOSSES'] ?? 0)
+const RANDOM_LOSSES = byNight(30, { byDay: 0 })
 
 /** Rounds of the scenario. */
-const ROUNDS = Number(process.env['CLIPGATE_TEST_ROUNDS'] ?? 1)
+const ROUNDS = byNight(3, { byDay: 1 })
 
 /** On each such state a whole daemon is started first; on the others, what it keeps is opened. */
 const START_EVERY = 100
@@ -298,10 +299,12 @@ async function record(t: TestContext): Promise<Recording> {
 const NO_LOSS: Loss = { name: 'nothing lost', keepsName: () => true, fateOf: () => 'all' }
 
 /** What a power cut may do: nothing, all, or parts of what was not synced get to the disk. */
-function* lossesOf(root: string): Generator<Loss> {
+function* lossesOf(root: string, cut: number): Generator<Loss> {
   const data = join(root, 'data')
-  for (const fate of FATES) {
+  for (const [index, fate] of FATES.entries()) {
     yield { name: `all names, ${fate}`, keepsName: () => true, fateOf: () => fate }
+    // By day, the fates of bytes take turns where only some of the names are kept.
+    if (!isNight && index !== cut % FATES.length) continue
     for (const folder of [data, join(data, 'blobs'), join(data, 'staging')]) {
       const keepsName = (path: string): boolean => join(path, '..') === folder
       yield { name: `names in ${folder}, ${fate}`, keepsName, fateOf: () => fate }
@@ -339,8 +342,8 @@ async function* casesOf({ root, steps }: Recording, disk: RecordedDisk): AsyncGe
   for (let cut = 0; cut <= disk.changes.length; cut++) {
     const isLookedAt = boundaries.has(cut) || RANDOM_LOSSES > 0
     // A kill of the daemon alone loses nothing, wherever it comes.
-    const losses = isLookedAt ? [NO_LOSS, ...lossesOf(root)] : [NO_LOSS]
-    for (let n = 0; n < RANDOM_LOSSES; n++) losses.push(randomLoss(`${cut} ${n}`))
+    const losses = isLookedAt ? [NO_LOSS, ...lossesOf(root, cut)] : [NO_LOSS]
+    for (let n = 0; n < RANDOM_LOSSES; n++) losses.push(randomLoss(`${SEED} ${cut} ${n}`))
     const allowed = allowedAfter(cut, steps)
     for (const loss of losses) {
       const state = disk.stateAfter(cut, loss)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import type { DaemonProcess, PairedDevice } from '../support/daemon-process.ts'
 import { mountSmallDisk, needsMount } from '../storage/support/small-disk.ts'
+import { byNight } from '../support/night.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { askOnce, connectTo, formatHead } from './support/raw-device.ts'
@@ -18,7 +19,7 @@ const MIB = 2 ** 20
 const PIECE = 'Content-Type: application/partial-upload\r\n'
 
 /** Deaths of the daemon, and cuts of connections, of each upload. */
-const BREAKS = Number(process.env['CLIPGATE_TEST_BREAKS'] ?? 12)
+const BREAKS = byNight(200, { byDay: 12 })
 
 interface Upload {
   readonly path: string

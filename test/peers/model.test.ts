@@ -8,6 +8,7 @@ import { buildProgram } from '../faults/support/built-program.ts'
 import type { LatestStamped } from '../../src/client/latest.ts'
 import { compareStamps, type Stamp } from '../../src/core/stamp.ts'
 import { createRandom, type Random } from '../faults/support/random.ts'
+import { byNight, SEED } from '../support/night.ts'
 import { readObject } from '../support/phone.ts'
 import type { CountingProxy } from './support/counting-proxy.ts'
 import { arrives } from './support/daemons.ts'
@@ -324,9 +325,8 @@ function latestOf(pushes: readonly Push[]): Push {
   })
 }
 
-/** `make model RUNS=200`; one run again with `make model RUNS=1 MODEL_SEED=n`. */
-const runs = Number(process.env['MODEL_RUNS'] ?? 10)
-const first = Number(process.env['MODEL_SEED'] ?? 1 + Math.floor(Math.random() * 1_000_000))
+/** One run again: `make night RUNS=1 SEED=n TESTS=test/peers/model.test.ts`. */
+const runs = Number(process.env['MODEL_RUNS'] ?? byNight(200, { byDay: 3 }))
 
 const program = await buildProgram()
 
@@ -334,21 +334,20 @@ const program = await buildProgram()
 const underWay = new Map<number, CircleModel>()
 
 before(() => {
-  console.log(`MODEL_SEED=${first} RUNS=${runs}`)
   // A run that waits for what never comes is ended from outside, and says where it is.
   process.once('SIGTERM', () => {
-    for (const [seed, model] of underWay) console.log(`MODEL_SEED=${seed} hangs\n${model.story}`)
+    for (const [seed, model] of underWay) console.log(`SEED=${seed} hangs\n${model.story}`)
     process.exit(1)
   })
 })
 
 describe('a group to which anything happens', { concurrency: 2 }, () => {
-  for (let seed = first; seed < first + runs; seed += 1) {
-    it(`has one item, and lost none that was acknowledged (MODEL_SEED=${seed})`, async (t) => {
+  for (let seed = SEED; seed < SEED + runs; seed += 1) {
+    it(`has one item, and lost none that was acknowledged (SEED=${seed})`, async (t) => {
       const model = new CircleModel(t, program.main, seed)
       underWay.set(seed, model)
       await model.run().catch((error: unknown) => {
-        throw new Error(`MODEL_SEED=${seed}\n${model.story}`, { cause: error })
+        throw new Error(`SEED=${seed}\n${model.story}`, { cause: error })
       })
       underWay.delete(seed)
     })

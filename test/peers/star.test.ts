@@ -4,8 +4,9 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { GIB, MIB } from '../../src/core/limits.ts'
+import { MIB } from '../../src/core/limits.ts'
 import { pasteUntil, xclipCopy, xclipPaste } from '../desktop/x11/support/xclip.ts'
+import { byNight } from '../support/night.ts'
 import { createPhone } from '../support/phone.ts'
 import { sha256 } from '../support/hashes.ts'
 import { needs } from '../support/requirements.ts'
@@ -138,14 +139,13 @@ describe('a node and three members, one of them a desktop', needs('Xvfb', 'xclip
 })
 
 describe('a node and three members', () => {
-  it('have a file of 1 GiB, which goes over each link once', async (t) => {
+  it('have a large file, which goes over each link once', async (t) => {
     const names = ['node', 'a', 'b', 'c']
     const all = names.map((name) => MemberProcess.start(t, name, { main: program.main }))
     const [node, a, b, c] = await Promise.all(all)
     assert.ok(node && a && b && c, 'all are there')
     const links = await joinAll(t, node, [a, b, c])
-    const file = makeLargeFile(1024)
-    assert.equal(file.size, GIB)
+    const file = makeLargeFile(byNight(1024, { byDay: 192 }))
     await a.client.upload(file, { dataName: 'large.bin', mediaType: file.type })
     await a.phone.fetch('/Sync.json', {
       method: 'PUT',

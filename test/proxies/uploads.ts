@@ -9,11 +9,15 @@ import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { GIB, KIB, MIB } from '../../src/core/limits.ts'
+import { byNight } from '../support/night.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { curl, loginOf, type CurlAnswer } from './support/curl.ts'
 import type { ClientAnswer, ClientRequest, HttpVersion } from './support/https-client.ts'
 import { hashOf, makeLargeFile } from './support/large-file.ts'
 import { storedBytes, untilStored, type ProxiedDaemon } from './support/proxied-daemon.ts'
+
+/** More than any of them has memory or room to spare for. */
+const LARGE: number = byNight(GIB, { byDay: GIB / 4 })
 
 /** More than a proxy may look at before it passes anything on. */
 const FIRST_PART: number = 8 * MIB
@@ -38,7 +42,7 @@ export async function testUploadsThatWait(
 /** Up with HTTP/1.1 and without saying how much it is, down with HTTP/2. */
 export async function testLargeFiles(t: TestContext, site: ProxiedDaemon): Promise<void> {
   const { phone, proxy, daemon } = site
-  const file = await makeLargeFile(join(await temporaryFolder(t), 'large'), GIB)
+  const file = await makeLargeFile(join(await temporaryFolder(t), 'large'), LARGE)
   const { authorization } = phone
 
   const before = await storedBytes(daemon)
@@ -116,7 +120,7 @@ export async function testResumableUploads(
 
 /** A form as curl sends it, with the version of HTTP that it chooses. */
 export async function testLargeForm(t: TestContext, site: ProxiedDaemon): Promise<void> {
-  const file = await makeLargeFile(join(await temporaryFolder(t), 'large'), GIB)
+  const file = await makeLargeFile(join(await temporaryFolder(t), 'large'), LARGE)
   const fields = ['type=File', `hash=${file.sha256}`, `data=@${file.path}`]
   const form = fields.flatMap((field) => ['--form', field])
   const { status, body } = await curl(site, '/api/history', ...loginOf(site), ...form)

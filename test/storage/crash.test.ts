@@ -9,12 +9,15 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { createRandom } from '../faults/support/random.ts'
+import { byNight, SEED } from '../support/night.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openTestStorage } from './support/open-stores.ts'
 import { expectAfter, findRounds } from './support/rounds.ts'
 
-/** `make fuzz` sets more. */
-const KILLS = Number(process.env['FUZZ_RUNS'] ?? 30)
+const KILLS = byNight(1000, { byDay: 8 })
+
+const random = createRandom(SEED)
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -22,7 +25,7 @@ let programs = ''
 
 before(async () => {
   programs = await mkdtemp(join(tmpdir(), 'clipgate-programs-'))
-  // Thirty starts from the sources would take most of a minute.
+  // Each start from the sources would take seconds.
   await build({
     entryPoints: [join(ROOT, 'test/storage/support/storage-program.ts')],
     outfile: join(programs, 'storage-program.mjs'),
@@ -45,13 +48,13 @@ async function playAndKill(folder: string, first: number): Promise<number> {
   const program = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env })
   const exit = once(program, 'exit')
   let last = first - 1
-  const rounds = 1 + Math.floor(Math.random() * 12)
+  const rounds = 1 + random.below(12)
   for await (const line of createInterface(program.stdout)) {
     assert.equal(line, String(last + 1))
     last++
     if (last !== first + rounds - 1) continue
     // Somewhere in the next round.
-    await delay(Math.random() * 12)
+    await delay(random.below(12))
     program.kill('SIGKILL')
   }
   await exit

@@ -1,3 +1,5 @@
+import { onlyAtNight } from '../support/night.ts'
 import { runSuites } from './support/suites.ts'
 
-runSuites('20', ['desktop/windows'])
+// By day the same tests run on the other version, and the daemon on both.
+runSuites('20', ['desktop/windows'], onlyAtNight())

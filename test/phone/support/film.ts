@@ -17,6 +17,7 @@ import { devices, type BrowserContextOptions } from 'playwright-core'
 import { openPage, type WatchedPage } from '../../panel/support/browser.ts'
 import { restart, startDaemon } from '../../panel/support/panel.ts'
 import type { DaemonProcess, PairedDevice } from '../../support/daemon-process.ts'
+import { byNight } from '../../support/night.ts'
 import { createPhone, type Phone } from '../../support/phone.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addressOf } from './phone-page.ts'
@@ -29,9 +30,9 @@ export const IN_FLIGHT_BYTES: number = 16 * MIB
 
 const BLOCK_BYTES: number = 8 * MIB
 
-/** `make film` sends 4 GiB, and saves 3, which is more than phones let a page hold. */
-const SENT_BYTES: number = Number(process.env['CLIPGATE_TEST_FILM_MIB'] ?? 96) * MIB
-const SAVED_BYTES: number = Number(process.env['CLIPGATE_TEST_SAVE_MIB'] ?? 24) * MIB
+/** At night, more than phones let a page hold. */
+const SENT_BYTES: number = byNight(4096, { byDay: 96 }) * MIB
+const SAVED_BYTES: number = byNight(3072, { byDay: 24 }) * MIB
 
 export interface Film {
   readonly path: string
