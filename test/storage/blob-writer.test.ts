@@ -73,7 +73,7 @@ describe('BlobWriter', () => {
 
   it('writes the rest of what a full disk took only in part', async () => {
     const { file, reached, writer } = open()
-    for (const length of [10, 20, 30]) writer.add(Buffer.alloc(length))
+    for (const length of [10, 20, 30]) void writer.add(Buffer.alloc(length))
     const finished = writer.finish()
     file.writes[0]?.end(15)
     await setImmediate()
@@ -101,7 +101,7 @@ describe('BlobWriter', () => {
     assert.deepEqual([isGoingOn, pool.held], [false, 2 * BATCH])
     file.writes[0]?.end()
     await second
-    writer.add(Buffer.alloc(5))
+    void writer.add(Buffer.alloc(5))
     const aborted = writer.abort()
     file.writes[1]?.end()
     await aborted
@@ -111,7 +111,7 @@ describe('BlobWriter', () => {
   it('that is serial writes nothing before what comes before it, whoever asks it to', async () => {
     const { file, reached, writer } = open(undefined, { isSerial: true, start: 100 })
     const first = writer.add(Buffer.alloc(BATCH))
-    writer.add(Buffer.alloc(7))
+    void writer.add(Buffer.alloc(7))
     // Another upload needs the memory.
     writer.writeOut()
     await setImmediate()
@@ -139,9 +139,9 @@ describe('BlobWriter', () => {
       calls += 1
       throw new Error('EIO')
     }
-    writer.add(Buffer.alloc(10))
+    void writer.add(Buffer.alloc(10))
     writer.writeOut()
-    writer.add(Buffer.alloc(10))
+    void writer.add(Buffer.alloc(10))
     writer.writeOut()
     await assert.rejects(writer.settle(), { message: 'EIO' })
     assert.deepEqual([calls, writer.written], [1, 0])
@@ -152,7 +152,7 @@ describe('BlobWriter', () => {
     const slow = Array.from({ length: 5 }, () => open(pool))
     for (const { writer } of slow) writer.add(Buffer.alloc(BATCH - 1))
     const { file, writer } = open(pool)
-    for (let count = 0; count < slow.length; count++) writer.add(Buffer.alloc(1))
+    for (let count = 0; count < slow.length; count++) void writer.add(Buffer.alloc(1))
     for (const other of slow) assert.equal(other.file.writes[0]?.length, BATCH - 1)
     assert.equal(file.writes.length > 0, true)
   })
