@@ -149,14 +149,14 @@ soak: build ## Use the daemon in every way at once, and watch what it takes (SOA
 build: node_modules ## Compile src/ to dist/
 	rm -rf dist.new dist.old
 	$(BIN)/tsc -p src --outDir dist.new
-	$(NODE) build.js dist.new
+	$(NODE) build/build.js dist.new
 	if [ -e dist ]; then mv dist dist.old; fi
 	mv dist.new dist
 	rm -rf dist.old
 
 .PHONY: kernel
 kernel: node_modules ## Compile the kernels, src/*/*-kernel.as, to the .wasm beside them
-	$(NODE) build-kernel.js
+	$(NODE) build/kernel.js
 
 .PHONY: smoke
 smoke: build ## Pack, install the pack in an empty folder, and use it as a user would
@@ -164,7 +164,7 @@ smoke: build ## Pack, install the pack in an empty folder, and use it as a user 
 
 .PHONY: release
 release: build ## Make the packages for npm, Debian and other Linux, with checksums, in release/
-	$(NODE) $(LOAD) packaging/release.ts
+	$(NODE) $(LOAD) build/release.ts
 
 .PHONY: clean
 clean: ## Remove what the other targets made

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 
-/** `build.js` puts the version here; the sources, run as they are, do not have it. */
+/** `build/build.js` puts the version here; the sources, run as they are, do not have it. */
 declare const CLIPGATE_VERSION: string | undefined
 
 /** Reads the version in `package.json`. */

@@ -188,7 +188,7 @@ function xorBlock(to: usize, from: usize): void {
  */
 function permute(first: usize, other: usize, step: usize): void {
   const second = first + other
-  // ROUNDS: here build-kernel.js puts the two rounds, which are made of what is below.
+  // ROUNDS: here build/kernel.js puts the two rounds, which are made of what is below.
 }
 
 /** Two words of two rows: the second of `a` and the first of `b`. */

@@ -177,7 +177,7 @@ function compress(block: usize, stride: usize, counters: v128, length: u32, flag
   let s14 = i32x4.splat(length)
   let s15 = i32x4.splat(flags)
 
-  // ROUNDS: here build-kernel.js puts the seven rounds, on s0 to s15, made of what is below.
+  // ROUNDS: here build/kernel.js puts the seven rounds, on s0 to s15, made of what is below.
 
   v128.store(CHAIN, v128.xor(s0, s8), 0)
   v128.store(CHAIN, v128.xor(s1, s9), 16)

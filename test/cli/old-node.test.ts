@@ -26,7 +26,7 @@ function needsOldNode(): { readonly skip: string | false } {
   return { skip: `skipped: ${reason}` }
 }
 
-/** Builds the entry as `build.js` does, beside a program that no old version could run. */
+/** Builds the entry as `build/build.js` does, beside a program that no old version could run. */
 async function build(t: TestContext): Promise<string> {
   const folder = await temporaryFolder(t)
   const { code } = await transform(await readFile(MAIN, 'utf8'), {

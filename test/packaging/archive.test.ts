@@ -4,7 +4,7 @@ import { lstat, readFile, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
-import { compress, formatAr, formatTar } from '../../packaging/archive.ts'
+import { compress, formatAr, formatTar } from '../../build/archive.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { promisify } from 'node:util'
 import { needs } from '../support/requirements.ts'
-import { readManifest, readParts } from '../../packaging/parts.ts'
+import { readManifest, readParts } from '../../build/parts.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
 
 const { version } = readManifest(PROJECT)

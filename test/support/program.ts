@@ -34,7 +34,12 @@ function isBuilt(): boolean {
   if (process.env['NODE_V8_COVERAGE'] !== undefined) return false
   const built = statSync(join(ROOT, 'dist/cli/main.js'), { throwIfNoEntry: false })
   if (built === undefined) return false
-  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
-  const read = ['package.json', 'build.js', ...sources.map((path) => join('src', path))]
-  return read.every((path) => statSync(join(ROOT, path)).mtimeMs < built.mtimeMs)
+  const read = ['src', 'build'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+      join(folder, path),
+    ),
+  )
+  return ['package.json', ...read].every(
+    (path) => statSync(join(ROOT, path)).mtimeMs < built.mtimeMs,
+  )
 }

@@ -17,7 +17,7 @@ const MODULES = join(ROOT, 'node_modules')
 const COMPILER = join(MODULES, 'typescript/bin/tsc')
 
 /** What makes the package, and what is in it. */
-const SOURCES = ['src', 'package.json', 'tsconfig.json', 'build.js', 'build-types.js', 'README.md']
+const SOURCES = ['src', 'package.json', 'tsconfig.json', 'build', 'README.md']
 
 /** Packages beside it: those that it needs, and the types of Node. */
 const NEIGHBOURS = ['hash-wasm', 'qr', '@types/node', 'undici-types']
@@ -43,7 +43,7 @@ export async function installPackage(): Promise<Host> {
   for (const name of SOURCES) await cp(join(ROOT, name), join(build, name), { recursive: true })
   await symlink(MODULES, join(build, 'node_modules'))
   await run(process.execPath, [COMPILER, '-p', 'src'], { cwd: build })
-  await run(process.execPath, ['build.js'], { cwd: build })
+  await run(process.execPath, ['build/build.js'], { cwd: build })
   await run('npm', ['pack', '--silent', '--ignore-scripts'], { cwd: build })
 
   const installed = join(folder, 'node_modules/clipgate')

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 /** The project that the tests belong to. */
 export const PROJECT: string = fileURLToPath(new URL('../../../', import.meta.url))
 
-const SOURCES = /^(?:src|packaging|deploy|docs|Makefile|[A-Z]+(?:\.md)?|build.*\.js|.*\.json)$/
+const SOURCES = /^(?:src|build|deploy|docs|Makefile|[A-Z]+(?:\.md)?|.*\.json)$/
 
 const run = promisify(execFile)
 

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
-import { compress, formatTar } from '../../../packaging/archive.ts'
-import { readParts } from '../../../packaging/parts.ts'
+import { compress, formatTar } from '../../../build/archive.ts'
+import { readParts } from '../../../build/parts.ts'
 import { PROJECT } from './make-release.ts'
 
 /** Makes a server that has each package in the version that is installed here, and no other. */

@@ -14,7 +14,7 @@ import { NOT_THERE } from './not-there.js'
 import { needsWine, WindowsMachine } from './wine.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-const COPIED = ['bench', 'build-kernel.js', 'deploy', 'docs', 'fixtures', 'package.json']
+const COPIED = ['bench', 'build', 'deploy', 'docs', 'fixtures', 'package.json']
 const PRELOAD = 'file:///C:/clipgate/test/windows/support/suite-preload.js'
 
 /** Names the file that hangs, before the file that waits for it is ended itself. */

@@ -72,10 +72,10 @@ function copyright(project: string, parts: readonly Part[]): string {
 
 /** What messages of the program name, and what that links. */
 function guides(project: string): readonly string[] {
-  const pages = filesBelow(project, 'docs').filter((path) =>
-    /^docs\/(?:guides\/)?[^/]+\.md$/.test(path),
+  const pages = filesBelow(project, 'docs').filter(
+    (path) => /^docs\/(?:guides\/)?[^/]+\.md$/.test(path) && path !== 'docs/CONTRIBUTING.md',
   )
-  return ['README.md', 'SECURITY.md', ...pages]
+  return ['README.md', ...pages]
 }
 
 /** Those that need no clone of the project. */

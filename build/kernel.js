@@ -70,7 +70,7 @@ export async function compileKernel(kernel, target) {
 
 /** @param {string} path */
 function inRepository(path) {
-  return new URL(path, import.meta.url)
+  return new URL(`../${path}`, import.meta.url)
 }
 
 /** On `s0` to `s15`; looking the words of the message up would also take a third longer. */

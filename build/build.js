@@ -15,12 +15,14 @@ import { execFile } from 'node:child_process'
 import { chmod, copyFile, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { rollUpTypes } from './build-types.js'
+import { rollUpTypes } from './types.js'
 
 const [, , OUT = 'dist'] = process.argv
 
 const PROGRAM = 'src/cli/main.ts'
 const LIBRARY = ['src/index.ts', 'src/link.ts', 'src/client.ts']
+
+const TARGET = 'node20.19'
 
 /**
  * Shortens the names that no stack trace shows, those of locals: a sixth less is to be read at each
@@ -30,7 +32,7 @@ const LIBRARY = ['src/index.ts', 'src/link.ts', 'src/client.ts']
  */
 const LOCALS = {
   loader: 'ts',
-  target: 'node20.19',
+  target: TARGET,
   minifyIdentifiers: true,
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
 }
@@ -102,7 +104,7 @@ const OPTIONS = {
   bundle: true,
   format: 'esm',
   platform: 'node',
-  target: 'node20.19',
+  target: TARGET,
   packages: 'external',
   splitting: true,
   outdir: OUT,
@@ -114,7 +116,6 @@ const OPTIONS = {
   legalComments: 'none',
   logLevel: 'warning',
   plugins: [BUILTINS],
-  metafile: true,
 }
 
 // What follows replaces the modules, and nobody imports the program as a library.
@@ -123,7 +124,7 @@ for (const path of await readdir(OUT, { recursive: true })) {
   if (path.endsWith('.js')) await rm(join(OUT, path))
 }
 
-const { metafile } = await build({ ...OPTIONS, entryPoints: [PROGRAM, ...LIBRARY] })
+const { metafile } = await build({ ...OPTIONS, entryPoints: [PROGRAM, ...LIBRARY], metafile: true })
 await chmod(join(OUT, 'cli/main.js'), 0o755)
 
 // A program of its own, which has nothing in common with the daemon.
@@ -154,8 +155,12 @@ for (const path of await readdir('src', { recursive: true })) {
   const [from, to] = [join('src', path), join(OUT, basename(path))]
   if (/-kernel\.wasm$|-helper\.js$/.test(path)) await copyFile(from, to)
   if (!path.endsWith('-worker.js')) continue
-  const options = { minify: true, target: OPTIONS.target, legalComments: 'none' }
-  await writeFile(to, (await transform(await readFile(from, 'utf8'), options)).code)
+  const { code } = await transform(await readFile(from, 'utf8'), {
+    minify: true,
+    target: TARGET,
+    legalComments: 'none',
+  })
+  await writeFile(to, code)
 }
 
 // Browsers run the sources of the pages as they are; one file is less to fetch and to keep.
