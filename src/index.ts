@@ -67,7 +67,7 @@ export type {
 } from './ports/inbound-pipeline.ts'
 export type { LatestItem, StoredItem } from './ports/latest-item.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
-export type { Transfer, TransferLog } from './ports/transfers.ts'
+export type { Transfer, Transfers } from './ports/transfers.ts'
 export type {
   BatchMember,
   ReceivedUpload,

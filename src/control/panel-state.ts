@@ -10,8 +10,7 @@ import { MIB } from '../core/limits.ts'
 import { essenceOf } from '../core/media-type.ts'
 import type { Admin, DaemonStatus, DeviceSummary } from '../ports/admin.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
-import type { Panel, PanelAddress } from '../ports/panel.ts'
-import type { RecentItem, Sender } from '../ports/recent-items.ts'
+import type { Panel, PanelAddress, RecentItem, Sender } from '../ports/panel.ts'
 import type { Transfer } from '../ports/transfers.ts'
 
 /** What the panel can show of an item: the beginning of a text, or a raster image. */

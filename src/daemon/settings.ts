@@ -237,7 +237,13 @@ export function completeSettings(
   given: { readonly [Name in SettingName]?: Settings[Name] | undefined },
   where: Surroundings = ownSurroundings(),
 ): Settings {
-  const values = SETTING_NAMES.map((name) => [name, given[name] ?? SETTINGS[name].fallback(where)])
   // The table has a row, and so this object a member, for every key of Settings.
-  return Object.fromEntries(values) as Settings
+  const settings = {} as Settings
+  for (const name of SETTING_NAMES) {
+    let value: Settings[SettingName] | undefined = given[name]
+    // To find a default may take a while: the download folder of Windows stands in its registry.
+    const get = () => (value ??= SETTINGS[name].fallback(where))
+    Object.defineProperty(settings, name, { enumerable: true, get })
+  }
+  return settings
 }

@@ -10,7 +10,6 @@ import { empty, type Reply } from '../http/reply.ts'
 import { peek } from '../lib/read-bytes.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
-import type { TransferLog } from '../ports/transfers.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { toHttpError } from './domain-errors.ts'
 import {
@@ -37,9 +36,8 @@ export function getFile({ latest, transfers }: HandlerDeps): FileHandler {
 }
 
 /** Who gets bytes, and where that is said. */
-interface Taker {
+interface Taker extends Pick<HandlerDeps, 'transfers'> {
   readonly deviceId: string
-  readonly transfers: TransferLog | undefined
 }
 
 /** The bytes of an item, as something that a browser downloads and never runs. */

@@ -9,7 +9,7 @@ import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { StagingArea } from '../ports/staging-area.ts'
-import type { TransferLog } from '../ports/transfers.ts'
+import type { Transfers } from '../ports/transfers.ts'
 import type { FormLimits } from './read-form.ts'
 import type { Dialects } from './dialect.ts'
 import type { RememberedRecords } from './remembered-records.ts'
@@ -37,7 +37,7 @@ export interface GatewayPorts {
   /** Where pushed files land, as it is now; `undefined` where they land nowhere. */
   readonly received?: (() => ReceivedPlace | undefined) | undefined
   /** Hears of files that come and go. */
-  readonly transfers?: TransferLog | undefined
+  readonly transfers?: Pick<Transfers, 'begin'> | undefined
 }
 
 /** Where pushed files land. */

@@ -7,13 +7,13 @@
 import { MIN_TOLD_BYTES } from '../core/limits.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import type { Blob, OpenBlob } from '../ports/blob.ts'
-import type { Transfer, TransferLog, Transfers } from '../ports/transfers.ts'
+import type { Transfer, Transfers } from '../ports/transfers.ts'
 
 /** More than a person follows. */
 const MAX_TOLD = 32
 
 /** The transfers of a daemon. */
-export class RunningTransfers implements Transfers, TransferLog {
+export class RunningTransfers implements Transfers {
   readonly #running = new Set<Transfer>()
   readonly #subscribers = new Subscribers()
 
@@ -43,7 +43,7 @@ function isTold({ total, bytes }: Transfer): boolean {
 export function followed(
   blob: Pick<Blob, 'size' | 'open'>,
   transfer: Pick<Transfer, 'deviceId' | 'name'>,
-  log: TransferLog,
+  log: Pick<Transfers, 'begin'>,
 ): Pick<Blob, 'size' | 'open'> {
   const { size } = blob
   const open = async (): Promise<OpenBlob> => {

@@ -16,7 +16,7 @@ import type { BlobStore, HashedBlob } from '../ports/blob.ts'
 import type { InboundBytes, InboundPipeline, Origin } from '../ports/inbound-pipeline.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { RecentItem, RecentItems, Sender } from '../ports/recent-items.ts'
+import type { RecentItem, RecentItems, Sender } from '../ports/panel.ts'
 
 interface RememberedItemsDeps {
   readonly inbound: InboundPipeline

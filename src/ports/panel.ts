@@ -1,8 +1,8 @@
 /** Port: what only a running daemon can be asked, unlike `Admin`; its panel shows it. @module */
 
+import type { Item } from '../core/item.ts'
 import type { Pause, TransferStatus } from './admin.ts'
 import type { StoredItem } from './latest-item.ts'
-import type { RecentItems } from './recent-items.ts'
 import type { Transfers } from './transfers.ts'
 
 /** One way for a phone to reach the gateway. */
@@ -12,6 +12,47 @@ export interface PanelAddress {
   /** The network interface; empty where none is known, as of a public URL. */
   readonly via: string
   readonly kind: 'lan' | 'overlay' | 'public' | 'loopback'
+}
+
+/** Who made an item current. */
+export interface Sender {
+  readonly kind: 'clipboard' | 'device' | 'peer'
+  /** Id of a device, or of the owner who pushed it here; `undefined` where there is none. */
+  readonly deviceId: string | undefined
+}
+
+/** An item that can be made current again. */
+export interface RecentItem extends Pick<Item, 'type' | 'text' | 'dataName' | 'mediaType'> {
+  /** Names it until the daemon ends. */
+  readonly id: string
+  /** In bytes. */
+  readonly size: number
+  /** When it became current, in Unix milliseconds. */
+  readonly activatedAt: number
+  readonly sender: Sender
+}
+
+/** The items of late, which are kept in memory, and nowhere else. */
+export interface RecentItems {
+  /** The newest first. */
+  readonly list: readonly RecentItem[]
+
+  /** Who made an item current; `undefined` when that was before this daemon started. */
+  senderOf(item: Item): Sender | undefined
+
+  /**
+   * Makes one current again, as if the owner had pushed it.
+   *
+   * @returns Whether it was there still.
+   * @throws {DomainError} As `InboundPipeline.apply`, and `BlobStore.receive`.
+   */
+  activate(id: string): Promise<boolean>
+
+  /** Forgets all of them. */
+  forget(): void
+
+  /** Calls `listener` whenever the list has changed. @returns Ends the subscription. */
+  onChange(listener: () => void): () => void
 }
 
 /** The running daemon, for its panel. */

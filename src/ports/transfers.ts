@@ -12,14 +12,11 @@ export interface Transfer {
   bytes(): number
 }
 
-/** Where those who move bytes say so. */
-export interface TransferLog {
-  /** Adds a transfer. @returns Takes it away when it has ended, however that came. */
-  begin(transfer: Transfer): () => void
-}
-
 /** The files that are on their way. */
 export interface Transfers {
+  /** Adds a transfer. @returns Takes it away when it has ended, however that came. */
+  begin(transfer: Transfer): () => void
+
   /** Those of files that take a moment; the oldest first. */
   readonly list: readonly Transfer[]
 

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { loadSettings } from '../../src/daemon/load-settings.ts'
 import { findDownloads } from '../../src/daemon/moved-downloads.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const NAME = '"{374DE290-123F-4565-9164-39C4925E467B}"'
 
@@ -43,4 +48,17 @@ describe('the download folder on Windows', () => {
       assert.equal(found, expected)
     })
   }
+
+  it('is asked for only by who needs it', async (t) => {
+    const root = await temporaryFolder(t)
+    await mkdir(join(root, 'System32'))
+    const program = `#!/bin/sh\necho asked > '${root}/asked'\n`
+    await writeFile(join(root, 'System32', 'reg.exe'), program, { mode: 0o755 })
+    const environment = { SystemRoot: root }
+    const settings = loadSettings({ where: { platform: 'win32', home: root, environment } })
+    assert.equal(settings.dataDir, join(root, 'AppData', 'Local', 'clipgate'))
+    assert.equal(existsSync(join(root, 'asked')), false)
+    assert.equal(settings.receivedDir, join(root, 'Downloads', 'clipgate'))
+    assert.equal(existsSync(join(root, 'asked')), true)
+  })
 })

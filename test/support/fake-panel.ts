@@ -3,8 +3,7 @@
 import { Subscribers } from '../../src/lib/subscribers.ts'
 import type { Pause } from '../../src/ports/admin.ts'
 import type { StoredItem } from '../../src/ports/latest-item.ts'
-import type { Panel, PanelAddress } from '../../src/ports/panel.ts'
-import type { RecentItem, RecentItems, Sender } from '../../src/ports/recent-items.ts'
+import type { Panel, PanelAddress, RecentItem, RecentItems, Sender } from '../../src/ports/panel.ts'
 import type { Transfer } from '../../src/ports/transfers.ts'
 
 export class FakePanel implements Panel {

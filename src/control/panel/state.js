@@ -9,7 +9,7 @@
 /**
  * @import * as admin from '../../ports/admin.ts'
  * @import { PanelItem, PanelRecent, PanelState as StateOfDaemon, PanelTransfer } from '../panel-state.ts'
- * @import { Sender as SenderOfItem } from '../../ports/recent-items.ts'
+ * @import { Sender as SenderOfItem } from '../../ports/panel.ts'
  */
 
 /**

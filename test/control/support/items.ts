@@ -6,7 +6,7 @@
 import { contentIdOf } from '../../../src/hashing/content-id.ts'
 import { only } from '../../../src/lib/read-bytes.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
-import type { RecentItem } from '../../../src/ports/recent-items.ts'
+import type { RecentItem } from '../../../src/ports/panel.ts'
 import * as items from '../../support/latest-item-contract.ts'
 import { MemoryBlobStore } from '../../support/memory-blob-store.ts'
 

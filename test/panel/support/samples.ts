@@ -6,7 +6,7 @@
 import { PNG } from 'pngjs'
 import type { DaemonStatus, DeviceSummary } from '../../../src/ports/admin.ts'
 import type { StoredItem } from '../../../src/ports/latest-item.ts'
-import type { RecentItem } from '../../../src/ports/recent-items.ts'
+import type { RecentItem } from '../../../src/ports/panel.ts'
 import { bytesItem, textItem } from '../../control/support/items.ts'
 import { deviceOf, NOW } from './showroom.ts'
 
