@@ -11,7 +11,7 @@
 import { DomainError } from '../core/domain-error.ts'
 import { essenceOf } from '../core/media-type.ts'
 import { route, type Route } from '../http/call.ts'
-import { EVENT_STREAM_HEADERS } from '../http/event-stream.ts'
+import { EVENT_STREAM_HEADERS } from '../http/live-streams.ts'
 import { HttpError } from '../http/http-error.ts'
 import { json, type Reply } from '../http/reply.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'

@@ -6,8 +6,7 @@
  */
 
 import { HEARTBEAT_MS } from '../core/limits.ts'
-import { EventStream } from '../http/event-stream.ts'
-import { LiveStreamList } from '../http/live-stream-list.ts'
+import { EventStream, LiveStreamList } from '../http/live-streams.ts'
 import type { Wire } from '../http/reply.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'

@@ -6,7 +6,7 @@
 
 import { MIB } from '../core/limits.ts'
 import { LOGIN_BYTES } from '../devices/login-memory.ts'
-import { affordableConnections } from '../http/descriptor-limit.ts'
+import { affordableConnections } from '../http/connection-table.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
 import { readSystemFile, type Situation } from './situation.ts'

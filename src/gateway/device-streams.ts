@@ -13,9 +13,13 @@ import {
   MAX_STREAMS_PER_DEVICE,
 } from '../core/limits.ts'
 import type { Handler } from '../http/call.ts'
-import { encodeEvent, EventStream, EVENT_STREAM_HEADERS } from '../http/event-stream.ts'
-import { LiveStreamList } from '../http/live-stream-list.ts'
-import type { LiveStream } from '../http/live-stream.ts'
+import {
+  encodeEvent,
+  EVENT_STREAM_HEADERS,
+  EventStream,
+  type LiveStream,
+  LiveStreamList,
+} from '../http/live-streams.ts'
 import type { Wire } from '../http/reply.ts'
 import { encodePieces, encodeText } from '../http/websocket.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -5,7 +5,7 @@
  */
 
 import type { Handler } from '../http/call.ts'
-import { constantReply } from '../http/reply-headers.ts'
+import { constantReply } from '../http/reply.ts'
 
 /** The folders below each folder. */
 const FOLDERS = { '/': ['/file/'], '/file': [] } as const

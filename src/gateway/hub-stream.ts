@@ -3,7 +3,7 @@
  * @module
  */
 
-import { LiveStream, type Frame } from '../http/live-stream.ts'
+import { LiveStream, type Frame } from '../http/live-streams.ts'
 import type { Wire } from '../http/reply.ts'
 import {
   CLOSE_CODES,

@@ -6,7 +6,7 @@
 
 import { matchesHash, type Item } from '../core/item.ts'
 import { jsonLengthOf } from '../core/text-length.ts'
-import { tooLarge } from '../http/body-inbox.ts'
+import { tooLarge } from '../http/read-body.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
 import type { Clock } from '../lib/clock.ts'

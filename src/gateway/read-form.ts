@@ -4,9 +4,8 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import type { BodyCall } from '../http/body-inbox.ts'
+import { type BodyCall, declaredLength, StreamedBody } from '../http/read-body.ts'
 import { readField, readMultipart, type Part } from '../http/multipart.ts'
-import { declaredLength, StreamedBody } from '../http/read-body.ts'
 import type { FieldPicker } from './wire/field-picker.ts'
 
 /** In bytes. */

@@ -6,11 +6,11 @@
  */
 
 import type { Socket } from 'node:net'
+import { readFileSync } from 'node:fs'
 import type { Clock } from '../lib/clock.ts'
 import { Shares } from '../lib/shares.ts'
 import { afterWhatCame, type SilenceTimer } from './silence.ts'
-import { connectionOf, type Connection } from './connection.ts'
-import { affordableConnections } from './descriptor-limit.ts'
+import { type Connection, connectionOf } from './connection.ts'
 import { HttpError } from './http-error.ts'
 import { refuseSocket } from './refuse-socket.ts'
 
@@ -210,4 +210,30 @@ function findBegunRequests(server: object): ReadonlySet<unknown> {
 function ownerOf({ client, isExpendable, remoteAddress }: Connection): string | undefined {
   if (client !== undefined && client !== '') return `client ${client}`
   return isExpendable ? `address ${remoteAddress}` : undefined
+}
+
+/** The process may have three listeners, and a request may need a file besides its connection. */
+const SHARE = 4
+
+/**
+ * How many connections a listener can afford, so that they do not use up all descriptors: without
+ * one left nobody gets in, not even the owner, and no file can be opened. `Infinity` where the
+ * system does not tell.
+ *
+ * @param limits Text of `/proc/<pid>/limits`; that of this process unless given.
+ */
+export function affordableConnections(limits: string = readLimits()): number {
+  const [, limit] = /^Max open files +(\d+)/m.exec(limits) ?? []
+  return limit === undefined ? Infinity : Math.floor(Number(limit) / SHARE)
+}
+
+function readLimits(): string {
+  // On Windows this would be a path that everybody may make.
+  if (process.platform !== 'linux') return ''
+  try {
+    return readFileSync('/proc/self/limits', 'utf8')
+  } catch {
+    // Hidden from us. Node has raised the limit as far as it may.
+    return ''
+  }
 }

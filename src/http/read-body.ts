@@ -1,5 +1,6 @@
 /**
- * Reads request bodies, never more than it was told to, and never for longer than is fair.
+ * Reads request bodies: never more than it was told to, never for longer than is fair, and never so
+ * that the connection ends with the reading, as the iterator of a Node stream would.
  *
  * A reader that gives up leaves the rest of the body where it is; whoever answers the request sees
  * to it.
@@ -10,9 +11,131 @@ import type { IncomingMessage } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Clock } from '../lib/clock.ts'
-import { afterWhatCame, type SilenceTimer } from './silence.ts'
-import { BodyInbox, tooLarge, type BodyCall } from './body-inbox.ts'
+import type { Call } from './call.ts'
 import { HttpError } from './http-error.ts'
+import { afterWhatCame, type SilenceTimer } from './silence.ts'
+
+/** The part of a call that body readers need. */
+export type BodyCall = Pick<Call, 'request' | 'clock' | 'beginBody' | 'holdBytes'>
+
+/** Bytes and chunks that may wait for a slow consumer before the sender is held back. */
+const MAX_WAITING_BYTES: number = 256 * 1024
+const MAX_WAITING_CHUNKS = 64
+
+interface Consumer {
+  resolve(chunk: Uint8Array | undefined): void
+  reject(error: HttpError): void
+}
+
+/** The chunks of one body, between the socket and a reader. Whoever opens it closes it. */
+class BodyInbox {
+  /** Bytes so far. */
+  received = 0
+  /** Called when bytes came, and when a sender that was held back may go on. */
+  onProgress: () => void = () => {}
+  readonly #request: IncomingMessage
+  readonly #limit: number
+  readonly #chunks: Uint8Array[] = []
+  #waitingBytes = 0
+  #isHeldBack = false
+  #isEnded: boolean
+  #error: HttpError | undefined = undefined
+  #consumer: Consumer | undefined = undefined
+
+  constructor(call: BodyCall, limit: number) {
+    const { request } = call
+    this.#request = request
+    this.#limit = limit
+    this.#isEnded = request.readableEnded
+    if (this.#isEnded) return
+    call.beginBody()
+    request.on('data', this.#onData).once('end', this.#onEnd).once('close', this.#onClose)
+    // Also when nobody was there to hear of it.
+    if (request.destroyed) this.#onClose()
+  }
+
+  /** Somebody waits for bytes, and none are there. */
+  get isAwaited(): boolean {
+    return this.#consumer !== undefined
+  }
+
+  /** The next chunk; `undefined` at the end of the body. */
+  next(): Promise<Uint8Array | undefined> {
+    const chunk = this.#chunks.shift()
+    if (chunk !== undefined) {
+      this.#waitingBytes -= chunk.length
+      if (this.#isHeldBack && this.#chunks.length === 0) this.#letGoOn()
+      return Promise.resolve(chunk)
+    }
+    if (this.#error !== undefined) return Promise.reject(this.#error)
+    if (this.#isEnded) return Promise.resolve(undefined)
+    return new Promise((resolve, reject) => {
+      this.#consumer = { resolve, reject }
+    })
+  }
+
+  /** Ends the reading with an error; what had come before is still handed out. */
+  fail(error: HttpError): void {
+    if (this.#isEnded || this.#error !== undefined) return
+    this.#error = error
+    this.close()
+    this.#takeConsumer()?.reject(error)
+  }
+
+  /** Lets go of the request; what is still to come stays there. */
+  close(): void {
+    this.#request
+      .off('data', this.#onData)
+      .off('end', this.#onEnd)
+      .off('close', this.#onClose)
+      .pause()
+  }
+
+  readonly #onData = (chunk: Uint8Array): void => {
+    this.received += chunk.length
+    if (this.received > this.#limit) {
+      this.fail(tooLarge(this.#limit))
+      return
+    }
+    this.onProgress()
+    const consumer = this.#takeConsumer()
+    if (consumer !== undefined) {
+      consumer.resolve(chunk)
+      return
+    }
+    this.#chunks.push(chunk)
+    this.#waitingBytes += chunk.length
+    if (this.#chunks.length < MAX_WAITING_CHUNKS && this.#waitingBytes < MAX_WAITING_BYTES) return
+    this.#isHeldBack = true
+    this.#request.pause()
+  }
+
+  readonly #onEnd = (): void => {
+    this.#isEnded = true
+    this.#takeConsumer()?.resolve(undefined)
+  }
+
+  readonly #onClose = (): void => {
+    this.fail(new HttpError('INCOMPLETE_BODY'))
+  }
+
+  #letGoOn(): void {
+    this.#isHeldBack = false
+    this.#request.resume()
+    this.onProgress()
+  }
+
+  #takeConsumer(): Consumer | undefined {
+    const consumer = this.#consumer
+    this.#consumer = undefined
+    return consumer
+  }
+}
+
+/** The error for a body of more than `limit` bytes. */
+export function tooLarge(limit: number): HttpError {
+  return new HttpError('BODY_TOO_LARGE', { detail: `at most ${limit} bytes` })
+}
 
 /** How long a body that is read whole may take, whatever its size. */
 const GRACE_MS = 30_000

@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 import { connectionOf } from './connection.ts'
 import { HttpError, problemReply } from './http-error.ts'
 import { LINGER_BYTES, LINGER_MS } from './silence.ts'
-import { allHeaders } from './reply-headers.ts'
+import { allHeaders } from './reply.ts'
 
 /** The failure of Node's parser. */
 export interface ParserError extends Error {

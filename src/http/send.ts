@@ -15,9 +15,17 @@ import type { Connection } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 import { HttpError } from './http-error.ts'
 import { drain, StallWatch } from './silence.ts'
-import { allHeaders, wholeHeaders, withoutContentHeaders } from './reply-headers.ts'
+import {
+  allHeaders,
+  type BlobBody,
+  type LiveBody,
+  type Reply,
+  wholeHeaders,
+  type WholeReply,
+  type Wire,
+  withoutContentHeaders,
+} from './reply.ts'
 import type { Pieces } from '../lib/long-text.ts'
-import type { BlobBody, LiveBody, Reply, WholeReply, Wire } from './reply.ts'
 
 /** Up to this length, a body is joined to its header. */
 const SHORT_BYTES: number = 16 * 1024

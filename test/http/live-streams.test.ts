@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { encodeEvent, EventStream } from '../../src/http/event-stream.ts'
+import { encodeEvent, EventStream } from '../../src/http/live-streams.ts'
 import type { Wire } from '../../src/http/reply.ts'
 import fc from '../support/property.ts'
 
