@@ -6,6 +6,10 @@
 NODE  ?= node
 LOAD  := $(shell $(NODE) -p 'process.features.typescript ? "" : "--import tsx"')
 TESTS := $(shell find test -name '*.test.ts' | sort)
+# What needs desktops, browsers, other programs or faults, and takes nine tenths of the time.
+SLOW  := deploy desktop docs doctor e2e faults packaging panel peers phone privacy proxies windows
+FAST  := $(filter-out $(SLOW:%=test/%/%) test/cli/service.test.ts,$(TESTS)) \
+  $(wildcard $(addprefix test/docs/,$(addsuffix .test.ts,language links reliability rules)))
 BENCH := $(shell find bench -maxdepth 1 -name '*.bench.ts' | sort) bench/small.ts
 BIN   := node_modules/.bin
 NPM   ?= npm
@@ -52,6 +56,14 @@ dev: node_modules ## Start the daemon from the sources (ARGS="--headless --data-
 test: build ## Run all tests (TESTS=path/to/one.test.ts to narrow)
 	$(if $(TESTS),,$(error no tests found: node --test would pass with zero of them))
 	$(ALONE) $(NODE) $(LOAD) --test --test-concurrency $(JOBS) --test-timeout $(PATIENCE) $(REPORT) $(TESTS)
+
+.PHONY: test-fast
+test-fast: types lint ## Types, lint, and the tests that need no desktop, browser or fault: four minutes
+	$(MAKE) test TESTS="$(FAST)"
+
+.PHONY: list-fast
+list-fast:
+	@echo $(FAST)
 
 .PHONY: matrix
 matrix: node_modules ## Run all tests on other versions of Node (MATRIX="22 24 26")

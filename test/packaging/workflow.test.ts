@@ -24,9 +24,10 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>
 }
 
-const text = readFileSync(join(PROJECT, '.github/workflows/release.yml'), 'utf8')
+const read = (name: string): string =>
+  readFileSync(join(PROJECT, '.github/workflows', name), 'utf8')
+const text = read('release.yml')
 const workflow: Workflow = parse(text)
-const jobs = Object.values(workflow.jobs)
 const commands = (job: Job | undefined) => job?.steps.flatMap(({ run = [] }) => run) ?? []
 
 describe('the workflow of a release', () => {
@@ -43,23 +44,6 @@ describe('the workflow of a release', () => {
     assert.doesNotMatch(text, /\{\{ *secrets/)
   })
 
-  it('names foreign actions by their content', () => {
-    const used = [...text.matchAll(/uses: (.*)/g)].map(([, action = '']) => action)
-    assert.ok(used.length > 3, 'it uses some')
-    for (const action of used)
-      assert.match(action, /^actions\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
-    assert.equal(used.length, jobs.flatMap(({ steps }) => steps.filter(({ uses }) => uses)).length)
-  })
-
-  it('has commands that a shell can read, and targets of the Makefile', () => {
-    const makefile = readFileSync(join(PROJECT, 'Makefile'), 'utf8')
-    const lines = jobs.flatMap(commands)
-    for (const line of lines) execFileSync('sh', ['-n', '-c', line])
-    const targets = lines.flatMap((line) => /^make ([a-z]+)$/.exec(line)?.[1] ?? [])
-    assert.deepEqual(targets, ['check', 'release'])
-    for (const target of targets) assert.match(makefile, new RegExp(`^${target}:`, 'm'))
-  })
-
   it('publishes with provenance what was made, and signs all of it', () => {
     const lines = commands(workflow.jobs['publish']).join('\n')
     assert.match(lines, /^npm publish \.\/release\/clipgate-\*\.tgz --provenance/m)
@@ -67,3 +51,41 @@ describe('the workflow of a release', () => {
     assert.match(text, /subject-checksums: release\/SHA256SUMS/)
   })
 })
+
+describe('the workflow of each day', () => {
+  it('tests what comes from anybody without rights, and everything each night', () => {
+    const { on, permissions, jobs }: Workflow = parse(read('check.yml'))
+    assert.deepEqual(Object.keys(Object(on)), ['push', 'pull_request', 'schedule'])
+    assert.deepEqual(permissions, {})
+    for (const job of Object.values(jobs)) assert.deepEqual(job.permissions, { contents: 'read' })
+    assert.deepEqual(commands(jobs['fast']), ['make test-fast'])
+    assert.deepEqual(commands(jobs['night']), ['.ci/run', 'make night'])
+  })
+})
+
+for (const [name, ...expected] of [
+  ['release.yml', 'check', 'release'],
+  ['check.yml', 'test-fast', 'night'],
+] as const) {
+  describe(name, () => {
+    const jobs = Object.values((parse(read(name)) as Workflow).jobs)
+
+    it('names foreign actions by their content', () => {
+      const used = [...read(name).matchAll(/uses: (.*)/g)].map(([, action = '']) => action)
+      assert.ok(used.length > 2, 'it uses some')
+      for (const action of used)
+        assert.match(action, /^actions\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+      const steps = jobs.flatMap(({ steps }) => steps.filter(({ uses }) => uses))
+      assert.equal(used.length, steps.length)
+    })
+
+    it('has commands that a shell can read, and targets of the Makefile', () => {
+      const makefile = readFileSync(join(PROJECT, 'Makefile'), 'utf8')
+      const lines = jobs.flatMap(commands)
+      for (const line of lines) execFileSync('sh', ['-n', '-c', line])
+      const targets = lines.flatMap((line) => /^make ([a-z-]+)$/.exec(line)?.[1] ?? [])
+      assert.deepEqual(targets, expected)
+      for (const target of targets) assert.match(makefile, new RegExp(`^${target}:`, 'm'))
+    })
+  })
+}
