@@ -6,9 +6,10 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { KIB } from '../core/limits.ts'
-import { type BodyCall, parseJson, readBytes } from '../http/read-body.ts'
 import { route, type Call, type PathParams, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
+import { parseJson } from '../http/json-body.ts'
+import { type BodyCall, readBytes } from '../http/read-body.ts'
 import type { Reply } from '../http/reply.ts'
 import type { Decoder } from '../lib/decoder.ts'
 import { LinkError } from '../link/link-error.ts'

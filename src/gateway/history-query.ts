@@ -1,7 +1,8 @@
 /** `POST /api/history/query`: a list of one record, or of none. @module */
 
 import type { Call, Handler } from '../http/call.ts'
-import { parseJson, readBytes } from '../http/read-body.ts'
+import { parseJson } from '../http/json-body.ts'
+import { readBytes } from '../http/read-body.ts'
 import { encodedJson, json } from '../http/reply.ts'
 import { readUrlencoded } from '../http/urlencoded.ts'
 import { encodeWithText } from '../lib/long-text.ts'

@@ -8,11 +8,11 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import { setImmediate as turn } from 'node:timers/promises'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Call } from './call.ts'
 import { HttpError } from './http-error.ts'
+import { JsonScan, parseScannedJson } from './json-body.ts'
 import { afterWhatCame, type SilenceTimer } from './silence.ts'
 
 /** The part of a call that body readers need. */
@@ -146,18 +146,6 @@ export const BODY_IDLE_MS = 60_000
 /** Bytes that have come earn more time: one second for each 16 KiB. */
 const BYTES_PER_SECOND: number = 16 * 1024
 
-/** Ten thousand times what any body here has; they take a quarter of a second, and 50 MiB. */
-const MAX_JSON_VALUES = 200_000
-
-/** Bytes of a long body that are decoded in one go, which takes a few milliseconds. */
-const PIECE_BYTES: number = 1024 * 1024
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const BACKSLASH = 0x5c
-const OPEN_BRACKET = 0x5b
-const OPEN_BRACE = 0x7b
-
 /** The length that the client declared. `undefined` for a chunked body; 0 when there is none. */
 export function declaredLength(request: IncomingMessage): number | undefined {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers
@@ -218,86 +206,9 @@ function limitTime(inbox: BodyInbox, clock: Clock): SilenceTimer {
  * @throws {HttpError} As {@link readBytes} and {@link parseJson}.
  */
 export async function readJson(call: BodyCall, limit: number): Promise<unknown> {
-  const values = new JsonValues(MAX_JSON_VALUES)
-  const bytes = await readPieces(call, limit, (piece) => values.add(piece))
-  return bytes.length > PIECE_BYTES ? decodeLongJson(bytes) : decodeJson(bytes)
-}
-
-/**
- * A body as JSON in UTF-8; a byte order mark is tolerated.
- *
- * @throws {HttpError} `BAD_BODY` when it is not that.
- */
-export function parseJson(bytes: Uint8Array): unknown {
-  new JsonValues(MAX_JSON_VALUES).add(bytes)
-  return decodeJson(bytes)
-}
-
-/** Takes its time: others have their turn between two pieces, and before all is parsed. */
-async function decodeLongJson(bytes: Uint8Array): Promise<unknown> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let text = ''
-  try {
-    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
-      text += decoder.decode(bytes.subarray(start, start + PIECE_BYTES), { stream: true })
-      await turn()
-    }
-    return JSON.parse(text + decoder.decode())
-  } catch {
-    throw notJson()
-  }
-}
-
-function decodeJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch {
-    throw notJson()
-  }
-}
-
-/** Without a `cause`: the message of a SyntaxError quotes the body. */
-function notJson(): HttpError {
-  return new HttpError('BAD_BODY', { detail: 'not JSON in UTF-8' })
-}
-
-/**
- * Counts the values of JSON that comes in pieces, nested ones included; empty lists and objects
- * count as two, and it may count in what is no JSON, too. Done before JSON is parsed: three bytes
- * of it can be a value that takes a hundred in memory.
- */
-export class JsonValues {
-  readonly #most: number
-  #count = 1
-  #isText = false
-  #isEscape = false
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  /** @throws {HttpError} `BAD_BODY` when there are too many. */
-  add(piece: Uint8Array): void {
-    let [count, isText, isEscape] = [this.#count, this.#isText, this.#isEscape]
-    for (let at = 0; at < piece.length; at++) {
-      const byte = piece[at]
-      if (isText) {
-        if (isEscape) isEscape = false
-        else if (byte === BACKSLASH) isEscape = true
-        else if (byte === QUOTE) isText = false
-      } else if (byte === QUOTE) {
-        isText = true
-      } else if (byte === COMMA || byte === OPEN_BRACKET || byte === OPEN_BRACE) {
-        count++
-      }
-    }
-    this.#count = count
-    this.#isText = isText
-    this.#isEscape = isEscape
-    if (count > this.#most) {
-      throw new HttpError('BAD_BODY', { detail: `more than ${this.#most} values` })
-    }
-  }
+  const scan = new JsonScan()
+  const bytes = await readPieces(call, limit, (piece) => scan.add(piece))
+  return parseScannedJson(bytes, scan)
 }
 
 /**

@@ -28,10 +28,13 @@ const PLACE: string = randomUUID()
 
 const ENCODED_PLACE: string = JSON.stringify(PLACE)
 
+/** Characters that are encoded in one go, which takes a few milliseconds. */
+const PIECE_LENGTH: number = 1024 * 1024
+
 const encoder = new TextEncoder()
 
 /** The JSON of each long text, by what has it. */
-const texts = new WeakMap<WithText, Uint8Array>()
+const texts = new WeakMap<WithText, readonly Uint8Array[]>()
 
 /** Joins pieces; none of them may change any more. */
 export function pieced(pieces: readonly Uint8Array[]): Pieces {
@@ -49,18 +52,33 @@ export function encodeWithText<Subject extends WithText>(
   encode: (subject: Subject) => string,
 ): string | Pieces {
   if (subject.text.length <= LONG_TEXT) return encode(subject)
-  const text = texts.get(subject) ?? encoder.encode(JSON.stringify(subject.text))
+  const text = texts.get(subject) ?? [...encodeText(subject.text)]
   texts.set(subject, text)
   const parts = encode({ ...subject, text: PLACE }).split(ENCODED_PLACE)
-  return pieced(parts.flatMap((part) => [text, encoder.encode(part)]).slice(1))
+  return pieced(parts.flatMap((part, index) => [...(index > 0 ? text : []), encoder.encode(part)]))
 }
 
 /** Does the work that {@link encodeWithText} would do first, and lets others have their turn. */
 export async function prepareText(subject: WithText): Promise<void> {
   if (subject.text.length <= LONG_TEXT || texts.has(subject)) return
-  await turn()
-  const json = JSON.stringify(subject.text)
-  await turn()
-  texts.set(subject, encoder.encode(json))
-  await turn()
+  const pieces: Uint8Array[] = []
+  for (const piece of encodeText(subject.text)) {
+    pieces.push(piece)
+    await turn()
+  }
+  texts.set(subject, pieces)
+}
+
+/** The JSON of a text, with its quotes. */
+function* encodeText(text: string): Generator<Uint8Array, void> {
+  yield encoder.encode('"')
+  for (let start = 0; start < text.length; ) {
+    const last = text.charCodeAt(start + PIECE_LENGTH - 1)
+    // Both halves of a character stay together: each by itself would be escaped.
+    const isHalf = last >= 0xd800 && last <= 0xdbff
+    const end = start + PIECE_LENGTH - (isHalf ? 1 : 0)
+    yield encoder.encode(JSON.stringify(text.slice(start, end)).slice(1, -1))
+    start = end
+  }
+  yield encoder.encode('"')
 }

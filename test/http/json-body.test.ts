@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpError } from '../../src/http/http-error.ts'
-import { JsonValues } from '../../src/http/read-body.ts'
+import { JsonScan, parseJson, parseScannedJson } from '../../src/http/json-body.ts'
 import fc from '../support/property.ts'
 
 /** Values of decoded JSON, nested ones and itself included. */
@@ -18,7 +18,7 @@ function blank(value: unknown): unknown {
 }
 
 function hasMoreValues(pieces: readonly Uint8Array[], most: number): boolean {
-  const values = new JsonValues(most)
+  const values = new JsonScan(most)
   try {
     for (const piece of pieces) values.add(piece)
   } catch (error) {
@@ -77,5 +77,66 @@ describe('the values of JSON', () => {
         assert.equal(hasMoreValues(pieces, most), has(json, most))
       }),
     )
+  })
+})
+
+describe('long texts in JSON', () => {
+  const PIECE = 2 ** 20
+
+  function parseLong(bytes: Uint8Array, longText?: number, piece?: number): Promise<unknown> {
+    const scan = new JsonScan(undefined, longText)
+    scan.add(bytes)
+    return parseScannedJson(bytes, scan, piece)
+  }
+
+  async function resultOf(parsing: () => unknown): Promise<unknown> {
+    try {
+      return await parsing()
+    } catch (error) {
+      assert.ok(error instanceof HttpError && error.code === 'BAD_BODY')
+      return error.code
+    }
+  }
+
+  it('are what they are in one go, wherever they are cut, and whatever is wrong with them', async () => {
+    const good = ['\\\\', '\\"', '\\n', '\\u00e9', '\\ud83e\\uddc0', '写', '🧀', 'x', '\ufeff']
+    const bad = ['\\', '\\u00', '\\x', '\n', Buffer.from([0xff]), Buffer.from([0x80])]
+    const unit = fc.oneof(
+      { arbitrary: fc.constantFrom<string | Buffer>(...good), weight: 200 },
+      { arbitrary: fc.constantFrom(...bad), weight: 1 },
+    )
+    const text = fc.array(unit, { maxLength: 100, size: 'max' })
+    const piece = fc.integer({ min: 16, max: 40 })
+    await fc.assert(
+      fc.asyncProperty(text, text, piece, async (one, other, pieceBytes) => {
+        const parts = ['{"a":[{"b":"', ...one, '"},"short"],"c":"', ...other, '"}']
+        const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)))
+        const inPieces = await resultOf(() => parseLong(bytes, 20, pieceBytes))
+        assert.deepEqual(inPieces, await resultOf(() => parseJson(bytes)))
+      }),
+    )
+  })
+
+  it('may be many, and names too', async () => {
+    const json = JSON.stringify({
+      first: 'a'.repeat(5000),
+      ['b'.repeat(5000)]: 'c',
+      list: [['d'.repeat(PIECE * 2)], 1, null, 'e'.repeat(2048)],
+    })
+    const { first, list } = Object(await parseLong(Buffer.from(json)))
+    const wanted = JSON.parse(json)
+    assert.deepEqual({ first, list }, { first: wanted.first, list: wanted.list })
+  })
+
+  it('let others have their turn', async () => {
+    let turns = 0
+    function count(): void {
+      turns++
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    await parseLong(Buffer.from(JSON.stringify({ text: 'x'.repeat(16 * PIECE) })))
+    clearImmediate(next)
+    assert.ok(turns >= 15, `${turns} turns`)
   })
 })

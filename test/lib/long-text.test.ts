@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { encodeWithText, prepareText } from '../../src/lib/long-text.ts'
+import fc from '../support/property.ts'
+
+const PIECE = 2 ** 20
+
+function encoded(subject: { readonly text: string }): string {
+  const result = encodeWithText(subject, ({ text }) => JSON.stringify([{ text }, text]))
+  return typeof result === 'string' ? result : Buffer.concat(result.pieces).toString()
+}
+
+describe('JSON with a long text', () => {
+  it('is that of the text in one go, wherever it is cut', async () => {
+    const units = ['🧀', '\ud83d', '\uddc0', '"', '\\', '\n', '写', 'x']
+    const ends = fc.array(fc.constantFrom(...units), { maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(ends, ends, fc.nat(4), fc.boolean(), async (before, after, back, ready) => {
+        const text = 'x'.repeat(PIECE - back) + before.join('') + after.join('')
+        const subject = { text }
+        if (ready) await prepareText(subject)
+        // Compared as one boolean: a difference of a megabyte is nothing to print.
+        assert.ok(encoded(subject) === JSON.stringify([subject, text]))
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  it('lets others have their turn', async () => {
+    let turns = 0
+    function count(): void {
+      turns++
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    await prepareText({ text: 'x'.repeat(16 * PIECE) })
+    clearImmediate(next)
+    assert.ok(turns >= 15, `${turns} turns`)
+  })
+})
