@@ -7,13 +7,13 @@
  */
 
 import { isTooLong } from './answer.ts'
-import { backOff } from '../core/back-off.ts'
+import { backOff } from '../lib/back-off.ts'
 import { ClientError } from './client-error.ts'
-import { Coalesced } from '../core/coalesced.ts'
+import { Coalesced } from '../lib/coalesced.ts'
 import { getLatest, hasItem, isSameDocument, type LatestStamped } from './latest.ts'
 import { listen } from './listen.ts'
 import type { Server } from './server.ts'
-import { sleep } from './timing.ts'
+import { sleep } from '../lib/clock.ts'
 
 /** For servers without the stream: often enough for people, and 304 costs next to nothing. */
 const POLL_MS = 10_000
@@ -86,14 +86,14 @@ export class Follower {
    * @throws The reason of the signal, and what `deliver` and `report` throw.
    */
   async run(): Promise<never> {
-    const { timing } = this.#server
+    const { clock, random } = this.#server
     const { report, signal } = this.#options
     for (;;) {
       const reason = await this.#connect()
-      const retryInMs = backOff(this.#failures, timing.random(), reason?.retryAfterMs)
+      const retryInMs = backOff(this.#failures, { random, retryAfterMs: reason?.retryAfterMs })
       this.#failures += 1
       report({ name: 'waiting', reason, retryInMs })
-      await sleep(timing, retryInMs, signal)
+      await sleep(clock, retryInMs, signal)
     }
   }
 
@@ -113,14 +113,14 @@ export class Follower {
   readonly #poll: Listen = async (onSignal, signal) => {
     for (let elapsed = 0; elapsed < STREAM_AGAIN_MS; elapsed += POLL_MS) {
       onSignal()
-      await sleep(this.#server.timing, POLL_MS, signal)
+      await sleep(this.#server.clock, POLL_MS, signal)
     }
   }
 
   /** One connection: listens, and pulls at each signal, until either fails or nothing is left. */
   async #attend(attempt: Listen, state: Connected): Promise<End> {
     const { signal, report } = this.#options
-    const { timing } = this.#server
+    const { clock } = this.#server
     const connection = new AbortController()
     const onAbort = (): void => connection.abort(signal.reason)
     signal.addEventListener('abort', onAbort)
@@ -135,7 +135,7 @@ export class Follower {
         await this.#pull(etag, connection.signal)
         const refused = this.#refused
         if (connectedAt !== undefined && wasRefused === (refused !== undefined)) return
-        connectedAt ??= timing.monotonic()
+        connectedAt ??= clock.monotonic()
         report(refused === undefined ? state : { ...state, refused })
       },
       (error) => connection.abort(error),
@@ -158,7 +158,7 @@ export class Follower {
       signal.removeEventListener('abort', onAbort)
       connection.abort()
       await pulls.idle()
-      if (timing.monotonic() - (connectedAt ?? Infinity) >= STEADY_MS) this.#failures = 0
+      if (clock.monotonic() - (connectedAt ?? Infinity) >= STEADY_MS) this.#failures = 0
     }
   }
 

@@ -2,7 +2,7 @@
 
 import { encodeUtf8 } from '../link/base64url.ts'
 import { ClientError } from './client-error.ts'
-import { systemTiming, type Timing } from './timing.ts'
+import { keepAliveClock, type Clock } from '../lib/clock.ts'
 
 /** Where a server is, and how to get in. */
 export interface Credentials {
@@ -20,7 +20,9 @@ export interface Server {
   readonly authorization: string
   /** How long to wait while nothing moves, in milliseconds. */
   readonly timeoutMs: number
-  readonly timing: Timing
+  readonly clock: Clock
+  /** Spreads attempts to come back; that of the runtime, unless given. */
+  readonly random: (() => number) | undefined
   readonly send: Send
 }
 
@@ -71,7 +73,8 @@ export interface ByteSource extends Pick<Blob, 'size' | 'type'> {
 /** Options of {@link openServer}. */
 export interface ServerOptions {
   readonly timeoutMs?: number | undefined
-  readonly timing?: Timing | undefined
+  readonly clock?: Clock | undefined
+  readonly random?: (() => number) | undefined
   readonly send?: Send | undefined
 }
 
@@ -81,9 +84,10 @@ const TIMEOUT_MS = 30_000
 /** Checks address and credentials. Sends nothing. @throws {ClientError} `SERVER_INVALID`. */
 export function openServer(
   { url, username, password }: Credentials,
-  { timeoutMs = TIMEOUT_MS, timing = systemTiming, send = sendWith() }: ServerOptions = {},
+  { timeoutMs = TIMEOUT_MS, clock = keepAliveClock, random, send = sendWith() }: ServerOptions = {},
 ): Server {
-  return { base: baseOf(url), authorization: basic(username, password), timeoutMs, timing, send }
+  const authorization = basic(username, password)
+  return { base: baseOf(url), authorization, timeoutMs, clock, random, send }
 }
 
 /**

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { backOff } from '../core/back-off.ts'
+import { backOff } from '../lib/back-off.ts'
 import { MIB } from '../core/limits.ts'
 import { ClientError, mayPass } from './client-error.ts'
 import { exchange, filePath, type Outgoing } from './exchange.ts'
 import type { ByteSource, Server } from './server.ts'
-import { sleep } from './timing.ts'
+import { sleep } from '../lib/clock.ts'
 
 /** The name and type of an upload. */
 export interface Upload {
@@ -160,9 +160,9 @@ class ResumableUpload {
     const isCut = error.problem === 'INCOMPLETE_BODY'
     this.#failures += 1
     if (!(isGone || isCut || mayPass(error)) || this.#failures > MAX_FAILURES) throw error
-    const { timing } = this.#server
-    const delay = backOff(this.#failures, timing.random(), error.retryAfterMs)
-    await sleep(timing, delay, signal)
+    const { clock, random } = this.#server
+    const delay = backOff(this.#failures, { random, retryAfterMs: error.retryAfterMs })
+    await sleep(clock, delay, signal)
   }
 
   #giveUp(): void {

@@ -10,7 +10,7 @@
 import { KIB } from '../core/limits.ts'
 import { ClientError, translateFailure } from './client-error.ts'
 import type { Server } from './server.ts'
-import type { Timing } from './timing.ts'
+import type { Clock } from '../lib/clock.ts'
 
 /** A body that moves slower than this has stopped. The server allows bodies the same time. */
 export const SLOWEST_BYTES_PER_MS: number = (16 * KIB) / 1000
@@ -26,18 +26,18 @@ export function isTooSlow(error: unknown): boolean {
 export class Watchdog {
   readonly #controller = new AbortController()
   readonly #timeoutMs: number
-  readonly #timing: Timing
+  readonly #clock: Clock
   readonly #caller: AbortSignal | undefined
   #giveUp: ((reason: unknown) => void) | undefined
   /** When the first part of the answer was waited for. */
   #since: number | undefined
 
   constructor(
-    { timeoutMs, timing }: Pick<Server, 'timeoutMs' | 'timing'>,
+    { timeoutMs, clock }: Pick<Server, 'timeoutMs' | 'clock'>,
     caller: AbortSignal | undefined,
   ) {
     this.#timeoutMs = timeoutMs
-    this.#timing = timing
+    this.#clock = clock
     this.#caller = caller
     if (caller?.aborted === true) this.#onCallerAbort()
     else caller?.addEventListener('abort', this.#onCallerAbort)
@@ -54,7 +54,7 @@ export class Watchdog {
    * @throws {ClientError}, or the reason of the caller.
    */
   wait<T>(happening: Promise<T>, withinMs: number = this.#timeoutMs, reason?: string): Promise<T> {
-    const cancel = this.#timing.after(withinMs, () => {
+    const cancel = this.#clock.after(withinMs, () => {
       this.#abort(new ClientError('TIMEOUT', { reason }))
     })
     return new Promise<T>((resolve, reject) => {
@@ -75,7 +75,7 @@ export class Watchdog {
    * @throws {ClientError} See {@link isTooSlow}; or the reason of the caller.
    */
   waitForPart<T>(part: Promise<T>, received: number): Promise<T> {
-    const now = this.#timing.monotonic()
+    const now = this.#clock.monotonic()
     this.#since ??= now
     const left = this.#since - now + this.#timeoutMs + received / SLOWEST_BYTES_PER_MS
     return this.wait(part, Math.max(0, Math.min(left, this.#timeoutMs)), TOO_SLOW)

@@ -2,7 +2,6 @@
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { systemTiming } from '../client/timing.ts'
 import { OWNER } from '../control/authorize.ts'
 import { createControl } from '../control/create-control.ts'
 import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
@@ -276,7 +275,6 @@ async function openBus(
     keyFile: fileOf(CIRCLE_KEY_FILE),
     recordFile: fileOf(CIRCLE_RECORD_FILE),
     now: station.clock.now(),
-    timing: systemTiming,
     maxFileBytes,
     url,
   })

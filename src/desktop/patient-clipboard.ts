@@ -10,7 +10,7 @@ import type {
   SystemClipboard,
 } from '../ports/system-clipboard.ts'
 import { OutOfReach } from './clipboard-errors.ts'
-import { nextRetry } from './retry.ts'
+import { nextRetry } from '../lib/back-off.ts'
 
 type OpenSystem = (events: ClipboardEvents) => Promise<SystemClipboard>
 

@@ -1,6 +1,6 @@
 /** Gives the time and timers, so that tests can replace them. @module */
 
-/** The longest delay that Node's timers take: behind a longer one they fire at once. */
+/** The longest delay that timers take: behind a longer one they fire at once. */
 export const LONGEST_TIMER_MS: number = 2 ** 31 - 1
 
 /** The time of a machine, or of a test. */
@@ -11,7 +11,7 @@ export interface Clock {
   monotonic(): number
   /**
    * Calls `run` once: after `delayMs`, or after {@link timerDelay} when that is less. Does not keep
-   * the program alive.
+   * the program alive, unless the clock is {@link keepAliveClock}.
    *
    * @returns A function that cancels it.
    */
@@ -24,9 +24,23 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, timerDelay(delayMs))
-    timer.unref()
+    unref(timer)
     return () => clearTimeout(timer)
   },
+}
+
+/** The same for clients: a program that waits for its next attempt does not end meanwhile. */
+export const keepAliveClock: Clock = {
+  ...systemClock,
+  after(delayMs, run) {
+    const timer = setTimeout(run, timerDelay(delayMs))
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Timers of browsers are numbers, and keep nothing alive. */
+function unref(timer: number | { unref(): unknown }): void {
+  if (typeof timer === 'object') timer.unref()
 }
 
 /** Resolves with the outcome of `work`, or with `late` when that takes longer than `patienceMs`. */
@@ -45,6 +59,26 @@ export async function within<Value>(
   } finally {
     cancel()
   }
+}
+
+/** Resolves after `delayMs`; rejects with the reason of `signal` when that aborts before. */
+export function sleep(
+  clock: Pick<Clock, 'after'>,
+  delayMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const onAbort = (): void => {
+      cancel()
+      reject(signal.reason)
+    }
+    const cancel = clock.after(delayMs, () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
 }
 
 /** The delay that a timer gets, which may end before its time, and never fires over and over. */

@@ -11,7 +11,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Agent, ClientRequestArgs } from 'node:http'
 import { BlockList, isIPv6, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import type { Timing } from '../client/timing.ts'
+import type { Clock } from '../lib/clock.ts'
 import { KIB } from '../core/limits.ts'
 
 /**
@@ -32,7 +32,7 @@ export interface CheckedRequest extends ClientRequestArgs {
 export interface ConnectionChecks {
   /** Why no connection to an address may be used, if so. */
   readonly refuse?: ((address: string) => Error | undefined) | undefined
-  readonly timing: Pick<Timing, 'after'>
+  readonly clock: Pick<Clock, 'after'>
 }
 
 /** How connections are made. */
@@ -64,7 +64,7 @@ export function checkConnections(agent: Agent, dial: Dial, checks: ConnectionChe
     }
     const onGivenUp = (): void => settle(withCode('ABORT_ERR', 'nobody waits for it'))
     const onLate = (): void => settle(withCode('ETIMEDOUT', 'the connection takes too long'))
-    const cancel = checks.timing.after(CONNECT_MS, onLate)
+    const cancel = checks.clock.after(CONNECT_MS, onLate)
     options.givenUp?.addEventListener('abort', onGivenUp)
     // After the connection was handed over, its new owner hears of errors as well.
     socket.on('error', settle)

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { Coalesced } from '../core/coalesced.ts'
+import { Coalesced } from '../lib/coalesced.ts'
 import { isBelievable, MAX_AHEAD_MS, MAX_APART_MS } from '../core/circle-time.ts'
 import { decodeNumber, matching, objectOf } from '../lib/decoder.ts'
 import { describeFailure } from '../lib/describe-failure.ts'

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Coalesced } from '../core/coalesced.ts'
+import { Coalesced } from '../lib/coalesced.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 
 /** The decisions of a user of {@link NewestTransfer}. */

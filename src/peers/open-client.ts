@@ -2,7 +2,7 @@
 
 import { connectDaemon, type DaemonClient } from '../client/connect-daemon.ts'
 import type { Credentials, Send } from '../client/server.ts'
-import type { Timing } from '../client/timing.ts'
+import type { Clock } from '../lib/clock.ts'
 import { formatCircleTime, CIRCLE_TIME_HEADER, parseCircleTime } from '../core/circle-time.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
 import { createPeerFetch, type PeerFetchOptions } from './peer-fetch.ts'
@@ -14,11 +14,11 @@ export interface DaemonAddress extends Credentials {
 }
 
 /** Options of {@link openClient}. */
-export interface OpenClientOptions extends Omit<PeerFetchOptions, 'timing'> {
+export interface OpenClientOptions extends Omit<PeerFetchOptions, 'clock'> {
   /** Told to the other daemon with each request, and learnt from its answers. */
   readonly circleTime?: CircleTime | undefined
   readonly timeoutMs?: number | undefined
-  readonly timing?: Timing | undefined
+  readonly clock?: Clock | undefined
 }
 
 /** A client, until it is closed. */
@@ -30,11 +30,11 @@ export interface OpenClient extends DaemonClient {
 /** Opens a client. Nothing is sent yet. @throws {ClientError} `SERVER_INVALID`. */
 export function openClient(
   address: DaemonAddress,
-  { circleTime, timeoutMs, refuse, timing }: OpenClientOptions = {},
+  { circleTime, timeoutMs, refuse, clock }: OpenClientOptions = {},
 ): OpenClient {
-  const { fetch, close } = createPeerFetch(address.tlsFingerprint, { refuse, timing })
+  const { fetch, close } = createPeerFetch(address.tlsFingerprint, { refuse, clock })
   const send = circleTime === undefined ? fetch : withCircleTime(fetch, circleTime)
-  return { ...connectDaemon(address, { send, timeoutMs, timing }), close }
+  return { ...connectDaemon(address, { send, timeoutMs, clock }), close }
 }
 
 /** Tells the time with each request. Refusals teach nothing: they may come from a proxy. */

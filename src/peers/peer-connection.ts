@@ -8,12 +8,12 @@
  * @module
  */
 
-import { backOff } from '../core/back-off.ts'
+import { backOff } from '../lib/back-off.ts'
 import { ClientError } from '../client/client-error.ts'
 import type { DaemonClient } from '../client/connect-daemon.ts'
 import type { WatchState } from '../client/follower.ts'
 import type { LatestStamped } from '../client/latest.ts'
-import { sleep, type Timing } from '../client/timing.ts'
+import { sleep, type Clock } from '../lib/clock.ts'
 import { DomainError } from '../core/domain-error.ts'
 import type { Item } from '../core/item.ts'
 import { believedStamp, compareStamps, stampOf, type Believes } from '../core/stamp.ts'
@@ -37,7 +37,7 @@ export interface PeerConnectionDeps {
   readonly blobs: Pick<BlobStore, 'receive'>
   readonly changes: ChangeFeed
   readonly circleTime: Pick<CircleTime, 'believes'>
-  readonly timing: Timing
+  readonly clock: Clock
   readonly logger: Logger
   /** Id of this member, for items that have no stamp. */
   readonly memberId: string
@@ -119,7 +119,7 @@ export class PeerConnection {
         this.#isConnected = false
         this.#enter('refused', messageOf(error))
         // Aborted, it ends the loop at its next turn.
-        await sleep(this.#deps.timing, REFUSED_RETRY_MS, signal).catch(() => undefined)
+        await sleep(this.#deps.clock, REFUSED_RETRY_MS, signal).catch(() => undefined)
       }
     }
   }
@@ -207,9 +207,9 @@ export class PeerConnection {
         : isTooLarge(error)
     if (!mayGoOn(error) && isFinal) return
     this.#failures += 1
-    const { timing } = this.#deps
-    const delay = backOff(this.#failures, timing.random())
-    this.#cancelRetry = timing.after(delay, () => this.#transfer.request())
+    const { clock } = this.#deps
+    const delay = backOff(this.#failures)
+    this.#cancelRetry = clock.after(delay, () => this.#transfer.request())
   }
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { ClientError } from '../client/client-error.ts'
-import { systemTiming, type Timing } from '../client/timing.ts'
+import { keepAliveClock, type Clock } from '../lib/clock.ts'
 import { isTooSlow } from '../client/watchdog.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
@@ -25,8 +25,7 @@ const NAME = /^[^\p{C}\p{Z}/\\]{1,64}$/u
 const FINGERPRINT = /^[0-9a-f]{64}$/
 
 /** The ports of all connections, and where they are kept. */
-export interface PeerConnectionsDeps
-  extends Omit<PeerConnectionDeps, 'client' | 'timing' | 'onChange'> {
+export interface PeerConnectionsDeps extends Omit<PeerConnectionDeps, 'client' | 'onChange'> {
   readonly store: PeerStore
   readonly circleTime: CircleTime
 }
@@ -67,7 +66,7 @@ export class PeerConnections implements Peers {
   }
 
   async join(request: JoinRequest): Promise<PeerSummary> {
-    const record = await this.#book.join(request, systemTiming)
+    const record = await this.#book.join(request, this.#deps.clock)
     await this.#disconnect(record.name)
     this.#connect(record)
     this.#watchers.notify()
@@ -82,11 +81,11 @@ export class PeerConnections implements Peers {
   }
 
   #connect(record: PeerRecord): void {
-    const client = openClient(record, { circleTime: this.#deps.circleTime })
+    const { circleTime, clock } = this.#deps
+    const client = openClient(record, { circleTime, clock })
     const connection = new PeerConnection(record.name, {
       ...this.#deps,
       client,
-      timing: systemTiming,
       onChange: () => this.#watchers.notify(),
     })
     this.#open.set(record.name, { connection, client })
@@ -109,11 +108,11 @@ export class PeerConnections implements Peers {
 const STOPPED = { state: 'stopped', error: undefined } as const
 
 /** While no daemon runs here: what is joined now is linked at the next start. */
-export function createIdlePeers(store: PeerStore, timing: Timing = systemTiming): Peers {
+export function createIdlePeers(store: PeerStore, clock: Clock = keepAliveClock): Peers {
   const book = new PeerBook(store)
   return {
     list: () => book.records.map((record) => summarisePeer(record, STOPPED)),
-    join: async (request) => summarisePeer(await book.join(request, timing), STOPPED),
+    join: async (request) => summarisePeer(await book.join(request, clock), STOPPED),
     leave: async (name) => {
       await book.remove(name)
       return { name }
@@ -129,10 +128,10 @@ const PROBE_MS = 12_000
 const PROBE_SILENCE_MS = 10_000
 
 /** Refuses what will never work; a daemon that is away now may come back. */
-async function probe(record: PeerRecord, timing: Timing): Promise<void> {
-  const client = openClient(record, { timeoutMs: PROBE_SILENCE_MS, timing })
+async function probe(record: PeerRecord, clock: Clock): Promise<void> {
+  const client = openClient(record, { timeoutMs: PROBE_SILENCE_MS, clock })
   const late = new AbortController()
-  const cancel = timing.after(PROBE_MS, () => late.abort(refused(SLOW)))
+  const cancel = clock.after(PROBE_MS, () => late.abort(refused(SLOW)))
   try {
     const document = await client.latest({ signal: late.signal })
     if (document.contentId === undefined || document.stamp !== undefined) return
@@ -181,9 +180,9 @@ export class PeerBook {
   }
 
   /** Probes and keeps the daemon of a request. @throws As `Peers.join`. */
-  async join(request: JoinRequest, timing: Timing): Promise<PeerRecord> {
+  async join(request: JoinRequest, clock: Clock): Promise<PeerRecord> {
     const record = this.prepare(request)
-    await probe(record, timing)
+    await probe(record, clock)
     await this.#put(record)
     return record
   }

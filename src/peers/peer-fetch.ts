@@ -22,7 +22,7 @@ import type * as TlsModule from 'node:tls'
 import type { ConnectionOptions } from 'node:tls'
 import { ClientError } from '../client/client-error.ts'
 import type { FetchedBody, FetchedResponse, Send, SendInit } from '../client/server.ts'
-import { systemTiming } from '../client/timing.ts'
+import { keepAliveClock } from '../lib/clock.ts'
 import {
   checkConnections,
   isPinned,
@@ -48,7 +48,7 @@ export interface PeerFetch {
 export interface PeerFetchOptions {
   /** Why no connection to an address may be used, if so: asked before anything is sent. */
   readonly refuse?: ConnectionChecks['refuse']
-  readonly timing?: ConnectionChecks['timing'] | undefined
+  readonly clock?: ConnectionChecks['clock'] | undefined
 }
 
 /**
@@ -59,10 +59,10 @@ export interface PeerFetchOptions {
  */
 export function createPeerFetch(
   fingerprint: string | undefined,
-  { refuse, timing = systemTiming }: PeerFetchOptions = {},
+  { refuse, clock = keepAliveClock }: PeerFetchOptions = {},
 ): PeerFetch {
   const options = { keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS } as const
-  const checks = { refuse, timing }
+  const checks = { refuse, clock }
   const agent = new HttpAgent(options)
   const end = checkConnections(agent, { open: openPlain, readyEvent: 'connect' }, checks)
   const plain: Sender = { agent, request: httpRequest, end }

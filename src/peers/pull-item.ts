@@ -5,8 +5,8 @@ import { ClientError, mayPass } from '../client/client-error.ts'
 import type { DaemonClient } from '../client/connect-daemon.ts'
 import type { ClipboardDocument } from '../client/decode-document.ts'
 import type { LatestStamped } from '../client/latest.ts'
-import { sleep, type Timing } from '../client/timing.ts'
-import { backOff } from '../core/back-off.ts'
+import { sleep, type Clock } from '../lib/clock.ts'
+import { backOff } from '../lib/back-off.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { believedStamp } from '../core/stamp.ts'
@@ -24,7 +24,7 @@ export interface PullItemDeps {
   readonly latest: Pick<LatestItem, 'current' | 'binary'>
   readonly inbound: InboundPipeline
   readonly blobs: Pick<BlobStore, 'receive'>
-  readonly timing: Timing
+  readonly clock: Clock
   readonly circleTime: Pick<CircleTime, 'believes'>
   readonly maxFileBytes: number
   readonly signal: AbortSignal
@@ -103,7 +103,7 @@ interface ResumedDownload {
  */
 async function openDownload(
   document: ClipboardDocument,
-  { client, timing, signal }: Pick<PullItemDeps, 'client' | 'timing' | 'signal'>,
+  { client, clock, signal }: Pick<PullItemDeps, 'client' | 'clock' | 'signal'>,
 ): Promise<ResumedDownload> {
   const first = await client.download(document, { signal })
   const { mediaType, etag } = first
@@ -129,7 +129,7 @@ async function openDownload(
       async function resume(): Promise<typeof body> {
         for (;;) {
           failures += 1
-          await sleep(timing, backOff(failures, timing.random()), signal)
+          await sleep(clock, backOff(failures), signal)
           try {
             const range = { offset: received, etag }
             const next = await client.download(document, { range, signal })

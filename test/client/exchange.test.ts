@@ -10,7 +10,7 @@ import { isTooSlow } from '../../src/client/watchdog.ts'
 import { formatConnectLink, LinkError } from '../../src/link.ts'
 import { listen } from '../support/listen.ts'
 import { json, PASSWORD, startFakeGateway, USER } from './support/fake-gateway.ts'
-import { FakeTiming } from './support/fake-timing.ts'
+import { ClientClock } from './support/client-clock.ts'
 
 const TEXT = { type: 'Text', text: 'hi', hasData: false, size: 2, hash: 'aa', dataName: '' }
 const BASIC = `Basic ${Buffer.from(`${USER}:${PASSWORD}`).toString('base64')}`
@@ -176,8 +176,8 @@ describe('every request', () => {
       trickle = () => response.write(' ')
       response.write(' ')
     })
-    const timing = new FakeTiming()
-    const server = openServer({ url, username: USER, password: PASSWORD }, { timing })
+    const clock = new ClientClock()
+    const server = openServer({ url, username: USER, password: PASSWORD }, { clock })
     let isOver = false
     const given = assert
       .rejects(getLatest(server, {}), (error) => isTooSlow(error))
@@ -186,12 +186,12 @@ describe('every request', () => {
       })
     while (!isOver) {
       // The first timer is that of the request; each of the others waits for one part.
-      await Promise.race([given, timing.set.next()])
-      timing.advance(5000)
+      await Promise.race([given, clock.set.next()])
+      clock.advance(5000)
       trickle()
     }
     await given
-    assert.ok(timing.monotonic() < 60_000, `${timing.monotonic()} ms`)
+    assert.ok(clock.monotonic() < 60_000, `${clock.monotonic()} ms`)
   })
 
   it('tells a refusal that ends early from a broken connection', async (t) => {

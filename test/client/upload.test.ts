@@ -8,6 +8,7 @@ import { commit, serveUploads } from '../gateway/support/upload-client.ts'
 import { defer } from '../support/defer.ts'
 import { listen } from '../support/listen.ts'
 import { LASTING, PASSING } from '../support/passing-statuses.ts'
+import { quickClock } from '../support/quick-clock.ts'
 import {
   PASSWORD,
   startFakeGateway,
@@ -20,19 +21,11 @@ const MIB = 2 ** 20
 const LARGE = new Blob([randomBytes(10 * MIB)])
 const NAME = { dataName: 'film', mediaType: 'video/mp4' }
 
-/** Nobody waits for long, and only what is short ever ends. */
-const QUICK = {
-  monotonic: () => performance.now(),
-  random: () => 0,
-  after: (delayMs: number, run: () => void): (() => void) => {
-    if (delayMs > 1000) return () => undefined
-    const soon = setImmediate(run)
-    return () => clearImmediate(soon)
-  },
-}
-
 function clientOf(url: string, username = USER, password = PASSWORD): DaemonClient {
-  return connectDaemon({ url, username, password }, { send: sendWith(), timing: QUICK })
+  return connectDaemon(
+    { url, username, password },
+    { send: sendWith(), clock: quickClock, random: () => 0 },
+  )
 }
 
 interface Wire {

@@ -23,8 +23,8 @@ describe('a watch that cannot go on', () => {
     between.stream.event('update')
     await assert.rejects(between.documents.next(), expected)
     await between.stream.closed
-    for (const { timing, server } of [never, rotated, between]) {
-      assert.deepEqual([timing.pending, server.streams.size], [0, 0])
+    for (const { clock, server } of [never, rotated, between]) {
+      assert.deepEqual([clock.pending, server.streams.size], [0, 0])
     }
   })
 
@@ -47,12 +47,12 @@ describe('a watch that cannot go on', () => {
     const fail = (): never => {
       throw error
     }
-    const { documents, hello, timing } = await openWatched(t, { onState: fail })
+    const { documents, hello, clock } = await openWatched(t, { onState: fail })
     const first = documents.next()
     const stream = await hello()
     await assert.rejects(async () => [await first, await documents.next()], error)
     await stream.closed
-    assert.equal(timing.pending, 0)
+    assert.equal(clock.pending, 0)
   })
 })
 
@@ -61,33 +61,33 @@ describe('a watch that is aborted', () => {
 
   it('sends nothing when it was before', async (t) => {
     const signal = AbortSignal.abort(reason)
-    const { server, documents, timing } = await openWatched(t, { signal })
+    const { server, documents, clock } = await openWatched(t, { signal })
     await assert.rejects(documents.next(), reason)
-    assert.deepEqual([server.streams.size, server.pulls.size, timing.pending], [0, 0, 0])
+    assert.deepEqual([server.streams.size, server.pulls.size, clock.pending], [0, 0, 0])
   })
 
   it('ends at once while it listens', async (t) => {
-    const { stream, documents, controller, timing } = await openConnected(t)
+    const { stream, documents, controller, clock } = await openConnected(t)
     const next = documents.next()
     controller.abort(reason)
     await assert.rejects(next, reason)
     await stream.closed
-    assert.equal(timing.pending, 0)
+    assert.equal(clock.pending, 0)
     assert.deepEqual(await documents.next(), { done: true, value: undefined })
   })
 
   it('ends at once while it connects', async (t) => {
-    const { server, documents, controller, timing } = await openWatched(t)
+    const { server, documents, controller, clock } = await openWatched(t)
     const next = documents.next()
     const stream = await server.streams.next()
     controller.abort(reason)
     await assert.rejects(next, reason)
     await stream.closed
-    assert.equal(timing.pending, 0)
+    assert.equal(clock.pending, 0)
   })
 
   it('ends at once while it pulls', async (t) => {
-    const { server, documents, controller, timing, hello } = await openWatched(t)
+    const { server, documents, controller, clock, hello } = await openWatched(t)
     server.onPull = () => undefined
     const next = documents.next()
     const stream = await hello()
@@ -95,7 +95,7 @@ describe('a watch that is aborted', () => {
     controller.abort(reason)
     await assert.rejects(next, reason)
     await Promise.all([stream.closed, pull.closed])
-    assert.equal(timing.pending, 0)
+    assert.equal(clock.pending, 0)
   })
 
   for (const [status, name] of [
@@ -103,28 +103,28 @@ describe('a watch that is aborted', () => {
     [404, 'polling'],
   ] as const) {
     it(`ends at once while it is ${name}`, async (t) => {
-      const { server, documents, controller, timing, states } = await openWatched(t)
+      const { server, documents, controller, clock, states } = await openWatched(t)
       const first = documents.next()
       ;(await server.streams.next()).refuse(status)
       assert.equal((await states.next()).name, name)
       controller.abort(reason)
       await assert.rejects(async () => [await first, await documents.next()], reason)
-      assert.equal(timing.pending, 0)
+      assert.equal(clock.pending, 0)
     })
   }
 
   it('ends when its listener aborts it', async (t) => {
     const stop = new AbortController()
     const onState = (): void => stop.abort(reason)
-    const { server, documents, timing } = await openWatched(t, { signal: stop.signal, onState })
+    const { server, documents, clock } = await openWatched(t, { signal: stop.signal, onState })
     const first = documents.next()
     ;(await server.streams.next()).refuse(500)
     await assert.rejects(first, reason)
-    assert.equal(timing.pending, 0)
+    assert.equal(clock.pending, 0)
   })
 
   it('ends at once while nobody reads it, and gives nothing more', async (t) => {
-    const { server, stream, documents, controller, timing } = await openConnected(t)
+    const { server, stream, documents, controller, clock } = await openConnected(t)
     await server.pulls.next()
     server.activate('second')
     stream.event('update')
@@ -132,7 +132,7 @@ describe('a watch that is aborted', () => {
     controller.abort(reason)
     await stream.closed
     await assert.rejects(documents.next(), reason)
-    assert.equal(timing.pending, 0)
+    assert.equal(clock.pending, 0)
   })
 })
 
@@ -142,7 +142,7 @@ describe('a watch that nobody wants to read any more', () => {
     const listeners = new Set<unknown>()
     signal.addEventListener = (_: string, added: unknown) => void listeners.add(added)
     signal.removeEventListener = (_: string, gone: unknown) => void listeners.delete(gone)
-    const { server, documents, hello, timing } = await openWatched(t, { signal })
+    const { server, documents, hello, clock } = await openWatched(t, { signal })
     const stream = hello()
     for await (const { text } of documents) {
       assert.equal(text, 'first')
@@ -150,25 +150,25 @@ describe('a watch that nobody wants to read any more', () => {
       break
     }
     await (await stream).closed
-    assert.deepEqual([timing.pending, listeners.size, server.streams.size], [0, 0, 0])
+    assert.deepEqual([clock.pending, listeners.size, server.streams.size], [0, 0, 0])
   })
 
   it('leaves nothing open when its reader throws', async (t) => {
-    const { documents, hello, timing } = await openWatched(t)
+    const { documents, hello, clock } = await openWatched(t)
     const stream = hello()
     await assert.rejects(async () => {
       for await (const { text } of documents) throw new Error(text)
     }, /first/)
     await (await stream).closed
-    assert.equal(timing.pending, 0)
+    assert.equal(clock.pending, 0)
   })
 
   it('ends while its reader waits', async (t) => {
-    const { stream, documents, timing } = await openConnected(t)
+    const { stream, documents, clock } = await openConnected(t)
     const next = documents.next()
     assert.deepEqual(await documents.return?.(), { done: true, value: undefined })
     assert.deepEqual(await next, { done: true, value: undefined })
     await stream.closed
-    assert.equal(timing.pending, 0)
+    assert.equal(clock.pending, 0)
   })
 })

@@ -4,7 +4,7 @@ import { openWatched, TIMEOUT_MS } from './support/watched.ts'
 
 describe('a watch of a server without an event stream', () => {
   it('polls the document, conditionally', async (t) => {
-    const { server, timing, states, documents, next } = await openWatched(t)
+    const { server, clock, states, documents, next } = await openWatched(t)
     const first = documents.next()
     ;(await server.streams.next()).refuse(404)
     assert.equal((await first).value?.text, 'first')
@@ -13,27 +13,27 @@ describe('a watch of a server without an event stream', () => {
     assert.equal(state.reason.code, 'NOT_FOUND')
 
     await server.pulls.next()
-    timing.advance(10_000)
+    clock.advance(10_000)
     const poll = await server.pulls.next()
     assert.equal(poll.etag, '"1"')
     assert.equal(poll.response.statusCode, 304)
     server.activate('second')
     const second = next()
     await poll.closed
-    timing.advance(10_000)
+    clock.advance(10_000)
     assert.equal(await second, 'second')
   })
 
   it('tries the stream again after ten minutes', async (t) => {
-    const { server, timing, states, documents, hello } = await openWatched(t)
+    const { server, clock, states, documents, hello } = await openWatched(t)
     documents.next().catch(() => undefined)
     ;(await server.streams.next()).refuse(404)
     for (let minute = 0; minute < 10; minute++) {
       assert.equal(server.streams.size, 0)
       for (let poll = 0; poll < 6; poll++) {
         await (await server.pulls.next()).closed
-        while ((await timing.set.next()) !== 10_000);
-        timing.advance(10_000)
+        while ((await clock.set.next()) !== 10_000);
+        clock.advance(10_000)
       }
     }
     await hello()
@@ -59,13 +59,13 @@ describe('a watch of a server without an event stream', () => {
   })
 
   it('does the same for a proxy that keeps the events to itself', async (t) => {
-    const { server, timing, states, documents } = await openWatched(t)
+    const { server, clock, states, documents } = await openWatched(t)
     const first = documents.next()
     const stream = await server.streams.next()
     stream.response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders()
     // One for the answer, and one for its first bytes.
-    assert.deepEqual([await timing.set.next(), await timing.set.next()], [TIMEOUT_MS, TIMEOUT_MS])
-    timing.advance(TIMEOUT_MS)
+    assert.deepEqual([await clock.set.next(), await clock.set.next()], [TIMEOUT_MS, TIMEOUT_MS])
+    clock.advance(TIMEOUT_MS)
     assert.equal((await first).value?.text, 'first')
     const state = await states.next()
     assert.ok(state.name === 'polling', state.name)

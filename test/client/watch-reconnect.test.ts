@@ -30,19 +30,19 @@ describe('a watch whose connection breaks', () => {
   })
 
   it('takes 50 s without a byte for death', async (t) => {
-    const { timing, states, stream, documents } = await openConnected(t)
+    const { clock, states, stream, documents } = await openConnected(t)
     const next = documents.next()
     next.catch(() => undefined)
     assert.equal((await states.next()).name, 'connected')
     // As its 50 s are set anew for each piece that comes.
     for (let count = 0; count < 3; count++) {
-      timing.advance(49_999)
-      await timing.settle()
+      clock.advance(49_999)
+      await clock.settle()
       stream.write(': ping\n\n')
-      assert.equal(await timing.set.next(), 50_000)
+      assert.equal(await clock.set.next(), 50_000)
     }
     assert.equal(states.size, 0)
-    timing.advance(50_001)
+    clock.advance(50_001)
     const state = await states.next()
     assert.ok(state.name === 'waiting', state.name)
     assert.equal(state.reason?.code, 'TIMEOUT')
@@ -50,9 +50,9 @@ describe('a watch whose connection breaks', () => {
   })
 
   it('waits longer after each attempt, and anew after a connection that lived', async (t) => {
-    const { server, timing, stream, documents, states, hello, retry } = await openConnected(t)
+    const { server, clock, stream, documents, states, hello, retry } = await openConnected(t)
     documents.next().catch(() => undefined)
-    timing.chance = 0.999
+    clock.chance = 0.999
     stream.end()
     const waits = [await retry()]
     for (let count = 0; count < 8; count++) {
@@ -66,7 +66,7 @@ describe('a watch whose connection breaks', () => {
     assert.ok((await retry()).retryInMs > 29_000, 'it lived for no time')
     const lived = await hello()
     while ((await states.next()).name !== 'connected');
-    timing.advance(30_000)
+    clock.advance(30_000)
     lived.end()
     assert.ok((await retry()).retryInMs < 500, 'it lived')
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { ClipboardReconciler, NEVER_PAUSED } from '../../src/desktop/clipboard-reconciler.ts'
-import { LAST_RETRY_MS } from '../../src/desktop/retry.ts'
+import { LONGEST_RETRY_MS } from '../../src/lib/back-off.ts'
 import { PatientClipboard } from '../../src/desktop/patient-clipboard.ts'
 import { COPY_LIMITS } from '../../src/desktop/read-copy.ts'
 import type { CopiedContent } from '../../src/ports/system-clipboard.ts'
@@ -60,7 +60,7 @@ describe('a clipboard that cannot be opened at the start', () => {
       await pass(1)
       assert.equal(state.attempts, before + 1)
     }
-    for (let round = 0; round < 100; round += 1) await pass(LAST_RETRY_MS)
+    for (let round = 0; round < 100; round += 1) await pass(LONGEST_RETRY_MS)
     assert.equal(state.attempts, 108)
     assert.equal(clock.pending, 1)
     assert.deepEqual(troubles, ['No helper'])
@@ -92,7 +92,7 @@ describe('a clipboard that cannot be opened at the start', () => {
     const { state, clock, close, pass } = await openPatiently(t, 'No helper')
     await close()
     assert.equal(clock.pending, 0)
-    await pass(LAST_RETRY_MS)
+    await pass(LONGEST_RETRY_MS)
     assert.equal(state.attempts, 1)
   })
 

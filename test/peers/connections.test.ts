@@ -7,7 +7,7 @@ import { openServer } from '../../src/client/server.ts'
 import { watch } from '../../src/client/watch.ts'
 import { isLoopbackAddress } from '../../src/peers/check-connection.ts'
 import { createPeerFetch } from '../../src/peers/peer-fetch.ts'
-import { FakeTiming } from '../client/support/fake-timing.ts'
+import { ClientClock } from '../client/support/client-clock.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { listen } from '../support/listen.ts'
 import { LOADER } from '../support/program.ts'
@@ -41,13 +41,13 @@ async function startSilentServer(t: TestContext) {
 /** Sends a request over a pinned link, which has its connection and waits for the handshake. */
 async function askSilentServer(t: TestContext) {
   const { port, accepted } = await startSilentServer(t)
-  const timing = new FakeClock()
-  const { fetch, close } = createPeerFetch(PIN, { timing })
+  const clock = new FakeClock()
+  const { fetch, close } = createPeerFetch(PIN, { clock })
   t.after(close)
   const { signal } = new AbortController()
   const asking = fetch(`https://127.0.0.1:${port}/`, { method: 'GET', headers: {}, signal })
   const closed = once(await accepted.next(), 'close')
-  return { timing, close, asking, closed }
+  return { clock, close, asking, closed }
 }
 
 describe('a link to a server that never finishes a handshake', () => {
@@ -57,14 +57,14 @@ describe('a link to a server that never finishes a handshake', () => {
   ] as const) {
     it(`has one connection at most, however often it tries (${name})`, async (t) => {
       const { port, accepted, open } = await startSilentServer(t)
-      const timing = new FakeTiming()
-      const { fetch, close } = createPeerFetch(fingerprint, { timing: new FakeClock() })
+      const clock = new ClientClock()
+      const { fetch, close } = createPeerFetch(fingerprint, { clock: new FakeClock() })
       t.after(close)
       const states = new Mailbox<string>()
       const ending = new AbortController()
       const url = `https://127.0.0.1:${port}`
       const credentials = { url, username: 'peer_1', password: 'password' }
-      const server = openServer(credentials, { timeoutMs: TIMEOUT_MS, timing, send: fetch })
+      const server = openServer(credentials, { timeoutMs: TIMEOUT_MS, clock, send: fetch })
       const onState = ({ name: state }: { readonly name: string }) => states.put(state)
       const documents = watch(server, { signal: ending.signal, onState })
       const watching = assert.rejects(documents.next())
@@ -72,12 +72,12 @@ describe('a link to a server that never finishes a handshake', () => {
         const socket = await accepted.next()
         assert.equal(open.size, 1)
         const closed = once(socket, 'close')
-        timing.advance(TIMEOUT_MS)
+        clock.advance(TIMEOUT_MS)
         await closed
         // After the stream it tries the document at once, and then waits.
         if (attempt % 2 === 0) continue
         assert.equal(await states.next(), 'waiting')
-        timing.advance(TIMEOUT_MS)
+        clock.advance(TIMEOUT_MS)
       }
       ending.abort()
       await watching
@@ -85,8 +85,8 @@ describe('a link to a server that never finishes a handshake', () => {
   }
 
   it('gives a connection up after half a minute, also when its request may take hours', async (t) => {
-    const { timing, asking, closed } = await askSilentServer(t)
-    timing.advance(TIMEOUT_MS)
+    const { clock, asking, closed } = await askSilentServer(t)
+    clock.advance(TIMEOUT_MS)
     await assert.rejects(asking, ({ cause }: Error) => Object(cause).code === 'ETIMEDOUT')
     await closed
   })

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { formatConnectLink } from '../../src/link.ts'
 import { createIdlePeers, PeerBook } from '../../src/peers/peer-connections.ts'
 import { startFakeGateway } from '../client/support/fake-gateway.ts'
-import { FakeTiming } from '../client/support/fake-timing.ts'
+import { ClientClock } from '../client/support/client-clock.ts'
 import { MemoryPeerStore } from '../support/memory-peer-store.ts'
 
 /** A link with more in it than the encoder lets through; the decoder takes up to 1 MiB. */
@@ -29,20 +29,20 @@ describe('joining with a link', () => {
       trickle = () => response.write(' ')
       response.write(' ')
     })
-    const timing = new FakeTiming()
+    const clock = new ClientClock()
     const store = new MemoryPeerStore()
     const link = formatConnectLink({ url, user: 'peer_1234', pwd: 'secret' })
     let isOver = false
     const request = { link, name: undefined, tlsFingerprint: undefined }
-    const joining = createIdlePeers(store, timing).join(request)
+    const joining = createIdlePeers(store, clock).join(request)
     const refused = assert.rejects(joining, { code: 'PEER_REFUSED' }).finally(() => (isOver = true))
     while (!isOver) {
-      await Promise.race([refused, timing.set.next()])
-      timing.advance(1000)
+      await Promise.race([refused, clock.set.next()])
+      clock.advance(1000)
       trickle()
     }
     await refused
-    assert.ok(timing.monotonic() < 15_000, `${timing.monotonic()} ms`)
+    assert.ok(clock.monotonic() < 15_000, `${clock.monotonic()} ms`)
     assert.deepEqual(store.records, [])
   })
 })

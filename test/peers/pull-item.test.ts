@@ -7,19 +7,9 @@ import { pullItem } from '../../src/peers/pull-item.ts'
 import { PASSWORD, startFakeGateway, USER } from '../client/support/fake-gateway.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 import { LASTING, PASSING } from '../support/passing-statuses.ts'
+import { quickClock } from '../support/quick-clock.ts'
 
 const BYTES = Buffer.from('0123456789')
-
-/** Nobody waits. */
-const QUICK = {
-  monotonic: () => performance.now(),
-  random: () => 0,
-  after: (delayMs: number, run: () => void): (() => void) => {
-    if (delayMs > 1000) return () => undefined
-    const soon = setImmediate(run)
-    return () => clearImmediate(soon)
-  },
-}
 
 /** Pulls a file whose connection breaks in the middle; the next answer has this status. */
 async function pullPast(t: TestContext, status: number): Promise<string> {
@@ -45,7 +35,7 @@ async function pullPast(t: TestContext, status: number): Promise<string> {
       ...{ contentId: undefined, mediaType: undefined, stamp: { at: 1, member: '' } },
     },
     {
-      client: connectDaemon(credentials, { send: sendWith(), timing: QUICK }),
+      client: connectDaemon(credentials, { send: sendWith(), clock: quickClock }),
       latest: { current: undefined, binary: undefined },
       inbound: {
         apply: async ({ bytes }) => {
@@ -55,7 +45,7 @@ async function pullPast(t: TestContext, status: number): Promise<string> {
         },
       },
       blobs: new MemoryBlobStore(),
-      timing: QUICK,
+      clock: quickClock,
       circleTime: { believes: () => true },
       maxFileBytes: 1000,
       signal: new AbortController().signal,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
-import { systemTiming } from '../../src/client/timing.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { MIB } from '../../src/core/limits.ts'
 import { OfferPuller } from '../../src/peers/bus/offer-puller.ts'
 import { Offer, pullOffer } from '../../src/peers/bus/pull-offer.ts'
@@ -150,7 +150,7 @@ describe('an announced item that is too large', () => {
         pullOffer(offer, {
           ...member,
           ...options,
-          timing: systemTiming,
+          clock: systemClock,
           secrets: { username: 'group_0123456789abcdef', password: 'a password of the group' },
           circleTime: { now: () => 0, learn: () => undefined, believes: () => true },
           maxFileBytes: 1024 * MIB,

@@ -18,7 +18,7 @@ import type {
   SystemClipboard,
 } from '../../ports/system-clipboard.ts'
 import { ClipboardHeld, OutOfReach } from '../clipboard-errors.ts'
-import { nextRetry } from '../retry.ts'
+import { nextRetry } from '../../lib/back-off.ts'
 import { COPY_LIMITS, type AdapterOptions } from '../read-copy.ts'
 import { decodeClipboardState, type ClipboardState } from './clipboard-messages.ts'
 import { sweepExchangeFiles } from './exchange-file.ts'

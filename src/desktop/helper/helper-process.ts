@@ -10,7 +10,7 @@
 import { describeFailure, messageOf } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { LAST_RETRY_MS, nextRetry } from '../retry.ts'
+import { LONGEST_RETRY_MS, nextRetry } from '../../lib/back-off.ts'
 import { HelperChild, type HelperCommand } from './helper-child.ts'
 import {
   formatHelperRequest,
@@ -44,7 +44,7 @@ const READY_MS = 10_000
 const REPLY_MS = 10_000
 
 /** A helper that was ready for this time was well: the next wait is the first one again. */
-const WELL_MS: number = LAST_RETRY_MS
+const WELL_MS: number = LONGEST_RETRY_MS
 
 /** Requests without a reply; an adapter asks a few at a time. */
 const MAX_PENDING = 64

@@ -17,7 +17,7 @@ import type {
 } from '../../ports/system-clipboard.ts'
 import { OutOfReach } from '../clipboard-errors.ts'
 import { COPY_LIMITS, readCopy, type AdapterOptions } from '../read-copy.ts'
-import { nextRetry } from '../retry.ts'
+import { nextRetry } from '../../lib/back-off.ts'
 import { SelectionOwner } from './selection-owner.ts'
 import { SelectionReader } from './selection-reader.ts'
 import { XConnection } from './x-connection.ts'

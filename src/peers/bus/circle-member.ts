@@ -8,8 +8,8 @@
  * @module
  */
 
-import { backOff } from '../../core/back-off.ts'
-import type { Timing } from '../../client/timing.ts'
+import { backOff } from '../../lib/back-off.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { believedStamp, compareOptional, type Stamp } from '../../core/stamp.ts'
 import { Lru } from '../../lib/lru.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
@@ -60,7 +60,9 @@ export interface CircleMemberDeps {
   readonly latest: Pick<LatestItem, 'current'>
   readonly changes: ChangeFeed
   readonly circleTime: CircleTime
-  readonly timing: Timing
+  readonly clock: Clock
+  /** Gives numbers from 0 to below 1. */
+  readonly random?: (() => number) | undefined
   readonly logger: Logger
   /** Where others reach this gateway, as it is now. */
   readonly url: () => string
@@ -74,6 +76,7 @@ type Task = 'beacon' | 'answer' | 'ask' | 'save'
 /** This daemon on the bus, until it is closed. */
 export class CircleMember {
   readonly #deps: CircleMemberDeps
+  readonly #random: () => number
   readonly #guard: ReplayGuard
   /** The functions that cancel what is planned. */
   readonly #planned = new Map<Task, () => void>()
@@ -93,6 +96,7 @@ export class CircleMember {
 
   constructor(deps: CircleMemberDeps) {
     this.#deps = deps
+    this.#random = deps.random ?? Math.random
     this.#guard = new ReplayGuard(deps.record.state.known)
     this.#troubles = new MemberTroubles(deps)
     this.#puller = new OfferPuller({
@@ -124,7 +128,7 @@ export class CircleMember {
   }
 
   get status(): BusStatus {
-    const since = this.#deps.timing.monotonic() - LATELY_MS
+    const since = this.#deps.clock.monotonic() - LATELY_MS
     return {
       urls: this.#deps.brokers,
       state: this.#state,
@@ -166,7 +170,7 @@ export class CircleMember {
     const item = current && this.#stamp && { contentId: current.contentId, stamp: this.#stamp }
     const signal = { kind, origin, epoch, time: circleTime.now(), url: url(), item }
     bus.publish(sealer.seal(encodeSignal(signal)))
-    this.#saidAt = this.#deps.timing.monotonic()
+    this.#saidAt = this.#deps.clock.monotonic()
     this.#silence = 0
     this.#cancel('answer')
   }
@@ -185,7 +189,7 @@ export class CircleMember {
     if (verdict === 'start' && !this.#planned.has('save')) this.#after('save', SAVE_MS)
     this.#deps.circleTime.learn(signal.time)
     const isNew = this.#heard.get(origin) === undefined
-    this.#heard.set(origin, this.#deps.timing.monotonic())
+    this.#heard.set(origin, this.#deps.clock.monotonic())
     if (isNew) this.#deps.onChange()
     this.#compare(signal)
   }
@@ -235,19 +239,19 @@ export class CircleMember {
 
   /** Asks again: a member that answers has the item, or a later one. */
   #askLater(failures: number): void {
-    this.#after('ask', Math.max(PAUSE_MS, backOff(failures, this.#deps.timing.random())))
+    this.#after('ask', Math.max(PAUSE_MS, backOff(failures, { random: this.#random })))
   }
 
   /** Soon, once, and not too often. */
   #plan(task: 'answer' | 'ask'): void {
     if (this.#planned.has(task)) return
-    const { timing } = this.#deps
-    const pause = Math.max(0, this.#saidAt + PAUSE_MS - timing.monotonic())
-    this.#after(task, pause + timing.random() * ANSWER_SPREAD_MS)
+    const { clock } = this.#deps
+    const pause = Math.max(0, this.#saidAt + PAUSE_MS - clock.monotonic())
+    this.#after(task, pause + this.#random() * ANSWER_SPREAD_MS)
   }
 
   #planBeacon(): void {
-    this.#after('beacon', BEACON_MS + this.#deps.timing.random() * BEACON_SPREAD_MS)
+    this.#after('beacon', BEACON_MS + this.#random() * BEACON_SPREAD_MS)
   }
 
   /** Plans a task, in place of what was planned under this name. */
@@ -257,7 +261,7 @@ export class CircleMember {
       this.#planned.delete(task)
       this.#do(task)
     }
-    this.#planned.set(task, this.#deps.timing.after(delayMs, run))
+    this.#planned.set(task, this.#deps.clock.after(delayMs, run))
   }
 
   #cancel(task: Task): void {

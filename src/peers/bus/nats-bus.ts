@@ -11,8 +11,8 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 import type * as Nats from '@nats-io/transport-node'
-import { backOff } from '../../core/back-off.ts'
-import { sleep, type Timing } from '../../client/timing.ts'
+import { backOff } from '../../lib/back-off.ts'
+import { sleep, type Clock } from '../../lib/clock.ts'
 import { DomainError } from '../../core/domain-error.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { BusListener, SignalBus } from '../../ports/bus.ts'
@@ -35,7 +35,7 @@ export interface NatsBusOptions {
   readonly credentialsFile: string | undefined
   /** Certificates that brokers may be signed by, as PEM. */
   readonly caFile: string | undefined
-  readonly timing: Timing
+  readonly clock: Clock
 }
 
 type NatsClient = Pick<typeof Nats, 'connect' | 'credsAuthenticator'>
@@ -90,7 +90,7 @@ export class NatsBus implements SignalBus {
   }
 
   async #run(listener: BusListener): Promise<void> {
-    const { timing } = this.#options
+    const { clock } = this.#options
     const { signal } = this.#ending
     while (!signal.aborted) {
       const error = await this.#use(listener).catch((thrown: unknown) => thrown)
@@ -99,13 +99,13 @@ export class NatsBus implements SignalBus {
       listener.onState('waiting', describe(error))
       this.#failures += 1
       // Aborted, it ends the loop.
-      await sleep(timing, backOff(this.#failures, timing.random()), signal).catch(() => undefined)
+      await sleep(clock, backOff(this.#failures), signal).catch(() => undefined)
     }
   }
 
   /** One connection, from its beginning to its end. @returns Why it ended. */
   async #use({ onState, onMessage }: BusListener): Promise<unknown> {
-    const { subject, timing } = this.#options
+    const { subject, clock } = this.#options
     const connection = await this.#client.connect(await this.#connectionOptions())
     if (this.#ending.signal.aborted) return connection.close()
     this.#connection = connection
@@ -121,11 +121,11 @@ export class NatsBus implements SignalBus {
     // Answered, the broker has the subscription; a connection that ends leaves it without an
     // answer.
     await Promise.race([connection.flush(), connection.closed()])
-    const since = timing.monotonic()
+    const since = clock.monotonic()
     if (!connection.isClosed()) onState('connected', undefined)
     const reason = await connection.closed()
     await errors
-    if (timing.monotonic() - since > WELL_MS) this.#failures = 0
+    if (clock.monotonic() - since > WELL_MS) this.#failures = 0
     return failure ?? reason ?? new Error('the connection was closed')
   }
 

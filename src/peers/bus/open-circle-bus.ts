@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Timing } from '../../client/timing.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { DomainError } from '../../core/domain-error.ts'
 import { Subscribers } from '../../lib/subscribers.ts'
 import type { BusStatus } from '../../ports/bus.ts'
@@ -36,7 +36,7 @@ export interface CircleBusOptions
   readonly devices: DeviceRegistry
   /** Unix milliseconds. */
   readonly now: number
-  readonly timing: Timing
+  readonly clock: Clock
 }
 
 /** The bus of a running daemon. */

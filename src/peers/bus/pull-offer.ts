@@ -87,7 +87,7 @@ export async function pullOffer(offer: Offer, deps: PullOfferDeps): Promise<void
 }
 
 async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise<void> {
-  const { secrets, signal, latest, onStamp, circleTime } = deps
+  const { secrets, signal, latest, onStamp, circleTime, clock } = deps
   // There our own programs listen, and none of them gets the credential of the circle.
   const isAllowed = isLoopback(deps.ownUrl())
   if (!isAllowed && isLoopback(url)) throw atLoopback()
@@ -95,7 +95,7 @@ async function pullFrom(url: string, offer: Offer, deps: PullOfferDeps): Promise
   const refuse = (address: string): Error | undefined =>
     !isAllowed && isLoopbackAddress(address) ? atLoopback() : undefined
   const open = (base: string): OpenClient =>
-    openClient({ ...secrets, url: base }, { refuse, circleTime })
+    openClient({ ...secrets, url: base }, { refuse, circleTime, clock })
   let client = open(url)
   try {
     const document = await client.latest({ signal })

@@ -6,7 +6,7 @@ import { openServer } from '../../../src/client/server.ts'
 import { watch } from '../../../src/client/watch.ts'
 import { CREDENTIALS, startEventServer } from '../../support/event-server.ts'
 import { Mailbox } from '../../support/mailbox.ts'
-import { FakeTiming } from './fake-timing.ts'
+import { ClientClock } from './client-clock.ts'
 
 /** Other than what the watch itself waits for. */
 export const TIMEOUT_MS = 20_000
@@ -14,13 +14,17 @@ export const TIMEOUT_MS = 20_000
 export async function openWatched(t: TestContext, options: WatchOptions = {}) {
   const server = await startEventServer(t)
   server.activate('first')
-  const timing = new FakeTiming()
+  const clock = new ClientClock()
   const states = new Mailbox<WatchState>()
   const controller = new AbortController()
   t.after(() => controller.abort())
   const { user: username, pwd: password } = CREDENTIALS
   const credentials = { url: server.url, username, password }
-  const opened = openServer(credentials, { timeoutMs: TIMEOUT_MS, timing })
+  const opened = openServer(credentials, {
+    timeoutMs: TIMEOUT_MS,
+    clock,
+    random: () => clock.chance,
+  })
   const documents = watch(opened, {
     signal: controller.signal,
     onState: (state) => states.put(state),
@@ -28,7 +32,7 @@ export async function openWatched(t: TestContext, options: WatchOptions = {}) {
   })
   return {
     server,
-    timing,
+    clock,
     states,
     documents,
     controller,
@@ -41,7 +45,7 @@ export async function openWatched(t: TestContext, options: WatchOptions = {}) {
       for (;;) {
         const state = await states.next()
         if (state.name !== 'waiting') continue
-        timing.advance(state.retryInMs)
+        clock.advance(state.retryInMs)
         return state
       }
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
-import { systemTiming } from '../../../src/client/timing.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { Offer, pullOffer } from '../../../src/peers/bus/pull-offer.ts'
 import { startMember, type TestMember } from '../support/circle.ts'
 import { listen } from '../../support/listen.ts'
@@ -19,7 +19,7 @@ function offerOf(...urls: readonly string[]): Offer {
 function pull(into: TestMember, offer: Offer, ownUrl: string = into.url): Promise<void> {
   return pullOffer(offer, {
     ...into,
-    timing: systemTiming,
+    clock: systemClock,
     secrets: SECRETS,
     circleTime: { now: () => 0, learn: () => undefined, believes: () => true },
     maxFileBytes: 1000,

@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import type { Credentials } from '../../../src/client/server.ts'
-import { systemTiming } from '../../../src/client/timing.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { GIB } from '../../../src/core/limits.ts'
 import type { InboundItem } from '../../../src/ports/inbound-pipeline.ts'
 import { openClient } from '../../../src/peers/open-client.ts'
@@ -59,7 +59,7 @@ export function connectTo(
   const link = new PeerConnection(`to ${url}`, {
     ...from,
     client,
-    timing: systemTiming,
+    clock: systemClock,
     memberId: from.id,
     maxFileBytes: 10 * GIB,
     onChange: () => undefined,

@@ -9,7 +9,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { systemTiming } from '../../../src/client/timing.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { Offer, pullOffer } from '../../../src/peers/bus/pull-offer.ts'
 
 const [name = '', ownUrl = ''] = process.argv.slice(2)
@@ -31,7 +31,7 @@ const pulling = pullOffer(offer, {
   latest: { current: undefined, binary: undefined },
   inbound: { apply: unused },
   blobs: { receive: unused },
-  timing: systemTiming,
+  clock: systemClock,
   maxFileBytes: 1000,
   signal: new AbortController().signal,
   secrets: { username: 'group_0123456789abcdef', password: 'a password of the group' },

@@ -157,11 +157,8 @@ export class BusMember {
       latest: this,
       circleTime: this.time,
       changes: this.#changes,
-      timing: {
-        monotonic: () => clock.monotonic(),
-        after: (delay, run) => clock.after(delay, run),
-        random: more.random ?? (() => 0),
-      },
+      clock,
+      random: more.random ?? (() => 0),
       logger: this.logger,
       url: () => this.url,
       pull:

@@ -1,11 +1,10 @@
 /** Time and chance that belong to the test. @module */
 
-import type { Timing } from '../../../src/client/timing.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { Mailbox } from '../../support/mailbox.ts'
 
-export class FakeTiming extends FakeClock implements Timing {
-  /** What `random()` says. */
+export class ClientClock extends FakeClock {
+  /** What a client takes for chance. */
   chance = 0.5
   /** Delays of the timers, as they are set. */
   readonly set: Mailbox<number> = new Mailbox()
@@ -13,10 +12,6 @@ export class FakeTiming extends FakeClock implements Timing {
   /** Forgets the timers that were set so far. */
   async settle(): Promise<void> {
     while (this.set.size > 0) await this.set.next()
-  }
-
-  random(): number {
-    return this.chance
   }
 
   override after(delayMs: number, run: () => void): () => void {
