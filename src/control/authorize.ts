@@ -6,36 +6,16 @@
  */
 
 import { isIPv6 } from 'node:net'
+import { OWNER_ID, type Owner } from '../core/owner.ts'
 import type { Call } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { countFields } from '../http/request-head.ts'
-import type { Device } from '../ports/device-registry.ts'
 import { isSameToken, type PanelToken } from './control-token.ts'
 
 const CHALLENGE = ['WWW-Authenticate', 'Bearer realm="clipgate control"']
 
-/** The person whose daemon it is: everybody who is let in. */
-export type Owner = Device
-
-/**
- * The owner, as the sender of what is pushed here: a device that is not paired. No paired one has
- * this id, or this user name, which is too short.
- */
-export const OWNER: Owner = {
-  id: 'owner',
-  kind: 'phone',
-  label: 'This machine',
-  username: 'owner',
-  passwordHash: undefined,
-  createdAt: 0,
-  lastSeenAt: undefined,
-  lastSeenAddress: undefined,
-  lastClient: undefined,
-  dialect: undefined,
-}
-
-/** The owner at the panel, as against one of the commands; the same sender. */
-export const OWNER_AT_PANEL: Owner = { ...OWNER }
+const AT_COMMAND: Owner = { kind: 'owner', id: OWNER_ID, at: 'command' }
+const AT_PANEL: Owner = { ...AT_COMMAND, at: 'panel' }
 
 /** The members of a call that are known before its authentication. */
 export type UnknownCall = Pick<Call, 'request' | 'host'>
@@ -77,8 +57,8 @@ export function createAuthorize(
     const isSingle = countFields(rawHeaders, 'authorization') === 1
     const given = /^bearer +([\w.~+/=-]+) *$/i.exec(headers.authorization ?? '')?.[1]
     if (isSingle && given !== undefined) {
-      if (isSameToken(given, controlToken)) return OWNER
-      if (panelToken.matches(given)) return OWNER_AT_PANEL
+      if (isSameToken(given, controlToken)) return AT_COMMAND
+      if (panelToken.matches(given)) return AT_PANEL
     }
     throw new HttpError('UNAUTHORIZED', { headers: CHALLENGE })
   }

@@ -13,7 +13,7 @@ import { type BodyCall, readBytes } from '../http/read-body.ts'
 import type { Reply } from '../http/reply.ts'
 import type { Decoder } from '../lib/decoder.ts'
 import { LinkError } from '../link/link-error.ts'
-import type { Owner } from './authorize.ts'
+import type { Owner } from '../core/owner.ts'
 import { OWNER_ERROR_STATUS } from './admin-wire.ts'
 
 /** A label, a user name, a password and a URL fit many times. */

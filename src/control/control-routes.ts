@@ -10,6 +10,7 @@
 
 import { DomainError } from '../core/domain-error.ts'
 import { essenceOf } from '../core/media-type.ts'
+import type { Owner } from '../core/owner.ts'
 import { route, type Route } from '../http/call.ts'
 import { EVENT_STREAM_HEADERS } from '../http/live-streams.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -25,7 +26,7 @@ import {
   decodePauseRequest,
   decodeRotateRequest,
 } from './admin-wire.ts'
-import { checkOwnHost, OWNER_AT_PANEL, type Owner } from './authorize.ts'
+import { checkOwnHost } from './authorize.ts'
 import { jsonRoute, readMembers } from './control-json.ts'
 import type { PanelToken } from './control-token.ts'
 import { withTrail } from './device-admin.ts'
@@ -88,7 +89,7 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
   const { admin, panel, panelToken, events, logger, now, onAddressGiven } = parts
   const byCommand = withTrail(admin, logger, 'command')
   const atPanel = withTrail(admin, logger, 'panel')
-  const adminOf = (owner: Owner): Admin => (owner === OWNER_AT_PANEL ? atPanel : byCommand)
+  const adminOf = ({ at }: Owner): Admin => (at === 'panel' ? atPanel : byCommand)
   return [
     jsonRoute('GET', '/status', () => admin.status()),
     jsonRoute('GET', '/devices', () => admin.devices()),

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { OWNER_ID } from '../core/owner.ts'
 import { HEARTBEAT_MS } from '../core/limits.ts'
 import { EventStream, LiveStreamList } from '../http/live-streams.ts'
 import type { Wire } from '../http/reply.ts'
@@ -25,9 +26,6 @@ const TRANSFER_PAUSE_MS = 1000
 
 /** Windows of one person; one more ends the oldest. */
 const MAX_STREAMS = 8
-
-/** All streams are the owner's. */
-const OWNER = 'owner'
 
 const NOTHING: Uint8Array = new Uint8Array()
 
@@ -68,12 +66,12 @@ export class PanelEvents {
 
   /** Opens a stream, and sends the state on it. */
   open(wire: Wire): void {
-    const stream = this.#streams.open(OWNER, wire, openStream)
+    const stream = this.#streams.open(OWNER_ID, wire, openStream)
     if (stream === undefined) return
     this.#run(async () => {
       const { text, frame } = await this.#read()
       // Where this one knows more than the others, all of them are told the next time.
-      if (this.#streams.of(OWNER).length === 1) this.#sent = text
+      if (this.#streams.of(OWNER_ID).length === 1) this.#sent = text
       else if (text !== this.#sent) this.#sent = undefined
       stream.send(frame)
       this.#followTransfers()

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { OWNER } from '../control/authorize.ts'
+import { OWNER_ID } from '../core/owner.ts'
 import { RememberingVerifier } from '../devices/credential-verifier.ts'
 import { JsonDeviceRegistry } from '../devices/json-device-registry.ts'
 import { PasswordHasher } from '../devices/password-hasher.ts'
@@ -173,7 +173,7 @@ function withOwner(
   return {
     find: (idOrUsername) => devices.find(idOrUsername),
     list: () => devices.list(),
-    isValid: (login) => login.deviceId === OWNER.id || devices.isValid(login),
+    isValid: (login) => login.deviceId === OWNER_ID || devices.isValid(login),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Connects a daemon to its desktop; never loaded where there is none. @module */
 
 import { join } from 'node:path'
-import { OWNER } from '../control/authorize.ts'
+import { OWNER_ID } from '../core/owner.ts'
 import { ClipboardPause, PAUSE_FILE } from '../desktop/clipboard-pause.ts'
 import { ClipboardReconciler } from '../desktop/clipboard-reconciler.ts'
 import { PatientClipboard } from '../desktop/patient-clipboard.ts'
@@ -98,7 +98,7 @@ export async function shareDesktop(
     // The same files are offered then, and written once.
     keep?.(received.keep(stored))
     await reconciler.offer(received.offerOf(stored))
-    if (origin.deviceId === OWNER.id) return
+    if (origin.deviceId === OWNER_ID) return
     const { type, dataName: name, size } = stored.item
     if (settings.notifyArrivals === 'files' && (type === 'Text' || type === 'Image')) return
     const { label } = station.devices.find(origin.deviceId ?? '') ?? {}

@@ -2,7 +2,7 @@
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { OWNER } from '../control/authorize.ts'
+import { OWNER_ID } from '../core/owner.ts'
 import { createControl } from '../control/create-control.ts'
 import { CONTROL_TOKEN_FILE, createControlToken } from '../control/control-token.ts'
 import { createDeviceAdmin, type LinkBase, withTrail } from '../control/device-admin.ts'
@@ -350,7 +350,7 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
 function createPanel(running: Running): Panel {
   const { settings, station, desktop, gateway, bound, listeners, peers, bus } = running
   const { latest, changes, devices, storage, inbound } = station
-  const owner = { kind: 'device', deviceId: OWNER.id, passwordHash: undefined } as const
+  const owner = { kind: 'device', deviceId: OWNER_ID, passwordHash: undefined } as const
   const recent = new RememberedItems({ ...station, most: settings.recent, owner })
   inbound.addEffect((stored, origin) => recent.add(stored, origin))
   return {

@@ -26,7 +26,7 @@ import type { Clock } from '../lib/clock.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import { encodeWithText } from '../lib/long-text.ts'
 import type { Change, ChangeFeed } from '../ports/change-feed.ts'
-import type { Device, DeviceRegistry } from '../ports/device-registry.ts'
+import type { DeviceRegistry, Principal } from '../ports/device-registry.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { Dialects } from './dialect.ts'
@@ -56,7 +56,7 @@ export interface DeviceStreamsDeps {
 export function getEvents(
   streams: Pick<DeviceStreams, 'open'>,
   dialects: Pick<Dialects, 'noteReads'>,
-): Handler<Device> {
+): Handler<Principal> {
   return (call) => {
     dialects.noteReads(call, 'sync')
     return {
@@ -123,12 +123,12 @@ export class DeviceStreams {
   /**
    * Opens an event stream, and says hello on it. It hears of all that happens from now on.
    *
-   * @param device As it was when it logged in.
+   * @param principal As it was when it logged in.
    */
-  open(device: Device, wire: Wire): void {
+  open(principal: Principal, wire: Wire): void {
     const stream = this.#add(
       this.#events,
-      device,
+      principal,
       wire,
       (wire, onGone) => new EventStream(wire, () => this.#encodeNow('resync'), onGone),
     )
@@ -139,14 +139,14 @@ export class DeviceStreams {
    * Opens a connection to the hub, which hears of all that happens once its client has said what it
    * speaks.
    *
-   * @param device As it was when it logged in.
+   * @param principal As it was when it logged in.
    * @param token Names the connection, if its client asked for a name.
    */
-  openHub(device: Device, wire: Wire, token: string | undefined): void {
+  openHub(principal: Principal, wire: Wire, token: string | undefined): void {
     const { clock } = this.#deps
     this.#add(
       this.#hubs,
-      device,
+      principal,
       wire,
       (wire, onGone) => new HubStream(wire, { clock, token, onGone }),
     )
@@ -161,7 +161,7 @@ export class DeviceStreams {
 
   #add<Stream extends LiveStream>(
     streams: LiveStreamList<Stream>,
-    { id: deviceId, passwordHash }: Device,
+    { id: deviceId, passwordHash }: Principal,
     wire: Wire,
     make: (wire: Wire, onGone: () => void) => Stream,
   ): Stream | undefined {

@@ -10,7 +10,7 @@
 import { isHash, type Item } from '../core/item.ts'
 import type { Call } from '../http/call.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Device, DeviceRegistry, Dialect } from '../ports/device-registry.ts'
+import type { DeviceRegistry, Dialect, Principal } from '../ports/device-registry.ts'
 import { wireHash } from './wire/wire-hash.ts'
 
 /** Where each dialect has its document. */
@@ -29,10 +29,10 @@ const CLIENT_OF_BYTES = /^UniClipboard/
 const OLD_DESKTOP = /^SyncClipboard\.[A-Za-z]+2\./
 
 /** The part of a call that tells of its client. */
-type ClientCall = Pick<Call<Device>, 'request' | 'principal' | 'path'>
+type ClientCall = Pick<Call<Principal>, 'request' | 'principal' | 'path'>
 
 /** A call whose device is noted to have done something. */
-type DeedCall = Pick<Call<Device>, 'request' | 'principal' | 'address'>
+type DeedCall = Pick<Call<Principal>, 'request' | 'principal' | 'address'>
 
 /** An item as it was current, without its text, which may be long. */
 export type Activation = Pick<Item, 'activatedAt' | 'contentId'>

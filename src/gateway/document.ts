@@ -8,7 +8,7 @@ import { readJson } from '../http/read-body.ts'
 import { constantReply, json, type Reply } from '../http/reply.ts'
 import { within } from '../lib/clock.ts'
 import { encodeWithText, type Pieces } from '../lib/long-text.ts'
-import type { Device, Dialect } from '../ports/device-registry.ts'
+import type { Dialect, Principal } from '../ports/device-registry.ts'
 import type { AppliedItem, Origin } from '../ports/inbound-pipeline.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import {
@@ -23,7 +23,7 @@ import {
  *
  * Phones poll this: the replies to an item are made once and then only sent.
  */
-export function getDocument(deps: HandlerDeps, path: Dialect): Handler<Device> {
+export function getDocument(deps: HandlerDeps, path: Dialect): Handler<Principal> {
   const { latest, circleTime } = deps
   if (path === 'syncclipboard') return getReferenceDocument(deps)
   const present = remember((item) =>
@@ -37,7 +37,7 @@ export function getDocument(deps: HandlerDeps, path: Dialect): Handler<Device> {
 }
 
 /** As each client of the reference protocol reads it: there are a few kinds of them. */
-function getReferenceDocument({ latest, dialects }: HandlerDeps): Handler<Device> {
+function getReferenceDocument({ latest, dialects }: HandlerDeps): Handler<Principal> {
   const replies = remember(() => new Map<string, Reply>())
   return (call) => {
     const item = latest.current?.item
@@ -113,7 +113,7 @@ function peerTagOf(item: Item | undefined): string {
 }
 
 /** Applies a pushed document as if it had come from a peer desktop. */
-export function putDocument(deps: HandlerDeps): Handler<Device> {
+export function putDocument(deps: HandlerDeps): Handler<Principal> {
   const { inbound, records, dialects, maxMetadataBytes, received, clock } = deps
   return async (call) => {
     const { hasData, usesOldKeys, stamp, batch, ...document } = decodeDocument(
@@ -149,7 +149,10 @@ export function putDocument(deps: HandlerDeps): Handler<Device> {
 }
 
 /** Phones have no say in the order of things: what they push happens now. */
-function originOf({ id: deviceId, passwordHash, kind }: Device, stamp: Stamp | undefined): Origin {
+function originOf(
+  { id: deviceId, passwordHash, kind }: Principal,
+  stamp: Stamp | undefined,
+): Origin {
   const login = { deviceId, passwordHash }
   const isPeer = kind === 'peer' && stamp !== undefined
   return isPeer ? { kind: 'peer', stamp, ...login } : { kind: 'device', ...login }

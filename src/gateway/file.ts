@@ -8,7 +8,7 @@ import { HttpError } from '../http/http-error.ts'
 import { declaredLength, StreamedBody } from '../http/read-body.ts'
 import { empty, type Reply } from '../http/reply.ts'
 import { peek } from '../lib/read-bytes.ts'
-import type { Device } from '../ports/device-registry.ts'
+import type { Principal } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import { toHttpError } from './domain-errors.ts'
@@ -23,7 +23,7 @@ import { followed } from './running-transfers.ts'
 import { checkWhole, readDigests, TRANSFER_HASH } from './transfer-hash.ts'
 import { readMember } from './wire/batch.ts'
 
-type FileHandler = Handler<Device, { readonly dataName: string }>
+type FileHandler = Handler<Principal, { readonly dataName: string }>
 
 /** Answers with the bytes of the latest item that has some, under its own name only. */
 export function getFile({ latest, transfers }: HandlerDeps): FileHandler {

@@ -8,7 +8,7 @@
  */
 
 import type { Call, Handler, Route } from '../http/call.ts'
-import type { Device } from '../ports/device-registry.ts'
+import type { Principal } from '../ports/device-registry.ts'
 import { DeviceStreams } from './device-streams.ts'
 import { toHttpError } from './domain-errors.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
@@ -22,7 +22,7 @@ const MAX_STREAMS = 16
 
 /** The endpoints, and a hold on the event streams that they have opened. */
 export interface OwnerRoutes {
-  readonly routes: readonly Route<Device>[]
+  readonly routes: readonly Route<Principal>[]
   /** Ends all event streams. */
   closeStreams(): void
 }
@@ -42,13 +42,13 @@ export function createOwnerRoutes(
 }
 
 /** The same endpoint below {@link OWNER_PATH}, with the errors of this protocol. */
-function moved({ pattern, handler, ...row }: Route<Device>): Route<Device> {
+function moved({ pattern, handler, ...row }: Route<Principal>): Route<Principal> {
   // The parameters are those of the pattern, of which the prefix has none.
-  const answer = handler as Handler<Device>
+  const answer = handler as Handler<Principal>
   return {
     ...row,
     pattern: `${OWNER_PATH}${pattern}`,
-    handler: async (call: Call<Device>) => {
+    handler: async (call: Call<Principal>) => {
       try {
         return await answer(call)
       } catch (error) {

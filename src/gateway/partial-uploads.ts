@@ -13,7 +13,7 @@ import { declaredLength, StreamedBody, tooLarge as bodyTooLarge } from '../http/
 import { empty, type FlatHeaders, type Reply } from '../http/reply.ts'
 import { formatBooleanField, parseBooleanField, parseCountField } from '../http/field-values.ts'
 import { readStart } from '../lib/read-bytes.ts'
-import type { Device } from '../ports/device-registry.ts'
+import type { Principal } from '../ports/device-registry.ts'
 import type { PartialHold, PartialUpload, ReceivedUpload } from '../ports/staging-area.ts'
 import { toHttpError } from './domain-errors.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
@@ -43,8 +43,8 @@ export type UploadDeps = Pick<HandlerDeps, 'staging' | 'maxFileBytes' | 'transfe
 /** Fields that proxies add. */
 const PROXY_FIELDS = ['x-forwarded-for', 'forwarded', 'via'] as const
 
-type UploadCall = Call<Device, { readonly token: string }>
-type UploadHandler = Handler<Device, { readonly token: string }>
+type UploadCall = Call<Principal, { readonly token: string }>
+type UploadHandler = Handler<Principal, { readonly token: string }>
 
 /** The part of an upload that a request brings. */
 interface Fields {
@@ -55,7 +55,7 @@ interface Fields {
 }
 
 /** Answers with the limits of uploads: section 4.1.4. */
-export function getUploadLimits({ maxFileBytes }: UploadDeps): Handler<Device> {
+export function getUploadLimits({ maxFileBytes }: UploadDeps): Handler<Principal> {
   const limits = formatLimits(maxFileBytes)
   return () => empty(204, ['Allow', 'GET, HEAD, PUT, OPTIONS', ...limits])
 }
@@ -92,7 +92,7 @@ export function readCreation(call: Call, maxFileBytes: number): Creation | undef
 /** Begins an upload: section 4.2. */
 export async function createUpload(
   deps: UploadDeps,
-  call: Call<Device>,
+  call: Call<Principal>,
   dataName: string,
   { isLast, length }: Creation,
 ): Promise<Reply> {
@@ -195,7 +195,7 @@ async function hold(
 /** Takes the body of a request. @returns The answer to the whole upload, when it was the last. */
 async function receive(
   { transfers }: UploadDeps,
-  call: Call<Device>,
+  call: Call<Principal>,
   upload: PartialUpload,
   held: PartialHold,
   isLast: boolean,

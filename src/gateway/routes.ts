@@ -4,7 +4,7 @@ import { MAX_FILE_BYTES, MAX_METADATA_BYTES } from '../core/limits.ts'
 import { route, type Handler, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { constantReply, empty, json, text } from '../http/reply.ts'
-import type { Device, Dialect } from '../ports/device-registry.ts'
+import type { Device, Dialect, Principal } from '../ports/device-registry.ts'
 import type { GatewayOptions, GatewayPorts, HandlerDeps } from './gateway-ports.ts'
 import { Dialects, DOCUMENT_PATHS } from './dialect.ts'
 import { connectToHub, HUB_PATH, HubTokens, negotiate } from './hub.ts'
@@ -64,7 +64,7 @@ export function itemRoutes(
   deps: HandlerDeps,
   streams: DeviceStreams,
   { dialects, hasPrefix }: { readonly dialects: readonly Dialect[]; readonly hasPrefix: boolean },
-): readonly Route<Device>[] {
+): readonly Route<Principal>[] {
   const uploads = { ...deps, hasPrefix }
   const metadata = { maxBody: deps.maxMetadataBytes }
   return [

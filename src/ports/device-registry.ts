@@ -1,5 +1,7 @@
 /** Port: the paired devices and their credentials. @module */
 
+import type { Owner } from '../core/owner.ts'
+
 /** A phone reads and pushes; a peer is another daemon. */
 export type DeviceKind = 'phone' | 'peer'
 
@@ -30,6 +32,9 @@ export interface Device {
   /** Base URL in the link that it was shown last. */
   readonly linkUrl?: string | undefined
 }
+
+/** The one who reads and sends items: a paired device, or the owner on the same machine. */
+export type Principal = Device | Owner
 
 /**
  * Who logged in, and with which credential: a device that has another password since, or is not
