@@ -6,13 +6,11 @@
  * @module
  */
 
-import { DomainError } from '../core/domain-error.ts'
 import { KIB, MIB } from '../core/limits.ts'
 import type { FileHash } from '../hashing/file-hasher.ts'
 import type { Semaphore } from '../lib/semaphore.ts'
-import type { BytesToReceive, Digests } from '../ports/blob.ts'
+import type { Digests } from '../ports/blob.ts'
 import { toDomainError } from './disk-errors.ts'
-import type { Allowance } from './disk-space.ts'
 
 /** Smaller batches wake a thread for little work; larger ones save no more, and take memory. */
 const BATCH_BYTES: number = 512 * KIB
@@ -228,37 +226,6 @@ export class BlobWriter {
   }
 }
 
-/**
- * Moves `bytes` to `writer`, and ends the writer in any case.
- *
- * @throws {DomainError} `UPLOAD_TOO_LARGE`, `UPLOAD_INCOMPLETE`, `NO_SPACE`; what `bytes` throws.
- */
-export async function receiveStream(
-  bytes: AsyncIterable<Uint8Array>,
-  writer: BlobWriter,
-  { declaredSize = 0, maxBytes }: BytesToReceive,
-  allowance: Allowance,
-): Promise<Digests> {
-  try {
-    for await (const chunk of bytes) {
-      const size = writer.size + chunk.length
-      if (size > maxBytes) throw uploadTooLarge(maxBytes)
-      if (size > allowance.bytes) await allowance.grow(size)
-      const pause = writer.add(chunk)
-      // Waiting for nothing would cost a turn for every chunk.
-      if (pause !== undefined) await pause
-    }
-    if (writer.size < declaredSize) {
-      const message = `Cannot keep the upload: ${writer.size} of ${declaredSize} bytes came`
-      throw new DomainError('UPLOAD_INCOMPLETE', message)
-    }
-  } catch (error) {
-    await writer.abort()
-    throw error
-  }
-  return writer.finish()
-}
-
 /** Writes all of a batch. @throws {DomainError} `NO_SPACE`. */
 async function writeFully(
   file: WritableFile,
@@ -289,10 +256,4 @@ function dropBytes(chunks: readonly Uint8Array[], count: number): readonly Uint8
   if (index === -1) return []
   const [first, ...others] = chunks.slice(index)
   return first === undefined ? [] : [first.subarray(left), ...others]
-}
-
-/** The refusal of an upload of more than `maxBytes`. */
-export function uploadTooLarge(maxBytes: number): DomainError {
-  const message = `Cannot keep the upload: at most ${maxBytes} bytes are taken`
-  return new DomainError('UPLOAD_TOO_LARGE', message)
 }

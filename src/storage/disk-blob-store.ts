@@ -4,7 +4,6 @@
  * @module
  */
 
-import { randomBytes } from 'node:crypto'
 import { readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { digestsOf } from '../hashing/content-id.ts'
@@ -22,7 +21,7 @@ import type {
   Digests,
 } from '../ports/blob.ts'
 import type { Logger } from '../ports/logger.ts'
-import { BlobWriter, receiveStream, uploadTooLarge, type WriterPool } from './blob-writer.ts'
+import type { WriterPool } from './blob-writer.ts'
 import {
   DiskBlob,
   gone,
@@ -38,9 +37,9 @@ import { adoptGroup, bundleGroup } from './adopt-group.ts'
 import { GroupBlob } from './group-blob.ts'
 import { decodeGroupList, type GroupMember, type MemberRecord } from './group-list.ts'
 import { hashFile } from './hash-file.ts'
+import { GrowingBlob, uploadTooLarge } from './growing-blob.ts'
 import { openOwnFile } from './own-files.ts'
-import { PartialBlob } from './partial-blob.ts'
-import { BLOB_NAME } from './record-fields.ts'
+import { BLOB_NAME, newBlobName } from './record-fields.ts'
 
 /** Writes at a time, of all uploads: more are not faster, and leave no thread for other files. */
 const MAX_WRITES = 2
@@ -79,27 +78,29 @@ export class DiskBlobStore implements BlobStore {
     this.#options = options
   }
 
-  /** @param allowance Asked instead of the disk, by a caller that has asked the disk and more. */
+  /** @param room Asked instead of the disk, by a caller that has asked the disk and more. */
   async receive(
     bytes: AsyncIterable<Uint8Array>,
-    expected: BytesToReceive,
-    allowance?: Allowance,
+    { declaredSize = 0, maxBytes }: BytesToReceive,
+    room?: Allowance,
   ): Promise<DiskBlob> {
     const { space } = this.#options
-    const { declaredSize, maxBytes } = expected
-    if ((declaredSize ?? 0) > maxBytes) throw uploadTooLarge(maxBytes)
-    if (allowance === undefined) await space.check(declaredSize ?? 0)
-    const room = allowance ?? space.allowance(declaredSize)
+    if (declaredSize > maxBytes) throw uploadTooLarge(maxBytes)
+    if (room === undefined) await space.check(declaredSize)
+    const allowance = room ?? space.allowance(declaredSize)
+    const file = await this.begin(newBlobName(), { isKept: false })
     try {
-      const blob = await this.#write(bytes, expected, room)
+      await file.append({ bytes, maxBytes, allowance })
+      const blob = await file.finish(declaredSize)
       space.hadRoom(blob.size)
       return blob
     } catch (error) {
       // Nobody knows how much it would have taken: the next upload tells.
       if (isDiskFailure(error)) space.ranOut(0)
+      await file.discard()
       throw error
     } finally {
-      if (allowance === undefined) room.release()
+      if (room === undefined) allowance.release()
     }
   }
 
@@ -198,10 +199,15 @@ export class DiskBlobStore implements BlobStore {
     return members
   }
 
-  /** Begins a file that comes in several requests. @throws {DomainError} `NO_SPACE`. */
-  async begin(): Promise<PartialBlob> {
-    const name = randomBytes(16).toString('hex')
-    const blob = this.#partial(name, 0)
+  /**
+   * Begins the file of a blob whose bytes come.
+   *
+   * @param name That of no other blob.
+   * @param how.isKept Whether what has come before a failure is kept, and may go on then.
+   * @throws {DomainError} `NO_SPACE`.
+   */
+  async begin(name: string, { isKept }: { readonly isKept: boolean }): Promise<GrowingBlob> {
+    const blob = this.#growing(name, 0, isKept)
     blob.begin(await create(join(this.#options.folder, name)))
     return blob
   }
@@ -211,11 +217,11 @@ export class DiskBlobStore implements BlobStore {
    *
    * @throws {DomainError} as {@link restore}.
    */
-  async resume(name: string): Promise<PartialBlob | undefined> {
+  async resume(name: string): Promise<GrowingBlob | undefined> {
     const file = await openOwnFile(join(this.#options.folder, name))
     if (file === undefined) return undefined
     try {
-      return this.#partial(name, (await readFileState(file)).identity.size)
+      return this.#growing(name, (await readFileState(file)).identity.size, true)
     } finally {
       await file.close()
     }
@@ -243,39 +249,15 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
-  async #write(
-    bytes: AsyncIterable<Uint8Array>,
-    expected: BytesToReceive,
-    allowance: Allowance,
-  ): Promise<DiskBlob> {
-    const name = randomBytes(16).toString('hex')
-    const path = join(this.#options.folder, name)
-    const file = await create(path)
-    try {
-      const writer = new BlobWriter({
-        file,
-        hash: this.#options.hasher.start(file),
-        pool: this.#pool,
-        onWritten: (count) => allowance.wrote(count),
-      })
-      const digests = await receiveStream(bytes, writer, expected, allowance)
-      return this.#own(name, await readFileState(file), digests)
-    } catch (error) {
-      await this.#remove(path)
-      throw error
-    } finally {
-      await file.close()
-    }
-  }
-
-  #partial(name: string, size: number): PartialBlob {
+  #growing(name: string, size: number, isKept: boolean): GrowingBlob {
     const { folder, hasher } = this.#options
     const path = join(folder, name)
     const own = async (file: FileHandle, digests: Digests): Promise<DiskBlob> => {
       return this.#own(name, await readFileState(file), digests)
     }
     const remove = (): Promise<void> => this.#remove(path)
-    return new PartialBlob({ name, path, hasher, pool: this.#pool, own, remove }, size)
+    const parts = { name, path, hasher, pool: this.#pool, isKept, own, remove }
+    return new GrowingBlob(parts, size)
   }
 
   #own(name: string, { identity, modifiedAt }: FileState, digests: Digests): DiskBlob {

@@ -13,7 +13,7 @@ import type {
 import { isDiskFailure } from './disk-errors.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
-import type { PartialBlob } from './partial-blob.ts'
+import type { GrowingBlob } from './growing-blob.ts'
 import { credentialOf, type PartialRecord, type UploadRecords } from './staging-records.ts'
 import type { UploadUnderWay } from './staging-room.ts'
 
@@ -28,7 +28,7 @@ export interface AfterStaging {
 interface PartialUploadParts {
   readonly source: PartialSource
   readonly underWay: UploadUnderWay
-  readonly blob: PartialBlob
+  readonly blob: GrowingBlob
   readonly sequence: number
   readonly space: DiskSpace
   readonly records: UploadRecords<PartialRecord>

@@ -14,7 +14,7 @@ import type {
   UploadSource,
 } from '../ports/staging-area.ts'
 import type { DiskBlobStore } from './disk-blob-store.ts'
-import { uploadTooLarge } from './blob-writer.ts'
+import { uploadTooLarge } from './growing-blob.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import type { DiskSpace } from './disk-space.ts'
 import { PartialUploads } from './partial-uploads.ts'

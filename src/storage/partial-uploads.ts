@@ -11,6 +11,7 @@ import type { PartialSource, PartialUpload, ReceivedUpload } from '../ports/stag
 import type { DiskBlobStore } from './disk-blob-store.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import { DiskPartialUpload, type AfterStaging } from './disk-partial-upload.ts'
+import { newBlobName } from './record-fields.ts'
 import {
   credentialOf,
   type FoundRecord,
@@ -63,7 +64,7 @@ export class PartialUploads {
     await room.admit(source, declaredSize ?? 0)
     const underWay = room.begin({ deviceId, passwordHash, dataName, member, declaredSize })
     try {
-      const blob = await blobs.begin()
+      const blob = await blobs.begin(newBlobName(), { isKept: true })
       const sequence = this.#sequence
       this.#sequence += 1
       const upload = this.#make({ source, underWay, blob, sequence })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import type { PartialBlob } from '../../src/storage/partial-blob.ts'
+import type { GrowingBlob } from '../../src/storage/growing-blob.ts'
 import { brokenStream, readText, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
 import { openBlobStore } from './support/open-stores.ts'
@@ -27,18 +27,17 @@ async function open(t: TestContext) {
 }
 
 function append(
-  blob: PartialBlob,
+  blob: GrowingBlob,
   bytes: AsyncIterable<Uint8Array>,
-  signal: AbortSignal = new AbortController().signal,
+  signal?: AbortSignal,
 ): Promise<void> {
-  const limits = { length: undefined, maxBytes: Infinity, allowance: UNLIMITED }
-  return blob.append({ bytes, ...limits, onProgress: () => undefined, signal })
+  return blob.append({ bytes, maxBytes: Infinity, allowance: UNLIMITED, signal })
 }
 
 describe('a file that comes in several requests', () => {
   it('is hashed once, however often it breaks off', async (t) => {
     const { store, begun } = await open(t)
-    const blob = await store.begin()
+    const blob = await store.begin('ab'.repeat(16), { isKept: true })
     const piece = 'a piece of it '.repeat(100_000)
     for (let count = 0; count < 4; count++) {
       const error = new Error('the client is gone')
@@ -53,7 +52,7 @@ describe('a file that comes in several requests', () => {
 
   it('is read once more after it was closed, and has the same hash', async (t) => {
     const { store, begun } = await open(t)
-    const blob = await store.begin()
+    const blob = await store.begin('ab'.repeat(16), { isKept: true })
     const piece = Buffer.alloc(3 * MIB, 'x')
     await append(blob, streamOf(piece))
     await blob.close()
@@ -66,7 +65,7 @@ describe('a file that comes in several requests', () => {
 
   it('can be waited for no longer while it is read again', async (t) => {
     const { store } = await open(t)
-    const blob = await store.begin()
+    const blob = await store.begin('ab'.repeat(16), { isKept: true })
     await append(blob, streamOf(Buffer.alloc(3 * MIB, 'x')))
     await blob.close()
     const abort = new AbortController()

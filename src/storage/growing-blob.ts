@@ -1,6 +1,6 @@
 /**
- * A file of ours that grows over several requests. Between them it stays open, and the hashing goes
- * on from where it was; a file that was closed meanwhile is read once when more bytes come.
+ * The file of a blob while its bytes come. Between requests it stays open, and the hashing goes on
+ * from where it was; a file that was closed meanwhile is read once when more bytes come.
  * @module
  */
 
@@ -10,7 +10,7 @@ import { open } from 'node:fs/promises'
 import { DomainError } from '../core/domain-error.ts'
 import type { FileHash, FileHasher } from '../hashing/file-hasher.ts'
 import type { Digests } from '../ports/blob.ts'
-import { BlobWriter, uploadTooLarge, type WriterPool } from './blob-writer.ts'
+import { BlobWriter, type WriterPool } from './blob-writer.ts'
 import type { DiskBlob } from './disk-blob.ts'
 import { toDomainError } from './disk-errors.ts'
 import type { Allowance } from './disk-space.ts'
@@ -18,11 +18,13 @@ import { hashBeginning } from './hash-file.ts'
 
 const WRITE_FLAGS: number = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-interface PartialBlobOptions {
+interface GrowingBlobOptions {
   readonly name: string
   readonly path: string
   readonly hasher: FileHasher
   readonly pool: WriterPool
+  /** Whether the bytes before a failure stay, without a hole; that takes one write at a time. */
+  readonly isKept: boolean
   /** The blob of a file that is whole. */
   readonly own: (file: FileHandle, digests: Digests) => Promise<DiskBlob>
   readonly remove: () => Promise<void>
@@ -32,11 +34,11 @@ interface PartialBlobOptions {
 interface Append {
   readonly bytes: AsyncIterable<Uint8Array>
   /** Bytes of the whole file, if that is known. */
-  readonly length: number | undefined
+  readonly length?: number | undefined
   readonly maxBytes: number
   readonly allowance: Allowance
-  readonly onProgress: (size: number) => void
-  readonly signal: AbortSignal
+  readonly onProgress?: (size: number) => void
+  readonly signal?: AbortSignal | undefined
 }
 
 interface OpenFile {
@@ -45,14 +47,14 @@ interface OpenFile {
 }
 
 /** The bytes that have come of an upload. One caller at a time uses it. */
-export class PartialBlob {
-  readonly #options: PartialBlobOptions
+export class GrowingBlob {
+  readonly #options: GrowingBlobOptions
   #size: number
   #open: OpenFile | undefined
   #onWritten: (bytes: number) => void = () => {}
 
   /** @param size The bytes that the file has. */
-  constructor(options: PartialBlobOptions, size: number) {
+  constructor(options: GrowingBlobOptions, size: number) {
     this.#options = options
     this.#size = size
   }
@@ -72,16 +74,17 @@ export class PartialBlob {
   }
 
   /**
-   * Appends bytes. What has come before a failure stays.
+   * Appends bytes. What has come before a failure stays, where it is to be kept.
    *
    * @throws {DomainError} `LENGTH_EXCEEDED`, `UPLOAD_TOO_LARGE`, `NO_SPACE`; what `bytes` throws;
    *   `signal.reason` while the file is read again.
    */
   async append({ bytes, length, maxBytes, allowance, onProgress, signal }: Append): Promise<void> {
+    const { isKept } = this.#options
     const { writer } = await this.#reopened(signal)
     this.#onWritten = (count) => {
       allowance.wrote(count)
-      onProgress(writer.written)
+      onProgress?.(writer.written)
     }
     try {
       for await (const chunk of bytes) {
@@ -90,10 +93,11 @@ export class PartialBlob {
         if (size > maxBytes) throw uploadTooLarge(maxBytes)
         if (size > allowance.bytes) await allowance.grow(size)
         const pause = writer.add(chunk)
+        // Waiting for nothing would cost a turn for every chunk.
         if (pause !== undefined) await pause
       }
     } finally {
-      await this.#settle(writer)
+      if (isKept) await this.#settle(writer)
     }
   }
 
@@ -111,9 +115,14 @@ export class PartialBlob {
     }
   }
 
-  /** Makes a blob of the bytes: no more come. */
-  async finish(): Promise<DiskBlob> {
+  /**
+   * Makes a blob of the bytes: no more come.
+   *
+   * @throws {DomainError} `UPLOAD_INCOMPLETE` when there are fewer than `length`; `NO_SPACE`.
+   */
+  async finish(length = 0): Promise<DiskBlob> {
     const { file, writer } = await this.#reopened()
+    if (writer.size < length) throw incomplete(writer.size, length)
     this.#size = writer.written
     this.#open = undefined
     try {
@@ -185,15 +194,8 @@ export class PartialBlob {
 
   #opened(file: FileHandle, hash: FileHash): OpenFile {
     const onWritten = (count: number): void => this.#onWritten(count)
-    const { pool } = this.#options
-    const writer = new BlobWriter({
-      file,
-      hash,
-      pool,
-      onWritten,
-      start: this.#size,
-      isSerial: true,
-    })
+    const { pool, isKept: isSerial } = this.#options
+    const writer = new BlobWriter({ file, hash, pool, onWritten, start: this.#size, isSerial })
     return { file, writer }
   }
 }
@@ -201,4 +203,15 @@ export class PartialBlob {
 function exceeded(length: number): DomainError {
   const message = `Cannot keep the upload: more than ${length} bytes came`
   return new DomainError('LENGTH_EXCEEDED', message)
+}
+
+function incomplete(size: number, length: number): DomainError {
+  const message = `Cannot keep the upload: ${size} of ${length} bytes came`
+  return new DomainError('UPLOAD_INCOMPLETE', message)
+}
+
+/** The refusal of an upload of more than `maxBytes`. */
+export function uploadTooLarge(maxBytes: number): DomainError {
+  const message = `Cannot keep the upload: at most ${maxBytes} bytes are taken`
+  return new DomainError('UPLOAD_TOO_LARGE', message)
 }
