@@ -74,7 +74,6 @@ export type {
   StagedUpload,
   StagingArea,
   PartialHold,
-  PartialSource,
   PartialUpload,
   TakenUpload,
   UploadInHand,

@@ -101,7 +101,7 @@ export async function createUpload(
   const contentType = call.request.headers['content-type']
   const { whole: sha256 } = readDigests(call.request)
   const member = readMember(call.request.headers)
-  const what = { dataName, contentType, length, sha256, member }
+  const what = { dataName, contentType, declaredSize: length, sha256, member }
   const upload = await staging.begin({ deviceId, passwordHash, ...what })
   // Seen from /file/{dataName}, this is right below any path, and without one.
   const root = deps.hasPrefix ? '..' : ''
@@ -227,7 +227,7 @@ async function receive(
   const { length, offset } = upload
   if (length !== undefined && offset !== length) throw inconsistent(`only ${offset} bytes came`)
   const received = await held.finish()
-  await checkWhole(received, upload.sha256, whole)
+  await checkWhole(received, upload.source.sha256, whole)
   await stage(received, upload)
   return completed()
 }
@@ -235,7 +235,7 @@ async function receive(
 /** Has a whole upload wait for its document. */
 async function stage(
   whole: ReceivedUpload,
-  { dataName, contentType, member }: PartialUpload,
+  { dataName, source: { contentType, member } }: PartialUpload,
 ): Promise<void> {
   const head = await readStart(whole.blob, SNIFF_LENGTH).catch(async (error: unknown) => {
     await whole.discard()

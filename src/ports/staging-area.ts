@@ -29,12 +29,16 @@ export interface BatchMember {
   readonly number: number
 }
 
-/** The facts about any upload before its bytes have arrived. */
+/** The facts about an upload before its first byte. */
 export interface UploadSource extends Login {
-  /** Bytes, as declared by the sender. */
+  /** Bytes of the whole, where the sender knows it. */
   readonly declaredSize: number | undefined
-  /** The data name, where it comes before the bytes. */
+  /** A valid data name, where it comes before the bytes. */
   readonly dataName?: string
+  /** As the sender declared it; what it is, is decided when bytes are there. */
+  readonly contentType?: string | undefined
+  /** SHA-256 that the whole is to have, in lower-case hex, where the sender says so. */
+  readonly sha256?: string | undefined
   readonly member?: BatchMember | undefined
 }
 
@@ -92,31 +96,17 @@ export interface TakenUpload extends StagedUpload, UploadInHand {
   giveBack(): void
 }
 
-/** The facts about a partial upload before its first byte. */
-export interface PartialSource extends Login {
-  /** A valid data name. */
-  readonly dataName: string
-  /** As the sender declared it; what it is, is decided when all bytes are there. */
-  readonly contentType: string | undefined
-  /** Bytes of the whole, where the sender knows it. */
-  readonly length: number | undefined
-  /** SHA-256 that the whole is to have, in lower-case hex, where the sender says so. */
-  readonly sha256?: string | undefined
-  readonly member?: BatchMember | undefined
-}
-
 /** An upload of which some bytes may be there. */
 export interface PartialUpload {
+  readonly source: UploadSource
   /** Names it: 32 hex digits that nobody can guess. */
   readonly token: string
+  /** A valid data name. */
   readonly dataName: string
-  readonly contentType: string | undefined
-  readonly member?: BatchMember | undefined
   /** The bytes that are kept. */
   readonly offset: number
+  /** Bytes of the whole, where that is known. */
   readonly length: number | undefined
-  /** As in {@link PartialSource}. */
-  readonly sha256: string | undefined
   /** Whether it was staged: no more bytes are taken. */
   readonly isComplete: boolean
   /** Milliseconds until it is given up, unless bytes come. */
@@ -189,7 +179,7 @@ export interface StagingArea {
    *
    * @throws {DomainError} `NO_SPACE`; `CREDENTIAL_GONE`.
    */
-  begin(source: PartialSource): Promise<PartialUpload>
+  begin(source: UploadSource & { readonly dataName: string }): Promise<PartialUpload>
 
   /** The upload of a device that was begun; `undefined` when there is none. */
   find(deviceId: string, token: string): PartialUpload | undefined

@@ -32,7 +32,7 @@ import {
   type FileState,
 } from './disk-blob.ts'
 import { isDiskFailure, toDomainError } from './disk-errors.ts'
-import type { Allowance, DiskSpace } from './disk-space.ts'
+import type { DiskSpace } from './disk-space.ts'
 import { adoptGroup, bundleGroup } from './adopt-group.ts'
 import { GroupBlob } from './group-blob.ts'
 import { decodeGroupList, type GroupMember, type MemberRecord } from './group-list.ts'
@@ -78,16 +78,14 @@ export class DiskBlobStore implements BlobStore {
     this.#options = options
   }
 
-  /** @param room Asked instead of the disk, by a caller that has asked the disk and more. */
   async receive(
     bytes: AsyncIterable<Uint8Array>,
     { declaredSize = 0, maxBytes }: BytesToReceive,
-    room?: Allowance,
   ): Promise<DiskBlob> {
     const { space } = this.#options
     if (declaredSize > maxBytes) throw uploadTooLarge(maxBytes)
-    if (room === undefined) await space.check(declaredSize)
-    const allowance = room ?? space.allowance(declaredSize)
+    await space.check(declaredSize)
+    const allowance = space.allowance(declaredSize)
     const file = await this.begin(newBlobName(), { isKept: false })
     try {
       await file.append({ bytes, maxBytes, allowance })
@@ -100,7 +98,7 @@ export class DiskBlobStore implements BlobStore {
       await file.discard()
       throw error
     } finally {
-      if (room === undefined) allowance.release()
+      allowance.release()
     }
   }
 

@@ -23,7 +23,7 @@ import { DiskBlobStore } from './disk-blob-store.ts'
 import { DiskLatestItem } from './disk-latest-item.ts'
 import { createReserveRoom, DiskSpace } from './disk-space.ts'
 import { DiskProbe } from './disk-probe.ts'
-import { DiskStagingArea } from './disk-staging-area.ts'
+import { DiskStagingArea } from './uploads/disk-staging-area.ts'
 
 /** The limits of uploads. */
 export interface StorageLimits {

@@ -698,13 +698,12 @@ describe('a failure while bytes come', () => {
   it('says that the upload is not complete, besides what it says anyway', async (t) => {
     const at = await serveUploads(t, {
       staging: {
-        find: (_, token) => ({
+        find: (deviceId, token) => ({
+          source: { deviceId, declaredSize: undefined },
           token,
           dataName: 'a',
-          contentType: undefined,
           offset: 0,
           length: undefined,
-          sha256: undefined,
           isComplete: false,
           remainingMs: 1,
           seize: async () => ({

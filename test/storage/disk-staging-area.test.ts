@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test'
 import type { StagedUpload } from '../../src/ports/staging-area.ts'
 import type { StorageLimits } from '../../src/storage/open-storage.ts'
 import { readBoot } from '../../src/storage/process-identity.ts'
-import { STAGING_RECORD } from '../../src/storage/staging-records.ts'
+import { STAGING_RECORD } from '../../src/storage/uploads/upload-records.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -114,7 +114,7 @@ describe('a batch on disk', () => {
     storage.clock.advance(HOUR / 2)
     await stageMember(storage, ['ab', 2], 'film')
     await storage.staging.begin({
-      ...{ deviceId: 'did_a', dataName: 'longer film', contentType: undefined, length: undefined },
+      ...{ deviceId: 'did_a', dataName: 'longer film', declaredSize: undefined },
       member: { batch: 'ab'.repeat(16), number: 3 },
     })
     storage.clock.advance(HOUR / 2 - 1)
@@ -149,7 +149,7 @@ describe('a batch on disk', () => {
     await stageMember(storage, ['cd', 1], 'another')
     storage.clock.advance(HOUR / 2)
     const film = await storage.staging.begin({
-      ...{ deviceId: 'did_a', dataName: 'film', contentType: undefined, length: undefined },
+      ...{ deviceId: 'did_a', dataName: 'film', declaredSize: undefined },
       member: { batch: 'ab'.repeat(16), number: 2 },
     })
     const held = await film.seize()
@@ -159,7 +159,7 @@ describe('a batch on disk', () => {
     storage.clock.advance(HOUR)
     await held.append(streamOf('film'), () => {})
     const { stage } = await held.finish()
-    await stage({ dataName: 'film', mediaType: 'video/mp4', member: film.member })
+    await stage({ dataName: 'film', mediaType: 'video/mp4', member: film.source.member })
     held.release()
     storage.clock.advance(HOUR - 1)
     assert.deepEqual(await findBatch(storage, 'ab', [1, 2]), ['photo', 'film'])

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { open, readFile, truncate, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, readlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import type { PartialSource, PartialUpload, StagingArea } from '../../src/ports/staging-area.ts'
+import type { PartialUpload, StagingArea, UploadSource } from '../../src/ports/staging-area.ts'
 import { brokenStream, readText, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
 import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
@@ -12,15 +12,15 @@ import { mountSmallDisk, needsMount } from './support/small-disk.ts'
 
 const MIB = 2 ** 20
 
-function sourceOf(more: Partial<PartialSource> = {}): PartialSource {
-  return { deviceId: 'did_a', dataName: 'a', contentType: undefined, length: undefined, ...more }
+function sourceOf(more: Partial<UploadSource> = {}) {
+  return { deviceId: 'did_a', dataName: 'a', declaredSize: undefined, ...more }
 }
 
 /** Begins an upload with its first bytes. */
 async function begin(
   staging: StagingArea,
   text: string | Uint8Array,
-  more: Partial<PartialSource> = {},
+  more: Partial<UploadSource> = {},
 ): Promise<PartialUpload> {
   const upload = await staging.begin(sourceOf(more))
   await append(upload, text)
@@ -62,18 +62,25 @@ async function bootAgain({ folder, stagingFiles }: OpenedStorage): Promise<void>
   await writeFile(path, `${JSON.stringify({ ...record, bootId: 'another' })}\n`)
 }
 
+/** How many files of blobs this process has open. */
+async function openBlobs({ folder }: OpenedStorage): Promise<number> {
+  const fds = await readdir('/proc/self/fd')
+  const paths = await Promise.all(fds.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')))
+  return paths.filter((path) => path.startsWith(join(folder, 'blobs/'))).length
+}
+
 describe('what has come of an upload', () => {
   it('survives a restart, and is hashed with what comes then', async (t) => {
     const storage = await openTestStorage(t)
     const large = 'hello '.repeat(300_000)
     const { token } = await begin(storage.staging, large, {
       contentType: 'text/plain',
-      length: large.length + 5,
+      declaredSize: large.length + 5,
     })
     const again = await storage.restart()
     const upload = found(again, token)
     assert.deepEqual(
-      [upload.offset, upload.length, upload.contentType, upload.isComplete],
+      [upload.offset, upload.length, upload.source.contentType, upload.isComplete],
       [large.length, large.length + 5, 'text/plain', false],
     )
     await append(upload, 'world')
@@ -86,7 +93,7 @@ describe('what has come of an upload', () => {
     const storage = await openTestStorage(t)
     const promised = sha256('hello world')
     const { token } = await begin(storage.staging, 'hello', { sha256: promised })
-    assert.equal(found(await storage.restart(), token).sha256, promised)
+    assert.equal(found(await storage.restart(), token).source.sha256, promised)
   })
 
   it('survives a second restart, as one that began anew', async (t) => {
@@ -196,10 +203,15 @@ describe('what has come of an upload', () => {
   })
 
   it('is kept for more uploads than stay open', async (t) => {
-    const { staging } = await openTestStorage(t, { limits: { maxStagedPerDevice: 50 } })
+    const storage = await openTestStorage(t, { limits: { maxStagedPerDevice: 50 } })
+    const { staging } = storage
     const names = Array.from({ length: 40 }, (_, index) => `name ${index}`)
     const uploads = []
     for (const dataName of names) uploads.push(await begin(staging, `${dataName} `, { dataName }))
+    if (process.platform === 'linux') {
+      while ((await openBlobs(storage)) > 32) continue
+      assert.equal(await openBlobs(storage), 32)
+    }
     for (const upload of uploads) await append(upload, 'again')
     for (const upload of uploads) {
       assert.equal(await finish(upload), `${upload.dataName} again`)
@@ -281,6 +293,16 @@ describe('the room of an upload that can be resumed', () => {
     )
     held.release()
     await assert.doesNotReject(staging.admit({ ...other, declaredSize: MIB }))
+  })
+
+  it('is not waited for when it was not enough: others get what they may have', async (t) => {
+    const { staging } = await openTestStorage(t, { limits })
+    const upload = await begin(staging, Buffer.alloc(3 * MIB, 'x'))
+    await assert.rejects(append(upload, Buffer.alloc(2 * MIB, 'x')), { code: 'NO_SPACE' })
+    assert.equal(upload.offset, 3 * MIB)
+    const small = header('b', { deviceId: 'did_b', declaredSize: 2 * MIB })
+    await stageUpload(staging, small, streamOf(block, block))
+    assert.equal(staging.find('did_a', upload.token), undefined)
   })
 
   it('is given back when it is given up', async (t) => {

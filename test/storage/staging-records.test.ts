@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { STAGING_RECORD } from '../../src/storage/staging-records.ts'
+import { STAGING_RECORD } from '../../src/storage/uploads/upload-records.ts'
 import fc from '../support/property.ts'
 
 const digests = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => {

@@ -3,15 +3,14 @@
 import { DomainError } from '../../src/core/domain-error.ts'
 import { Interruption } from '../../src/lib/interruption.ts'
 import type {
-  BatchMember,
   PartialHold,
-  PartialSource,
   PartialUpload,
   ReceivedUpload,
+  UploadSource,
 } from '../../src/ports/staging-area.ts'
 
 interface MemoryPartialUploadOptions {
-  readonly source: PartialSource
+  readonly source: UploadSource & { readonly dataName: string }
   readonly token: string
   readonly maxBytes: number
   /** Receives the whole. */
@@ -20,12 +19,9 @@ interface MemoryPartialUploadOptions {
 }
 
 export class MemoryPartialUpload implements PartialUpload {
-  readonly source: PartialSource
+  readonly source: UploadSource & { readonly dataName: string }
   readonly token: string
   readonly dataName: string
-  readonly contentType: string | undefined
-  readonly sha256: string | undefined
-  readonly member: BatchMember | undefined
   readonly remainingMs = 3_600_000
   length: number | undefined
   isComplete = false
@@ -41,10 +37,7 @@ export class MemoryPartialUpload implements PartialUpload {
     this.source = source
     this.token = token
     this.dataName = source.dataName
-    this.contentType = source.contentType
-    this.member = source.member
-    this.length = source.length
-    this.sha256 = source.sha256
+    this.length = source.declaredSize
   }
 
   get offset(): number {

@@ -4,11 +4,13 @@
  * @module
  */
 
+import { randomBytes } from 'node:crypto'
+import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_FILE_BYTES } from '../../src/core/limits.ts'
+import { only } from '../../src/lib/read-bytes.ts'
 import type { BlobStore } from '../../src/ports/blob.ts'
 import type {
   BatchMember,
-  PartialSource,
   PartialUpload,
   ReceivedUpload,
   StagedUpload,
@@ -17,18 +19,24 @@ import type {
   UploadName,
   UploadSource,
 } from '../../src/ports/staging-area.ts'
-import { only } from '../../src/lib/read-bytes.ts'
-import { DomainError } from '../../src/core/domain-error.ts'
-import { randomBytes } from 'node:crypto'
-import { MemoryPartialUpload } from './memory-partial-upload.ts'
-import { PendingUploads } from '../../src/storage/pending-uploads.ts'
+import { defer } from './defer.ts'
 import { MemoryBlobStore } from './memory-blob-store.ts'
+import { MemoryPartialUpload } from './memory-partial-upload.ts'
+
+/** An upload that somebody receives, or has in hand. */
+interface InHand {
+  readonly deviceId: string
+  isDropped: boolean
+  readonly ended: Promise<void>
+  /** Ends it when `work` has settled. */
+  endAfter<T>(work: Promise<T>): Promise<T>
+}
 
 export class MemoryStagingArea implements StagingArea {
   readonly #uploads = new Map<string, StagedUpload>()
   readonly #blobs: Pick<BlobStore, 'receive'>
   readonly #maxBytes: number
-  readonly #underWay = new PendingUploads()
+  readonly #inHand = new Set<InHand>()
   readonly #partial = new Map<string, MemoryPartialUpload>()
 
   constructor(
@@ -52,15 +60,16 @@ export class MemoryStagingArea implements StagingArea {
     { deviceId, declaredSize }: UploadSource,
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<ReceivedUpload> {
-    const underWay = this.#underWay.begin(deviceId)
+    const hand = this.#hold(deviceId)
     const expected = { declaredSize, maxBytes: this.#maxBytes }
     const blob = await this.#blobs.receive(bytes, expected).catch((error: unknown) => {
-      underWay.end()
-      throw error
+      return hand.endAfter(Promise.reject(error))
     })
     const stage = async ({ dataName, mediaType, member }: UploadName): Promise<StagedUpload> => {
-      if (underWay.isDropped) await blob.discard()
-      underWay.check()
+      if (hand.isDropped) {
+        await blob.discard()
+        throw shutOut()
+      }
       const upload: StagedUpload = { deviceId, dataName, mediaType, member, blob }
       const key = keyOf(deviceId, member ?? dataName)
       const replaced = this.#uploads.get(key)
@@ -71,13 +80,13 @@ export class MemoryStagingArea implements StagingArea {
     return {
       blob,
       keep: () => undefined,
-      stage: (name) => underWay.endAfter(stage(name)),
-      release: async () => underWay.end(),
-      discard: () => underWay.endAfter(blob.discard()),
+      stage: (name) => hand.endAfter(stage(name)),
+      release: () => hand.endAfter(Promise.resolve()),
+      discard: () => hand.endAfter(blob.discard()),
     }
   }
 
-  async begin(source: PartialSource): Promise<PartialUpload> {
+  async begin(source: UploadSource & { readonly dataName: string }): Promise<PartialUpload> {
     const token = randomBytes(16).toString('hex')
     const upload = new MemoryPartialUpload({
       source,
@@ -97,14 +106,14 @@ export class MemoryStagingArea implements StagingArea {
 
   async drop(deviceId: string): Promise<void> {
     for (const upload of this.#partial.values()) {
-      if (upload.source.deviceId !== deviceId) continue
-      await upload.end(new DomainError('CREDENTIAL_GONE', 'Cannot go on'))
+      if (upload.source.deviceId === deviceId) await upload.end(shutOut())
     }
-    const ended = this.#underWay.drop(deviceId)
+    const inHand = [...this.#inHand].filter((hand) => hand.deviceId === deviceId)
+    for (const hand of inHand) hand.isDropped = true
     const uploads = [...this.#uploads].filter(([, upload]) => upload.deviceId === deviceId)
     for (const [key] of uploads) this.#uploads.delete(key)
     for (const [, { blob }] of uploads) await blob.discard()
-    await ended
+    await Promise.all(inHand.map(({ ended }) => ended))
   }
 
   staged(deviceId: string, dataName: string): StagedUpload | undefined {
@@ -135,18 +144,39 @@ export class MemoryStagingArea implements StagingArea {
     const upload = this.#uploads.get(key)
     if (upload === undefined) return undefined
     this.#uploads.delete(key)
-    const underWay = this.#underWay.begin(deviceId)
+    const hand = this.#hold(deviceId)
     const giveBack = async (): Promise<void> => {
-      if (underWay.isDropped || this.#uploads.has(key)) await upload.blob.discard()
+      if (hand.isDropped || this.#uploads.has(key)) await upload.blob.discard()
       else this.#uploads.set(key, upload)
     }
     return {
       ...upload,
-      release: async () => underWay.end(),
-      discard: () => underWay.endAfter(upload.blob.discard()),
-      giveBack: () => void underWay.endAfter(giveBack()),
+      release: () => hand.endAfter(Promise.resolve()),
+      discard: () => hand.endAfter(upload.blob.discard()),
+      giveBack: () => void hand.endAfter(giveBack()),
     }
   }
+
+  #hold(deviceId: string): InHand {
+    const { promise: ended, resolve } = defer<void>()
+    const hand: InHand = {
+      deviceId,
+      isDropped: false,
+      ended,
+      endAfter: (work) => {
+        return work.finally(() => {
+          this.#inHand.delete(hand)
+          resolve()
+        })
+      },
+    }
+    this.#inHand.add(hand)
+    return hand
+  }
+}
+
+function shutOut(): DomainError {
+  return new DomainError('CREDENTIAL_GONE', 'Cannot go on')
 }
 
 function keyOf(deviceId: string, place: string | BatchMember): string {

@@ -219,7 +219,7 @@ export function describeStagingArea(
         deviceId: 'did_a',
         dataName: 'a.txt',
         contentType: 'text/plain',
-        length: undefined,
+        declaredSize: undefined,
       }
 
       async function append(upload: PartialUpload, bytes: AsyncIterable<Uint8Array>) {
@@ -242,7 +242,7 @@ export function describeStagingArea(
 
       it('is staged when it is whole, and told to be', async (t) => {
         const { staging, count } = await openArea(t)
-        const upload = await staging.begin({ ...source, length: 5 })
+        const upload = await staging.begin({ ...source, declaredSize: 5 })
         assert.deepEqual([upload.offset, upload.length, upload.isComplete], [0, 5, false])
         const told: number[] = []
         const held = await upload.seize()
@@ -296,7 +296,7 @@ export function describeStagingArea(
       ] as const) {
         it(`leaves nothing of more than is allowed: ${code}`, async (t) => {
           const { staging, count } = await openArea(t)
-          const upload = await staging.begin({ ...source, length })
+          const upload = await staging.begin({ ...source, declaredSize: length })
           await assert.rejects(append(upload, streamOf('x'.repeat(101))), { code })
           assert.equal(staging.find('did_a', upload.token), undefined)
           await assert.rejects(upload.seize())

@@ -45,13 +45,12 @@ const REST = { body: ' world', fields: [PIECE, AT_5] }
 const FULL: CaseOf = {
   options: {
     staging: {
-      find: (_, token) => ({
+      find: (deviceId, token) => ({
+        source: { deviceId, declaredSize: undefined },
         token,
         dataName: 'a',
-        contentType: undefined,
         offset: 5,
         length: undefined,
-        sha256: undefined,
         isComplete: false,
         remainingMs: 1,
         seize: () => Promise.reject(new DomainError('NO_SPACE', 'Cannot stage')),

@@ -9,9 +9,9 @@
 import { createHash } from 'node:crypto'
 import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDataName } from '../core/data-name.ts'
-import { isBatchId } from '../core/item.ts'
-import { isTemporaryName, replaceFile } from '../lib/atomic-file.ts'
+import { isDataName } from '../../core/data-name.ts'
+import { isBatchId } from '../../core/item.ts'
+import { isTemporaryName, replaceFile } from '../../lib/atomic-file.ts'
 import {
   decodeNumber,
   decodeString,
@@ -19,15 +19,15 @@ import {
   objectOf,
   optional,
   type Decoder,
-} from '../lib/decoder.ts'
-import { defineJsonFile, NewerVersionError, type JsonFile } from '../lib/json-file.ts'
-import { codeOf } from '../lib/system-error.ts'
-import type { Logger } from '../ports/logger.ts'
-import type { BatchMember } from '../ports/staging-area.ts'
-import { toDomainError } from './disk-errors.ts'
-import { readOwnFile } from './own-files.ts'
-import { readBoot } from './process-identity.ts'
-import { BLOB_NAME, decodeCount, decodeDigest } from './record-fields.ts'
+} from '../../lib/decoder.ts'
+import { defineJsonFile, NewerVersionError, type JsonFile } from '../../lib/json-file.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { BatchMember } from '../../ports/staging-area.ts'
+import { toDomainError } from '../disk-errors.ts'
+import { readOwnFile } from '../own-files.ts'
+import { readBoot } from '../process-identity.ts'
+import { BLOB_NAME, decodeCount, decodeDigest } from '../record-fields.ts'
 
 /** Disks write sectors of this many bytes as a whole, or not at all. */
 const SECTOR_BYTES = 512

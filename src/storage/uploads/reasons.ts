@@ -1,0 +1,39 @@
+/** Why uploads end: what whoever works on one is told. @module */
+
+import { DomainError } from '../../core/domain-error.ts'
+
+/** It is not needed any more. */
+export function gone(): DomainError {
+  return new DomainError('BLOB_GONE', 'Cannot go on with the upload: it was given up')
+}
+
+/** Nothing came of it for too long. */
+export function expired(): DomainError {
+  return new DomainError('BLOB_GONE', 'Cannot go on with the upload: no bytes came for too long')
+}
+
+/** Another request goes on with it. */
+export function seized(): DomainError {
+  return new DomainError('UPLOAD_SEIZED', 'Cannot go on with the upload: another request did')
+}
+
+/** Its sender was shut out. */
+export function shutOut(): DomainError {
+  return new DomainError('CREDENTIAL_GONE', 'Cannot keep the upload: its sender was shut out')
+}
+
+/** Its device began too many after it. */
+export function tooMany(): DomainError {
+  return new DomainError('NO_SPACE', 'Cannot go on with the upload: its device began too many')
+}
+
+/** All room is used up, and nobody has to give way. */
+export function noRoom(): DomainError {
+  return new DomainError('NO_SPACE', 'Cannot stage the upload: too much waits already')
+}
+
+/** Whether more came than may come: nothing of an upload is left then. */
+export function isTooMuch(error: unknown): boolean {
+  if (!(error instanceof DomainError)) return false
+  return error.code === 'LENGTH_EXCEEDED' || error.code === 'UPLOAD_TOO_LARGE'
+}
