@@ -34,7 +34,7 @@ const PIECE_LENGTH: number = 1024 * 1024
 const encoder = new TextEncoder()
 
 /** The JSON of each long text, by what has it. */
-const texts = new WeakMap<WithText, readonly Uint8Array[]>()
+const texts = new WeakMap<WithText, Uint8Array>()
 
 /** Joins pieces; none of them may change any more. */
 export function pieced(pieces: readonly Uint8Array[]): Pieces {
@@ -52,10 +52,10 @@ export function encodeWithText<Subject extends WithText>(
   encode: (subject: Subject) => string,
 ): string | Pieces {
   if (subject.text.length <= LONG_TEXT) return encode(subject)
-  const text = texts.get(subject) ?? [...encodeText(subject.text)]
+  const text = texts.get(subject) ?? Buffer.concat([...encodeText(subject.text)])
   texts.set(subject, text)
   const parts = encode({ ...subject, text: PLACE }).split(ENCODED_PLACE)
-  return pieced(parts.flatMap((part, index) => [...(index > 0 ? text : []), encoder.encode(part)]))
+  return pieced(parts.flatMap((part) => [text, encoder.encode(part)]).slice(1))
 }
 
 /** Does the work that {@link encodeWithText} would do first, and lets others have their turn. */
@@ -66,7 +66,7 @@ export async function prepareText(subject: WithText): Promise<void> {
     pieces.push(piece)
     await turn()
   }
-  texts.set(subject, pieces)
+  texts.set(subject, Buffer.concat(pieces))
 }
 
 /** The JSON of a text, with its quotes. */
