@@ -15,7 +15,7 @@ import { Xvfb } from '../support/xvfb.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from '../storage/support/small-disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { assertFit, examine } from './support/fitness.ts'
-import { NEW_PHONE, ownerOf } from './support/owner.ts'
+import { NEW_PHONE, ownerOf } from '../support/owner.ts'
 import { connectTo, FORM_TYPE, formatHead } from './support/raw-device.ts'
 import { takeSnapshot } from './support/snapshot.ts'
 import {

@@ -24,7 +24,7 @@ import {
 } from './support/changes.ts'
 import { assertFit, examine } from './support/fitness.ts'
 import { Ledger, settleFiles } from './support/ledger.ts'
-import { ownerOf } from './support/owner.ts'
+import { ownerOf } from '../support/owner.ts'
 import { createRandom } from './support/random.ts'
 import { startHeadless } from './support/subject.ts'
 

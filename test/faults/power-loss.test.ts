@@ -15,7 +15,7 @@ import { sha256 } from '../support/hashes.ts'
 import { byNight, isNight, SEED } from '../support/night.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { NEW_PHONE, ownerOf } from './support/owner.ts'
+import { NEW_PHONE, ownerOf } from '../support/owner.ts'
 import {
   type DiskState,
   FATES,

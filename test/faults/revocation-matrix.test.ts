@@ -16,7 +16,7 @@ import { serveGateway } from '../support/gateway.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import type { RawClient } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { NEW_PHONE, ownerOf } from './support/owner.ts'
+import { NEW_PHONE, ownerOf } from '../support/owner.ts'
 import {
   announce,
   connectTo,

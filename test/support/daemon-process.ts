@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { NEW_PHONE, ownerOf } from './owner.ts'
 import { PROGRAM } from './program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
@@ -28,7 +29,7 @@ export interface ReadyEvent {
   readonly pid: number
 }
 
-/** What `pair --json` prints. */
+/** What `pair --json` prints, too. */
 export interface PairedDevice {
   readonly id: string
   readonly username: string
@@ -50,6 +51,7 @@ export interface DaemonProcess {
   log(): string
   /** Runs another command against this daemon's data directory. */
   run(...args: readonly string[]): Promise<{ readonly stdout: string; readonly stderr: string }>
+  /** As `clipgate pair` does, without a process of its own. */
   pair(label: string): Promise<PairedDevice>
   /** SIGTERM, and its exit code. */
   stop(): Promise<number | null>
@@ -135,13 +137,22 @@ export async function startDaemonProcess(
     stderr: () => withoutUsual(stderr),
     log: () => stderr,
     run,
-    pair: async (label) => JSON.parse((await run('pair', '--json', '--label', label)).stdout),
+    pair: async (label) => {
+      // In a network of its own it can only be asked from there, and after its end only commands help.
+      const isReached = options.wrapper === undefined && !hasEnded(child)
+      if (!isReached) return JSON.parse((await run('pair', '--json', '--label', label)).stdout)
+      return (await ownerOf({ ready, folder })).pair({ ...NEW_PHONE, label })
+    },
     stop: async () => {
       child.kill('SIGTERM')
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
+      if (!hasEnded(child)) await once(child, 'close')
       return child.exitCode
     },
   }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
 }
 
 async function firstLine(child: ChildProcess, stderr: () => string): Promise<ReadyEvent> {

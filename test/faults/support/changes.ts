@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import type { Admin } from '../../../src/ports/admin.ts'
 import type { DaemonProcess } from '../../support/daemon-process.ts'
 import { sha256 } from '../../support/hashes.ts'
-import { NEW_PHONE } from './owner.ts'
+import { NEW_PHONE } from '../../support/owner.ts'
 import type { Ledger } from './ledger.ts'
 
 export interface Target {

@@ -16,6 +16,7 @@ import {
 import { Sealer } from '../../../src/peers/bus/sealer.ts'
 import { encodeSignal } from '../../../src/peers/bus/signal.ts'
 import { MIB } from '../../../src/core/limits.ts'
+import { byNight } from '../../support/night.ts'
 import { needs } from '../../support/requirements.ts'
 import { arrives, isText, type MemberDaemon, restart } from '../support/daemons.ts'
 import { busOf, logItems, logs, newKey, startOnBus } from './support/bus-daemons.ts'
@@ -171,7 +172,7 @@ describe('a broker that is not to be trusted', needs('nats-server'), () => {
 const COUNT = 10_000
 const SIZE = 3500
 
-const FLOODS = 6
+const FLOODS = byNight(6, { byDay: 3 })
 
 /** A third of what that many have: a heap grows and shrinks by some ten MiB of its own accord. */
 const BOUND: number = 64 * MIB

@@ -1,10 +1,10 @@
 /** What the owner of a daemon asks it, without a process for each question. @module */
 
 import { join } from 'node:path'
-import { createAdminClient } from '../../../src/control/admin-client.ts'
-import { readControlToken } from '../../../src/control/control-token.ts'
-import type { Admin, PairRequest } from '../../../src/ports/admin.ts'
-import type { DaemonProcess } from '../../support/daemon-process.ts'
+import { createAdminClient } from '../../src/control/admin-client.ts'
+import { readControlToken } from '../../src/control/control-token.ts'
+import type { Admin, PairRequest } from '../../src/ports/admin.ts'
+import type { DaemonProcess } from './daemon-process.ts'
 
 export const NEW_PHONE: PairRequest = {
   kind: 'phone',
@@ -15,7 +15,10 @@ export const NEW_PHONE: PairRequest = {
 }
 
 /** Over the control listener. */
-export async function ownerOf({ ready, folder }: DaemonProcess): Promise<Admin> {
+export async function ownerOf({
+  ready,
+  folder,
+}: Pick<DaemonProcess, 'ready' | 'folder'>): Promise<Admin> {
   const token = await readControlToken(join(folder, 'data'))
   return createAdminClient({ url: ready.control, token })
 }
