@@ -144,6 +144,10 @@ bare: node_modules ## Run all tests with nothing but git, make, Node and npm, ni
 bench: build ## Measure against baselines in the same run (QUICK=1, GUARD=1, BENCH=bench/one.bench.ts)
 	$(NODE) $(LOAD) bench/run.ts $(BENCH)
 
+.PHONY: paths
+paths: node_modules ## Count the source files that a warm upload, a push of a text and a poll enter
+	$(NODE) $(LOAD) bench/paths.ts
+
 .PHONY: small
 small: build ## Use the daemon in 128 MiB of memory and a quarter of a core (Linux, root)
 	$(NODE) $(LOAD) bench/run.ts bench/small.ts
