@@ -94,8 +94,7 @@ types: node_modules
 	$(BIN)/tsc -p src/core
 	$(BIN)/tsc -p src/link
 	$(BIN)/tsc -p src/client
-	$(BIN)/tsc -p src/control/panel
-	$(BIN)/tsc -p src/gateway/phone
+	$(BIN)/tsc -p src/web
 	$(BIN)/tsc -p test/panel/in-page
 
 .PHONY: lint
@@ -112,7 +111,7 @@ check: types lint test ## Type-check everything, check format and lint rules, th
 .PHONY: coverage
 coverage: node_modules ## Run all tests; fail below 95 % of lines or 90 % of branches
 	$(BIN)/c8 --all --src src --include 'src/**/*.ts' --include 'src/**/*.js' \
-	  --exclude 'src/ports/**' --exclude 'src/control/panel/**' --exclude 'src/gateway/phone/**' --exclude 'src/**/*.d.ts' \
+	  --exclude 'src/ports/**' --exclude 'src/web/**' --exclude 'src/**/*.d.ts' \
 	  --reporter text --reporter lcov --check-coverage --lines 95 --branches 90 \
 	  $(ALONE) $(NODE) $(LOAD) --test --test-reporter dot $(TESTS)
 

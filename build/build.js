@@ -15,6 +15,7 @@ import { execFile } from 'node:child_process'
 import { chmod, copyFile, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { writePages } from '../src/web/make-page.js'
 import { rollUpTypes } from './types.js'
 
 const [, , OUT = 'dist'] = process.argv
@@ -36,20 +37,6 @@ const LOCALS = {
   minifyIdentifiers: true,
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
 }
-
-/** The files that browsers ask for; what scripts import becomes a part of them. */
-const PAGES = [
-  {
-    folder: 'src/control/panel',
-    made: ['panel.js', 'panel.css'],
-    asIs: ['panel.html', 'icon.svg'],
-  },
-  {
-    folder: 'src/gateway/phone',
-    made: ['phone.js', 'share.js', 'phone.css'],
-    asIs: ['phone.html', 'icon.svg', 'app.webmanifest'],
-  },
-]
 
 /** Leads to all that the daemon needs to start. */
 const START = 'src/cli/run-cli.ts'
@@ -163,22 +150,7 @@ for (const path of await readdir('src', { recursive: true })) {
   await writeFile(to, code)
 }
 
-// Browsers run the sources of the pages as they are; one file is less to fetch and to keep.
-for (const { folder, made, asIs } of PAGES) {
-  const name = basename(folder)
-  await build({
-    bundle: true,
-    format: 'esm',
-    minify: true,
-    legalComments: 'none',
-    logLevel: 'warning',
-    outdir: join(OUT, name),
-    entryPoints: made.map((file) => join(folder, file)),
-  })
-  for (const file of asIs) {
-    await copyFile(join(folder, file), join(OUT, name, file))
-  }
-}
+await writePages(OUT)
 
 // npm puts it where `man` looks.
 const man = await promisify(execFile)(process.execPath, [join(OUT, 'cli/main.js'), 'help', '--man'])

@@ -56,8 +56,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
   desktop: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['x11'] },
   client: { imports: ['core', 'link'], files: NEUTRAL_FILES, neutral: true },
   control: { imports: ['core', 'ports', 'http', 'lib', 'link'], packages: ['qr'] },
-  'control/panel': { imports: [], neutral: true },
-  'gateway/phone': { imports: [], neutral: true },
+  web: { imports: [], packages: ['esbuild'] },
+  'web/shared': { imports: ['core', 'lib', 'client'], neutral: true },
+  'web/panel': { imports: ['web/shared', 'client', 'ports', 'control'], neutral: true },
+  'web/phone': { imports: ['web/shared', 'client', 'link'], neutral: true },
   daemon: { imports: DAEMON_PARTS },
   doctor: { imports: ['daemon', ...DAEMON_PARTS] },
   cli: {
@@ -66,13 +68,13 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
 }
 
-/** Served to browsers as they are: their files import each other only. */
-const PAGES: readonly string[] = ['control/panel', 'gateway/phone']
+/** Parts of a room that are rooms of their own, and run in browsers. */
+const PAGES: readonly string[] = ['web/shared', 'web/panel', 'web/phone']
 
 const MAX_LINES = 400
 
 /** Tables, as long as there is something to list. */
-const TABLES: readonly string[] = ['control/panel/strings.js']
+const TABLES: readonly string[] = ['web/panel/strings.ts']
 
 // Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project, and
 // passes over `ObjC.import('x')`: macOS has frameworks, and they are no packages. In comments,

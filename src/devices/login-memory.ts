@@ -39,7 +39,9 @@ export function readMemoryRoom(): MemoryRoom | undefined {
 export function warnOfShortMemory(): string | undefined {
   const room = readMemoryRoom()
   if (room === undefined || room.left >= LOGIN_BYTES) return undefined
-  const [needed, left, limit] = [LOGIN_BYTES, Math.max(0, room.left), room.limit].map(formatBytes)
+  const [needed, left, limit] = [LOGIN_BYTES, Math.max(0, room.left), room.limit].map((size) =>
+    formatBytes(size),
+  )
   return (
     `Logins need ${needed} of memory, and ${left} are left of the limit of ${limit}: they are ` +
     'refused; raise the limit to 96 MiB at least, 128 to be at ease'

@@ -8,7 +8,6 @@
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
 import { route, type Call, type Handler, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { pageRoutes } from '../http/page-files.ts'
@@ -17,9 +16,6 @@ import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import { blobReply } from './file.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
-
-/** Beside this file in the sources; the build puts the folder beside what it makes of it. */
-const FOLDER: string = fileURLToPath(new URL('./phone/', import.meta.url))
 
 const TICKETS = '/phone/tickets'
 
@@ -35,8 +31,8 @@ export function phonePageRoutes({
   isDraining,
 }: Pick<GatewayOptions, 'isDraining'> = {}): readonly Route<undefined>[] {
   return pageRoutes({
-    folder: FOLDER,
-    page: 'phone.html',
+    name: 'phone',
+    files: ['phone.js', 'share.js', 'phone.css', 'icon.svg', 'app.webmanifest'],
     at: '/phone',
     below: '/phone/',
     policy: POLICY,

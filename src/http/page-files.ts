@@ -1,19 +1,20 @@
 /**
  * The files of a web page, served from memory from the first request for each on.
  *
- * The routes are made from the list of files in their folder: no name is ever taken from a request.
- * They hold no secret.
+ * The routes are made from a list of files: no name is ever taken from a request. They hold no
+ * secret.
  * @module
  */
 
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { extname, join, relative, sep } from 'node:path'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { route, type Call, type Handler, type Route } from './call.ts'
 import type { Reply } from './reply.ts'
 
-/** By ending; other files in the folder are not for browsers. */
+/** By ending. */
 const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['.html', 'text/html; charset=utf-8'],
   ['.css', 'text/css; charset=utf-8'],
@@ -21,8 +22,6 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
   ['.svg', 'image/svg+xml'],
   ['.webmanifest', 'application/manifest+json'],
 ])
-
-const FILE_NAME = /^[a-z0-9][a-z0-9-]*\.[a-z]+$/
 
 /** Nothing of a page may come from elsewhere, lead elsewhere, or be framed. */
 const POLICY: readonly string[] = [
@@ -42,11 +41,17 @@ const HEADERS: readonly string[] = [
   ...['Cross-Origin-Opener-Policy', 'same-origin'],
 ]
 
+/** Makes pages of their sources. The build has made them before, and leaves this out. */
+const MAKER = new URL('../web/make-page.js', import.meta.url)
+
 /** Where the files of a page are, and where they are served. */
 export interface PageFiles {
-  readonly folder: string
-  /** The file of the page itself, which stands at {@link at}. */
-  readonly page: string
+  /** The file `${name}.html` is the page itself, which stands at {@link at}. */
+  readonly name: string
+  /** The names of the others. */
+  readonly files: readonly string[]
+  /** Where they are; without it, they are those that the build has made. */
+  readonly folder?: string | undefined
   readonly at: `/${string}`
   /** Ends in a slash; the other files stand below it. */
   readonly below: `/${string}`
@@ -56,29 +61,20 @@ export interface PageFiles {
   readonly check?: (call: Call<undefined>) => void
 }
 
-/** Makes a route for each file. */
-export function pageRoutes(files: PageFiles): readonly Route<undefined>[] {
-  const { folder, page, at, below } = files
-  return listFiles(folder, page).map((path) => {
-    const name = relative(folder, path).split(sep).join('/')
-    return route('GET', name === page ? at : `${below}${name}`, serve(path, files))
-  })
+/** Makes a route for each file. A daemon whose files are missing runs without the page. */
+export function pageRoutes(page: PageFiles): readonly Route<undefined>[] {
+  const { name, files, at, below } = page
+  return [
+    route('GET', at, serve(`${name}.html`, page)),
+    ...files.map((file) => route('GET', `${below}${file}`, serve(file, page))),
+  ]
 }
 
-/** Lists the files. A daemon whose folder is missing runs without the page. */
-function listFiles(folder: string, page: string): readonly string[] {
-  if (!existsSync(folder)) return [join(folder, page)]
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && FILE_NAME.test(entry.name))
-    .filter(({ name }) => CONTENT_TYPES.has(extname(name)))
-    .map(({ parentPath, name }) => join(parentPath, name))
-}
-
-function serve(path: string, { check, policy }: PageFiles): Handler<undefined> {
+function serve(file: string, page: PageFiles): Handler<undefined> {
   let loading: Promise<Reply> | undefined
   return async (call) => {
-    check?.(call)
-    loading ??= load(path, [...POLICY, ...policy])
+    page.check?.(call)
+    loading ??= load(file, page)
     try {
       return await loading
     } catch (error) {
@@ -89,18 +85,32 @@ function serve(path: string, { check, policy }: PageFiles): Handler<undefined> {
   }
 }
 
-async function load(path: string, policy: readonly string[]): Promise<Reply> {
-  const body = await readFile(path)
-  const contentType = CONTENT_TYPES.get(extname(path)) ?? 'application/octet-stream'
+async function load(file: string, { name, folder, policy }: PageFiles): Promise<Reply> {
+  const body = await read(file, name, folder)
+  const contentType = CONTENT_TYPES.get(extname(file)) ?? 'application/octet-stream'
   const digest = createHash('sha256').update(body).digest('base64url').slice(0, 22)
   return {
     status: 200,
     headers: [
       ...['Content-Type', contentType],
-      ...['Content-Security-Policy', policy.join('; ')],
+      ...['Content-Security-Policy', [...POLICY, ...policy].join('; ')],
       ...HEADERS,
     ],
     body,
     etag: `"${digest}"`,
   }
+}
+
+async function read(file: string, page: string, folder: string | undefined): Promise<Uint8Array> {
+  if (folder !== undefined) return readFile(join(folder, file))
+  if (!existsSync(MAKER))
+    return readFile(fileURLToPath(new URL(`./${page}/${file}`, import.meta.url)))
+  const { makePage }: Maker = await import(MAKER.href)
+  const made = (await makePage(page)).get(file)
+  if (made === undefined) throw new Error(`The page has no ${file}`)
+  return made
+}
+
+interface Maker {
+  makePage(name: string): Promise<ReadonlyMap<string, Uint8Array>>
 }

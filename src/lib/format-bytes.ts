@@ -2,9 +2,16 @@
 
 const SIZES = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
-/** A number of bytes as people say it: `1.5 MiB`, `17 bytes`. The pages say it in the same way. */
-export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} byte${bytes === 1 ? '' : 's'}`
+/**
+ * A number of bytes as people say it: `1.5 MiB`, `17 bytes`.
+ *
+ * @param bytesInWords Says less than a KiB in another language.
+ */
+export function formatBytes(
+  bytes: number,
+  bytesInWords: (bytes: number) => string = inEnglish,
+): string {
+  if (bytes < 1024) return bytesInWords(bytes)
   let value = bytes
   let unit = ''
   for (const name of SIZES) {
@@ -14,4 +21,8 @@ export function formatBytes(bytes: number): string {
     unit = name
   }
   return `${value.toFixed(value < 9.95 ? 1 : 0)} ${unit}`
+}
+
+function inEnglish(bytes: number): string {
+  return `${bytes} byte${bytes === 1 ? '' : 's'}`
 }

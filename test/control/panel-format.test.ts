@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatAgo, formatClient, formatLeft } from '../../src/control/panel/format.js'
 import fc from '../support/property.ts'
+
+/** By its address: it is typed as what runs in browsers. */
+const FORMAT = new URL('../../src/web/panel/format.ts', import.meta.url).href
+const { formatAgo, formatClient, formatLeft }: Format = await import(FORMAT)
+
+interface Format {
+  formatAgo(at: number, now: number): string
+  formatClient(userAgent: string): string
+  formatLeft(ms: number): string
+}
 
 const BROWSERS: readonly (readonly [userAgent: string, name: string])[] = [
   ['Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0', 'Firefox 131'],

@@ -3,12 +3,13 @@
  * @module
  */
 
-import { chmod, copyFile, cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { chmod, copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { writePages } from '../../../src/web/make-page.js'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -43,8 +44,7 @@ export async function buildProgram(): Promise<{ readonly main: string }> {
   for (const worker of WORKERS) {
     await copyFile(join(ROOT, 'src', worker), join(folder, basename(worker)))
   }
-  await cp(join(ROOT, 'src/control/panel'), join(folder, 'panel'), { recursive: true })
-  await cp(join(ROOT, 'src/gateway/phone'), join(folder, 'phone'), { recursive: true })
+  await writePages(folder)
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   // Also for a daemon of another user.
   await chmod(folder, 0o755)

@@ -4,11 +4,12 @@
  */
 
 import assert from 'node:assert/strict'
-import { cp, mkdir, readdir, symlink } from 'node:fs/promises'
+import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { writePages } from '../../../src/web/make-page.js'
 import { Xvfb } from '../../support/xvfb.ts'
 import { NOT_THERE } from './not-there.js'
 import { needsWine, WindowsMachine } from './wine.ts'
@@ -70,6 +71,9 @@ async function copySources(to: string): Promise<void> {
       if (name.endsWith('.ts') && !name.endsWith('.d.ts')) sources.push(join(ROOT, folder, name))
     }
   }
+  // esbuild cannot run there, and pages that are made already are found beside who serves them.
+  await rm(join(to, 'src/web/make-page.js'))
+  await writePages(join(to, 'src/http'))
   const names = { outdir: to, outbase: ROOT, outExtension: { '.js': '.ts' } }
   await build({ entryPoints: sources, ...names, format: 'esm', platform: 'node', target: 'node20' })
 }

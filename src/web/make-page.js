@@ -1,0 +1,69 @@
+/**
+ * Makes what browsers get of a page: for the build, and for whoever runs from the sources.
+ *
+ * What scripts and styles import becomes a part of them, since each file is one more to fetch.
+ *
+ * @module
+ */
+
+import { build } from 'esbuild'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** @typedef {{ readonly made: readonly string[], readonly asIs: readonly string[] }} Parts */
+
+const ICON = 'shared/icon.svg'
+
+/** @type {Readonly<Record<string, Parts>>} */
+const PAGES = {
+  panel: { made: ['panel/panel.ts', 'panel/panel.css'], asIs: ['panel/panel.html', ICON] },
+  phone: {
+    made: ['phone/phone.ts', 'phone/share.ts', 'phone/phone.css'],
+    asIs: ['phone/phone.html', 'phone/app.webmanifest', ICON],
+  },
+}
+
+/**
+ * Makes a page.
+ *
+ * @param {string} name
+ * @returns {Promise<ReadonlyMap<string, Uint8Array>>} Its files, by name.
+ */
+export async function makePage(name) {
+  const { made, asIs } = PAGES[name] ?? { made: [], asIs: [] }
+  const { outputFiles } = await build({
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    // Every page says that it is UTF-8, in which Chinese takes half of its escapes.
+    charset: 'utf8',
+    legalComments: 'none',
+    logLevel: 'warning',
+    write: false,
+    outdir: name,
+    entryPoints: made.map(pathOf),
+  })
+  /** @type {Map<string, Uint8Array>} */
+  const files = new Map()
+  for (const { path, contents } of outputFiles) files.set(basename(path), contents)
+  for (const path of asIs) files.set(basename(path), await readFile(pathOf(path)))
+  return files
+}
+
+/**
+ * Makes all pages, each in a folder of its name.
+ *
+ * @param {string} to Where the program looks for them: the folder of its own files.
+ */
+export async function writePages(to) {
+  for (const name of Object.keys(PAGES)) {
+    await mkdir(join(to, name))
+    for (const [file, bytes] of await makePage(name)) await writeFile(join(to, name, file), bytes)
+  }
+}
+
+/** @param {string} path Below this folder. */
+function pathOf(path) {
+  return fileURLToPath(new URL(path, import.meta.url))
+}

@@ -1,0 +1,195 @@
+/**
+ * What the page asks of the daemon, in the name of its tab.
+ *
+ * The token with which the tab is signed in comes in the fragment of the address, which no server
+ * is sent, and the tab keeps it; it is good for as long as the daemon that made it runs.
+ * @module
+ */
+
+import { strings } from './strings.ts'
+import type { Pairing, PanelState } from './state.ts'
+
+const KEY = 'clipgate.token'
+
+const FRAGMENT = /^#([\w-]{43})$/
+
+/** The daemon said no, with its reason as the message; or it did not answer. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: number
+
+  /** @param status 0 when there was no answer. */
+  constructor(message: string, status: number) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** @param wanted Without a label it gets one. */
+export async function addDevice({
+  label,
+  url,
+}: {
+  label: string
+  url: string | undefined
+}): Promise<Pairing> {
+  return call('POST', '/devices', { kind: 'phone', label: label || null, url: url ?? null })
+}
+
+export async function rotateDevice(id: string, url: string | undefined): Promise<Pairing> {
+  return call('POST', `/devices/${encodeURIComponent(id)}/rotate`, url === undefined ? {} : { url })
+}
+
+export async function revokeDevice(id: string) {
+  await call('DELETE', `/devices/${encodeURIComponent(id)}`)
+}
+
+/** @param durationMs `null`: until somebody resumes. */
+export async function pauseSharing(durationMs: number | null) {
+  await call('POST', '/pause', { durationMs })
+}
+
+export async function resumeSharing() {
+  await call('DELETE', '/pause')
+}
+
+/** The whole of the current text; `undefined` when something else is current by now. */
+export async function readText(contentId: string) {
+  const response = await ask('/item/text')
+  const isSame = response.headers.get('ETag') === `"${contentId}"`
+  return response.ok && isSame ? response.text().catch(away) : undefined
+}
+
+/** The bytes of the current item; `undefined` when something else is current by now. */
+export async function readFile(dataName: string) {
+  const response = await ask(`/clipboard/file/${encodeURIComponent(dataName)}`)
+  return response.ok ? response.blob().catch(away) : undefined
+}
+
+/** Makes a text the current item. */
+export async function pushText(text: string) {
+  await pushDocument({ type: 'Text', text, dataName: '', hasData: false })
+}
+
+/** Makes a file the current item. The browser reads it as it sends it. */
+export async function pushFile(file: File) {
+  const { name, size, type } = file
+  const headers = { 'Content-Type': type || 'application/octet-stream' }
+  const path = `/clipboard/file/${encodeURIComponent(name)}`
+  expectGood(await ask(path, { method: 'PUT', body: file, headers }))
+  await pushDocument({ type: 'File', text: name, dataName: name, hasData: true, size })
+}
+
+async function pushDocument(document: object) {
+  const headers = { 'Content-Type': 'application/json' }
+  const body = JSON.stringify(document)
+  expectGood(await ask('/clipboard/Sync.json', { method: 'PUT', body, headers }))
+}
+
+function expectGood({ ok, status }: Response) {
+  if (!ok) throw new ApiError(strings.errors.notPushed(status), status)
+}
+
+/** The event stream, each of whose events is a state. */
+export function openEvents(signal: AbortSignal): Promise<Response> {
+  return askForState('/events', { signal })
+}
+
+export async function readState(): Promise<PanelState> {
+  return parseState(await (await askForState('/state')).text().catch(away))
+}
+
+async function askForState(path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await ask(path, init)
+  const { ok, status } = response
+  if (!ok) throw new ApiError(strings.errors.unexpected(status), status)
+  return response
+}
+
+/** Reads a state. The daemon that serves this page made it, so only its outline is checked. */
+export function parseState(text: string): PanelState {
+  try {
+    const value = JSON.parse(text)
+    if (Array.isArray(value?.devices) && Array.isArray(value.status?.listeners)) return value
+  } catch {
+    // Another program is there by now, as far as this page is concerned.
+  }
+  return away()
+}
+
+/** The beginning of a text of late; `undefined` when it is forgotten. */
+export async function readRecent(id: string) {
+  const response = await ask(`/recent/${encodeURIComponent(id)}`)
+  return response.ok ? response.text().catch(away) : undefined
+}
+
+/** Makes an item of late current again. */
+export async function activateRecent(id: string) {
+  await call('POST', `/recent/${encodeURIComponent(id)}`)
+}
+
+export async function forgetRecent() {
+  await call('DELETE', '/recent')
+}
+
+/** Shows the folder of received files on the desktop. @returns Whether there is a program for it. */
+export async function openReceived() {
+  const { opened } = await call('POST', '/received/open')
+  return opened === true
+}
+
+/** Signs out all pages of the panel, this one included. */
+export async function signOutAll() {
+  await call('DELETE', '/panel')
+}
+
+/** What may be shown of the current item; `undefined` when it has nothing to show (any more). */
+export async function readPreview(contentId: string) {
+  const response = await ask('/item/preview')
+  // What is current may have changed on the way, and may be the same again by now.
+  const isSame = response.headers.get('ETag') === `"${contentId}"`
+  return response.ok && isSame ? response.blob().catch(away) : undefined
+}
+
+async function call(method: string, path: string, body?: unknown) {
+  const json = { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }
+  const response = await ask(path, { method, ...(body === undefined ? {} : json) })
+  const answer = await response.json().catch(() => {
+    throw new ApiError(strings.errors.unexpected(response.status), response.status)
+  })
+  if (response.ok) return answer
+  const reason = answer?.detail ?? answer?.title ?? strings.errors.unexpected(response.status)
+  throw new ApiError(response.status === 401 ? strings.errors.signedOut : reason, response.status)
+}
+
+/**
+ * Asks the daemon in the name of this tab, and nobody without a name.
+ *
+ * @throws {ApiError} when there is no answer.
+ */
+export async function ask(path: string, init: RequestInit = {}) {
+  const token = sessionStorage.getItem(KEY)
+  if (token === null) throw new ApiError(strings.errors.signedOut, 401)
+  const headers = { ...init.headers, Authorization: `Bearer ${token}` }
+  // Cookies of 127.0.0.1 belong to other servers; none of ours leads anywhere else.
+  const always: RequestInit = { cache: 'no-store', credentials: 'omit', redirect: 'error' }
+  // Browsers say nothing of use about why it failed.
+  return fetch(path, { ...init, ...always, headers }).catch(away)
+}
+
+/** Nobody answers, or another program than our daemon does. */
+export function away(): never {
+  throw new ApiError(strings.errors.away, 0)
+}
+
+/** Takes the token out of the address, where it would be seen and kept. */
+export function takeToken() {
+  const { hash, pathname } = location
+  history.replaceState(null, '', pathname)
+  const token = FRAGMENT.exec(hash)?.[1]
+  if (token !== undefined) sessionStorage.setItem(KEY, token)
+}
+
+export function forgetToken() {
+  sessionStorage.removeItem(KEY)
+}

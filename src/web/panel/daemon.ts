@@ -1,0 +1,93 @@
+/**
+ * How the daemon itself is: clipboard, listeners, storage, version.
+ * @module
+ */
+
+import { actionButton } from './actions.ts'
+import { confirmSignOut } from './confirm.ts'
+import { h, renderList, row, section, setAttribute } from '../shared/dom.ts'
+import { formatBytes } from '../shared/size.ts'
+import { isWildcard } from './state.ts'
+import { strings } from './strings.ts'
+import { createTime, setTime } from './time.ts'
+import type { PanelState, Status } from './state.ts'
+
+export interface Fact {
+  readonly key: string
+  readonly term: string
+  readonly lines: readonly string[]
+  /** Set in a font that tells all characters apart. */
+  readonly isCode?: boolean
+  readonly trouble?: string | null
+  /** A time, which ages. */
+  readonly at?: number
+}
+
+const words = strings.daemon
+
+export function createDaemonView() {
+  const heading = h('h2', { tabindex: -1 }, words.heading)
+  const facts = h('dl', { class: 'rows' })
+  const run = () => confirmSignOut(heading)
+  const signOut = actionButton({ label: words.signOut, look: 'quiet', run })
+  const parts = [h('header', {}, heading), facts, h('footer', {}, signOut)]
+
+  function render(state: PanelState) {
+    renderList(facts, factsOf(state), {
+      key: ({ key }) => key,
+      create: ({ term }) => row(term, h('dd')),
+      update,
+    })
+  }
+
+  return { section: section({ class: 'card daemon' }, ...parts), render }
+}
+
+function factsOf({ status, addresses }: PanelState): readonly Fact[] {
+  const { clipboard, listeners, peers, bus, storage, mode, startedAt } = status
+  const staged = words.uploads(storage.stagedUploads, formatBytes(storage.stagedBytes))
+  const names: Readonly<Record<string, string>> = words.clipboards
+  const name = names[clipboard] ?? clipboard
+  return [
+    { key: 'clipboard', term: words.clipboard, lines: [name], trouble: status.clipboardError },
+    ...listeners.map(({ name, urls, error }) => {
+      const term = words.listeners[name]
+      // Nobody can connect to "all addresses".
+      const lines = urls.some(isWildcard) ? addresses.map(({ url }) => url) : urls
+      return { key: `listener ${name}`, term, lines, isCode: true, trouble: error }
+    }),
+    ...peers.map(({ name, state, error }) => {
+      const lines = [`${name}: ${words.peerStates[state]}`]
+      return { key: `peer ${name}`, term: words.peer, lines, trouble: error }
+    }),
+    ...(bus === null ? [] : [factOf(bus)]),
+    { key: 'free', term: words.free, lines: [formatBytes(storage.freeBytes)] },
+    { key: 'staged', term: words.staged, lines: [staged] },
+    { key: 'folder', term: words.folder, lines: [storage.dataDir], isCode: true },
+    { key: 'mode', term: words.mode, lines: mode === null ? [] : [words.modes[mode]] },
+    { key: 'started', term: words.started, lines: [], at: Date.parse(startedAt ?? '') },
+    { key: 'version', term: words.version, lines: [status.version] },
+  ]
+}
+
+function factOf(bus: NonNullable<Status['bus']>): Fact {
+  const { group, state, members, refused, error } = bus
+  const lines = [`${group}: ${words.busStates[state]}, ${words.busMembers(members)}`]
+  return { key: 'bus', term: words.bus, lines, trouble: error ?? words.busRefused(refused) }
+}
+
+function update(element: Element, fact: Fact) {
+  const { lines, isCode = false, trouble, at } = fact
+  const text = JSON.stringify(fact)
+  const value = element.lastElementChild
+  // Rebuilt only when it changed.
+  if (value === null || value.getAttribute('data-fact') === text) return
+  setAttribute(value, 'data-fact', text)
+  const look = isCode ? 'mono break line' : 'break line'
+  value.replaceChildren(...lines.map((line) => h('span', { class: look }, line)))
+  if (trouble) value.append(h('p', { class: 'trouble' }, trouble))
+  if (at === undefined || Number.isNaN(at)) return
+  const time = createTime()
+  value.append(time)
+  setTime(time, at)
+}

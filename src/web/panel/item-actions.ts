@@ -1,0 +1,106 @@
+/**
+ * What a reader can do with the current item: copy it here, save it, look into its folder.
+ * @module
+ */
+
+import { actionButton, errorLine } from './actions.ts'
+import { ApiError, openReceived, readFile, readPreview, readText } from './api.ts'
+import { announce } from './announce.ts'
+import { h, setText } from '../shared/dom.ts'
+import { formatBytes } from '../shared/size.ts'
+import { currentState } from './state.ts'
+import { strings } from './strings.ts'
+import type { Item } from './state.ts'
+
+const words = strings.item
+
+/** What a page saves it holds first. */
+const MAX_SAVED_BYTES = 512 * 1024 * 1024
+
+const SAVED_MS = 60_000
+
+export function createItemActions() {
+  let shown: Item | null = null
+  const errors = errorLine()
+  const note = h('p', { class: 'note' })
+  const copy = actionButton({
+    label: words.copy,
+    errors,
+    run: () =>
+      withItem(async (item) => {
+        await copyItem(item)
+        say(words.copied)
+      }),
+  })
+  const save = actionButton({ label: words.save, errors, run: () => withItem(saveItem) })
+  const open = actionButton({ label: words.openFolder, errors, run: openFolder })
+  const buttons = h('div', { class: 'buttons start' }, copy, save, open)
+  const element = h('div', { class: 'item-actions' }, buttons, note, errors)
+
+  function render(item: Item | null) {
+    if (item?.contentId !== shown?.contentId) {
+      setText(errors, '')
+      setText(note, '')
+    }
+    shown = item
+    element.hidden = item === null
+    copy.hidden = item?.preview == null
+    save.hidden = item === null || item.dataName === ''
+    const isFile = item?.type === 'File' || item?.type === 'Group'
+    const isReceived = isFile && item.sender?.kind !== 'clipboard'
+    open.hidden = !isReceived || currentState().receivedDir === null
+  }
+
+  async function withItem(act: (item: Item) => Promise<void>) {
+    setText(note, '')
+    if (shown !== null) await act(shown)
+  }
+
+  async function openFolder() {
+    const path = currentState().receivedDir ?? ''
+    say((await openReceived()) ? words.folder(path) : words.noFolder(path))
+  }
+
+  function say(text: string) {
+    setText(note, text)
+    announce(text)
+  }
+
+  return { element, render }
+}
+
+/** Puts it on the clipboard of the browser: a text, or a picture as PNG, as browsers want it. */
+async function copyItem({ preview, contentId }: Item) {
+  const isText = preview === 'text'
+  const content = isText ? readText(contentId) : readPreview(contentId).then(toPng)
+  const found = content.then((value) => value ?? changed())
+  const type = isText ? 'text/plain' : 'image/png'
+  try {
+    // Begun within the click: some browsers allow it only there.
+    await navigator.clipboard.write([new ClipboardItem({ [type]: found })])
+  } catch {
+    // Why there is nothing to copy says more than that the browser did not.
+    await found
+    throw new ApiError(words.notCopied, 0)
+  }
+}
+
+async function toPng(picture: Blob | undefined) {
+  if (picture === undefined || picture.type === 'image/png') return picture
+  const bitmap = await createImageBitmap(picture)
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0)
+  return canvas.convertToBlob({ type: 'image/png' })
+}
+
+async function saveItem({ dataName, size }: Item) {
+  if (size > MAX_SAVED_BYTES) throw new ApiError(words.tooLarge(formatBytes(MAX_SAVED_BYTES)), 0)
+  const content = (await readFile(dataName)) ?? changed()
+  const href = URL.createObjectURL(content)
+  h('a', { href, download: dataName }).click()
+  setTimeout(() => URL.revokeObjectURL(href), SAVED_MS)
+}
+
+function changed(): never {
+  throw new ApiError(words.changed, 0)
+}

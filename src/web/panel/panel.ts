@@ -1,0 +1,114 @@
+/**
+ * The panel: puts the page together, and brings it up to date with each state of the daemon.
+ * @module
+ */
+
+import { setUsable } from './actions.ts'
+import { ApiError, forgetToken, openEvents, parseState, readState, takeToken } from './api.ts'
+import { createDaemonView } from './daemon.ts'
+import { createDevicesView } from './devices.ts'
+import { announce, announcer } from './announce.ts'
+import { h, section, setAttribute, setText } from '../shared/dom.ts'
+import { icon } from './icons.ts'
+import { createItemView } from './item.ts'
+import { follow, type Way } from '../shared/follow.ts'
+import { createPauseView } from './pause.ts'
+import { createProblemsView } from './problems.ts'
+import { createPushView } from './push.ts'
+import { createRecentView } from './recent.ts'
+import { currentState, hasState, onState, publishState } from './state.ts'
+import { strings } from './strings.ts'
+import { setServerTime, startTicking } from './time.ts'
+import { createTransfersView } from './transfers.ts'
+
+takeToken()
+
+/** The daemon is on this machine: asking costs nothing, and people watch. */
+const MAX_DELAY_MS = 5_000
+
+let link: Way = 'trying'
+
+const recent = createRecentView()
+const item = createItemView(() => recent.render(currentState()))
+const push = createPushView()
+const transfers = createTransfersView()
+const pause = createPauseView()
+const devices = createDevicesView()
+const daemon = createDaemonView()
+const problems = createProblemsView()
+
+const pill = h('p', { class: 'pill' }, h('span', { class: 'dot' }), h('span'))
+const logo = h('img', { class: 'logo', src: '/icon.svg', alt: '' })
+const brand = h('div', { class: 'brand' }, logo, h('h1', {}, strings.name))
+const top = h('header', { class: 'top' }, brand, pill)
+const loading = h('p', { class: 'loading' }, strings.loading)
+const parts = [item, transfers, push, recent, devices]
+const left = h('div', { class: 'column' }, ...parts.map((part) => part.section))
+const right = h('div', { class: 'column' }, pause.section, daemon.section)
+const columns = h('div', { class: 'columns', hidden: true }, left, right)
+const signedOut = createSignedOut()
+const main = h('main', {}, problems.section, loading, signedOut, columns)
+
+document.body.append(top, main, announcer)
+
+onState((state) => {
+  setServerTime(state.serverTimeMs)
+  item.render(state.item)
+  transfers.render(state.transfers)
+  recent.render(state)
+  pause.render(state.status)
+  devices.render(state.devices)
+  daemon.render(state)
+})
+
+follow({
+  open: openEvents,
+  take: (data) => publishState(parseState(data)),
+  look: async () => publishState(await readState()),
+  wayOf: (error) => {
+    if (!(error instanceof ApiError)) throw error
+    if (error.status !== 401) return 'away'
+    // That daemon has ended, or has signed everybody out. No other one will know this token.
+    forgetToken()
+    return 'refused'
+  },
+  maxDelayMs: MAX_DELAY_MS,
+  onWay: (next) => {
+    if (next === 'away' && link !== 'away' && hasState()) announce(strings.announceAway)
+    if (next === 'live' && link === 'away') announce(strings.announceBack)
+    if (next === 'refused' && link !== 'refused') announce(strings.errors.signedOut)
+    link = next
+    render()
+  },
+})
+onState(render)
+render()
+startTicking()
+
+function render() {
+  const isAway = link === 'away'
+  const isSignedOut = link === 'refused'
+  if (isSignedOut) for (const dialog of document.querySelectorAll('dialog')) dialog.close()
+  const isPaused = hasState() && currentState().status.paused != null
+  const text = strings.link[link]
+  setText(pill.lastElementChild ?? pill, link === 'live' && isPaused ? strings.link.paused : text)
+  setAttribute(document.documentElement, 'data-link', link === 'live' && isPaused ? 'paused' : link)
+  signedOut.hidden = !isSignedOut
+  columns.hidden = isSignedOut || !hasState()
+  loading.hidden = isSignedOut || isAway || hasState()
+  const isShown = hasState() && !isSignedOut
+  problems.render(isShown ? currentState() : undefined, { isAway })
+  setUsable(link === 'live')
+}
+
+function createSignedOut() {
+  const { heading, why, command, then } = strings.signedOut
+  return section(
+    { class: 'card signed-out', hidden: true },
+    h('span', { class: 'sign' }, icon('terminal')),
+    h('h2', {}, heading),
+    h('p', {}, why),
+    h('pre', { class: 'command' }, h('code', {}, command)),
+    h('p', { class: 'note' }, then),
+  )
+}

@@ -1,0 +1,108 @@
+/**
+ * Sends something: a text that is typed, files that are chosen, and what is dropped or pasted
+ * anywhere on the page.
+ * @module
+ */
+
+import { actionButton, errorLine, perform } from './actions.ts'
+import { pushFile, pushText } from './api.ts'
+import { announce } from './announce.ts'
+import { h, section, setAttribute, setText } from '../shared/dom.ts'
+import { strings } from './strings.ts'
+
+const words = strings.push
+
+export function createPushView() {
+  /** What comes while something is on its way waits. */
+  let queue = Promise.resolve()
+  const errors = errorLine()
+  const note = h('p', { class: 'note' })
+  const text = h('textarea', {
+    rows: 2,
+    dir: 'auto',
+    'aria-label': words.label,
+    placeholder: words.placeholder,
+  })
+  const submit = actionButton({ label: words.submit, look: 'primary', errors, run: sendTyped })
+  const picker = h('input', { type: 'file', class: 'unseen', multiple: true, tabindex: -1 })
+  const choose = actionButton({ label: words.files, run: () => picker.click() })
+  const buttons = h('div', { class: 'buttons' }, picker, choose, submit)
+  const header = h('header', {}, h('h2', {}, words.heading))
+  const card = section({ class: 'card push' }, header, text, buttons, note, errors)
+
+  picker.addEventListener('change', () => {
+    const files = [...(picker.files ?? [])]
+    picker.value = ''
+    send(() => sendFiles(files))
+  })
+  text.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send(sendTyped)
+  })
+
+  document.addEventListener('dragover', (event) => {
+    if (!carries(event.dataTransfer)) return
+    event.preventDefault()
+    setAttribute(card, 'data-over', true)
+  })
+  document.addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) setAttribute(card, 'data-over', undefined)
+  })
+  document.addEventListener('drop', (event) => {
+    setAttribute(card, 'data-over', undefined)
+    take(event, event.dataTransfer)
+  })
+  document.addEventListener('paste', (event) => take(event, event.clipboardData))
+
+  /** Takes what was dropped or pasted, unless that goes into a field. */
+  function take(event: Event, data: DataTransfer | null) {
+    if (data === null || document.querySelector('dialog[open]') !== null) return
+    const files = [...data.files]
+    const isField = event.target instanceof Element && event.target.matches('input, textarea')
+    const plain = isField ? '' : data.getData('text/plain')
+    if (files.length === 0 && plain === '') return
+    event.preventDefault()
+    send(() => (files.length > 0 ? sendFiles(files) : sendText(plain)))
+  }
+
+  function send(run: () => Promise<void>) {
+    queue = queue.then(() => perform(submit, { errors, run }))
+  }
+
+  async function sendTyped() {
+    if (text.value === '') return text.focus()
+    const { value } = text
+    await sendText(value)
+    // What was typed meanwhile stays.
+    if (text.value === value) text.value = ''
+  }
+
+  async function sendText(value: string) {
+    await pushText(value)
+    say(words.sentText)
+  }
+
+  async function sendFiles(files: readonly File[]) {
+    for (const file of files) {
+      setText(note, words.sending(file.name))
+      try {
+        await pushFile(file)
+      } catch (error) {
+        setText(note, '')
+        throw error
+      }
+      say(words.sent(file.name))
+    }
+  }
+
+  function say(sentence: string) {
+    setText(note, sentence)
+    announce(sentence)
+  }
+
+  return { section: card }
+}
+
+function carries(data: DataTransfer | null) {
+  const types = data?.types ?? []
+  return types.includes('Files') || types.includes('text/plain')
+}

@@ -1,0 +1,69 @@
+/**
+ * What the daemon tells about itself, as `GET /state` and the event stream say it; the newest state,
+ * and who wants to know of each. The types are those of the daemon, with `null` for every member
+ * that is absent.
+ * @module
+ */
+
+import type {
+  PanelItem,
+  PanelRecent,
+  PanelState as StateOfDaemon,
+  PanelTransfer,
+} from '../../control/panel-state.ts'
+import type * as admin from '../../ports/admin.ts'
+import type { Sender as SenderOfItem } from '../../ports/panel.ts'
+
+/** A value as its JSON is read. */
+export type Wire<Value> = Value extends object
+  ? { readonly [Name in keyof Value]: Wire<Value[Name]> }
+  : Value extends undefined
+    ? null
+    : Value
+
+export type PanelState = Wire<StateOfDaemon> & { readonly serverTimeMs: number }
+export type Item = Wire<PanelItem>
+export type Recent = Wire<PanelRecent>
+export type Transfer = Wire<PanelTransfer>
+export type Sender = Wire<SenderOfItem>
+export type Address = PanelState['addresses'][number]
+export type Device = Wire<admin.DeviceSummary>
+export type Status = Wire<admin.DaemonStatus>
+export type Listener = Status['listeners'][number]
+export type Codes = { readonly qr: readonly string[]; readonly pageQr: readonly string[] | null }
+export type Pairing = Wire<admin.Pairing> & Codes
+
+let current: PanelState | undefined
+
+const listeners: Set<(state: PanelState) => void> = new Set()
+
+/** The newest state; nothing that asks for it is on the page before there is one. */
+export function currentState() {
+  if (current === undefined) throw new Error('There is no state yet')
+  return current
+}
+
+export function hasState() {
+  return current !== undefined
+}
+
+/** The device with an id, as it is now; `undefined` when it is not paired, or not yet told of. */
+export function findDevice(id: string) {
+  return currentState().devices.find((device) => device.id === id)
+}
+
+export function publishState(state: PanelState) {
+  current = state
+  for (const listener of listeners) listener(state)
+}
+
+/** Calls `listener` with each state, until the returned function is called. */
+export function onState(listener: (state: PanelState) => void) {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+/** Whether a URL is that of a listener on all addresses, which is none to connect to. */
+export function isWildcard(url: string) {
+  return ['0.0.0.0', '[::]'].includes(new URL(url).hostname)
+}

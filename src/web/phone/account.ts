@@ -1,0 +1,122 @@
+/**
+ * The credentials of this phone. They come in the fragment of the address, which no server is sent,
+ * and this browser keeps them.
+ * @module
+ */
+
+export type Account = { readonly user: string; readonly password: string }
+
+/** Kept besides, for browsers that keep nothing. */
+let known: Account | undefined
+
+/** Whether they came in the address, and the browser does not keep them yet. */
+let isNew = false
+
+/** Where the daemon is, without a slash at its end: a proxy may have put it below a path. */
+export const base = location.origin + location.pathname.replace(/\/phone\/?$/, '')
+
+/** Two daemons may stand below paths of one site. */
+const KEY = `clipgate.phone${new URL(base).pathname.replace(/\/$/, '')}`
+
+/**
+ * Takes the credentials out of the address, where they would be seen and kept, or out of this
+ * browser. Those of an address take the place of others only once they were accepted, by
+ * {@link keepAccount}: anybody can make an address.
+ *
+ * @returns `damaged` when the address has some that nobody can
+ *   read.
+ */
+export function takeAccount(): Account | 'damaged' | undefined {
+  const payload = location.hash.slice(1)
+  if (payload === '') return stored()
+  history.replaceState(null, '', location.pathname)
+  const account = decode(payload)
+  if (account === undefined) return 'damaged'
+  known = account
+  isNew = true
+  if (kept() === undefined) keepAccount()
+  return account
+}
+
+/** Keeps the credentials that came in the address in the browser. */
+export function keepAccount() {
+  if (!isNew) return
+  isNew = false
+  withStorage((storage) => storage.setItem(KEY, JSON.stringify(known)))
+}
+
+/** The credentials of this phone, if it has some. */
+export function stored() {
+  known ??= kept()
+  return known
+}
+
+/** Goes on with others that this browser keeps by now. @returns Whether there are any. */
+export function takeOthers() {
+  const other = kept()
+  if (other === undefined) return false
+  if (other.user === known?.user && other.password === known.password) return false
+  known = other
+  isNew = false
+  return true
+}
+
+/** Removes all that this page has put into the browser. */
+export function forgetAccount() {
+  known = undefined
+  withStorage((storage) => storage.removeItem(KEY))
+}
+
+function kept() {
+  return withStorage((storage) => accountOf(JSON.parse(storage.getItem(KEY) ?? 'null')))
+}
+
+/** The link that opens this account in an app. */
+export function linkOf({ user, password }: Account) {
+  const json = JSON.stringify({ v: 1, url: base, user, pwd: password })
+  const encoded = toBase64(json).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+  return `connect?v=1&svc=mobile-sync&p=${encoded}`
+}
+
+/** The value of the `Authorization` header: RFC 7617, with UTF-8. */
+export function basic({ user, password }: Account) {
+  return `Basic ${toBase64(`${user}:${password}`)}`
+}
+
+function toBase64(text: string) {
+  let binary = ''
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+function decode(payload: string): Account | undefined {
+  try {
+    // The short form, of codes in small windows.
+    const [, name, password] = /^(\w+):(.+)$/.exec(payload) ?? []
+    if (password !== undefined) {
+      return accountOf({ user: name, password: decodeURIComponent(password) })
+    }
+    const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'))
+    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
+    const { user, pwd } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return accountOf({ user, password: pwd })
+  } catch {
+    // Half a code, or that of something else: there is nothing more to say of it.
+    return undefined
+  }
+}
+
+function accountOf(value: Partial<Record<keyof Account, unknown>> | null): Account | undefined {
+  const { user, password } = value ?? {}
+  if (typeof user !== 'string' || typeof password !== 'string') return undefined
+  return user === '' || password === '' ? undefined : { user, password }
+}
+
+/** @returns Nothing where the browser refuses its storage to pages. */
+function withStorage<Result>(use: (storage: Storage) => Result): Result | undefined {
+  try {
+    return use(localStorage)
+  } catch {
+    return undefined
+  }
+}

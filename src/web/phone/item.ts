@@ -1,0 +1,136 @@
+/**
+ * The current item: what it is, and how to take it.
+ * @module
+ */
+
+import { base } from './account.ts'
+import { ApiError, exchange, readItem, readTicket } from './api.ts'
+import { copyText, selectText } from './copy.ts'
+import { button, h, setText } from '../shared/dom.ts'
+import { formatBytes } from '../shared/size.ts'
+import { strings } from './strings.ts'
+import type { Item } from './api.ts'
+
+/** More is slow to lay out on a phone; what is copied is whole. */
+const MAX_SHOWN = 20_000
+
+/** Pictures that browsers show and that run nothing. */
+const RASTER = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/
+
+/** Larger ones are not loaded only to be looked at. */
+const MAX_PICTURE_BYTES = 50_000_000
+
+/** A ticket is good for ten minutes. */
+const TICKET_MS = 9 * 60_000
+
+/** Whether the page stands on an iPhone's home screen, where downloads open without a way back. */
+const isStandalone = 'standalone' in navigator && navigator.standalone === true
+
+/** Creates the card of the current item; `pull` brings it up to date. */
+export function createItemView() {
+  const content = h('div', { class: 'item', 'aria-live': 'polite' })
+  const section = h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'clipboard' },
+    h('h2', { id: 'clipboard' }, strings.clipboard),
+    content,
+  )
+  let shown: string | undefined
+
+  /** @throws {ApiError} */
+  async function pull() {
+    const item = await readItem()
+    const key = JSON.stringify(item ?? null)
+    if (key === shown) return
+    const views = item === undefined ? empty() : item.hasData ? await bytes(item) : text(item)
+    shown = key
+    content.replaceChildren(...views)
+  }
+
+  return { section, pull }
+}
+
+function empty() {
+  return [h('p', { class: 'name' }, strings.nothing), h('p', {}, strings.nothingHint)]
+}
+
+function text({ text, size }: Item) {
+  const isShort = text.length <= MAX_SHOWN
+  const shown = h('pre', { dir: 'auto' }, isShort ? text : text.slice(0, MAX_SHOWN))
+  const note = h('p', { class: 'note', role: 'status' })
+  if (!isShort) setText(note, strings.shortened(size))
+  const copy = button(strings.copy, copyAll, { class: 'main' })
+
+  async function copyAll() {
+    const isCopied = await copyText(text)
+    setText(copy, isCopied ? strings.copied : strings.copy)
+    setText(note, isCopied ? '' : strings.holdToCopy)
+    if (isCopied) setTimeout(() => setText(copy, strings.copy), 2000)
+    else selectText(shown)
+  }
+
+  return [copy, shown, note]
+}
+
+/** @throws {ApiError} */
+async function bytes({ type, dataName, size }: Item) {
+  const first = await readTicket()
+  let expiresAt = Date.now() + TICKET_MS
+  const save = h('a', { class: 'main', href: first.href, download: dataName }, strings.save)
+  const note = h('p', { class: 'note', role: 'status' })
+
+  save.addEventListener('click', (event) => {
+    if (isStandalone) {
+      event.preventDefault()
+      setText(note, strings.openInBrowser)
+    } else if (Date.now() > expiresAt) {
+      event.preventDefault()
+      void renew().catch((error) => {
+        if (!(error instanceof ApiError)) throw error
+        setText(note, strings.failures[error.code])
+      })
+    }
+  })
+
+  async function renew() {
+    save.href = (await readTicket()).href
+    expiresAt = Date.now() + TICKET_MS
+    save.click()
+  }
+
+  const facts = strings.facts(strings.types[type], formatBytes(size))
+  const about = [h('p', { class: 'name', dir: 'auto' }, dataName), h('p', { class: 'note' }, facts)]
+  const isPicture = RASTER.test(first.mediaType) && size <= MAX_PICTURE_BYTES
+  if (!isPicture) return [...about, save, note]
+  const copies = 'ClipboardItem' in window ? [imageCopy(first.href, note)] : []
+  return [picture(first.href), ...about, save, ...copies, note]
+}
+
+/** A button that copies a picture, where browsers let pages do that: with https. */
+function imageCopy(href: string, note: Element) {
+  return button(strings.copyImage, async () => {
+    // Made in the tap, before anything has come: else it is too late for some browsers.
+    const item = new ClipboardItem({ 'image/png': pngOf(href) })
+    const isCopied = await navigator.clipboard.write([item]).then(
+      () => true,
+      () => false,
+    )
+    setText(note, isCopied ? strings.copied : strings.notCopied)
+  })
+}
+
+/** The picture as PNG, which is all that clipboards take. */
+async function pngOf(href: string) {
+  const blob = await exchange(href.slice(base.length))
+  if (blob.type === 'image/png') return blob
+  const bitmap = await createImageBitmap(blob)
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0)
+  return canvas.convertToBlob()
+}
+
+function picture(src: string) {
+  const image = h('img', { alt: strings.pictureOf, src })
+  image.addEventListener('error', () => image.remove())
+  return image
+}

@@ -1,0 +1,134 @@
+/**
+ * The page that a phone opens by scanning the code: its clipboard, with nothing installed.
+ * @module
+ */
+
+import { forgetAccount, keepAccount, linkOf, stored, takeAccount, takeOthers } from './account.ts'
+import { ApiError, ask } from './api.ts'
+import { button, h, setText } from '../shared/dom.ts'
+import { createItemView } from './item.ts'
+import { follow, type Way } from '../shared/follow.ts'
+import { createSendView } from './send.ts'
+import { offerInstall, takeShared, withdraw } from './shared.ts'
+import { strings } from './strings.ts'
+import type { Account } from './account.ts'
+
+/** Between two attempts to reach the computer. */
+const MAX_DELAY_MS = 10_000
+
+const SURE_MS = 4000
+
+document.documentElement.lang = strings.lang
+const [way, main] = [find('.way'), find('main')]
+
+/** Ends all that is under way for an account. */
+let end: (() => void) | undefined
+
+/** Holds what is typed, and nothing else does, from one account to the next. */
+let field: HTMLTextAreaElement | undefined
+
+start()
+offerInstall()
+// A code that is scanned while the page is open changes nothing but the fragment.
+window.addEventListener('hashchange', () => location.hash.length > 1 && start())
+// A camera mostly opens another tab.
+window.addEventListener('storage', () => end === undefined && stored() !== undefined && start())
+
+/** An element of the page that is painted before this has run. */
+function find(selector: string) {
+  const element = document.querySelector(selector)
+  if (element === null) throw new Error(`The page has no ${selector}`)
+  return element
+}
+
+function start() {
+  end?.()
+  showWay('trying')
+  const account = takeAccount()
+  if (account === 'damaged') return farewell(strings.damaged, strings.scanHint)
+  if (account === undefined) return farewell(strings.scan, strings.scanHint)
+  const item = createItemView()
+  const send = createSendView(field?.value ?? '', () => live.lose())
+  field = send.field
+  const trouble = h('p', { class: 'trouble', role: 'status' })
+  const again = button(strings.again, () => {
+    showWay('trying')
+    live.reopen()
+  })
+  const away = h('section', { class: 'card', hidden: true }, trouble, again)
+  const live = follow({
+    open: (signal) => ask('/api/sse/clipboard', { signal }),
+    take: item.pull,
+    look: item.pull,
+    wayOf: (error) => {
+      if (!(error instanceof ApiError)) throw error
+      return error.code === 'refused' ? 'refused' : 'away'
+    },
+    maxDelayMs: MAX_DELAY_MS,
+    onWay: (state) => {
+      showWay(state)
+      away.hidden = state !== 'away'
+      setText(trouble, state === 'away' ? strings.failures.away : '')
+      if (state === 'live') keepAccount()
+      if (state !== 'refused') return
+      // Another code was accepted before, or in another tab.
+      if (takeOthers()) return start()
+      stop()
+      forgetAccount()
+      farewell(strings.removed, strings.scanHint)
+    },
+  })
+  const stop = () => {
+    live.end()
+    send.end()
+    end = undefined
+  }
+  end = stop
+  const leave = () => {
+    stop()
+    field = undefined
+    forgetAccount()
+    void withdraw()
+    showWay('forgotten')
+    farewell(strings.forgotten, strings.forgottenHint)
+  }
+  main.replaceChildren(away, item.section, send.section, createFooter(account, leave))
+  // A browser that keeps nothing has nothing to give either.
+  takeShared().then(send.offer, () => {})
+}
+
+function createFooter(account: Account, leave: () => void) {
+  const link = linkOf(account)
+  const forget = button(strings.forget, () => {
+    if (forget.textContent === strings.forgetSure) return leave()
+    setText(forget, strings.forgetSure)
+    setTimeout(() => setText(forget, strings.forget), SURE_MS)
+  })
+  const app = (scheme: string, label: string) =>
+    h('a', { class: 'button', href: `${scheme}://${link}` }, label)
+  const apps = h(
+    'p',
+    { class: 'tools' },
+    app('clip', strings.clipApp),
+    app('uniclipboard', strings.uniclip),
+  )
+  const inApp = h(
+    'details',
+    {},
+    h('summary', {}, strings.openInApp),
+    h('p', {}, strings.appHint),
+    apps,
+  )
+  return h('footer', {}, inApp, forget)
+}
+
+function showWay(state: Way | 'forgotten') {
+  document.documentElement.dataset['way'] = state
+  setText(way, strings.ways[state])
+}
+
+function farewell(title: string, hint: string) {
+  const typed = field?.value ? [field] : []
+  const card = h('section', { class: 'card' }, h('h2', {}, title), h('p', {}, hint), ...typed)
+  main.replaceChildren(card)
+}

@@ -1,0 +1,238 @@
+/**
+ * Sends texts and files from this phone. Files that are chosen together become one item; their
+ * bytes are sent one after the other.
+ * @module
+ */
+
+import { ApiError, pushDocument } from './api.ts'
+import { button, h, setText } from '../shared/dom.ts'
+import { formatBytes } from '../shared/size.ts'
+import { FileUpload, MAX_LOSSES, newBatch, pushBatch } from './file-upload.ts'
+import { strings } from './strings.ts'
+import type { Held, Progress } from './file-upload.ts'
+import type { Pushed } from './strings.ts'
+
+/** The computer takes no more uploads in one batch. */
+const MAX_TOGETHER = 500
+
+/**
+ * Creates the card with which this phone sends.
+ *
+ * What others share with the page is only offered: a page of another site could have sent it, too.
+ *
+ * @param text What was typed before.
+ * @param onAway Called when the computer does not take a text, as nobody is there.
+ */
+export function createSendView(text: string, onAway: () => void) {
+  const field = h('textarea', {
+    // Or the browser writes what stands here into its session on the disk.
+    autocomplete: 'off',
+    rows: 3,
+    placeholder: strings.placeholder,
+    'aria-label': strings.placeholder,
+    dir: 'auto',
+    autocapitalize: 'sentences',
+  })
+  field.value = text
+  const note = h('p', { class: 'note', role: 'status' })
+  const list = h('ul', { class: 'uploads' })
+  const send = button(strings.send, sendText, { class: 'main' })
+  const files = picker(strings.files, { multiple: true })
+  const camera = picker(strings.camera, { accept: 'image/*', capture: 'environment' })
+  const tools = h('div', { class: 'tools' }, files, camera)
+  const section = h(
+    'section',
+    { class: 'card', 'aria-labelledby': 'send' },
+    h('h2', { id: 'send' }, strings.sendHeading),
+    ...[field, send, tools, note, list],
+  )
+  const stop = new AbortController()
+  let queue = Promise.resolve()
+
+  if (navigator.clipboard?.read !== undefined) tools.append(button(strings.paste, paste))
+  field.addEventListener('input', () => {
+    setText(note, '')
+    setText(send, strings.send)
+  })
+  field.addEventListener('paste', (event) => {
+    const pasted = event.clipboardData?.files
+    if (!pasted?.length) return
+    event.preventDefault()
+    sendFiles(pasted)
+  })
+  document.addEventListener('dragover', (event) => event.preventDefault())
+  document.addEventListener('drop', (event) => {
+    event.preventDefault()
+    sendFiles(event.dataTransfer?.files ?? [])
+  })
+
+  async function sendText() {
+    const text = field.value
+    if (text === '') return field.focus()
+    send.disabled = true
+    setText(note, strings.sendingText)
+    const failure = await outcomeOf(pushDocument({ type: 'Text', text, hasData: false }))
+    send.disabled = false
+    setText(note, wordsOf(failure))
+    setText(send, failure?.mayPass ? strings.again : strings.send)
+    if (failure?.code === 'away') onAway()
+    // Words that were typed meanwhile stay.
+    if (failure === undefined && field.value === text) field.value = ''
+  }
+
+  /** Takes pictures as files, and a text into the field, where a person can look at it. */
+  async function paste() {
+    const items = await navigator.clipboard.read().catch(() => [])
+    const pictures = []
+    for (const item of items) {
+      const picture = item.types.find((type) => type.startsWith('image/'))
+      const type = picture ?? 'text/plain'
+      if (!item.types.includes(type)) continue
+      const blob = await item.getType(type)
+      if (picture === undefined) field.value = await blob.text()
+      else pictures.push(new File([blob], `image.${picture.slice(6)}`, { type }))
+    }
+    sendFiles(pictures)
+    field.focus()
+  }
+
+  function offer({ text, files: shared }: { text: string; files: readonly File[] }) {
+    if (text !== '') field.value = text
+    if (shared.length === 0) return
+    const label = strings.sendShared(shared.length)
+    const sendAll = button(label, () => {
+      sendAll.remove()
+      sendFiles(shared)
+    })
+    note.before(sendAll)
+  }
+
+  function sendFiles(chosen: Iterable<File>) {
+    const files = [...chosen]
+    if (files.length > MAX_TOGETHER) return setText(note, strings.tooMany(MAX_TOGETHER))
+    const batch = newBatch()
+    const uploads = files.map((file, index) => createUpload(file, batch, index + 1, stop.signal))
+    list.append(...uploads.map(({ row }) => row))
+    queue = queue.then(() => sendTogether(uploads, batch))
+  }
+
+  function picker(label: string, how: Readonly<Record<string, string | boolean>>) {
+    const input = h('input', { type: 'file', class: 'unseen', ...how })
+    input.addEventListener('change', () => {
+      sendFiles([...(input.files ?? [])])
+      input.value = ''
+    })
+    return h('label', { class: 'button' }, label, input)
+  }
+
+  return { section, field, offer, end: () => stop.abort() }
+}
+
+/** Sends files that were chosen together, as one item of those that arrive. Never rejects. */
+async function sendTogether(uploads: readonly Upload[], batch: string) {
+  for (let losses = 0; ; losses += 1) {
+    for (const { run } of uploads) await run(losses > 0)
+    const there = uploads.filter(({ isThere }) => isThere())
+    if (there.length === 0) return
+    const abort = new AbortController()
+    const watch = () => there.every(({ signal }) => signal.aborted) && abort.abort()
+    for (const { signal } of there) signal.addEventListener('abort', watch)
+    const show = (state: Held | 'storing') => {
+      for (const one of there) one.showPush(state)
+    }
+    const [first] = there
+    const one = there.length === 1 && first !== undefined ? namesOf(first) : { type: 'Group' }
+    const members = there.map(({ number }) => number)
+    const document = { ...one, hasData: true, batch, members }
+    let pushed: Pushed | undefined
+    const failure = await outcomeOf(
+      pushBatch(document, abort.signal, show).then((answer) => (pushed = answer)),
+    )
+    // The computer gave some of them up: all that the phone still has is sent again.
+    if (failure?.code === 'gone' && losses < MAX_LOSSES) continue
+    for (const { end } of there) end(failure, pushed)
+    return
+  }
+}
+
+function namesOf({ file: { name, size } }: Upload) {
+  return { type: 'File', text: name, dataName: name, size }
+}
+
+export type Upload = ReturnType<typeof createUpload>
+
+/**
+ * One file on its way, as a row of the list, until it is cancelled or `stop` says so.
+ *
+ * @param number Its place in the batch.
+ */
+function createUpload(file: File, batch: string, number: number, stop: AbortSignal) {
+  const bar = h('progress', { max: Math.max(file.size, 1), value: 0, 'aria-label': file.name })
+  const note = h('p', { class: 'note', role: 'status' }, strings.waiting)
+  const act = button('✕', () => cancel(), { 'aria-label': `${strings.cancel}: ${file.name}` })
+  const row = h('li', {}, h('p', { class: 'name', dir: 'auto' }, file.name), act, bar, note)
+  const abort = new AbortController()
+  const { signal } = abort
+  let hasFailed = false
+  stop.addEventListener('abort', () => abort.abort())
+  let cancel = () => {
+    abort.abort()
+    row.remove()
+  }
+
+  /** Sends its bytes, however long that takes. Never rejects. */
+  async function run(isAnew: boolean) {
+    if (signal.aborted || hasFailed) return
+    const place = `${batch}/${number}`
+    const upload = new FileUpload(file, { place, signal, isAnew, onProgress: show })
+    const failure = await outcomeOf(upload.run())
+    if (signal.aborted) return
+    if (failure !== undefined) return end(failure)
+    bar.value = file.size
+    setText(note, strings.there)
+  }
+
+  function show({ state, sent, speed, isAnew }: Progress) {
+    const { size } = file
+    bar.value = sent
+    if (state !== 'sending') return setText(note, strings.held[state](percentOf(sent)))
+    const rate = speed === 0 ? '' : formatBytes(speed)
+    const words = strings.sending(formatBytes(sent), formatBytes(size), rate)
+    setText(note, isAnew ? `${words} · ${strings.anew}` : words)
+  }
+
+  function percentOf(sent: number) {
+    return Math.floor((100 * sent) / Math.max(file.size, 1))
+  }
+
+  function showPush(state: Held | 'storing') {
+    setText(note, state === 'storing' ? strings.storing : strings.held[state](100))
+  }
+
+  function end(failure: ApiError | undefined, pushed: Pushed | undefined = undefined) {
+    if (signal.aborted) return
+    hasFailed = failure !== undefined
+    setText(note, pushed === undefined ? wordsOf(failure) : strings.sentTo(pushed))
+    bar.hidden = true
+    act.setAttribute('aria-label', `${strings.remove}: ${file.name}`)
+    cancel = () => row.remove()
+  }
+
+  const isThere = () => !hasFailed && !signal.aborted
+  return { row, file, number, signal, run, isThere, showPush, end }
+}
+
+function wordsOf(failure: ApiError | undefined) {
+  return failure === undefined ? strings.sent : strings.failures[failure.code]
+}
+
+/** @returns Why it failed, if it did. */
+async function outcomeOf(work: Promise<unknown>): Promise<ApiError | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * Every word of the page, in English and in Simplified Chinese.
+ * @module
+ */
+
+import { formatBytes } from '../shared/size.ts'
+
+/** Where the files are that were sent. */
+export interface Pushed {
+  /** How many they are. */
+  readonly files: number
+  /** The folder on the computer, where it has one. */
+  readonly folder?: string
+  /** Whether the clipboard of the computer gets them. */
+  readonly clipboard?: boolean
+}
+
+const english = {
+  lang: 'en',
+  ways: {
+    trying: 'Connecting',
+    live: 'Live',
+    away: 'Away',
+    refused: 'Removed',
+    forgotten: 'Forgotten',
+  },
+  types: { Text: 'Text', Image: 'Image', File: 'File', Group: 'Files' },
+  facts: (type: string, size: string) => `${type}, ${size}`,
+  clipboard: 'Clipboard',
+  nothing: 'Nothing there yet',
+  nothingHint: 'Copy something on the computer, or send something from here.',
+  copy: 'Copy',
+  copied: 'Copied',
+  holdToCopy: 'This browser did not copy it. Hold the selected text, and choose Copy.',
+  shortened: (size: number) => `The beginning of ${formatBytes(size)}. Copy takes all of it.`,
+  save: 'Save',
+  pictureOf: 'The image on the clipboard',
+  openInBrowser: 'Open this page in Safari to save: an app on the home screen shows it only.',
+  send: 'Send',
+  sendHeading: 'Send to the computer',
+  placeholder: 'Type or paste here',
+  paste: 'Paste',
+  files: 'Photos, files',
+  camera: 'Camera',
+  sent: 'Sent',
+  sentTo: ({ files, folder, clipboard }: Pushed) => {
+    if (folder !== undefined) return `Sent: ${clipboard ? 'on the clipboard and ' : ''}in ${folder}`
+    return files === 1 ? 'Sent' : `Sent: ${files} files as one group`
+  },
+  tooMany: (most: number) => `At most ${most} files can be sent at once.`,
+  there: 'There, and waiting for the others',
+  sendingText: 'Sending…',
+  sending: (done: string, size: string, speed: string) =>
+    `${done} of ${size}${speed === '' ? '' : `, ${speed}/s`}`,
+  sendShared: (count: number) => `Send what was shared (${count})`,
+  copyImage: 'Copy image',
+  notCopied: 'This browser did not copy it. Hold the image instead.',
+  waiting: 'Waiting',
+  anew: 'Begun again: the computer no longer had the beginning.',
+  storing: 'All there. The computer is storing it.',
+  held: {
+    offline: (percent: number) =>
+      `Waiting for the network, ${percent} % sent. It goes on by itself.`,
+    away: (percent: number) => `Waiting for the computer, ${percent} % sent. It goes on by itself.`,
+    busy: (percent: number) => `The computer is busy, ${percent} % sent. It goes on by itself.`,
+  },
+  cancel: 'Cancel',
+  again: 'Try again',
+  remove: 'Remove from the list',
+  openInApp: 'Open in an app',
+  appHint: 'The app must be on this phone. It gets the address and the password.',
+  clipApp: 'clip:// app',
+  uniclip: 'UniClip',
+  forget: 'Forget this phone',
+  forgetSure: 'Tap again to forget this phone',
+  forgotten: 'This phone is forgotten',
+  forgottenHint: 'Nothing of it is left in this browser. Scan a new code to come back.',
+  scan: 'Scan the code again',
+  scanHint: 'Run “clipgate pair” on the computer, and scan the code that it shows.',
+  damaged: 'This code cannot be read',
+  removed: 'This phone was removed, or got a new password',
+  failures: {
+    away: 'The computer does not answer. Is it on, and is this phone in the same network?',
+    refused: 'This phone was removed, or got a new password.',
+    gone: 'Something newer is on the clipboard.',
+    tooLarge: 'That is too large for the computer.',
+    busy: 'The computer is busy. Try again in a moment.',
+    unreadable: 'This phone no longer gives the file to the browser. Choose it again.',
+    full: 'The disk of the computer is full.',
+    unexpected: 'That did not work. “clipgate doctor” on the computer may say why.',
+  },
+}
+
+export type Failure = keyof typeof english.failures
+
+const chinese: typeof english = {
+  lang: 'zh-CN',
+  ways: {
+    trying: '正在连接',
+    live: '已连接',
+    away: '无法连接',
+    refused: '已移除',
+    forgotten: '已忘记',
+  },
+  types: { Text: '文本', Image: '图片', File: '文件', Group: '多个文件' },
+  facts: (type, size) => `${type}，${size}`,
+  clipboard: '剪贴板',
+  nothing: '还没有内容',
+  nothingHint: '在电脑上复制，或从这里发送。',
+  copy: '复制',
+  copied: '已复制',
+  holdToCopy: '浏览器未能复制。请长按选中的文字，再选择“复制”。',
+  shortened: (size) => `这是 ${formatBytes(size)} 的开头。“复制”会复制全部内容。`,
+  save: '保存',
+  pictureOf: '剪贴板中的图片',
+  openInBrowser: '请在 Safari 中打开此页面来保存：主屏幕应用只能预览文件。',
+  send: '发送',
+  sendHeading: '发送到电脑',
+  placeholder: '在此输入或粘贴',
+  paste: '粘贴',
+  files: '照片、文件',
+  camera: '拍照',
+  sent: '已发送',
+  sentTo: ({ files, folder, clipboard }) => {
+    if (folder !== undefined)
+      return `已发送：${clipboard ? '已放入剪贴板，并' : ''}保存在 ${folder}`
+    return files === 1 ? '已发送' : `已发送：${files} 个文件，合为一组`
+  },
+  tooMany: (most) => `一次最多可发送 ${most} 个文件。`,
+  there: '已送达，正在等待其他文件',
+  sendingText: '正在发送…',
+  sending: (done, size, speed) => `${done} / ${size}${speed === '' ? '' : `，${speed}/秒`}`,
+  sendShared: (count) => `发送分享的内容（${count}）`,
+  copyImage: '复制图片',
+  notCopied: '浏览器未能复制。请长按图片。',
+  waiting: '等待中',
+  anew: '已重新开始：电脑未能保留之前的内容。',
+  storing: '已全部送达，电脑正在保存。',
+  held: {
+    offline: (percent) => `等待网络，已发送 ${percent}%。将自动继续。`,
+    away: (percent) => `等待电脑响应，已发送 ${percent}%。将自动继续。`,
+    busy: (percent) => `电脑正忙，已发送 ${percent}%。将自动继续。`,
+  },
+  cancel: '取消',
+  again: '重试',
+  remove: '从列表中移除',
+  openInApp: '在应用中打开',
+  appHint: '手机上须已安装该应用。它会获得地址和密码。',
+  clipApp: 'clip:// 应用',
+  uniclip: 'UniClip',
+  forget: '忘记此手机',
+  forgetSure: '再点一次即可忘记此手机',
+  forgotten: '已忘记此手机',
+  forgottenHint: '此浏览器中不再保留任何内容。要重新连接，请扫描新的二维码。',
+  scan: '请重新扫描二维码',
+  scanHint: '在电脑上运行“clipgate pair”，然后扫描显示的二维码。',
+  damaged: '无法读取此二维码',
+  removed: '此手机已被移除，或密码已更改',
+  failures: {
+    away: '电脑没有响应。电脑开机了吗？手机是否在同一网络中？',
+    refused: '此手机已被移除，或密码已更改。',
+    gone: '剪贴板上已有更新的内容。',
+    tooLarge: '内容太大，电脑无法接收。',
+    busy: '电脑正忙，请稍后再试。',
+    unreadable: '手机不再允许浏览器读取此文件，请重新选择。',
+    full: '电脑磁盘已满。',
+    unexpected: '操作失败。在电脑上运行“clipgate doctor”可查看原因。',
+  },
+}
+
+/** The words in the language of this browser. */
+export const strings = /^zh/i.test(navigator.language) ? chinese : english
