@@ -18,7 +18,12 @@ interface Room {
 }
 
 /** Neutral files of `lib`, which import each other only. */
-const NEUTRAL_FILES: readonly string[] = ['lib/back-off.ts', 'lib/clock.ts', 'lib/coalesced.ts']
+const NEUTRAL_FILES: readonly string[] = [
+  'lib/back-off.ts',
+  'lib/clock.ts',
+  'lib/coalesced.ts',
+  'lib/format-bytes.ts',
+]
 
 const DAEMON_PARTS = [
   'core',
@@ -57,7 +62,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   client: { imports: ['core', 'link'], files: NEUTRAL_FILES, neutral: true },
   control: { imports: ['core', 'ports', 'http', 'lib', 'link'], packages: ['qr'] },
   web: { imports: [], packages: ['esbuild'] },
-  'web/shared': { imports: ['core', 'lib', 'client'], neutral: true },
+  'web/shared': { imports: ['core', 'client'], files: NEUTRAL_FILES, neutral: true },
   'web/panel': { imports: ['web/shared', 'client', 'ports', 'control'], neutral: true },
   'web/phone': { imports: ['web/shared', 'client', 'link'], neutral: true },
   daemon: { imports: DAEMON_PARTS },
@@ -92,7 +97,7 @@ const TRAILING_RUN = /[(=,:] *\/(?:\\.|\[[^\]\n]+\]|[^\\/[\n])[+*]\$\/[a-z]*/g
 const SHORT_TEXTS: readonly string[] = ['lib/safe-file-name.ts']
 
 /** Who sets timers: the clock, which caps their delays, that of clients, and pages in browsers. */
-const TIMERS: readonly string[] = ['lib/clock.ts', 'lib/clock.ts', ...PAGES]
+const TIMERS: readonly string[] = ['lib/clock.ts', ...PAGES]
 
 const GLOBAL_TIMER = /(?<![.\w])set(?:Timeout|Interval)\(/
 

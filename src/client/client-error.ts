@@ -63,6 +63,12 @@ export class ClientError extends Error {
   }
 }
 
+/** The failure that a status of an answer means, unless that is one of success. */
+export function refusalOf(status: number, known: ClientErrorDetails = {}): ClientError {
+  const code = status === 401 ? 'UNAUTHORIZED' : status === 404 ? 'NOT_FOUND' : 'REFUSED'
+  return new ClientError(code, { ...known, status })
+}
+
 /** Below 500: those that say that it was not the time, and that something else is there by now. */
 const PASSING_STATUSES = [408, 409, 425, 429]
 
@@ -70,8 +76,7 @@ const NO_ROOM = 507
 
 /**
  * Whether the same request may succeed later: nobody answered, or a status says so. From 500 on it
- * may be anybody's on the way, and they have numbers of their own. The phone page has the same
- * rule.
+ * may be anybody's on the way, and they have numbers of their own.
  */
 export function mayPass({ code, status = 0 }: ClientError): boolean {
   if (code === 'UNREACHABLE' || code === 'TIMEOUT') return true

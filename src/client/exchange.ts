@@ -3,7 +3,7 @@
 import { isDataName } from '../core/data-name.ts'
 import { KIB } from '../core/limits.ts'
 import { discard, readJson, type Answer } from './answer.ts'
-import { ClientError } from './client-error.ts'
+import { ClientError, refusalOf } from './client-error.ts'
 import type { ByteSource, FetchedResponse, Server } from './server.ts'
 import { SLOWEST_BYTES_PER_MS, Watchdog } from './watchdog.ts'
 
@@ -86,9 +86,7 @@ async function request(
 async function readRefusal(answer: Answer): Promise<ClientError> {
   const { status, headers } = answer.response
   const problem = await readProblem(answer)
-  if (status === 401) return new ClientError('UNAUTHORIZED', { status, problem })
-  if (status === 404) return new ClientError('NOT_FOUND', { status, problem })
-  return new ClientError('REFUSED', { status, problem, retryAfterMs: readRetryAfter(headers) })
+  return refusalOf(status, { problem, retryAfterMs: readRetryAfter(headers) })
 }
 
 /** The code in the problem details of RFC 9457, if there is one. */

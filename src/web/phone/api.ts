@@ -3,8 +3,9 @@
  * @module
  */
 
+import { ClientError } from '../../client/client-error.ts'
+import { ask, unreachable, type Door } from '../shared/request.ts'
 import { base, basic, stored } from './account.ts'
-import type { Failure } from './strings.ts'
 
 export type ItemType = 'Text' | 'Image' | 'File' | 'Group'
 
@@ -18,78 +19,26 @@ export interface Item {
   readonly dataName: string
 }
 
-/** A request failed; `code` is the name of its words. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
-  readonly code: Failure
-  readonly mayPass: boolean
-
-  /** @param mayPass Whether the same request may succeed later. */
-  constructor(code: Failure, mayPass: boolean = code === 'away') {
-    super(code)
-    this.code = code
-    this.mayPass = mayPass
-  }
-}
-
 /** Who says nothing for so long is not there. Files are another matter: `file-upload.ts`. */
 const PATIENCE_MS = 8_000
 
 /** A text may be long, and `fetch` does not tell how far it is. */
 const SLOWEST_BYTES_PER_MS = 16
 
-/** By status; `away` is that of whoever stands between. */
-const FAILURES = new Map([
-  [401, 'refused'],
-  [404, 'gone'],
-  [408, 'away'],
-  [409, 'away'],
-  [410, 'gone'],
-  [413, 'tooLarge'],
-  [425, 'busy'],
-  [429, 'busy'],
-  [500, 'unexpected'],
-  [503, 'busy'],
-  [507, 'full'],
-] as [number, Failure][])
-
-const PASSING = [0, 408, 409, 425, 429]
-
-/**
- * The failure that a status means. Which ones may pass is the rule of `client/client-error.ts`:
- * what stands between has numbers of its own from 500 on.
- */
-export function failureOf(status: number) {
-  const isElsewhere = status === 0 || status > 500
-  const mayPass = status >= 500 ? status !== 507 : PASSING.includes(status)
-  return new ApiError(FAILURES.get(status) ?? (isElsewhere ? 'away' : 'unexpected'), mayPass)
-}
-
-/**
- * Sends a request, and waits for as long as its signal lets it. No dialog of the browser asks for a
- * password, whatever is answered.
- *
- * @throws {ApiError}
- */
-export async function ask(path: string, init: RequestInit = {}) {
-  const response = await fetch(base + path, {
-    ...init,
-    headers: { ...init.headers, ...authorization() },
-    cache: 'no-store',
-    credentials: 'omit',
-    redirect: 'error',
-  }).catch(() => {
-    // Browsers say nothing of use about why it failed.
-    throw new ApiError('away')
-  })
-  if (response.ok) return response
-  throw failureOf(response.status)
+/** The daemon, and this phone. */
+export const DOOR: Door = {
+  base,
+  authorization() {
+    const account = stored()
+    if (account === undefined) throw new ClientError('UNAUTHORIZED')
+    return basic(account)
+  },
 }
 
 /**
  * Sends a request and reads the answer, unless nothing comes for too long.
  *
- * @throws {ApiError}
+ * @throws {ClientError}
  */
 export async function exchange(path: string, init: RequestInit & { body?: string } = {}) {
   const abort = new AbortController()
@@ -100,7 +49,7 @@ export async function exchange(path: string, init: RequestInit & { body?: string
   }
   try {
     wait(PATIENCE_MS + (init.body?.length ?? 0) / SLOWEST_BYTES_PER_MS)
-    const { body, headers } = await ask(path, { ...init, signal: abort.signal })
+    const { body, headers } = await ask(DOOR, path, { ...init, signal: abort.signal })
     const chunks = []
     for (const reader = body?.getReader(); ; ) {
       wait()
@@ -109,7 +58,7 @@ export async function exchange(path: string, init: RequestInit & { body?: string
       chunks.push(value)
     }
   } catch (error) {
-    throw error instanceof ApiError ? error : new ApiError('away')
+    throw error instanceof ClientError ? error : new ClientError('UNREACHABLE')
   } finally {
     clearTimeout(timer)
   }
@@ -124,14 +73,8 @@ function parseAnswer(text: string) {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ApiError('away')
+    return unreachable()
   }
-}
-
-export function authorization(): Readonly<Record<string, string>> {
-  const account = stored()
-  if (account === undefined) throw new ApiError('refused')
-  return { Authorization: basic(account) }
 }
 
 /** The current item; `undefined` when there is none. */
@@ -156,6 +99,6 @@ export async function pushDocument(document: object, signal?: AbortSignal) {
   const init = { method: 'PUT', body, headers: { 'Content-Type': 'application/json' } }
   const answer = await (signal === undefined
     ? exchange('/Sync.json', init)
-    : ask('/Sync.json', { ...init, signal }))
+    : ask(DOOR, '/Sync.json', { ...init, signal }))
   return parseAnswer(await answer.text().catch(() => ''))
 }

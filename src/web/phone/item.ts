@@ -4,12 +4,13 @@
  */
 
 import { base } from './account.ts'
-import { ApiError, exchange, readItem, readTicket } from './api.ts'
+import { ClientError } from '../../client/client-error.ts'
+import { exchange, readItem, readTicket, type Item } from './api.ts'
 import { copyText, selectText } from './copy.ts'
 import { button, h, setText } from '../shared/dom.ts'
+import { failureOf } from '../shared/failure.ts'
 import { formatBytes } from '../shared/size.ts'
 import { strings } from './strings.ts'
-import type { Item } from './api.ts'
 
 /** More is slow to lay out on a phone; what is copied is whole. */
 const MAX_SHOWN = 20_000
@@ -37,7 +38,7 @@ export function createItemView() {
   )
   let shown: string | undefined
 
-  /** @throws {ApiError} */
+  /** @throws {ClientError} */
   async function pull() {
     const item = await readItem()
     const key = JSON.stringify(item ?? null)
@@ -72,7 +73,7 @@ function text({ text, size }: Item) {
   return [copy, shown, note]
 }
 
-/** @throws {ApiError} */
+/** @throws {ClientError} */
 async function bytes({ type, dataName, size }: Item) {
   const first = await readTicket()
   let expiresAt = Date.now() + TICKET_MS
@@ -86,8 +87,8 @@ async function bytes({ type, dataName, size }: Item) {
     } else if (Date.now() > expiresAt) {
       event.preventDefault()
       void renew().catch((error) => {
-        if (!(error instanceof ApiError)) throw error
-        setText(note, strings.failures[error.code])
+        if (!(error instanceof ClientError)) throw error
+        setText(note, strings.failures[failureOf(error)])
       })
     }
   })

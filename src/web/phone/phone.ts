@@ -4,7 +4,9 @@
  */
 
 import { forgetAccount, keepAccount, linkOf, stored, takeAccount, takeOthers } from './account.ts'
-import { ApiError, ask } from './api.ts'
+import { ClientError } from '../../client/client-error.ts'
+import { DOOR } from './api.ts'
+import { ask } from '../shared/request.ts'
 import { button, h, setText } from '../shared/dom.ts'
 import { createItemView } from './item.ts'
 import { follow, type Way } from '../shared/follow.ts'
@@ -57,12 +59,12 @@ function start() {
   })
   const away = h('section', { class: 'card', hidden: true }, trouble, again)
   const live = follow({
-    open: (signal) => ask('/api/sse/clipboard', { signal }),
+    open: (signal) => ask(DOOR, '/api/sse/clipboard', { signal }),
     take: item.pull,
     look: item.pull,
     wayOf: (error) => {
-      if (!(error instanceof ApiError)) throw error
-      return error.code === 'refused' ? 'refused' : 'away'
+      if (!(error instanceof ClientError)) throw error
+      return error.code === 'UNAUTHORIZED' ? 'refused' : 'away'
     },
     maxDelayMs: MAX_DELAY_MS,
     onWay: (state) => {

@@ -4,13 +4,15 @@
  * @module
  */
 
-import { ApiError, pushDocument } from './api.ts'
+import { ClientError, mayPass } from '../../client/client-error.ts'
 import { button, h, setText } from '../shared/dom.ts'
+import { failureOf } from '../shared/failure.ts'
+import { FileUpload, type Progress } from '../shared/file-upload.ts'
+import type { Held } from '../shared/persistence.ts'
 import { formatBytes } from '../shared/size.ts'
-import { FileUpload, MAX_LOSSES, newBatch, pushBatch } from './file-upload.ts'
-import { strings } from './strings.ts'
-import type { Held, Progress } from './file-upload.ts'
-import type { Pushed } from './strings.ts'
+import { DOOR, pushDocument } from './api.ts'
+import { MAX_LOSSES, newBatch, pushBatch } from './batch.ts'
+import { strings, type Pushed } from './strings.ts'
 
 /** The computer takes no more uploads in one batch. */
 const MAX_TOGETHER = 500
@@ -74,8 +76,9 @@ export function createSendView(text: string, onAway: () => void) {
     const failure = await outcomeOf(pushDocument({ type: 'Text', text, hasData: false }))
     send.disabled = false
     setText(note, wordsOf(failure))
-    setText(send, failure?.mayPass ? strings.again : strings.send)
-    if (failure?.code === 'away') onAway()
+    const isPassing = failure !== undefined && mayPass(failure)
+    setText(send, isPassing ? strings.again : strings.send)
+    if (failure !== undefined && failureOf(failure) === 'away') onAway()
     // Words that were typed meanwhile stay.
     if (failure === undefined && field.value === text) field.value = ''
   }
@@ -149,7 +152,8 @@ async function sendTogether(uploads: readonly Upload[], batch: string) {
       pushBatch(document, abort.signal, show).then((answer) => (pushed = answer)),
     )
     // The computer gave some of them up: all that the phone still has is sent again.
-    if (failure?.code === 'gone' && losses < MAX_LOSSES) continue
+    const isLost = failure !== undefined && failureOf(failure) === 'gone'
+    if (isLost && losses < MAX_LOSSES) continue
     for (const { end } of there) end(failure, pushed)
     return
   }
@@ -183,8 +187,9 @@ function createUpload(file: File, batch: string, number: number, stop: AbortSign
   /** Sends its bytes, however long that takes. Never rejects. */
   async function run(isAnew: boolean) {
     if (signal.aborted || hasFailed) return
-    const place = `${batch}/${number}`
-    const upload = new FileUpload(file, { place, signal, isAnew, onProgress: show })
+    const headers = { 'X-Clipgate-Batch': `${batch}/${number}` }
+    const options = { door: DOOR, headers, signal, isAnew, onProgress: show }
+    const upload = new FileUpload(file, options)
     const failure = await outcomeOf(upload.run())
     if (signal.aborted) return
     if (failure !== undefined) return end(failure)
@@ -209,7 +214,7 @@ function createUpload(file: File, batch: string, number: number, stop: AbortSign
     setText(note, state === 'storing' ? strings.storing : strings.held[state](100))
   }
 
-  function end(failure: ApiError | undefined, pushed: Pushed | undefined = undefined) {
+  function end(failure: ClientError | undefined, pushed: Pushed | undefined = undefined) {
     if (signal.aborted) return
     hasFailed = failure !== undefined
     setText(note, pushed === undefined ? wordsOf(failure) : strings.sentTo(pushed))
@@ -222,17 +227,17 @@ function createUpload(file: File, batch: string, number: number, stop: AbortSign
   return { row, file, number, signal, run, isThere, showPush, end }
 }
 
-function wordsOf(failure: ApiError | undefined) {
-  return failure === undefined ? strings.sent : strings.failures[failure.code]
+function wordsOf(failure: ClientError | undefined) {
+  return failure === undefined ? strings.sent : strings.failures[failureOf(failure)]
 }
 
 /** @returns Why it failed, if it did. */
-async function outcomeOf(work: Promise<unknown>): Promise<ApiError | undefined> {
+async function outcomeOf(work: Promise<unknown>): Promise<ClientError | undefined> {
   try {
     await work
     return undefined
   } catch (error) {
-    if (error instanceof ApiError) return error
+    if (error instanceof ClientError) return error
     throw error
   }
 }

@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { Failure } from '../shared/failure.ts'
 import { formatBytes } from '../shared/size.ts'
 
 /** Where the files are that were sent. */
@@ -88,10 +89,8 @@ const english = {
     unreadable: 'This phone no longer gives the file to the browser. Choose it again.',
     full: 'The disk of the computer is full.',
     unexpected: 'That did not work. “clipgate doctor” on the computer may say why.',
-  },
+  } satisfies Readonly<Record<Failure, string>>,
 }
-
-export type Failure = keyof typeof english.failures
 
 const chinese: typeof english = {
   lang: 'zh-CN',
