@@ -11,7 +11,7 @@ import { isHash, type Item } from '../core/item.ts'
 import type { Call } from '../http/call.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DeviceRegistry, Dialect, Principal } from '../ports/device-registry.ts'
-import { wireHash } from './wire/wire-hash.ts'
+import { wireHash } from './wire/clipboard-document.ts'
 
 /** Where each dialect has its document. */
 export const DOCUMENT_PATHS: Readonly<Record<Dialect, `/${string}`>> = {

@@ -9,14 +9,26 @@ import { parseItemType, type ItemType } from '../core/item-type.ts'
 import { parseProfileId, type ProfileId } from '../core/profile-id.ts'
 import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
-import { skipBody } from '../http/read-body.ts'
+import { parseJson } from '../http/json-body.ts'
+import { readBytes, skipBody } from '../http/read-body.ts'
 import { encodedJson, json, type Reply } from '../http/reply.ts'
 import { encodeWithText } from '../lib/long-text.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
+import { readUrlencoded } from '../http/urlencoded.ts'
 import { blobReply } from './file.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
-import { encodeRecord, encodeStatistics, type HistoryRecord } from './wire/history-record.ts'
+import {
+  decodeHistoryFilter,
+  encodeRecord,
+  encodeStatistics,
+  HISTORY_FILTER_FIELDS,
+  isWanted,
+  type HistoryRecord,
+  type RecordState,
+} from './wire/history.ts'
+import { isMultipart, readMultipartForm } from './read-form.ts'
+import { FieldPicker, pickFields, type Fields } from './wire/fields.ts'
 
 type ProfileParams = { readonly profileId: string }
 type HashParams = { readonly type: string; readonly hash: string }
@@ -76,8 +88,10 @@ export function heldJson(call: Pick<Call, 'holdBytes'>, record: HistoryRecord): 
   return encodedJson(json)
 }
 
-function recordReply(item: Item, hash: string): Reply {
-  return encodedJson(encodeWithText(item, (item) => JSON.stringify(encodeRecord(item, hash))))
+/** Answers with the record of an item. @param state What its client says of it. */
+export function recordReply(item: Item, hash: string, state?: RecordState): Reply {
+  const encode = (item: Item): string => JSON.stringify(encodeRecord(item, hash, state))
+  return encodedJson(encodeWithText(item, encode))
 }
 
 /** Answers with the figures that a client shows about a history, made of the one item. */
@@ -130,4 +144,41 @@ function isSameKind(a: ItemType, b: ItemType): boolean {
 
 function isFileLike(type: ItemType): boolean {
   return type === 'Image' || type === 'File'
+}
+
+const JSON_TYPE = /^[^;]*\bjson\b/i
+
+/** JSON, whatever it is called: `curl -d` calls it a form. */
+const JSON_OBJECT = /^\s*\{/
+
+/** Answers with the record of the current item, if that is one of those asked for. */
+export function queryHistory(deps: HandlerDeps): Handler<Device> {
+  const { latest, dialects, maxMetadataBytes } = deps
+  return async (call) => {
+    const filter = decodeHistoryFilter(await readFields(call, maxMetadataBytes))
+    const item = latest.current?.item
+    if (item === undefined || !isWanted(item, filter)) return json([])
+    const hash = dialects.hashFor(item, call)
+    return encodedJson(encodeWithText(item, (item) => JSON.stringify([encodeRecord(item, hash)])))
+  }
+}
+
+async function readFields(call: Call, maxMetadataBytes: number): Promise<Fields> {
+  const picker = new FieldPicker<string>(HISTORY_FILTER_FIELDS)
+  if (isMultipart(call.request)) {
+    // Files mean nothing here.
+    const limits = { maxBody: maxMetadataBytes, maxFileBytes: maxMetadataBytes, maxMetadataBytes }
+    await readMultipartForm(call, picker, limits, async () => undefined)
+    return picker.fields
+  }
+  const body = await readBytes(call, maxMetadataBytes)
+  if (isJson(call, body)) return pickFields(parseJson(body), HISTORY_FILTER_FIELDS)
+  readUrlencoded(body, picker)
+  return picker.fields
+}
+
+function isJson({ request }: Call, body: Uint8Array): boolean {
+  if (body.length === 0) return false
+  if (JSON_TYPE.test(request.headers['content-type'] ?? '')) return true
+  return JSON_OBJECT.test(Buffer.from(body.subarray(0, 16)).toString('latin1'))
 }

@@ -1,25 +1,42 @@
 /**
  * `POST /api/history`: a client adds something to its history. To us that is a push, or else bytes
  * and a record that wait for a document.
+ *
+ * What the bytes are called, and even what they are, may stand behind them in the form. So they
+ * are received first, and named when the form has ended.
  * @module
  */
 
 import { matchesHash, type Item } from '../core/item.ts'
 import { jsonLengthOf } from '../core/text-length.ts'
-import { tooLarge } from '../http/read-body.ts'
+import { declaredLength, readBytes, tooLarge } from '../http/read-body.ts'
 import type { Call, Handler } from '../http/call.ts'
-import { encodedJson, json, type Reply } from '../http/reply.ts'
+import { json, type Reply } from '../http/reply.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
-import { encodeWithText } from '../lib/long-text.ts'
-import type { Device } from '../ports/device-registry.ts'
+import type { Device, Login } from '../ports/device-registry.ts'
 import type { AppliedItem, InboundItem } from '../ports/inbound-pipeline.ts'
+import { isDataName } from '../core/data-name.ts'
+import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { Part } from '../http/multipart.ts'
+import { readUrlencoded } from '../http/urlencoded.ts'
+import { readStart } from '../lib/read-bytes.ts'
+import type { ReceivedUpload } from '../ports/staging-area.ts'
 import { unauthorized } from './authenticate.ts'
 import { isSameActivation, type Activation } from './dialect.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
-import { heldJson } from './history.ts'
-import { receiveHistoryForm, type ReceivedForm } from './receive-history-form.ts'
-import { encodeRecord, type RecordSubject } from './wire/history-record.ts'
+import { heldJson, recordReply } from './history.ts'
+import {
+  decodeHistoryForm,
+  encodeRecord,
+  HISTORY_FORM_FIELDS,
+  type HistoryForm,
+  type RecordSubject,
+} from './wire/history.ts'
+import { checkTransferHash, readTransferHash } from './transfer-hash.ts'
+import { isDataPart, isMultipart, readMultipartForm } from './read-form.ts'
+import { FieldPicker } from './wire/fields.ts'
 
 /** Own times of devices that are remembered, and the newest of each device. */
 const MAX_TIMES = 1024
@@ -128,8 +145,7 @@ async function apply(
     const record = encodeRecord(describe(received, clock.now()), hash, state)
     return { reply: json(record), item: undefined }
   }
-  const encode = (item: Item): string => JSON.stringify(encodeRecord(item, hash, state))
-  return { reply: encodedJson(encodeWithText(item, encode)), item }
+  return { reply: recordReply(item, hash, state), item }
 }
 
 /** Its bytes stay staged for the document that may follow. */
@@ -184,4 +200,111 @@ function describe({ form, file }: ReceivedForm, activatedAt: number): RecordSubj
   const name = file?.dataName ?? dataName
   const bytes = file?.upload.blob.size ?? size ?? 0
   return { type, text: text === '' ? name : text, size: bytes, activatedAt }
+}
+
+/** Bytes that came with a form. The upload must be ended. */
+interface ReceivedFile {
+  readonly upload: ReceivedUpload
+  readonly dataName: string
+  readonly mediaType: string
+}
+
+/** A form that was read, with its file if it had one. */
+interface ReceivedForm {
+  readonly form: HistoryForm
+  readonly file: ReceivedFile | undefined
+}
+
+/** The name of bytes that nobody has named. */
+const DEFAULT_NAME = 'clipboard.bin'
+
+/** The file of a form, before anything but its own header is known. */
+interface FilePart {
+  readonly upload: ReceivedUpload
+  /** The one that is meant; another one may have to give way to it. */
+  readonly isData: boolean
+  readonly fileName: string
+  readonly contentType: string | undefined
+}
+
+/**
+ * Reads a form to its end.
+ *
+ * @throws {HttpError} `BAD_BODY`, `BAD_NAME`, `history_data_invalid`, and as the readers of bodies;
+ *   {DomainError} as `StagingArea.receive`. Nothing is left of its bytes then.
+ */
+async function receiveHistoryForm(call: Call<Device>, deps: HandlerDeps): Promise<ReceivedForm> {
+  const fields = new FieldPicker<string>(HISTORY_FORM_FIELDS)
+  if (!isMultipart(call.request)) {
+    readUrlencoded(await readBytes(call, deps.maxMetadataBytes), fields)
+    return { form: decodeHistoryForm(fields.fields), file: undefined }
+  }
+
+  const { staging, maxFileBytes } = deps
+  const promised = readTransferHash(call.request)
+  const { id: deviceId, passwordHash } = call.principal
+  const login = { deviceId, passwordHash }
+  const length = declaredLength(call.request)
+  // The fields around the file count too; how much that is shows only behind it.
+  const declaredSize = length === undefined ? undefined : Math.min(length, maxFileBytes)
+  await staging.admit({ ...login, declaredSize })
+
+  let file: FilePart | undefined
+  const discardFile = async (): Promise<void> => {
+    const unwanted = file
+    file = undefined
+    await unwanted?.upload.discard()
+  }
+  try {
+    await readMultipartForm(call, fields, deps, async (part, bytes) => {
+      if (file !== undefined && (file.isData || !isDataPart(part))) return
+      checkFileName(part)
+      await discardFile()
+      file = await receivePart(part, bytes, login, deps)
+    })
+    if (file !== undefined) checkTransferHash(promised, file.upload.blob)
+    file?.upload.keep()
+    const form = decodeHistoryForm(fields.fields)
+    // Some clients add an empty file to every text; it must not take the text's place.
+    if (form.type === 'Text' && file?.upload.blob.size === 0) await discardFile()
+    return { form, file: file === undefined ? undefined : await nameFile(file, form) }
+  } catch (error) {
+    await discardFile()
+    throw error
+  }
+}
+
+async function receivePart(
+  part: Part,
+  bytes: () => number,
+  login: Login,
+  { staging, transfers }: Pick<HandlerDeps, 'staging' | 'transfers'>,
+): Promise<FilePart> {
+  const { fileName = '', contentType } = part
+  const { deviceId } = login
+  const name = fileName === '' ? DEFAULT_NAME : fileName
+  // The length of the form is not that of the file.
+  const end = transfers?.begin({ direction: 'in', deviceId, name, total: undefined, bytes })
+  try {
+    const upload = await staging.receive({ ...login, declaredSize: undefined }, part.bytes)
+    return { upload, isData: isDataPart(part), fileName, contentType }
+  } finally {
+    end?.()
+  }
+}
+
+async function nameFile(
+  { upload, fileName, contentType }: FilePart,
+  { dataName, text }: HistoryForm,
+): Promise<ReceivedFile> {
+  // A text may be anything; that it is no name is no reason to refuse the bytes.
+  const names = [fileName, dataName, isDataName(text) ? text : '']
+  const name = names.find((candidate) => candidate !== '') ?? DEFAULT_NAME
+  const head = await readStart(upload.blob, SNIFF_LENGTH)
+  return { upload, dataName: name, mediaType: classifyMediaType(contentType, head, name) }
+}
+
+function checkFileName({ fileName = '' }: Part): void {
+  if (fileName === '' || isDataName(fileName)) return
+  throw new HttpError('BAD_NAME', { detail: 'the file name is not a plain one' })
 }

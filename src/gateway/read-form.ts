@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type BodyCall, declaredLength, StreamedBody } from '../http/read-body.ts'
 import { readField, readMultipart, type Part } from '../http/multipart.ts'
-import type { FieldPicker } from './wire/field-picker.ts'
+import type { FieldPicker } from './wire/fields.ts'
 
 /** In bytes. */
 export interface FormLimits {
@@ -36,14 +36,15 @@ export function isDataPart({ name }: Pick<Part, 'name'>): boolean {
 /**
  * Reads a multipart body.
  *
- * @param takeFile Reads a file, or leaves it. Two files are never there at a time.
+ * @param takeFile Reads a file, or leaves it, and can ask how many bytes have come since its
+ *   beginning. Two files are never there at a time.
  * @throws {HttpError} As `StreamedBody`, `readMultipart` and `readField`; `OVERLOADED`.
  */
 export async function readMultipartForm(
   call: BodyCall,
   fields: FieldPicker<string>,
   { maxBody, maxFileBytes, maxMetadataBytes }: FormLimits,
-  takeFile: (part: Part) => Promise<void>,
+  takeFile: (part: Part, bytes: () => number) => Promise<void>,
 ): Promise<void> {
   const body = new StreamedBody(call, maxBody)
   const most = Math.min(maxMetadataBytes, declaredLength(call.request) ?? maxMetadataBytes)
@@ -56,7 +57,8 @@ export async function readMultipartForm(
   for await (const part of parts) {
     if (isFile(part)) {
       body.takeTime()
-      await takeFile(part)
+      const before = body.received
+      await takeFile(part, () => body.received - before)
       // The file takes room, and the bytes behind it hold it up.
       body.hurry()
     } else if (fields.wants(part.name)) {

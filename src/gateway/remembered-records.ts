@@ -9,7 +9,7 @@
 import type { ProfileId } from '../core/profile-id.ts'
 import { Shares } from '../lib/shares.ts'
 import type { KeptBytes } from '../ports/inbound-pipeline.ts'
-import type { HistoryRecord } from './wire/history-record.ts'
+import type { HistoryRecord } from './wire/history.ts'
 
 /** A record, and its bytes if it came with some. */
 export interface KeptRecord {

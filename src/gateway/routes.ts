@@ -12,8 +12,7 @@ import { getDocument, putDocument } from './document.ts'
 import { getEvents, type DeviceStreams } from './device-streams.ts'
 import { getFile, putFile } from './file.ts'
 import { listFolder } from './folders.ts'
-import { getRecord, getRecordData, getStatistics, patchRecord } from './history.ts'
-import { queryHistory } from './history-query.ts'
+import { getRecord, getRecordData, getStatistics, patchRecord, queryHistory } from './history.ts'
 import {
   deleteUpload,
   getUpload,

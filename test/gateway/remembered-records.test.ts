@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { RememberedRecords, type KeptRecord } from '../../src/gateway/remembered-records.ts'
-import { encodeRecord } from '../../src/gateway/wire/history-record.ts'
+import { encodeRecord } from '../../src/gateway/wire/history.ts'
 
 function record(hash: string, text = ''): KeptRecord {
   const subject = { type: 'Text', text, size: text.length, activatedAt: 0 } as const

@@ -3,16 +3,14 @@
  * @module
  */
 
-import { isDataName } from '../../core/data-name.ts'
-import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.ts'
+import type { ItemType } from '../../core/item-type.ts'
 import { isHash, type Item } from '../../core/item.ts'
 import { believedStamp, isStamp, type Believes, type Stamp } from '../../core/stamp.ts'
 import { HttpError } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'
 import type { BatchBytes } from '../../ports/inbound-pipeline.ts'
 import { readBatch } from './batch.ts'
-import { wireHash } from './wire-hash.ts'
-import { pickFields, readField } from './json-fields.ts'
+import { pickFields, readField, toDataName, toItemType } from './fields.ts'
 
 /** A document as a client sent it; absent fields have their defaults. */
 export interface ClipboardDocument {
@@ -27,7 +25,7 @@ export interface ClipboardDocument {
   readonly usesOldKeys: boolean
   /** The stamp that another member of the circle gave it. */
   readonly stamp: Stamp | undefined
-  /** The same. */
+  /** The media type that another member of the circle gave it. */
   readonly mediaType?: string
   /** The uploads that it is made of, where it names them. */
   readonly batch: BatchBytes | undefined
@@ -80,10 +78,7 @@ const EMPTY_DOCUMENT: WireDocument = {
  */
 export function decodeDocument(body: unknown): ClipboardDocument {
   const fields = pickFields(body, FIELDS)
-  const type = parseItemType(readField(fields, 'type', 'string', ''))
-  if (type === undefined) {
-    throw new HttpError('BAD_BODY', { detail: `"type" must be one of ${ITEM_TYPES.join(', ')}` })
-  }
+  const type = toItemType(readField(fields, 'type', 'string', ''))
   // An empty text that was sent on purpose says so; see `clipboard-pipeline.ts`.
   if (![...DESCRIPTION, ...BATCH].some((name) => fields.has(name.toLowerCase()))) {
     throw new HttpError('BAD_BODY', { detail: 'nothing known but a "type"' })
@@ -92,10 +87,8 @@ export function decodeDocument(body: unknown): ClipboardDocument {
   readField(fields, 'size', 'number', undefined)
   readField(fields, 'contentId', 'string', undefined)
 
-  const dataName = readField(fields, 'dataName', 'string', readField(fields, 'file', 'string', ''))
-  if (dataName !== '' && !isDataName(dataName)) {
-    throw new HttpError('BAD_NAME', { detail: '"dataName" is not a plain file name' })
-  }
+  const oldName = readField(fields, 'file', 'string', '')
+  const dataName = toDataName(readField(fields, 'dataName', 'string', oldName))
   const clipboard = readField(fields, 'clipboard', 'string', '')
   const isOldHash = type !== 'Text' && isHash(clipboard)
   const text = readField(fields, 'text', 'string', isOldHash ? '' : clipboard)
@@ -166,4 +159,19 @@ export function documentOf(item: Item | undefined, dialect: Dialect): WireDocume
   const { type, text, size, dataName, contentId } = item
   const hasData = type !== 'Text'
   return { type, text, hasData, size, hash: wireHash(item, dialect), dataName, contentId }
+}
+
+/**
+ * The hash of an item as a dialect spells it.
+ *
+ * | | `sync` | `syncclipboard` |
+ * |---|---|---|
+ * | Text | content hash | the same, upper case |
+ * | Image, File | content hash | name-bound hash, upper case: clients verify downloads with it |
+ * | Group | content hash | the hash that a client sent with it, else the content hash; upper case |
+ */
+export function wireHash(item: Item, dialect: Dialect): string {
+  if (dialect === 'sync') return item.contentHash
+  const hash = item.type === 'Group' ? (item.aliases.at(-1) ?? item.contentHash) : item.nameHash
+  return hash.toUpperCase()
 }

@@ -5,9 +5,8 @@
 
 import type { Item } from '../../core/item.ts'
 import { parseJson } from '../../lib/utf8.ts'
-import { documentOf } from './clipboard-document.ts'
-import { encodeRecord } from './history-record.ts'
-import { wireHash } from './wire-hash.ts'
+import { documentOf, wireHash } from './clipboard-document.ts'
+import { encodeRecord } from './history.ts'
 
 const END = '\u001e'
 

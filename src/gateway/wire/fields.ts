@@ -1,0 +1,107 @@
+/**
+ * Picks known fields out of bodies, the way clients write them.
+ *
+ * Names count in any letter case. Where one occurs in several spellings the camelCase one wins,
+ * and among equals the last one. What is unknown is left alone, and in JSON, `null` counts as
+ * absent.
+ * @module
+ */
+
+import { isDataName } from '../../core/data-name.ts'
+import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.ts'
+import { HttpError } from '../../http/http-error.ts'
+
+/** Fields under their lower-case names. */
+export type Fields<Value = unknown> = ReadonlyMap<string, Value>
+
+/** Keeps the wanted ones of the fields that it is shown. */
+export class FieldPicker<Value> {
+  readonly longestName: number
+  readonly #spellings: ReadonlyMap<string, string>
+  readonly #settled = new Set<string>()
+  readonly #fields = new Map<string, Value>()
+
+  /** @param names In camelCase. */
+  constructor(names: readonly string[]) {
+    this.#spellings = new Map(names.map((name) => [name.toLowerCase(), name]))
+    this.longestName = Math.max(...names.map((name) => name.length))
+  }
+
+  get fields(): Fields<Value> {
+    return this.#fields
+  }
+
+  /** Whether this is one of the names. Cheap: a hostile body has hundreds of thousands. */
+  wants(name: string): boolean {
+    return name.length <= this.longestName && this.#spellings.has(name.toLowerCase())
+  }
+
+  add(name: string, value: Value): void {
+    const key = name.toLowerCase()
+    if (name === this.#spellings.get(key)) this.#settled.add(key)
+    else if (this.#settled.has(key)) return
+    this.#fields.set(key, value)
+  }
+}
+
+interface FieldKinds {
+  string: string
+  boolean: boolean
+  number: number
+}
+
+/**
+ * The fields of a decoded JSON body that `names` (in camelCase) list.
+ *
+ * @throws {HttpError} `BAD_BODY` when the body is not an object.
+ */
+export function pickFields(body: unknown, names: readonly string[]): Fields {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new HttpError('BAD_BODY', { detail: 'expected a JSON object' })
+  }
+  const picker = new FieldPicker<unknown>(names)
+  // Keys first: a hostile body has hundreds of thousands, whose values nobody needs.
+  for (const key of Object.keys(body)) {
+    if (!picker.wants(key)) continue
+    const value: unknown = Reflect.get(body, key)
+    if (value !== null) picker.add(key, value)
+  }
+  return picker.fields
+}
+
+/**
+ * One field, or `fallback` when it is absent.
+ *
+ * @throws {HttpError} `BAD_BODY`, naming the field, when it is of another JSON type.
+ */
+export function readField<Kind extends keyof FieldKinds, Fallback>(
+  fields: Fields,
+  name: string,
+  kind: Kind,
+  fallback: Fallback,
+): FieldKinds[Kind] | Fallback {
+  const value = fields.get(name.toLowerCase())
+  if (value === undefined) return fallback
+  if (typeof value !== kind) {
+    throw new HttpError('BAD_BODY', { detail: `"${name}" must be a ${kind}` })
+  }
+  // Proven by the line above; TypeScript cannot relate a `typeof` string to Kind.
+  return value as FieldKinds[Kind]
+}
+
+/**
+ * The item type of a name, in any letter case.
+ *
+ * @throws {HttpError} `BAD_BODY`.
+ */
+export function toItemType(name: string): ItemType {
+  const type = parseItemType(name)
+  if (type !== undefined) return type
+  throw new HttpError('BAD_BODY', { detail: `"type" must be one of ${ITEM_TYPES.join(', ')}` })
+}
+
+/** Checks a data name, which may be empty. @throws {HttpError} `BAD_NAME`. */
+export function toDataName(name: string): string {
+  if (name === '' || isDataName(name)) return name
+  throw new HttpError('BAD_NAME', { detail: '"dataName" is not a plain file name' })
+}

@@ -1,0 +1,298 @@
+/**
+ * Wire formats of `/api/history/…`: records and statistics as clients read them, the form that adds
+ * one, the query for some, and times in ISO 8601. Only this file knows their field names. What does
+ * not parse counts as not sent, unless it is needed.
+ * @module
+ */
+
+import { ITEM_TYPES, parseItemType, type ItemType } from '../../core/item-type.ts'
+import type { Item } from '../../core/item.ts'
+import { MIB } from '../../core/limits.ts'
+import { HttpError } from '../../http/http-error.ts'
+import { toDataName, toItemType, type Fields } from './fields.ts'
+
+/** A record as clients read it. */
+export interface HistoryRecord {
+  readonly hash: string
+  readonly type: ItemType
+  readonly text: string
+  /** `YYYY-MM-DDTHH:mm:ss.sssZ`, as the other times. */
+  readonly createTime: string
+  readonly lastModified: string
+  readonly lastAccessed: string
+  readonly starred: boolean
+  readonly pinned: boolean
+  /** Bytes. */
+  readonly size: number
+  readonly hasData: boolean
+  readonly version: number
+  readonly isDeleted: boolean
+}
+
+/** The facts that a client states about its own record. They are not kept, but told back. */
+export interface RecordState {
+  /** Unix milliseconds, as the other times. */
+  readonly createTime?: number | undefined
+  readonly lastModified?: number | undefined
+  readonly lastAccessed?: number | undefined
+  readonly starred?: boolean | undefined
+  readonly pinned?: boolean | undefined
+  readonly version?: number | undefined
+  readonly isDeleted?: boolean | undefined
+}
+
+/** The part of an item that its record tells. */
+export type RecordSubject = Pick<Item, 'type' | 'text' | 'size' | 'activatedAt'>
+
+/**
+ * The record of an item.
+ *
+ * @param hash The one that the client asked for or sent, else the one of its dialect.
+ * @param state What the client sent with it.
+ */
+export function encodeRecord(
+  { type, text, size, activatedAt }: RecordSubject,
+  hash: string,
+  state: RecordState = {},
+): HistoryRecord {
+  const { createTime, lastModified, lastAccessed } = state
+  return {
+    hash,
+    type,
+    text,
+    createTime: formatTime(createTime ?? activatedAt),
+    lastModified: formatTime(lastModified ?? activatedAt),
+    lastAccessed: formatTime(lastAccessed ?? activatedAt),
+    starred: state.starred ?? false,
+    pinned: state.pinned ?? false,
+    size,
+    hasData: type !== 'Text',
+    version: state.version ?? 0,
+    isDeleted: state.isDeleted ?? false,
+  }
+}
+
+/** The statistics of a history that consists of one item, or of none. */
+export function encodeStatistics(item: Item | undefined): Readonly<Record<string, number>> {
+  const count = item === undefined ? 0 : 1
+  const megabytes = (item?.size ?? 0) / MIB
+  return {
+    totalCount: count,
+    starredCount: 0,
+    deletedCount: 0,
+    activeCount: count,
+    totalFileSizeMb: megabytes,
+    // Some clients read this spelling.
+    totalFileSizeMB: megabytes,
+  }
+}
+
+/** An item as a client describes it. */
+export interface HistoryForm {
+  readonly type: ItemType
+  /** A hint, not empty. */
+  readonly hash: string
+  readonly text: string
+  /** Empty, or a valid data name. */
+  readonly dataName: string
+  readonly hasData: boolean
+  /** A hint. */
+  readonly size: number | undefined
+  readonly state: RecordState
+}
+
+/** The fields that {@link decodeHistoryForm} knows. */
+export const HISTORY_FORM_FIELDS: readonly string[] = [
+  'type',
+  'hash',
+  'text',
+  'dataName',
+  'hasData',
+  'size',
+  'createTime',
+  'lastModified',
+  'lastAccessed',
+  'starred',
+  'pinned',
+  'version',
+  'isDeleted',
+]
+
+/**
+ * Decodes a form. All its values are text: what does not parse counts as not sent, unless it is
+ * needed.
+ *
+ * @throws {HttpError} `BAD_BODY` naming the field that is missing; `BAD_NAME`.
+ */
+export function decodeHistoryForm(fields: Fields<string>): HistoryForm {
+  const field = (name: string): string => fields.get(name.toLowerCase()) ?? ''
+  const type = toItemType(field('type'))
+  const hash = field('hash')
+  if (hash === '') throw new HttpError('BAD_BODY', { detail: '"hash" is missing' })
+  return {
+    type,
+    hash,
+    text: field('text'),
+    dataName: toDataName(field('dataName')),
+    hasData: parseBoolean(field('hasData')) ?? false,
+    size: parseInteger(field('size')),
+    state: {
+      createTime: parseTime(field('createTime')),
+      lastModified: parseTime(field('lastModified')),
+      lastAccessed: parseTime(field('lastAccessed')),
+      starred: parseBoolean(field('starred')),
+      pinned: parseBoolean(field('pinned')),
+      version: parseInteger(field('version')),
+      isDeleted: parseBoolean(field('isDeleted')),
+    },
+  }
+}
+
+/** `true` and `false` in any letter case. */
+function parseBoolean(text: string): boolean | undefined {
+  const word = text.toLowerCase()
+  if (word === 'true') return true
+  return word === 'false' ? false : undefined
+}
+
+function parseInteger(text: string): number | undefined {
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+/** The conditions of a query: which records a client wants to see. */
+export interface HistoryFilter {
+  /** From 1 on. */
+  readonly page: number
+  readonly types: readonly ItemType[]
+  readonly starred: boolean | undefined
+  /** Unix milliseconds, as the other times. */
+  readonly before: number | undefined
+  readonly after: number | undefined
+  readonly modifiedAfter: number | undefined
+  /** In lower case. */
+  readonly searchText: string
+}
+
+/** The fields that {@link decodeHistoryFilter} knows. */
+export const HISTORY_FILTER_FIELDS: readonly string[] = [
+  'page',
+  'types',
+  'starred',
+  'before',
+  'after',
+  'modifiedAfter',
+  'searchText',
+]
+
+/** Clients disagree on which of 2 and 4 is Image, and which File. */
+const BITS: readonly (readonly [bit: number, types: readonly ItemType[]])[] = [
+  [1, ['Text']],
+  [2, ['Image', 'File']],
+  [4, ['Image', 'File']],
+  [8, ['Group']],
+]
+
+/** Names of several types, or of none, in lower case. */
+const SETS: ReadonlyMap<string, readonly ItemType[]> = new Map([
+  ['all', ITEM_TYPES],
+  ['fileandgroup', ['File', 'Group']],
+  ['none', []],
+])
+
+/** @param fields Text, or values of JSON. */
+export function decodeHistoryFilter(fields: Fields): HistoryFilter {
+  const field = (name: string): string => toText(fields.get(name.toLowerCase()))
+  const page = field('page')
+  return {
+    page: /^\d+$/.test(page) ? Number(page) : 1,
+    types: parseTypes(field('types')) ?? ITEM_TYPES,
+    starred: parseBoolean(field('starred')),
+    before: parseTime(field('before')),
+    after: parseTime(field('after')),
+    modifiedAfter: parseTime(field('modifiedAfter')),
+    searchText: field('searchText').toLowerCase(),
+  }
+}
+
+/** Whether the record of an item, which is never starred, is one of those. */
+export function isWanted(item: Item, filter: HistoryFilter): boolean {
+  const { page, types, starred, searchText } = filter
+  const { before = Infinity, after = -Infinity, modifiedAfter = -Infinity } = filter
+  return (
+    page < 2 &&
+    starred !== true &&
+    types.includes(item.type) &&
+    item.activatedAt < before &&
+    item.activatedAt > after &&
+    item.activatedAt > modifiedAfter &&
+    (searchText === '' || containsText(item, searchText))
+  )
+}
+
+function containsText({ text, dataName }: Item, searchText: string): boolean {
+  return text.toLowerCase().includes(searchText) || dataName.toLowerCase().includes(searchText)
+}
+
+/** A list of names, or a bit mask; `undefined` when it says nothing. */
+function parseTypes(text: string): readonly ItemType[] | undefined {
+  const sets = text
+    .split(/[\s,|]+/)
+    .map(parseTypeSet)
+    .filter((set) => set !== undefined)
+  return sets.length === 0 ? undefined : sets.flat()
+}
+
+function parseTypeSet(word: string): readonly ItemType[] | undefined {
+  if (/^\d{1,9}$/.test(word)) {
+    return BITS.flatMap(([bit, types]) => ((Number(word) & bit) === 0 ? [] : types))
+  }
+  const type = parseItemType(word)
+  return type === undefined ? SETS.get(word.toLowerCase()) : [type]
+}
+
+/** Lists of lists are no text: nesting can be deep enough to break whoever follows it. */
+function toText(value: unknown): string {
+  return Array.isArray(value) ? value.map(toWord).join() : toWord(value)
+}
+
+function toWord(value: unknown): string {
+  const isPlain = typeof value === 'number' || typeof value === 'boolean'
+  return typeof value === 'string' || isPlain ? String(value) : ''
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}/
+const TIME = /^[Tt ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d{1,9}))?/
+const ZONE = /^(?:[Zz]|([+-]\d{2}):?(\d{2}))$/
+
+const YEAR_10000 = 253_402_300_800_000
+
+/**
+ * The moment that `text` names, in Unix milliseconds; what is finer is cut off. Without a zone it
+ * is UTC, which is what clients mean that leave it out.
+ *
+ * @returns `undefined` when it names none, or one before 1970: platforms write the year 1 for
+ *   "never".
+ */
+export function parseTime(text: string): number | undefined {
+  const [date = ''] = DATE.exec(text) ?? []
+  if (!isDay(date)) return undefined
+  const [time = '', clock = '00:00', fraction = ''] = TIME.exec(text.slice(date.length)) ?? []
+  const zone = text.slice(date.length + time.length)
+  const [isZone, hours = '+00', minutes = '00'] = ZONE.exec(zone) ?? []
+  if (isZone === undefined && zone !== '') return undefined
+  const seconds = clock.length === 5 ? ':00' : ''
+  const milliseconds = `${fraction}000`.slice(0, 3)
+  const at = Date.parse(`${date}T${clock}${seconds}.${milliseconds}${hours}:${minutes}`)
+  return at >= 0 && at < YEAR_10000 ? at : undefined
+}
+
+/** `YYYY-MM-DDTHH:mm:ss.sssZ` of Unix milliseconds. */
+export function formatTime(at: number): string {
+  return new Date(at).toISOString()
+}
+
+/** `Date.parse` takes the 30th of February for a day in March. */
+function isDay(date: string): boolean {
+  const at = Date.parse(`${date}T00:00:00Z`)
+  return !Number.isNaN(at) && formatTime(at).startsWith(date)
+}

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { ITEM_TYPES, type ItemType } from '../../../src/core/item-type.ts'
+import { FieldPicker } from '../../../src/gateway/wire/fields.ts'
+import {
+  decodeHistoryFilter,
+  decodeHistoryForm,
+  formatTime,
+  HISTORY_FILTER_FIELDS,
+  HISTORY_FORM_FIELDS,
+  type HistoryForm,
+  isWanted,
+  parseTime,
+} from '../../../src/gateway/wire/history.ts'
+import fc from '../../support/property.ts'
+import type { Item } from '../../../src/core/item.ts'
+
+function decode(pairs: readonly (readonly [string, string])[]): HistoryForm {
+  const picker = new FieldPicker<string>(HISTORY_FORM_FIELDS)
+  for (const [name, value] of pairs) if (picker.wants(name)) picker.add(name, value)
+  return decodeHistoryForm(picker.fields)
+}
+
+const NEEDED = [
+  ['type', 'Text'],
+  ['hash', 'ab'],
+] as const
+
+describe('a history form', () => {
+  it('says what the item is, and what became of it', () => {
+    const at = '2026-01-31T12:00:00.000Z'
+    const form = decode([
+      ['type', 'image'],
+      ['hash', 'AB'],
+      ['text', ' a.png '],
+      ['dataName', 'a.png'],
+      ['hasData', 'True'],
+      ['size', '12'],
+      ['createTime', at],
+      ['lastModified', at],
+      ['lastAccessed', at],
+      ['starred', 'true'],
+      ['pinned', 'FALSE'],
+      ['version', '3'],
+      ['isDeleted', 'false'],
+    ])
+    const time = Date.parse(at)
+    assert.deepEqual(form, {
+      type: 'Image',
+      hash: 'AB',
+      text: ' a.png ',
+      dataName: 'a.png',
+      hasData: true,
+      size: 12,
+      state: {
+        createTime: time,
+        lastModified: time,
+        lastAccessed: time,
+        starred: true,
+        pinned: false,
+        version: 3,
+        isDeleted: false,
+      },
+    })
+  })
+
+  it('says nothing with what does not parse', () => {
+    const { hasData, size, state } = decode([
+      ...NEEDED,
+      ['hasData', 'yes'],
+      ['size', '1 MB'],
+      ['createTime', 'now'],
+      ['starred', '1'],
+      ['version', '1.5'],
+      ['isDeleted', ''],
+      ['lastAccessed', '0001-01-01T00:00:00'],
+    ])
+    assert.deepEqual([hasData, size], [false, undefined])
+    assert.deepEqual(
+      Object.values(state).filter((value) => value !== undefined),
+      [],
+    )
+  })
+
+  it('refuses a data name that is a path', () => {
+    for (const name of ['..', 'a/b', 'a\\b', 'a\0', 'a\nb', 'x'.repeat(256)]) {
+      assert.throws(() => decode([...NEEDED, ['dataName', name]]), { code: 'BAD_NAME' })
+    }
+  })
+
+  it('reads names in any letter case, and prefers the camelCase one', () => {
+    const both = [
+      ['DataName', 'a'],
+      ['dataName', 'b'],
+      ['DATANAME', 'c'],
+    ] as const
+    assert.equal(decode([...NEEDED, ...both]).dataName, 'b')
+    assert.equal(decode([...NEEDED, ['DataName', 'a'], ['DATANAME', 'c']]).dataName, 'c')
+    assert.equal(
+      decode([
+        ['TYPE', 'Text'],
+        ['Hash', 'ab'],
+        ['__proto__', 'x'],
+      ]).hash,
+      'ab',
+    )
+  })
+
+  it('is decoded, or refused with 400, whatever comes', () => {
+    const name = fc.oneof(fc.constantFrom(...HISTORY_FORM_FIELDS, 'Type', 'HASH'), fc.string())
+    const value = fc.oneof(fc.constantFrom(...ITEM_TYPES, 'true', '2026-01-31', '1'), fc.string())
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value)), (pairs) => {
+        try {
+          const { type, hash } = decode(pairs)
+          assert.ok(ITEM_TYPES.includes(type) && hash !== '', 'needed fields are there')
+        } catch (error) {
+          const isRefusal = error instanceof Error && 'status' in error && error.status === 400
+          assert.ok(isRefusal, String(error))
+        }
+      }),
+    )
+  })
+
+  it('does not depend on the order of its fields', () => {
+    const checked = ['type', 'hash', 'dataName']
+    const others = HISTORY_FORM_FIELDS.filter((name) => !checked.includes(name))
+    const pair = fc.tuple(fc.constantFrom(...others), fc.string())
+    fc.assert(
+      fc.property(fc.uniqueArray(pair, { selector: ([name]) => name }), (some) => {
+        const pairs = [...some, ...NEEDED]
+        assert.deepEqual(decode(pairs.toReversed()), decode(pairs))
+      }),
+    )
+  })
+})
+
+const NOON = Date.UTC(2026, 0, 31, 12, 0, 0)
+
+function item(type: ItemType = 'Text'): Item {
+  return {
+    type,
+    text: 'Hello World',
+    dataName: type === 'Text' ? '' : 'Photo.PNG',
+    mediaType: 'text/plain',
+    size: 11,
+    contentId: 'blake3v1:00',
+    contentHash: '00',
+    nameHash: '00',
+    aliases: [],
+    activatedAt: NOON,
+  }
+}
+
+function asks(fields: Readonly<Record<string, unknown>>, type?: ItemType): boolean {
+  const lower = Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return isWanted(item(type), decodeHistoryFilter(new Map(lower)))
+}
+
+/** The types that a filter lets through. */
+function typesOf(types: unknown): string {
+  return ITEM_TYPES.filter((type) => asks({ types }, type)).join()
+}
+
+describe('a query', () => {
+  it('finds the item when it asks for nothing else', () => {
+    assert.equal(asks({}), true)
+    for (const name of HISTORY_FILTER_FIELDS) assert.equal(asks({ [name]: '' }), true, name)
+  })
+
+  it('finds it by type: names, or the bits of a mask', () => {
+    const all = ITEM_TYPES.join()
+    const expected: readonly (readonly [unknown, string])[] = [
+      ['Text', 'Text'],
+      ['image', 'Image'],
+      ['File, Group', 'File,Group'],
+      ['Text|Image', 'Text,Image'],
+      [['Text', 'Group'], 'Text,Group'],
+      ['All', all],
+      ['FileAndGroup', 'File,Group'],
+      ['None', ''],
+      ['1', 'Text'],
+      [2, 'Image,File'],
+      ['4', 'Image,File'],
+      [8, 'Group'],
+      ['15', all],
+      [0, ''],
+      [[1, 8], 'Text,Group'],
+      ['Text,Song', 'Text'],
+      ['1048577', 'Text'],
+      ['Song', all],
+      ['', all],
+      ['-1', all],
+      ['1.5', all],
+      [{}, all],
+      [true, all],
+      [[[8]], all],
+    ]
+    for (const [types, found] of expected) {
+      assert.equal(typesOf(types), found, JSON.stringify(types))
+    }
+  })
+
+  it('is understood whatever its fields hold', () => {
+    const name = fc.constantFrom(...HISTORY_FILTER_FIELDS)
+    fc.assert(
+      fc.property(fc.dictionary(name, fc.jsonValue()), (fields) => {
+        assert.equal(typeof asks(fields), 'boolean')
+      }),
+    )
+  })
+})
+
+describe('a time', () => {
+  it('is read in the spellings of all platforms', () => {
+    const spellings = [
+      '2026-01-31T12:00:00.000Z',
+      '2026-01-31T12:00:00Z',
+      '2026-01-31t12:00z',
+      '2026-01-31 12:00:00',
+      '2026-01-31T12:00:00.0000000Z',
+      '2026-01-31T12:00:00,000000000+00:00',
+      '2026-01-31T20:00:00+08:00',
+      '2026-01-31T20:00:00+0800',
+      '2026-01-31T07:30-04:30',
+    ]
+    for (const text of spellings) assert.equal(parseTime(text), NOON, text)
+    assert.equal(parseTime('2026-01-31'), NOON - 12 * 3_600_000)
+    assert.equal(parseTime('1970-01-01T00:00:00Z'), 0)
+  })
+
+  it('is exact to the millisecond', () => {
+    assert.equal(parseTime('2026-01-31T12:00:00.7899999Z'), NOON + 789)
+    assert.equal(parseTime('2026-01-31T12:00:00.7Z'), NOON + 700)
+  })
+
+  it('is none when it could be several, or never was', () => {
+    const others = [
+      '',
+      'yesterday',
+      '2026',
+      '2026-02-30',
+      '2026-13-01',
+      '2026-01-31T25:00',
+      '2026-01-31T12',
+      '2026-01-31T12:00:00 08:00',
+      '2026-01-31T12:00:60Z',
+      '2026-01-31T12:00:00+25:00',
+      '31.1.2026',
+      '1769860800000',
+      '0001-01-01T00:00:00Z',
+      '1969-12-31T23:59:59.999Z',
+      '-000001-01-01',
+      '9999-12-31T23:59:59-01:00',
+      '2026-01-31T12:00:00Z and more',
+    ]
+    for (const text of others) assert.equal(parseTime(text), undefined, text)
+  })
+
+  it('is written in one spelling, and read as it was written', () => {
+    const last = parseTime('9999-12-31T23:59:59.999Z') ?? 0
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: last }), (at) => {
+        assert.match(formatTime(at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+        assert.equal(parseTime(formatTime(at)), at)
+      }),
+    )
+  })
+
+  it('is one that can be written, whatever was read', () => {
+    const spelled = /^\d{4}-[01]\d-[012]\d[T ][012]\d:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?[+-]\d\d:?\d\d$/
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(spelled)), (text) => {
+        const at = parseTime(text)
+        if (at !== undefined) assert.match(formatTime(at), /^\d{4}-.{18}Z$/)
+      }),
+    )
+  })
+})
