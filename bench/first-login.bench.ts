@@ -64,7 +64,7 @@ async function timeNative(native: readonly string[], pin: readonly string[]): Pr
   return Number(stdout)
 }
 
-/** Of those that this process may use. */
+/** The first of those that this process may use. */
 async function firstProcessor(): Promise<string> {
   const status = await readFile('/proc/self/status', 'utf8')
   const [, number] = /^Cpus_allowed_list:\s*(\d+)/m.exec(status) ?? []

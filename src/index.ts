@@ -27,7 +27,7 @@ export { createGateway, type Gateway } from './gateway/create-gateway.ts'
 export type { GatewayOptions, GatewayPorts, ReceivedPlace } from './gateway/gateway-ports.ts'
 export { serveUpgrades } from './http/upgrade.ts'
 
-// What a gateway asks of its host. The comments of these types are contracts.
+// The ports that a gateway asks of its host. The comments of these types are contracts.
 export type { Digests } from './core/content-id.ts'
 export type { Stamp } from './core/stamp.ts'
 export type { Clock } from './lib/clock.ts'
@@ -81,7 +81,7 @@ export type {
   UploadSource,
 } from './ports/staging-area.ts'
 
-// What the owner of a daemon may ask of it.
+// The questions that the owner of a daemon may ask it.
 export type {
   Admin,
   DaemonSettings,

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 
 export interface CgroupLimits {
   readonly memoryBytes: number
-  /** Of one processor. */
+  /** Shares of one processor. */
   readonly processors: number
 }
 

@@ -36,6 +36,6 @@ export interface Machine {
   readonly processor: string
   readonly cores: number
   readonly memoryGiB: number
-  /** Of the minute before: what other programs did. Figures of a busy machine say little. */
+  /** The load of the minute before: what other programs did. Figures of a busy machine say little. */
   readonly load: number
 }

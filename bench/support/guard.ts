@@ -79,7 +79,7 @@ function findBreach(budget: BudgetId, rows: readonly Row[]): number | undefined 
   return reaches(budget, value, limit) ? undefined : value
 }
 
-/** Of the best rounds, or of all, whichever is better; of the figure that the floor is about. */
+/** The value of the best rounds, or of all, whichever is better; that of the figure that the floor is about. */
 function bestValue(budget: BudgetId, row: Row): number {
   const { better, judged } = BUDGETS[budget]
   const best = better === 'higher' ? Math.max : Math.min

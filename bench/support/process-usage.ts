@@ -19,7 +19,7 @@ export const usageMissing: string | undefined = existsSync('/proc/self/clear_ref
   ? undefined
   : 'needs the /proc of Linux'
 
-/** Of all processors that Node runs on. */
+/** The same for all processors that Node runs on. */
 const TICKS_PER_SECOND = 100
 
 export function readMemory(pid: number): Memory {

@@ -86,12 +86,14 @@ export function parseArguments(
     if (token.kind !== 'option' || token.index === unknownAt) continue
     const { name, isOff } = resolveName(token.name, specs)
     const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
-    // The rest of a cluster of short options, `-xyz`, may be anything.
-    if (spec === undefined) unknownAt = token.index
-    const problem =
-      spec === undefined
-        ? `Cannot use ${nameOf(token.rawName)}: there is no such option; ${hint(token.rawName, specs)}`
-        : store(values, { name, isOff }, spec, token)
+    if (spec === undefined) {
+      // The rest of a cluster of short options, `-xyz`, may be anything.
+      unknownAt = token.index
+      const what = nameOf(token.rawName)
+      problems.add(`Cannot use ${what}: there is no such option; ${hint(token.rawName, specs)}`)
+      continue
+    }
+    const problem = store(values, { name, isOff }, spec, token)
     if (problem !== undefined) problems.add(problem)
   }
   return new Arguments(operands, values, [...problems], doubtful)

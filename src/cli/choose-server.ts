@@ -44,7 +44,7 @@ export async function openClient(call: Invocation, input: Input): Promise<Client
   return (await chooseClient(call, input)).client
 }
 
-/** The same, and whether it is of a daemon that runs here. @throws As {@link openClient}. */
+/** Also says whether it is a client of a daemon that runs here. @throws As {@link openClient}. */
 export async function chooseClient(call: Invocation, input: Input): Promise<ChosenClient> {
   const { shell, args } = call
   // With --save there is a new link, since the saved server is saved already.

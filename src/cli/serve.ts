@@ -88,7 +88,7 @@ async function pairFirst({ admin, warnings }: Daemon, call: Invocation): Promise
   }
 }
 
-/** The same, but a pairing does not warn once more of what the start has warned of. */
+/** An `Admin` whose pairings do not repeat a warning of the start. */
 function withoutSaid(
   admin: Daemon['admin'],
   warnings: readonly string[],

@@ -56,7 +56,7 @@ function pathOf(device: string): string {
   throw new DomainError('NO_SUCH_DEVICE', `Cannot find a device "${device}"`)
 }
 
-/** What only a running daemon can do. */
+/** The client of what only a running daemon can do. */
 export function createDaemonClient(address: ControlAddress): RunningDaemon {
   const call = callerOf(address)
   return {

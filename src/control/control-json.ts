@@ -45,7 +45,7 @@ export function jsonRoute<const Pattern extends string>(
   return route(method, pattern, handler, { maxBody: method === 'POST' ? MAX_REQUEST_BYTES : 0 })
 }
 
-/** Formats a value as JSON, with `null` where a member is `undefined` and JSON would leave it out. */
+/** Formats a value as JSON, with `null` for members that are `undefined`. */
 export function withNulls(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) => (member === undefined ? null : member))
 }

@@ -3,8 +3,8 @@
  * daemon can do; docs/commands.md has it in words.
  *
  * The preview of the current item is the beginning of a text, or a raster image: nothing that a
- * browser would run, whatever the item says that it is. The bytes themselves, and pushes, go through
- * the endpoints of the protocol, which the owner has as well.
+ * browser would run, whatever the item says that it is. The bytes themselves, and pushes, go
+ * through the endpoints of the protocol, which the owner has as well.
  * @module
  */
 
@@ -39,7 +39,7 @@ const BORDER = 1
 /** The length of a text preview, in characters. */
 const MAX_CHARACTERS = 2000
 
-/** The same for a line of the list of recent items. */
+/** The length of a line in the list of recent items, in characters. */
 const MAX_LINE_CHARACTERS = 120
 
 const PREVIEW_HEADERS: readonly string[] = [
@@ -77,7 +77,7 @@ export interface ControlParts {
   readonly panel: Panel
   readonly panelToken: PanelToken
   readonly events: PanelEvents
-  /** Told of devices that are paired, rotated and revoked. */
+  /** Has a line for each device that is paired, rotated or revoked. */
   readonly logger: Logger
   readonly now: () => number
   /** Called when somebody was given the address that opens the panel. */
@@ -164,7 +164,7 @@ async function withCodes(pairing: Pairing): Promise<Pairing & Codes> {
   return { ...pairing, qr: await qrRows(link), pageQr }
 }
 
-/** The modules of the code of `text`, without quiet zone: a row is a string of `0` and `1` (dark). */
+/** The modules of the code of `text`, without quiet zone: rows of `0` (light) and `1` (dark). */
 async function qrRows(text: string): Promise<readonly string[]> {
   // Few daemons are asked for a code; the others should not wait for this package.
   const { encodeQR } = await import('qr')

@@ -25,7 +25,7 @@ import { createPanelFileRoutes } from './panel-files.ts'
 export interface ControlOptions extends Pick<ControlParts, 'admin' | 'panel' | 'onAddressGiven'> {
   /** The token of the commands. */
   readonly token: string
-  /** What else the owner may use, such as the clipboard itself. */
+  /** Further routes of the owner, such as those of the clipboard itself. */
   readonly routes?: readonly Route<Owner>[] | undefined
   /** Why the disk takes nothing, or no upload. */
   readonly diskTrouble?: (() => Promise<string | undefined>) | undefined

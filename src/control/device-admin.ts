@@ -88,7 +88,7 @@ export function createDeviceAdmin(options: DeviceAdminOptions): Admin {
 /** Who has changed the devices: the start itself, a command, or somebody at the panel. */
 export type ChangedBy = 'start' | 'command' | 'panel'
 
-/** The same, with a line in the log for each credential that begins or ends. */
+/** An `Admin` that also writes a line in the log for each credential that begins or ends. */
 export function withTrail(admin: Admin, logger: Logger, by: ChangedBy): Admin {
   const find = async (idOrUsername: string): Promise<DeviceSummary | undefined> => {
     const devices = await admin.devices()

@@ -36,6 +36,7 @@ interface PanelEventsDeps {
   readonly logger: Logger
 }
 
+/** The open event streams of panels, which are all sent the state of the daemon as it changes. */
 export class PanelEvents {
   readonly #deps: PanelEventsDeps
   /** Readings and what is sent of them come in one order. */
@@ -49,7 +50,7 @@ export class PanelEvents {
   #isWaiting = false
   /** Monotonic; when the next state may be sent. */
   #nextAt = Number.NEGATIVE_INFINITY
-  /** What all streams were sent last. */
+  /** The state that all streams were sent last. */
   #sent: string | undefined
 
   constructor(deps: PanelEventsDeps) {

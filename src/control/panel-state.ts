@@ -13,7 +13,7 @@ import type { StoredItem } from '../ports/latest-item.ts'
 import type { Panel, PanelAddress, RecentItem, Sender } from '../ports/panel.ts'
 import type { Transfer } from '../ports/transfers.ts'
 
-/** What the panel can show of an item: the beginning of a text, or a raster image. */
+/** The part of an item that the panel can show: the beginning of a text, or a raster image. */
 type PreviewKind = 'text' | 'image'
 
 /** The current item, without its content. */
@@ -25,13 +25,13 @@ export interface PanelItem {
   readonly contentId: string
   /** Unix milliseconds. */
   readonly activatedAtMs: number
-  /** What `GET /item/preview` answers. */
+  /** The kind of answer that `GET /item/preview` gives. */
   readonly preview: PreviewKind | undefined
   /** `undefined` when it became current before this daemon started. */
   readonly sender: Sender | undefined
 }
 
-/** An item of late that can be made current again, without its content. */
+/** A recent item that can be made current again, without its content. */
 export interface PanelRecent extends Pick<RecentItem, 'id' | 'type' | 'dataName' | 'size'> {
   /** Unix milliseconds. */
   readonly activatedAtMs: number

@@ -12,7 +12,7 @@ export const MAX_METADATA_BYTES: number = 16 * MIB
 
 /**
  * The text that comes with an Image, a File or a Group, in UTF-8: it is a name, is written again
- * with each push of a Text, and is held for each item of late. A path of usual systems fits in.
+ * with each push of a Text, and is held for each recent item. A path of usual systems fits in.
  */
 export const MAX_NAME_TEXT_BYTES: number = 4 * KIB
 

@@ -79,7 +79,7 @@ export interface Settings {
   readonly busCredentials: string | undefined
   /** Certificates that brokers may be signed by, as PEM. */
   readonly busCa: string | undefined
-  /** Items of late that are kept in memory, for the panel. */
+  /** The number of recent items that are kept in memory, for the panel. */
   readonly recent: number
   /** Shows on the desktop what changed with the daemon. */
   readonly notify: boolean

@@ -19,7 +19,7 @@ import { FairQueue } from '../lib/fair-queue.ts'
 export interface Place {
   /** Verifications of one lane share one part of the third and fourth row. */
   readonly lane: string
-  /** The same credentials were turned away before. */
+  /** These credentials were turned away before. */
   readonly comesAgain: boolean
   /** The place that is kept for a device; the verification waits with the others if it is taken. */
   readonly reservation?: Reservation | undefined

@@ -15,7 +15,7 @@ const FIELD = CIRCLE_TIME_HEADER.toLowerCase()
 /** The paths that members ask each other for. */
 const PATTERNS: readonly string[] = ['/Sync.json', '/file/{dataName}', '/api/sse/clipboard']
 
-/** The same route; where members use it, its answers of success to a peer carry the time. */
+/** A route as it is; where members use it, its answers of success to a peer carry the time. */
 export function tellCircleTime(route: Route<Device>, time: CircleTime): Route<Device> {
   if (!PATTERNS.includes(route.pattern)) return route
   // The parameters are those of the same route.

@@ -84,7 +84,7 @@ function toPosted({ form }: ReceivedForm, { principal: { id: deviceId } }: Call<
  */
 class OwnTimes {
   readonly #clock: Pick<Clock, 'now'>
-  /** The time of each record of late that was applied. */
+  /** The time of each record that was applied recently. */
   readonly #applied = new Lru<string, number>(MAX_TIMES)
   /** By device: the latest time of its records, but never later than it came. */
   readonly #newest = new Lru<string, number>(MAX_DEVICES)

@@ -117,7 +117,7 @@ export class HttpError extends Error {
     this.#options = options
   }
 
-  /** The same failure, with more headers. */
+  /** This failure, with more headers. */
   withHeaders(more: FlatHeaders): HttpError {
     const { headers = [] } = this.#options
     return new HttpError(this.code, { ...this.#options, headers: [...headers, ...more] })

@@ -112,7 +112,7 @@ export class ClipboardPipeline implements InboundPipeline {
   }
 
   apply(inbound: InboundItem): Promise<AppliedItem> {
-    return this.#senders.run(senderOf(inbound.origin), () => this.#apply(inbound))
+    return this.#senders.run(queueKeyOf(inbound.origin), () => this.#apply(inbound))
   }
 
   /** Resolves when every item of a device has become current, or was refused. */
@@ -299,7 +299,7 @@ export class ClipboardPipeline implements InboundPipeline {
 }
 
 /** The queue of a sender, in which its items keep their order. */
-function senderOf(origin: Origin): string {
+function queueKeyOf(origin: Origin): string {
   return origin.kind === 'clipboard' ? 'clipboard' : queueOf(origin.deviceId ?? '')
 }
 

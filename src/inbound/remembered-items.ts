@@ -1,5 +1,5 @@
 /**
- * The items of late, in memory: nothing of them is written, and they end with the daemon.
+ * The recent items, in memory: nothing of them is written, and they end with the daemon.
  *
  * What is longer than one item may be, and what was copied as several files, is left out: a small
  * machine has to hold them all.
@@ -56,7 +56,7 @@ export class RememberedItems implements RecentItems {
   /** Remembers an item that has become current. */
   async add(stored: StoredItem, origin: Origin): Promise<void> {
     const { item, blob } = stored
-    const sender = senderOf(origin)
+    const sender = toSender(origin)
     this.#last = { activatedAt: item.activatedAt, sender }
     const isKept = item.type !== 'Group' && item.size <= MAX_RECENT_ITEM_BYTES
     if (isKept && this.#deps.most > 0) {
@@ -140,7 +140,7 @@ function isSame(a: Entry, b: Entry): boolean {
   return a.type === b.type && a.contentHash === b.contentHash && a.dataName === b.dataName
 }
 
-function senderOf(origin: Origin): Sender {
+function toSender(origin: Origin): Sender {
   if (origin.kind === 'clipboard') return { kind: 'clipboard', deviceId: undefined }
   return { kind: origin.kind, deviceId: origin.deviceId }
 }

@@ -122,7 +122,7 @@ interface EarlierFile {
 /** Gives the file that is about to be replaced a second name, until that is safe. */
 async function keepEarlier(path: string): Promise<EarlierFile> {
   // There nothing can fail after the rename; and what a program has open keeps its second name.
-  if (process.platform === 'win32') return { restore: nothing, forget: nothing }
+  if (process.platform === 'win32') return { restore: async () => {}, forget: async () => {} }
   const kept = temporaryPath(path)
   try {
     await link(path, kept)
@@ -132,11 +132,9 @@ async function keepEarlier(path: string): Promise<EarlierFile> {
     const restore = async (): Promise<void> => {
       if (hasCode(error, 'ENOENT')) await unlink(path)
     }
-    return { restore, forget: nothing }
+    return { restore, forget: async () => {} }
   }
 }
-
-async function nothing(): Promise<void> {}
 
 /** For cleaning up: the error that made it necessary is the one that tells what happened. */
 async function removeQuietly(path: string): Promise<void> {

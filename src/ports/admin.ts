@@ -24,7 +24,7 @@ export interface DeviceSummary {
   readonly lastClient: string | undefined
   /** Open event streams and connections to the hub; 0 while no daemon runs. */
   readonly streams: number
-  /** Has a valid credential. */
+  /** Whether it has a valid credential. */
   readonly active: boolean
   /**
    * Logins with its user name and another password, since the daemon was started and the password

@@ -51,7 +51,7 @@ export interface BlobMember {
 
 /** An archive of blobs of ours. */
 export interface BlobBundle {
-  /** Has the blobs from now on: it gives them up when it is discarded. */
+  /** Owns the blobs from now on: it gives them up when it is discarded. */
   readonly blob: HashedBlob
   /** Gives the archive up, and leaves its blobs alone. */
   dissolve(): Promise<void>

@@ -32,7 +32,7 @@ export interface RecentItem extends Pick<Item, 'type' | 'text' | 'dataName' | 'm
   readonly sender: Sender
 }
 
-/** The items of late, which are kept in memory, and nowhere else. */
+/** The recent items, which are kept in memory, and nowhere else. */
 export interface RecentItems {
   /** The newest first. */
   readonly list: readonly RecentItem[]

@@ -39,7 +39,7 @@ export interface GroupMember {
   readonly blob: DiskBlob
 }
 
-/** The same as it is written. */
+/** The list as it is written. */
 export interface MemberRecord {
   /** Name in the folder of blobs. */
   readonly name: string

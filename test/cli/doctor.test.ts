@@ -15,7 +15,7 @@ import { PROGRAM } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand, type TestShellOptions } from '../support/test-shell.ts'
 
-/** Of a node that has nothing to complain about. */
+/** The options of a node that has nothing to complain about. */
 const PLAIN = ['--headless', '--listen', '127.0.0.1:0', '--control', '127.0.0.1:0']
 
 async function runDoctor(

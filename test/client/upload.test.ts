@@ -34,7 +34,7 @@ interface Wire {
   readonly bytes: number
 }
 
-/** Stands before a port; cuts a connection each time that so many bytes have come. */
+/** Stands before a port; cuts a connection each time that the bytes of its budget have come. */
 async function cutAfter(t: TestContext, port: number, budgets: readonly number[]): Promise<Wire> {
   let bytes = 0
   let [left = Infinity, ...others] = budgets

@@ -34,7 +34,7 @@ describe('a watch whose connection breaks', () => {
     const next = documents.next()
     next.catch(() => undefined)
     assert.equal((await states.next()).name, 'connected')
-    // As its 50 s are set anew for each piece that comes.
+    // As its 50 s start again with each piece that comes.
     for (let count = 0; count < 3; count++) {
       clock.advance(49_999)
       await clock.settle()

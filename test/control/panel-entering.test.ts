@@ -8,7 +8,7 @@ describe('the address of the panel', () => {
     const { ask, address, page, url } = await openControl(t)
     const { origin, pathname, search, hash } = await address()
     assert.deepEqual([origin, pathname], [url, '/'])
-    // A tab that shows the page already loads it anew.
+    // A tab that shows the page already loads it again.
     assert.match(search, /^\?[\w-]{12}$/)
     assert.notEqual(search, (await address()).search)
     assert.match(hash, /^#[\w-]{43}$/)

@@ -87,7 +87,7 @@ async function startPhone(t: TestContext, { phone, node, certificate }: FarAway)
   }
 }
 
-/** The next event that is none of the pings. */
+/** The next event but for pings. */
 async function nextEvent(frames: AsyncGenerator<Frame, void>) {
   for (;;) {
     const { value } = await frames.next()

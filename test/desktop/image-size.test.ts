@@ -54,7 +54,7 @@ describe('readImageSize()', () => {
       return box
     }
     const start = Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')
-    // Of a tile, of the picture, of its thumbnail.
+    // The sizes of a tile, of the picture, and of its thumbnail.
     assert.deepEqual(
       await sizeOf(Buffer.concat([start, ispe(16, 16), ispe(37, 29), ispe(9, 7)])),
       SIZE,

@@ -29,7 +29,7 @@ const JOB: Argon2Job = {
 
 const LARGE = { memoryKib: 65_536, parallelism: 1 }
 
-/** Those for Argon2id, version 0x13, in `src/test.c` of the reference implementation. */
+/** Those for Argon2id, version 0x13, in `test.c` of the reference implementation. */
 const VECTORS: readonly (readonly [tag: string, job: Partial<Argon2Job>])[] = [
   ['09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7', LARGE],
   [

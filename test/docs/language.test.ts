@@ -6,39 +6,13 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The rooms whose comments keep the rules below. A room that is added shows its offenders. */
-const ROOMS: readonly string[] = [
-  'src/cli',
-  'src/client',
-  'src/core',
-  'src/daemon',
-  'src/desktop',
-  'src/devices',
-  'src/doctor',
-  'src/gateway',
-  'src/hashing',
-  'src/http',
-  'src/inbound',
-  'src/lib',
-  'src/link',
-  'src/peers',
-  'src/ports',
-  'src/storage',
-  'test/bench',
-  'test/core',
-  'test/inbound',
-  'test/lib',
-  'test/link',
-]
-
 const MAX_COLUMNS = 100
 
-/** How comments must not begin: without a subject, or with a clause in place of one. */
-const BEGINNINGS: readonly RegExp[] = [
-  /^Of /,
-  // A question is a sentence.
-  /^What (?![^.]*\?)/,
-]
+/** How comments must not begin: without a subject. */
+const WITHOUT_SUBJECT = /^Of /
+
+/** In sources they do not begin with a clause in place of it either. A question is a sentence. */
+const CLAUSE = /^What (?![^.]*\?)/
 
 const ARCHAIC =
   /\b(?:for want of|so many bytes|well again|anew|led astray|in small letters|no business of|told of|(?:what|which|that) is none|thereof|whereupon|whilst|heretofore)\b/gi
@@ -59,6 +33,12 @@ const files = ['src', 'test', 'bench'].flatMap((folder) =>
     .map((path) => join(folder, path))
     .filter((path) => /(?<!\.d)\.(?:ts|js)$/.test(path)),
 )
+
+/** The pages for browsers, whose comments are still to be gone through. */
+const PAGES = /^src\/(?:control\/panel|web)\//
+
+/** Each folder of sources, and each file beside them; what is added is a room like any other. */
+const rooms = [...new Set(files.map((path) => path.split('/').slice(0, 2).join('/')))].sort()
 
 const fileNames = new Set([...files, ...readdirSync(ROOT)].map((path) => basename(path)))
 
@@ -85,9 +65,9 @@ function archaicIn(text: string): readonly string[] {
   return (text.match(ARCHAIC) ?? []).map((word) => `says "${word}"`)
 }
 
-function faultsIn({ text }: Comment): readonly string[] {
+function faultsIn({ text }: Comment, beginnings: readonly RegExp[]): readonly string[] {
   return [
-    ...(BEGINNINGS.some((pattern) => pattern.test(text)) ? [`begins "${text.slice(0, 40)}"`] : []),
+    ...(beginnings.some((pattern) => pattern.test(text)) ? [`begins "${text.slice(0, 40)}"`] : []),
     ...archaicIn(text),
     ...missingIn(text),
   ]
@@ -116,18 +96,22 @@ function wideComments(lines: readonly string[]): readonly string[] {
 }
 
 describe('the comments of', () => {
-  for (const room of ROOMS) {
-    it(`${room}: exports are explained, in plain sentences, and named files exist`, () => {
+  for (const room of rooms) {
+    const isSource = room.startsWith('src/')
+    const beginnings = isSource ? [WITHOUT_SUBJECT, CLAUSE] : [WITHOUT_SUBJECT]
+    const what = isSource ? 'exports are explained, in plain sentences' : 'plain words'
+    it(`${room}: ${what}, and named files exist`, () => {
       const faults = files
-        .filter((path) => path.startsWith(`${room}/`))
+        .filter((path) => !PAGES.test(path))
+        .filter((path) => path === room || path.startsWith(`${room}/`))
         .flatMap((path) => {
           const source = readFileSync(join(ROOT, path), 'utf8')
           const lines = source.split('\n')
           const inComments = commentsIn(source).flatMap((comment) =>
-            faultsIn(comment).map((fault) => `:${comment.line}: ${fault}`),
+            faultsIn(comment, beginnings).map((fault) => `:${comment.line}: ${fault}`),
           )
-          const all = [...inComments, ...bareExports(lines), ...wideComments(lines)]
-          return all.map((fault) => `${path}${fault}`)
+          const inLines = isSource ? [...bareExports(lines), ...wideComments(lines)] : []
+          return [...inComments, ...inLines].map((fault) => `${path}${fault}`)
         })
       assert.deepEqual(faults, [])
     })

@@ -142,7 +142,7 @@ describe('the way to an address', () => {
   })
 
   it('is a problem when a password would cross the internet in the clear', async () => {
-    // Of the ranges for documentation: nobody is there, and nothing is sent.
+    // One is of the ranges for documentation: nobody is there, and nothing is sent.
     const lookup = lookupOf('192.168.1.7', '203.0.113.7')
     const url = 'http://clip.example.com'
     const findings = await examineHere({ url }, { lookup })

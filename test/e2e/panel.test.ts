@@ -86,7 +86,7 @@ it('the panel of a daemon knows nobody any more after the daemon was started aga
   assert.equal((await fetch(`${first.ready.control}/state`, { headers })).status, 200)
   first.child.kill('SIGKILL')
   await once(first.child, 'close')
-  // Of `clipgate panel`, and of a version that had sessions.
+  // Files of `clipgate panel`, and of a version that had sessions.
   const left = ['open-panel.html', 'panel.key'].map((name) => join(folder, 'data', name))
   for (const path of left) await writeFile(path, 'left')
   const second = await startDaemonProcess(t, { args: ['--headless'], folder })

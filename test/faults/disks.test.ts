@@ -237,7 +237,7 @@ describe('a daemon whose disk fails', needsTracing, () => {
       [{ calls: 'fsync', fault: 'error=ENOSPC' }, [TEXT, COMMIT, FORM]],
       [{ calls: 'fsync', fault: 'error=EIO' }, [TEXT, COMMIT, FORM]],
       [{ calls: 'fdatasync', fault: 'error=EIO' }, [COMMIT, FORM]],
-      // Of two syncs of a text only that of the folder, when the new file is in its place already.
+      // The sync of the folder, the second of two for a text, when the new file is in its place already.
       [{ calls: 'fsync', fault: 'error=EIO:when=2' }, [TEXT]],
     ],
     'to create files': [

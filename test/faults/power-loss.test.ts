@@ -464,7 +464,7 @@ async function check(
   }
 }
 
-/** Of an upload that is not complete, the first bytes are there. @returns How many such there are. */
+/** The first bytes of an unfinished upload are there. @returns How many such uploads there are. */
 async function checkBegun(data: string, { begun }: Recording): Promise<number> {
   const records = await readdir(join(data, 'staging'))
   const partial = records.filter((name) => name.endsWith('.partial'))

@@ -40,7 +40,7 @@ async function offsetOf(daemon: DaemonProcess, { path, device }: Upload): Promis
   return Number(headers['upload-offset'])
 }
 
-/** Sends from an offset on, and breaks off when so many bytes have left. */
+/** Sends from an offset on, and breaks off when `bytes` have left. */
 async function sendSome(
   daemon: DaemonProcess,
   { path, device, bytes }: Upload,

@@ -87,7 +87,7 @@ const [isQueued, isLong] = [true, true] as const
 
 const ROWS: readonly Row[] = [
   { line: 'PUT /Sync.json', body: document, isQueued },
-  // Of what it has staged before.
+  // Documents of what it has staged before.
   { line: 'PUT /Sync.json', body: () => '{"type":"File","dataName":"waits"}', isQueued },
   { line: 'PUT /SyncClipboard.json', body: document, isQueued },
   { ...upload, line: 'PUT /file/{name}', body: bytes },

@@ -46,7 +46,7 @@ describe('two members with clocks a day apart', needs('faketime'), () => {
       for (const [round, member] of [a, node, node, a, node].entries()) {
         await both(await member.client.pushText(`connected ${round}`))
       }
-      // The one that is behind, also when it has started anew.
+      // The one that is behind, also when it was restarted.
       const late = days > 0 ? node : a
       const kept = join(late.daemon.folder, 'data', 'member.json')
 

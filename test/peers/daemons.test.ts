@@ -142,7 +142,7 @@ describe('daemons that joined a node', () => {
     await a.phone.pushText('not shared')
     assert.equal((await node.phone.document())['text'], 'shared')
 
-    // Anew, under the same name.
+    // Once more, under the same name.
     await a.join(node)
     await arrives(node, isText('not shared'))
     const { name } = await peerOf(a)

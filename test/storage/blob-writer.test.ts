@@ -13,7 +13,7 @@ const BATCH = 512 * 1024
 interface Write {
   readonly length: number
   readonly position: number
-  /** Lets it end, after so many bytes. */
+  /** Lets it end after this number of bytes. */
   end(bytes?: number): void
 }
 

@@ -89,7 +89,7 @@ describe('blobs on disk', () => {
       const files = await Promise.all(names.map((name) => stat(join(folder, name))))
       return files.reduce((sum, { size }) => sum + size, 0)
     }
-    // Of 9 MB that were sent, at most 2 MiB are in memory.
+    // At most 2 MiB of the 9 MB that were sent are in memory.
     while ((await written()) < 30 * 300 * KIB - 2 * MIB) continue
     finish()
     const blobs = await Promise.all(uploads)

@@ -75,7 +75,7 @@ export class RawClient {
     return this.#take(at + mark.length)
   }
 
-  /** So many bytes, as characters. */
+  /** The next `count` bytes, as characters. */
   async readBytes(count: number): Promise<string> {
     await this.#until((text) => (text.length >= count ? count : -1))
     return this.#take(count)

@@ -79,7 +79,7 @@ export class HelperChild {
     // It ended while we wrote: that is told by its end.
     child.stdin.on('error', () => undefined)
     child.on('error', (error) => (this.#failure ??= describe(name, error)))
-    child.on('exit', () => this.#drain())
+    child.on('exit', () => this.#closeOutputSoon())
     this.#ended = new Promise((resolve) => {
       child.on('close', (code, signal) => {
         this.#cancelTimer()
@@ -123,7 +123,8 @@ export class HelperChild {
     return pid === undefined || exitCode !== null || signalCode !== null
   }
 
-  #drain(): void {
+  /** Its last lines may still come. The timer that would kill it has nothing to do any more. */
+  #closeOutputSoon(): void {
     this.#cancelTimer()
     this.#cancelTimer = this.#options.clock.after(DRAIN_MS, () => {
       this.#child.stdout?.destroy()

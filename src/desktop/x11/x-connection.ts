@@ -184,7 +184,7 @@ export class XConnection {
     return this.#ask((client, done) => client.InternAtom(false, name, done))
   }
 
-  /** Has all changes of the clipboard's owner reported. */
+  /** Asks the X server to report every change of the clipboard's owner. */
   watchClipboard(): void {
     const clipboard = this.atom('CLIPBOARD')
     this.#send(() => this.#fixes.SelectSelectionInput(this.window, clipboard, ALL_OWNER_CHANGES))

@@ -85,15 +85,18 @@ export class X11Clipboard implements SystemClipboard {
   read(signal: AbortSignal): Promise<CopiedContent | undefined> {
     const time = this.#changedAt
     return this.#inReach(({ connection, reader }) => {
-      const read = async (name: string, maxBytes: number): Promise<Uint8Array | undefined> => {
+      const readTarget = async (
+        name: string,
+        maxBytes: number,
+      ): Promise<Uint8Array | undefined> => {
         const target = await connection.internAtom(name)
         return reader.convert({ target, time, maxBytes, signal })
       }
       const targets = async (): Promise<readonly string[]> => {
-        const list = await read('TARGETS', MAX_TARGETS_BYTES)
+        const list = await readTarget('TARGETS', MAX_TARGETS_BYTES)
         return list === undefined ? LEGACY_TARGETS : namesOf(list, connection)
       }
-      return readCopy({ targets, read }, { ...COPY_LIMITS, ...this.#options.limits })
+      return readCopy({ targets, read: readTarget }, { ...COPY_LIMITS, ...this.#options.limits })
     })
   }
 

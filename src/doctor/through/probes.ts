@@ -52,7 +52,7 @@ export const PLAIN_HTTP: Probe = {
   check: 'plain-http',
   async look(visit) {
     const { base, patience } = visit
-    // Where the port of HTTPS is one of its own, nobody knows that of HTTP.
+    // With a custom HTTPS port, the HTTP port cannot be guessed.
     const port = visit.plainPort ?? (base.port === '' ? HTTP_PORT : undefined)
     if (base.protocol !== 'https:' || port === undefined) return []
     const plain = new URL(`http://${base.hostname}:${port}${base.pathname}`)

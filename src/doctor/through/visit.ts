@@ -30,7 +30,7 @@ export type Patience = Readonly<typeof PATIENCE>
 export interface Login {
   /** The value of `Authorization`. Never shown. */
   readonly header: string
-  /** The same user, with a password that nobody has. */
+  /** The same user, with a wrong password. */
   readonly wrongHeader: string
   /** The device that was made for this; its daemon is the one that should answer. */
   readonly borrowed: { readonly id: string; readonly admin: Pick<Admin, 'devices'> } | undefined

@@ -67,7 +67,7 @@ function boundToName(dataName: string, bytes: Buffer): string {
 
 /** A running program, connected. */
 export class DesktopClient {
-  /** Items that it was told of and has taken, its own ones as well. */
+  /** Items that were announced and that it has taken, its own ones as well. */
   readonly taken = new Mailbox<Promise<Taken>>()
   readonly reconnected = new Mailbox<void>()
   readonly #phone: Phone
@@ -194,7 +194,7 @@ export class DesktopClient {
     })
   }
 
-  /** Takes what it was told of, and believes it only if its hash is right. */
+  /** Takes what was announced, and believes it only if its hash is right. */
   async #take(document: Record<string, unknown>): Promise<Taken> {
     // Documents have these members.
     const { type, hash, text, hasData, dataName } = document as {

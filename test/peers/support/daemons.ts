@@ -51,7 +51,7 @@ export function restart(
 export interface JoinOptions {
   /** The address to go through, instead of the one of the gateway. */
   readonly url?: string
-  /** Of the only certificate to accept. */
+  /** That of the only certificate to accept. */
   readonly tlsFingerprint?: string
 }
 

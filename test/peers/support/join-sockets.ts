@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
  * Passes on what either side sends; when one ends, so does the other.
  *
  * @param open Has both for as long as they are open.
- * @param onClosed Told of each when it is closed.
+ * @param onClosed Called with each when it is closed.
  */
 export function joinSockets(
   near: Socket,

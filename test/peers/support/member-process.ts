@@ -22,7 +22,7 @@ export class MemberProcess {
   readonly #t: TestContext
   readonly #options: DaemonOptions
   readonly name: string
-  /** Of a device of the kind `peer`: it is shown stamps. It sends none, so that it is a device. */
+  /** The client of a device of the kind `peer`: it is shown stamps. It sends none, so that it is a device. */
   readonly client: Pick<Client, 'pushText' | 'pushFile'> & OpenClient
   readonly phone: Phone
   /** The URL of its gateway, which stays over restarts. */

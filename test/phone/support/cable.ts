@@ -14,9 +14,9 @@ let laid = 0
 
 export interface Cable {
   readonly machine: Machine
-  /** Of that machine. */
+  /** The address of that machine. */
   readonly address: string
-  /** Of this one, on the cable. */
+  /** The address of this one, on the cable. */
   readonly here: string
 }
 

@@ -22,7 +22,7 @@ export interface Wire {
   /** Bytes of files that have come from the page. */
   readonly bytes: number
   /**
-   * Breaks the connection when so many bytes of files have come.
+   * Breaks the connection when this number of bytes of files has come.
    *
    * @param meanwhile Runs before it breaks, while nothing passes.
    * @param status What the near end answers then, as a proxy does; else it hangs up.

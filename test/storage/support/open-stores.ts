@@ -59,7 +59,7 @@ export interface OpenTestStorageOptions {
   readonly folder?: string
   readonly clock?: FakeClock
   readonly limits?: Partial<StorageLimits>
-  /** Asked anew at each start. */
+  /** Asked again at each start. */
   readonly devices?: StorageOptions['devices']
 }
 

@@ -50,7 +50,7 @@ export interface Expectation {
   /** Rounds whose upload waits under a name; `undefined` when none does. */
   readonly staged: ReadonlyMap<string, readonly (number | undefined)[]>
   readonly binary: readonly (number | undefined)[]
-  /** Of the Text that is current. */
+  /** The numbers of the Text that is current. */
   readonly text: readonly (number | undefined)[]
 }
 

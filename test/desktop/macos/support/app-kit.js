@@ -38,7 +38,7 @@ class Data extends Thing {
     this.bytes = bytes
   }
 
-  // Of 64 bits: comes as a string.
+  // A number of 64 bits comes as a string.
   get length() {
     return String(this.bytes.length)
   }
