@@ -3,6 +3,7 @@
 import { BASE_URL } from '../daemon/setting-kinds.ts'
 import type { Settings } from '../daemon/settings.ts'
 import { createStreamLogger } from '../daemon/stream-logger.ts'
+import { tryClipboard } from '../doctor/check-clipboard.ts'
 import { checkMachine } from '../doctor/check-machine.ts'
 import { fine, findingOf, problem, type Finding } from '../doctor/finding.ts'
 import { ownMachine, readSituation, type Situation } from '../doctor/situation.ts'
@@ -35,7 +36,6 @@ export async function runDoctor(call: Invocation): Promise<number> {
     try {
       if (situation !== undefined) tell(await checkMachine(situation, logger))
       if (situation !== undefined && args.flag('try-clipboard')) {
-        const { tryClipboard } = await import('../doctor/try-clipboard.ts')
         tell(await tryClipboard(situation, logger))
       }
       if (address === undefined) return

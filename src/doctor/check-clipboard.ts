@@ -1,13 +1,26 @@
-/** Which system clipboard is in use, or would be, and what keeps it from that. @module */
+/**
+ * Which system clipboard is in use, or would be, and what keeps it from that. On request it also
+ * copies a text, an image and a file, and reads them back as another program: a report about a
+ * clipboard that nobody here has needs to say how that went.
+ * @module
+ */
 
-import { findClipboards } from '../daemon/open-system-clipboard.ts'
+import { EventEmitter, once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { release, tmpdir, type } from 'node:os'
+import { join } from 'node:path'
+import { findClipboards, openSystemClipboard } from '../daemon/open-system-clipboard.ts'
+import { readVersion } from '../daemon/version.ts'
 import { UnusableYet } from '../desktop/clipboard-errors.ts'
-import { systemClock } from '../lib/clock.ts'
+import { ClipboardReconciler, NEVER_PAUSED } from '../desktop/clipboard-reconciler.ts'
+import { COPY_LIMITS } from '../desktop/read-copy.ts'
 import { prepareWatch } from '../desktop/wayland/watch-command.ts'
 import { XConnection } from '../desktop/x11/x-connection.ts'
+import { systemClock } from '../lib/clock.ts'
 import { messageOf } from '../lib/describe-failure.ts'
-import type { ClipboardKind } from '../ports/system-clipboard.ts'
-import { fine, hint, problem, type Verdict } from './finding.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { ClipboardKind, CopiedContent, OfferedContent } from '../ports/system-clipboard.ts'
+import { fine, findingOf, hint, problem, type Finding, type Verdict } from './finding.ts'
 import { type Machine, readSystemFile, type Situation } from './situation.ts'
 
 const ANSWER_MS = 3000
@@ -101,4 +114,120 @@ async function reach(kind: ClipboardKind, environment: Machine['environment']): 
   if (display === '') throw new Error('DISPLAY is not set')
   const options = { display, clock: systemClock, timeoutMs: ANSWER_MS, onError: () => undefined }
   await (await XConnection.open(options)).close()
+}
+
+/** Programs of a desktop may be slow, and a clipboard may be held by one for a moment. */
+const COPY_MS = 5000
+
+const TEXT = 'clipgate doctor: ä 世界 👋'
+
+/** One red pixel. */
+const PNG: Buffer = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGM4wMAAAAJEAMGTjGgiAAAAAElFTkSuQmCC',
+  'base64',
+)
+
+const NOT_SEEN = 'no other program is told of it'
+
+const REPORT = 'please report it, with all that "clipgate doctor --try-clipboard" says'
+
+/** Replaces what is on the clipboard, and leaves it empty or with the last of what it tried. */
+export async function tryClipboard(
+  { settings, machine, daemon }: Situation,
+  logger: Logger,
+): Promise<readonly Finding[]> {
+  const isShared = daemon !== undefined && daemon.status.clipboard !== 'none'
+  if (isShared && daemon.status.paused === undefined) {
+    const reason = 'the daemon that runs would share what is tried'
+    return [findingOf('clipboard-try', problem(reason, 'first: clipgate pause 1m'))]
+  }
+  const kind = settings.clipboard === 'none' ? undefined : settings.clipboard
+  const folder = await mkdtemp(join(tmpdir(), 'clipgate-doctor-'))
+  const copies = new EventEmitter()
+  let name = 'none'
+  let trouble: string | undefined
+  const open = (onCopy: (copied: CopiedContent) => void): ClipboardReconciler => {
+    const common = { clock: systemClock, logger, limits: COPY_LIMITS }
+    const openSystem = async (events: Parameters<typeof openSystemClipboard>[1]['events']) => {
+      const system = await openSystemClipboard(kind, { ...common, events, readAtStart: false })
+      name = system.kind
+      return system
+    }
+    const onTrouble = (message: string | undefined): void => {
+      trouble = message
+    }
+    return new ClipboardReconciler(openSystem, {
+      ...common,
+      pause: NEVER_PAUSED,
+      onCopy,
+      onTrouble,
+    })
+  }
+  const reader = open((copied) => copies.emit('copy', copied))
+  const writer = open(() => undefined)
+
+  const tryOne = async (content: OfferedContent): Promise<Verdict> => {
+    const startedAt = systemClock.monotonic()
+    const signal = AbortSignal.timeout(COPY_MS)
+    try {
+      const coming = once(copies, 'copy', { signal })
+      const [[copied]] = await Promise.all([coming, writer.offer(content)])
+      const came = `came back after ${Math.round(systemClock.monotonic() - startedAt)} ms`
+      const difference = differenceOf(copied, content)
+      return difference === undefined ? fine(came) : problem(`${came}, ${difference}`, REPORT)
+    } catch (error) {
+      const late = `did not come back within ${COPY_MS / 1000} s: ${trouble ?? NOT_SEEN}`
+      return problem(signal.aborted ? late : messageOf(error), REPORT)
+    }
+  }
+
+  try {
+    await Promise.all([reader.opened(), writer.opened()])
+    const path = join(folder, 'clipgate ä.txt')
+    await writeFile(path, TEXT)
+    const tried: Finding[] = [findingOf('clipboard-system', fine(describe(name, machine)))]
+    for (const content of samples(path)) {
+      tried.push(findingOf(`clipboard-${content.kind}`, await tryOne(content)))
+    }
+    return tried
+  } catch (error) {
+    return [findingOf('clipboard-try', problem(messageOf(error), REPORT))]
+  } finally {
+    await Promise.allSettled([writer.close(), reader.close()])
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function differenceOf(copied: CopiedContent, offered: OfferedContent): string | undefined {
+  if (copied.kind === 'text' && offered.kind === 'text') {
+    return copied.text === offered.text ? undefined : 'with another text'
+  }
+  if (copied.kind === 'image' && offered.kind === 'image') {
+    return PNG.equals(copied.bytes) ? undefined : `as other bytes (${copied.mediaType})`
+  }
+  if (copied.kind === 'files' && offered.kind === 'files') {
+    return String(copied.paths) === String(offered.paths) ? undefined : 'under another path'
+  }
+  return `as ${copied.kind}`
+}
+
+function samples(path: string): readonly OfferedContent[] {
+  const read = async (target: Uint8Array, position: number) => PNG.copy(target, 0, position)
+  const open = async () => ({ read, close: async () => undefined })
+  return [
+    { kind: 'text', text: TEXT },
+    { kind: 'image', mediaType: 'image/png', blob: { size: PNG.length, modifiedAt: 0, open } },
+    { kind: 'files', paths: [path] },
+  ]
+}
+
+function describe(kind: string, { environment }: Machine): string {
+  const desktop = environment['XDG_CURRENT_DESKTOP'] ?? environment['XDG_SESSION_TYPE']
+  return [
+    kind,
+    ...(desktop === undefined ? [] : [desktop]),
+    `${type()} ${release()} ${process.arch}`,
+    `Node ${process.versions.node}`,
+    `clipgate ${readVersion()}`,
+  ].join(', ')
 }

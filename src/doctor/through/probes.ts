@@ -6,7 +6,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { TOLERANCE_MS } from '../check-limits.ts'
+import { TOLERANCE_MS } from '../check-machine.ts'
 import { fine, hint, problem, type Verdict } from '../finding.ts'
 import {
   ask,
