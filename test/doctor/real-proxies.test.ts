@@ -72,7 +72,7 @@ async function startNaiveNginx(
     await writeFile(main, lines.join('\n'))
     return {
       command: ['nginx', '-p', folder, '-c', main, '-e', 'stderr'],
-      readyText: 'start worker process ',
+      ready: /start worker process /,
       stopSignal: 'SIGTERM',
     }
   })
@@ -138,7 +138,7 @@ async function startApache(t: TestContext, site: readonly string[]): Promise<str
     return {
       // The standard error of a child is a socket, which nobody can open as a file.
       command: ['bash', '-c', 'exec "$@" 2> >(cat >&2)', 'bash', ...apache],
-      readyText: 'resuming normal operations',
+      ready: /resuming normal operations/,
       stopSignal: 'SIGTERM',
     }
   })

@@ -5,13 +5,11 @@
  * @module
  */
 
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
+import { startProgram, type RunningProgram } from './start-program.ts'
 
 const NOBODY = 65534
 
@@ -25,13 +23,16 @@ const AS_NOBODY: readonly string[] = [
   '--',
 ]
 
+/** The line that it prints by its configuration. */
+const DISPLAY = /^wayland-\d+(?=\n)/m
+
 /** What tests of Wayland need. */
 export const SWAY_TOOLS: readonly string[] = ['sway', 'setpriv', 'wl-copy', 'wl-paste']
 
 export class Sway {
   /** What programs on this desktop have in their environment. */
   readonly env: Readonly<Record<'XDG_RUNTIME_DIR' | 'WAYLAND_DISPLAY', string>>
-  #compositor: ChildProcess
+  #compositor: RunningProgram
 
   /**
    * Starts a compositor; resolves when it accepts connections.
@@ -50,7 +51,7 @@ export class Sway {
     return sway
   }
 
-  private constructor(folder: string, compositor: ChildProcess, display: string) {
+  private constructor(folder: string, compositor: RunningProgram, display: string) {
     this.env = { XDG_RUNTIME_DIR: folder, WAYLAND_DISPLAY: display }
     this.#compositor = compositor
   }
@@ -62,20 +63,17 @@ export class Sway {
   }
 
   /** Ends the compositor as a crash would: its socket stays. */
-  async crash(): Promise<void> {
-    if (this.#compositor.exitCode !== null || this.#compositor.signalCode !== null) return
-    const exit = once(this.#compositor, 'exit')
-    this.#compositor.kill('SIGKILL')
-    await exit
+  crash(): Promise<void> {
+    return this.#compositor.kill()
   }
 
   /** Stops the compositor without ending it: it still accepts connections, and says nothing. */
   freeze(): void {
-    this.#compositor.kill('SIGSTOP')
+    this.#compositor.freeze()
   }
 
   thaw(): void {
-    this.#compositor.kill('SIGCONT')
+    this.#compositor.thaw()
   }
 
   /** Starts a new compositor on the same socket after `crash()`. */
@@ -89,13 +87,11 @@ export class Sway {
 
 async function startCompositor(
   folder: string,
-): Promise<{ readonly compositor: ChildProcess; readonly display: string }> {
+): Promise<{ readonly compositor: RunningProgram; readonly display: string }> {
   const sway = ['sway', '--config', join(folder, 'config')]
-  const [command = '', ...args] = process.getuid?.() === 0 ? [...AS_NOBODY, ...sway] : sway
-  const compositor = spawn(command, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const compositor = await startProgram(process.getuid?.() === 0 ? [...AS_NOBODY, ...sway] : sway, {
+    ready: DISPLAY,
     env: {
-      PATH: process.env['PATH'],
       HOME: folder,
       XDG_RUNTIME_DIR: folder,
       WLR_BACKENDS: 'headless',
@@ -103,12 +99,6 @@ async function startCompositor(
       WLR_RENDERER: 'pixman',
     },
   })
-  let complaints = ''
-  compositor.stderr.setEncoding('utf8').on('data', (text: string) => (complaints += text))
-  // It ends without a line when the compositor could not start.
-  for await (const display of createInterface({ input: compositor.stdout })) {
-    compositor.stdout.resume()
-    if (display !== '') return { compositor, display }
-  }
-  throw new Error(`Cannot start sway: ${complaints}`)
+  const [display] = await compositor.says(DISPLAY)
+  return { compositor, display }
 }

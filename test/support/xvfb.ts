@@ -1,14 +1,8 @@
 /** A real X server without a screen, on a display of its own. @module */
 
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
-
-/** Debian keeps servers in sbin, which is not on every user's path. */
-const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
+import { startProgram, type RunningProgram } from './start-program.ts'
 
 /**
  * Where our displays begin. Whoever looks for a free display counts from 0, and would take one
@@ -21,7 +15,7 @@ let started = 0
 export class Xvfb {
   /** As in `DISPLAY`: `:1007`. */
   readonly display: string
-  #server: ChildProcess
+  #server: RunningProgram
   readonly #options: readonly string[]
 
   /**
@@ -36,7 +30,7 @@ export class Xvfb {
     return xvfb
   }
 
-  private constructor(server: ChildProcess, display: string, options: readonly string[]) {
+  private constructor(server: RunningProgram, display: string, options: readonly string[]) {
     this.#server = server
     this.display = display
     this.#options = options
@@ -52,20 +46,17 @@ export class Xvfb {
   }
 
   /** Ends the server as a crash would: its socket stays. */
-  async crash(): Promise<void> {
-    if (this.#server.exitCode !== null || this.#server.signalCode !== null) return
-    const exit = once(this.#server, 'exit')
-    this.#server.kill('SIGKILL')
-    await exit
+  crash(): Promise<void> {
+    return this.#server.kill()
   }
 
   /** Stops the server without ending it: it still accepts connections, and says nothing. */
   freeze(): void {
-    this.#server.kill('SIGSTOP')
+    this.#server.freeze()
   }
 
   thaw(): void {
-    this.#server.kill('SIGCONT')
+    this.#server.thaw()
   }
 
   /** Starts a new server on the same display after `stop()` or `crash()`. */
@@ -74,20 +65,8 @@ export class Xvfb {
   }
 }
 
-async function startServer(display: string, more: readonly string[]): Promise<ChildProcess> {
+function startServer(display: string, more: readonly string[]): Promise<RunningProgram> {
   // `-displayfd` tells when it is ready; `-noreset` keeps it from starting over after each client.
   const options = ['-displayfd', '3', '-nolisten', 'tcp', '-noreset', '-screen', '0', '64x64x24']
-  const server = spawn('Xvfb', [display, ...options, ...more], {
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    env: { ...process.env, PATH },
-  })
-  let complaints = ''
-  server.stderr?.setEncoding('utf8').on('data', (text: string) => (complaints += text))
-  const ready = server.stdio[3]
-  if (!(ready instanceof Readable)) throw new Error('Cannot start Xvfb: there is no pipe')
-  // It ends without a line when the server could not start.
-  for await (const line of createInterface({ input: ready })) {
-    if (line !== '') return server
-  }
-  throw new Error(`Cannot start Xvfb: ${complaints}`)
+  return startProgram(['Xvfb', display, ...options, ...more], { ready: /^\d+\n/ })
 }

@@ -57,7 +57,7 @@ export async function prepareCaddy(folder: string, configuration: string): Promi
   return {
     command: ['caddy', 'run', '--config', main, '--adapter', 'caddyfile'],
     env: { HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder, TMPDIR: spool },
-    readyText: 'serving initial configuration',
+    ready: /serving initial configuration/,
     // Asked to end, it waits for open event streams.
     stopSignal: 'SIGKILL',
   }

@@ -64,7 +64,7 @@ export async function prepareNginx(folder: string, site: string): Promise<ProxyC
   await writeFile(main, formatMain(folder))
   return {
     command: ['nginx', '-p', folder, '-c', main, '-e', 'stderr'],
-    readyText: 'start worker process ',
+    ready: /start worker process /,
     stopSignal: 'SIGTERM',
   }
 }

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { TestCertificate } from '../../support/certificates.ts'
+import { startProgram } from '../../support/start-program.ts'
 
 export interface ProxyProcess {
   /** For HTTPS. */
@@ -33,12 +33,9 @@ export interface ProxyCommand {
   readonly command: readonly [string, ...string[]]
   readonly env?: NodeJS.ProcessEnv
   /** What it logs once it accepts connections. */
-  readonly readyText: string
+  readonly ready: RegExp
   readonly stopSignal: NodeJS.Signals
 }
-
-/** Debian keeps servers in sbin, which is not on every user's path. */
-const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`
 
 const ATTEMPTS = 5
 
@@ -66,24 +63,11 @@ export async function startOnFreePorts(
 /** Starts a proxy, and waits until it is ready. @returns What it has logged so far. */
 export async function startProxyProcess(
   t: TestContext,
-  { command: [program, ...args], env, readyText, stopSignal }: ProxyCommand,
+  { command, env = {}, ready, stopSignal }: ProxyCommand,
 ): Promise<() => string> {
-  const child = spawn(program, args, { env: { ...env, PATH }, stdio: ['ignore', 'ignore', 'pipe'] })
-  const exited = once(child, 'exit')
-  t.after(async () => {
-    child.kill(stopSignal)
-    await exited
-  })
-  let log = ''
-  await new Promise<void>((resolve, reject) => {
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      log += text
-      if (log.includes(readyText)) resolve()
-    })
-    child.once('error', reject)
-    child.stderr.once('end', () => reject(new Error(`${program} ended: ${log}`)))
-  })
-  return () => log
+  const proxy = await startProgram(command, { env, ready })
+  t.after(() => proxy.kill(stopSignal))
+  return () => proxy.log()
 }
 
 async function findFreePorts(count: number): Promise<readonly number[]> {
