@@ -96,7 +96,7 @@ export type {
 export type { BusState, BusStatus } from './ports/bus.ts'
 export type {
   JoinRequest,
-  PeerRecord,
+  JoinedPeer,
   PeerState,
   PeerStore,
   PeerSummary,

@@ -262,7 +262,7 @@ async function openBus(
   url: () => string,
 ): Promise<CircleBus | undefined> {
   if (servers === undefined) return undefined
-  const { openCircleBus, CIRCLE_KEY_FILE, CIRCLE_RECORD_FILE } = await import(
+  const { openCircleBus, CIRCLE_KEY_FILE, MEMBERSHIP_FILE } = await import(
     '../peers/bus/open-circle-bus.ts'
   )
   const fileOf = (name: string): DiskPrivateFile =>
@@ -273,7 +273,7 @@ async function openBus(
     credentialsFile: busCredentials,
     caFile: busCa,
     keyFile: fileOf(CIRCLE_KEY_FILE),
-    recordFile: fileOf(CIRCLE_RECORD_FILE),
+    membershipFile: fileOf(MEMBERSHIP_FILE),
     now: station.clock.now(),
     maxFileBytes,
     url,

@@ -48,9 +48,9 @@ export class PasswordHasher {
     passwordHash: string | undefined,
     place: Place,
   ): Promise<boolean> {
-    const record = parsePhcString(passwordHash ?? this.#nobody)
-    if (record === undefined) throw new TypeError('Cannot verify a password: the hash is malformed')
-    const { tag, ...rest } = record
+    const parsed = parsePhcString(passwordHash ?? this.#nobody)
+    if (parsed === undefined) throw new TypeError('Cannot verify a password: the hash is malformed')
+    const { tag, ...rest } = parsed
     // hash-wasm refuses to hash nothing. No device has an empty password, but anybody can send one.
     const bytes = toBytes(password === '' ? '\0' : password)
     const job = { ...rest, password: bytes, tagLength: tag.length }

@@ -1,7 +1,7 @@
 /**
- * Argon2id hash records as PHC strings: `$argon2id$v=19$m=65536,t=3,p=4$<salt>$<tag>`.
+ * Argon2id hashes as PHC strings: `$argon2id$v=19$m=65536,t=3,p=4$<salt>$<tag>`.
  *
- * Strict: one spelling for each record, and parameters within bounds, so that a doctored file
+ * Strict: one spelling for each hash, and parameters within bounds, so that a doctored file
  * cannot make a login cost gigabytes or minutes.
  * @module
  */
@@ -22,7 +22,7 @@ export interface Argon2Job extends Argon2Parameters {
 }
 
 /** A stored hash. */
-export interface HashRecord extends Argon2Parameters {
+export interface PhcHash extends Argon2Parameters {
   readonly salt: Uint8Array
   readonly tag: Uint8Array
 }
@@ -43,11 +43,11 @@ const PHC_STRING = new RegExp(
   `^\\$argon2id\\$v=19\\$m=${NUMBER},t=${NUMBER},p=${NUMBER}\\$${BASE64}\\$${BASE64}$`,
 )
 
-/** The record that `text` spells; `undefined` when it spells none within bounds. */
-export function parsePhcString(text: string): HashRecord | undefined {
+/** The hash that `text` spells; `undefined` when it spells none within bounds. */
+export function parsePhcString(text: string): PhcHash | undefined {
   const [, memoryKib, passes, parallelism, salt, tag] = PHC_STRING.exec(text) ?? []
   if (salt === undefined || tag === undefined) return undefined
-  const record = {
+  const hash = {
     memoryKib: Number(memoryKib),
     passes: Number(passes),
     parallelism: Number(parallelism),
@@ -55,17 +55,17 @@ export function parsePhcString(text: string): HashRecord | undefined {
     tag: fromBase64(tag),
   }
   // Formatting it again finds base64 that is not canonical.
-  return isWithinBounds(record) && formatPhcString(record) === text ? record : undefined
+  return isWithinBounds(hash) && formatPhcString(hash) === text ? hash : undefined
 }
 
-/** Spells a record. */
-export function formatPhcString(record: HashRecord): string {
-  const { memoryKib, passes, parallelism, salt, tag } = record
+/** Spells a hash. */
+export function formatPhcString(hash: PhcHash): string {
+  const { memoryKib, passes, parallelism, salt, tag } = hash
   const parameters = `m=${memoryKib},t=${passes},p=${parallelism}`
   return `$argon2id$v=19$${parameters}$${toBase64(salt)}$${toBase64(tag)}`
 }
 
-function isWithinBounds({ memoryKib, passes, parallelism, salt, tag }: HashRecord): boolean {
+function isWithinBounds({ memoryKib, passes, parallelism, salt, tag }: PhcHash): boolean {
   if (parallelism > MAX_PARALLELISM || passes > MAX_PASSES) return false
   if (memoryKib > MAX_MEMORY_KIB || memoryKib < MIN_KIB_PER_LANE * parallelism) return false
   if (salt.length < MIN_SALT_BYTES || salt.length > MAX_BYTES) return false

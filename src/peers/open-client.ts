@@ -7,7 +7,7 @@ import { formatCircleTime, CIRCLE_TIME_HEADER, parseCircleTime } from '../core/c
 import type { CircleTime } from '../ports/circle-time.ts'
 import { createPeerFetch, type PeerFetchOptions } from './peer-fetch.ts'
 
-/** Where the other daemon is, and how to get in. A `PeerRecord` is one. */
+/** Where the other daemon is, and how to get in. A `JoinedPeer` is one. */
 export interface DaemonAddress extends Credentials {
   /** SHA-256 of the one certificate that is accepted, in hex. */
   readonly tlsFingerprint?: string | undefined

@@ -13,7 +13,7 @@ import { Subscribers } from '../lib/subscribers.ts'
 import { withoutTrailing } from '../lib/without-trailing.ts'
 import { parseConnectLink } from '../link/connect-link.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
-import type { JoinRequest, PeerRecord, Peers, PeerStore, PeerSummary } from '../ports/peers.ts'
+import type { JoinRequest, JoinedPeer, Peers, PeerStore, PeerSummary } from '../ports/peers.ts'
 import { openClient, type OpenClient } from './open-client.ts'
 import { PeerConnection, type PeerConnectionDeps } from './peer-connection.ts'
 
@@ -49,7 +49,7 @@ export class PeerConnections implements Peers {
 
   /** Connects to all that were joined. */
   start(): void {
-    for (const record of this.#book.records) this.#connect(record)
+    for (const peer of this.#book.peers) this.#connect(peer)
   }
 
   /** Calls `listener` when a daemon comes or goes, or a connection changes. @returns Ends it. */
@@ -62,15 +62,15 @@ export class PeerConnections implements Peers {
   }
 
   list(): readonly PeerSummary[] {
-    return this.#book.records.map((record) => this.#summarise(record))
+    return this.#book.peers.map((peer) => this.#summarise(peer))
   }
 
   async join(request: JoinRequest): Promise<PeerSummary> {
-    const record = await this.#book.join(request, this.#deps.clock)
-    await this.#disconnect(record.name)
-    this.#connect(record)
+    const peer = await this.#book.join(request, this.#deps.clock)
+    await this.#disconnect(peer.name)
+    this.#connect(peer)
     this.#watchers.notify()
-    return this.#summarise(record)
+    return this.#summarise(peer)
   }
 
   async leave(name: string): Promise<{ readonly name: string }> {
@@ -80,15 +80,15 @@ export class PeerConnections implements Peers {
     return { name }
   }
 
-  #connect(record: PeerRecord): void {
+  #connect(peer: JoinedPeer): void {
     const { circleTime, clock } = this.#deps
-    const client = openClient(record, { circleTime, clock })
-    const connection = new PeerConnection(record.name, {
+    const client = openClient(peer, { circleTime, clock })
+    const connection = new PeerConnection(peer.name, {
       ...this.#deps,
       client,
       onChange: () => this.#watchers.notify(),
     })
-    this.#open.set(record.name, { connection, client })
+    this.#open.set(peer.name, { connection, client })
     connection.start()
   }
 
@@ -100,8 +100,8 @@ export class PeerConnections implements Peers {
     open.client.close()
   }
 
-  #summarise(record: PeerRecord): PeerSummary {
-    return summarisePeer(record, this.#open.get(record.name)?.connection.status ?? STOPPED)
+  #summarise(peer: JoinedPeer): PeerSummary {
+    return summarisePeer(peer, this.#open.get(peer.name)?.connection.status ?? STOPPED)
   }
 }
 
@@ -111,7 +111,7 @@ const STOPPED = { state: 'stopped', error: undefined } as const
 export function createIdlePeers(store: PeerStore, clock: Clock = keepAliveClock): Peers {
   const book = new PeerBook(store)
   return {
-    list: () => book.records.map((record) => summarisePeer(record, STOPPED)),
+    list: () => book.peers.map((peer) => summarisePeer(peer, STOPPED)),
     join: async (request) => summarisePeer(await book.join(request, clock), STOPPED),
     leave: async (name) => {
       await book.remove(name)
@@ -128,8 +128,8 @@ const PROBE_MS = 12_000
 const PROBE_SILENCE_MS = 10_000
 
 /** Refuses what will never work; a daemon that is away now may come back. */
-async function probe(record: PeerRecord, clock: Clock): Promise<void> {
-  const client = openClient(record, { timeoutMs: PROBE_SILENCE_MS, clock })
+async function probe(peer: JoinedPeer, clock: Clock): Promise<void> {
+  const client = openClient(peer, { timeoutMs: PROBE_SILENCE_MS, clock })
   const late = new AbortController()
   const cancel = clock.after(PROBE_MS, () => late.abort(refused(SLOW)))
   try {
@@ -160,7 +160,7 @@ function refused(reason: string): DomainError {
 }
 
 function summarisePeer(
-  { name, url, username, tlsFingerprint }: PeerRecord,
+  { name, url, username, tlsFingerprint }: JoinedPeer,
   { state, error }: PeerConnection['status'],
 ): PeerSummary {
   return { name, url, username, tlsFingerprint, state, error }
@@ -175,24 +175,24 @@ export class PeerBook {
     this.#store = store
   }
 
-  get records(): readonly PeerRecord[] {
-    return this.#store.records
+  get peers(): readonly JoinedPeer[] {
+    return this.#store.peers
   }
 
   /** Probes and keeps the daemon of a request. @throws As `Peers.join`. */
-  async join(request: JoinRequest, clock: Clock): Promise<PeerRecord> {
-    const record = this.prepare(request)
-    await probe(record, clock)
-    await this.#put(record)
-    return record
+  async join(request: JoinRequest, clock: Clock): Promise<JoinedPeer> {
+    const peer = this.prepare(request)
+    await probe(peer, clock)
+    await this.#put(peer)
+    return peer
   }
 
   /**
-   * The record that a request asks for; nothing is kept yet.
+   * The peer that a request asks for; nothing is kept yet.
    *
    * @throws {LinkError}; {DomainError} `PEER_INVALID`, `PEER_NAME_TAKEN`.
    */
-  prepare({ link, name: wanted, tlsFingerprint }: JoinRequest): PeerRecord {
+  prepare({ link, name: wanted, tlsFingerprint }: JoinRequest): JoinedPeer {
     const { url, user: username, pwd: password } = parseConnectLink(link)
     if (!URL.canParse(url)) throw invalid('the URL in the link is malformed')
     const base = withoutTrailing(url, '/')
@@ -205,7 +205,7 @@ export class PeerBook {
     }
     const name = wanted ?? this.#freeName(base)
     if (!NAME.test(name)) throw invalid('a name is 1 to 64 characters, without blanks and slashes')
-    const namesake = this.records.find((record) => record.name === name)
+    const namesake = this.peers.find((peer) => peer.name === name)
     if (namesake !== undefined && namesake.url !== base) {
       const message = `Cannot join: "${name}" is the name of ${namesake.url}`
       throw new DomainError('PEER_NAME_TAKEN', message)
@@ -213,20 +213,20 @@ export class PeerBook {
     return { name, url: base, username, password, tlsFingerprint: pin }
   }
 
-  /** Keeps a record; one of the same name gives way. */
-  #put(record: PeerRecord): Promise<void> {
+  /** Keeps a peer; one of the same name gives way. */
+  #put(peer: JoinedPeer): Promise<void> {
     return this.#queue.run(async () => {
-      const others = this.records.filter(({ name }) => name !== record.name)
+      const others = this.peers.filter(({ name }) => name !== peer.name)
       if (others.length >= MAX_PEERS) throw invalid(`${MAX_PEERS} daemons are joined already`)
-      await this.#store.save([...others, record])
+      await this.#store.save([...others, peer])
     })
   }
 
-  /** Removes a record. @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`. */
+  /** Removes a peer. @throws {DomainError} `NO_SUCH_PEER`, `NO_SPACE`. */
   remove(name: string): Promise<void> {
     return this.#queue.run(async () => {
-      const others = this.records.filter((record) => record.name !== name)
-      if (others.length === this.records.length) {
+      const others = this.peers.filter((peer) => peer.name !== name)
+      if (others.length === this.peers.length) {
         const message = `Cannot find a joined daemon "${name}"; see clipgate peers`
         throw new DomainError('NO_SUCH_PEER', message)
       }
@@ -236,10 +236,10 @@ export class PeerBook {
 
   /** The name of the same URL, so that joining again replaces it; else the host, or numbered. */
   #freeName(url: string): string {
-    const known = this.records.find((record) => record.url === url)
+    const known = this.peers.find((peer) => peer.url === url)
     if (known !== undefined) return known.name
     const { host } = new URL(url)
-    const taken = new Set(this.records.map((record) => record.name))
+    const taken = new Set(this.peers.map((peer) => peer.name))
     let name = host
     for (let number = 2; taken.has(name); number += 1) name = `${host}-${number}`
     return name

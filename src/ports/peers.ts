@@ -1,7 +1,7 @@
 /** Port: the daemons that this one has joined. @module */
 
 /** A daemon that was joined, and how to get in. Holds a password: never log one. */
-export interface PeerRecord {
+export interface JoinedPeer {
   /** The owner's name for it; unique. */
   readonly name: string
   /** Base URL of its gateway, without a trailing slash. */
@@ -12,12 +12,12 @@ export interface PeerRecord {
   readonly tlsFingerprint: string | undefined
 }
 
-/** Keeps the records. */
+/** Keeps the peers. */
 export interface PeerStore {
   /** In the order of joining. */
-  readonly records: readonly PeerRecord[]
-  /** Replaces all records durably, or keeps the earlier ones. @throws {DomainError} `NO_SPACE`. */
-  save(records: readonly PeerRecord[]): Promise<void>
+  readonly peers: readonly JoinedPeer[]
+  /** Replaces all peers durably, or keeps the earlier ones. @throws {DomainError} `NO_SPACE`. */
+  save(peers: readonly JoinedPeer[]): Promise<void>
 }
 
 /** How the connection to another daemon is doing. */

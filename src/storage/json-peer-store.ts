@@ -3,14 +3,14 @@
 import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { arrayOf, decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
 import { defineJsonFile } from '../lib/json-file.ts'
-import type { PeerRecord, PeerStore } from '../ports/peers.ts'
+import type { JoinedPeer, PeerStore } from '../ports/peers.ts'
 import { toCorrupt, toDomainError } from './disk-errors.ts'
 import { readOwnFile } from './own-files.ts'
 
 /** Name of the file in the data directory. */
 export const PEERS_FILE = 'peers.json'
 
-const decodePeer: Decoder<PeerRecord> = objectOf({
+const decodePeer: Decoder<JoinedPeer> = objectOf({
   name: decodeString,
   url: decodeString,
   username: decodeString,
@@ -23,11 +23,11 @@ const FILE = defineJsonFile({ version: 1, decode: objectOf({ peers: arrayOf(deco
 /** The joined daemons, in memory and in a file. */
 export class JsonPeerStore implements PeerStore {
   readonly #path: string
-  #records: readonly PeerRecord[]
+  #peers: readonly JoinedPeer[]
 
-  private constructor(path: string, records: readonly PeerRecord[]) {
+  private constructor(path: string, peers: readonly JoinedPeer[]) {
     this.#path = path
-    this.#records = records
+    this.#peers = peers
   }
 
   /** Reads the file. @throws {DomainError} `DATA_CORRUPT`; `DATA_DIRECTORY_UNUSABLE`. */
@@ -40,16 +40,16 @@ export class JsonPeerStore implements PeerStore {
     }
   }
 
-  get records(): readonly PeerRecord[] {
-    return this.#records
+  get peers(): readonly JoinedPeer[] {
+    return this.#peers
   }
 
-  async save(records: readonly PeerRecord[]): Promise<void> {
+  async save(peers: readonly JoinedPeer[]): Promise<void> {
     try {
-      await writeFileAtomically(this.#path, FILE.format({ peers: records }))
+      await writeFileAtomically(this.#path, FILE.format({ peers }))
     } catch (error) {
       throw toDomainError(error, 'Cannot keep the joined daemons')
     }
-    this.#records = records
+    this.#peers = peers
   }
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatPhcString, type HashRecord, parsePhcString } from '../../src/devices/phc-string.ts'
+import { formatPhcString, type PhcHash, parsePhcString } from '../../src/devices/phc-string.ts'
 import fc from '../support/property.ts'
 
 const SALT = 'Y2xpcGdhdGUtMTZieXRlcw'
 const TAG = '2eVTs9FfyvYN9P4CF1nV0FiDmYwx6NBC1o8WkbOlKv0'
 
-const records: fc.Arbitrary<HashRecord> = fc.record(
+const records: fc.Arbitrary<PhcHash> = fc.record(
   {
     parallelism: fc.integer({ min: 1, max: 16 }),
     memoryKib: fc.integer({ min: 128, max: 262_144 }),

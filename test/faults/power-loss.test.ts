@@ -434,7 +434,7 @@ async function check(
       devices: Object.fromEntries(hashes),
       text: current?.item.type === 'Text' ? current.item.text : undefined,
       bytes: binary?.blob === undefined ? undefined : await digest(binary.blob),
-      peers: peerStore.records.map(({ name }) => name),
+      peers: peerStore.peers.map(({ name }) => name),
     }
     const isAllowed = allowed.some((kept) => JSON.stringify(kept) === JSON.stringify(found))
     if (!isAllowed) assert.deepEqual(found, allowed[0])

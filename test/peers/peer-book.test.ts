@@ -43,6 +43,6 @@ describe('joining with a link', () => {
     }
     await refused
     assert.ok(clock.monotonic() < 15_000, `${clock.monotonic()} ms`)
-    assert.deepEqual(store.records, [])
+    assert.deepEqual(store.peers, [])
   })
 })

@@ -1,11 +1,11 @@
 /** The joined daemons in memory. @module */
 
-import type { PeerRecord, PeerStore } from '../../src/ports/peers.ts'
+import type { JoinedPeer, PeerStore } from '../../src/ports/peers.ts'
 
 export class MemoryPeerStore implements PeerStore {
-  records: readonly PeerRecord[] = []
+  peers: readonly JoinedPeer[] = []
 
-  async save(records: readonly PeerRecord[]): Promise<void> {
-    this.records = records
+  async save(peers: readonly JoinedPeer[]): Promise<void> {
+    this.peers = peers
   }
 }

@@ -19,7 +19,7 @@ import type { CircleTime } from '../../ports/circle-time.ts'
 import type { LatestItem } from '../../ports/latest-item.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { CircleSecrets } from './circle-key.ts'
-import type { CircleRecord } from './circle-record.ts'
+import type { Membership } from './membership.ts'
 import { OfferPuller, type OfferPullerDeps } from './offer-puller.ts'
 import { MAX_ORIGINS, ReplayGuard } from './replay-guard.ts'
 import type { Sealer } from './sealer.ts'
@@ -56,7 +56,7 @@ export interface CircleMemberDeps {
   readonly brokers: readonly string[]
   readonly secrets: Pick<CircleSecrets, 'id'>
   readonly sealer: Pick<Sealer, 'seal' | 'open'>
-  readonly record: Pick<CircleRecord, 'state' | 'save' | 'rename'>
+  readonly membership: Pick<Membership, 'state' | 'save' | 'rename'>
   readonly latest: Pick<LatestItem, 'current'>
   readonly changes: ChangeFeed
   readonly circleTime: CircleTime
@@ -97,7 +97,7 @@ export class CircleMember {
   constructor(deps: CircleMemberDeps) {
     this.#deps = deps
     this.#random = deps.random ?? Math.random
-    this.#guard = new ReplayGuard(deps.record.state.known)
+    this.#guard = new ReplayGuard(deps.membership.state.known)
     this.#troubles = new MemberTroubles(deps)
     this.#puller = new OfferPuller({
       pull: deps.pull,
@@ -164,8 +164,8 @@ export class CircleMember {
 
   #publish(kind: Signal['kind']): void {
     if (this.#state !== 'connected' || this.#isClosed) return
-    const { record, bus, sealer, latest, url, circleTime } = this.#deps
-    const { member: origin, epoch } = record.state
+    const { membership, bus, sealer, latest, url, circleTime } = this.#deps
+    const { member: origin, epoch } = membership.state
     const current = latest.current?.item
     const item = current && this.#stamp && { contentId: current.contentId, stamp: this.#stamp }
     const signal = { kind, origin, epoch, time: circleTime.now(), url: url(), item }
@@ -181,7 +181,7 @@ export class CircleMember {
     if (opened === undefined) return this.#refuse()
     const { signal, counter } = opened
     const { origin, epoch } = signal
-    const own = this.#deps.record.state
+    const own = this.#deps.membership.state
     if (origin === own.member) return this.#onTwin(epoch - own.epoch)
     const verdict = this.#guard.check(origin, epoch, counter)
     if (verdict === 'seen') return
@@ -205,7 +205,7 @@ export class CircleMember {
     if (lead < 0) this.#plan('ask')
     if (lead <= 0) return
     this.#deps.logger.warn(TWIN)
-    this.#deps.record.rename()
+    this.#deps.membership.rename()
     this.#save()
     this.#publish('ask')
   }
@@ -280,8 +280,8 @@ export class CircleMember {
   }
 
   #save(): void {
-    const { record, logger } = this.#deps
-    const save = async (): Promise<void> => record.save(this.#guard.epochs)
+    const { membership, logger } = this.#deps
+    const save = async (): Promise<void> => membership.save(this.#guard.epochs)
     this.#saving = this.#saving.then(save).catch((error: unknown) => {
       logger.warn('Cannot remember the members of the group', { reason: messageOf(error) })
     })

@@ -1,5 +1,5 @@
 /**
- * Makes this daemon a member of its circle on a bus: key, credential, record, broker.
+ * Makes this daemon a member of its circle on a bus: key, credential, membership, broker.
  *
  * Loaded only where a bus is wanted.
  * @module
@@ -19,12 +19,12 @@ import {
   type CircleSecrets,
 } from './circle-key.ts'
 import { CircleMember, type CircleMemberDeps } from './circle-member.ts'
-import { CIRCLE_RECORD_FILE, CircleRecord } from './circle-record.ts'
+import { MEMBERSHIP_FILE, Membership } from './membership.ts'
 import { loadNats, NatsBus, type NatsBusOptions } from './nats-bus.ts'
 import { pullOffer, type PullOfferDeps } from './pull-offer.ts'
 import { Sealer } from './sealer.ts'
 
-export { CIRCLE_KEY_FILE, CIRCLE_RECORD_FILE }
+export { CIRCLE_KEY_FILE, MEMBERSHIP_FILE }
 
 /** The ports and settings of a bus. */
 export interface CircleBusOptions
@@ -32,7 +32,7 @@ export interface CircleBusOptions
     Pick<PullOfferDeps, 'latest' | 'inbound' | 'blobs' | 'maxFileBytes'>,
     Omit<NatsBusOptions, 'subject'> {
   readonly keyFile: PrivateFile
-  readonly recordFile: PrivateFile
+  readonly membershipFile: PrivateFile
   readonly devices: DeviceRegistry
   /** Unix milliseconds. */
   readonly now: number
@@ -58,7 +58,7 @@ export async function openCircleBus(options: CircleBusOptions): Promise<CircleBu
   const secrets = deriveSecrets(await readKey(options.keyFile))
   const bus = new NatsBus(client, { ...options, subject: secrets.subject })
   await bus.check()
-  const record = await CircleRecord.open(options.recordFile, secrets.id, options.now)
+  const membership = await Membership.open(options.membershipFile, secrets.id, options.now)
   await admitCircle(options.devices, secrets)
   const watchers = new Subscribers()
   const member = new CircleMember({
@@ -67,7 +67,7 @@ export async function openCircleBus(options: CircleBusOptions): Promise<CircleBu
     brokers: options.servers,
     secrets,
     sealer: new Sealer(secrets),
-    record,
+    membership,
     pull: (offer, more) => pullOffer(offer, { ...options, ...more, ownUrl: options.url, secrets }),
     onChange: () => watchers.notify(),
   })

@@ -10,7 +10,7 @@ import { stampAfter, stampOf, type Stamp } from '../../../../src/core/stamp.ts'
 import { ChangeHub } from '../../../../src/inbound/change-hub.ts'
 import { deriveSecrets, type CircleSecrets } from '../../../../src/peers/bus/circle-key.ts'
 import { CircleMember, type CircleMemberDeps } from '../../../../src/peers/bus/circle-member.ts'
-import { CircleRecord } from '../../../../src/peers/bus/circle-record.ts'
+import { Membership } from '../../../../src/peers/bus/membership.ts'
 import { Sealer } from '../../../../src/peers/bus/sealer.ts'
 import { CircleClock } from '../../../../src/peers/circle-clock.ts'
 import type { StoredItem } from '../../../../src/ports/latest-item.ts'
@@ -96,11 +96,11 @@ export class TestCircle {
     name: string,
     { file = new MemoryPrivateFile(), ...more }: StartOptions = {},
   ): Promise<BusMember> {
-    const record = await CircleRecord.open(file, this.secrets.id, 0)
+    const membership = await Membership.open(file, this.secrets.id, 0)
     const clock = { now: () => this.clock.now() + (more.aheadMs ?? 0) }
     const logger = new CaptureLogger()
     const time = await CircleClock.open({ file: new MemoryPrivateFile(), clock, logger })
-    const member = new BusMember(this, name, file, { record, time }, more)
+    const member = new BusMember(this, name, file, { membership, time }, more)
     this.members.set(member.url, member)
     member.group.start()
     return member
@@ -118,7 +118,7 @@ export interface StartOptions {
 }
 
 interface Kept {
-  readonly record: CircleRecord
+  readonly membership: Membership
   readonly time: CircleClock
 }
 
@@ -131,7 +131,7 @@ export class BusMember {
   /** What was pulled, and from where. */
   readonly pulls: string[] = []
   readonly #changes = new ChangeHub()
-  readonly #record: CircleRecord
+  readonly #membership: Membership
   readonly time: CircleClock
   current: StoredItem | undefined
 
@@ -139,13 +139,13 @@ export class BusMember {
     group: TestCircle,
     name: string,
     file: MemoryPrivateFile,
-    { record, time }: Kept,
+    { membership, time }: Kept,
     more: StartOptions,
   ) {
     this.time = time
     this.url = `http://${name}.example`
     this.file = file
-    this.#record = record
+    this.#membership = membership
     this.bus = group.broker.connect()
     const { clock } = group
     this.group = new CircleMember({
@@ -153,7 +153,7 @@ export class BusMember {
       brokers: ['nats://fake'],
       secrets: group.secrets,
       sealer: more.sealer ?? new Sealer(group.secrets),
-      record,
+      membership,
       latest: this,
       circleTime: this.time,
       changes: this.#changes,
@@ -181,7 +181,7 @@ export class BusMember {
 
   /** Somebody copies a text here. */
   copy(text: string): void {
-    const { member } = this.#record.state
+    const { member } = this.#membership.state
     const known = this.current && stampOf(this.current.item, this.time.believes)
     this.put(text, stampAfter(known, this.time.now(), member))
   }

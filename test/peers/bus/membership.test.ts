@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { CircleRecord, parseCircleState } from '../../../src/peers/bus/circle-record.ts'
+import { Membership, parseMembership } from '../../../src/peers/bus/membership.ts'
 import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
 import fc from '../../support/property.ts'
 
@@ -8,35 +8,35 @@ const MEMBER = 'm_0123456789abcdef'
 
 const PLAIN = { noNullPrototype: true } as const
 
-describe('the record of a group', () => {
+describe('the membership of a group', () => {
   it('keeps who this member is, and counts its starts', async () => {
     const file = new MemoryPrivateFile()
-    const first = await CircleRecord.open(file, 'g', 0)
-    const second = await CircleRecord.open(file, 'g', 0)
+    const first = await Membership.open(file, 'g', 0)
+    const second = await Membership.open(file, 'g', 0)
     assert.equal(second.state.member, first.state.member)
     assert.deepEqual([first.state.epoch, second.state.epoch], [1, 2])
-    const later = await CircleRecord.open(file, 'g', 1_700_000_000_000)
+    const later = await Membership.open(file, 'g', 1_700_000_000_000)
     assert.equal(later.state.epoch, 1_700_000_000)
-    assert.equal((await CircleRecord.open(file, 'g', 5)).state.epoch, 1_700_000_001)
+    assert.equal((await Membership.open(file, 'g', 5)).state.epoch, 1_700_000_001)
   })
 
   it('goes on counting when an old copy of it was restored', async () => {
     const file = new MemoryPrivateFile()
-    await CircleRecord.open(file, 'g', 1_700_000_000_000)
+    await Membership.open(file, 'g', 1_700_000_000_000)
     const backup = file.text
-    const last = await CircleRecord.open(file, 'g', 1_700_000_100_000)
+    const last = await Membership.open(file, 'g', 1_700_000_100_000)
     file.text = backup
-    const restored = await CircleRecord.open(file, 'g', 1_700_000_200_000)
+    const restored = await Membership.open(file, 'g', 1_700_000_200_000)
     assert.ok(restored.state.epoch > last.state.epoch, String(restored.state.epoch))
   })
 
   it('remembers the members of its group, and forgets those of another one', async () => {
     const file = new MemoryPrivateFile()
-    const record = await CircleRecord.open(file, 'g', 0)
-    await record.save([{ origin: MEMBER, epoch: 9 }])
-    const { state } = await CircleRecord.open(file, 'g', 0)
+    const membership = await Membership.open(file, 'g', 0)
+    await membership.save([{ origin: MEMBER, epoch: 9 }])
+    const { state } = await Membership.open(file, 'g', 0)
     assert.deepEqual(state.known, [{ origin: MEMBER, epoch: 9 }])
-    assert.deepEqual((await CircleRecord.open(file, 'other', 0)).state.known, [])
+    assert.deepEqual((await Membership.open(file, 'other', 0)).state.known, [])
   })
 
   it('that is damaged stops the start, and is left alone', async () => {
@@ -44,7 +44,7 @@ describe('the record of a group', () => {
     const others = ['{"version":2}', '{"version":1,"member":"x"}', JSON.stringify(neverStarted)]
     for (const text of ['', '{', '[]', ...others]) {
       const file = new MemoryPrivateFile(text)
-      await assert.rejects(CircleRecord.open(file, 'g', 0), { code: 'DATA_CORRUPT' })
+      await assert.rejects(Membership.open(file, 'g', 0), { code: 'DATA_CORRUPT' })
       assert.equal(file.text, text)
     }
   })
@@ -57,12 +57,12 @@ describe('the record of a group', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1 }), known, fc.string(), (epoch, members, group) => {
         const state = { member: MEMBER, epoch, group, known: members }
-        assert.deepEqual(parseCircleState(JSON.stringify({ version: 1, ...state })), state)
+        assert.deepEqual(parseMembership(JSON.stringify({ version: 1, ...state })), state)
       }),
     )
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-        assert.throws(() => parseCircleState(text), TypeError)
+        assert.throws(() => parseMembership(text), TypeError)
       }),
     )
   })

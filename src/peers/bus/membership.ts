@@ -13,7 +13,7 @@ import { MAX_ORIGINS, type KnownEpoch } from './replay-guard.ts'
 import { isEpoch, isOrigin } from './signal.ts'
 
 /** Its name in the data directory. */
-export const CIRCLE_RECORD_FILE = 'group.json'
+export const MEMBERSHIP_FILE = 'group.json'
 
 /** The content of the file. */
 export interface CircleState {
@@ -40,7 +40,7 @@ const groupFile = defineJsonFile<CircleState>({
 })
 
 /** The file of this member, read and counted at start. */
-export class CircleRecord {
+export class Membership {
   readonly #file: PrivateFile
   #state: CircleState
 
@@ -61,16 +61,16 @@ export class CircleRecord {
    * further.
    * @throws {DomainError} `DATA_CORRUPT`, `DATA_DIRECTORY_UNUSABLE`.
    */
-  static async open(file: PrivateFile, group: string, nowMs: number): Promise<CircleRecord> {
+  static async open(file: PrivateFile, group: string, nowMs: number): Promise<Membership> {
     const earlier = await readState(file)
-    const record = new CircleRecord(file, {
+    const membership = new Membership(file, {
       member: earlier?.member ?? mintMemberId(),
       epoch: Math.max((earlier?.epoch ?? 0) + 1, Math.floor(nowMs / 1000)),
       group,
       known: earlier?.group === group ? earlier.known : [],
     })
-    await record.save(record.state.known)
-    return record
+    await membership.save(membership.state.known)
+    return membership
   }
 
   /** Takes a new id, which counts at once. {@link save} makes it durable. */
@@ -89,7 +89,7 @@ function mintMemberId(): string {
 }
 
 /** Parses the text of the file. @throws {TypeError} saying what is wrong, without quoting it. */
-export function parseCircleState(text: string): CircleState {
+export function parseMembership(text: string): CircleState {
   const state = groupFile.parse(text)
   return { ...state, known: state.known.slice(-MAX_ORIGINS) }
 }
@@ -97,11 +97,11 @@ export function parseCircleState(text: string): CircleState {
 async function readState(file: PrivateFile): Promise<CircleState | undefined> {
   try {
     const text = await file.read()
-    return text === undefined ? undefined : parseCircleState(text)
+    return text === undefined ? undefined : parseMembership(text)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const remedy = 'restore it, or move it away and start again'
-    const message = `Cannot read ${CIRCLE_RECORD_FILE}: ${error.message}; ${remedy}`
+    const message = `Cannot read ${MEMBERSHIP_FILE}: ${error.message}; ${remedy}`
     throw new DomainError('DATA_CORRUPT', message)
   }
 }
