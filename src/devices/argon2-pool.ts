@@ -8,6 +8,7 @@ import { Worker, type ResourceLimits } from 'node:worker_threads'
 import { DomainError } from '../core/domain-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
+import { Seldom } from '../lib/seldom.ts'
 import type { Logger } from '../ports/logger.ts'
 import { LOGIN_BYTES, readMemoryRoom, type MemoryRoom } from './login-memory.ts'
 import type { Argon2Job } from './phc-string.ts'
@@ -23,9 +24,6 @@ const HEAP_LIMITS: ResourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenera
 
 /** A client that waited this long is better told to come again. */
 const MAX_WAIT_MS = 3_000
-
-/** Refusals because memory is short are logged once in this time. */
-const SILENCE_MS = 600_000
 
 /** With this many waiting, the worker leaves processor time to everybody else. */
 const CROWD = 4
@@ -71,11 +69,12 @@ export class Argon2Pool {
   #isClosed = false
   /** The damaged kernel was warned of. */
   #isTold = false
-  /** When refusals may be logged again. */
-  #silentUntil = Number.NEGATIVE_INFINITY
+  /** Refusals because memory is short. */
+  readonly #told: Seldom
 
   constructor(options: Argon2PoolOptions) {
     this.#clock = options.clock
+    this.#told = new Seldom(options.clock)
     this.#logger = options.logger
     this.#maxThreads = options.workers ?? DEFAULT_WORKERS
     this.#waiting = new VerificationQueue(options.queue ?? DEFAULT_QUEUE)
@@ -136,9 +135,7 @@ export class Argon2Pool {
   #hasRoom(): boolean {
     const room = this.#room()
     if (room === undefined || room.left >= LOGIN_BYTES) return true
-    const now = this.#clock.monotonic()
-    if (now >= this.#silentUntil) {
-      this.#silentUntil = now + SILENCE_MS
+    if (this.#told.take()) {
       this.#logger?.warn('Logins are refused: the limit on memory has no room for them', {
         needed: formatBytes(LOGIN_BYTES),
         left: formatBytes(Math.max(0, room.left)),

@@ -5,8 +5,7 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
-import { writeFileAtomically } from '../lib/atomic-file.ts'
-import { FileHeldError } from '../lib/rename-over.ts'
+import { FileHeldError, writeFileAtomically } from '../lib/atomic-file.ts'
 import { codeOf, FULL_DISK_CODES, hasCode, isShortage } from '../lib/system-error.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Device } from '../ports/device-registry.ts'

@@ -23,6 +23,7 @@ import {
 import type { Wire } from '../http/reply.ts'
 import { encodePieces, encodeText } from '../http/websocket.ts'
 import type { Clock } from '../lib/clock.ts'
+import { Seldom } from '../lib/seldom.ts'
 import { Subscribers } from '../lib/subscribers.ts'
 import { encodeWithText } from '../lib/long-text.ts'
 import type { Change, ChangeFeed } from '../ports/change-feed.ts'
@@ -35,9 +36,6 @@ import { encodeHubChange } from './wire/hub-records.ts'
 
 /** A connection to the hub may not be silent for more than 15 s, and an event stream may. */
 const HUB_BEATS_PER_HEARTBEAT = 2
-
-/** Programs that put each other out come again after seconds: the log says it once in this time. */
-const SAY_CROWDED_MS: number = 10 * 60 * 1000
 
 /** The ports that the streams of the devices need. */
 export interface DeviceStreamsDeps {
@@ -72,8 +70,8 @@ export class DeviceStreams {
   readonly #deps: DeviceStreamsDeps
   readonly #events: LiveStreamList<EventStream>
   readonly #hubs: LiveStreamList<HubStream>
-  /** When the log said last that a device has too many connections; monotonic. */
-  readonly #saidCrowdedAt = new Map<string, number>()
+  /** Programs that put each other out come again after seconds. */
+  readonly #saidCrowded: Seldom
   readonly #unsubscribe: readonly (() => void)[]
   readonly #watchers = new Subscribers()
 
@@ -81,6 +79,7 @@ export class DeviceStreams {
     const { changes, devices, clock, heartbeatMs = HEARTBEAT_MS } = deps
     const { maxPerDevice = MAX_STREAMS_PER_DEVICE } = deps
     this.#deps = deps
+    this.#saidCrowded = new Seldom(clock)
     const onCount = (): void => this.#watchers.notify()
     this.#events = new LiveStreamList({
       clock,
@@ -100,7 +99,7 @@ export class DeviceStreams {
       devices.onCredentialGone((deviceId) => {
         this.#events.end(deviceId)
         this.#hubs.end(deviceId)
-        this.#saidCrowdedAt.delete(deviceId)
+        this.#saidCrowded.forget(deviceId)
       }),
     ]
   }
@@ -186,10 +185,7 @@ export class DeviceStreams {
   }
 
   #sayCrowded(deviceId: string): void {
-    const now = this.#deps.clock.monotonic()
-    const saidAt = this.#saidCrowdedAt.get(deviceId)
-    if (saidAt !== undefined && now - saidAt < SAY_CROWDED_MS) return
-    this.#saidCrowdedAt.set(deviceId, now)
+    if (!this.#saidCrowded.take(deviceId)) return
     this.#deps.logger.warn(
       'Too many programs use one device at once, and the oldest was disconnected: pair each',
       { device: deviceId, limit: MAX_HUB_CONNECTIONS_PER_DEVICE },

@@ -7,11 +7,11 @@
  */
 
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
-import { decodeUtf8 } from '../lib/utf8.ts'
 import { HttpError, type HttpErrorCode } from './http-error.ts'
 import { parseBoundary } from './field-values.ts'
 import { MultipartParser } from './multipart-parser.ts'
 import type { PartHeader } from './part-header.ts'
+import { decodeField } from './urlencoded.ts'
 
 /** One part of a form. */
 export interface Part extends PartHeader {
@@ -72,12 +72,7 @@ export async function readField({ bytes }: Part, maxBytes: number): Promise<stri
     if (text.filled.length + chunk.length > maxBytes) throw tooLarge('FIELD_TOO_LARGE', maxBytes)
     text.append(chunk)
   }
-  try {
-    return decodeUtf8(text.filled)
-  } catch {
-    // A TypeError that knows nothing but this.
-    throw new HttpError('BAD_BODY', { detail: 'a field is not UTF-8' })
-  }
+  return decodeField(text.filled)
 }
 
 async function* readParts(reader: FormReader): AsyncGenerator<Part, void> {

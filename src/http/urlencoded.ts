@@ -54,7 +54,11 @@ export function readUrlencoded(body: Uint8Array, visitor: PairVisitor): void {
 
 function decodeValue(encoded: string): string {
   const bytes = unescapeText(encoded)
-  if (typeof bytes === 'string') return bytes
+  return typeof bytes === 'string' ? bytes : decodeField(bytes)
+}
+
+/** The text of a field. @throws {HttpError} `BAD_BODY` when it is not UTF-8. */
+export function decodeField(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
   } catch {

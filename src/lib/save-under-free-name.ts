@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { renameOver } from './rename-over.ts'
+import { renameOver } from './atomic-file.ts'
 import { numberedName } from './safe-file-name.ts'
 import { hasCode } from './system-error.ts'
 

@@ -15,7 +15,7 @@ import { randomBytes } from 'node:crypto'
 import { link, readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DomainError } from '../core/domain-error.ts'
-import { temporaryPath, writeFileAtomically, writeNewFile } from '../lib/atomic-file.ts'
+import { renameOver, temporaryPath, writeFileAtomically, writeNewFile } from '../lib/atomic-file.ts'
 import {
   decodeNumber,
   decodeString,
@@ -24,7 +24,6 @@ import {
   optional,
   type Decoder,
 } from '../lib/decoder.ts'
-import { renameOver } from '../lib/rename-over.ts'
 import { codeOf } from '../lib/system-error.ts'
 import { parseJson } from '../lib/utf8.ts'
 import { readOwnFile, toUnusable } from './own-files.ts'

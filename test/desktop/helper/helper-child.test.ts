@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { LineSplitter } from '../../../src/desktop/helper/line-splitter.ts'
+import { LineSplitter } from '../../../src/desktop/helper/helper-child.ts'
 import fc from '../../support/property.ts'
 
 /** Lines, and `null` where one was refused. */
