@@ -51,6 +51,23 @@ async function checkAll({ page, daemon, pairPhone }: OpenPanel): Promise<void> {
 }
 
 describe('the panel is readable and has names for everything', needs('chromium'), () => {
+  it('in Chinese', async (t) => {
+    const { page, pairPhone, assertCalm } = await openPanel(t, { browser: { locale: 'zh-CN' } })
+    await page.getByText('还没有设备').waitFor()
+    const phone = await pairPhone('小米')
+    await phone.pushText('一')
+    await deviceRow(page, '小米').getByText('刚刚').waitFor()
+    await page.getByText('字节').first().waitFor()
+    await check(page)
+    assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-CN')
+    const text = await page.locator('main').innerText()
+    assert.doesNotMatch(text, /\b(?:the|a|device|item|sharing|send|seen|byte|bytes)\b/i)
+    await page.getByRole('button', { name: '添加设备' }).click()
+    await page.getByRole('dialog').getByLabel('名称').waitFor()
+    await check(page)
+    assertCalm()
+  })
+
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [1120, 320]) {
       it(`in ${colorScheme}, ${width} pixels wide`, async (t) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -116,6 +117,39 @@ describe('sending from the panel', needs('chromium'), () => {
     const recent = panel.page.getByRole('region', { name: 'Recent items' })
     await recent.getByText('a.txt').waitFor()
     panel.assertCalm()
+  })
+
+  it('goes on with a long file after a break', async (t) => {
+    const panel = await openPanel(t)
+    const phone = await panel.pairPhone('Pixel')
+    const asked: string[] = []
+    await panel.page.route('**/clipboard/file-uploads/*', (route) => {
+      asked.push(route.request().method())
+      return asked.length === 1 ? route.abort() : route.continue()
+    })
+    const film = { name: 'film.mp4', mimeType: '', buffer: randomBytes(9 * 2 ** 20) }
+    await pushOf(panel).locator('input[type=file]').setInputFiles(film)
+    await pushOf(panel).getByText('film.mp4 was sent.').waitFor()
+    assert.deepEqual(asked, ['PATCH', 'HEAD', 'PATCH'])
+    const bytes = Buffer.from(await (await phone.fetch('/file/film.mp4')).arrayBuffer())
+    assert.ok(bytes.equals(film.buffer))
+  })
+
+  it('leaves nothing of a file that is cancelled', async (t) => {
+    const panel = await openPanel(t)
+    await panel.page.route('**/clipboard/file-uploads/*', async (route) => {
+      if (route.request().method() === 'DELETE') await route.continue()
+    })
+    const film = { name: 'film.mp4', mimeType: '', buffer: Buffer.alloc(9 * 2 ** 20) }
+    await pushOf(panel).locator('input[type=file]').setInputFiles(film)
+    const gone = panel.page.waitForResponse((response) => response.request().method() === 'DELETE')
+    await pushOf(panel).getByText('Sending film.mp4').waitFor()
+    await pushOf(panel).getByRole('button', { name: 'Cancel' }).click()
+    assert.equal((await gone).status(), 204)
+    await pushOf(panel).getByText('Sending').waitFor({ state: 'detached' })
+    await pushOf(panel).getByLabel('Text to send').fill('next')
+    await pushOf(panel).getByRole('button', { name: 'Send', exact: true }).click()
+    await pushOf(panel).getByText('The text was sent.').waitFor()
   })
 
   it('sends what is dropped or pasted anywhere', async (t) => {

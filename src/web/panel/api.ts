@@ -6,12 +6,27 @@
  * @module
  */
 
-import { strings } from './strings.ts'
+import { ClientError } from '../../client/client-error.ts'
+import { FileUpload, type FileUploadOptions } from '../shared/file-upload.ts'
+import { send, type Door } from '../shared/request.ts'
 import type { Pairing, PanelState } from './state.ts'
+import { strings } from './strings.ts'
 
 const KEY = 'clipgate.token'
 
 const FRAGMENT = /^#([\w-]{43})$/
+
+function authorization(): string {
+  const token = sessionStorage.getItem(KEY)
+  if (token === null) throw new ClientError('UNAUTHORIZED')
+  return `Bearer ${token}`
+}
+
+/** The control listener. */
+const DAEMON: Door = { base: location.origin, authorization }
+
+/** The protocol there, for the owner. */
+const CLIPBOARD: Door = { base: `${location.origin}/clipboard`, authorization }
 
 /** The daemon said no, with its reason as the message; or it did not answer. */
 export class ApiError extends Error {
@@ -71,12 +86,22 @@ export async function pushText(text: string) {
   await pushDocument({ type: 'Text', text, dataName: '', hasData: false })
 }
 
-/** Makes a file the current item. The browser reads it as it sends it. */
-export async function pushFile(file: File) {
-  const { name, size, type } = file
-  const headers = { 'Content-Type': type || 'application/octet-stream' }
-  const path = `/clipboard/file/${encodeURIComponent(name)}`
-  expectGood(await ask(path, { method: 'PUT', body: file, headers }))
+/** Makes a file the current item, however long that takes: it goes on after a break. */
+export async function pushFile(
+  file: File,
+  how: Pick<FileUploadOptions, 'signal' | 'onProgress'>,
+): Promise<void> {
+  try {
+    await new FileUpload(file, { ...how, door: CLIPBOARD }).run()
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error
+    const { code, status = 0 } = error
+    if (code === 'UNAUTHORIZED') failed(error)
+    const words = strings.errors
+    const reason = code === 'SOURCE_UNREADABLE' ? words.unreadable : words.notPushed(status)
+    throw new ApiError(reason, status)
+  }
+  const { name, size } = file
   await pushDocument({ type: 'File', text: name, dataName: name, hasData: true, size })
 }
 
@@ -167,18 +192,18 @@ async function call(method: string, path: string, body?: unknown) {
  *
  * @throws {ApiError} when there is no answer.
  */
-export async function ask(path: string, init: RequestInit = {}) {
-  const token = sessionStorage.getItem(KEY)
-  if (token === null) throw new ApiError(strings.errors.signedOut, 401)
-  const headers = { ...init.headers, Authorization: `Bearer ${token}` }
-  // Cookies of 127.0.0.1 belong to other servers; none of ours leads anywhere else.
-  const always: RequestInit = { cache: 'no-store', credentials: 'omit', redirect: 'error' }
-  // Browsers say nothing of use about why it failed.
-  return fetch(path, { ...init, ...always, headers }).catch(away)
+async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  return send(DAEMON, path, init).catch(failed)
+}
+
+/** @throws {ApiError} The same failure, in the words of this page. */
+function failed(error: unknown): never {
+  if (!(error instanceof ClientError)) throw error
+  throw error.code === 'UNAUTHORIZED' ? new ApiError(strings.errors.signedOut, 401) : away()
 }
 
 /** Nobody answers, or another program than our daemon does. */
-export function away(): never {
+function away(): never {
   throw new ApiError(strings.errors.away, 0)
 }
 

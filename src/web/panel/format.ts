@@ -3,11 +3,12 @@
  * @module
  */
 
+import type { Unit } from './english.ts'
 import { strings } from './strings.ts'
 
 const SECOND_MS = 1000
 
-const UNITS: readonly (readonly [name: import('./strings.ts').Unit, ms: number])[] = [
+const UNITS: readonly (readonly [name: Unit, ms: number])[] = [
   ['year', 365 * 86_400_000],
   ['month', 30 * 86_400_000],
   ['day', 86_400_000],
@@ -39,12 +40,12 @@ export function formatLeft(ms: number) {
 
 /** The whole date and time, where the reader is. */
 export function formatExact(at: number) {
-  return new Date(at).toLocaleString(strings.locale, { dateStyle: 'long', timeStyle: 'medium' })
+  return new Date(at).toLocaleString(strings.lang, { dateStyle: 'long', timeStyle: 'medium' })
 }
 
 /** `14:30`, where the reader is. */
 export function formatClock(at: number) {
-  return new Date(at).toLocaleTimeString(strings.locale, { hour: '2-digit', minute: '2-digit' })
+  return new Date(at).toLocaleTimeString(strings.lang, { hour: '2-digit', minute: '2-digit' })
 }
 
 /** The program in a `User-Agent`: `SyncClipboard 2.8.4`. */

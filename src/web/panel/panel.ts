@@ -21,6 +21,7 @@ import { strings } from './strings.ts'
 import { setServerTime, startTicking } from './time.ts'
 import { createTransfersView } from './transfers.ts'
 
+document.documentElement.lang = strings.lang
 takeToken()
 
 /** The daemon is on this machine: asking costs nothing, and people watch. */

@@ -6,8 +6,10 @@
 
 import { actionButton, errorLine, perform } from './actions.ts'
 import { pushFile, pushText } from './api.ts'
+import type { Progress } from '../shared/file-upload.ts'
+import { formatBytes } from '../shared/size.ts'
 import { announce } from './announce.ts'
-import { h, section, setAttribute, setText } from '../shared/dom.ts'
+import { button, h, section, setAttribute, setText } from '../shared/dom.ts'
 import { strings } from './strings.ts'
 
 const words = strings.push
@@ -28,7 +30,11 @@ export function createPushView() {
   const choose = actionButton({ label: words.files, run: () => picker.click() })
   const buttons = h('div', { class: 'buttons' }, picker, choose, submit)
   const header = h('header', {}, h('h2', {}, words.heading))
-  const card = section({ class: 'card push' }, header, text, buttons, note, errors)
+  const bar = h('progress', { max: 1, hidden: true })
+  let abort = new AbortController()
+  const cancel = button(words.cancel, () => abort.abort(), { hidden: true })
+  const progress = h('div', { class: 'what' }, bar, cancel)
+  const card = section({ class: 'card push' }, header, text, buttons, note, progress, errors)
 
   picker.addEventListener('change', () => {
     const files = [...(picker.files ?? [])]
@@ -82,16 +88,27 @@ export function createPushView() {
   }
 
   async function sendFiles(files: readonly File[]) {
-    for (const file of files) {
-      setText(note, words.sending(file.name))
-      try {
-        await pushFile(file)
-      } catch (error) {
-        setText(note, '')
-        throw error
+    abort = new AbortController()
+    const { signal } = abort
+    bar.hidden = cancel.hidden = false
+    try {
+      for (const file of files) {
+        await pushFile(file, { signal, onProgress: (progress) => show(file, progress) })
+        say(words.sent(file.name))
       }
-      say(words.sent(file.name))
+    } catch (error) {
+      setText(note, '')
+      if (!signal.aborted) throw error
+    } finally {
+      bar.hidden = cancel.hidden = true
     }
+  }
+
+  function show({ name, size }: File, { state, sent }: Progress) {
+    bar.value = sent / Math.max(size, 1)
+    const done = strings.transfers.of(formatBytes(sent), formatBytes(size))
+    const sending = `${words.sending(name)} ${done}`
+    setText(note, state === 'sending' ? sending : `${sending}. ${words.held[state]}`)
   }
 
   function say(sentence: string) {

@@ -4,6 +4,7 @@
  */
 
 import type { Failure } from '../shared/failure.ts'
+import { isChinese } from '../shared/language.ts'
 import { formatBytes } from '../shared/size.ts'
 
 /** Where the files are that were sent. */
@@ -168,4 +169,4 @@ const chinese: typeof english = {
 }
 
 /** The words in the language of this browser. */
-export const strings = /^zh/i.test(navigator.language) ? chinese : english
+export const strings = isChinese ? chinese : english

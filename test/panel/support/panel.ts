@@ -38,7 +38,7 @@ export async function panelAddress({ run }: DaemonProcess): Promise<string> {
 /** Signs a page in, and waits until it shows something. */
 export async function enter(page: Page, daemon: DaemonProcess): Promise<void> {
   await page.goto(await panelAddress(daemon))
-  await page.getByText('Live', { exact: true }).waitFor()
+  await page.locator('html[data-link=live]').waitFor()
 }
 
 /** A daemon, a browser, and the panel in it. */

@@ -1,0 +1,316 @@
+/** Every word of the panel, in Simplified Chinese. @module */
+
+import type { Unit, Words } from './english.ts'
+
+const UNITS: Readonly<Record<Unit, string>> = {
+  year: ' 年',
+  month: ' 个月',
+  day: ' 天',
+  hour: ' 小时',
+  minute: ' 分钟',
+  second: ' 秒',
+}
+
+function endOf(streams: number): string {
+  return streams === 0 ? '它的连接会断开。' : `它的连接会断开（现有 ${streams} 个事件流）。`
+}
+
+export const chinese: Words = {
+  lang: 'zh-CN',
+  name: 'clipgate',
+  loading: '正在询问守护进程…',
+
+  time: {
+    now: '刚刚',
+    ago: (n, unit) => `${n}${UNITS[unit]}前`,
+    left: (n, unit) => `还剩 ${n}${UNITS[unit]}`,
+  },
+
+  link: {
+    live: '已连接',
+    paused: '已暂停',
+    trying: '正在连接…',
+    away: '守护进程无响应',
+    refused: '未登录',
+  },
+  errors: {
+    away: '守护进程没有响应。',
+    signedOut: '此页面已退出登录。请再次运行“clipgate panel”。',
+    unexpected: (status) => `守护进程返回了状态 ${status}，原因见其日志。`,
+    unreadable: '未发送：浏览器已无法读取此文件，请重新选择。',
+    notPushed: (status) => {
+      if (status === 400) return '未发送：文件不能使用此名称。'
+      if (status === 413) return '未发送：内容超过守护进程的上限。'
+      if (status === 507) return '未发送：守护进程的磁盘已满。'
+      return `未发送：守护进程返回了状态 ${status}。`
+    },
+  },
+
+  problems: {
+    heading: '需要处理',
+    awayTitle: '守护进程没有响应',
+    away: '页面显示的是之前的内容。守护进程重新运行后，“clipgate panel”会打开新页面。启动命令：',
+    awayCommand: 'clipgate serve',
+    clipboard: '无法使用系统剪贴板',
+    listener: (name) => (name === 'gateway' ? '手机无法连接守护进程' : '控制监听器有问题'),
+    devices: '一个已失效的密码尚未写入磁盘',
+    devicesText: (reason) => `${reason}。在守护进程重启之前一直有效，之后会尽快保存。`,
+    lost: '有些设备仍在使用此电脑已失去的地址',
+    lostText: (urls) =>
+      `它们是用 ${urls} 配对的。请在路由器中为此电脑保留该地址，或给它们新密码并扫描新的二维码。`,
+    loopback: '手机无法连接此电脑',
+    loopbackFix:
+      '网关只在此电脑上监听。请设置 --listen 0.0.0.0:42720；如有代理通向这里，请设置 --public-url。',
+    networkFix: '此电脑没有网络地址。请连接网络；如有代理通向这里，请设置 --public-url。',
+  },
+
+  signedOut: {
+    heading: '请从终端打开面板',
+    why: '此页面显示和更改的内容只属于您，因此需要确认是您本人打开的。登录一直有效，直到守护进程停止或所有浏览器都已退出。请在运行守护进程的电脑上执行：',
+    command: 'clipgate panel',
+    then: '它会在新标签页中打开面板，此标签页可以关闭。',
+  },
+
+  item: {
+    heading: '当前内容',
+    none: '还没有内容',
+    noneHint: '在此电脑上复制，或从手机发送。',
+    types: { Text: '文本', Image: '图片', File: '文件', Group: '多个文件' },
+    show: '显示预览',
+    hide: '隐藏预览',
+    hidden: '预览已隐藏。',
+    noPreview: '此内容没有预览。',
+    previewOf: '当前图片的预览',
+    previewText: '当前文本的预览',
+    cut: '仅显示开头部分。',
+    all: '显示全部',
+    copy: '复制',
+    copied: '已复制。',
+    notCopied: '此浏览器不允许页面复制。',
+    save: '保存',
+    tooLarge: (most) => `页面最多可保存 ${most}。在终端中，“clipgate pull”可保存任意大小的文件。`,
+    changed: '当前内容已更改。',
+    openFolder: '打开文件夹',
+    folder: (path) => `收到的文件位于 ${path}。`,
+    noFolder: (path) => `没有程序能打开该文件夹。收到的文件位于 ${path}。`,
+    senders: {
+      clipboard: '在此电脑上复制',
+      owner: '从此电脑发送',
+      device: (label) => `来自 ${label}`,
+      removed: '来自已移除的设备',
+      other: '来自另一台电脑',
+    },
+    announce: (type, size) => `新内容：${type}，${size}`,
+  },
+
+  transfers: {
+    heading: '正在传输',
+    here: '此电脑',
+    from: (device) => `来自 ${device}`,
+    to: (device) => `发往 ${device}`,
+    of: (done, total) => `${done} / ${total}`,
+  },
+
+  push: {
+    heading: '发送',
+    label: '要发送的文本',
+    placeholder: '输入或粘贴文本；文件可拖放或粘贴到页面任意位置',
+    submit: '发送',
+    files: '选择文件',
+    sending: (name) => `正在发送 ${name}…`,
+    held: {
+      offline: '正在等待网络，将自动继续。',
+      away: '正在等待守护进程，将自动继续。',
+      busy: '守护进程正忙，将自动继续。',
+    },
+    cancel: '取消',
+    sent: (name) => `${name} 已发送。`,
+    sentText: '文本已发送。',
+  },
+
+  recent: {
+    heading: '最近内容',
+    hint: '只在守护进程的内存中，随它一起消失。',
+    forget: '全部忘记',
+    use: '再次使用',
+    useName: (name) => `再次使用：${name}`,
+    text: '一段文本',
+    gone: '它已不在列表中。',
+    announceForgotten: '已忘记最近内容',
+  },
+
+  pause: {
+    heading: '共享',
+    on: '在此电脑上复制的内容会与您的设备共享，它们发送的内容会放入此电脑的剪贴板。',
+    off: '此守护进程不使用此电脑的剪贴板。设备之间通过它共享。',
+    until: (clock) => `暂停至 ${clock}。您复制的内容留在此电脑上，设备发送的内容会等待。`,
+    open: '已暂停，直到您恢复。您复制的内容留在此电脑上，设备发送的内容会等待。',
+    group: '暂停共享',
+    choices: [
+      { label: '10 分钟', name: '暂停 10 分钟', ms: 600_000 },
+      { label: '1 小时', name: '暂停 1 小时', ms: 3_600_000 },
+      { label: '直到恢复', name: '暂停，直到我恢复', ms: null },
+    ],
+    resume: '立即恢复',
+    announceOn: '共享已恢复',
+    announceOff: '共享已暂停',
+  },
+
+  devices: {
+    heading: '设备',
+    add: '添加设备',
+    none: '还没有设备',
+    noneHint: '添加您的手机：扫描一次即可。',
+    kinds: { phone: '手机', peer: '其他守护进程' },
+    lastSeen: '上次连接',
+    never: '从未',
+    app: '应用',
+    address: '地址',
+    streams: '打开的事件流',
+    unknown: '–',
+    inactive: '没有有效密码',
+    connected: '正在接收',
+    rotate: '新密码',
+    rotateName: (label) => `为 ${label} 设置新密码`,
+    revoke: '移除',
+    revokeName: (label) => `移除 ${label}`,
+    announceAdded: (label) => `已添加 ${label}`,
+    announceRemoved: (label) => `已移除 ${label}`,
+  },
+
+  daemon: {
+    heading: '此守护进程',
+    mode: '模式',
+    modes: { desktop: '桌面', headless: '无桌面' },
+    version: '版本',
+    started: '启动时间',
+    clipboard: '剪贴板',
+    clipboards: { x11: 'X11', wayland: 'Wayland', macos: 'macOS', windows: 'Windows' },
+    listeners: { gateway: '供手机使用', control: '供您使用' },
+    peer: '已加入',
+    peerStates: {
+      stopped: '未连接',
+      connecting: '正在连接…',
+      connected: '已连接',
+      polling: '已连接，每 10 秒询问一次',
+      waiting: '无响应，正在重试',
+      refused: '拒绝了我们',
+    },
+    bus: '群组',
+    busStates: {
+      connecting: '正在连接…',
+      connected: '已连接',
+      waiting: '消息代理无响应，正在重试',
+    },
+    busMembers: (n) => (n === 0 ? '最近没有其他成员' : `${n} 个其他成员`),
+    busRefused: (n) => (n === 0 ? '' : `${n} 个信号未用我们的群组密钥加密`),
+    folder: '数据文件夹',
+    free: '可用空间',
+    staged: '等待中的上传',
+    uploads: (n, size) => (n === 0 ? '无' : `${n}（${size}）`),
+    signOut: '退出所有浏览器',
+  },
+
+  add: {
+    title: '添加设备',
+    intro: '设备会得到自己的用户名和密码，以后可以单独移除它，不影响其他设备。',
+    label: '名称',
+    labelHint: '供您区分设备。',
+    placeholder: '手机',
+    address: '设备使用的地址',
+    addressOnly: '设备将使用此地址：',
+    kinds: {
+      lan: '本地网络',
+      overlay: '叠加网络或 VPN',
+      public: '公网地址',
+      loopback: '仅限此电脑',
+    },
+    likely: '通常选择',
+    loopback: '只有此电脑上的程序能访问此地址，手机不能。',
+    submit: '显示二维码',
+    cancel: '取消',
+  },
+
+  pairing: {
+    title: (label) => `连接 ${label}`,
+    page: {
+      scan: '用手机相机扫描：',
+      caption: '会打开带剪贴板的页面，无需安装任何应用。',
+      other: '显示供应用使用的二维码',
+    },
+    app: {
+      scan: '在应用内扫描，',
+      caption:
+        '该应用须能打开 clip:// 连接。不要用手机的相机应用：它会在网上搜索此链接，而密码就在其中。',
+      other: '显示供相机使用的二维码',
+    },
+    qr: (label) => `连接 ${label} 的二维码`,
+    hand: '或手动输入',
+    handHint: '用于支持 SyncClipboard 协议的其他应用。',
+    url: '网址',
+    username: '用户名',
+    password: '密码',
+    reveal: '显示密码',
+    conceal: '隐藏密码',
+    once: '密码只显示这一次，关闭后即忘记。',
+    copy: '复制链接',
+    copyHint: '链接中含有密码。为了不让它传到其他设备，会先暂停共享一分钟。',
+    copyHintPaused: '链接中含有密码。共享已暂停，因此它留在此电脑上。',
+    copyHintHeadless: '链接中含有密码：请只粘贴到应去的地方。',
+    copied: '已复制。',
+    copiedPaused: '已复制。共享暂停一分钟。',
+    select: '此浏览器不允许页面复制。链接已选中：请按 Ctrl+C 或 ⌘C。',
+    link: '连接链接',
+    done: '完成',
+    test: '从手机测试',
+    waiting: (label) => `正在等待 ${label} 的第一个请求…`,
+    waitingHint: '请扫描二维码，或让应用连接一次。',
+    seen: (label) => `${label} 已连接`,
+    seenBy: (client, address) => `${client} 从 ${address} 发来请求。`,
+    seenPlain: '已收到它的第一个请求。',
+    refused: (username, address) =>
+      `以 ${username} 登录被拒绝${address === null ? '' : `（来自 ${address}）`}：` +
+      '密码错误。请再次扫描二维码，或重新复制密码。',
+    slow: '还没有反应？请检查：',
+    checks: [
+      '手机和电脑在同一网络：同一个 Wi-Fi，不是访客网络，也不是移动数据。',
+      '手机没有使用阻断本地网络的 VPN。',
+      '此电脑的防火墙放行该地址的端口。',
+      '应用中的用户名和密码完全正确，并设置为“SyncClipboard 服务器”。',
+    ],
+    probe: '用手机浏览器打开此网址；若出现 clipgate 页面，说明连接畅通：',
+    probeBare: '用手机浏览器打开此网址；若没有报错，说明连接畅通：',
+    closeSure: (label) => `${label} 尚未连接，此二维码无法再次显示。`,
+    closeAnyway: '仍然关闭',
+    keepOpen: '保持打开',
+  },
+
+  rotate: ({ label, streams }) => ({
+    title: `为 ${label} 设置新密码？`,
+    effects: [
+      `${label} 现在的密码会立即失效。`,
+      endOf(streams),
+      '您会得到新的二维码。在扫描之前，该设备不能读写剪贴板。',
+    ],
+    submit: '设置新密码',
+  }),
+  revoke: ({ label, streams }) => ({
+    title: `移除 ${label}？`,
+    effects: [
+      `${label} 的密码会立即失效。`,
+      endOf(streams),
+      '它已收到的内容仍留在它上面。要再次使用，须重新添加。',
+    ],
+    submit: '移除设备',
+  }),
+  signOut: {
+    title: '退出所有浏览器？',
+    effects: [
+      '所有已登录此面板的浏览器都会退出，包括这一个。',
+      '设备不受影响。运行“clipgate panel”可再次登录。',
+    ],
+    submit: '退出',
+  },
+  announceAway: '守护进程没有响应',
+  announceBack: '已重新连接守护进程',
+}
