@@ -76,6 +76,8 @@ export interface ControlParts {
   readonly admin: Admin
   readonly panel: Panel
   readonly panelToken: PanelToken
+  /** Ends what else pages were given. */
+  readonly onSignOut?: (() => void) | undefined
   readonly events: PanelEvents
   /** Has a line for each device that is paired, rotated or revoked. */
   readonly logger: Logger
@@ -86,7 +88,7 @@ export interface ControlParts {
 
 /** Endpoints of the owner. */
 export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[] {
-  const { admin, panel, panelToken, events, logger, now, onAddressGiven } = parts
+  const { admin, panel, panelToken, onSignOut, events, logger, now, onAddressGiven } = parts
   const byCommand = withTrail(admin, logger, 'command')
   const atPanel = withTrail(admin, logger, 'panel')
   const adminOf = ({ at }: Owner): Admin => (at === 'panel' ? atPanel : byCommand)
@@ -115,6 +117,7 @@ export function createControlRoutes(parts: ControlParts): readonly Route<Owner>[
     }),
     jsonRoute('DELETE', '/panel', async () => {
       panelToken.renew()
+      onSignOut?.()
       events.endAll()
       return {}
     }),

@@ -335,6 +335,7 @@ async function startControl(running: Running, admin: Admin): Promise<string> {
   const control = createControl({
     admin,
     routes: clipboard.routes,
+    tickets: clipboard.tickets,
     panel: createPanel(running),
     token,
     diskTrouble: () => station.storage.diskTrouble(),

@@ -10,8 +10,9 @@ import { toHttpError } from './domain-errors.ts'
 import { DeviceStreams } from './device-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 import { tellCircleTime } from './circle-time.ts'
-import { NO_PHONE_PAGE, phonePageRoutes, PhoneTickets } from './phone-page.ts'
+import { NO_PHONE_PAGE, phonePageRoutes } from './phone-page.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
+import { Tickets } from './tickets.ts'
 
 /** The listener of the gateway, and a hold on the event streams that it has opened. */
 export interface Gateway extends RequestListener {
@@ -37,7 +38,13 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
     circleTime === undefined ? route : tellCircleTime(route, circleTime),
   )
   const { phonePage = true } = options
-  const tickets = new PhoneTickets(ports)
+  const tickets = new Tickets(ports, {
+    at: '/phone/tickets',
+    find: (id) => {
+      const device = devices.find(id)
+      return device?.passwordHash === undefined ? undefined : device
+    },
+  })
   const authenticate = createAuthenticate(ports)
   let isToldGone = false
   const listener = createListener<Device>({
@@ -46,7 +53,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
       ...(phonePage ? phonePageRoutes(options) : [NO_PHONE_PAGE]),
     ],
     routes: phonePage ? [...routes, ...tickets.routes] : routes,
-    authenticate: (call) => (phonePage && tickets.deviceOf(call)) || authenticate(call),
+    authenticate: (call) => (phonePage && tickets.holderOf(call)) || authenticate(call),
     recheck: ({ id: deviceId, passwordHash }) => {
       if (!devices.isValid({ deviceId, passwordHash })) throw unauthorized()
     },

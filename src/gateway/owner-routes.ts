@@ -7,12 +7,14 @@
  * @module
  */
 
+import { OWNER_ID, type Owner } from '../core/owner.ts'
 import type { Call, Handler, Route } from '../http/call.ts'
 import type { Principal } from '../ports/device-registry.ts'
 import { DeviceStreams } from './device-streams.ts'
 import { toHttpError } from './domain-errors.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
 import { createDeps, itemRoutes } from './routes.ts'
+import { Tickets } from './tickets.ts'
 
 /** Where the endpoints are, below the base URL of the other listener. */
 export const OWNER_PATH = '/clipboard'
@@ -20,9 +22,13 @@ export const OWNER_PATH = '/clipboard'
 /** Each `clipgate watch` has a stream. */
 const MAX_STREAMS = 16
 
-/** The endpoints, and a hold on the event streams that they have opened. */
+/** Tickets are for the panel: commands save files by themselves. */
+const OWNER: Owner = { kind: 'owner', id: OWNER_ID, at: 'panel' }
+
+/** The endpoints, and a hold on what they have given out. */
 export interface OwnerRoutes {
-  readonly routes: readonly Route<Principal>[]
+  readonly routes: readonly Route<Owner>[]
+  readonly tickets: Pick<Tickets<Owner>, 'holderOf' | 'endAll'>
   /** Ends all event streams. */
   closeStreams(): void
 }
@@ -38,7 +44,12 @@ export function createOwnerRoutes(
     dialects: ['sync'],
     hasPrefix: true,
   })
-  return { routes: rows.map(moved), closeStreams: () => streams.close() }
+  const tickets = new Tickets<Owner>(ports, {
+    at: `${OWNER_PATH}/tickets`,
+    find: (id) => (id === OWNER_ID ? OWNER : undefined),
+  })
+  const routes = [...rows.map(moved), ...tickets.routes]
+  return { routes, tickets, closeStreams: () => streams.close() }
 }
 
 /** The same endpoint below {@link OWNER_PATH}, with the errors of this protocol. */

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { it } from 'node:test'
 import { DeviceStreams } from '../../src/gateway/device-streams.ts'
-import { phonePageRoutes, PhoneTickets } from '../../src/gateway/phone-page.ts'
+import { phonePageRoutes } from '../../src/gateway/phone-page.ts'
 import { deviceRoutes, publicRoutes } from '../../src/gateway/routes.ts'
+import { Tickets } from '../../src/gateway/tickets.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { AnswerCheck } from './support/answer-check.ts'
 import {
@@ -113,7 +114,10 @@ it('docs/openapi.yaml has the endpoints of the code, and the code those of the f
   const ports = await serveGateway(t)
   const options = { version: '' }
   const page = phonePageRoutes().filter(({ pattern }) => pattern === '/phone')
-  const [ticket, ...byTicket] = new PhoneTickets(ports).routes
+  const [ticket, ...byTicket] = new Tickets(ports, {
+    at: '/phone/tickets',
+    find: (id) => ports.devices.find(id),
+  }).routes
   const rest = [...deviceRoutes(ports, new DeviceStreams(ports), options), ...[ticket ?? []].flat()]
   const open = [...publicRoutes(options), ...page, ...byTicket].map((row) => {
     return { ...row, who: 'anybody' }

@@ -65,6 +65,26 @@ describe('what the panel does with the item', needs('chromium'), () => {
     panel.assertCalm()
   })
 
+  it('saves by a way that ends when all browsers are signed out', async (t) => {
+    const panel = await openPanel(t)
+    const phone = await panel.pairPhone('Pixel')
+    await phone.pushFile('File', 'notes.txt', Buffer.from('x'))
+    const saving = panel.page.waitForEvent('download')
+    await itemOf(panel).getByRole('button', { name: 'Save' }).click()
+    const url = (await saving).url()
+    assert.match(url, /\/clipboard\/tickets\/owner\./)
+    const answer = await fetch(url)
+    assert.equal(await answer.text(), 'x')
+    assert.match(String(answer.headers.get('content-disposition')), /^attachment; .*notes\.txt/)
+    assert.equal((await fetch(url, { headers: { Origin: 'http://evil.example' } })).status, 403)
+    assert.equal((await fetch(`${url}x`)).status, 404)
+    assert.equal((await fetch(url, { method: 'POST' })).status, 401)
+    await panel.page.getByRole('button', { name: 'Sign out all browsers' }).click()
+    await panel.page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await panel.page.getByText('Not signed in', { exact: true }).waitFor()
+    assert.equal((await fetch(url)).status, 404)
+  })
+
   it('says so when the browser does not let it copy', async (t) => {
     const panel = await openPanel(t)
     const phone = await panel.pairPhone('Pixel')

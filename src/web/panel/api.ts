@@ -75,10 +75,9 @@ export async function readText(contentId: string) {
   return response.ok && isSame ? response.text().catch(away) : undefined
 }
 
-/** The bytes of the current item; `undefined` when something else is current by now. */
-export async function readFile(dataName: string) {
-  const response = await ask(`/clipboard/file/${encodeURIComponent(dataName)}`)
-  return response.ok ? response.blob().catch(away) : undefined
+/** A way to the bytes of the current item that a browser can take by itself, for ten minutes. */
+export async function readTicket(): Promise<string> {
+  return (await call('POST', '/clipboard/tickets')).path
 }
 
 /** Makes a text the current item. */

@@ -88,7 +88,6 @@ export const chinese: Words = {
     copied: '已复制。',
     notCopied: '此浏览器不允许页面复制。',
     save: '保存',
-    tooLarge: (most) => `页面最多可保存 ${most}。在终端中，“clipgate pull”可保存任意大小的文件。`,
     changed: '当前内容已更改。',
     openFolder: '打开文件夹',
     folder: (path) => `收到的文件位于 ${path}。`,

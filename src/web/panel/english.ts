@@ -91,8 +91,6 @@ export const english = {
     copied: 'Copied.',
     notCopied: 'This browser does not let the page copy.',
     save: 'Save',
-    tooLarge: (most: string) =>
-      `A page can save ${most} at most. In a terminal, “clipgate pull” saves files of any size.`,
     changed: 'Something else is current by now.',
     openFolder: 'Open folder',
     folder: (path: string) => `Received files are in ${path}.`,

@@ -4,20 +4,14 @@
  */
 
 import { actionButton, errorLine } from './actions.ts'
-import { ApiError, openReceived, readFile, readPreview, readText } from './api.ts'
+import { ApiError, openReceived, readTicket, readPreview, readText } from './api.ts'
 import { announce } from './announce.ts'
 import { h, setText } from '../shared/dom.ts'
-import { formatBytes } from '../shared/size.ts'
 import { currentState } from './state.ts'
 import { strings } from './strings.ts'
 import type { Item } from './state.ts'
 
 const words = strings.item
-
-/** What a page saves it holds first. */
-const MAX_SAVED_BYTES = 512 * 1024 * 1024
-
-const SAVED_MS = 60_000
 
 export function createItemActions() {
   let shown: Item | null = null
@@ -93,12 +87,9 @@ async function toPng(picture: Blob | undefined) {
   return canvas.convertToBlob({ type: 'image/png' })
 }
 
-async function saveItem({ dataName, size }: Item) {
-  if (size > MAX_SAVED_BYTES) throw new ApiError(words.tooLarge(formatBytes(MAX_SAVED_BYTES)), 0)
-  const content = (await readFile(dataName)) ?? changed()
-  const href = URL.createObjectURL(content)
-  h('a', { href, download: dataName }).click()
-  setTimeout(() => URL.revokeObjectURL(href), SAVED_MS)
+/** Has the browser save it: the page never holds its bytes. */
+async function saveItem({ dataName }: Item) {
+  h('a', { href: await readTicket(), download: dataName }).click()
 }
 
 function changed(): never {

@@ -1,0 +1,97 @@
+/**
+ * Tickets: browsers save large files only by themselves, and send no credentials then. So a page
+ * may ask for a path that leads to the bytes of the current item for ten minutes.
+ * @module
+ */
+
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { route, type Call, type Handler, type Route } from '../http/call.ts'
+import { HttpError } from '../http/http-error.ts'
+import { json } from '../http/reply.ts'
+import type { Principal } from '../ports/device-registry.ts'
+import type { StoredItem } from '../ports/latest-item.ts'
+import { blobReply } from './file.ts'
+import type { GatewayPorts } from './gateway-ports.ts'
+
+const LIFETIME_MS = 10 * 60_000
+
+const TICKET = /^([\w-]{1,64})\.([0-9a-z]{1,10})\.([\w-]{43})$/
+
+/** Where tickets are, and for whom. */
+export interface TicketsOptions<Holder extends Principal> {
+  readonly at: `/${string}`
+  /** Whoever has this id and may still come in. */
+  readonly find: (id: string) => Holder | undefined
+}
+
+type TicketPorts = Pick<GatewayPorts, 'latest' | 'clock' | 'transfers'>
+
+/**
+ * Tickets, of which nothing is kept: each proves by itself which item it was given for, and to
+ * whom. It ends with that item, and with the credentials of its holder.
+ */
+export class Tickets<Holder extends Principal> {
+  #key = randomBytes(32)
+  readonly #ports: TicketPorts
+  readonly #options: TicketsOptions<Holder>
+
+  constructor(ports: TicketPorts, options: TicketsOptions<Holder>) {
+    this.#ports = ports
+    this.#options = options
+  }
+
+  /** The routes: who has credentials gets a ticket, and whoever has that the bytes. */
+  get routes(): readonly Route<Holder>[] {
+    const { latest, transfers } = this.#ports
+    const { at } = this.#options
+    const give: Handler<Holder> = ({ principal }) => {
+      const stored = latest.binary
+      if (stored === undefined) throw new HttpError('NOT_FOUND')
+      const path = `${at}/${this.#make(principal, stored)}`
+      return json({ path, mediaType: stored.item.mediaType })
+    }
+    const take: Handler<Holder> = ({ principal }) => {
+      const stored = latest.binary
+      if (stored === undefined) throw new HttpError('NOT_FOUND')
+      return blobReply(stored, { deviceId: principal.id, transfers })
+    }
+    return [route('POST', at, give), route('GET', `${at}/{ticket}`, take)]
+  }
+
+  /**
+   * Whose ticket a request comes with.
+   *
+   * @returns `undefined` when it asks for anything else.
+   * @throws {HttpError} `NOT_FOUND` when the ticket is no good any more.
+   */
+  holderOf({ method, path }: Pick<Call, 'method' | 'path'>): Holder | undefined {
+    const { at, find } = this.#options
+    if (!path.startsWith(`${at}/`) || !['GET', 'HEAD'].includes(method)) return undefined
+    const [, id = '', expiry = ''] = TICKET.exec(path.slice(at.length + 1)) ?? []
+    const holder = find(id)
+    const stored = this.#ports.latest.binary
+    if (holder === undefined || stored === undefined) throw new HttpError('NOT_FOUND')
+    const expected = Buffer.from(`${at}/${this.#sign(holder, stored, expiry)}`)
+    const given = Buffer.from(path)
+    const isGood = given.length === expected.length && timingSafeEqual(given, expected)
+    const isLate = Number.parseInt(expiry, 36) <= this.#ports.clock.monotonic()
+    if (!isGood || isLate) throw new HttpError('NOT_FOUND')
+    return holder
+  }
+
+  /** Ends all tickets. */
+  endAll(): void {
+    this.#key = randomBytes(32)
+  }
+
+  #make(holder: Holder, stored: StoredItem): string {
+    const expiresAt = this.#ports.clock.monotonic() + LIFETIME_MS
+    return this.#sign(holder, stored, Math.floor(expiresAt).toString(36))
+  }
+
+  #sign({ id, passwordHash }: Holder, { item }: StoredItem, expiry: string): string {
+    const { contentHash, dataName, activatedAt } = item
+    const what = JSON.stringify([id, expiry, passwordHash, contentHash, dataName, activatedAt])
+    return `${id}.${expiry}.${createHmac('sha256', this.#key).update(what).digest('base64url')}`
+  }
+}
