@@ -7,6 +7,7 @@ import { actionButton, errorLine } from './actions.ts'
 import { ApiError, openReceived, readTicket, readPreview, readText } from './api.ts'
 import { announce } from './announce.ts'
 import { h, setText } from '../shared/dom.ts'
+import { toPng } from '../shared/picture.ts'
 import { currentState } from './state.ts'
 import { strings } from './strings.ts'
 import type { Item } from './state.ts'
@@ -66,8 +67,9 @@ export function createItemActions() {
 /** Puts it on the clipboard of the browser: a text, or a picture as PNG, as browsers want it. */
 async function copyItem({ preview, contentId }: Item) {
   const isText = preview === 'text'
-  const content = isText ? readText(contentId) : readPreview(contentId).then(toPng)
-  const found = content.then((value) => value ?? changed())
+  const found = isText
+    ? readText(contentId).then((value) => value ?? changed())
+    : readPreview(contentId).then((value) => toPng(value ?? changed()))
   const type = isText ? 'text/plain' : 'image/png'
   try {
     // Begun within the click: some browsers allow it only there.
@@ -77,14 +79,6 @@ async function copyItem({ preview, contentId }: Item) {
     await found
     throw new ApiError(words.notCopied, 0)
   }
-}
-
-async function toPng(picture: Blob | undefined) {
-  if (picture === undefined || picture.type === 'image/png') return picture
-  const bitmap = await createImageBitmap(picture)
-  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
-  canvas.getContext('2d')?.drawImage(bitmap, 0, 0)
-  return canvas.convertToBlob({ type: 'image/png' })
 }
 
 /** Has the browser save it: the page never holds its bytes. */

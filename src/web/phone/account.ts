@@ -4,6 +4,8 @@
  * @module
  */
 
+import { decodeBase64url, encodeBase64url, encodeUtf8 } from '../../link/base64url.ts'
+
 export type Account = { readonly user: string; readonly password: string }
 
 /** Kept besides, for browsers that keep nothing. */
@@ -74,19 +76,12 @@ function kept() {
 /** The link that opens this account in an app. */
 export function linkOf({ user, password }: Account) {
   const json = JSON.stringify({ v: 1, url: base, user, pwd: password })
-  const encoded = toBase64(json).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
-  return `connect?v=1&svc=mobile-sync&p=${encoded}`
+  return `connect?v=1&svc=mobile-sync&p=${encodeBase64url(json)}`
 }
 
 /** The value of the `Authorization` header: RFC 7617, with UTF-8. */
 export function basic({ user, password }: Account) {
-  return `Basic ${toBase64(`${user}:${password}`)}`
-}
-
-function toBase64(text: string) {
-  let binary = ''
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
-  return btoa(binary)
+  return `Basic ${btoa(encodeUtf8(`${user}:${password}`))}`
 }
 
 function decode(payload: string): Account | undefined {
@@ -96,9 +91,7 @@ function decode(payload: string): Account | undefined {
     if (password !== undefined) {
       return accountOf({ user: name, password: decodeURIComponent(password) })
     }
-    const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'))
-    const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0))
-    const { user, pwd } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const { user, pwd } = JSON.parse(decodeBase64url(payload) ?? '')
     return accountOf({ user, password: pwd })
   } catch {
     // Half a code, or that of something else: there is nothing more to say of it.

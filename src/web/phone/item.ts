@@ -9,6 +9,7 @@ import { exchange, readItem, readTicket, type Item } from './api.ts'
 import { copyText, selectText } from './copy.ts'
 import { button, h, setText } from '../shared/dom.ts'
 import { failureOf } from '../shared/failure.ts'
+import { toPng } from '../shared/picture.ts'
 import { formatBytes } from '../shared/size.ts'
 import { strings } from './strings.ts'
 
@@ -111,23 +112,13 @@ async function bytes({ type, dataName, size }: Item) {
 function imageCopy(href: string, note: Element) {
   return button(strings.copyImage, async () => {
     // Made in the tap, before anything has come: else it is too late for some browsers.
-    const item = new ClipboardItem({ 'image/png': pngOf(href) })
+    const item = new ClipboardItem({ 'image/png': exchange(href.slice(base.length)).then(toPng) })
     const isCopied = await navigator.clipboard.write([item]).then(
       () => true,
       () => false,
     )
     setText(note, isCopied ? strings.copied : strings.notCopied)
   })
-}
-
-/** The picture as PNG, which is all that clipboards take. */
-async function pngOf(href: string) {
-  const blob = await exchange(href.slice(base.length))
-  if (blob.type === 'image/png') return blob
-  const bitmap = await createImageBitmap(blob)
-  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height)
-  canvas.getContext('2d')?.drawImage(bitmap, 0, 0)
-  return canvas.convertToBlob()
 }
 
 function picture(src: string) {
