@@ -5,7 +5,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { type BodyCall, declaredLength, StreamedBody } from '../http/read-body.ts'
-import { readField, readMultipart, type Part } from '../http/multipart.ts'
+import { readTextOf, readMultipart, type Part } from '../http/multipart.ts'
 import type { FieldPicker } from './wire/fields.ts'
 
 /** In bytes. */
@@ -38,7 +38,7 @@ export function isDataPart({ name }: Pick<Part, 'name'>): boolean {
  *
  * @param takeFile Reads a file, or leaves it, and can ask how many bytes have come since its
  *   beginning. Two files are never there at a time.
- * @throws {HttpError} As `StreamedBody`, `readMultipart` and `readField`; `OVERLOADED`.
+ * @throws {HttpError} As `StreamedBody`, `readMultipart` and `readTextOf`; `OVERLOADED`.
  */
 export async function readMultipartForm(
   call: BodyCall,
@@ -63,7 +63,7 @@ export async function readMultipartForm(
       body.hurry()
     } else if (fields.wants(part.name)) {
       const field = { ...part, bytes: held(call, part.bytes, most) }
-      fields.add(part.name, await readField(field, maxMetadataBytes))
+      fields.add(part.name, await readTextOf(field, maxMetadataBytes))
     }
   }
 }

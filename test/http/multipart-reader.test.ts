@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpError, type HttpErrorCode } from '../../src/http/http-error.ts'
 import {
-  readField,
+  readTextOf,
   readMultipart,
   type MultipartLimits,
   type Part,
@@ -225,7 +225,7 @@ describe('a field', () => {
       `\r\n--${BOUNDARY}--\r\n`,
     )
     for await (const part of readMultipart(source, TYPE, limits)) {
-      return await readField(part, maxBytes)
+      return await readTextOf(part, maxBytes)
     }
     throw new Error('No part came')
   }
@@ -238,7 +238,7 @@ describe('a field', () => {
   it('may be cut anywhere', async () => {
     const body = form(['name="a"', '€ü'])
     for await (const part of readMultipart(inPieces(body, 1), TYPE, LIMITS)) {
-      assert.equal(await readField(part, 10), '€ü')
+      assert.equal(await readTextOf(part, 10), '€ü')
     }
   })
 
