@@ -10,7 +10,7 @@ import { HttpError } from '../../http/http-error.ts'
 import type { Dialect } from '../../ports/device-registry.ts'
 import type { BatchBytes } from '../../ports/inbound-pipeline.ts'
 import { readBatch } from './batch.ts'
-import { pickFields, readField, toDataName, toItemType } from './fields.ts'
+import { pickFields, fieldOf, toDataName, toItemType } from './fields.ts'
 
 /** A document as a client sent it; absent fields have their defaults. */
 export interface ClipboardDocument {
@@ -78,21 +78,21 @@ const EMPTY_DOCUMENT: WireDocument = {
  */
 export function decodeDocument(body: unknown): ClipboardDocument {
   const fields = pickFields(body, FIELDS)
-  const type = toItemType(readField(fields, 'type', 'string', ''))
+  const type = toItemType(fieldOf(fields, 'type', 'string', ''))
   // An empty text that was sent on purpose says so; see `clipboard-pipeline.ts`.
   if (![...DESCRIPTION, ...BATCH].some((name) => fields.has(name.toLowerCase()))) {
     throw new HttpError('BAD_BODY', { detail: 'nothing known but a "type"' })
   }
   // Hints that nobody acts on are checked all the same: a wrong type means a confused client.
-  readField(fields, 'size', 'number', undefined)
-  readField(fields, 'contentId', 'string', undefined)
+  fieldOf(fields, 'size', 'number', undefined)
+  fieldOf(fields, 'contentId', 'string', undefined)
 
-  const oldName = readField(fields, 'file', 'string', '')
-  const dataName = toDataName(readField(fields, 'dataName', 'string', oldName))
-  const clipboard = readField(fields, 'clipboard', 'string', '')
+  const oldName = fieldOf(fields, 'file', 'string', '')
+  const dataName = toDataName(fieldOf(fields, 'dataName', 'string', oldName))
+  const clipboard = fieldOf(fields, 'clipboard', 'string', '')
   const isOldHash = type !== 'Text' && isHash(clipboard)
-  const text = readField(fields, 'text', 'string', isOldHash ? '' : clipboard)
-  const mediaType = readField(fields, 'mediaType', 'string', undefined)
+  const text = fieldOf(fields, 'text', 'string', isOldHash ? '' : clipboard)
+  const mediaType = fieldOf(fields, 'mediaType', 'string', undefined)
   const batch = readBatch(fields.get('batch'), fields.get('members'))
   if (batch !== undefined && (type === 'Text' || (type !== 'Group' && batch.numbers.length > 1))) {
     throw new HttpError('BAD_BODY', { detail: 'several "members" become a Group' })
@@ -101,9 +101,9 @@ export function decodeDocument(body: unknown): ClipboardDocument {
     batch,
     type,
     text: text.toWellFormed(),
-    hasData: readField(fields, 'hasData', 'boolean', false),
+    hasData: fieldOf(fields, 'hasData', 'boolean', false),
     dataName,
-    hash: readField(fields, 'hash', 'string', isOldHash ? clipboard : ''),
+    hash: fieldOf(fields, 'hash', 'string', isOldHash ? clipboard : ''),
     usesOldKeys: fields.has('clipboard') && !fields.has('text'),
     stamp: readStamp(fields),
     ...(mediaType === undefined ? {} : { mediaType }),
@@ -145,8 +145,8 @@ export function encodeOldDocument(
 }
 
 function readStamp(fields: ReadonlyMap<string, unknown>): Stamp | undefined {
-  const at = readField(fields, 'stampedAt', 'number', undefined)
-  const member = readField(fields, 'stampedBy', 'string', undefined)
+  const at = fieldOf(fields, 'stampedAt', 'number', undefined)
+  const member = fieldOf(fields, 'stampedBy', 'string', undefined)
   if (at === undefined && member === undefined) return undefined
   const stamp = { at, member }
   if (isStamp(stamp)) return stamp

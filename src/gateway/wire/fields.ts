@@ -74,7 +74,7 @@ export function pickFields(body: unknown, names: readonly string[]): Fields {
  *
  * @throws {HttpError} `BAD_BODY`, naming the field, when it is of another JSON type.
  */
-export function readField<Kind extends keyof FieldKinds, Fallback>(
+export function fieldOf<Kind extends keyof FieldKinds, Fallback>(
   fields: Fields,
   name: string,
   kind: Kind,
