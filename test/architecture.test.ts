@@ -76,6 +76,13 @@ const ROOMS: Readonly<Record<string, Room>> = {
 /** Parts of a room that are rooms of their own, and run in browsers. */
 const PAGES: readonly string[] = ['web/shared', 'web/panel', 'web/phone']
 
+/** Small rooms inside of one: what each may import of it, besides its own. */
+const INNER_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  'storage/home': [],
+  'storage/blobs': ['storage/home'],
+  'storage/uploads': ['storage/blobs', 'storage/home'],
+}
+
 const MAX_LINES = 400
 
 // Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project, and
@@ -179,6 +186,17 @@ describe('src/', () => {
         )
         .map((target) => `${path} -> ${target}`),
     )
+    assert.deepEqual(illegal, [])
+  })
+
+  it('imports downwards only between the small rooms inside of one', () => {
+    const illegal = files.flatMap(({ path, room, imports }) => {
+      const inner = INNER_ROOMS[dirname(path)]
+      return imports
+        .filter((target) => inner !== undefined && roomOf(target) === room)
+        .filter((target) => ![dirname(path), ...(inner ?? [])].includes(dirname(target)))
+        .map((target) => `${path} -> ${target}`)
+    })
     assert.deepEqual(illegal, [])
   })
 

@@ -9,7 +9,7 @@ import {
   mintCircleKey,
   parseCircleKey,
 } from '../peers/bus/circle-key.ts'
-import { DiskPrivateFile } from '../storage/own-files.ts'
+import { DiskPrivateFile } from '../storage/home/own-files.ts'
 
 /**
  * Puts a key into its place: that of `text`, else a new one. Replaces another one only if told to.

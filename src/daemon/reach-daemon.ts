@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ControlAddress } from '../control/call-control.ts'
 import { readControlToken } from '../control/control-token.ts'
 import { DomainError } from '../core/domain-error.ts'
-import type { LockHolder } from '../storage/lock.ts'
+import type { LockHolder } from '../storage/home/lock.ts'
 
 /** A daemon that starts has its listeners, and another command is done, long before. */
 export const PATIENCE_MS = 10_000

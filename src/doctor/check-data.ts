@@ -13,7 +13,7 @@ import { findUntrusted } from '../lib/find-untrusted.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { codeOf } from '../lib/system-error.ts'
 import { parseItemFile } from '../storage/item-file.ts'
-import { readOwnFile } from '../storage/own-files.ts'
+import { readOwnFile } from '../storage/home/own-files.ts'
 import { fine, hint, problem, type Verdict } from './finding.ts'
 import type { Situation } from './situation.ts'
 

@@ -18,7 +18,7 @@ import type { Settings } from '../daemon/settings.ts'
 import { readMemoryRoom } from '../devices/login-memory.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { Logger } from '../ports/logger.ts'
-import { readLockHolder, type LockHolder } from '../storage/lock.ts'
+import { readLockHolder, type LockHolder } from '../storage/home/lock.ts'
 import { problem, type Verdict } from './finding.ts'
 
 /** A daemon that answers. */

@@ -15,17 +15,17 @@ import { encodeWithText, prepareText } from '../lib/long-text.ts'
 import type { Blob } from '../ports/blob.ts'
 import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { DiskBlobStore, KnownBlob } from './disk-blob-store.ts'
-import { DiskBlob } from './disk-blob.ts'
-import { toCorrupt, toDomainError } from './disk-errors.ts'
-import { GroupBlob } from './group-blob.ts'
+import type { DiskBlobStore, KnownBlob } from './blobs/disk-blob-store.ts'
+import { DiskBlob } from './blobs/disk-blob.ts'
+import { toCorrupt, toDomainError } from './home/disk-errors.ts'
+import { GroupBlob } from './blobs/group-blob.ts'
 import {
   formatItemFile,
   parseItemFile,
   type BinaryRecord,
   type BlobReference,
 } from './item-file.ts'
-import { readOwnFile } from './own-files.ts'
+import { readOwnFile } from './home/own-files.ts'
 
 /** Says what is safe to do: without the file nothing refers to the bytes, and they are swept. */
 const REMEDY =

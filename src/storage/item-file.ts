@@ -22,7 +22,7 @@ import {
   decodeDecimal,
   decodeDigest,
   decodeNanoseconds,
-} from './record-fields.ts'
+} from './blobs/record-fields.ts'
 
 /** Where the bytes of an item are: in a blob of ours, in a file of the user, or in several. */
 export interface BlobReference {

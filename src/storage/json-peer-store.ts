@@ -4,8 +4,8 @@ import { writeFileAtomically } from '../lib/atomic-file.ts'
 import { arrayOf, decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
 import { defineJsonFile } from '../lib/json-file.ts'
 import type { JoinedPeer, PeerStore } from '../ports/peers.ts'
-import { toCorrupt, toDomainError } from './disk-errors.ts'
-import { readOwnFile } from './own-files.ts'
+import { toCorrupt, toDomainError } from './home/disk-errors.ts'
+import { readOwnFile } from './home/own-files.ts'
 
 /** Name of the file in the data directory. */
 export const PEERS_FILE = 'peers.json'

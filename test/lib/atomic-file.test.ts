@@ -9,8 +9,8 @@ import {
   writeFileAtomically,
 } from '../../src/lib/atomic-file.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { toDomainError } from '../../src/storage/disk-errors.ts'
-import { toUnusable } from '../../src/storage/own-files.ts'
+import { toDomainError } from '../../src/storage/home/disk-errors.ts'
+import { toUnusable } from '../../src/storage/home/own-files.ts'
 
 describe('writeFileAtomically()', () => {
   it('creates and replaces a private file, and leaves nothing else', async (t) => {

@@ -6,7 +6,7 @@ import {
   BlobWriter,
   type BlobWriterOptions,
   type WriterPool,
-} from '../../src/storage/blob-writer.ts'
+} from '../../src/storage/blobs/blob-writer.ts'
 
 const BATCH = 512 * 1024
 

@@ -22,7 +22,7 @@ import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { Blob, HashedBlob } from '../../src/ports/blob.ts'
-import { findZipLibrary } from '../../src/storage/adopt-group.ts'
+import { findZipLibrary } from '../../src/storage/blobs/adopt-group.ts'
 import { readBlob, streamOf } from '../support/byte-streams.ts'
 import fc from '../support/property.ts'
 import { groupItem, textItem } from '../support/latest-item-contract.ts'
@@ -359,7 +359,7 @@ function isSourceOpen(): boolean {
   if (!isRoot) return false
   process.seteuid?.(NOBODY)
   try {
-    accessSync(new URL('../../src/storage/zip-worker.js', import.meta.url))
+    accessSync(new URL('../../src/storage/blobs/zip-worker.js', import.meta.url))
     return true
   } catch {
     return false

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { createReserveRoom, DiskSpace } from '../../src/storage/disk-space.ts'
+import { createReserveRoom, DiskSpace } from '../../src/storage/home/disk-space.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { mountSmallDisk, needsMount } from './support/small-disk.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { nameSiblings } from '../../src/storage/copied-tree.ts'
+import { nameSiblings } from '../../src/storage/blobs/copied-tree.ts'
 import fc from '../support/property.ts'
 
 function named(...fileNames: readonly (string | Buffer)[]): readonly string[] {

@@ -5,7 +5,7 @@ import {
   encodeGroupList,
   type GroupFile,
   type GroupList,
-} from '../../src/storage/group-list.ts'
+} from '../../src/storage/blobs/group-list.ts'
 import fc from '../support/property.ts'
 
 const numbers = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })

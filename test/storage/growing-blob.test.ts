@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import type { GrowingBlob } from '../../src/storage/growing-blob.ts'
+import type { GrowingBlob } from '../../src/storage/blobs/growing-blob.ts'
 import { brokenStream, readText, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
 import { openBlobStore } from './support/open-stores.ts'

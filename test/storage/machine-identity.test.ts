@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { describe, it } from 'node:test'
-import { identifyMachine, isAnotherMachine } from '../../src/storage/process-identity.ts'
+import { identifyMachine, isAnotherMachine } from '../../src/storage/home/process-identity.ts'
 
 const [A, B] = ['id:a', 'id:b']
 const [NAMED_A, NAMED_B] = ['host:a', 'host:b']

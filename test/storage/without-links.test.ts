@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { listWithoutLinks } from '../../src/storage/without-links.ts'
+import { listWithoutLinks } from '../../src/storage/blobs/without-links.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** A folder `own` that somebody copied, and a folder `other` that nobody did. */

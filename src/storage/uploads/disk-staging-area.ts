@@ -12,9 +12,9 @@ import type {
   TakenUpload,
   UploadSource,
 } from '../../ports/staging-area.ts'
-import type { DiskBlobStore } from '../disk-blob-store.ts'
-import type { DiskSpace } from '../disk-space.ts'
-import { uploadTooLarge } from '../growing-blob.ts'
+import type { DiskBlobStore } from '../blobs/disk-blob-store.ts'
+import type { DiskSpace } from '../home/disk-space.ts'
+import { uploadTooLarge } from '../blobs/growing-blob.ts'
 import { loadUploads } from './load-uploads.ts'
 import { expired, shutOut, tooMany } from './reasons.ts'
 import { sizeOf, StagingRoom } from './staging-room.ts'

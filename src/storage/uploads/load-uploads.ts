@@ -1,7 +1,7 @@
 /** Finds the uploads that were there before a restart. @module */
 
 import type { DeviceRegistry } from '../../ports/device-registry.ts'
-import type { DiskBlobStore } from '../disk-blob-store.ts'
+import type { DiskBlobStore } from '../blobs/disk-blob-store.ts'
 import {
   credentialOf,
   type FoundRecord,

@@ -16,7 +16,7 @@ import { DomainError } from '../../core/domain-error.ts'
 import { SerialQueue } from '../../lib/serial-queue.ts'
 import { Shares } from '../../lib/shares.ts'
 import type { UploadSource } from '../../ports/staging-area.ts'
-import { nextStep, type Allowance, type DiskSpace } from '../disk-space.ts'
+import { nextStep, type Allowance, type DiskSpace } from '../home/disk-space.ts'
 import { noRoom } from './reasons.ts'
 import type { Upload } from './upload.ts'
 

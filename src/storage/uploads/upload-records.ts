@@ -24,10 +24,10 @@ import { defineJsonFile, NewerVersionError, type JsonFile } from '../../lib/json
 import { codeOf } from '../../lib/system-error.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { BatchMember } from '../../ports/staging-area.ts'
-import { toDomainError } from '../disk-errors.ts'
-import { readOwnFile } from '../own-files.ts'
-import { readBoot } from '../process-identity.ts'
-import { BLOB_NAME, decodeCount, decodeDigest } from '../record-fields.ts'
+import { toDomainError } from '../home/disk-errors.ts'
+import { readOwnFile } from '../home/own-files.ts'
+import { readBoot } from '../home/process-identity.ts'
+import { BLOB_NAME, decodeCount, decodeDigest } from '../blobs/record-fields.ts'
 
 /** Disks write sectors of this many bytes as a whole, or not at all. */
 const SECTOR_BYTES = 512

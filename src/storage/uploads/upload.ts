@@ -15,10 +15,10 @@ import type {
   UploadName,
   UploadSource,
 } from '../../ports/staging-area.ts'
-import type { DiskBlobStore } from '../disk-blob-store.ts'
-import { isDiskFailure } from '../disk-errors.ts'
-import type { Allowance, DiskSpace } from '../disk-space.ts'
-import type { GrowingBlob } from '../growing-blob.ts'
+import type { DiskBlobStore } from '../blobs/disk-blob-store.ts'
+import { isDiskFailure } from '../home/disk-errors.ts'
+import type { Allowance, DiskSpace } from '../home/disk-space.ts'
+import type { GrowingBlob } from '../blobs/growing-blob.ts'
 import { OwnRecords, type RecordFolders } from './own-records.ts'
 import { gone, isTooMuch, seized } from './reasons.ts'
 import { Turns, type Turn } from './turns.ts'

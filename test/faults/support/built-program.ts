@@ -18,7 +18,7 @@ const WORKERS = [
   'devices/argon2-kernel.wasm',
   'hashing/blake3-worker.js',
   'hashing/blake3-kernel.wasm',
-  'storage/zip-worker.js',
+  'storage/blobs/zip-worker.js',
 ]
 
 /** Builds the program for the tests of a file; it is removed after them. @returns Its path. */

@@ -1,7 +1,7 @@
 /** Opens a data directory, and prints what came of it. @module */
 
 import { DomainError } from '../../../src/core/domain-error.ts'
-import { openDataDirectory } from '../../../src/storage/data-directory.ts'
+import { openDataDirectory } from '../../../src/storage/home/data-directory.ts'
 
 try {
   const directory = await openDataDirectory({ path: process.argv[2] ?? '' })

@@ -5,9 +5,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { FileHasher } from '../../../src/hashing/file-hasher.ts'
-import { openDataDirectory, type DataDirectory } from '../../../src/storage/data-directory.ts'
-import { DiskBlobStore } from '../../../src/storage/disk-blob-store.ts'
-import { DiskSpace } from '../../../src/storage/disk-space.ts'
+import { openDataDirectory, type DataDirectory } from '../../../src/storage/home/data-directory.ts'
+import { DiskBlobStore } from '../../../src/storage/blobs/disk-blob-store.ts'
+import { DiskSpace } from '../../../src/storage/home/disk-space.ts'
 import {
   openStorage,
   type Storage,

@@ -12,7 +12,7 @@
 
 import { writeSync } from 'node:fs'
 import { systemClock } from '../../../src/lib/clock.ts'
-import { openDataDirectory } from '../../../src/storage/data-directory.ts'
+import { openDataDirectory } from '../../../src/storage/home/data-directory.ts'
 import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
 import { streamOf } from '../../support/byte-streams.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'

@@ -12,7 +12,7 @@
 import { createHmac } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { codeOf } from '../lib/system-error.ts'
+import { codeOf } from '../../lib/system-error.ts'
 
 /** Elsewhere the same paths are free for everybody: on Windows, below the root of the drive. */
 const IS_LINUX: boolean = process.platform === 'linux'

@@ -14,8 +14,13 @@
 import { randomBytes } from 'node:crypto'
 import { link, readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DomainError } from '../core/domain-error.ts'
-import { renameOver, temporaryPath, writeFileAtomically, writeNewFile } from '../lib/atomic-file.ts'
+import { DomainError } from '../../core/domain-error.ts'
+import {
+  renameOver,
+  temporaryPath,
+  writeFileAtomically,
+  writeNewFile,
+} from '../../lib/atomic-file.ts'
 import {
   decodeNumber,
   decodeString,
@@ -23,9 +28,9 @@ import {
   objectOf,
   optional,
   type Decoder,
-} from '../lib/decoder.ts'
-import { codeOf } from '../lib/system-error.ts'
-import { parseJson } from '../lib/utf8.ts'
+} from '../../lib/decoder.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import { parseJson } from '../../lib/utf8.ts'
 import { readOwnFile, toUnusable } from './own-files.ts'
 import {
   identifySelf,

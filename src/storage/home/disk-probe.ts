@@ -2,9 +2,9 @@
 
 import { open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { temporaryPath } from '../lib/atomic-file.ts'
-import { within, type Clock } from '../lib/clock.ts'
-import { codeOf, FULL_DISK_CODES, hasCode } from '../lib/system-error.ts'
+import { temporaryPath } from '../../lib/atomic-file.ts'
+import { within, type Clock } from '../../lib/clock.ts'
+import { codeOf, FULL_DISK_CODES, hasCode } from '../../lib/system-error.ts'
 import type { DiskSpace } from './disk-space.ts'
 
 /** However often it is asked, the disk writes and syncs one byte in this time. */

@@ -9,7 +9,7 @@
 
 import { constants } from 'node:fs'
 import { open, readlink, realpath } from 'node:fs/promises'
-import { codeOf } from '../lib/system-error.ts'
+import { codeOf } from '../../lib/system-error.ts'
 
 const FOLDER_FLAGS: number = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 

@@ -8,10 +8,10 @@
 
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
-import { DomainError } from '../core/domain-error.ts'
-import { isProgramGone, PROGRAM_GONE } from '../lib/program-files.ts'
-import { codeOf } from '../lib/system-error.ts'
-import type { CopiedGroup } from '../ports/blob.ts'
+import { DomainError } from '../../core/domain-error.ts'
+import { isProgramGone, PROGRAM_GONE } from '../../lib/program-files.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import type { CopiedGroup } from '../../ports/blob.ts'
 import {
   byName,
   nameMembers,

@@ -7,11 +7,11 @@
 import { constants, type Stats } from 'node:fs'
 import { chmod, lstat, mkdir, open, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { DomainError } from '../core/domain-error.ts'
-import { PRIVATE_FILE_MODE, syncFolder, writeFileAtomically } from '../lib/atomic-file.ts'
-import { codeOf } from '../lib/system-error.ts'
-import { decodeUtf8, withoutByteOrderMark } from '../lib/utf8.ts'
-import type { PrivateFile } from '../ports/private-file.ts'
+import { DomainError } from '../../core/domain-error.ts'
+import { PRIVATE_FILE_MODE, syncFolder, writeFileAtomically } from '../../lib/atomic-file.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import { decodeUtf8, withoutByteOrderMark } from '../../lib/utf8.ts'
+import type { PrivateFile } from '../../ports/private-file.ts'
 
 const PRIVATE_FOLDER_MODE = 0o700
 const GROUP_AND_OTHERS = 0o077

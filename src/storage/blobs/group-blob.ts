@@ -6,10 +6,10 @@
 
 import { lstat, realpath, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { readWhole } from '../lib/read-bytes.ts'
-import { SerialQueue } from '../lib/serial-queue.ts'
-import { codeOf } from '../lib/system-error.ts'
-import type { Digests, HashedBlob, OpenBlob } from '../ports/blob.ts'
+import { readWhole } from '../../lib/read-bytes.ts'
+import { SerialQueue } from '../../lib/serial-queue.ts'
+import { codeOf } from '../../lib/system-error.ts'
+import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import {
   gone,
   isSameFile,

@@ -1,7 +1,7 @@
 /** Types of the task of making an archive in a worker, and of what it answers. @module */
 
 import type { Readable } from 'node:stream'
-import type { Digests } from '../core/content-id.ts'
+import type { Digests } from '../../core/content-id.ts'
 import type { TreeFolder } from './copied-tree.ts'
 import type { FileState } from './disk-blob.ts'
 

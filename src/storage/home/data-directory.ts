@@ -2,8 +2,8 @@
 
 import { readdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isTemporaryName } from '../lib/atomic-file.ts'
-import { hasCode } from '../lib/system-error.ts'
+import { isTemporaryName } from '../../lib/atomic-file.ts'
+import { hasCode } from '../../lib/system-error.ts'
 import { DirectoryLock } from './lock.ts'
 import { ensureOwnFolder, ensurePrivateFolder, toUnusable, unusable } from './own-files.ts'
 import { keepOthersOut } from './windows-rights.ts'

@@ -6,11 +6,11 @@
  * @module
  */
 
-import { KIB, MIB } from '../core/limits.ts'
-import type { FileHash } from '../hashing/file-hasher.ts'
-import type { Semaphore } from '../lib/semaphore.ts'
-import type { Digests } from '../ports/blob.ts'
-import { toDomainError } from './disk-errors.ts'
+import { KIB, MIB } from '../../core/limits.ts'
+import type { FileHash } from '../../hashing/file-hasher.ts'
+import type { Semaphore } from '../../lib/semaphore.ts'
+import type { Digests } from '../../ports/blob.ts'
+import { toDomainError } from '../home/disk-errors.ts'
 
 /** Smaller batches wake a thread for little work; larger ones save no more, and take memory. */
 const BATCH_BYTES: number = 512 * KIB

@@ -7,8 +7,8 @@
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { PRIVATE_FILE_MODE } from '../lib/atomic-file.ts'
-import { hasCode } from '../lib/system-error.ts'
+import { PRIVATE_FILE_MODE } from '../../lib/atomic-file.ts'
+import { hasCode } from '../../lib/system-error.ts'
 
 /** How a system is asked. Node has no names for these flags, and hands them on as they are. */
 interface Way {

@@ -1,7 +1,7 @@
 /** Decoders of fields that several of our own files have. @module */
 
 import { randomBytes } from 'node:crypto'
-import { decodeNumber, decodeString, matching, type Decoder } from '../lib/decoder.ts'
+import { decodeNumber, decodeString, matching, type Decoder } from '../../lib/decoder.ts'
 
 /** How files of ours in `blobs/` are named. */
 export const BLOB_NAME: RegExp = /^[0-9a-f]{32}$/

@@ -6,12 +6,12 @@
 
 import { readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { digestsOf } from '../hashing/content-id.ts'
-import type { FileHasher } from '../hashing/file-hasher.ts'
-import { createPrivateFile, syncFolder } from '../lib/atomic-file.ts'
-import { only } from '../lib/read-bytes.ts'
-import { Semaphore } from '../lib/semaphore.ts'
-import { codeOf } from '../lib/system-error.ts'
+import { digestsOf } from '../../hashing/content-id.ts'
+import type { FileHasher } from '../../hashing/file-hasher.ts'
+import { createPrivateFile, syncFolder } from '../../lib/atomic-file.ts'
+import { only } from '../../lib/read-bytes.ts'
+import { Semaphore } from '../../lib/semaphore.ts'
+import { codeOf } from '../../lib/system-error.ts'
 import type {
   BlobBundle,
   BlobMember,
@@ -19,8 +19,8 @@ import type {
   BytesToReceive,
   CopiedGroup,
   Digests,
-} from '../ports/blob.ts'
-import type { Logger } from '../ports/logger.ts'
+} from '../../ports/blob.ts'
+import type { Logger } from '../../ports/logger.ts'
 import type { WriterPool } from './blob-writer.ts'
 import {
   DiskBlob,
@@ -31,14 +31,14 @@ import {
   type FileIdentity,
   type FileState,
 } from './disk-blob.ts'
-import { isDiskFailure, toDomainError } from './disk-errors.ts'
-import type { DiskSpace } from './disk-space.ts'
+import { isDiskFailure, toDomainError } from '../home/disk-errors.ts'
+import type { DiskSpace } from '../home/disk-space.ts'
 import { adoptGroup, bundleGroup } from './adopt-group.ts'
 import { GroupBlob } from './group-blob.ts'
 import { decodeGroupList, type GroupMember, type MemberRecord } from './group-list.ts'
 import { hashFile } from './hash-file.ts'
 import { GrowingBlob, uploadTooLarge } from './growing-blob.ts'
-import { openOwnFile } from './own-files.ts'
+import { openOwnFile } from '../home/own-files.ts'
 import { BLOB_NAME, newBlobName } from './record-fields.ts'
 
 /** Writes at a time, of all uploads: more are not faster, and leave no thread for other files. */

@@ -2,9 +2,9 @@
 
 import { constants, type BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { DomainError } from '../core/domain-error.ts'
-import { codeOf, isShortage } from '../lib/system-error.ts'
-import type { Digests, HashedBlob, OpenBlob } from '../ports/blob.ts'
+import { DomainError } from '../../core/domain-error.ts'
+import { codeOf, isShortage } from '../../lib/system-error.ts'
+import type { Digests, HashedBlob, OpenBlob } from '../../ports/blob.ts'
 import { isOpenedAt } from './without-links.ts'
 
 /** Does not wait for the other end of a pipe. */

@@ -8,9 +8,9 @@
  */
 
 import { stat, statfs } from 'node:fs/promises'
-import { DomainError } from '../core/domain-error.ts'
-import { KIB, MIB } from '../core/limits.ts'
-import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
+import { DomainError } from '../../core/domain-error.ts'
+import { KIB, MIB } from '../../core/limits.ts'
+import type { DiskRoom, ReserveRoom } from '../../ports/disk-room.ts'
 
 /** The bytes that an upload may bring, from before its first one until it is stored or failed. */
 export interface Allowance extends DiskRoom {

@@ -1,9 +1,9 @@
 /** Hashes files that are there, by reading them once. @module */
 
 import type { FileHandle } from 'node:fs/promises'
-import { MIB } from '../core/limits.ts'
-import type { FileHash, FileHasher } from '../hashing/file-hasher.ts'
-import type { Digests } from '../ports/blob.ts'
+import { MIB } from '../../core/limits.ts'
+import type { FileHash, FileHasher } from '../../hashing/file-hasher.ts'
+import type { Digests } from '../../ports/blob.ts'
 import { gone } from './disk-blob.ts'
 
 /** The bytes that are read of a file at once. */

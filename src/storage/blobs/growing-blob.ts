@@ -7,13 +7,13 @@
 import type { FileHandle } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { DomainError } from '../core/domain-error.ts'
-import type { FileHash, FileHasher } from '../hashing/file-hasher.ts'
-import type { Digests } from '../ports/blob.ts'
+import { DomainError } from '../../core/domain-error.ts'
+import type { FileHash, FileHasher } from '../../hashing/file-hasher.ts'
+import type { Digests } from '../../ports/blob.ts'
 import { BlobWriter, type WriterPool } from './blob-writer.ts'
 import type { DiskBlob } from './disk-blob.ts'
-import { toDomainError } from './disk-errors.ts'
-import type { Allowance } from './disk-space.ts'
+import { toDomainError } from '../home/disk-errors.ts'
+import type { Allowance } from '../home/disk-space.ts'
 import { hashBeginning } from './hash-file.ts'
 
 const WRITE_FLAGS: number = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK
