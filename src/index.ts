@@ -76,7 +76,6 @@ export type {
   PartialHold,
   PartialUpload,
   TakenUpload,
-  UploadInHand,
   UploadName,
   UploadSource,
 } from './ports/staging-area.ts'

@@ -52,13 +52,10 @@ export interface UploadName {
   readonly member?: BatchMember | undefined
 }
 
-/** Bytes that somebody has in hand, and has to end. */
-export interface UploadInHand {
+/** A complete upload that waits. */
+export interface StagedUpload extends UploadName {
+  readonly deviceId: string
   readonly blob: HashedBlob
-  /** The blob has a new owner: forgets the upload and leaves the blob alone. */
-  release(): Promise<void>
-  /** The bytes are not needed: forgets the upload and discards the blob. */
-  discard(): Promise<void>
 }
 
 /**
@@ -66,9 +63,14 @@ export interface UploadInHand {
  * until then they count against the quota, and a crash leaves nothing of them. Until they are kept,
  * they may have to give way to another device, and are discarded then.
  */
-export interface ReceivedUpload extends UploadInHand {
+export interface ReceivedUpload {
+  readonly blob: HashedBlob
   /** The bytes give way to nobody from now on. @throws {DomainError} `NO_SPACE` when they have. */
   keep(): void
+  /** The blob has a new owner: forgets the upload and leaves the blob alone. */
+  release(): Promise<void>
+  /** The bytes are not needed: forgets the upload and discards the blob. */
+  discard(): Promise<void>
   /**
    * The third ending: keeps the bytes, and files them under the device that sent them and under a
    * name; the newest complete upload wins. When it fails they are discarded.
@@ -78,17 +80,8 @@ export interface ReceivedUpload extends UploadInHand {
   stage(name: UploadName): Promise<StagedUpload>
 }
 
-/** A complete upload that waits. */
-export interface StagedUpload {
-  readonly deviceId: string
-  readonly dataName: string
-  readonly mediaType: string
-  readonly member?: BatchMember | undefined
-  readonly blob: HashedBlob
-}
-
 /** An upload that was taken. Exactly one of its three endings must be called. */
-export interface TakenUpload extends StagedUpload, UploadInHand {
+export interface TakenUpload extends StagedUpload, Pick<ReceivedUpload, 'release' | 'discard'> {
   /**
    * The third ending: the upload waits again, unless a newer one of its name has come meanwhile, or
    * the device was dropped.

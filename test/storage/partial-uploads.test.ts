@@ -3,7 +3,7 @@ import { open, readdir, readFile, readlink, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { PartialUpload, StagingArea, UploadSource } from '../../src/ports/staging-area.ts'
-import { brokenStream, readText, streamOf } from '../support/byte-streams.ts'
+import { readText, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
 import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
@@ -184,22 +184,6 @@ describe('what has come of an upload', () => {
     assert.equal((await again.blobFiles()).length, 1)
     assert.equal((await again.stagingFiles()).length, 1)
     assert.equal(again.logger.lines.length, 1)
-  })
-
-  it('is kept when the bytes break off, and hashed once', async (t) => {
-    const { staging } = await openTestStorage(t)
-    const upload = await begin(staging, 'one ')
-    for (const text of ['two ', 'three ']) {
-      const held = await upload.seize()
-      const error = new Error('the client is gone')
-      await assert.rejects(
-        held.append(brokenStream(error, text), () => {}),
-        error,
-      )
-      held.release()
-    }
-    assert.equal(upload.offset, 14)
-    assert.equal(await finish(upload), 'one two three ')
   })
 
   it('is kept for more uploads than stay open', async (t) => {

@@ -1,5 +1,6 @@
-/** A partial upload in memory, for tests of everything above the storage. */
+/** A partial upload in memory, for tests of everything above the storage. @module */
 
+import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { Interruption } from '../../src/lib/interruption.ts'
 import type {
@@ -8,10 +9,9 @@ import type {
   ReceivedUpload,
   UploadSource,
 } from '../../src/ports/staging-area.ts'
+import { defer } from './defer.ts'
 
 interface MemoryPartialUploadOptions {
-  readonly source: UploadSource & { readonly dataName: string }
-  readonly token: string
   readonly maxBytes: number
   /** Receives the whole. */
   readonly receive: (bytes: Uint8Array) => Promise<ReceivedUpload>
@@ -19,8 +19,8 @@ interface MemoryPartialUploadOptions {
 }
 
 export class MemoryPartialUpload implements PartialUpload {
-  readonly source: UploadSource & { readonly dataName: string }
-  readonly token: string
+  readonly source: UploadSource
+  readonly token = randomBytes(16).toString('hex')
   readonly dataName: string
   readonly remainingMs = 3_600_000
   length: number | undefined
@@ -31,11 +31,12 @@ export class MemoryPartialUpload implements PartialUpload {
   #released = Promise.resolve()
   #reason: Error | undefined
 
-  constructor(options: MemoryPartialUploadOptions) {
-    const { source, token } = options
+  constructor(
+    source: UploadSource & { readonly dataName: string },
+    options: MemoryPartialUploadOptions,
+  ) {
     this.#options = options
     this.source = source
-    this.token = token
     this.dataName = source.dataName
     this.length = source.declaredSize
   }
@@ -52,10 +53,8 @@ export class MemoryPartialUpload implements PartialUpload {
     if (this.#reason !== undefined) throw this.#reason
     const interruption = new Interruption()
     this.#interruption = interruption
-    let release = (): void => {}
-    this.#released = new Promise((resolve) => {
-      release = resolve
-    })
+    const { promise, resolve } = defer<void>()
+    this.#released = promise
     return {
       setLength: async (length) => {
         this.length = length
@@ -68,7 +67,7 @@ export class MemoryPartialUpload implements PartialUpload {
       discard: () => this.end(new DomainError('BLOB_GONE', 'Cannot go on')),
       release: () => {
         this.#interruption = undefined
-        release()
+        resolve()
       },
     }
   }
@@ -85,17 +84,15 @@ export class MemoryPartialUpload implements PartialUpload {
   ): Promise<void> {
     for await (const chunk of bytes) {
       const size = this.offset + chunk.length
-      if (this.length !== undefined && size > this.length) await this.#refuse('LENGTH_EXCEEDED')
-      if (size > this.#options.maxBytes) await this.#refuse('UPLOAD_TOO_LARGE')
+      const isPastLength = this.length !== undefined && size > this.length
+      if (isPastLength || size > this.#options.maxBytes) {
+        const code = isPastLength ? 'LENGTH_EXCEEDED' : 'UPLOAD_TOO_LARGE'
+        await this.end(new DomainError(code, 'Cannot go on'))
+        throw this.#reason
+      }
       this.#bytes = Buffer.concat([this.#bytes, chunk])
       onProgress(this.offset)
     }
-  }
-
-  async #refuse(code: 'LENGTH_EXCEEDED' | 'UPLOAD_TOO_LARGE'): Promise<never> {
-    const error = new DomainError(code, 'Cannot go on')
-    await this.end(error)
-    throw error
   }
 
   async #finish(): Promise<ReceivedUpload> {

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_FILE_BYTES } from '../../src/core/limits.ts'
 import { only } from '../../src/lib/read-bytes.ts'
@@ -66,10 +65,8 @@ export class MemoryStagingArea implements StagingArea {
       return hand.endAfter(Promise.reject(error))
     })
     const stage = async ({ dataName, mediaType, member }: UploadName): Promise<StagedUpload> => {
-      if (hand.isDropped) {
-        await blob.discard()
-        throw shutOut()
-      }
+      if (hand.isDropped) await blob.discard()
+      if (hand.isDropped) throw shutOut()
       const upload: StagedUpload = { deviceId, dataName, mediaType, member, blob }
       const key = keyOf(deviceId, member ?? dataName)
       const replaced = this.#uploads.get(key)
@@ -87,15 +84,12 @@ export class MemoryStagingArea implements StagingArea {
   }
 
   async begin(source: UploadSource & { readonly dataName: string }): Promise<PartialUpload> {
-    const token = randomBytes(16).toString('hex')
-    const upload = new MemoryPartialUpload({
-      source,
-      token,
+    const upload: MemoryPartialUpload = new MemoryPartialUpload(source, {
       maxBytes: this.#maxBytes,
       receive: (bytes) => this.receive({ ...source, declaredSize: bytes.length }, only(bytes)),
-      onGone: () => this.#partial.delete(token),
+      onGone: () => this.#partial.delete(upload.token),
     })
-    this.#partial.set(token, upload)
+    this.#partial.set(upload.token, upload)
     return upload
   }
 
