@@ -37,9 +37,9 @@ import { adoptGroup, bundleGroup } from './adopt-group.ts'
 import { GroupBlob } from './group-blob.ts'
 import { decodeGroupList, type GroupMember, type MemberRecord } from './group-list.ts'
 import { hashFile } from './hash-file.ts'
-import { GrowingBlob, uploadTooLarge } from './growing-blob.ts'
+import { GrowingBlob, newBlobName, uploadTooLarge } from './growing-blob.ts'
 import { openOwnFile } from '../home/own-files.ts'
-import { BLOB_NAME, newBlobName } from './record-fields.ts'
+import { BLOB_NAME } from './record-fields.ts'
 
 /** Writes at a time, of all uploads: more are not faster, and leave no thread for other files. */
 const MAX_WRITES = 2

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { randomBytes } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -208,6 +209,11 @@ function exceeded(length: number): DomainError {
 function incomplete(size: number, length: number): DomainError {
   const message = `Cannot keep the upload: ${size} of ${length} bytes came`
   return new DomainError('UPLOAD_INCOMPLETE', message)
+}
+
+/** A name for a new file in `blobs/`, which nobody can guess. */
+export function newBlobName(): string {
+  return randomBytes(16).toString('hex')
 }
 
 /** The refusal of an upload of more than `maxBytes`. */

@@ -1,15 +1,9 @@
 /** Decoders of fields that several of our own files have. @module */
 
-import { randomBytes } from 'node:crypto'
 import { decodeNumber, decodeString, matching, type Decoder } from '../../lib/decoder.ts'
 
 /** How files of ours in `blobs/` are named. */
 export const BLOB_NAME: RegExp = /^[0-9a-f]{32}$/
-
-/** A name for a new file in `blobs/`, which nobody can guess. */
-export function newBlobName(): string {
-  return randomBytes(16).toString('hex')
-}
 
 /** 64 lower-case hex digits. */
 export const decodeDigest: Decoder<string> = matchingText(/^[0-9a-f]{64}$/, '64 hex digits')

@@ -1,7 +1,7 @@
 /** The facts about an upload. @module */
 
 import type { BatchMember, StagedUpload, UploadSource } from '../../ports/staging-area.ts'
-import { newBlobName } from '../blobs/record-fields.ts'
+import { newBlobName } from '../blobs/growing-blob.ts'
 
 /** Where an upload is in its life. */
 export type UploadState =

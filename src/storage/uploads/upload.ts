@@ -19,10 +19,10 @@ import type { DiskBlobStore } from '../blobs/disk-blob-store.ts'
 import { isDiskFailure } from '../home/disk-errors.ts'
 import type { Allowance, DiskSpace } from '../home/disk-space.ts'
 import type { GrowingBlob } from '../blobs/growing-blob.ts'
-import { OwnRecords, type RecordFolders } from './own-records.ts'
 import { gone, isTooMuch, seized } from './reasons.ts'
 import { Turns, type Turn } from './turns.ts'
 import { UploadFacts, type UploadKind, type UploadState } from './upload-facts.ts'
+import { OwnRecords, type RecordFolders } from './upload-records.ts'
 
 /** The parts that all uploads work with. */
 export interface UploadDeps {
