@@ -4,20 +4,9 @@
  */
 
 import { ClientError } from '../../client/client-error.ts'
+import type { ClipboardDocument } from '../../client/decode-document.ts'
 import { ask, unreachable, type Door } from '../shared/request.ts'
 import { base, basic, stored } from './account.ts'
-
-export type ItemType = 'Text' | 'Image' | 'File' | 'Group'
-
-/** The current item. */
-export interface Item {
-  readonly type: ItemType
-  readonly text: string
-  readonly hasData: boolean
-  /** In bytes. */
-  readonly size: number
-  readonly dataName: string
-}
 
 /** Who says nothing for so long is not there. Files are another matter: `file-upload.ts`. */
 const PATIENCE_MS = 8_000
@@ -78,7 +67,7 @@ function parseAnswer(text: string) {
 }
 
 /** The current item; `undefined` when there is none. */
-export async function readItem(): Promise<Item | undefined> {
+export async function readItem(): Promise<ClipboardDocument | undefined> {
   const item = await readJson('/Sync.json')
   return item.hash === '' ? undefined : item
 }

@@ -5,7 +5,8 @@
 
 import { base } from './account.ts'
 import { ClientError } from '../../client/client-error.ts'
-import { exchange, readItem, readTicket, type Item } from './api.ts'
+import type { ClipboardDocument } from '../../client/decode-document.ts'
+import { exchange, readItem, readTicket } from './api.ts'
 import { copyText, selectText } from './copy.ts'
 import { button, h, setText } from '../shared/dom.ts'
 import { failureOf } from '../shared/failure.ts'
@@ -56,7 +57,7 @@ function empty() {
   return [h('p', { class: 'name' }, strings.nothing), h('p', {}, strings.nothingHint)]
 }
 
-function text({ text, size }: Item) {
+function text({ text, size }: ClipboardDocument) {
   const isShort = text.length <= MAX_SHOWN
   const shown = h('pre', { dir: 'auto' }, isShort ? text : text.slice(0, MAX_SHOWN))
   const note = h('p', { class: 'note', role: 'status' })
@@ -75,7 +76,7 @@ function text({ text, size }: Item) {
 }
 
 /** @throws {ClientError} */
-async function bytes({ type, dataName, size }: Item) {
+async function bytes({ type, dataName, size }: ClipboardDocument) {
   const first = await readTicket()
   let expiresAt = Date.now() + TICKET_MS
   const save = h('a', { class: 'main', href: first.href, download: dataName }, strings.save)
