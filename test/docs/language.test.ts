@@ -34,9 +34,6 @@ const files = ['src', 'test', 'bench'].flatMap((folder) =>
     .filter((path) => /(?<!\.d)\.(?:ts|js)$/.test(path)),
 )
 
-/** The pages for browsers, whose comments are still to be gone through. */
-const PAGES = /^src\/(?:control\/panel|web)\//
-
 /** Each folder of sources, and each file beside them; what is added is a room like any other. */
 const rooms = [...new Set(files.map((path) => path.split('/').slice(0, 2).join('/')))].sort()
 
@@ -102,7 +99,6 @@ describe('the comments of', () => {
     const what = isSource ? 'exports are explained, in plain sentences' : 'plain words'
     it(`${room}: ${what}, and named files exist`, () => {
       const faults = files
-        .filter((path) => !PAGES.test(path))
         .filter((path) => path === room || path.startsWith(`${room}/`))
         .flatMap((path) => {
           const source = readFileSync(join(ROOT, path), 'utf8')

@@ -15,9 +15,10 @@ export function setUsable(value: boolean) {
   for (const button of document.querySelectorAll('button.action')) applyUsable(button)
 }
 
+/** A button that does something, and says how that went. */
 export interface Action {
   readonly label: string
-  /** What screen readers say, where the label alone says too little. */
+  /** The words of screen readers, where the label alone says too little. */
   readonly name?: string
   readonly look?: 'primary' | 'danger' | 'quiet'
   /** Where a failure is told; without it nothing can fail. */

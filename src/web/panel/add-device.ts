@@ -18,6 +18,7 @@ const words = strings.add
 /** The most characters that a label may have. */
 const MAX_LABEL_LENGTH = 64
 
+/** Opens the dialog that pairs a device. */
 export function openAddDevice({ fallback }: { fallback: HTMLElement }) {
   const dialog = openDialog({ fallback, isWide: true })
   const errors = errorLine()

@@ -1,5 +1,5 @@
 /**
- * What the page asks of the daemon, in the name of its tab.
+ * The requests of the page to the daemon, in the name of its tab.
  *
  * The token with which the tab is signed in comes in the fragment of the address, which no server
  * is sent, and the tab keeps it; it is good for as long as the daemon that made it runs.
@@ -51,10 +51,12 @@ export async function addDevice({
   return call('POST', '/devices', { kind: 'phone', label: label || null, url: url ?? null })
 }
 
+/** Gives a device a new password. */
 export async function rotateDevice(id: string, url: string | undefined): Promise<Pairing> {
   return call('POST', `/devices/${encodeURIComponent(id)}/rotate`, url === undefined ? {} : { url })
 }
 
+/** Removes a device. */
 export async function revokeDevice(id: string) {
   await call('DELETE', `/devices/${encodeURIComponent(id)}`)
 }
@@ -64,6 +66,7 @@ export async function pauseSharing(durationMs: number | null) {
   await call('POST', '/pause', { durationMs })
 }
 
+/** Ends the pause. */
 export async function resumeSharing() {
   await call('DELETE', '/pause')
 }
@@ -119,6 +122,7 @@ export function openEvents(signal: AbortSignal): Promise<Response> {
   return askForState('/events', { signal })
 }
 
+/** Reads the state of the daemon. */
 export async function readState(): Promise<PanelState> {
   return parseState(await (await askForState('/state')).text().catch(away))
 }
@@ -152,11 +156,12 @@ export async function activateRecent(id: string) {
   await call('POST', `/recent/${encodeURIComponent(id)}`)
 }
 
+/** Forgets the recent items. */
 export async function forgetRecent() {
   await call('DELETE', '/recent')
 }
 
-/** Shows the folder of received files on the desktop. @returns Whether there is a program for it. */
+/** Shows the folder of received files on the desktop. @returns Whether a program could. */
 export async function openReceived() {
   const { opened } = await call('POST', '/received/open')
   return opened === true
@@ -167,10 +172,10 @@ export async function signOutAll() {
   await call('DELETE', '/panel')
 }
 
-/** What may be shown of the current item; `undefined` when it has nothing to show (any more). */
+/** The part of the current item that may be shown; `undefined` when there is none (any more). */
 export async function readPreview(contentId: string) {
   const response = await ask('/item/preview')
-  // What is current may have changed on the way, and may be the same again by now.
+  // The current item may have changed on the way, and may be the same again by now.
   const isSame = response.headers.get('ETag') === `"${contentId}"`
   return response.ok && isSame ? response.blob().catch(away) : undefined
 }
@@ -214,6 +219,7 @@ export function takeToken() {
   if (token !== undefined) sessionStorage.setItem(KEY, token)
 }
 
+/** Signs this tab out. */
 export function forgetToken() {
   sessionStorage.removeItem(KEY)
 }

@@ -12,6 +12,7 @@ import { strings } from './strings.ts'
 import { createTime, setTime } from './time.ts'
 import type { PanelState, Status } from './state.ts'
 
+/** A row of what is known of the daemon. */
 export interface Fact {
   readonly key: string
   readonly term: string
@@ -25,6 +26,7 @@ export interface Fact {
 
 const words = strings.daemon
 
+/** The part of the page about the daemon. */
 export function createDaemonView() {
   const heading = h('h2', { tabindex: -1 }, words.heading)
   const facts = h('dl', { class: 'rows' })

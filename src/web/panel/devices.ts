@@ -18,6 +18,7 @@ const words = strings.devices
 
 const updaters: WeakMap<Element, (device: Device) => void> = new WeakMap()
 
+/** The list of devices. */
 export function createDevicesView() {
   const heading = h('h2', { tabindex: -1 }, words.heading)
   const number = h('span', { class: 'count' })

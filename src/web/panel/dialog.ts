@@ -36,7 +36,7 @@ export function openDialog({
   })
   dialog.addEventListener('close', () => {
     for (const clean of cleaners) clean()
-    // What it showed may be a secret: nothing of it stays in the page.
+    // Nothing stays in the page of what it showed, which may be a secret.
     dialog.replaceChildren()
     dialog.remove()
     const target = opener instanceof HTMLElement && opener.isConnected ? opener : fallback

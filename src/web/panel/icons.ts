@@ -21,6 +21,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
+/** Draws an icon. */
 export function icon(name: IconName) {
   const outline = svg('path', { d: PATHS[name] })
   return svg('svg', { class: 'icon', viewBox: '0 0 24 24', 'aria-hidden': 'true' }, outline)

@@ -1,5 +1,5 @@
 /**
- * What a reader can do with the current item: copy it here, save it, look into its folder.
+ * The actions for the current item: copy it here, save it, look into its folder.
  * @module
  */
 
@@ -14,6 +14,7 @@ import type { Item } from './state.ts'
 
 const words = strings.item
 
+/** The actions for the current item. */
 export function createItemActions() {
   let shown: Item | null = null
   const errors = errorLine()

@@ -1,5 +1,5 @@
 /**
- * What connects a device, shown once: QR code, link, credentials, and whether it worked.
+ * The means to connect a device, shown once: QR code, link, credentials, and whether it worked.
  *
  * The secrets are in this dialog and nowhere else; closing it forgets them.
  * @module
@@ -214,8 +214,8 @@ function createConnectionTest(
 }
 
 /**
- * Copies the link that is shown without handing it to every paired device: the daemon shares what is on
- * the clipboard of this computer, so it is paused before the link gets there.
+ * Copies the link that is shown without handing it to every paired device: the daemon shares what
+ * is on the clipboard of this computer, so it is paused before the link gets there.
  */
 function createCopyLink(link: () => string) {
   const errors = errorLine()

@@ -14,6 +14,7 @@ import type { Status } from './state.ts'
 
 const words = strings.pause
 
+/** The part of the page that begins and ends pauses. */
 export function createPauseView() {
   const errors = errorLine()
   const text = h('p', { tabindex: -1 })

@@ -1,5 +1,5 @@
 /**
- * What stops the clipboard from being shared, in plain words at the top of the page.
+ * The reasons for which the clipboard is not shared, in plain words at the top of the page.
  * @module
  */
 
@@ -19,6 +19,7 @@ const AWAY: Problem = {
   command: words.awayCommand,
 }
 
+/** The list of problems. */
 export function createProblemsView() {
   const heading = h('h2', { class: 'unseen' }, words.heading)
   const list = h('ul')

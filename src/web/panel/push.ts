@@ -14,8 +14,9 @@ import { strings } from './strings.ts'
 
 const words = strings.push
 
+/** The part of the page that puts something on the clipboard. */
 export function createPushView() {
-  /** What comes while something is on its way waits. */
+  /** Files that come while something is on its way wait. */
   let queue = Promise.resolve()
   const errors = errorLine()
   const note = h('p', { class: 'note' })
@@ -78,7 +79,7 @@ export function createPushView() {
     if (text.value === '') return text.focus()
     const { value } = text
     await sendText(value)
-    // What was typed meanwhile stays.
+    // Text that was typed meanwhile stays.
     if (text.value === value) text.value = ''
   }
 

@@ -19,6 +19,7 @@ const words = strings.recent
 
 const updaters: WeakMap<Element, (recent: Recent) => void> = new WeakMap()
 
+/** The list of recent items. */
 export function createRecentView() {
   const errors = errorLine()
   const heading = h('h2', { tabindex: -1 }, words.heading)
@@ -44,7 +45,7 @@ export function createRecentView() {
       create: ({ id, type }) => createRow(id, type, errors),
       update: (element, one) => updaters.get(element)?.(one),
     })
-    // What had it is another row now, or gone.
+    // The row that had it is another one now, or gone.
     if (hadFocus && !list.contains(document.activeElement)) heading.focus()
   }
 

@@ -1,7 +1,6 @@
 /**
- * What the daemon tells about itself, as `GET /state` and the event stream say it; the newest state,
- * and who wants to know of each. The types are those of the daemon, with `null` for every member
- * that is absent.
+ * The state of the daemon, as `GET /state` and the event stream tell it: the newest one, and who
+ * wants to know of each. The types are those of the daemon, with `null` for every absent member.
  * @module
  */
 
@@ -43,15 +42,17 @@ export function currentState() {
   return current
 }
 
+/** Whether a state has come. */
 export function hasState() {
   return current !== undefined
 }
 
-/** The device with an id, as it is now; `undefined` when it is not paired, or not yet told of. */
+/** The device with an id, as it is now; `undefined` when it is not paired, or not yet known. */
 export function findDevice(id: string) {
   return currentState().devices.find((device) => device.id === id)
 }
 
+/** Takes over a newer state, and tells the listeners. */
 export function publishState(state: PanelState) {
   current = state
   for (const listener of listeners) listener(state)
@@ -63,7 +64,7 @@ export function onState(listener: (state: PanelState) => void) {
   return () => void listeners.delete(listener)
 }
 
-/** Whether a URL is that of a listener on all addresses, which is none to connect to. */
+/** Whether a URL is that of a listener on all addresses, to which nobody can connect. */
 export function isWildcard(url: string) {
   return ['0.0.0.0', '[::]'].includes(new URL(url).hostname)
 }

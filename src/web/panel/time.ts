@@ -15,6 +15,7 @@ const times: WeakMap<Element, number> = new WeakMap()
 
 const listeners: Set<() => void> = new Set()
 
+/** Takes over the time of the daemon. */
 export function setServerTime(serverTimeMs: number) {
   offsetMs = serverTimeMs - Date.now()
 }

@@ -14,6 +14,7 @@ const words = strings.transfers
 
 const updaters: WeakMap<Element, (transfer: Transfer) => void> = new WeakMap()
 
+/** The list of files that are on their way. */
 export function createTransfersView() {
   const list = h('ul', { class: 'recent' })
   const card = section({ class: 'card' }, h('header', {}, h('h2', {}, words.heading)), list)

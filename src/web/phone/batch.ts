@@ -6,7 +6,7 @@ import { heldBy, Persistence, type Held } from '../shared/persistence.ts'
 import { pushDocument } from './api.ts'
 import type { Pushed } from './strings.ts'
 
-/** What the computer gives up again and again has no room there. */
+/** Whatever the computer gives up again and again has no room there. */
 export const MAX_LOSSES = 4
 
 /** A new name of a batch. The page may have no secure context, and so no `randomUUID`. */

@@ -1,4 +1,4 @@
-/** What failures are about, so that each page has words for them. @module */
+/** The kinds of failures, so that each page has words for them. @module */
 
 import type { ClientError } from '../../client/client-error.ts'
 
@@ -28,11 +28,11 @@ const FAILURES: Readonly<Record<number, Failure>> = {
   507: 'full',
 }
 
-/** What a failure is about. */
+/** The kind of a failure. */
 export function failureOf({ code, status = 0 }: ClientError): Failure {
   if (code === 'UNREACHABLE' || code === 'TIMEOUT') return 'away'
   if (code === 'SOURCE_UNREADABLE') return 'unreadable'
   if (code === 'UNAUTHORIZED') return 'refused'
-  // What stands between has numbers of its own from 500 on.
+  // Programs between have numbers of their own from 500 on.
   return FAILURES[status] ?? (status > 500 ? 'away' : 'unexpected')
 }

@@ -91,7 +91,7 @@ export class FileUpload {
   async #ask(outgoing: Outgoing): Promise<Headers> {
     const { method, path, headers = {}, body, signal = null } = outgoing
     if (body instanceof Blob) return this.#transfer(outgoing, body)
-    // What is given up is told also by a page that closes.
+    // A page that closes still says what it gives up.
     const keepalive = method === 'DELETE'
     return (await ask(this.#options.door, path, { method, headers, signal, keepalive })).headers
   }

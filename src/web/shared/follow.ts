@@ -25,7 +25,7 @@ const MAX_FRAME = 16 * 1024 * 1024
 /** How the way to the daemon is. */
 export type Way = 'trying' | 'live' | 'away' | 'refused'
 
-/** What is followed, and who hears of it. */
+/** The stream to follow, and who hears of it. */
 export interface Followed {
   /** Asks for the event stream. */
   readonly open: (signal: AbortSignal) => Promise<Response>
@@ -34,7 +34,7 @@ export interface Followed {
   /** Gets what is current without the stream. */
   readonly look: () => Promise<void>
   readonly onWay: (way: Way) => void
-  /** What a failure of these says of the way; throws what is none. */
+  /** Says what such a failure means for the way; throws every other error. */
   readonly wayOf: (error: unknown) => 'away' | 'refused'
   /** Between two attempts. */
   readonly maxDelayMs: number

@@ -12,7 +12,7 @@ const MAX_SILENCE_MS = 30_000
 /** A phone that was asleep, or has another network, has mostly lost its connections. */
 const WAKING_MS = 3_000
 
-/** Why nothing can be sent for now: `away` and `busy` are about the daemon, `offline` about here. */
+/** Why nothing can be sent now: `away` and `busy` are about the daemon, `offline` about here. */
 export type Held = 'away' | 'busy' | 'offline'
 
 /** Goes on over breaks until something is done. */
@@ -122,7 +122,7 @@ export class Persistence {
   }
 }
 
-/** What is said while a failure may pass. */
+/** Why nothing can be sent, by a failure that may pass. */
 export function heldBy(error: ClientError): Held {
   return !navigator.onLine ? 'offline' : failureOf(error) === 'busy' ? 'busy' : 'away'
 }

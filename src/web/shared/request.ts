@@ -1,4 +1,4 @@
-/** Requests of a page to the daemon that it came from, in the name of whoever has it open. @module */
+/** Requests of a page to the daemon that it came from, for whoever has it open. @module */
 
 import { ClientError, refusalOf } from '../../client/client-error.ts'
 
