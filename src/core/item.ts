@@ -30,6 +30,17 @@ export interface Item {
   readonly stamp?: Stamp | undefined
 }
 
+/** The part of an item that readers of its document see, besides its hashes. */
+type Visible = Pick<Item, 'contentId' | 'type' | 'dataName' | 'mediaType' | 'text'>
+
+/** Whether readers of the documents of both would see the same. */
+export function looksAlike(a: Visible, b: Visible): boolean {
+  if (a.contentId !== b.contentId || a.type !== b.type) return false
+  // The content of a Text is all there is of it.
+  if (a.type === 'Text') return true
+  return a.dataName === b.dataName && a.mediaType === b.mediaType && a.text === b.text
+}
+
 /** More than the clients of one person ever use; keeps a hostile device from growing the item. */
 const MAX_ALIASES = 16
 

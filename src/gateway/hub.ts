@@ -4,11 +4,12 @@
  * @module
  */
 
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Call, Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { json } from '../http/reply.ts'
 import { acceptKey } from '../http/websocket.ts'
+import type { OwnTokens } from '../lib/own-tokens.ts'
 import type { Device } from '../ports/device-registry.ts'
 import type { Dialects } from './dialect.ts'
 import type { DeviceStreams } from './device-streams.ts'
@@ -19,57 +20,37 @@ export const HUB_PATH = '/SyncClipboardHub'
 /** The version of the handshake that all browsers and libraries speak: RFC 6455 section 4.1. */
 const VERSION = '13'
 
-const NONCE_BYTES = 16
-
-/**
- * Tokens of hub connections. Each proves by itself that a device has got it here, so that nothing
- * is kept for those who ask for one and never come.
- */
-export class HubTokens {
-  readonly #key = randomBytes(32)
-
-  /** A token that nobody has got before. */
-  make(deviceId: string): string {
-    return this.#sign(randomBytes(NONCE_BYTES), deviceId).toString('base64url')
-  }
-
-  /** Whether a device has got a token here. */
-  isOf(deviceId: string, token: string): boolean {
-    const bytes = Buffer.from(token, 'base64url')
-    const expected = this.#sign(bytes.subarray(0, NONCE_BYTES), deviceId)
-    return bytes.length === expected.length && timingSafeEqual(bytes, expected)
-  }
-
-  #sign(nonce: Uint8Array, deviceId: string): Buffer {
-    const mac = createHmac('sha256', this.#key).update(nonce).update(deviceId).digest()
-    return Buffer.concat([nonce, mac.subarray(0, NONCE_BYTES)])
-  }
-}
+const NAME_BYTES = 16
 
 /** Tells a client how to connect: over a WebSocket. */
-export function negotiate(tokens: HubTokens): Handler<Device> {
+export function negotiate(tokens: OwnTokens): Handler<Device> {
   return ({ query, principal }) => {
     const asked = query.get('negotiateVersion') ?? '0'
     if (!/^-?\d{1,9}$/.test(asked)) {
       return json({ error: `The client requested an invalid protocol version '${asked}'` })
     }
-    const token = tokens.make(principal.id)
+    const token = tokens.make(newName(), [principal.id])
     const transports = [{ transport: 'WebSockets', transferFormats: ['Text', 'Binary'] }]
     if (Number(asked) < 1) {
       return json({ negotiateVersion: 0, connectionId: token, availableTransports: transports })
     }
     return json({
       negotiateVersion: 1,
-      connectionId: randomBytes(NONCE_BYTES).toString('base64url'),
+      connectionId: newName(),
       connectionToken: token,
       availableTransports: transports,
     })
   }
 }
 
+/** A name that no connection has had before. */
+function newName(): string {
+  return randomBytes(NAME_BYTES).toString('base64url')
+}
+
 /** Turns the connection of a client into one to the hub. */
 export function connectToHub(
-  tokens: HubTokens,
+  tokens: OwnTokens,
   streams: Pick<DeviceStreams, 'openHub' | 'hasHub'>,
   dialects: Pick<Dialects, 'noteReads'>,
 ): Handler<Device> {
@@ -79,7 +60,7 @@ export function connectToHub(
     // Some clients open the socket without asking for a token first.
     const token = query.get('id') ?? undefined
     if (token !== undefined) {
-      if (!tokens.isOf(principal.id, token)) throw new HttpError('NOT_FOUND')
+      if (!tokens.isOwn(token, [principal.id])) throw new HttpError('NOT_FOUND')
       if (streams.hasHub(principal.id, token)) throw new HttpError('CONFLICT')
     }
     dialects.noteReads(call, 'syncclipboard')

@@ -7,7 +7,8 @@ import { constantReply, empty, json, text } from '../http/reply.ts'
 import type { Device, Dialect, Principal } from '../ports/device-registry.ts'
 import type { GatewayOptions, GatewayPorts, HandlerDeps } from './gateway-ports.ts'
 import { Dialects, DOCUMENT_PATHS } from './dialect.ts'
-import { connectToHub, HUB_PATH, HubTokens, negotiate } from './hub.ts'
+import { OwnTokens } from '../lib/own-tokens.ts'
+import { connectToHub, HUB_PATH, negotiate } from './hub.ts'
 import { getDocument, putDocument } from './document.ts'
 import { getEvents, type DeviceStreams } from './device-streams.ts'
 import { getFile, putFile } from './file.ts'
@@ -93,7 +94,7 @@ export function deviceRoutes(
   const deps = createDeps(ports, options)
   const { maxBody, maxMetadataBytes } = deps
   const hasPrefix = publicUrl !== undefined && new URL(publicUrl).pathname !== '/'
-  const tokens = new HubTokens()
+  const tokens = new OwnTokens()
   const metadata = { maxBody: maxMetadataBytes }
   const [ok, created, root] = [empty(200), empty(201), text('Server is running.')]
   return [

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { route, type Call, type Handler, type Route } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
 import { json } from '../http/reply.ts'
+import { OwnTokens } from '../lib/own-tokens.ts'
 import type { Principal } from '../ports/device-registry.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import { blobReply } from './file.ts'
@@ -31,7 +31,7 @@ type TicketPorts = Pick<GatewayPorts, 'latest' | 'clock' | 'transfers'>
  * whom. It ends with that item, and with the credentials of its holder.
  */
 export class Tickets<Holder extends Principal> {
-  #key = randomBytes(32)
+  #tokens = new OwnTokens()
   readonly #ports: TicketPorts
   readonly #options: TicketsOptions<Holder>
 
@@ -67,13 +67,12 @@ export class Tickets<Holder extends Principal> {
   holderOf({ method, path }: Pick<Call, 'method' | 'path'>): Holder | undefined {
     const { at, find } = this.#options
     if (!path.startsWith(`${at}/`) || !['GET', 'HEAD'].includes(method)) return undefined
-    const [, id = '', expiry = ''] = TICKET.exec(path.slice(at.length + 1)) ?? []
+    const ticket = path.slice(at.length + 1)
+    const [, id = '', expiry = ''] = TICKET.exec(ticket) ?? []
     const holder = find(id)
     const stored = this.#ports.latest.binary
     if (holder === undefined || stored === undefined) throw new HttpError('NOT_FOUND')
-    const expected = Buffer.from(`${at}/${this.#sign(holder, stored, expiry)}`)
-    const given = Buffer.from(path)
-    const isGood = given.length === expected.length && timingSafeEqual(given, expected)
+    const isGood = this.#tokens.isOwn(ticket, boundTo(holder, stored))
     const isLate = Number.parseInt(expiry, 36) <= this.#ports.clock.monotonic()
     if (!isGood || isLate) throw new HttpError('NOT_FOUND')
     return holder
@@ -81,17 +80,17 @@ export class Tickets<Holder extends Principal> {
 
   /** Ends all tickets. */
   endAll(): void {
-    this.#key = randomBytes(32)
+    this.#tokens = new OwnTokens()
   }
 
   #make(holder: Holder, stored: StoredItem): string {
     const expiresAt = this.#ports.clock.monotonic() + LIFETIME_MS
-    return this.#sign(holder, stored, Math.floor(expiresAt).toString(36))
+    const shown = `${holder.id}.${Math.floor(expiresAt).toString(36)}`
+    return this.#tokens.make(shown, boundTo(holder, stored))
   }
+}
 
-  #sign({ id, passwordHash }: Holder, { item }: StoredItem, expiry: string): string {
-    const { contentHash, dataName, activatedAt } = item
-    const what = JSON.stringify([id, expiry, passwordHash, contentHash, dataName, activatedAt])
-    return `${id}.${expiry}.${createHmac('sha256', this.#key).update(what).digest('base64url')}`
-  }
+/** A ticket ends with the password of its holder, and with the item. */
+function boundTo({ passwordHash }: Principal, { item }: StoredItem): readonly unknown[] {
+  return [passwordHash, item.contentHash, item.dataName, item.activatedAt]
 }

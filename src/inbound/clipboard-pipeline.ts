@@ -8,7 +8,7 @@
  */
 
 import { DomainError } from '../core/domain-error.ts'
-import { withAlias, type Item } from '../core/item.ts'
+import { looksAlike, withAlias, type Item } from '../core/item.ts'
 import { MAX_METADATA_BYTES, REPEAT_PUSH_MS } from '../core/limits.ts'
 import { digestsOf } from '../hashing/content-id.ts'
 import { KeyedQueues, SerialQueue } from '../lib/serial-queue.ts'
@@ -216,7 +216,7 @@ export class ClipboardPipeline implements InboundPipeline {
     }
 
     const stamp = this.#order.stampFor(origin)
-    if (origin.kind === 'peer' && current !== undefined && isSameDocument(current, item)) {
+    if (origin.kind === 'peer' && current !== undefined && looksAlike(current, item)) {
       await latest.put({ ...current, stamp }, latest.current?.blob)
       return { result: this.#currentResult(), isStored: false }
     }
@@ -305,10 +305,4 @@ function queueKeyOf(origin: Origin): string {
 
 function queueOf(deviceId: string): string {
   return `device ${deviceId}`
-}
-
-/** Whether nobody would see a difference. */
-function isSameDocument(a: Item, b: Item): boolean {
-  const isNamedAlike = a.dataName === b.dataName && a.mediaType === b.mediaType
-  return isSame(a, b) && isNamedAlike && a.text === b.text
 }

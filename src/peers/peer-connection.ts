@@ -15,7 +15,7 @@ import type { WatchState } from '../client/follower.ts'
 import type { LatestStamped } from '../client/latest.ts'
 import { sleep, type Clock } from '../lib/clock.ts'
 import { DomainError } from '../core/domain-error.ts'
-import type { Item } from '../core/item.ts'
+import { looksAlike } from '../core/item.ts'
 import { believedStamp, compareStamps, stampOf, type Believes } from '../core/stamp.ts'
 import { messageOf } from '../lib/describe-failure.ts'
 import type { BlobStore } from '../ports/blob.ts'
@@ -233,16 +233,7 @@ function planMove(
   const there = believedStamp(document.stamp ?? { at: 0, member: '' }, believes)
   const order = compareStamps(there, stampOf(stored.item, believes))
   if (order > 0) return { kind: 'pull', document }
-  const isDone = order === 0 || isSameDocument(stored.item, document)
+  const { contentId, mediaType = stored.item.mediaType } = document
+  const isDone = order === 0 || looksAlike(stored.item, { ...document, contentId, mediaType })
   return isDone ? undefined : { kind: 'push', stored }
-}
-
-/** Whether readers of the two documents would see the same. */
-function isSameDocument(item: Item, remote: LatestStamped): boolean {
-  if (item.contentId !== remote.contentId || item.type !== remote.type) return false
-  // The content of a Text is all there is of it.
-  if (item.type === 'Text') return true
-  const { mediaType = item.mediaType } = remote
-  const isNamedAlike = item.dataName === remote.dataName && item.text === remote.text
-  return isNamedAlike && item.mediaType === mediaType
 }

@@ -32,7 +32,7 @@ describe('POST /SyncClipboardHub/negotiate', () => {
       const { connectionId, connectionToken, ...rest } = await negotiate(query)
       assert.deepEqual(rest, { negotiateVersion: 1, availableTransports: transports })
       assert.match(String(connectionId), /^[\w-]{22}$/)
-      assert.match(String(connectionToken), /^[\w-]{43}$/)
+      assert.match(String(connectionToken), /^[\w-]{22}\.[\w-]{43}$/)
     })
   }
 
