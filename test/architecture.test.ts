@@ -39,6 +39,7 @@ const DAEMON_PARTS = [
   'desktop',
   'peers',
   'client',
+  'fetch',
   'control',
 ]
 
@@ -55,12 +56,16 @@ const ROOMS: Readonly<Record<string, Room>> = {
   storage: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['hash-wasm', 'yazl'] },
   devices: { imports: ['core', 'ports', 'lib'], packages: ['hash-wasm'] },
   peers: {
-    imports: ['core', 'ports', 'lib', 'link', 'client'],
+    imports: ['core', 'ports', 'lib', 'link', 'client', 'fetch'],
     packages: ['@nats-io/transport-node'],
   },
   desktop: { imports: ['core', 'ports', 'hashing', 'lib'], packages: ['x11'] },
   client: { imports: ['core', 'link'], files: NEUTRAL_FILES, neutral: true },
-  control: { imports: ['core', 'ports', 'http', 'lib', 'link'], packages: ['qr'] },
+  fetch: { imports: ['core', 'lib', 'client'] },
+  control: {
+    imports: ['core', 'ports', 'http', 'lib', 'link', 'client', 'fetch'],
+    packages: ['qr'],
+  },
   web: { imports: [], packages: ['esbuild'] },
   'web/shared': { imports: ['core', 'client'], files: NEUTRAL_FILES, neutral: true },
   'web/panel': { imports: ['web/shared', 'client', 'ports', 'control'], neutral: true },

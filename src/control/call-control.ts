@@ -1,9 +1,9 @@
 /** Asks the control listener of a running daemon. @module */
 
-import { once } from 'node:events'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { FetchedResponse } from '../client/server.ts'
 import { DomainError, type DomainErrorCode } from '../core/domain-error.ts'
 import { MIB } from '../core/limits.ts'
+import { createNodeFetch, type NodeFetch } from '../fetch/node-fetch.ts'
 import { decodeString, objectOf, optional, type Decoder } from '../lib/decoder.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { codeOf } from '../lib/system-error.ts'
@@ -89,44 +89,42 @@ interface Answer {
 }
 
 async function sendAgain(address: ControlAddress, question: Question): Promise<Answer> {
+  const { fetch, close } = createNodeFetch()
   const signal = AbortSignal.timeout(TIMEOUT_MS)
-  for (let attempt = 1; ; attempt++) {
-    const response = await send(address, question, signal).catch((cause: unknown) => {
-      if (attempt < MAX_ATTEMPTS && CUT.has(codeOf(cause))) return undefined
-      throw unreachable(cause)
-    })
-    if (response === undefined) continue
-    const text = await readAll(response).catch((cause: unknown) => {
-      throw unreachable(cause)
-    })
-    return { status: response.statusCode ?? 0, text }
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const response = await send(fetch, address, question, signal).catch(({ cause }: Error) => {
+        if (attempt < MAX_ATTEMPTS && CUT.has(codeOf(cause))) return undefined
+        throw unreachable(cause)
+      })
+      if (response === undefined) continue
+      const text = await readAll(response).catch((cause: unknown) => {
+        throw unreachable(cause)
+      })
+      return { status: response.status, text }
+    }
+  } finally {
+    // The command ends with the answer.
+    close()
   }
 }
 
-async function send(
+function send(
+  fetch: NodeFetch['fetch'],
   { url, token }: ControlAddress,
   { method, path, body }: Question,
   signal: AbortSignal,
-): Promise<IncomingMessage> {
-  const text = body === undefined ? '' : JSON.stringify(body)
-  const headers = {
-    Authorization: `Bearer ${token}`,
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
-  }
-  // Without an agent the connection ends with the answer, and the command with it.
-  const outgoing = httpRequest(new URL(path, url), { method, headers, signal, agent: false })
-  // Errors behind the header end the body, whose reader hears of them.
-  outgoing.on('error', () => undefined)
-  const [response] = (await once(outgoing.end(text), 'response')) as [IncomingMessage]
-  return response
+): Promise<FetchedResponse> {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const bytes = new TextEncoder().encode(body === undefined ? '' : JSON.stringify(body))
+  return fetch(new URL(path, url).href, { method, headers, body: bytes, signal })
 }
 
-async function readAll(response: IncomingMessage): Promise<string> {
+async function readAll({ body }: FetchedResponse): Promise<string> {
   const received = new GrowingBuffer()
-  for await (const chunk of response) {
-    // Nobody set an encoding, so these are bytes.
-    received.append(chunk as Buffer)
+  const reader = body?.getReader()
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    received.append(part.value)
     if (received.filled.length > MAX_ANSWER_BYTES) throw new Error('its answer is too long')
   }
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(received.filled)

@@ -7,7 +7,7 @@
 import { connectTo, type Client } from '../client/connect.ts'
 import { openServer, type Send } from '../client/server.ts'
 import { OWNER_PATH } from '../gateway/owner-routes.ts'
-import { createPeerFetch } from '../peers/peer-fetch.ts'
+import { createNodeFetch } from '../fetch/node-fetch.ts'
 import { findRunning } from './open-admin.ts'
 
 /**
@@ -21,7 +21,7 @@ export async function openOwnClipboard(dataDir: string): Promise<Client | undefi
   if (address === undefined) return undefined
   const base = address.url + OWNER_PATH
   // The global `fetch` may go through a proxy.
-  const { fetch } = createPeerFetch(undefined)
+  const { fetch } = createNodeFetch()
   const send: Send = async (url, init) => {
     const now = await findRunning(dataDir)
     if (now === undefined) throw new TypeError('fetch failed', { cause: noDaemon() })

@@ -5,7 +5,7 @@ import type { Credentials, Send } from '../client/server.ts'
 import type { Clock } from '../lib/clock.ts'
 import { formatCircleTime, CIRCLE_TIME_HEADER, parseCircleTime } from '../core/circle-time.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
-import { createPeerFetch, type PeerFetchOptions } from './peer-fetch.ts'
+import { createNodeFetch, type NodeFetchOptions } from '../fetch/node-fetch.ts'
 
 /** Where the other daemon is, and how to get in. A `JoinedPeer` is one. */
 export interface DaemonAddress extends Credentials {
@@ -14,7 +14,7 @@ export interface DaemonAddress extends Credentials {
 }
 
 /** Options of {@link openClient}. */
-export interface OpenClientOptions extends Omit<PeerFetchOptions, 'clock'> {
+export interface OpenClientOptions extends Omit<NodeFetchOptions, 'clock'> {
   /** Told to the other daemon with each request, and learnt from its answers. */
   readonly circleTime?: CircleTime | undefined
   readonly timeoutMs?: number | undefined
@@ -32,7 +32,7 @@ export function openClient(
   address: DaemonAddress,
   { circleTime, timeoutMs, refuse, clock }: OpenClientOptions = {},
 ): OpenClient {
-  const { fetch, close } = createPeerFetch(address.tlsFingerprint, { refuse, clock })
+  const { fetch, close } = createNodeFetch(address.tlsFingerprint, { refuse, clock })
   const send = circleTime === undefined ? fetch : withCircleTime(fetch, circleTime)
   return { ...connectDaemon(address, { send, timeoutMs, clock }), close }
 }

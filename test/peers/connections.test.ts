@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, it, type TestContext } from 'node:test'
 import { openServer } from '../../src/client/server.ts'
 import { watch } from '../../src/client/watch.ts'
-import { isLoopbackAddress } from '../../src/peers/check-connection.ts'
-import { createPeerFetch } from '../../src/peers/peer-fetch.ts'
+import { isLoopbackAddress } from '../../src/fetch/check-connection.ts'
+import { createNodeFetch } from '../../src/fetch/node-fetch.ts'
 import { ClientClock } from '../client/support/client-clock.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { listen } from '../support/listen.ts'
@@ -42,7 +42,7 @@ async function startSilentServer(t: TestContext) {
 async function askSilentServer(t: TestContext) {
   const { port, accepted } = await startSilentServer(t)
   const clock = new FakeClock()
-  const { fetch, close } = createPeerFetch(PIN, { clock })
+  const { fetch, close } = createNodeFetch(PIN, { clock })
   t.after(close)
   const { signal } = new AbortController()
   const asking = fetch(`https://127.0.0.1:${port}/`, { method: 'GET', headers: {}, signal })
@@ -58,7 +58,7 @@ describe('a link to a server that never finishes a handshake', () => {
     it(`has one connection at most, however often it tries (${name})`, async (t) => {
       const { port, accepted, open } = await startSilentServer(t)
       const clock = new ClientClock()
-      const { fetch, close } = createPeerFetch(fingerprint, { clock: new FakeClock() })
+      const { fetch, close } = createNodeFetch(fingerprint, { clock: new FakeClock() })
       t.after(close)
       const states = new Mailbox<string>()
       const ending = new AbortController()

@@ -1,6 +1,6 @@
 /**
- * Sends requests to one other daemon: what `fetch` does, with streamed bodies of known length and
- * certificates that are pinned.
+ * Sends requests to a daemon, of this machine or another: what `fetch` does, with streamed bodies
+ * of known length and certificates that are pinned, and never through a proxy of the environment.
  *
  * Follows no redirection, keeps no cookie, and sends nothing before it knows whom it talks to.
  * @module
@@ -38,14 +38,14 @@ const MAX_IDLE_SOCKETS = 2
 const BODILESS: readonly number[] = [204, 205, 304]
 
 /** Sends requests over connections of its own. */
-export interface PeerFetch {
+export interface NodeFetch {
   readonly fetch: Send
   /** Ends all connections. */
   close(): void
 }
 
 /** Checks of connections, and the time that they may take. */
-export interface PeerFetchOptions {
+export interface NodeFetchOptions {
   /** Why no connection to an address may be used, if so: asked before anything is sent. */
   readonly refuse?: ConnectionChecks['refuse']
   readonly clock?: ConnectionChecks['clock'] | undefined
@@ -57,10 +57,10 @@ export interface PeerFetchOptions {
  * @param fingerprint SHA-256 of the one certificate that is accepted, as 64 hex digits; without it
  *   certificates are checked as browsers do.
  */
-export function createPeerFetch(
-  fingerprint: string | undefined,
-  { refuse, clock = keepAliveClock }: PeerFetchOptions = {},
-): PeerFetch {
+export function createNodeFetch(
+  fingerprint?: string | undefined,
+  { refuse, clock = keepAliveClock }: NodeFetchOptions = {},
+): NodeFetch {
   const options = { keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS } as const
   const checks = { refuse, clock }
   const agent = new HttpAgent(options)

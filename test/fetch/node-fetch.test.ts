@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { ByteSource, FetchedResponse } from '../../src/client/server.ts'
 import { MIB } from '../../src/core/limits.ts'
-import { createPeerFetch, type PeerFetch } from '../../src/peers/peer-fetch.ts'
+import { createNodeFetch, type NodeFetch } from '../../src/fetch/node-fetch.ts'
 import { listen } from '../support/listen.ts'
 import { LOADER } from '../support/program.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { makeAuthority, makeCertificate, type TestCertificate } from '../support/certificates.ts'
-import { describeRequest, startTlsServer, type TlsServer } from './support/tls-server.ts'
+import { describeRequest, startTlsServer, type TlsServer } from '../peers/support/tls-server.ts'
 
 const FETCH_ONCE = fileURLToPath(new URL('./support/fetch-once.ts', import.meta.url))
 
@@ -25,13 +25,13 @@ const greet: RequestListener = (_, response) => {
   response.setHeader('Connection', 'close').end('hello')
 }
 
-function openFetch(t: TestContext, fingerprint?: string): PeerFetch {
-  const opened = createPeerFetch(fingerprint)
+function openFetch(t: TestContext, fingerprint?: string): NodeFetch {
+  const opened = createNodeFetch(fingerprint)
   t.after(() => opened.close())
   return opened
 }
 
-function get({ fetch }: PeerFetch, url: string): Promise<FetchedResponse> {
+function get({ fetch }: NodeFetch, url: string): Promise<FetchedResponse> {
   return fetch(url, { method: 'GET', headers: AUTHORIZED, signal: new AbortController().signal })
 }
 
@@ -233,7 +233,7 @@ describe('a link', () => {
       ended.push(once(request.socket, 'close'))
       response.end()
     })
-    const link = createPeerFetch(undefined)
+    const link = createNodeFetch(undefined)
     await textOf(await get(link, url))
     link.close()
     await Promise.all(ended)

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { createPeerFetch } from '../../../src/peers/peer-fetch.ts'
+import { createNodeFetch } from '../../../src/fetch/node-fetch.ts'
 
 const [url = '', fingerprint] = process.argv.slice(2)
-const { fetch, close } = createPeerFetch(fingerprint)
+const { fetch, close } = createNodeFetch(fingerprint)
 const headers = { authorization: 'Basic c2VjcmV0OnNlY3JldA==' }
 try {
   const answer = await fetch(url, { method: 'GET', headers, signal: new AbortController().signal })
