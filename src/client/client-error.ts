@@ -74,13 +74,19 @@ const PASSING_STATUSES = [408, 409, 425, 429]
 
 const NO_ROOM = 507
 
+/** The reason of a download that has more or less bytes than its answer said. */
+export const WRONG_SIZE = 'not the announced size'
+
 /**
- * Whether the same request may succeed later: nobody answered, or a status says so. From 500 on it
- * may be anybody's on the way, and they have numbers of their own.
+ * Whether the same request may succeed later: nobody answered, the bytes were cut off on the way,
+ * or a status says so. From 500 on it may be anybody's on the way, and they have numbers of their
+ * own.
  */
-export function mayPass({ code, status = 0 }: ClientError): boolean {
+export function mayPass({ code, status = 0, problem, reason }: ClientError): boolean {
   if (code === 'UNREACHABLE' || code === 'TIMEOUT') return true
+  if (code === 'BAD_ANSWER') return reason === WRONG_SIZE
   if (code !== 'REFUSED') return false
+  if (problem === 'INCOMPLETE_BODY') return true
   return status >= 500 ? status !== NO_ROOM : PASSING_STATUSES.includes(status)
 }
 

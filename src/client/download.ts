@@ -2,7 +2,7 @@
 
 import { OCTET_STREAM } from '../core/media-type.ts'
 import { discard, type Answer } from './answer.ts'
-import { ClientError } from './client-error.ts'
+import { ClientError, WRONG_SIZE } from './client-error.ts'
 import type { ClipboardDocument } from './decode-document.ts'
 import { filePath, openAnswer } from './exchange.ts'
 import { checkEntityTag } from './latest.ts'
@@ -116,7 +116,7 @@ function guard({ response, watchdog }: Answer, size: number | undefined): Downlo
           const { value: chunk } = await watchdog.wait(reader.read())
           received += chunk?.byteLength ?? 0
           const isWrong = chunk === undefined ? received < least : received > most
-          if (isWrong) throw new ClientError('BAD_ANSWER', { reason: 'not the announced size' })
+          if (isWrong) throw new ClientError('BAD_ANSWER', { reason: WRONG_SIZE })
           if (chunk !== undefined) return controller.enqueue(chunk)
           controller.close()
         } catch (error) {

@@ -78,9 +78,7 @@ async function sendResumably(server: Server, body: ByteSource, upload: Upload): 
       if (signal.aborted) sending.giveUp()
       if (signal.aborted || !(error instanceof ClientError)) throw error
       failures = sending.offset > offset ? 1 : failures + 1
-      // A proxy may have cut the body.
-      const isCut = error.problem === 'INCOMPLETE_BODY'
-      const isPassing = sending.isLost(error) || isCut || mayPass(error)
+      const isPassing = sending.isLost(error) || mayPass(error)
       if (!isPassing || failures > MAX_FAILURES) throw error
       const delay = backOff(failures, { random, retryAfterMs: error.retryAfterMs })
       await sleep(clock, delay, signal)

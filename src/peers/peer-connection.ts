@@ -9,7 +9,7 @@
  */
 
 import { backOff } from '../lib/back-off.ts'
-import { ClientError } from '../client/client-error.ts'
+import { ClientError, mayPass } from '../client/client-error.ts'
 import type { DaemonClient } from '../client/connect-daemon.ts'
 import type { WatchState } from '../client/follower.ts'
 import type { LatestStamped } from '../client/latest.ts'
@@ -26,7 +26,7 @@ import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PeerState, PeerSummary } from '../ports/peers.ts'
 import { NewestTransfer } from './newest-transfer.ts'
-import { isTooLarge, mayGoOn, pullItem } from './pull-item.ts'
+import { isTooLarge, pullItem } from './pull-item.ts'
 import { pushItem } from './push-item.ts'
 
 /** The client of the other daemon, and the ports of this one. */
@@ -203,9 +203,9 @@ export class PeerConnection {
     // and a full disk there gets room without a word.
     const isFinal =
       error instanceof ClientError
-        ? error.problem !== 'STAMP_AHEAD' && error.status !== 507
+        ? !mayPass(error) && error.problem !== 'STAMP_AHEAD' && error.status !== 507
         : isTooLarge(error)
-    if (!mayGoOn(error) && isFinal) return
+    if (isFinal) return
     this.#failures += 1
     const { clock } = this.#deps
     const delay = backOff(this.#failures)

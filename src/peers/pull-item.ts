@@ -150,9 +150,6 @@ async function openDownload(
   return { mediaType, bytes: read(), cancel }
 }
 
-/** Whether the rest may come later: a body that is cut off has another size than was announced. */
-export function mayGoOn(error: unknown): boolean {
-  if (!(error instanceof ClientError)) return false
-  const { code, reason } = error
-  return mayPass(error) || (code === 'BAD_ANSWER' && reason === 'not the announced size')
+function mayGoOn(error: unknown): boolean {
+  return error instanceof ClientError && mayPass(error)
 }
