@@ -51,7 +51,7 @@ function getReferenceDocument({ latest, dialects }: HandlerDeps): Handler<Princi
       const encode = isOld ? encodeOldDocument : encodeDocument
       const instead = isZip ? ({ hash, type: 'File' } as const) : { hash }
       const tag = item === undefined ? `none${kind}` : `${tagOf(item)}-${kind}`
-      reply = makeReply(item, (item) => encode(item, 'syncclipboard', instead), tag)
+      reply = makeReply(item, (item, length) => encode(item, 'syncclipboard', instead, length), tag)
       made.set(kind, reply)
     }
     return reply
@@ -86,7 +86,7 @@ const SAVING_MS = 5000
 
 function makeReply(
   item: Item | undefined,
-  encode: (item: Item | undefined) => string,
+  encode: (item: Item | undefined, textLength?: number) => string,
   tag: string,
 ): Reply {
   const document = item === undefined ? encode(item) : encodeWithText(item, encode)

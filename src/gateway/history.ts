@@ -90,8 +90,9 @@ export function heldJson(call: Pick<Call, 'holdBytes'>, record: HistoryRecord): 
 
 /** Answers with the record of an item. @param state What its client says of it. */
 export function recordReply(item: Item, hash: string, state?: RecordState): Reply {
-  const encode = (item: Item): string => JSON.stringify(encodeRecord(item, hash, state))
-  return encodedJson(encodeWithText(item, encode))
+  return encodedJson(
+    encodeWithText(item, (item, length) => JSON.stringify(encodeRecord(item, hash, state, length))),
+  )
 }
 
 /** Answers with the figures that a client shows about a history, made of the one item. */
@@ -159,7 +160,11 @@ export function queryHistory(deps: HandlerDeps): Handler<Device> {
     const item = latest.current?.item
     if (item === undefined || !isWanted(item, filter)) return json([])
     const hash = dialects.hashFor(item, call)
-    return encodedJson(encodeWithText(item, (item) => JSON.stringify([encodeRecord(item, hash)])))
+    return encodedJson(
+      encodeWithText(item, (item, length) =>
+        JSON.stringify([encodeRecord(item, hash, {}, length)]),
+      ),
+    )
   }
 }
 

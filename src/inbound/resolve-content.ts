@@ -353,15 +353,15 @@ export async function describeItem(
     contentId: await contentIdOf(type, blake3),
     contentHash: sha256,
     nameHash: nameHashOf(dataName, sha256),
-    aliases: [],
+    aliases: blob.groupHash === undefined ? [] : [blob.groupHash],
     activatedAt,
     ...(inbound.bytes.kind === 'batch' ? { batch: inbound.bytes.batch } : {}),
   }
 }
 
 /**
- * The hashes by which clients may ask for an item, with the one that its sender told. The same
- * content keeps those it was known by.
+ * The hashes by which clients may ask for an item, with the one that its sender told, and at the
+ * end the one that was found out here. The same content keeps those it was known by.
  */
 export function aliasesOf(
   item: Item,
@@ -372,7 +372,11 @@ export function aliasesOf(
   const { aliases = [], nameHash = '' } = same?.item ?? {}
   // The hash of a Group is never bound to its name, and nobody was ever shown one that is.
   const formerName = item.type === 'Group' ? '' : nameHash
-  return withAlias({ ...item, aliases: withAlias({ ...item, aliases }, formerName) }, hash)
+  const [ownHash = ''] = item.aliases
+  return [formerName, hash, ownHash].reduce(
+    (known, alias) => withAlias({ ...item, aliases: known }, alias),
+    aliases,
+  )
 }
 
 /** Whether two items have the same content, whatever their names. */

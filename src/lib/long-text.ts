@@ -44,17 +44,19 @@ export function pieced(pieces: readonly Uint8Array[]): Pieces {
 /**
  * Encodes what has a text.
  *
- * @param encode Gives JSON that has the text as it is, once or several times.
+ * @param encode Gives JSON that has the text as it is, once or several times. Is told how many
+ *   units of UTF-16 that has: the text may be another one.
  * @returns Pieces when the text is long.
  */
 export function encodeWithText<Subject extends WithText>(
   subject: Subject,
-  encode: (subject: Subject) => string,
+  encode: (subject: Subject, textLength: number) => string,
 ): string | Pieces {
-  if (subject.text.length <= LONG_TEXT) return encode(subject)
+  const { length } = subject.text
+  if (length <= LONG_TEXT) return encode(subject, length)
   const text = texts.get(subject) ?? Buffer.concat([...encodeText(subject.text)])
   texts.set(subject, text)
-  const parts = encode({ ...subject, text: PLACE }).split(ENCODED_PLACE)
+  const parts = encode({ ...subject, text: PLACE }, length).split(ENCODED_PLACE)
   return pieced(parts.flatMap((part) => [text, encoder.encode(part)]).slice(1))
 }
 

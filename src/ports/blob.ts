@@ -37,6 +37,11 @@ export interface HashedBlob extends Blob {
   readonly digests: Digests
   /** The files of an archive that is made of blobs of ours; absent for any other blob. */
   readonly members?: readonly BlobMember[] | undefined
+  /**
+   * The hash of the files of an archive that was made in this run, as programs of the reference
+   * protocol compute it when they have unpacked it: hex in lower case.
+   */
+  readonly groupHash?: string | undefined
 
   /** Gives the bytes up. Calling it twice is fine. Never removes a file that is not ours. */
   discard(): Promise<void>

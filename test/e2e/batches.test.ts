@@ -12,7 +12,7 @@ import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone, readObject, type BatchFile } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { unzip } from '../support/unzip.ts'
+import { groupHashOf, unzip } from '../support/unzip.ts'
 import { Xvfb } from '../support/xvfb.ts'
 
 const HEADLESS = { args: ['--headless'] }
@@ -67,6 +67,8 @@ describe('files that a phone sends at once', () => {
     const third = await startDaemonProcess(t, { ...HEADLESS, folder })
     const after = createPhone(device, third.ready.gateway)
     assert.deepEqual(await unzip(await after.download()), IN_ZIP)
+    const { hash } = await readObject(await after.fetch('/SyncClipboard.json'))
+    assert.equal(hash, groupHashOf(IN_ZIP).toUpperCase())
     // The phone has not heard the answer, and asks again.
     assert.equal((await after.pushBatch(batch, [1, 2, 3, 4, 5])).status, 200)
     assert.deepEqual(await unzip(await after.download()), IN_ZIP)

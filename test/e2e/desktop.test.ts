@@ -167,6 +167,7 @@ describe('an X11 desktop and a phone', needs('Xvfb', 'xclip'), () => {
     assert.equal(several['size'], archive.length)
     assert.equal(several['hash'], sha256(archive))
     assert.deepEqual(await unzip(archive), {
+      'Fotos é 🙂/': 'a folder',
       'Fotos é 🙂/leer/': 'a folder',
       'Fotos é 🙂/a b.bin': bytes.toString('latin1'),
       'note.txt': 'a note',
@@ -175,7 +176,7 @@ describe('an X11 desktop and a phone', needs('Xvfb', 'xclip'), () => {
     await copy(uriList(folder), 'text/uri-list')
     await phone.reads({ type: 'Group', dataName: 'Fotos é 🙂.zip' })
     const names = Object.keys(await unzip(await phone.download()))
-    assert.deepEqual(names, ['Fotos é 🙂/leer/', 'Fotos é 🙂/a b.bin'])
+    assert.deepEqual(names, ['Fotos é 🙂/', 'Fotos é 🙂/leer/', 'Fotos é 🙂/a b.bin'])
     await writeFile(join(folder, 'a b.bin'), 'changed')
     const url = `/file/${encodeURIComponent('Fotos é 🙂.zip')}`
     assert.equal((await phone.fetch(url)).status, 404)

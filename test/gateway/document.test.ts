@@ -29,6 +29,18 @@ describe('GET /Sync.json', () => {
     assert.deepEqual(other, { ...plain, hash: bound, contentId })
   })
 
+  it('has the size of a text as each dialect counts it, also of a long one', async (t) => {
+    const { phone } = await serveGateway(t)
+    for (const text of ['grüße 🧀', '写🧀'.repeat(100_000)]) {
+      await phone.pushText(text)
+      assert.equal((await phone.document())['size'], Buffer.byteLength(text))
+      const document = await readObject(await phone.fetch('/SyncClipboard.json'))
+      const path = `/api/history/Text-${String(document['hash'])}`
+      const record = await readObject(await phone.fetch(path))
+      assert.deepEqual([document['size'], record['size']], [text.length, text.length])
+    }
+  })
+
   it('answers 304 until something becomes current again', async (t) => {
     const { phone, clock } = await serveGateway(t)
     for (const text of ['one', 'two', 'two']) {

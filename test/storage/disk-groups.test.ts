@@ -24,10 +24,11 @@ import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { Blob, HashedBlob } from '../../src/ports/blob.ts'
 import { findZipLibrary } from '../../src/storage/blobs/adopt-group.ts'
 import { readBlob, streamOf } from '../support/byte-streams.ts'
+import { sha256 } from '../support/hashes.ts'
 import fc from '../support/property.ts'
 import { groupItem, textItem } from '../support/latest-item-contract.ts'
 import { needs } from '../support/requirements.ts'
-import { unzip } from '../support/unzip.ts'
+import { groupHashOf, unzip } from '../support/unzip.ts'
 import { makeTree } from '../support/make-tree.ts'
 import {
   bytesOf,
@@ -86,7 +87,11 @@ describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
     const files = { 'g/one.txt': 'one', 'g/.hidden': 'too', 'g/none': '', 'g/deep/er/large': large }
     const { blob, leftOut } = await adopt(t, { ...files, 'g/nothing here/': '' })
     const archive = await unzip(await readBlob(blob))
-    assert.deepEqual(archive, { ...files, 'g/nothing here/': 'a folder' })
+    const folders = ['g/', 'g/deep/', 'g/deep/er/', 'g/nothing here/']
+    assert.deepEqual(archive, {
+      ...files,
+      ...Object.fromEntries(folders.map((name) => [name, 'a folder'])),
+    })
     assert.deepEqual(leftOut, { unreadable: 0, special: 0 })
   })
 
@@ -96,8 +101,8 @@ describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
     const names = ['c/a.txt', 'a.txt', 'b/a.txt', 'a.txt', 'd']
     const paths = names.map((name) => join(folder, name))
     const { blob } = await store.adoptGroup(paths, NEVER)
-    const archive = { 'a (2).txt': '2', 'a (3).txt': '3', 'a.txt': '1', 'd/x': '4' }
-    assert.deepEqual(await unzip(await readBlob(blob)), archive)
+    const named = { 'a (2).txt': '2', 'a (3).txt': '3', 'a.txt': '1', 'd/x': '4' }
+    assert.deepEqual(await unzip(await readBlob(blob)), { ...named, 'd/': 'a folder' })
   })
 
   it('says what it will have, and has it in every piece', async (t) => {
@@ -133,10 +138,24 @@ describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
     await symlink(join(folder, 'secret/b'), join(folder, 'g/file'))
     await promisify(execFile)('mkfifo', [join(folder, 'g/pipe')])
     const { blob, leftOut } = await store.adoptGroup([join(folder, 'g')], NEVER)
-    assert.deepEqual(await unzip(await readBlob(blob)), { 'g/links/': 'a folder', 'g/a': 'mine' })
+    assert.deepEqual(await unzip(await readBlob(blob)), {
+      'g/': 'a folder',
+      'g/links/': 'a folder',
+      'g/a': 'mine',
+    })
     assert.deepEqual(leftOut, { unreadable: 0, special: 3 })
     const links = [join(folder, 'g/file'), join(folder, 'g/links/folder')]
     await assert.rejects(store.adoptGroup(links, NEVER), { code: 'GROUP_EMPTY' })
+  })
+
+  it('knows the hash that programs compute of what they unpack', async (t) => {
+    const tree = { 'g/b': 'two', 'g/a/x': '1', 'g/a b': '', 'g/é/🧀': 'cheese', 'g/empty/': '' }
+    const { blob } = await adopt(t, tree)
+    assert.equal(blob.groupHash, groupHashOf(await unzip(await readBlob(blob))))
+    // As the program of the reference project prints it.
+    const { blob: other } = await adopt(t, { 'g/a': 'hello' })
+    const line = 'F|g/a|5|2CF24DBA5FB0A30E26E83B2AC5B9E29E1B161E5C1FA7425E73043362938B9824\0'
+    assert.equal(other.groupHash, sha256(Buffer.from(`D|g/\0${line}`)))
   })
 
   it('leaves the files alone, and keeps nothing once it was discarded', async (t) => {
@@ -148,7 +167,7 @@ describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
     const target = Buffer.alloc(blob.size)
     assert.equal(await opened.read(target, 0), blob.size)
     await opened.close()
-    assert.deepEqual(await unzip(target), { 'g/a': 'mine' })
+    assert.deepEqual(await unzip(target), { 'g/': 'a folder', 'g/a': 'mine' })
     assert.equal(await readFile(join(folder, 'g/a'), 'utf8'), 'mine')
     assert.equal(await count(), 0)
   })
@@ -175,7 +194,8 @@ describe('a copied group', needs('python3'), () => {
     assert.equal(again.latest.binary?.blob?.modifiedAt, blob.modifiedAt)
     await again.latest.put(await textItem('text'), undefined)
     const third = await again.restart()
-    assert.deepEqual(await unzip(await bytesOf(third)), { ...files, 'g/d/': 'a folder' })
+    const folders = Object.fromEntries(['g/', 'g/b/', 'g/d/'].map((name) => [name, 'a folder']))
+    assert.deepEqual(await unzip(await bytesOf(third)), { ...files, ...folders })
     const [name = '', ...others] = await third.blobFiles()
     const { mode, size } = await stat(join(third.folder, 'blobs', name))
     assert.deepEqual([others.length, mode & 0o777, size < 2000], [0, 0o600, true])
@@ -191,7 +211,7 @@ describe('a copied group', needs('python3'), () => {
     assert.equal((await storage.blobFiles()).length, 2)
     const again = await storage.restart()
     assert.equal((await again.blobFiles()).length, 1)
-    assert.deepEqual(await unzip(await bytesOf(again)), { 'g/a': 'mine' })
+    assert.deepEqual(await unzip(await bytesOf(again)), { 'g/': 'a folder', 'g/a': 'mine' })
   })
 
   it('stays, without its bytes, when a file is another one after a restart', async (t) => {
@@ -307,7 +327,7 @@ describe('a copied group', needs('python3'), () => {
     await writeFile(join(folder, 'g', 'C:\\x'), 'drive')
     const { blob } = await store.adoptGroup([join(folder, 'g')], NEVER)
     const tree = await unzip(await readBlob(blob))
-    assert.equal(Object.keys(tree).length, 3003)
+    assert.equal(Object.keys(tree).length, 3004)
     assert.deepEqual(
       [tree['g/\ufffdb'], tree['g/C__x'], tree['g/folder 7/']],
       ['odd', 'drive', 'a folder'],
@@ -323,7 +343,8 @@ describe('a copied group', needs('python3'), () => {
     }
     await putGroup(storage, join(folder, 'g'))
     const archive = await unzip(await bytesOf(await storage.restart()))
-    assert.deepEqual(archive, { 'g/a': 'moon', 'g/b': 'mars', 'g/c/': 'a folder' })
+    const folders = { 'g/': 'a folder', 'g/c/': 'a folder' }
+    assert.deepEqual(archive, { 'g/a': 'moon', 'g/b': 'mars', ...folders })
   })
 
   const asNobodyToo = { skip: isSourceOpen() ? false : 'skipped: needs root, and sources for all' }
@@ -335,7 +356,8 @@ describe('a copied group', needs('python3'), () => {
     await chmod(folder, 0o755)
     await chown(own, NOBODY, NOBODY)
     const { blob, leftOut } = await asNobody(() => store.adoptGroup([join(folder, 'g')], NEVER))
-    assert.deepEqual(await unzip(await asNobody(() => readBlob(blob))), { 'g/a': 'mine' })
+    const archive = await unzip(await asNobody(() => readBlob(blob)))
+    assert.deepEqual(archive, { 'g/': 'a folder', 'g/a': 'mine' })
     assert.deepEqual(leftOut, { unreadable: 2, special: 0 })
   })
 

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { sha256 } from './hashes.ts'
 
 /** Fails when a checksum is wrong, or a name is there twice. */
 const SCRIPT = `
@@ -32,4 +33,15 @@ export async function unzip(bytes: Uint8Array): Promise<Readonly<Record<string, 
   } finally {
     await rm(folder, { recursive: true })
   }
+}
+
+/** What programs of the reference protocol compute of an archive that they have unpacked. */
+export function groupHashOf(archive: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(archive).map(([name, content]) => {
+    const bytes = Buffer.from(content, 'latin1')
+    const line = `F|${name}|${bytes.length}|${sha256(bytes).toUpperCase()}\0`
+    return { key: Buffer.from(name), line: name.endsWith('/') ? `D|${name}\0` : line }
+  })
+  lines.sort((a, b) => Buffer.compare(a.key, b.key))
+  return sha256(Buffer.from(lines.map(({ line }) => line).join('')))
 }

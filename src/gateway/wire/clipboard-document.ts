@@ -115,8 +115,9 @@ export function encodeDocument(
   item: Item | undefined,
   dialect: Dialect,
   instead: Partial<WireDocument> = {},
+  textLength?: number,
 ): string {
-  return JSON.stringify({ ...documentOf(item, dialect), ...instead })
+  return JSON.stringify({ ...documentOf(item, dialect, textLength), ...instead })
 }
 
 /** The document as other members of a group read it: with the stamp of the item, as it counts. */
@@ -137,8 +138,9 @@ export function encodeOldDocument(
   item: Item | undefined,
   dialect: Dialect,
   instead: Partial<WireDocument> = {},
+  textLength?: number,
 ): string {
-  const document = { ...documentOf(item, dialect), ...instead }
+  const document = { ...documentOf(item, dialect, textLength), ...instead }
   const { type, text, hash, dataName } = document
   const clipboard = type === 'Text' ? text : hash
   return JSON.stringify({ File: dataName, Clipboard: clipboard, Type: type, ...document })
@@ -153,11 +155,21 @@ function readStamp(fields: ReadonlyMap<string, unknown>): Stamp | undefined {
   throw new HttpError('BAD_BODY', { detail: '"stampedAt" and "stampedBy" are not a stamp' })
 }
 
-/** The members of a document. */
-export function documentOf(item: Item | undefined, dialect: Dialect): WireDocument {
+/**
+ * The members of a document.
+ *
+ * @param textLength The units of UTF-16 of its text. Programs of the reference protocol believe
+ *   that a Text of any other size has a file, and forget it when there is none.
+ */
+export function documentOf(
+  item: Item | undefined,
+  dialect: Dialect,
+  textLength: number = item?.text.length ?? 0,
+): WireDocument {
   if (item === undefined) return EMPTY_DOCUMENT
-  const { type, text, size, dataName, contentId } = item
+  const { type, text, dataName, contentId } = item
   const hasData = type !== 'Text'
+  const size = hasData || dialect === 'sync' ? item.size : textLength
   return { type, text, hasData, size, hash: wireHash(item, dialect), dataName, contentId }
 }
 
@@ -168,7 +180,7 @@ export function documentOf(item: Item | undefined, dialect: Dialect): WireDocume
  * |---|---|---|
  * | Text | content hash | the same, upper case |
  * | Image, File | content hash | name-bound hash, upper case: clients verify downloads with it |
- * | Group | content hash | the hash that a client sent with it, else the content hash; upper case |
+ * | Group | content hash | the last alias, else the content hash; upper case |
  */
 export function wireHash(item: Item, dialect: Dialect): string {
   if (dialect === 'sync') return item.contentHash

@@ -49,11 +49,13 @@ export type RecordSubject = Pick<Item, 'type' | 'text' | 'size' | 'activatedAt'>
  *
  * @param hash The one that the client asked for or sent, else the one of its dialect.
  * @param state What the client sent with it.
+ * @param textLength The units of UTF-16 of its text.
  */
 export function encodeRecord(
   { type, text, size, activatedAt }: RecordSubject,
   hash: string,
   state: RecordState = {},
+  textLength: number = text.length,
 ): HistoryRecord {
   const { createTime, lastModified, lastAccessed } = state
   return {
@@ -65,7 +67,7 @@ export function encodeRecord(
     lastAccessed: formatTime(lastAccessed ?? activatedAt),
     starred: state.starred ?? false,
     pinned: state.pinned ?? false,
-    size,
+    size: type === 'Text' ? textLength : size,
     hasData: type !== 'Text',
     version: state.version ?? 0,
     isDeleted: state.isDeleted ?? false,

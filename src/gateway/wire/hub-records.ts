@@ -76,13 +76,17 @@ export function encodeNoMethod(invocationId: string): string {
   return encode({ type: COMPLETION, invocationId, error: 'The hub has no methods.' })
 }
 
-/** Tells that an item became current: the record of it first, as clients expect. */
-export function encodeHubChange(item: Item): string {
+/**
+ * Tells that an item became current: the record of it first, as clients expect.
+ *
+ * @param textLength The units of UTF-16 of its text.
+ */
+export function encodeHubChange(item: Item, textLength: number): string {
   const hash = wireHash(item, 'syncclipboard')
-  const { dataName, ...document } = documentOf(item, 'syncclipboard')
+  const { dataName, ...document } = documentOf(item, 'syncclipboard', textLength)
   const profile = { ...document, dataName: dataName === '' ? null : dataName }
   return (
-    encodeCall('RemoteHistoryChanged', encodeRecord(item, hash)) +
+    encodeCall('RemoteHistoryChanged', encodeRecord(item, hash, {}, textLength)) +
     encodeCall('RemoteProfileChanged', profile)
   )
 }

@@ -46,11 +46,14 @@ export async function adoptGroup(
   if (archive === undefined) {
     throw new DomainError('GROUP_EMPTY', 'Cannot share several files: none of them can be read')
   }
-  const { size, frame, digests } = archive
+  const { size, frame, digests, groupHash } = archive
   const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
   // An archive with gaps would be read wrongly ever after.
   if (!isWhole(list)) throw new Error('Cannot share several files: the archive has gaps')
-  const blob = new GroupBlob({ list: await keep(encodeGroupList(list)), size, digests }, true)
+  const blob = new GroupBlob(
+    { list: await keep(encodeGroupList(list)), size, digests, groupHash },
+    true,
+  )
   const leftOut = { ...tree.leftOut, unreadable: tree.leftOut.unreadable + unreadable }
   return { blob, leftOut }
 }
@@ -69,11 +72,11 @@ export async function bundleGroup(
   const { signal } = new AbortController()
   const { archive, unreadable } = await zipOnce(tree, { signal, maxBytes })
   if (archive === undefined || unreadable > 0) throw gone('some of them cannot be read')
-  const { size, frame, digests } = archive
+  const { size, frame, digests, groupHash } = archive
   const list = { size, frame, files: archive.files.map((file) => toGroupFile(file, tree)) }
   if (!isWhole(list)) throw new Error('Cannot keep several files: the archive has gaps')
   const kept = await keep(encodeGroupList({ ...list, members: members.map(toRecord) }))
-  return new GroupBlob({ list: kept, size, digests, members }, true)
+  return new GroupBlob({ list: kept, size, digests, groupHash, members }, true)
 }
 
 function toGroupFile(file: ZippedFile, { files }: CopiedTree): GroupFile {

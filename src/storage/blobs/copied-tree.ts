@@ -28,7 +28,7 @@ export interface TreeFile {
   readonly name: string
 }
 
-/** A folder that nothing of is in the archive but the folder itself. */
+/** A folder. It has an entry of its own: some programs know by that alone that it was copied. */
 export interface TreeFolder extends TreeFile {
   /** Unix milliseconds. */
   readonly modifiedAt: number
@@ -144,13 +144,11 @@ class Walk {
       this.#unreadable += 1
       return
     }
-    const before = this.#files.length + this.#folders.length
+    const { mtimeMs, mode } = stats
+    this.#folders.push({ path, name, modifiedAt: Number(mtimeMs), mode: Number(mode) })
     for (const child of nameSiblings(children)) {
       await this.visit({ path: child.path, name: `${name}/${child.name}` }, depth + 1)
     }
-    if (this.#files.length + this.#folders.length > before) return
-    const { mtimeMs, mode } = stats
-    this.#folders.push({ path, name, modifiedAt: Number(mtimeMs), mode: Number(mode) })
   }
 
   /** @param opened Another path of the same folder. */

@@ -39,6 +39,7 @@ export class GroupBlob implements HashedBlob {
   readonly digests: Digests
   /** The files, where they are blobs of ours: they go with the archive. */
   readonly members: readonly GroupMember[] | undefined
+  readonly groupHash: string | undefined
   /** Whether the files were hashed in this run: numbers of devices may be others in the next. */
   readonly #isOfThisRun: boolean
   /** The list, in memory while somebody reads. */
@@ -47,13 +48,15 @@ export class GroupBlob implements HashedBlob {
   #isGivenUp = false
 
   constructor(
-    fields: Pick<GroupBlob, 'list' | 'size' | 'digests'> & Partial<Pick<GroupBlob, 'members'>>,
+    fields: Pick<GroupBlob, 'list' | 'size' | 'digests'> &
+      Partial<Pick<GroupBlob, 'members' | 'groupHash'>>,
     isOfThisRun: boolean,
   ) {
     this.list = fields.list
     this.size = fields.size
     this.digests = fields.digests
     this.members = fields.members
+    this.groupHash = fields.groupHash
     this.#isOfThisRun = isOfThisRun
   }
 

@@ -28,6 +28,8 @@ interface ZippedArchive {
   readonly frame: Uint8Array
   readonly files: readonly ZippedFile[]
   readonly digests: Digests
+  /** See `HashedBlob.groupHash`. */
+  readonly groupHash: string
 }
 
 /** The answer of the worker: an archive, a failure, or neither when nothing was there to put in. */

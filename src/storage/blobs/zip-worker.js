@@ -20,7 +20,8 @@ import { parentPort, workerData } from 'node:worker_threads'
  * @typedef {Pick<ZippedFile, 'size' | 'ino' | 'dev' | 'mtimeNs'>} Identity
  * @typedef {{ identity: Identity, modifiedAt: number, mode: number }} State
  * @typedef {{ path: Buffer, name: string, index: number, start: number, seen: number }} Place
- * @typedef {State & Place} Source
+ * @typedef {{ sha256: import('node:crypto').Hash }} Hashed
+ * @typedef {State & Place & Hashed} Source
  */
 
 /** Larger ones are not faster. */
@@ -98,7 +99,11 @@ async function run() {
   const zipped = sources
     .map(({ index, start, identity }) => ({ index, start, ...identity }))
     .filter((file) => file.size > 0)
-  return { unreadable, archive: { size, frame: Buffer.concat(frame), files: zipped, digests } }
+  const groupHash = hashOfGroup(folders, sources)
+  return {
+    unreadable,
+    archive: { size, frame: Buffer.concat(frame), files: zipped, digests, groupHash },
+  }
 }
 
 /**
@@ -116,7 +121,30 @@ function arrived({ source, block, count }, position) {
   if (source.seen === 0) source.start = position
   if (source.start + source.seen !== position) throw new Error('The archive mixes its files')
   source.seen += count
+  source.sha256.update(block.subarray(0, count))
   freeBlocks.push(block)
+}
+
+/**
+ * Computes the hash that programs of the reference protocol expect in the document: they compute it
+ * of the files and folders that they have unpacked.
+ *
+ * @param {ZipTask['folders']} folders
+ * @param {Source[]} sources
+ */
+function hashOfGroup(folders, sources) {
+  const lines = sources.map(({ name, identity, sha256 }) => {
+    const line = `F|${name}|${identity.size}|${sha256.digest('hex').toUpperCase()}\0`
+    return { name: Buffer.from(name), line }
+  })
+  for (const folder of folders) {
+    const name = `${folder.name}/`
+    lines.push({ name: Buffer.from(name), line: `D|${name}\0` })
+  }
+  lines.sort((a, b) => Buffer.compare(a.name, b.name))
+  const hash = createHash('sha256')
+  for (const { line } of lines) hash.update(line)
+  return hash.digest('hex')
 }
 
 /**
@@ -132,7 +160,7 @@ function toSource({ path: bytes, name }, index) {
   if (fd === undefined) return undefined
   const state = readState(fd)
   closeSync(fd)
-  return state && { path, name, index, start: 0, seen: 0, ...state }
+  return state && { path, name, index, start: 0, seen: 0, sha256: createHash('sha256'), ...state }
 }
 
 /** @param {Buffer} path With no link on the way to it: see `without-links.ts`. */

@@ -25,8 +25,8 @@ export type Item =
 export async function observe(phone: Phone): Promise<Observation> {
   const document = await read(phone, '/Sync.json')
   const other = await read(phone, '/SyncClipboard.json')
-  const { hash, ...described } = document
-  const { hash: otherHash, ...describedOther } = other
+  const { hash, size, ...described } = document
+  const { hash: otherHash, size: otherSize, ...describedOther } = other
   assert.deepEqual(describedOther, described, 'both documents describe one item')
 
   if (document['hasData'] !== true) {
@@ -34,7 +34,8 @@ export async function observe(phone: Phone): Promise<Observation> {
     const isNothing = document['contentId'] === undefined
     const expected = isNothing ? '' : sha256(Buffer.from(text))
     assert.equal(document['type'], 'Text', 'what has no data is a Text')
-    assert.equal(document['size'], Buffer.byteLength(text), 'the size is that of the text')
+    assert.equal(size, Buffer.byteLength(text), 'the size is that of the text')
+    assert.equal(otherSize, text.length, 'the other size is its length, as programs count it')
     assert.equal(hash, expected, 'the hash is that of the text')
     assert.equal(otherHash, expected.toUpperCase(), 'the other hash is the same in upper case')
     return { document, other, bytes: undefined }
@@ -43,7 +44,7 @@ export async function observe(phone: Phone): Promise<Observation> {
   const bytes = await phone.download()
   const content = sha256(bytes)
   const dataName = String(document['dataName'])
-  assert.equal(document['size'], bytes.length, 'the size is that of the bytes')
+  assert.deepEqual([size, otherSize], [bytes.length, bytes.length], 'the size is that of the bytes')
   assert.equal(hash, content, 'the hash is that of the bytes')
   if (document['type'] === 'Group') {
     assert.match(String(otherHash), /^[\dA-F]+$/, 'the other hash of a Group is one in upper case')
