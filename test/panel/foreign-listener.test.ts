@@ -20,6 +20,8 @@ function impostor(state: string): RequestListener {
     if (url === '/events') {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' })
       response.write(`event: state\ndata: ${state}\n\n`)
+    } else if (url === '/state') {
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(state)
     } else if (url === '/') {
       response.setHeader('Content-Type', 'text/html').end(`<script>${steal}</script>`)
     } else {
