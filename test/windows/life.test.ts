@@ -10,7 +10,7 @@ import { openEvents } from '../support/event-reader.ts'
 import { HubClient } from '../support/hub-client.ts'
 import { createPhone, type Phone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
-import { needsWine, WindowsMachine } from './support/wine.ts'
+import { needsWine, WindowsMachine, type WindowsProgram } from './support/wine.ts'
 
 const MIB = 1024 * 1024
 
@@ -43,7 +43,9 @@ for (const [version, largeMib] of [
     /** A daemon with a data directory of its own, and the commands beside it. */
     async function start(t: TestContext, name: string) {
       const data = ['--data-dir', `C:\\${name}`]
-      const daemon = machine.node(main, ...SERVE, ...data)
+      const serve = (): WindowsProgram => machine.node(main, ...SERVE, ...data)
+      let daemon = serve()
+      for (let again = 2; again > 0 && (await endsSilently(daemon)); again--) daemon = serve()
       t.after(() => daemon.child.kill('SIGKILL'))
       const gateway: string = JSON.parse(await daemon.line()).gateway
       const run = async (...args: readonly string[]) => {
@@ -132,6 +134,17 @@ for (const [version, largeMib] of [
       await until(data, async () => (await lock()) === '')
     })
   })
+}
+
+/** Whether it ended without a word: Wine does that to a program once in a while. */
+async function endsSilently(program: WindowsProgram): Promise<boolean> {
+  try {
+    await program.line()
+    return false
+  } catch (error) {
+    if ((await program.stderr()) !== '') throw error
+    return true
+  }
 }
 
 /** Waits for something to be so in a folder. */
