@@ -89,6 +89,16 @@ describe('what has come of an upload', () => {
     assert.equal(staged && (await readText(staged.blob)), `${large}world`)
   })
 
+  it('leaves what waits under its name alone, also over a restart', async (t) => {
+    const storage = await openTestStorage(t)
+    await finish(await begin(storage.staging, 'whole'))
+    const { token } = await begin(storage.staging, 'beg')
+    const again = await storage.restart()
+    assert.equal(found(again, token).offset, 3)
+    const staged = again.staging.take('did_a', 'a')
+    assert.equal(staged && (await readText(staged.blob)), 'whole')
+  })
+
   it('survives a restart with what its sender promised', async (t) => {
     const storage = await openTestStorage(t)
     const promised = sha256('hello world')

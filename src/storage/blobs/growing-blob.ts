@@ -155,7 +155,9 @@ export class GrowingBlob {
 
   /** Removes the file. */
   async discard(): Promise<void> {
-    await this.close()
+    await this.close().catch(() => {
+      // Bytes that the disk did not take are removed as well.
+    })
     await this.#options.remove()
   }
 

@@ -315,7 +315,7 @@ export class DiskStagingArea implements StagingArea {
       this.#uploads.add(upload)
       this.#sequence = Math.max(this.#sequence, upload.sequence + 1)
       // A crash may come before the upload that this one replaced was removed.
-      await this.#waitingAt(upload)?.discard()
+      if (isWaiting(upload)) await this.#waitingAt(upload)?.discard()
     }
     // Whether one of a batch has expired depends on all of it.
     for (const [upload, ms] of this.#remaining()) if (ms <= 0) await upload.discard()

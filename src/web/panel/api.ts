@@ -80,7 +80,9 @@ export async function readText(contentId: string) {
 
 /** A way to the bytes of the current item that a browser can take by itself, for ten minutes. */
 export async function readTicket(): Promise<string> {
-  return (await call('POST', '/clipboard/tickets')).path
+  const path: unknown = (await call('POST', '/clipboard/tickets')).path
+  // A program that took the place of the daemon could lead the page elsewhere.
+  return typeof path === 'string' && path.startsWith('/clipboard/tickets/') ? path : away()
 }
 
 /** Makes a text the current item. */
