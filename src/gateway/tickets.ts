@@ -48,7 +48,8 @@ export class Tickets<Holder extends Principal> {
       const stored = latest.binary
       if (stored === undefined) throw new HttpError('NOT_FOUND')
       const path = `${at}/${this.#make(principal, stored)}`
-      return json({ path, mediaType: stored.item.mediaType })
+      const { mediaType, contentId } = stored.item
+      return json({ path, mediaType, contentId })
     }
     const take: Handler<Holder> = ({ principal }) => {
       const stored = latest.binary

@@ -85,6 +85,25 @@ describe('what the panel does with the item', needs('chromium'), () => {
     assert.equal((await fetch(url)).status, 404)
   })
 
+  it('saves nothing but the item that it shows, and from nowhere else', async (t) => {
+    const panel = await openPanel(t)
+    const phone = await panel.pairPhone('Pixel')
+    await phone.pushFile('File', 'notes.txt', Buffer.from('x'))
+    const { contentId } = await phone.document()
+    const save = itemOf(panel).getByRole('button', { name: 'Save' })
+    const answers = [
+      [{ path: '/clipboard/tickets/x', contentId: 'another' }, 'Something else is current by now.'],
+      [{ path: '//localhost:1/x', contentId }, 'The daemon does not answer.'],
+    ] as const
+    for (const [answer, words] of answers) {
+      await panel.page.route('**/clipboard/tickets', (route) => route.fulfill({ json: answer }))
+      await save.click()
+      await itemOf(panel).getByText(words).waitFor()
+      await panel.page.unroute('**/clipboard/tickets')
+    }
+    assert.match(panel.page.url(), /^http:\/\/127\.0\.0\.1:/)
+  })
+
   it('says so when the browser does not let it copy', async (t) => {
     const panel = await openPanel(t)
     const phone = await panel.pairPhone('Pixel')

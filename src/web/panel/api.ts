@@ -78,9 +78,13 @@ export async function readText(contentId: string) {
   return response.ok && isSame ? response.text().catch(away) : undefined
 }
 
-/** A way to the bytes of the current item that a browser can take by itself, for ten minutes. */
-export async function readTicket(): Promise<string> {
-  const path: unknown = (await call('POST', '/clipboard/tickets')).path
+/**
+ * A way to the bytes of an item that a browser can take by itself, for ten minutes; `undefined`
+ * when something else is current by now.
+ */
+export async function readTicket(wanted: string): Promise<string | undefined> {
+  const { path, contentId } = await call('POST', '/clipboard/tickets')
+  if (contentId !== wanted) return undefined
   // A program that took the place of the daemon could lead the page elsewhere.
   return typeof path === 'string' && path.startsWith('/clipboard/tickets/') ? path : away()
 }

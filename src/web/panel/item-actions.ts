@@ -83,8 +83,9 @@ async function copyItem({ preview, contentId }: Item) {
 }
 
 /** Has the browser save it: the page never holds its bytes. */
-async function saveItem({ dataName }: Item) {
-  h('a', { href: await readTicket(), download: dataName }).click()
+async function saveItem({ dataName, contentId }: Item) {
+  const href = (await readTicket(contentId)) ?? changed()
+  h('a', { href, download: dataName }).click()
 }
 
 function changed(): never {
