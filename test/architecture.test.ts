@@ -22,7 +22,9 @@ const NEUTRAL_FILES: readonly string[] = [
   'lib/back-off.ts',
   'lib/clock.ts',
   'lib/coalesced.ts',
+  'lib/count-of.ts',
   'lib/format-bytes.ts',
+  'lib/growing-buffer.ts',
 ]
 
 const DAEMON_PARTS = [
@@ -49,7 +51,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   ports: { imports: ['core'] },
   link: { imports: [], neutral: true },
   lib: { imports: [] },
-  http: { imports: ['lib'] },
+  // Whoever runs from the sources has pages made on request.
+  http: { imports: ['lib'], files: ['web/make-page.js'] },
   gateway: { imports: ['core', 'ports', 'http', 'lib'] },
   hashing: { imports: ['core', 'lib'], packages: ['hash-wasm'] },
   inbound: { imports: ['core', 'ports', 'hashing', 'lib'] },
@@ -68,7 +71,11 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   web: { imports: [], packages: ['esbuild'] },
   'web/shared': { imports: ['core', 'client'], files: NEUTRAL_FILES, neutral: true },
-  'web/panel': { imports: ['web/shared', 'client', 'ports', 'control'], neutral: true },
+  'web/panel': {
+    imports: ['web/shared', 'client', 'core', 'ports', 'control'],
+    files: NEUTRAL_FILES,
+    neutral: true,
+  },
   'web/phone': { imports: ['web/shared', 'client', 'link'], neutral: true },
   daemon: { imports: DAEMON_PARTS },
   doctor: { imports: ['daemon', ...DAEMON_PARTS] },
@@ -91,10 +98,15 @@ const INNER_ROOMS: Readonly<Record<string, readonly string[]>> = {
 const MAX_LINES = 400
 
 // Also finds `createRequire(import.meta.url)('x')`, spelled `require('x')` in this project, and
-// passes over `ObjC.import('x')`: macOS has frameworks, and they are no packages. In comments,
-// JavaScript imports types; and whoever starts a worker depends on it.
-const SPECIFIER =
-  /^(?:(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |\brequire\(|\bnew URL\((?='[^']+-worker\.js'))|.*(?<!ObjC\.)\bimport\()['"]([^'"]+)['"]/gm
+// passes over `ObjC.import('x')`: macOS has frameworks, and they are no packages.
+const PACKAGE =
+  /^(?!\s*(?:\*|\/\/)).*(?:\bfrom |\bimport |\brequire\(|(?<!ObjC\.)\bimport\()['"]([^.'"][^'"]*)['"]/gm
+
+/**
+ * A path of ours in quotes, wherever it stands: in JavaScript, comments import types; and whoever
+ * starts a worker or a helper depends on it.
+ */
+const OWN_FILE = /['"](\.{1,2}\/[^'"\n]+\.[jt]s)['"]/g
 
 /**
  * `/x+$/`: takes the square of the length of a run that something else follows, and such runs come
@@ -124,25 +136,26 @@ interface SourceFile {
   readonly packages: readonly string[]
 }
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /\.(ts|js)$/.test(path) && !path.endsWith('.d.ts'))
-  .map(readSource)
+const paths = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
+  (path) => /\.(ts|js)$/.test(path) && !path.endsWith('.d.ts'),
+)
+
+const files = paths.map(readSource)
 
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(SRC, path), 'utf8')
-  const specifiers = [...text.matchAll(SPECIFIER)].map(([, specifier = '']) => specifier)
   return {
     path,
     room: roomOf(path),
     lines: text.split('\n').length,
     setsTimer: GLOBAL_TIMER.test(text),
     trailingRuns: text.match(TRAILING_RUN) ?? [],
-    imports: specifiers
-      .filter((specifier) => specifier.startsWith('.'))
-      .map((specifier) => relative(SRC, resolve(SRC, dirname(path), specifier))),
-    packages: specifiers
-      .filter((specifier) => !specifier.startsWith('.'))
-      .map((specifier) => /^(?:node:.*|@[^/]+\/[^/]+|[^/]+)/.exec(specifier)?.[0] ?? specifier),
+    imports: [...text.matchAll(OWN_FILE)]
+      .map(([, file = '']) => relative(SRC, resolve(SRC, dirname(path), file)))
+      .filter((file) => paths.includes(file)),
+    packages: [...text.matchAll(PACKAGE)].map(
+      ([, name = '']) => /^(?:node:.*|@[^/]+\/[^/]+|[^/]+)/.exec(name)?.[0] ?? name,
+    ),
   }
 }
 
