@@ -1,25 +1,13 @@
 /** Times and sizes as people say them. @module */
 
-import { countOf } from '../../lib/count-of.ts'
+import { countOf, inLargestUnit } from '../../lib/count-of.ts'
 import { formatBytes } from '../../lib/format-bytes.ts'
 import type { TransferStatus } from '../../ports/admin.ts'
 
-const UNITS: readonly (readonly [name: string, ms: number])[] = [
-  ['year', 365 * 86_400_000],
-  ['month', 30 * 86_400_000],
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1000],
-]
-
 /** Formats a time as `2 minutes ago`. The future, which clocks that disagree produce, is now. */
 export function formatAgo(iso: string, now: number): string {
-  const elapsed = now - Date.parse(iso)
-  const [name, ms] = UNITS.find(([, unit]) => elapsed >= unit) ?? ['second', 1000]
-  const count = Math.floor(elapsed / ms)
-  if (!(count >= 1)) return 'now'
-  return `${countOf(count, name)} ago`
+  const elapsed = inLargestUnit(now - Date.parse(iso))
+  return elapsed === undefined ? 'now' : `${countOf(...elapsed)} ago`
 }
 
 /** Formats a time as `2026-01-31 12:34:56`, in the zone of the reader. */

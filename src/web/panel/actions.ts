@@ -7,6 +7,14 @@
 import { ApiError } from './api.ts'
 import { h, setAttribute, setText } from '../shared/dom.ts'
 
+/** Where {@link announce} says things. */
+export const announcer = h('p', { class: 'unseen', role: 'status' })
+
+/** Says a change to screen readers, when they have a moment. Eyes see it anyway. */
+export function announce(text: string): void {
+  setText(announcer, text)
+}
+
 let isUsable = true
 
 /** Says to all action buttons whether the daemon can be asked. */

@@ -1,17 +1,12 @@
-/**
- * The dialog that adds a device: a name and an address, then what connects it.
- * @module
- */
+/** The dialog that adds a device: a name and an address, then what connects it. @module */
 
-import { applyUsable, errorLine, perform } from './actions.ts'
+import { announce, applyUsable, errorLine, perform } from './actions.ts'
 import { addDevice, revokeDevice } from './api.ts'
 import { openDialog } from './dialog.ts'
-import { announce } from './announce.ts'
 import { button, h, newId } from '../shared/dom.ts'
 import { showPairing } from './pairing.ts'
-import { currentState } from './state.ts'
+import { currentState, type Address } from './state.ts'
 import { strings } from './strings.ts'
-import type { Address } from './state.ts'
 
 const words = strings.add
 

@@ -73,9 +73,7 @@ export async function resumeSharing() {
 
 /** The whole of the current text; `undefined` when something else is current by now. */
 export async function readText(contentId: string) {
-  const response = await ask('/item/text')
-  const isSame = response.headers.get('ETag') === `"${contentId}"`
-  return response.ok && isSame ? response.text().catch(away) : undefined
+  return (await askForItem('/item/text', contentId))?.text().catch(away)
 }
 
 /**
@@ -180,10 +178,14 @@ export async function signOutAll() {
 
 /** The part of the current item that may be shown; `undefined` when there is none (any more). */
 export async function readPreview(contentId: string) {
-  const response = await ask('/item/preview')
+  return (await askForItem('/item/preview', contentId))?.blob().catch(away)
+}
+
+async function askForItem(path: string, contentId: string): Promise<Response | undefined> {
+  const response = await ask(path)
   // The current item may have changed on the way, and may be the same again by now.
   const isSame = response.headers.get('ETag') === `"${contentId}"`
-  return response.ok && isSame ? response.blob().catch(away) : undefined
+  return response.ok && isSame ? response : undefined
 }
 
 async function call(method: string, path: string, body?: unknown) {

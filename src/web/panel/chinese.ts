@@ -1,8 +1,9 @@
 /** Every word of the panel, in Simplified Chinese. @module */
 
-import type { Unit, Words } from './english.ts'
+import type { TimeUnit } from '../../lib/count-of.ts'
+import type { Words } from './english.ts'
 
-const UNITS: Readonly<Record<Unit, string>> = {
+const UNITS: Readonly<Record<TimeUnit, string>> = {
   year: ' 年',
   month: ' 个月',
   day: ' 天',

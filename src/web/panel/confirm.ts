@@ -1,18 +1,13 @@
-/**
- * Questions before what cannot be undone; each says what will happen.
- * @module
- */
+/** Questions before what cannot be undone; each says what will happen. @module */
 
-import { actionButton, errorLine } from './actions.ts'
+import { actionButton, announce, errorLine } from './actions.ts'
 import { chooseAddress } from './add-device.ts'
 import { revokeDevice, rotateDevice, signOutAll } from './api.ts'
 import { openDialog } from './dialog.ts'
-import { announce } from './announce.ts'
 import { button, h } from '../shared/dom.ts'
 import { showPairing } from './pairing.ts'
-import { currentState, findDevice } from './state.ts'
+import { currentState, findDevice, type Device } from './state.ts'
 import { strings } from './strings.ts'
-import type { Device } from './state.ts'
 
 /** Asks before a device gets a new password. */
 export function confirmRotate(device: Device, fallback: HTMLElement) {

@@ -1,16 +1,12 @@
-/**
- * How the daemon itself is: clipboard, listeners, storage, version.
- * @module
- */
+/** How the daemon itself is: clipboard, listeners, storage, version. @module */
 
 import { actionButton } from './actions.ts'
 import { confirmSignOut } from './confirm.ts'
 import { h, renderList, row, section, setAttribute } from '../shared/dom.ts'
-import { formatBytes } from '../shared/size.ts'
-import { isWildcard } from './state.ts'
+import { formatBytes } from '../shared/language.ts'
+import { isWildcard, type PanelState, type Status } from './state.ts'
 import { strings } from './strings.ts'
 import { createTime, setTime } from './time.ts'
-import type { PanelState, Status } from './state.ts'
 
 /** A row of what is known of the daemon. */
 export interface Fact {
@@ -35,11 +31,7 @@ export function createDaemonView() {
   const parts = [h('header', {}, heading), facts, h('footer', {}, signOut)]
 
   function render(state: PanelState) {
-    renderList(facts, factsOf(state), {
-      key: ({ key }) => key,
-      create: ({ term }) => row(term, h('dd')),
-      update,
-    })
+    renderList(facts, factsOf(state), { key: ({ key }) => key, create })
   }
 
   return { section: section({ class: 'card daemon' }, ...parts), render }
@@ -78,12 +70,16 @@ function factOf(bus: NonNullable<Status['bus']>): Fact {
   return { key: 'bus', term: words.bus, lines, trouble: error ?? words.busRefused(refused) }
 }
 
-function update(element: Element, fact: Fact) {
+function create({ term }: Fact) {
+  const value = h('dd')
+  return { element: row(term, value), update: (fact: Fact) => update(value, fact) }
+}
+
+function update(value: HTMLElement, fact: Fact) {
   const { lines, isCode = false, trouble, at } = fact
   const text = JSON.stringify(fact)
-  const value = element.lastElementChild
   // Rebuilt only when it changed.
-  if (value === null || value.getAttribute('data-fact') === text) return
+  if (value.getAttribute('data-fact') === text) return
   setAttribute(value, 'data-fact', text)
   const look = isCode ? 'mono break line' : 'break line'
   value.replaceChildren(...lines.map((line) => h('span', { class: look }, line)))

@@ -9,14 +9,11 @@ import { confirmRevoke, confirmRotate } from './confirm.ts'
 import { h, renderList, row, section, setAttribute, setText } from '../shared/dom.ts'
 import { formatClient } from './format.ts'
 import { icon } from './icons.ts'
-import { findDevice } from './state.ts'
+import { findDevice, type Device } from './state.ts'
 import { strings } from './strings.ts'
 import { createTime, setTime } from './time.ts'
-import type { Device } from './state.ts'
 
 const words = strings.devices
-
-const updaters: WeakMap<Element, (device: Device) => void> = new WeakMap()
 
 /** The list of devices. */
 export function createDevicesView() {
@@ -37,14 +34,11 @@ export function createDevicesView() {
     list.hidden = devices.length === 0
     empty.hidden = devices.length > 0
     setText(number, devices.length === 0 ? '' : String(devices.length))
-    const hadFocus = list.contains(document.activeElement)
     renderList(list, devices, {
       key: (device) => device.id,
       create: (device) => createDevice(device, heading),
-      update: (element, device) => updaters.get(element)?.(device),
+      fallback: heading,
     })
-    // The device that had it is gone.
-    if (hadFocus && !list.contains(document.activeElement)) heading.focus()
   }
 
   return { section: section({ class: 'card' }, header, list, empty), render }
@@ -83,7 +77,7 @@ function createDevice({ id, kind, username, label }: Device, fallback: HTMLEleme
     if (device !== undefined) confirm(device, fallback)
   }
 
-  updaters.set(element, (device) => {
+  function update(device: Device) {
     setText(name, device.label)
     const isListening = device.streams > 0
     setText(badge, !device.active ? words.inactive : isListening ? words.connected : '')
@@ -99,6 +93,7 @@ function createDevice({ id, kind, username, label }: Device, fallback: HTMLEleme
     setAttribute(app, 'title', client === '' ? undefined : client)
     setText(address, device.lastSeenAddress ?? words.unknown)
     setText(streams, String(device.streams))
-  })
-  return element
+  }
+
+  return { element, update }
 }

@@ -1,18 +1,11 @@
-/**
- * Every word of the panel, in English.
- * @module
- */
+/** Every word of the panel, in English. @module */
 
+import { countOf, type TimeUnit } from '../../lib/count-of.ts'
 import type { Device } from './state.ts'
-export type Unit = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second'
-
-function count(n: number, name: string) {
-  return `${n} ${name}${n === 1 ? '' : 's'}`
-}
 
 function endOf(streams: number) {
   if (streams === 0) return 'Its open connections end.'
-  return `Its open connections end (${count(streams, 'event stream')} now).`
+  return `Its open connections end (${countOf(streams, 'event stream')} now).`
 }
 
 export const english = {
@@ -22,8 +15,8 @@ export const english = {
 
   time: {
     now: 'just now',
-    ago: (n: number, unit: Unit) => `${count(n, unit)} ago`,
-    left: (n: number, unit: Unit) => `${count(n, unit)} left`,
+    ago: (n: number, unit: TimeUnit) => `${countOf(n, unit)} ago`,
+    left: (n: number, unit: TimeUnit) => `${countOf(n, unit)} left`,
   },
 
   link: {

@@ -1,21 +1,11 @@
-/**
- * Times and programs as people say them.
- * @module
- */
+/** Times, programs and senders as people say them. @module */
 
-import type { Unit } from './english.ts'
+import { OWNER_ID } from '../../core/owner.ts'
+import { inLargestUnit } from '../../lib/count-of.ts'
+import { findDevice, type Sender } from './state.ts'
 import { strings } from './strings.ts'
 
 const SECOND_MS = 1000
-
-const UNITS: readonly (readonly [name: Unit, ms: number])[] = [
-  ['year', 365 * 86_400_000],
-  ['month', 30 * 86_400_000],
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', SECOND_MS],
-]
 
 /** Below that the seconds only make people nervous. */
 const NOW_MS = 5 * SECOND_MS
@@ -27,8 +17,8 @@ const MAX_CLIENT_LENGTH = 32
 export function formatAgo(at: number, now: number) {
   const elapsed = now - at
   if (!(elapsed >= NOW_MS)) return strings.time.now
-  const [name, ms] = UNITS.find(([, unit]) => elapsed >= unit) ?? ['second', SECOND_MS]
-  return strings.time.ago(Math.floor(elapsed / ms), name)
+  const [count, unit] = inLargestUnit(elapsed) ?? [0, 'second']
+  return strings.time.ago(count, unit)
 }
 
 /** `9 minutes left`, rounded up. */
@@ -58,4 +48,16 @@ export function formatClient(userAgent: string) {
   const first = userAgent.trim().split(/\s/)[0] ?? ''
   const short = name === undefined ? first.replace('/', ' ') : `${name} ${major}`
   return short.length > MAX_CLIENT_LENGTH ? `${short.slice(0, MAX_CLIENT_LENGTH)}…` : short
+}
+
+/** Who made an item current. @param sender `null` when nobody knows. */
+export function describeSender(sender: Sender | null) {
+  if (sender === null) return ''
+  const words = strings.item.senders
+  const { kind, deviceId } = sender
+  if (kind === 'clipboard') return words.clipboard
+  if (deviceId === OWNER_ID) return words.owner
+  const device = deviceId === null ? undefined : findDevice(deviceId)
+  if (device !== undefined) return words.device(device.label)
+  return kind === 'peer' ? words.other : words.removed
 }

@@ -1,16 +1,11 @@
-/**
- * The actions for the current item: copy it here, save it, look into its folder.
- * @module
- */
+/** The actions for the current item: copy it here, save it, look into its folder. @module */
 
-import { actionButton, errorLine } from './actions.ts'
+import { actionButton, announce, errorLine } from './actions.ts'
 import { ApiError, openReceived, readTicket, readPreview, readText } from './api.ts'
-import { announce } from './announce.ts'
 import { h, setText } from '../shared/dom.ts'
 import { toPng } from '../shared/picture.ts'
-import { currentState } from './state.ts'
+import { currentState, type Item } from './state.ts'
 import { strings } from './strings.ts'
-import type { Item } from './state.ts'
 
 const words = strings.item
 

@@ -3,20 +3,26 @@
  * @module
  */
 
-import { actionButton, errorLine } from './actions.ts'
+import { actionButton, announce, errorLine } from './actions.ts'
 import { ApiError, readPreview, readText } from './api.ts'
-import { announce } from './announce.ts'
 import { button, h, section, setAttribute, setText } from '../shared/dom.ts'
-import { formatBytes } from '../shared/size.ts'
+import { formatBytes } from '../shared/language.ts'
 import { icon } from './icons.ts'
 import { createItemActions } from './item-actions.ts'
-import { isHidden, setHidden } from './hidden.ts'
-import { describeSender } from './sender.ts'
+import { describeSender } from './format.ts'
 import { strings } from './strings.ts'
 import { createTime, setTime } from './time.ts'
 import type { Item } from './state.ts'
 
 const words = strings.item
+
+/** Remembers in this browser whether content is hidden: others may look at the same screen. */
+const HIDDEN_KEY = 'clipgate.preview'
+
+/** Whether content is hidden. */
+export function isHidden() {
+  return localStorage.getItem(HIDDEN_KEY) === 'hidden'
+}
 
 /** @param onHide Called when the reader wants to see more, or less. */
 export function createItemView(onHide: () => void) {
@@ -32,7 +38,8 @@ export function createItemView(onHide: () => void) {
   const sign = h('span', { class: 'sign' })
   const what = h('div', { class: 'what' }, sign, h('div', { class: 'grow' }, type, facts))
   const toggle = button('', () => {
-    setHidden(!isHidden())
+    if (isHidden()) localStorage.removeItem(HIDDEN_KEY)
+    else localStorage.setItem(HIDDEN_KEY, 'hidden')
     showPreview()
     onHide()
   })

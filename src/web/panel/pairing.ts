@@ -5,16 +5,14 @@
  * @module
  */
 
-import { actionButton, errorLine } from './actions.ts'
+import { actionButton, announce, errorLine } from './actions.ts'
 import { pauseSharing } from './api.ts'
-import { announce } from './announce.ts'
 import { button, h, newId, row, section, setAttribute, setText, svg } from '../shared/dom.ts'
 import { formatClient } from './format.ts'
 import { icon } from './icons.ts'
-import { currentState, findDevice, onState } from './state.ts'
+import { currentState, findDevice, onState, type Pairing } from './state.ts'
 import { strings } from './strings.ts'
 import { now, onTick } from './time.ts'
-import type { Pairing } from './state.ts'
 
 const words = strings.pairing
 

@@ -3,11 +3,10 @@
  * @module
  */
 
-import { setUsable } from './actions.ts'
+import { announce, announcer, setUsable } from './actions.ts'
 import { ApiError, forgetToken, openEvents, parseState, readState, takeToken } from './api.ts'
 import { createDaemonView } from './daemon.ts'
 import { createDevicesView } from './devices.ts'
-import { announce, announcer } from './announce.ts'
 import { h, section, setAttribute, setText } from '../shared/dom.ts'
 import { icon } from './icons.ts'
 import { createItemView } from './item.ts'

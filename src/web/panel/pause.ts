@@ -1,11 +1,7 @@
-/**
- * Whether what is copied here is shared, and the way to stop that for a while.
- * @module
- */
+/** Whether what is copied here is shared, and the way to stop that for a while. @module */
 
-import { actionButton, errorLine } from './actions.ts'
+import { actionButton, announce, errorLine } from './actions.ts'
 import { pauseSharing, resumeSharing } from './api.ts'
-import { announce } from './announce.ts'
 import { h, newId, section, setAttribute, setText } from '../shared/dom.ts'
 import { formatClock, formatLeft } from './format.ts'
 import { strings } from './strings.ts'

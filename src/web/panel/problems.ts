@@ -5,9 +5,8 @@
 
 import { h, renderList, section, setText } from '../shared/dom.ts'
 import { icon } from './icons.ts'
-import { isWildcard } from './state.ts'
+import { isWildcard, type PanelState } from './state.ts'
 import { strings } from './strings.ts'
-import type { PanelState } from './state.ts'
 export type Problem = { key: string; title: string; text: string; command?: string }
 
 const words = strings.problems
@@ -29,42 +28,38 @@ export function createProblemsView() {
     const known = state === undefined ? [] : problemsOf(state)
     const problems = isAway ? [AWAY, ...known] : known
     box.hidden = problems.length === 0
-    renderList(list, problems, { key: ({ key }) => key, create, update })
+    renderList(list, problems, { key: ({ key }) => key, create })
   }
 
   return { section: box, render }
 }
 
 function problemsOf({ status, addresses }: PanelState): readonly Problem[] {
-  const troubled = status.listeners.filter(({ error }) => error != null)
   const isLocal = addresses.every(({ kind }) => kind === 'loopback')
   const urls = status.listeners.flatMap(({ name, urls }) => (name === 'gateway' ? urls : []))
   const isEverywhere = urls.some(isWildcard)
   const loopbackFix = isEverywhere ? words.networkFix : words.loopbackFix
+  const { clipboardError, devicesError, lostUrls } = status
+  const unsaved = devicesError == null ? null : words.devicesText(devicesError)
+  const lost = lostUrls.length === 0 ? null : words.lostText(lostUrls.join(', '))
   return [
-    ...troubled.map(({ name, error }) => {
-      return { key: name, title: words.listener(name), text: error ?? '' }
+    ...status.listeners.map(({ name, error }) => {
+      return { key: String(name), title: words.listener(name), text: error }
     }),
-    ...(status.clipboardError == null
-      ? []
-      : [{ key: 'clipboard', title: words.clipboard, text: status.clipboardError }]),
-    ...(status.devicesError == null
-      ? []
-      : [{ key: 'devices', title: words.devices, text: words.devicesText(status.devicesError) }]),
-    ...(status.lostUrls.length === 0
-      ? []
-      : [{ key: 'lost', title: words.lost, text: words.lostText(status.lostUrls.join(', ')) }]),
-    ...(isLocal ? [{ key: 'loopback', title: words.loopback, text: loopbackFix }] : []),
-  ]
+    { key: 'clipboard', title: words.clipboard, text: clipboardError },
+    { key: 'devices', title: words.devices, text: unsaved },
+    { key: 'lost', title: words.lost, text: lost },
+    { key: 'loopback', title: words.loopback, text: isLocal ? loopbackFix : null },
+  ].flatMap(({ text, ...problem }) => (text == null ? [] : [{ ...problem, text }]))
 }
 
 function create({ command }: Problem) {
-  const text = h('p', {}, h('span'), ...(command === undefined ? [] : [h('code', {}, command)]))
-  return h('li', {}, icon('warning'), h('div', {}, h('h3'), text))
-}
-
-function update(element: Element, { title, text }: Problem) {
-  const [heading, place] = [element.querySelector('h3'), element.querySelector('span')]
-  if (heading !== null) setText(heading, title)
-  if (place !== null) setText(place, text)
+  const [heading, sentences] = [h('h3'), h('span')]
+  const more = command === undefined ? [] : [h('code', {}, command)]
+  const about = h('div', {}, heading, h('p', {}, sentences, ...more))
+  function update({ title, text }: Problem) {
+    setText(heading, title)
+    setText(sentences, text)
+  }
+  return { element: h('li', {}, icon('warning'), about), update }
 }

@@ -4,11 +4,10 @@
  * @module
  */
 
-import { actionButton, errorLine, perform } from './actions.ts'
+import { actionButton, announce, errorLine, perform } from './actions.ts'
 import { pushFile, pushText } from './api.ts'
 import type { Progress } from '../shared/file-upload.ts'
-import { formatBytes } from '../shared/size.ts'
-import { announce } from './announce.ts'
+import { formatBytes } from '../shared/language.ts'
 import { button, h, section, setAttribute, setText } from '../shared/dom.ts'
 import { strings } from './strings.ts'
 

@@ -3,21 +3,18 @@
  * @module
  */
 
-import { actionButton, errorLine } from './actions.ts'
+import { actionButton, announce, errorLine } from './actions.ts'
 import { activateRecent, ApiError, forgetRecent, readRecent } from './api.ts'
-import { announce } from './announce.ts'
 import { h, renderList, section, setAttribute, setText } from '../shared/dom.ts'
-import { formatBytes } from '../shared/size.ts'
+import { formatBytes } from '../shared/language.ts'
 import { icon } from './icons.ts'
-import { isHidden } from './hidden.ts'
-import { describeSender } from './sender.ts'
+import { isHidden } from './item.ts'
+import { describeSender } from './format.ts'
 import { strings } from './strings.ts'
 import { createTime, setTime } from './time.ts'
 import type { PanelState, Recent } from './state.ts'
 
 const words = strings.recent
-
-const updaters: WeakMap<Element, (recent: Recent) => void> = new WeakMap()
 
 /** The list of recent items. */
 export function createRecentView() {
@@ -39,14 +36,11 @@ export function createRecentView() {
   function render({ recent, item }: PanelState) {
     const others = recent.filter(({ activatedAtMs }) => activatedAtMs !== item?.activatedAtMs)
     card.hidden = others.length === 0
-    const hadFocus = list.contains(document.activeElement)
     renderList(list, others, {
       key: ({ id }) => id,
       create: ({ id, type }) => createRow(id, type, errors),
-      update: (element, one) => updaters.get(element)?.(one),
+      fallback: heading,
     })
-    // The row that had it is another one now, or gone.
-    if (hadFocus && !list.contains(document.activeElement)) heading.focus()
   }
 
   return { section: card, render }
@@ -92,7 +86,7 @@ function createRow(id: string, type: Recent['type'], errors: Element) {
     setAttribute(use, 'aria-label', words.useName(title || words.text))
   }
 
-  updaters.set(element, (recent) => {
+  function update(recent: Recent) {
     const isHiddenText = type === 'Text' && isHidden()
     if (type === 'Text' && !isHiddenText && beginning === undefined) void readBeginning()
     if (isHiddenText) showName(undefined)
@@ -100,6 +94,7 @@ function createRow(id: string, type: Recent['type'], errors: Element) {
     setText(size, formatBytes(recent.size))
     setText(from, describeSender(recent.sender))
     setTime(age, recent.activatedAtMs)
-  })
-  return element
+  }
+
+  return { element, update }
 }

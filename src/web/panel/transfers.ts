@@ -1,18 +1,12 @@
-/**
- * The files that are on their way, while they are.
- * @module
- */
+/** The files that are on their way, while they are. @module */
 
 import { h, renderList, section, setText } from '../shared/dom.ts'
-import { formatBytes } from '../shared/size.ts'
+import { formatBytes } from '../shared/language.ts'
 import { icon } from './icons.ts'
-import { findDevice } from './state.ts'
+import { findDevice, type Transfer } from './state.ts'
 import { strings } from './strings.ts'
-import type { Transfer } from './state.ts'
 
 const words = strings.transfers
-
-const updaters: WeakMap<Element, (transfer: Transfer) => void> = new WeakMap()
 
 /** The list of files that are on their way. */
 export function createTransfersView() {
@@ -22,11 +16,7 @@ export function createTransfersView() {
   function render(transfers: readonly Transfer[]) {
     card.hidden = transfers.length === 0
     const keyed = transfers.map((transfer, index) => ({ transfer, key: keyOf(transfer, index) }))
-    renderList(list, keyed, {
-      key: ({ key }) => key,
-      create: createRow,
-      update: (element, { transfer }) => updaters.get(element)?.(transfer),
-    })
+    renderList(list, keyed, { key: ({ key }) => key, create: createRow })
   }
 
   return { section: card, render }
@@ -46,7 +36,8 @@ function createRow() {
   const sign = h('span', { class: 'sign' }, icon('File'))
   const element = h('li', {}, sign, h('div', { class: 'grow' }, name, bar, facts))
 
-  updaters.set(element, ({ direction, deviceId, name: title, bytes, total }) => {
+  function update({ transfer }: { transfer: Transfer }) {
+    const { direction, deviceId, name: title, bytes, total } = transfer
     const device = findDevice(deviceId)?.label ?? words.here
     setText(name, title)
     setText(who, direction === 'in' ? words.from(device) : words.to(device))
@@ -55,6 +46,7 @@ function createRow() {
     bar.setAttribute('aria-label', title)
     if (total === null) bar.removeAttribute('value')
     else bar.value = bytes / Math.max(total, 1)
-  })
-  return element
+  }
+
+  return { element, update }
 }

@@ -1,7 +1,4 @@
-/**
- * Asks the daemon by the public protocol, in the name of this phone.
- * @module
- */
+/** Asks the daemon by the public protocol, in the name of this phone. @module */
 
 import { ClientError } from '../../client/client-error.ts'
 import type { ClipboardDocument } from '../../client/decode-document.ts'

@@ -1,7 +1,4 @@
-/**
- * The current item: what it is, and how to take it.
- * @module
- */
+/** The current item: what it is, and how to take it. @module */
 
 import { base } from './account.ts'
 import { ClientError } from '../../client/client-error.ts'
@@ -9,9 +6,9 @@ import type { ClipboardDocument } from '../../client/decode-document.ts'
 import { exchange, readItem, readTicket } from './api.ts'
 import { copyText, selectText } from './copy.ts'
 import { button, h, setText } from '../shared/dom.ts'
-import { failureOf } from '../shared/failure.ts'
+import { failureOf } from '../shared/request.ts'
 import { toPng } from '../shared/picture.ts'
-import { formatBytes } from '../shared/size.ts'
+import { formatBytes } from '../shared/language.ts'
 import { strings } from './strings.ts'
 
 /** More is slow to lay out on a phone; what is copied is whole. */

@@ -6,16 +6,18 @@
 
 import { ClientError, mayPass } from '../../client/client-error.ts'
 import { button, h, setText } from '../shared/dom.ts'
-import { failureOf } from '../shared/failure.ts'
+import { failureOf } from '../shared/request.ts'
 import { FileUpload, type Progress } from '../shared/file-upload.ts'
-import type { Held } from '../shared/persistence.ts'
-import { formatBytes } from '../shared/size.ts'
+import { heldBy, Persistence, type Held } from '../shared/persistence.ts'
+import { formatBytes } from '../shared/language.ts'
 import { DOOR, pushDocument } from './api.ts'
-import { MAX_LOSSES, newBatch, pushBatch } from './batch.ts'
 import { strings, type Pushed } from './strings.ts'
 
 /** The computer takes no more uploads in one batch. */
 const MAX_TOGETHER = 500
+
+/** Whatever the computer gives up again and again has no room there. */
+const MAX_LOSSES = 4
 
 /**
  * Creates the card with which this phone sends.
@@ -159,11 +161,44 @@ async function sendTogether(uploads: readonly Upload[], batch: string) {
   }
 }
 
+/** A new name of a batch. The page may have no secure context, and so no `randomUUID`. */
+function newBatch() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/**
+ * Makes one item of files of a batch that are there.
+ *
+ * @param signal Cancels it.
+ * @throws {ClientError} `gone` when the computer has lost one of them.
+ */
+async function pushBatch(
+  document: object,
+  signal: AbortSignal,
+  onState: (state: 'storing' | Held) => void,
+): Promise<Pushed> {
+  const persistence = new Persistence(signal)
+  let losses = 0
+  const attempt = () => {
+    persistence.expectAnything()
+    onState('storing')
+    return pushDocument(document, persistence.signal)
+  }
+  const judge = async (error: ClientError) => {
+    if (!mayPass(error)) throw error
+    if (failureOf(error) === 'unexpected') losses += 1
+    if (losses > MAX_LOSSES) throw error
+    onState(heldBy(error))
+  }
+  return persistence.run(attempt, judge, () => {})
+}
+
 function namesOf({ file: { name, size } }: Upload) {
   return { type: 'File', text: name, dataName: name, size }
 }
 
-export type Upload = ReturnType<typeof createUpload>
+type Upload = ReturnType<typeof createUpload>
 
 /**
  * One file on its way, as a row of the list, until it is cancelled or `stop` says so.

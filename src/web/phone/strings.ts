@@ -1,11 +1,7 @@
-/**
- * Every word of the page, in English and in Simplified Chinese.
- * @module
- */
+/** Every word of the page, in English and in Simplified Chinese. @module */
 
-import type { Failure } from '../shared/failure.ts'
-import { isChinese } from '../shared/language.ts'
-import { formatBytes } from '../shared/size.ts'
+import type { Failure } from '../shared/request.ts'
+import { isChinese, formatBytes } from '../shared/language.ts'
 
 /** Where the files are that were sent. */
 export interface Pushed {

@@ -1,7 +1,4 @@
-/**
- * Makes and changes elements. Text is only ever text: nothing here takes markup.
- * @module
- */
+/** Makes and changes elements. Text is only ever text: nothing here takes markup. @module */
 
 const SVG = 'http://www.w3.org/2000/svg'
 
@@ -67,6 +64,17 @@ export function setText(element: Element, text: string) {
   if (element.textContent !== text) element.textContent = text
 }
 
+const updaters: WeakMap<Element, (value: unknown) => void> = new WeakMap()
+
+/** How the values of a list are shown. */
+export interface ListView<Value> {
+  readonly key: (value: Value) => string
+  /** Makes an element, and what brings it up to date. */
+  readonly create: (value: Value) => { element: Element; update: (value: Value) => void }
+  /** Gets the focus when what had it is gone. */
+  readonly fallback?: HTMLElement
+}
+
 /**
  * Brings the children of `parent` in line with `values`. An element stays the same one as long as
  * its key is there, and is moved only when the order has changed: focus and selection survive.
@@ -74,16 +82,9 @@ export function setText(element: Element, text: string) {
 export function renderList<Value>(
   parent: Element,
   values: readonly Value[],
-  {
-    key,
-    create,
-    update,
-  }: {
-    readonly key: (value: Value) => string
-    readonly create: (value: Value) => Element
-    readonly update: (element: Element, value: Value) => void
-  },
+  { key, create, fallback }: ListView<Value>,
 ) {
+  const hadFocus = parent.contains(document.activeElement)
   const known = new Map(
     [...parent.children].map((child) => [child.getAttribute('data-key'), child]),
   )
@@ -92,11 +93,18 @@ export function renderList<Value>(
   let place = parent.firstElementChild
   for (const value of values) {
     const name = key(value)
-    const element = known.get(name) ?? create(value)
+    const element = known.get(name) ?? make(value)
     setAttribute(element, 'data-key', name)
-    update(element, value)
+    updaters.get(element)?.(value)
     if (element === place) place = place.nextElementSibling
     else parent.insertBefore(element, place)
+  }
+  if (hadFocus && !parent.contains(document.activeElement)) fallback?.focus()
+
+  function make(first: Value) {
+    const { element, update } = create(first)
+    updaters.set(element, (value) => update(value as Value))
+    return element
   }
 }
 

@@ -8,9 +8,8 @@
 import { ClientError, mayPass, refusalOf } from '../../client/client-error.ts'
 import type { Outgoing } from '../../client/exchange.ts'
 import { ResumableUpload } from '../../client/resumable-upload.ts'
-import { failureOf } from './failure.ts'
+import { failureOf, ask, type Door } from './request.ts'
 import { heldBy, Persistence, type Held } from './persistence.ts'
-import { ask, type Door } from './request.ts'
 
 /** A file that the daemon gives up again and again has no room there. */
 const MAX_BEGINNINGS = 5

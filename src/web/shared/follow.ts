@@ -4,6 +4,8 @@
  * @module
  */
 
+import { keepAliveClock, within } from '../../lib/clock.ts'
+
 const FIRST_DELAY_MS = 500
 
 /** A stream that was live for so long ends for a reason, such as that this phone was removed. */
@@ -151,7 +153,8 @@ async function* eventsOf(
     let [rest, isHeard, isQuiet] = ['', false, false]
     for (;;) {
       next ??= chunks.next()
-      const come = await within(isHeard ? MAX_SILENCE_MS : FIRST_BYTES_MS, next)
+      const patienceMs = isHeard ? MAX_SILENCE_MS : FIRST_BYTES_MS
+      const come = await within(keepAliveClock, patienceMs, next, undefined)
       if (come === undefined) {
         if (!isHeard) break
         if (isQuiet) broken()
@@ -198,15 +201,4 @@ class BrokenStream extends Error {}
 /** Browsers say nothing of use about why it broke. */
 function broken(): never {
   throw new BrokenStream()
-}
-
-/** @returns Nothing when it takes longer. */
-async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, ms)))
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

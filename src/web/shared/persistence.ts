@@ -1,7 +1,7 @@
 /** Tries again for as long as a page is open, across breaks and a locked screen. @module */
 
 import { ClientError } from '../../client/client-error.ts'
-import { failureOf } from './failure.ts'
+import { failureOf } from './request.ts'
 
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 10_000

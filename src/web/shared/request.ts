@@ -1,4 +1,8 @@
-/** Requests of a page to the daemon that it came from, for whoever has it open. @module */
+/**
+ * Requests of a page to the daemon that it came from, for whoever has it open; and the kinds of
+ * their failures.
+ * @module
+ */
 
 import { ClientError, refusalOf } from '../../client/client-error.ts'
 
@@ -41,4 +45,39 @@ export async function ask(door: Door, path: string, init: RequestInit = {}): Pro
 /** Browsers say nothing of use about why a request failed. */
 export function unreachable(): never {
   throw new ClientError('UNREACHABLE')
+}
+
+/** The kind of a failure: the name of its words on each page. */
+export type Failure =
+  | 'away'
+  | 'refused'
+  | 'gone'
+  | 'tooLarge'
+  | 'busy'
+  | 'unreadable'
+  | 'full'
+  | 'unexpected'
+
+/** By status; `away` is that of whatever stands between. */
+const FAILURES: Readonly<Record<number, Failure>> = {
+  401: 'refused',
+  404: 'gone',
+  408: 'away',
+  409: 'away',
+  410: 'gone',
+  413: 'tooLarge',
+  425: 'busy',
+  429: 'busy',
+  500: 'unexpected',
+  503: 'busy',
+  507: 'full',
+}
+
+/** The kind of a failure. */
+export function failureOf({ code, status = 0 }: ClientError): Failure {
+  if (code === 'UNREACHABLE' || code === 'TIMEOUT') return 'away'
+  if (code === 'SOURCE_UNREADABLE') return 'unreadable'
+  if (code === 'UNAUTHORIZED') return 'refused'
+  // Programs between have numbers of their own from 500 on.
+  return FAILURES[status] ?? (status > 500 ? 'away' : 'unexpected')
 }
