@@ -40,11 +40,6 @@ export interface ChosenClient {
  * @throws {CommandError}
  * @throws {ClientError} when the server to be saved does not answer, or not to us.
  */
-export async function openClient(call: Invocation, input: Input): Promise<Client> {
-  return (await chooseClient(call, input)).client
-}
-
-/** Also says whether it is a client of a daemon that runs here. @throws As {@link openClient}. */
 export async function chooseClient(call: Invocation, input: Input): Promise<ChosenClient> {
   const { shell, args } = call
   // With --save there is a new link, since the saved server is saved already.

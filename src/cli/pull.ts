@@ -10,7 +10,7 @@ import { MAX_METADATA_BYTES } from '../core/limits.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { hasCode } from '../lib/system-error.ts'
-import { openClient } from './choose-server.ts'
+import { chooseClient } from './choose-server.ts'
 import { CommandError, interruptible, UsageError, type Invocation } from './command.ts'
 import { withInput } from './input.ts'
 import { exactTarget, likeItem, refuseTaken, saveFile } from './save-file.ts'
@@ -34,7 +34,7 @@ export async function runPull(call: Invocation): Promise<number> {
   const file = fileOf(args)
   if (file !== undefined) await refuseTaken(exactTarget(shell.cwd, file))
   return withInput(shell, async (input) => {
-    const client = await openClient(call, input)
+    const { client } = await chooseClient(call, input)
     const document = await client.latest()
     const pull = { shell, args, client, document }
     await (document.type === 'Text' ? pullText(pull) : pullBytes(pull))

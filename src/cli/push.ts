@@ -7,7 +7,7 @@ import type { Client } from '../client/connect.ts'
 import { toDataName } from '../core/data-name.ts'
 import { formatBytes } from '../lib/format-bytes.ts'
 import { wordsOf } from '../lib/system-error.ts'
-import { openClient } from './choose-server.ts'
+import { chooseClient } from './choose-server.ts'
 import {
   CommandError,
   LINK,
@@ -35,7 +35,7 @@ export async function runPush(call: Invocation): Promise<number> {
     throw new UsageError([`Cannot push that: ${LINK_ON_STDIN}, or from --link-file`])
   }
   const pushed = await withInput(shell, async (input) => {
-    const client = await openClient(call, input)
+    const { client } = await chooseClient(call, input)
     if (file === undefined) return pushText(client, await input.readText())
     return pushFile(client, resolve(shell.cwd, file))
   })

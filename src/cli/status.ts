@@ -28,35 +28,28 @@ function describe(status: DaemonStatus, now: number): readonly Row[] {
   const { clipboard, clipboardError, lostUrls, transfers } = status
   const what =
     item && `${item.type}, ${formatBytes(item.size)}, ${formatAgo(item.activatedAt, now)}`
-  return [
+  const lost = `this machine is not ${lostUrls.join(', ')} any more; new codes: clipgate rotate ID`
+  const room = `${storage.dataDir}, ${formatBytes(storage.freeBytes)} free`
+  const rows: readonly (readonly [name: string, value: string | undefined])[] = [
     ['Daemon', describeDaemon(status, now)],
-    ...(status.running ? [['Clipboard', withError(clipboard, clipboardError)] as const] : []),
-    ...(paused === undefined ? [] : [['Paused', describePause(paused)] as const]),
+    ['Clipboard', status.running ? withError(clipboard, clipboardError) : undefined],
+    ['Paused', paused && describePause(paused)],
     ['Item', what ?? 'none yet'],
     ['Devices', `${devices}${devicesError === undefined ? '' : `; unsaved: ${devicesError}`}`],
-    ...(lostUrls.length === 0
-      ? []
-      : [
-          [
-            'Links',
-            `this machine is not ${lostUrls.join(', ')} any more; new codes: clipgate rotate ID`,
-          ] as const,
-        ]),
-    [
-      'Storage',
-      withError(`${storage.dataDir}, ${formatBytes(storage.freeBytes)} free`, storage.error),
-    ],
+    ['Links', lostUrls.length === 0 ? undefined : lost],
+    ['Storage', withError(room, storage.error)],
     ['Staged', `${countOf(storage.stagedUploads, 'upload')}, ${formatBytes(storage.stagedBytes)}`],
     ...transfers.map((transfer) => ['Transfer', describeTransfer(transfer)] as const),
-    ...listeners.map(({ name, urls, error }): Row => {
+    ...listeners.map(({ name, urls, error }) => {
       const title = name === 'gateway' ? 'Gateway' : 'Control'
-      return [title, error === undefined ? urls.join(', ') : `${urls.join(', ')} failed: ${error}`]
+      return [title, `${urls.join(', ')}${error === undefined ? '' : ` failed: ${error}`}`] as const
     }),
-    ...(bus === undefined ? [] : [['Bus', describeBus(bus)] as const]),
-    ...peers.map(
-      ({ name, state, error }): Row => ['Joined', withError(`${name}, ${state}`, error)],
-    ),
+    ['Bus', bus && describeBus(bus)],
+    ...peers.map(({ name, state, error }) => {
+      return ['Joined', withError(`${name}, ${state}`, error)] as const
+    }),
   ]
+  return rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
 }
 
 function describeDaemon(

@@ -153,7 +153,7 @@ class TransferLine {
     while (!signal.aborted) {
       // Whoever watches is told elsewhere that the daemon does not answer.
       const running = await openRunning(dataDir).catch(() => undefined)
-      const transfers = (await running?.transfers().catch(() => undefined)) ?? []
+      const { transfers = [] } = (await running?.status().catch(() => undefined)) ?? {}
       if (!signal.aborted) this.#show(transfers.map(describeTransfer).join('; '))
       // It rejects when it is aborted, and for nothing else.
       await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined)

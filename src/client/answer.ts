@@ -1,11 +1,12 @@
 /** Reads answers, and never more of them than they may have. @module */
 
 import { KIB } from '../core/limits.ts'
+import { GrowingBuffer } from '../lib/growing-buffer.ts'
 import { ClientError } from './client-error.ts'
 import type { FetchedResponse } from './server.ts'
 import type { Watchdog } from './watchdog.ts'
 
-/** The first room for an answer. A list of chunks, each of one byte, would take much more. */
+/** The first room for an answer. */
 const LEAST_BYTES: number = 16 * KIB
 
 /** An answer whose body nobody has read yet. The reader closes the watchdog. */
@@ -38,12 +39,12 @@ const OPEN_BRACE = 0x7b
  *   `TIMEOUT` when it comes too slowly, see {@link isTooSlow}.
  */
 export async function readJson(answer: Answer, limit: number): Promise<unknown> {
-  const text = await readText(answer, limit)
+  const bytes = await readBytes(answer, limit)
   try {
-    return JSON.parse(text)
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
     // The message quotes the text.
-    throw notJson()
+    throw new ClientError('BAD_ANSWER', { reason: 'not JSON in UTF-8' })
   }
 }
 
@@ -64,16 +65,16 @@ export async function discard({ response, watchdog }: Answer): Promise<void> {
   await response.body?.cancel().catch(() => undefined)
 }
 
-async function readText({ response, watchdog }: Answer, limit: number): Promise<string> {
-  const collected = new Collected()
+async function readBytes({ response, watchdog }: Answer, limit: number): Promise<Uint8Array> {
+  const collected = new GrowingBuffer(LEAST_BYTES)
   const meter = new JsonMeter()
   const reader = response.body?.getReader()
-  if (reader === undefined) return ''
+  if (reader === undefined) return collected.filled
   let size = 0
   try {
     for (;;) {
       const { value: chunk } = await watchdog.waitForPart(reader.read(), size)
-      if (chunk === undefined) return collected.toText()
+      if (chunk === undefined) return collected.filled
       size += chunk.byteLength
       if (size > MAX_ESCAPED * limit) throw tooLong()
       meter.add(chunk)
@@ -87,38 +88,6 @@ async function readText({ response, watchdog }: Answer, limit: number): Promise<
     // At the end of the body, this does nothing; before it, the body is not needed any more.
     await reader.cancel().catch(() => undefined)
   }
-}
-
-/** Bytes that come in chunks, put together. */
-class Collected {
-  #bytes = new Uint8Array(LEAST_BYTES)
-  #length = 0
-
-  append(chunk: Uint8Array): void {
-    const length = this.#length + chunk.byteLength
-    if (length > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(length, 2 * this.#bytes.length))
-      larger.set(this.#bytes)
-      this.#bytes = larger
-    }
-    this.#bytes.set(chunk, this.#length)
-    this.#length = length
-  }
-
-  /** @throws {ClientError} `BAD_ANSWER` when the bytes are not UTF-8. */
-  toText(): string {
-    try {
-      const decoder = new TextDecoder('utf-8', { fatal: true })
-      return decoder.decode(this.#bytes.subarray(0, this.#length))
-    } catch {
-      // The TypeError says no more than that.
-      throw notJson()
-    }
-  }
-}
-
-function notJson(): ClientError {
-  return new ClientError('BAD_ANSWER', { reason: 'not JSON in UTF-8' })
 }
 
 /**

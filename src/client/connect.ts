@@ -91,16 +91,9 @@ export function connect(
 
 /** Makes a client of a server that was opened. */
 export function connectTo(opened: Server): Client {
-  function latest(
-    options: LatestOptions & { readonly etag: string },
-  ): Promise<LatestDocument | undefined>
-  function latest(options?: Omit<LatestOptions, 'etag'>): Promise<LatestDocument>
-  function latest(options: LatestOptions = {}): Promise<LatestDocument | undefined> {
-    return getLatest(opened, options)
-  }
-
   return {
-    latest,
+    // Without an `etag` there always is a document.
+    latest: ((options: LatestOptions = {}) => getLatest(opened, options)) as Client['latest'],
     download: (document, options = {}) => download(opened, document, options),
     pushText: (text, options = {}) => pushText(opened, text, options),
     pushFile: (blob, options) => pushFile(opened, blob, options),

@@ -1,12 +1,11 @@
 /**
- * Clients of the control listener of a running daemon: the port `Admin`, and what only a running
- * daemon can do. Their methods throw `ControlUnreachableError`, or what the daemon says went wrong.
+ * The client of the control listener of a running daemon. Its methods throw
+ * `ControlUnreachableError`, or what the daemon says went wrong.
  * @module
  */
 
 import { DomainError } from '../core/domain-error.ts'
 import { decodeString, objectOf, type Decoder } from '../lib/decoder.ts'
-import type { Admin } from '../ports/admin.ts'
 import type { RunningDaemon } from '../ports/panel.ts'
 import {
   decodeDevices,
@@ -23,20 +22,11 @@ import { callControl, type ControlAddress } from './call-control.ts'
 const decodeAddress = objectOf({ url: decodeString })
 const decodeNothing = objectOf({})
 
-type Call = <Value>(
-  method: string,
-  path: string,
-  decode: Decoder<Value>,
-  body?: unknown,
-) => Promise<Value>
-
-function callerOf(address: ControlAddress): Call {
-  return (method, path, decode, body) => callControl(address, { method, path, decode, body })
-}
-
-/** The port `Admin` of a running daemon. */
-export function createAdminClient(address: ControlAddress): Admin {
-  const call = callerOf(address)
+/** Makes the client of a running daemon. */
+export function createAdminClient(address: ControlAddress): RunningDaemon {
+  function call<Value>(method: string, path: string, decode: Decoder<Value>, body?: unknown) {
+    return callControl(address, { method, path, decode, body })
+  }
   return {
     status: () => call('GET', '/status', decodeStatus),
     devices: () => call('GET', '/devices', decodeDevices),
@@ -46,6 +36,14 @@ export function createAdminClient(address: ControlAddress): Admin {
     join: (request) => call('POST', '/peers', decodePeer, request),
     leave: (name) => call('DELETE', `/peers/${encodeURIComponent(name)}`, decodeLeft),
     peers: () => call('GET', '/peers', decodePeers),
+    panelUrl: async () => (await call('GET', '/panel', decodeAddress)).url,
+    pause: (durationMs) => call('POST', '/pause', decodePause, { durationMs }),
+    resume: async () => {
+      await call('DELETE', '/pause', decodeNothing)
+    },
+    stop: async () => {
+      await call('POST', '/stop', decodeNothing)
+    },
     close: async () => undefined,
   }
 }
@@ -54,20 +52,4 @@ function pathOf(device: string): string {
   // No id and no user name has other characters, and none of these means anything in a path.
   if (/^\w+$/.test(device)) return `/devices/${device}`
   throw new DomainError('NO_SUCH_DEVICE', `Cannot find a device "${device}"`)
-}
-
-/** The client of what only a running daemon can do. */
-export function createDaemonClient(address: ControlAddress): RunningDaemon {
-  const call = callerOf(address)
-  return {
-    panelUrl: async () => (await call('GET', '/panel', decodeAddress)).url,
-    pause: (durationMs) => call('POST', '/pause', decodePause, { durationMs }),
-    resume: async () => {
-      await call('DELETE', '/pause', decodeNothing)
-    },
-    transfers: async () => (await call('GET', '/status', decodeStatus)).transfers,
-    stop: async () => {
-      await call('POST', '/stop', decodeNothing)
-    },
-  }
 }

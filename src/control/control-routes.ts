@@ -1,6 +1,6 @@
 /**
- * The endpoint table of the control listener: the port `Admin`, the panel, and what only a running
- * daemon can do; docs/commands.md has it in words.
+ * The endpoint table of the control listener: the port `Admin`, the panel and its page, and what
+ * only a running daemon can do; docs/commands.md has it in words.
  *
  * The preview of the current item is the beginning of a text, or a raster image: nothing that a
  * browser would run, whatever the item says that it is. The bytes themselves, and pushes, go
@@ -14,6 +14,7 @@ import type { Owner } from '../core/owner.ts'
 import { route, type Route } from '../http/call.ts'
 import { EVENT_STREAM_HEADERS } from '../http/live-streams.ts'
 import { HttpError } from '../http/http-error.ts'
+import { pageRoutes } from '../http/page-files.ts'
 import { json, type Reply } from '../http/reply.ts'
 import type { Admin, Pairing } from '../ports/admin.ts'
 import type { Blob, OpenBlob } from '../ports/blob.ts'
@@ -63,6 +64,19 @@ export function createHealthRoute(
     return disk === undefined
       ? json({ status: 'ok' })
       : { ...json({ status: 'failing', disk }), status: 503 }
+  })
+}
+
+/** Makes a route for each file of the panel's page; `panel.html` stands at `/`. */
+export function createPanelFileRoutes(folder?: string): readonly Route<undefined>[] {
+  return pageRoutes({
+    name: 'panel',
+    files: ['panel.js', 'panel.css', 'icon.svg'],
+    folder,
+    at: '/',
+    below: '/',
+    policy: ["require-trusted-types-for 'script'"],
+    check: checkOwnHost,
   })
 }
 

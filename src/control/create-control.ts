@@ -17,9 +17,13 @@ import type { Logger } from '../ports/logger.ts'
 import type { Owner } from '../core/owner.ts'
 import { checkOwnHost, createAuthorize } from './authorize.ts'
 import { PanelToken } from './control-token.ts'
-import { createControlRoutes, createHealthRoute, type ControlParts } from './control-routes.ts'
+import {
+  createControlRoutes,
+  createHealthRoute,
+  createPanelFileRoutes,
+  type ControlParts,
+} from './control-routes.ts'
 import { PanelEvents } from './panel-events.ts'
-import { createPanelFileRoutes } from './panel-files.ts'
 
 /** The parts behind a control listener. */
 export interface ControlOptions extends Pick<ControlParts, 'admin' | 'panel' | 'onAddressGiven'> {

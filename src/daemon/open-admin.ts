@@ -1,6 +1,6 @@
 /** Finds the daemon of a data directory, or does its work while none runs. @module */
 
-import { createAdminClient, createDaemonClient } from '../control/admin-client.ts'
+import { createAdminClient } from '../control/admin-client.ts'
 import type { ControlAddress } from '../control/call-control.ts'
 import { createDeviceAdmin, type LinkBase } from '../control/device-admin.ts'
 import { createIdlePeers } from '../peers/peer-connections.ts'
@@ -40,7 +40,7 @@ export async function openAdmin(settings: Settings, logger: Logger): Promise<Adm
  */
 export async function openRunning(dataDir: string): Promise<RunningDaemon | undefined> {
   const address = await findRunning(dataDir)
-  return address && createDaemonClient(address)
+  return address && createAdminClient(address)
 }
 
 /** Where that daemon can be asked. @throws As {@link openRunning}. */

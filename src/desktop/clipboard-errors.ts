@@ -5,6 +5,7 @@
  */
 
 import { GIB, KIB, MIB } from '../core/limits.ts'
+import { codeOf } from '../lib/system-error.ts'
 import type { CopiedContent } from '../ports/system-clipboard.ts'
 
 /** The clipboard is away: its adapter has said so, and says when it is back. */
@@ -52,4 +53,11 @@ function formatAtLeast(size: number): string {
   if (size < KIB) return `${size} bytes`
   const [unit, name] = size < MIB ? [KIB, 'KiB'] : size < GIB ? [MIB, 'MiB'] : [GIB, 'GiB']
   return `${Math.floor((10 * size) / unit) / 10} ${name}`
+}
+
+/** Why a program that the clipboard takes could not be started. */
+export function describeStart(name: string, error: Error): string {
+  const code = codeOf(error)
+  if (code === 'ENOENT') return `"${name}" is not installed`
+  return `Cannot start "${name}": ${code ?? 'unknown error'}`
 }

@@ -1,6 +1,7 @@
 /** The size of a picture in pixels, out of the file that it is in. No pixel is decoded. @module */
 
 import type { Openable } from '../lib/read-bytes.ts'
+import { readTiffDirectory, readTiffStart } from './photo-orientation.ts'
 
 interface PictureSize {
   readonly width: number
@@ -20,9 +21,7 @@ const BOXES_BYTES: number = 256 * 1024
 const MAX_JPEG_SEGMENTS = 1000
 
 /** The directory of a TIFF: programs write about 20 entries of 12 bytes behind their count. */
-const TIFF_ENTRY_BYTES = 12
-const TIFF_DIRECTORY_BYTES: number = 2 + 512 * TIFF_ENTRY_BYTES
-const TIFF_SHORT = 3
+const TIFF_DIRECTORY_BYTES: number = 2 + 512 * 12
 const TIFF_WIDTH = 256
 const TIFF_HEIGHT = 257
 
@@ -137,18 +136,8 @@ function largestSize(head: Buffer): PictureSize | undefined {
 
 /** The directory of a TIFF may be anywhere; many programs write it behind the pixels (TIFF 6.0). */
 async function tiffSize(read: Read, head: Buffer): Promise<PictureSize | undefined> {
-  const isLittleEndian = head[0] === 0x49
-  const start = isLittleEndian ? head.readUInt32LE(4) : head.readUInt32BE(4)
-  const directory = await read(start, TIFF_DIRECTORY_BYTES)
-  const short = (at: number) => directory[isLittleEndian ? 'readUInt16LE' : 'readUInt16BE'](at)
-  const long = (at: number) => directory[isLittleEndian ? 'readUInt32LE' : 'readUInt32BE'](at)
-  const found = new Map<number, number>()
-  for (let n = 0; n < short(0); n += 1) {
-    const at = 2 + n * TIFF_ENTRY_BYTES
-    if (at + TIFF_ENTRY_BYTES > directory.length) break
-    const isShort = short(at + 2) === TIFF_SHORT
-    found.set(short(at), isShort ? short(at + 8) : long(at + 8))
-  }
+  const { isLittle, directoryAt } = readTiffStart(head)
+  const found = readTiffDirectory(await read(directoryAt, TIFF_DIRECTORY_BYTES), isLittle)
   const [width, height] = [found.get(TIFF_WIDTH), found.get(TIFF_HEIGHT)]
   return width === undefined || height === undefined ? undefined : { width, height }
 }

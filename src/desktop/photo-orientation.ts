@@ -4,10 +4,11 @@ const JPEG_START = 0xffd8
 const APP1 = 0xffe1
 const EXIF = 'Exif\0\0'
 
-/** In a TIFF, of which EXIF is a kind. */
-const LITTLE_ENDIAN = 'II'
 const ORIENTATION_TAG = 0x112
+
+/** The entries of a directory of TIFF, of which EXIF is a kind. */
 const ENTRY_BYTES = 12
+const SHORT = 3
 
 /** Reads the number of EXIF, 1 to 8; 1 (as it is) when there is none. */
 export function readOrientation(jpeg: Buffer): number {
@@ -27,14 +28,27 @@ export function readOrientation(jpeg: Buffer): number {
 
 /** @throws {RangeError} When it ends too soon. */
 function readTag(tiff: Buffer): number {
-  const isLittle = tiff.toString('latin1', 0, 2) === LITTLE_ENDIAN
-  const short = (at: number) => (isLittle ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at))
-  const first = isLittle ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4)
-  const count = short(first)
-  for (let index = 0; index < count; index += 1) {
-    const entry = first + 2 + ENTRY_BYTES * index
-    const value = short(entry) === ORIENTATION_TAG ? short(entry + 8) : 0
-    if (value >= 1 && value <= 8) return value
+  const { isLittle, directoryAt } = readTiffStart(tiff)
+  const values = readTiffDirectory(tiff.subarray(directoryAt), isLittle)
+  const value = values.get(ORIENTATION_TAG) ?? 1
+  return value >= 1 && value <= 8 ? value : 1
+}
+
+/** The order of the bytes of a TIFF, and where its directory is. @throws {RangeError} */
+export function readTiffStart(tiff: Buffer): { isLittle: boolean; directoryAt: number } {
+  const isLittle = tiff.toString('latin1', 0, 2) === 'II'
+  return { isLittle, directoryAt: isLittle ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4) }
+}
+
+/** The first value of each entry, by its tag. Ends where the bytes end. @throws {RangeError} */
+export function readTiffDirectory(directory: Buffer, isLittle: boolean): Map<number, number> {
+  const short = (at: number) => directory[isLittle ? 'readUInt16LE' : 'readUInt16BE'](at)
+  const long = (at: number) => directory[isLittle ? 'readUInt32LE' : 'readUInt32BE'](at)
+  const values = new Map<number, number>()
+  for (let n = 0; n < short(0); n += 1) {
+    const at = 2 + n * ENTRY_BYTES
+    if (at + ENTRY_BYTES > directory.length) break
+    values.set(short(at), short(at + 2) === SHORT ? short(at + 8) : long(at + 8))
   }
-  return 1
+  return values
 }

@@ -14,7 +14,7 @@
 
 import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
-import { lstat, mkdir, open, readdir, unlink, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, readdir, unlink, type FileHandle } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Item } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
@@ -22,10 +22,9 @@ import type { Blob } from '../ports/blob.ts'
 import type { DiskRoom, ReserveRoom } from '../ports/disk-room.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
 import type { ImageFile, OfferedContent } from '../ports/system-clipboard.ts'
-import { findUntrusted } from '../lib/find-untrusted.ts'
+import { findUntrusted, statsOf } from '../lib/find-untrusted.ts'
 import { Lru } from '../lib/lru.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
-import { hasCode } from '../lib/system-error.ts'
 import { numberedName, safeFileName } from '../lib/safe-file-name.ts'
 import { saveUnderFreeName, UNFINISHED } from '../lib/save-under-free-name.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
@@ -238,14 +237,4 @@ async function unlinkAbandoned(path: string): Promise<void> {
   if (found === undefined || Date.now() - found.mtimeMs < ABANDONED_MS) return
   // A second daemon may sweep the same folder, and what stays does no harm.
   await unlink(path).catch(() => undefined)
-}
-
-/** About the name itself and not what a link points to; `undefined` when it is free. */
-async function statsOf(path: string): Promise<Stats | undefined> {
-  try {
-    return await lstat(path)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined
-    throw error
-  }
 }

@@ -79,7 +79,8 @@ function segmentsOf(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '' && segment !== '.')
 }
 
-async function statsOf(path: string): Promise<Stats | undefined> {
+/** About the name itself and not what a link points to; `undefined` when it is free. */
+export async function statsOf(path: string): Promise<Stats | undefined> {
   try {
     return await lstat(path)
   } catch (error) {

@@ -5,12 +5,12 @@ const FIRST_BYTES: number = 64 * 1024
 
 /** All bytes appended so far, in one piece of memory. */
 export class GrowingBuffer {
-  #buffer: Buffer
+  #buffer: Uint8Array
   #size = 0
 
   /** @param firstBytes Memory that is taken at once. */
   constructor(firstBytes: number = FIRST_BYTES) {
-    this.#buffer = Buffer.allocUnsafe(firstBytes)
+    this.#buffer = new Uint8Array(firstBytes)
   }
 
   /** The bytes appended so far; valid until the next `append`. */
@@ -22,7 +22,7 @@ export class GrowingBuffer {
   append(chunk: Uint8Array): void {
     const size = this.#size + chunk.length
     if (size > this.#buffer.length) {
-      const larger = Buffer.allocUnsafe(2 * size)
+      const larger = new Uint8Array(2 * size)
       larger.set(this.filled)
       this.#buffer = larger
     }

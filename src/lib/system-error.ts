@@ -1,4 +1,4 @@
-/** Reads the code of a failed system call. @module */
+/** Reads the code of a failed system call, and asks the system for processes. @module */
 
 import { constants } from 'node:os'
 
@@ -60,4 +60,15 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
 /** Whether this machine has no such address, or none of its family, to listen on. */
 export function isAddressMissing(error: unknown): boolean {
   return hasCode(error, 'EAFNOSUPPORT', 'EADDRNOTAVAIL')
+}
+
+/** Whether a process has this id; it may be another one by now than the one that was meant. */
+export function isPidTaken(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: it belongs to somebody else.
+    return !hasCode(error, 'ESRCH')
+  }
 }

@@ -1,7 +1,13 @@
 /** Opens a client of another daemon, on connections of its own. @module */
 
-import { connectDaemon, type DaemonClient } from '../client/connect-daemon.ts'
-import type { Credentials, Send } from '../client/server.ts'
+import type { ClipboardDocument } from '../client/decode-document.ts'
+import { download, type Download, type DownloadOptions } from '../client/download.ts'
+import { getLatest, type LatestStamped } from '../client/latest.ts'
+import { putDocument, type OutgoingDocument, type PushOptions } from '../client/push.ts'
+import { openServer, type ByteSource, type Credentials, type Send } from '../client/server.ts'
+import { sendFile, type Upload } from '../client/upload.ts'
+import { watch, type WatchOptions } from '../client/watch.ts'
+import type { ContentId } from '../core/content-id.ts'
 import type { Clock } from '../lib/clock.ts'
 import { formatCircleTime, CIRCLE_TIME_HEADER, parseCircleTime } from '../core/circle-time.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
@@ -21,6 +27,23 @@ export interface OpenClientOptions extends Omit<NodeFetchOptions, 'clock'> {
   readonly clock?: Clock | undefined
 }
 
+/**
+ * A client of one daemon: it sees stamps, and sends documents as they are. Its methods fail as
+ * those of `Client` do.
+ */
+export interface DaemonClient {
+  latest(options?: PushOptions): Promise<LatestStamped>
+  download(
+    document: Pick<ClipboardDocument, 'dataName' | 'hasData'>,
+    options?: DownloadOptions,
+  ): Promise<Download>
+  watch(options?: WatchOptions): AsyncIterableIterator<LatestStamped, undefined>
+  /** Sends bytes, for a document that names them. */
+  upload(bytes: ByteSource, options: Upload): Promise<void>
+  /** Sends a document as it is. */
+  apply(document: OutgoingDocument, options?: PushOptions): Promise<ContentId>
+}
+
 /** A client, until it is closed. */
 export interface OpenClient extends DaemonClient {
   /** Ends all connections. */
@@ -34,7 +57,15 @@ export function openClient(
 ): OpenClient {
   const { fetch, close } = createNodeFetch(address.tlsFingerprint, { refuse, clock })
   const send = circleTime === undefined ? fetch : withCircleTime(fetch, circleTime)
-  return { ...connectDaemon(address, { send, timeoutMs, clock }), close }
+  const server = openServer(address, { send, timeoutMs, clock })
+  return {
+    latest: ({ signal } = {}) => getLatest(server, { signal }),
+    download: (document, given = {}) => download(server, document, given),
+    watch: (given = {}) => watch(server, given),
+    upload: (bytes, given) => sendFile(server, bytes, given),
+    apply: (document, given = {}) => putDocument(server, document, given),
+    close,
+  }
 }
 
 /** Tells the time with each request. Refusals teach nothing: they may come from a proxy. */

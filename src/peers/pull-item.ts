@@ -2,7 +2,6 @@
 
 import { isTooLong } from '../client/answer.ts'
 import { ClientError, mayPass } from '../client/client-error.ts'
-import type { DaemonClient } from '../client/connect-daemon.ts'
 import type { ClipboardDocument } from '../client/decode-document.ts'
 import type { LatestStamped } from '../client/latest.ts'
 import { sleep, type Clock } from '../lib/clock.ts'
@@ -14,6 +13,7 @@ import type { BlobStore } from '../ports/blob.ts'
 import type { CircleTime } from '../ports/circle-time.ts'
 import type { InboundBytes, InboundPipeline } from '../ports/inbound-pipeline.ts'
 import type { LatestItem } from '../ports/latest-item.ts'
+import type { DaemonClient } from './open-client.ts'
 
 /** About ten minutes without a byte: a server that was updated is back by then. */
 const MAX_FAILURES = 24

@@ -4,7 +4,6 @@
  */
 
 import { ClientError } from '../client/client-error.ts'
-import type { DaemonClient } from '../client/connect-daemon.ts'
 import type { OutgoingDocument } from '../client/push.ts'
 import type { ByteSource } from '../client/server.ts'
 import type { ContentId } from '../core/content-id.ts'
@@ -13,6 +12,7 @@ import type { Stamp } from '../core/stamp.ts'
 import { blocksOf } from '../lib/read-bytes.ts'
 import type { Blob as StoredBlob } from '../ports/blob.ts'
 import type { StoredItem } from '../ports/latest-item.ts'
+import type { DaemonClient } from './open-client.ts'
 
 /** A longer text goes as a file: as JSON it might be longer than any document may be. */
 const MAX_INLINE_BYTES: number = 2 * MIB

@@ -1,7 +1,7 @@
 /** Port: what only a running daemon can be asked, unlike `Admin`; its panel shows it. @module */
 
 import type { Item } from '../core/item.ts'
-import type { Pause, TransferStatus } from './admin.ts'
+import type { Admin, Pause } from './admin.ts'
 import type { StoredItem } from './latest-item.ts'
 import type { Transfers } from './transfers.ts'
 
@@ -99,13 +99,10 @@ export interface Panel {
   onChange(listener: () => void): () => void
 }
 
-/** The questions that commands have for a running daemon, and for nobody else. */
-export interface RunningDaemon extends Pick<Panel, 'pause' | 'resume'> {
+/** A daemon that runs, as commands ask it. */
+export interface RunningDaemon extends Admin, Pick<Panel, 'pause' | 'resume'> {
   /** The URL that opens the panel in a browser, for as long as this daemon runs. */
   panelUrl(): Promise<string>
-
-  /** The files that are on their way and take a moment. */
-  transfers(): Promise<readonly TransferStatus[]>
 
   /** Makes it end as a signal would. Resolves when it has begun to. */
   stop(): Promise<void>

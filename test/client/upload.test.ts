@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { connect as dial, createServer } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { connectDaemon, type DaemonClient } from '../../src/client/connect-daemon.ts'
-import { sendWith } from '../../src/client/server.ts'
+import { openServer, type ByteSource } from '../../src/client/server.ts'
+import { sendFile, type Upload } from '../../src/client/upload.ts'
 import { commit, serveUploads } from '../gateway/support/upload-client.ts'
 import { defer } from '../support/defer.ts'
 import { listen } from '../support/listen.ts'
@@ -21,11 +21,10 @@ const MIB = 2 ** 20
 const LARGE = new Blob([randomBytes(10 * MIB)])
 const NAME = { dataName: 'film', mediaType: 'video/mp4' }
 
-function clientOf(url: string, username = USER, password = PASSWORD): DaemonClient {
-  return connectDaemon(
-    { url, username, password },
-    { send: sendWith(), clock: quickClock, random: () => 0 },
-  )
+function clientOf(url: string, username = USER, password = PASSWORD) {
+  const credentials = { url, username, password }
+  const server = openServer(credentials, { clock: quickClock, random: () => 0 })
+  return { upload: (bytes: ByteSource, upload: Upload) => sendFile(server, bytes, upload) }
 }
 
 interface Wire {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createPanelFileRoutes } from '../../src/control/panel-files.ts'
+import { createPanelFileRoutes } from '../../src/control/control-routes.ts'
 import { openControl, OWNER } from './support/open-control.ts'
 
 describe('the address of the panel', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import decodeQR from 'qr/decode.js'
-import { createDaemonClient } from '../../src/control/admin-client.ts'
+import { createAdminClient } from '../../src/control/admin-client.ts'
 import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_PAUSE_MS } from '../../src/core/limits.ts'
 import { parseConnectLink } from '../../src/link/connect-link.ts'
@@ -147,7 +147,7 @@ describe('POST and DELETE /pause', () => {
     panel.failure = new DomainError('NO_CLIPBOARD', 'Cannot pause: there is no clipboard')
     const answer = await ask('/pause', { method: 'DELETE', headers: OWNER })
     assert.deepEqual([answer.status, JSON.parse(answer.body).code], [409, 'NO_CLIPBOARD'])
-    const client = createDaemonClient({ url, token: TOKEN })
+    const client = createAdminClient({ url, token: TOKEN })
     await assert.rejects(client.pause(undefined), { name: 'DomainError', code: 'NO_CLIPBOARD' })
   })
 })
@@ -163,10 +163,10 @@ describe('POST /stop', () => {
   })
 })
 
-describe('createDaemonClient()', () => {
+describe('createAdminClient()', () => {
   it('pauses, resumes, and gets the address that opens the panel', async (t) => {
     const { url, panel, clock, ask, address } = await openControl(t)
-    const client = createDaemonClient({ url, token: TOKEN })
+    const client = createAdminClient({ url, token: TOKEN })
     assert.deepEqual(await client.pause(1000), { untilMs: clock.now() + 1000 })
     assert.deepEqual(await client.pause(undefined), { untilMs: undefined })
     await client.resume()

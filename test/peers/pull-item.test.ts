@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
-import { connectDaemon } from '../../src/client/connect-daemon.ts'
-import { sendWith } from '../../src/client/server.ts'
+import { openClient } from '../../src/peers/open-client.ts'
 import { pullItem } from '../../src/peers/pull-item.ts'
 import { PASSWORD, startFakeGateway, USER } from '../client/support/fake-gateway.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
@@ -26,7 +25,8 @@ async function pullPast(t: TestContext, status: number): Promise<string> {
       response.writeHead(206, rest).end(BYTES.subarray(from))
     }
   })
-  const credentials = { url, username: USER, password: PASSWORD }
+  const client = openClient({ url, username: USER, password: PASSWORD }, { clock: quickClock })
+  t.after(() => client.close())
   let pulled = ''
   await pullItem(
     {
@@ -35,7 +35,7 @@ async function pullPast(t: TestContext, status: number): Promise<string> {
       ...{ contentId: undefined, mediaType: undefined, stamp: { at: 1, member: '' } },
     },
     {
-      client: connectDaemon(credentials, { send: sendWith(), clock: quickClock }),
+      client,
       latest: { current: undefined, binary: undefined },
       inbound: {
         apply: async ({ bytes }) => {

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MIB } from '../../core/limits.ts'
 import { blocksOf } from '../../lib/read-bytes.ts'
-import { hasCode } from '../../lib/system-error.ts'
+import { isPidTaken } from '../../lib/system-error.ts'
 import type { Blob } from '../../ports/blob.ts'
 
 /** Folders are named after the process that made them. */
@@ -45,18 +45,8 @@ export async function sweepExchangeFiles(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => [])
   for (const name of names) {
     const [, pid] = FOLDER_NAME.exec(name) ?? []
-    if (pid === undefined || isRunning(Number(pid))) continue
+    if (pid === undefined || isPidTaken(Number(pid))) continue
     await rm(join(tmpdir(), name), REMOVAL).catch(() => undefined)
-  }
-}
-
-/** Whether the id is taken, perhaps by another process since. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return !hasCode(error, 'ESRCH')
   }
 }
 

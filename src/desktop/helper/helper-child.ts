@@ -6,10 +6,10 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { KIB } from '../../core/limits.ts'
-import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
 import { GrowingBuffer } from '../../lib/growing-buffer.ts'
+import { describeStart } from '../clipboard-errors.ts'
 
 /** A program that can be run as a helper. */
 export interface HelperCommand {
@@ -78,7 +78,7 @@ export class HelperChild {
     child.stderr.on('data', (chunk: Buffer) => complaints.push(chunk))
     // It ended while we wrote: that is told by its end.
     child.stdin.on('error', () => undefined)
-    child.on('error', (error) => (this.#failure ??= describe(name, error)))
+    child.on('error', (error) => (this.#failure ??= describeStart(name, error)))
     child.on('exit', () => this.#closeOutputSoon())
     this.#ended = new Promise((resolve) => {
       child.on('close', (code, signal) => {
@@ -143,12 +143,6 @@ export class HelperChild {
     const { command, name = command, logger } = this.#options
     logger.debug('A clipboard helper wrote to stderr', { name, bytes })
   }
-}
-
-function describe(name: string, error: Error): string {
-  const code = codeOf(error)
-  if (code === 'ENOENT') return `"${name}" is not installed`
-  return `Cannot start "${name}": ${code ?? 'unknown error'}`
 }
 
 function describeEnd(name: string, code: number | null, signal: string | null): string {

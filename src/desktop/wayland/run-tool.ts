@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process'
 import { GrowingBuffer } from '../../lib/growing-buffer.ts'
 import { codeOf } from '../../lib/system-error.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { CopyTooLarge } from '../clipboard-errors.ts'
+import { CopyTooLarge, describeStart } from '../clipboard-errors.ts'
 import { TransferPace } from '../transfer-pace.ts'
 
 /** How a tool is run. */
@@ -76,7 +76,7 @@ export async function runTool(
     }
     expectBytes()
   })
-  child.on('error', (error) => (failure ??= describeStart(command, error)))
+  child.on('error', (error) => (failure ??= new Error(describeStart(command, error))))
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
   cancelTimeout()
   signal?.removeEventListener('abort', onAbort)
@@ -93,11 +93,4 @@ export function killGroup(pid: number | undefined): void {
     // It has ended meanwhile.
     if (codeOf(error) !== 'ESRCH') throw error
   }
-}
-
-/** Why a program could not be started, for people. */
-export function describeStart(command: string, error: Error): Error {
-  const code = codeOf(error)
-  if (code === 'ENOENT') return new Error(`"${command}" is not installed`)
-  return new Error(`Cannot start "${command}": ${code ?? 'unknown error'}`)
 }

@@ -21,8 +21,9 @@ import { withoutTrailing } from '../../lib/without-trailing.ts'
 import { messageOf } from '../../lib/describe-failure.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { OfferedContent } from '../../ports/system-clipboard.ts'
+import { describeStart } from '../clipboard-errors.ts'
 import { offeredFormats, type OfferedBytes, type OfferedFormat } from '../offered-formats.ts'
-import { describeStart, killGroup, runTool } from './run-tool.ts'
+import { killGroup, runTool } from './run-tool.ts'
 
 /** How `wl-copy` is run. */
 export interface WlCopyOptions {
@@ -77,7 +78,7 @@ export class WlCopy {
     const child = spawn('wl-copy', args, { env, stdio: ['pipe', 'ignore', 'pipe'], detached: true })
     this.#child = child
     child.stderr.on('data', () => (this.#hasComplained = true))
-    child.on('error', (error) => this.#settle(describeStart('wl-copy', error)))
+    child.on('error', (error) => this.#settle(new Error(describeStart('wl-copy', error))))
     // It ended while we wrote: that is told by its end.
     child.stdin.on('error', () => undefined)
     this.ended = new Promise((resolve) => {

@@ -7,7 +7,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { codeOf } from '../../lib/system-error.ts'
+import { isPidTaken } from '../../lib/system-error.ts'
 import type { Admin, DeviceSummary } from '../../ports/admin.ts'
 import { findingOf, problem, type Finding } from '../finding.ts'
 import { NoAnswerError } from './ask.ts'
@@ -156,15 +156,5 @@ function basic(username: string, password: string): string {
 function isLeftOver({ label, username, createdAt }: DeviceSummary): boolean {
   const pid = USERNAME.exec(username)?.[1]
   if (label !== LABEL || pid === undefined) return false
-  return Date.now() - Date.parse(createdAt) > ABANDONED_MS || !isRunning(Number(pid))
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: it belongs to somebody else, and lives.
-    return codeOf(error) !== 'ESRCH'
-  }
+  return Date.now() - Date.parse(createdAt) > ABANDONED_MS || !isPidTaken(Number(pid))
 }

@@ -6,11 +6,11 @@
 
 import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../core/domain-error.ts'
-import { arrayOf, decodeNumber, decodeString, matching, objectOf } from '../../lib/decoder.ts'
+import { arrayOf, decodeString, objectOf } from '../../lib/decoder.ts'
 import { defineJsonFile } from '../../lib/json-file.ts'
 import type { PrivateFile } from '../../ports/private-file.ts'
 import { MAX_ORIGINS, type KnownEpoch } from './replay-guard.ts'
-import { isEpoch, isOrigin } from './signal.ts'
+import { decodeEpoch, decodeOrigin } from './signal.ts'
 
 /** Its name in the data directory. */
 export const MEMBERSHIP_FILE = 'group.json'
@@ -25,9 +25,6 @@ export interface CircleState {
   readonly group: string
   readonly known: readonly KnownEpoch[]
 }
-
-const decodeOrigin = matching(decodeString, isOrigin, 'the id of a member')
-const decodeEpoch = matching(decodeNumber, isEpoch, 'a positive integer')
 
 const groupFile = defineJsonFile<CircleState>({
   version: 1,

@@ -6,7 +6,15 @@
 
 import { isContentId, type ContentId } from '../../core/content-id.ts'
 import { isStamp, type Stamp } from '../../core/stamp.ts'
-import { decodeNumber, decodeString, objectOf, oneOf, optional } from '../../lib/decoder.ts'
+import {
+  decodeNumber,
+  decodeString,
+  matching,
+  objectOf,
+  oneOf,
+  optional,
+  type Decoder,
+} from '../../lib/decoder.ts'
 import { parseJson } from '../../lib/utf8.ts'
 import { withoutTrailing } from '../../lib/without-trailing.ts'
 import type { Sealer } from './sealer.ts'
@@ -37,11 +45,25 @@ export interface SignalItem {
 
 const ORIGIN = /^m_[0-9a-f]{16}$/
 
+/** Decodes the id of a member. */
+export const decodeOrigin: Decoder<string> = matching(
+  decodeString,
+  (value) => ORIGIN.test(value),
+  'the id of a member',
+)
+
+/** Decodes the number of a start. */
+export const decodeEpoch: Decoder<number> = matching(
+  decodeNumber,
+  (value) => Number.isSafeInteger(value) && value > 0,
+  'a positive integer',
+)
+
 const decodeFields = objectOf({
   kind: oneOf(['have', 'ask']),
-  origin: decodeString,
-  epoch: decodeNumber,
-  time: decodeNumber,
+  origin: decodeOrigin,
+  epoch: decodeEpoch,
+  time: matching(decodeNumber, Number.isSafeInteger, 'an integer'),
   url: decodeString,
   contentId: optional(decodeString),
   stampedAt: optional(decodeNumber),
@@ -58,9 +80,6 @@ export function encodeSignal({ item, ...signal }: Signal): Uint8Array {
 /** Decodes a signal. @throws {TypeError} when the bytes are none; the message quotes nothing. */
 export function decodeSignal(bytes: Uint8Array): Signal {
   const { kind, origin, epoch, time, ...fields } = decodeFields(parseJson(bytes))
-  if (!isOrigin(origin)) throw new TypeError('"origin" must be the id of a member')
-  if (!isEpoch(epoch)) throw new TypeError('"epoch" must be a positive integer')
-  if (!Number.isSafeInteger(time)) throw new TypeError('"time" must be an integer')
   const url = parseBaseUrl(fields.url)
   if (url === undefined) throw new TypeError('"url" must be a base URL')
   return { kind, origin, epoch, time, url, item: itemOf(fields) }
@@ -79,16 +98,6 @@ export function openSignal(
     if (error instanceof TypeError) return undefined
     throw error
   }
-}
-
-/** Whether this is the id of a member. */
-export function isOrigin(value: string): boolean {
-  return ORIGIN.test(value)
-}
-
-/** Whether this is the number of a start. */
-export function isEpoch(value: number): boolean {
-  return Number.isSafeInteger(value) && value > 0
 }
 
 /** A URL of http or https that holds no credentials; `undefined` when it is anything else. */

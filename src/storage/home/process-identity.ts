@@ -12,7 +12,7 @@
 import { createHmac } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { codeOf } from '../../lib/system-error.ts'
+import { isPidTaken } from '../../lib/system-error.ts'
 
 /** Elsewhere the same paths are free for everybody: on Windows, below the root of the drive. */
 const IS_LINUX: boolean = process.platform === 'linux'
@@ -74,16 +74,6 @@ export function isAlive({ pid, processStart, ...boot }: ProcessIdentity): boolea
   // One that has the id now started later. Emulators of processors tell a program an earlier or a
   // later start of its own than others see.
   return !(Number(stat.start) > Number(processStart))
-}
-
-function isPidTaken(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: it belongs to somebody else.
-    return codeOf(error) !== 'ESRCH'
-  }
 }
 
 /** State and start time from `/proc/<pid>/stat`, see proc_pid_stat(5), fields 3 and 22. */
