@@ -2,40 +2,36 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createAxis, formatTick } from '../../bench/support/axis.ts'
 import { drawPlots } from '../../bench/support/plots.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 describe('createAxis()', () => {
   it('has a place from 0 to 1 for every value, in their order', () => {
     const values = fc.array(fc.double({ min: 1e-6, max: 1e12, noNaN: true }), { minLength: 1 })
-    fc.assert(
-      fc.property(fc.constantFrom('linear', 'log'), values, (scale, unsorted) => {
-        const axis = createAxis(scale, unsorted)
-        const places = unsorted.toSorted((a, b) => a - b).map((value) => axis.place(value))
-        assert.ok(
-          places.every((place) => place >= 0 && place <= 1 + 1e-9),
-          places.join(),
-        )
-        assert.deepEqual(
-          places,
-          places.toSorted((a, b) => a - b),
-        )
-      }),
-    )
+    forAll(fc.constantFrom('linear', 'log'), values, (scale, unsorted) => {
+      const axis = createAxis(scale, unsorted)
+      const places = unsorted.toSorted((a, b) => a - b).map((value) => axis.place(value))
+      assert.ok(
+        places.every((place) => place >= 0 && place <= 1 + 1e-9),
+        places.join(),
+      )
+      assert.deepEqual(
+        places,
+        places.toSorted((a, b) => a - b),
+      )
+    })
   })
 
   it('has some ticks, and not many, at places of their own', () => {
     const values = fc.array(fc.double({ min: 1e-3, max: 1e9, noNaN: true }), { minLength: 1 })
-    fc.assert(
-      fc.property(fc.constantFrom('linear', 'log'), values, (scale, some) => {
-        const { ticks } = createAxis(scale, some)
-        assert.ok(ticks.length >= 2 && ticks.length <= 14, `${ticks.length} ticks`)
-        assert.ok(
-          ticks.every(({ at }) => at >= -1e-9 && at <= 1 + 1e-9),
-          JSON.stringify(ticks),
-        )
-        assert.equal(new Set(ticks.map(({ at }) => at)).size, ticks.length)
-      }),
-    )
+    forAll(fc.constantFrom('linear', 'log'), values, (scale, some) => {
+      const { ticks } = createAxis(scale, some)
+      assert.ok(ticks.length >= 2 && ticks.length <= 14, `${ticks.length} ticks`)
+      assert.ok(
+        ticks.every(({ at }) => at >= -1e-9 && at <= 1 + 1e-9),
+        JSON.stringify(ticks),
+      )
+      assert.equal(new Set(ticks.map(({ at }) => at)).size, ticks.length)
+    })
   })
 
   it('begins at zero when it is linear', () => {

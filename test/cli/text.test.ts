@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { formatAgo } from '../../src/cli/words/quantities.ts'
 import { displayWidth, formatTable } from '../../src/cli/text-table.ts'
 import { visible, visibleJson, visibleLines } from '../../src/cli/visible.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 const OBEYED = [
   ...'\0\n\r\t\u001b\u007f\u0085\u009b\u00ad\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202e',
@@ -29,15 +29,12 @@ describe('visible()', () => {
     assert.equal(visible(plain), plain)
   })
 
-  it('leaves nothing to obey in any text', () => {
-    fc.assert(
-      fc.property(text, (given) => {
-        const shown = visible(given)
-        assert.doesNotMatch(shown, /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
-        assert.equal(visible(shown), shown)
-      }),
-    )
-  })
+  it('leaves nothing to obey in any text', () =>
+    forAll(text, (given) => {
+      const shown = visible(given)
+      assert.doesNotMatch(shown, /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
+      assert.equal(visible(shown), shown)
+    }))
 })
 
 describe('visibleLines()', () => {
@@ -46,26 +43,21 @@ describe('visibleLines()', () => {
       visibleLines('a\tb\r\n\n\u001b[2J\rc\r\r\n'),
       'a\tb\r\n\n\\u{1b}[2J\\u{d}c\\u{d}\r\n',
     )
-    fc.assert(
-      fc.property(text, (given) => {
-        const lines = visibleLines(given).split(/\r?\n|\t/)
-        assert.deepEqual(lines, given.split(/\r?\n|\t/).map(visible))
-      }),
-    )
+    forAll(text, (given) => {
+      const lines = visibleLines(given).split(/\r?\n|\t/)
+      assert.deepEqual(lines, given.split(/\r?\n|\t/).map(visible))
+    })
   })
 })
 
 describe('visibleJson()', () => {
-  it('changes the spelling of JSON, and not its value', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), text, (value, label) => {
-        const given = { value, label }
-        const shown = visibleJson(JSON.stringify(given))
-        assert.doesNotMatch(shown, /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
-        assert.equal(JSON.stringify(JSON.parse(shown)), JSON.stringify(given))
-      }),
-    )
-  })
+  it('changes the spelling of JSON, and not its value', () =>
+    forAll(fc.jsonValue(), text, (value, label) => {
+      const given = { value, label }
+      const shown = visibleJson(JSON.stringify(given))
+      assert.doesNotMatch(shown, /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}]/u)
+      assert.equal(JSON.stringify(JSON.parse(shown)), JSON.stringify(given))
+    }))
 })
 
 describe('formatTable()', () => {
@@ -92,16 +84,14 @@ describe('formatTable()', () => {
 
   it('never makes a line wider than the terminal, or a row two lines', () => {
     const cells = fc.array(fc.tuple(text, text, text), { minLength: 1, maxLength: 5 })
-    fc.assert(
-      fc.property(cells, fc.integer({ min: 28, max: 120 }), (table, columns) => {
-        const lines = formatTable(table, columns)
-        assert.equal(lines.length, table.length)
-        for (const line of lines) {
-          assert.ok(displayWidth(line) <= columns)
-          assert.ok(!line.includes('\n'))
-        }
-      }),
-    )
+    forAll(cells, fc.integer({ min: 28, max: 120 }), (table, columns) => {
+      const lines = formatTable(table, columns)
+      assert.equal(lines.length, table.length)
+      for (const line of lines) {
+        assert.ok(displayWidth(line) <= columns)
+        assert.ok(!line.includes('\n'))
+      }
+    })
   })
 })
 

@@ -7,7 +7,7 @@ import {
   MAX_LINE_LENGTH,
   type StreamEvent,
 } from '../../src/client/event-stream-parser.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 /** What comes out: the events, and the reason of the failure if there is one. */
 function parse(...pieces: readonly (string | Uint8Array)[]): readonly (StreamEvent | string)[] {
@@ -126,19 +126,17 @@ describe('any event stream', () => {
       ),
     )
     const spelled = fc.tuple(event, noise, fc.boolean(), end)
-    fc.assert(
-      fc.property(fc.array(spelled), fc.boolean(), (events, hasMark) => {
-        const stream = events.map(([{ type, lines }, comments, isTypeLast, eol]) => {
-          const data = lines.map((line) => `data: ${line}`)
-          const fields = isTypeLast ? [...data, `event: ${type}`] : [`event: ${type}`, ...data]
-          return [...comments, ...fields, '', ''].join(eol)
-        })
-        const expected = events.map(([{ type, lines }]) => {
-          return message(lines.join('\n'), type || undefined)
-        })
-        assert.deepEqual(parse((hasMark ? '\ufeff' : '') + stream.join('')), expected)
-      }),
-    )
+    forAll(fc.array(spelled), fc.boolean(), (events, hasMark) => {
+      const stream = events.map(([{ type, lines }, comments, isTypeLast, eol]) => {
+        const data = lines.map((line) => `data: ${line}`)
+        const fields = isTypeLast ? [...data, `event: ${type}`] : [`event: ${type}`, ...data]
+        return [...comments, ...fields, '', ''].join(eol)
+      })
+      const expected = events.map(([{ type, lines }]) => {
+        return message(lines.join('\n'), type || undefined)
+      })
+      assert.deepEqual(parse((hasMark ? '\ufeff' : '') + stream.join('')), expected)
+    })
   })
 
   it('gives the same events however it is cut', () => {
@@ -149,17 +147,13 @@ describe('any event stream', () => {
     )
     const streams = fc.array(fc.tuple(line, end)).map((lines) => Buffer.from(lines.flat().join('')))
     const anything = fc.oneof({ weight: 4, arbitrary: streams }, fc.uint8Array())
-    fc.assert(
-      fc.property(anything, fc.array(fc.nat(), { maxLength: 20 }), (bytes, places) => {
-        assert.deepEqual(parse(...cut(bytes, places)), parse(bytes))
-      }),
-    )
-    fc.assert(
-      fc.property(fc.array(fc.tuple(text, end)), (lines) => {
-        const stream = lines.map(([content, eol]) => `data:${content}${eol}${eol}`)
-        const bytes = Buffer.from(stream.join(''))
-        assert.deepEqual(parse(...cut(bytes, [...bytes.keys()])), parse(bytes))
-      }),
-    )
+    forAll(anything, fc.array(fc.nat(), { maxLength: 20 }), (bytes, places) => {
+      assert.deepEqual(parse(...cut(bytes, places)), parse(bytes))
+    })
+    forAll(fc.array(fc.tuple(text, end)), (lines) => {
+      const stream = lines.map(([content, eol]) => `data:${content}${eol}${eol}`)
+      const bytes = Buffer.from(stream.join(''))
+      assert.deepEqual(parse(...cut(bytes, [...bytes.keys()])), parse(bytes))
+    })
   })
 })

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { isContentId } from '../../src/core/content-id.ts'
 import { isDataName, MAX_DATA_NAME_BYTES, toDataName } from '../../src/core/data-name.ts'
 import { parseItemType } from '../../src/core/item-type.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 describe('isDataName()', () => {
   const USUAL = 'a|.bashrc|a b.txt|100%.txt|a+b[1].txt|写真.png|🙂|CON|x.|\u00e9|e\u0301'
@@ -20,11 +20,9 @@ describe('isDataName()', () => {
     assert.equal(isDataName('a'.repeat(MAX_DATA_NAME_BYTES)), true)
     assert.equal(isDataName('a'.repeat(MAX_DATA_NAME_BYTES + 1)), false)
     assert.equal(isDataName('🙂'.repeat(64)), false)
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary', minLength: 60, maxLength: 300 }), (name) => {
-        if (isDataName(name)) assert.ok(Buffer.byteLength(name) <= MAX_DATA_NAME_BYTES)
-      }),
-    )
+    forAll(fc.string({ unit: 'binary', minLength: 60, maxLength: 300 }), (name) => {
+      if (isDataName(name)) assert.ok(Buffer.byteLength(name) <= MAX_DATA_NAME_BYTES)
+    })
   })
 })
 
@@ -32,12 +30,10 @@ describe('toDataName()', () => {
   it('makes a data name of any file name, and keeps those that are one', () => {
     assert.equal(toDataName('a\\b\n.txt'), 'a_b_.txt')
     assert.equal(toDataName('..'), 'clipboard.bin')
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (fileName) => {
-        assert.ok(isDataName(toDataName(fileName)))
-        if (isDataName(fileName)) assert.equal(toDataName(fileName), fileName)
-      }),
-    )
+    forAll(fc.string({ unit: 'binary', maxLength: 300 }), (fileName) => {
+      assert.ok(isDataName(toDataName(fileName)))
+      if (isDataName(fileName)) assert.equal(toDataName(fileName), fileName)
+    })
   })
 })
 

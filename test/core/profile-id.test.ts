@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ITEM_TYPES } from '../../src/core/item-type.ts'
 import { parseProfileId } from '../../src/core/profile-id.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 describe('a profile id', () => {
   it('is a type in any letter case and a hash, split at the first dash', () => {
@@ -13,11 +13,9 @@ describe('a profile id', () => {
 
   it('is read as it was written, whatever the hash', () => {
     const types = fc.constantFrom(...ITEM_TYPES)
-    fc.assert(
-      fc.property(types, fc.string({ minLength: 1 }), (type, hash) => {
-        assert.deepEqual(parseProfileId(`${type}-${hash}`), { type, hash })
-      }),
-    )
+    forAll(types, fc.string({ minLength: 1 }), (type, hash) => {
+      assert.deepEqual(parseProfileId(`${type}-${hash}`), { type, hash })
+    })
   })
 
   it('is nothing less', () => {
@@ -26,14 +24,11 @@ describe('a profile id', () => {
     }
   })
 
-  it('is never found where there is none, and never throws', () => {
-    fc.assert(
-      fc.property(fc.string(), (text) => {
-        const id = parseProfileId(text)
-        if (id !== undefined) {
-          assert.equal(`${id.type}-${id.hash}`.toLowerCase(), text.toLowerCase())
-        }
-      }),
-    )
-  })
+  it('is never found where there is none, and never throws', () =>
+    forAll(fc.string(), (text) => {
+      const id = parseProfileId(text)
+      if (id !== undefined) {
+        assert.equal(`${id.type}-${id.hash}`.toLowerCase(), text.toLowerCase())
+      }
+    }))
 })

@@ -8,7 +8,7 @@ import {
   loopbackUrl,
   type NetworkInterfaces,
 } from '../../src/daemon/addresses.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 const EVERYWHERE = [
   { host: '0.0.0.0', port: 42_720 },
@@ -152,13 +152,11 @@ describe('listAddresses()', () => {
       maxLength: 3,
     })
     const publicUrl = fc.option(fc.constant('https://clip.example'), { nil: undefined })
-    fc.assert(
-      fc.property(fc.dictionary(name, fc.array(address)), bound, publicUrl, (all, where, own) => {
-        const machine = interfaces(all)
-        const [best] = listAddresses(where, machine, own)
-        assert.equal(best?.url, chooseBaseUrl(where, machine, own).url)
-      }),
-    )
+    forAll(fc.dictionary(name, fc.array(address)), bound, publicUrl, (all, where, own) => {
+      const machine = interfaces(all)
+      const [best] = listAddresses(where, machine, own)
+      assert.equal(best?.url, chooseBaseUrl(where, machine, own).url)
+    })
   })
 })
 
@@ -217,20 +215,17 @@ describe('isLocalAddress()', () => {
       assert.equal(isLocalAddress(address, host), false, address)
   })
 
-  it('agrees with the definition of the private networks on every IPv4 address', () => {
-    fc.assert(
-      fc.property(byte, byte, byte, byte, (a, b, c, d) => {
-        const expected =
-          a === 10 ||
-          a === 127 ||
-          (a === 172 && b >= 16 && b < 32) ||
-          (a === 192 && b === 168) ||
-          (a === 169 && b === 254) ||
-          (a === 100 && b >= 64 && b < 128)
-        const address = `${a}.${b}.${c}.${d}`
-        assert.equal(isAlwaysLocal(address), expected, address)
-        assert.equal(isAlwaysLocal(`::ffff:${address}`), expected, address)
-      }),
-    )
-  })
+  it('agrees with the definition of the private networks on every IPv4 address', () =>
+    forAll(byte, byte, byte, byte, (a, b, c, d) => {
+      const expected =
+        a === 10 ||
+        a === 127 ||
+        (a === 172 && b >= 16 && b < 32) ||
+        (a === 192 && b === 168) ||
+        (a === 169 && b === 254) ||
+        (a === 100 && b >= 64 && b < 128)
+      const address = `${a}.${b}.${c}.${d}`
+      assert.equal(isAlwaysLocal(address), expected, address)
+      assert.equal(isAlwaysLocal(`::ffff:${address}`), expected, address)
+    }))
 })

@@ -7,30 +7,25 @@ import {
   isWildcardHost,
   parseHostPort,
 } from '../../src/daemon/host-port.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 describe('parseHostPort()', () => {
   const hosts = fc.oneof(fc.ipV4(), fc.ipV6(), fc.domain())
 
-  it('undoes formatHostPort()', () => {
-    fc.assert(
-      fc.property(hosts, fc.nat(65_535), (host, port) => {
-        assert.deepEqual(parseHostPort(formatHostPort({ host, port })), { host, port })
-      }),
-    )
-  })
+  it('undoes formatHostPort()', () =>
+    forAll(hosts, fc.nat(65_535), (host, port) => {
+      assert.deepEqual(parseHostPort(formatHostPort({ host, port })), { host, port })
+    }))
 
   it('never throws, and what it takes it gives back', () => {
     const texts = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom('[', ']', ':', '.', '0', '1', 'a', '-', '%') }),
     )
-    fc.assert(
-      fc.property(texts, (text) => {
-        const parsed = parseHostPort(text)
-        if (parsed !== undefined) assert.deepEqual(parseHostPort(formatHostPort(parsed)), parsed)
-      }),
-    )
+    forAll(texts, (text) => {
+      const parsed = parseHostPort(text)
+      if (parsed !== undefined) assert.deepEqual(parseHostPort(formatHostPort(parsed)), parsed)
+    })
   })
 
   it('refuses what a listener could not mean', () => {

@@ -14,7 +14,7 @@ import {
 } from '../../src/daemon/load-settings.ts'
 import { defaultListen, SETTING_NAMES, SETTINGS, type Settings } from '../../src/daemon/settings.ts'
 import { startDaemon } from '../../src/daemon/start-daemon.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 import { BAD, GOOD } from './setting-samples.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'clipgate-settings-'))
@@ -120,23 +120,21 @@ describe('loadSettings()', () => {
 
   it('lets an option beat the environment, and the environment beat the file', () => {
     const sources = fc.subarray(['file', 'environment', 'option'] as const)
-    fc.assert(
-      fc.property(names, sources, fc.infiniteStream(fc.nat(1)), (name, given, picks) => {
-        let expected: unknown = SETTINGS[name].fallback(linux())
-        const found: { file?: object; environment?: Record<string, string>; options?: object } = {}
-        for (const source of given) {
-          const [json, shell, meaning] = GOOD[name][picks.next().value ?? 0] ?? []
-          // In the order of `sources`, from the weakest to the strongest.
-          expected = meaning
-          if (source === 'file') found.file = { [name]: json }
-          if (source === 'environment') found.environment = { [toVariable(name)]: String(shell) }
-          if (source === 'option')
-            found.options = { [name]: typeof json === 'boolean' ? json : shell }
-        }
-        const settings = load({ ...found, options: { ...found.options } })
-        assert.deepEqual(settings[name], expected)
-      }),
-    )
+    forAll(names, sources, fc.infiniteStream(fc.nat(1)), (name, given, picks) => {
+      let expected: unknown = SETTINGS[name].fallback(linux())
+      const found: { file?: object; environment?: Record<string, string>; options?: object } = {}
+      for (const source of given) {
+        const [json, shell, meaning] = GOOD[name][picks.next().value ?? 0] ?? []
+        // In the order of `sources`, from the weakest to the strongest.
+        expected = meaning
+        if (source === 'file') found.file = { [name]: json }
+        if (source === 'environment') found.environment = { [toVariable(name)]: String(shell) }
+        if (source === 'option')
+          found.options = { [name]: typeof json === 'boolean' ? json : shell }
+      }
+      const settings = load({ ...found, options: { ...found.options } })
+      assert.deepEqual(settings[name], expected)
+    })
   })
 
   it('names every bad setting of every source at once', () => {
@@ -146,33 +144,31 @@ describe('loadSettings()', () => {
       maxLength: 8,
       selector: ([name]) => name,
     })
-    fc.assert(
-      fc.property(plan, (bad) => {
-        const found: Record<string, object> = { file: {}, environment: {}, options: {} }
-        const expected: string[] = []
-        for (const [name, from, pick] of bad) {
-          const values = BAD[name]
-          const value = values[pick % values.length]
-          // A shell passes strings, and an empty variable is none.
-          if (from === 'environment' && (typeof value !== 'string' || value === '')) continue
-          const variable = toVariable(name)
-          found[from] = { ...found[from], [from === 'environment' ? variable : name]: value }
-          const option = `${toOption(name)}:`
-          expected.push({ file: `"${name}" in `, environment: variable, options: option }[from])
-        }
-        fc.pre(expected.length > 0)
-        const error = problemsOf(found)
-        assert.equal(error.problems.length, expected.length, error.message)
-        for (const spelling of expected) {
-          assert.ok(
-            error.problems.some((problem) => problem.startsWith(`Cannot use ${spelling}`)),
-            `${spelling} in ${error.message}`,
-          )
-        }
-        assert.equal(error.isUsage, Object.keys(found['options'] ?? {}).length > 0)
-        for (const problem of error.problems) assert.doesNotMatch(problem, /\n/)
-      }),
-    )
+    forAll(plan, (bad) => {
+      const found: Record<string, object> = { file: {}, environment: {}, options: {} }
+      const expected: string[] = []
+      for (const [name, from, pick] of bad) {
+        const values = BAD[name]
+        const value = values[pick % values.length]
+        // A shell passes strings, and an empty variable is none.
+        if (from === 'environment' && (typeof value !== 'string' || value === '')) continue
+        const variable = toVariable(name)
+        found[from] = { ...found[from], [from === 'environment' ? variable : name]: value }
+        const option = `${toOption(name)}:`
+        expected.push({ file: `"${name}" in `, environment: variable, options: option }[from])
+      }
+      fc.pre(expected.length > 0)
+      const error = problemsOf(found)
+      assert.equal(error.problems.length, expected.length, error.message)
+      for (const spelling of expected) {
+        assert.ok(
+          error.problems.some((problem) => problem.startsWith(`Cannot use ${spelling}`)),
+          `${spelling} in ${error.message}`,
+        )
+      }
+      assert.equal(error.isUsage, Object.keys(found['options'] ?? {}).length > 0)
+      for (const problem of error.problems) assert.doesNotMatch(problem, /\n/)
+    })
   })
 
   it('refuses each bad value, and quotes no password', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkPreconditions, isRangeCurrent, parseRange } from '../../src/http/conditional.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 const MODIFIED = Date.UTC(2026, 0, 31, 12, 34, 56, 789)
 const SAME_SECOND = 'Sat, 31 Jan 2026 12:34:56 GMT'
@@ -32,15 +32,13 @@ describe('If-None-Match', () => {
 
   it('finds each tag of any list, and no other', () => {
     const tag = fc.string({ unit: fc.constantFrom(...'ab-,W/') }).map((text) => `"${text}"`)
-    fc.assert(
-      fc.property(fc.array(tag), tag, (tags, etag) => {
-        const verdict = checkPreconditions(
-          { 'if-none-match': tags.join(', ') },
-          { etag, lastModified: undefined },
-        )
-        assert.equal(verdict, tags.includes(etag) ? 'not-modified' : 'proceed')
-      }),
-    )
+    forAll(fc.array(tag), tag, (tags, etag) => {
+      const verdict = checkPreconditions(
+        { 'if-none-match': tags.join(', ') },
+        { etag, lastModified: undefined },
+      )
+      assert.equal(verdict, tags.includes(etag) ? 'not-modified' : 'proceed')
+    })
   })
 })
 
@@ -97,17 +95,15 @@ describe('If-Range', () => {
 describe('any header', () => {
   it('leads to one of three ends', () => {
     const header = fc.option(fc.string(), { nil: undefined })
-    fc.assert(
-      fc.property(header, header, header, header, (none, match, since, until) => {
-        const given = {
-          ...(none === undefined ? {} : { 'if-none-match': none }),
-          ...(match === undefined ? {} : { 'if-match': match }),
-          ...(since === undefined ? {} : { 'if-modified-since': since }),
-          ...(until === undefined ? {} : { 'if-unmodified-since': until }),
-        }
-        assert.match(checkPreconditions(given, NOW), /^(proceed|not-modified|failed)$/)
-      }),
-    )
+    forAll(header, header, header, header, (none, match, since, until) => {
+      const given = {
+        ...(none === undefined ? {} : { 'if-none-match': none }),
+        ...(match === undefined ? {} : { 'if-match': match }),
+        ...(since === undefined ? {} : { 'if-modified-since': since }),
+        ...(until === undefined ? {} : { 'if-unmodified-since': until }),
+      }
+      assert.match(checkPreconditions(given, NOW), /^(proceed|not-modified|failed)$/)
+    })
   })
 })
 
@@ -161,22 +157,17 @@ describe('a Range header', () => {
       fc.string(),
       fc.string({ unit: fc.constantFrom(...'019-, ') }).map((text) => `bytes=${text}`),
     )
-    fc.assert(
-      fc.property(anything, fc.nat(), (header, size) => {
-        const range = parseRange(header, size)
-        if (range === undefined || range === 'unsatisfiable') return
-        assert.ok(0 <= range.start && range.start < range.end && range.end <= size)
-      }),
-    )
+    forAll(anything, fc.nat(), (header, size) => {
+      const range = parseRange(header, size)
+      if (range === undefined || range === 'unsatisfiable') return
+      assert.ok(0 <= range.start && range.start < range.end && range.end <= size)
+    })
   })
 
-  it('is read as it was written', () => {
-    fc.assert(
-      fc.property(fc.nat(), fc.nat(), fc.nat(), (start, length, rest) => {
-        const last = start + length
-        const range = parseRange(`bytes=${start}-${last}`, last + 1 + rest)
-        assert.deepEqual(range, { start, end: last + 1 })
-      }),
-    )
-  })
+  it('is read as it was written', () =>
+    forAll(fc.nat(), fc.nat(), fc.nat(), (start, length, rest) => {
+      const last = start + length
+      const range = parseRange(`bytes=${start}-${last}`, last + 1 + rest)
+      assert.deepEqual(range, { start, end: last + 1 })
+    }))
 })

@@ -10,7 +10,7 @@ import {
   parseBytesMember,
   parseCountField,
 } from '../../src/http/field-values.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 function refuses(contentType: string): void {
   const refusal = { name: 'HttpError', code: 'MULTIPART_BOUNDARY', status: 400 }
@@ -88,17 +88,15 @@ describe('the boundary of a form', () => {
   it('is what any sound header says, and nothing else comes of any other', () => {
     const alphabet = fc.constantFrom(...'abc"\\;= =*\t\r\nboundary')
     const text = fc.string({ unit: alphabet, maxLength: 60 })
-    fc.assert(
-      fc.property(text, (rest) => {
-        try {
-          const boundary = parseBoundary(`multipart/form-data; boundary=${rest}`)
-          assert.match(boundary, /^[!-~]([ -~]{0,68}[!-~])?$/)
-        } catch (error) {
-          assert.ok(error instanceof HttpError, `threw ${String(error)}`)
-          assert.equal(error.code, 'MULTIPART_BOUNDARY')
-        }
-      }),
-    )
+    forAll(text, (rest) => {
+      try {
+        const boundary = parseBoundary(`multipart/form-data; boundary=${rest}`)
+        assert.match(boundary, /^[!-~]([ -~]{0,68}[!-~])?$/)
+      } catch (error) {
+        assert.ok(error instanceof HttpError, `threw ${String(error)}`)
+        assert.equal(error.code, 'MULTIPART_BOUNDARY')
+      }
+    })
   })
 })
 
@@ -116,18 +114,15 @@ describe('Content-Disposition', () => {
     assert.equal(attachment('😀'), `attachment; filename="_"; filename*=UTF-8''%F0%9F%98%80`)
   })
 
-  it('is one header, from which any name can be read back', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (name) => {
-        const value = attachment(name)
-        validateHeaderValue('Content-Disposition', value)
-        const [, extended] = value.split("filename*=UTF-8''")
-        const [, plain] = /filename="([^"]*)"/.exec(value) ?? []
-        const named = extended === undefined ? plain : decodeURIComponent(extended)
-        assert.equal(named, name.toWellFormed())
-      }),
-    )
-  })
+  it('is one header, from which any name can be read back', () =>
+    forAll(fc.string({ unit: 'binary' }), (name) => {
+      const value = attachment(name)
+      validateHeaderValue('Content-Disposition', value)
+      const [, extended] = value.split("filename*=UTF-8''")
+      const [, plain] = /filename="([^"]*)"/.exec(value) ?? []
+      const named = extended === undefined ? plain : decodeURIComponent(extended)
+      assert.equal(named, name.toWellFormed())
+    }))
 })
 
 /** Rows: the field, and what it is as a boolean and as a number. */
@@ -174,20 +169,16 @@ describe('a structured field', () => {
     for (const value of [true, false]) {
       assert.equal(parseBooleanField(formatBooleanField(value)), value)
     }
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), (count) => {
-        assert.equal(parseCountField(String(count)), count)
-      }),
-    )
+    forAll(fc.integer({ min: 0, max: 999_999_999_999_999 }), (count) => {
+      assert.equal(parseCountField(String(count)), count)
+    })
   })
 
   it('throws nothing, whatever it is, in linear time', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        parseBooleanField(text)
-        parseCountField(text)
-      }),
-    )
+    forAll(fc.string({ unit: 'binary' }), (text) => {
+      parseBooleanField(text)
+      parseCountField(text)
+    })
     const long = `?1${';a'.repeat(8000)}=`
     assert.equal(parseBooleanField(`${long}\n,`), undefined)
     assert.equal(parseCountField(`1${'; a=b'.repeat(5000)},`), undefined)
@@ -233,19 +224,15 @@ describe('a dictionary of bytes', () => {
       ...{ minLength: 1, maxLength: 10 },
       selector: ([name]) => name,
     })
-    fc.assert(
-      fc.property(members, (all) => {
-        const field = all
-          .map(([name, bytes]) => `${name}=:${Buffer.from(bytes).toString('base64')}:`)
-          .join(', ')
-        for (const [name, bytes] of all) {
-          assert.deepEqual(new Uint8Array(parseBytesMember(field, name) ?? []), bytes)
-        }
-        assert.equal(parseBytesMember(`${field}, ?`, all[0]?.[0] ?? ''), undefined)
-      }),
-    )
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => void parseBytesMember(text, 'a')),
-    )
+    forAll(members, (all) => {
+      const field = all
+        .map(([name, bytes]) => `${name}=:${Buffer.from(bytes).toString('base64')}:`)
+        .join(', ')
+      for (const [name, bytes] of all) {
+        assert.deepEqual(new Uint8Array(parseBytesMember(field, name) ?? []), bytes)
+      }
+      assert.equal(parseBytesMember(`${field}, ?`, all[0]?.[0] ?? ''), undefined)
+    })
+    forAll(fc.string({ unit: 'binary' }), (text) => void parseBytesMember(text, 'a'))
   })
 })

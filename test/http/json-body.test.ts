@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpError } from '../../src/http/http-error.ts'
 import { JsonScan, parseJson, parseScannedJson } from '../../src/http/json-body.ts'
-import fc from '../support/property.ts'
+import fc, { forAll, forAllAsync } from '../support/property.ts'
 
 /** Values of decoded JSON, nested ones and itself included. */
 function countValues(value: unknown): number {
@@ -46,37 +46,30 @@ describe('the values of JSON', () => {
     }
   })
 
-  it('are as many as there are when it is decoded, where empty lists and objects count as two', () => {
-    fc.assert(
-      fc.property(fc.array(fc.jsonValue()), (value) => {
-        const json = JSON.stringify(value)
-        const empty = JSON.stringify(blank(value)).match(/\[\]|\{\}/g)?.length ?? 0
-        const count = countValues(JSON.parse(json)) + empty
-        assert.equal(has(json, count), false, json)
-        assert.equal(has(json, count - 1), true, json)
-      }),
-    )
-  })
+  it('are as many as there are when it is decoded, where empty lists and objects count as two', () =>
+    forAll(fc.array(fc.jsonValue()), (value) => {
+      const json = JSON.stringify(value)
+      const empty = JSON.stringify(blank(value)).match(/\[\]|\{\}/g)?.length ?? 0
+      const count = countValues(JSON.parse(json)) + empty
+      assert.equal(has(json, count), false, json)
+      assert.equal(has(json, count - 1), true, json)
+    }))
 
   it('are counted in anything, to its end', () => {
-    fc.assert(
-      fc.property(fc.uint8Array(), fc.nat(20), (bytes, most) => {
-        assert.equal(typeof hasMoreValues([bytes], most), 'boolean')
-      }),
-    )
+    forAll(fc.uint8Array(), fc.nat(20), (bytes, most) => {
+      assert.equal(typeof hasMoreValues([bytes], most), 'boolean')
+    })
     assert.equal(has('"\\', 1), false)
     assert.equal(has('', 1), false)
   })
 
   it('are the same, however the bytes are cut', () => {
     const texts = fc.string({ unit: fc.constantFrom('"', '\\', ',', '[', '{', 'a') })
-    fc.assert(
-      fc.property(texts, fc.nat(20), fc.nat(20), (json, cut, most) => {
-        const bytes = Buffer.from(json)
-        const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
-        assert.equal(hasMoreValues(pieces, most), has(json, most))
-      }),
-    )
+    forAll(texts, fc.nat(20), fc.nat(20), (json, cut, most) => {
+      const bytes = Buffer.from(json)
+      const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
+      assert.equal(hasMoreValues(pieces, most), has(json, most))
+    })
   })
 })
 
@@ -107,14 +100,12 @@ describe('long texts in JSON', () => {
     )
     const text = fc.array(unit, { maxLength: 100, size: 'max' })
     const piece = fc.integer({ min: 16, max: 40 })
-    await fc.assert(
-      fc.asyncProperty(text, text, piece, async (one, other, pieceBytes) => {
-        const parts = ['{"a":[{"b":"', ...one, '"},"short"],"c":"', ...other, '"}']
-        const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)))
-        const inPieces = await resultOf(() => parseLong(bytes, 20, pieceBytes))
-        assert.deepEqual(inPieces, await resultOf(() => parseJson(bytes)))
-      }),
-    )
+    await forAllAsync(text, text, piece, async (one, other, pieceBytes) => {
+      const parts = ['{"a":[{"b":"', ...one, '"},"short"],"c":"', ...other, '"}']
+      const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)))
+      const inPieces = await resultOf(() => parseLong(bytes, 20, pieceBytes))
+      assert.deepEqual(inPieces, await resultOf(() => parseJson(bytes)))
+    })
   })
 
   it('may be many, and names too', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseBoundary } from '../../src/http/field-values.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 import { parseForm } from './support/parse-form.ts'
 import { delimiterOf, nearDelimiters, wildForms } from './support/wild-form.ts'
 
@@ -10,41 +10,33 @@ const cuttings = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLe
 const boundaries = fc.constantFrom('a', '-', 'aa', '-a-', 'ab-ab', 'a'.repeat(70), '----x7MA4YWxk')
 
 describe('any form', () => {
-  it('is read as it was written, however a client spells it', () => {
-    fc.assert(
-      fc.property(wildForms, ({ contentType, boundary, text, parts }) => {
-        assert.equal(parseBoundary(contentType), boundary)
-        assert.deepEqual(parseForm(Buffer.from(text, 'latin1'), { boundary }), {
-          parts: parts.map((part) => ({ ...part, isWhole: true })),
-          error: undefined,
-        })
-      }),
-    )
-  })
+  it('is read as it was written, however a client spells it', () =>
+    forAll(wildForms, ({ contentType, boundary, text, parts }) => {
+      assert.equal(parseBoundary(contentType), boundary)
+      assert.deepEqual(parseForm(Buffer.from(text, 'latin1'), { boundary }), {
+        parts: parts.map((part) => ({ ...part, isWhole: true })),
+        error: undefined,
+      })
+    }))
 
-  it('is the same for any cutting', () => {
-    fc.assert(
-      fc.property(wildForms, cuttings, ({ boundary, text }, cuts) => {
-        const bytes = Buffer.from(text, 'latin1')
-        assert.deepEqual(parseForm(bytes, { boundary, cuts }), parseForm(bytes, { boundary }))
-      }),
-    )
-  })
+  it('is the same for any cutting', () =>
+    forAll(wildForms, cuttings, ({ boundary, text }, cuts) => {
+      const bytes = Buffer.from(text, 'latin1')
+      assert.deepEqual(parseForm(bytes, { boundary, cuts }), parseForm(bytes, { boundary }))
+    }))
 
   it('is refused for the same reason, after the same parts, for any cutting', () => {
     const limits = { maxParts: 3, maxHeaderBytes: 120, maxPaddingBytes: 20 }
     const damages = fc.array(fc.tuple(fc.nat(), fc.constantFrom('', '\n', '\r\n', '\0', ':', '-')))
-    fc.assert(
-      fc.property(wildForms, damages, cuttings, ({ boundary, text }, places, cuts) => {
-        const damaged = places.reduce((sound, [place, inserted]) => {
-          const at = place % (sound.length + 1)
-          return sound.slice(0, at) + inserted + sound.slice(at + 1)
-        }, text)
-        const bytes = Buffer.from(damaged, 'latin1')
-        const whole = parseForm(bytes, { boundary, limits })
-        assert.deepEqual(parseForm(bytes, { boundary, limits, cuts }), whole)
-      }),
-    )
+    forAll(wildForms, damages, cuttings, ({ boundary, text }, places, cuts) => {
+      const damaged = places.reduce((sound, [place, inserted]) => {
+        const at = place % (sound.length + 1)
+        return sound.slice(0, at) + inserted + sound.slice(at + 1)
+      }, text)
+      const bytes = Buffer.from(damaged, 'latin1')
+      const whole = parseForm(bytes, { boundary, limits })
+      assert.deepEqual(parseForm(bytes, { boundary, limits, cuts }), whole)
+    })
   })
 
   it('is refused by an HttpError or read, when it is garbage', () => {
@@ -55,12 +47,10 @@ describe('any form', () => {
         cuts: cuttings,
       }),
     )
-    fc.assert(
-      fc.property(garbage, ({ boundary, pieces, cuts }) => {
-        const bytes = Buffer.from(pieces.join(''), 'latin1')
-        assert.deepEqual(parseForm(bytes, { boundary, cuts }), parseForm(bytes, { boundary }))
-      }),
-    )
+    forAll(garbage, ({ boundary, pieces, cuts }) => {
+      const bytes = Buffer.from(pieces.join(''), 'latin1')
+      assert.deepEqual(parseForm(bytes, { boundary, cuts }), parseForm(bytes, { boundary }))
+    })
   })
 
   it('ends its parts where the plainest search finds a delimiter', () => {
@@ -71,17 +61,15 @@ describe('any form', () => {
         cuts: cuttings,
       }),
     )
-    fc.assert(
-      fc.property(soups, ({ boundary, pieces, cuts }) => {
-        const soup = pieces.join('')
-        const end = delimiterOf(boundary).exec(`\r\n${soup}`)
-        const expected = end === null ? undefined : soup.slice(0, Math.max(end.index - 2, 0))
-        const bytes = Buffer.from(`--${boundary}\r\n\r\n${soup}`, 'latin1')
-        const [part] = parseForm(bytes, { boundary, cuts }).parts
-        assert.equal(part?.isWhole, expected !== undefined)
-        if (expected !== undefined) assert.equal(part?.body, expected)
-      }),
-    )
+    forAll(soups, ({ boundary, pieces, cuts }) => {
+      const soup = pieces.join('')
+      const end = delimiterOf(boundary).exec(`\r\n${soup}`)
+      const expected = end === null ? undefined : soup.slice(0, Math.max(end.index - 2, 0))
+      const bytes = Buffer.from(`--${boundary}\r\n\r\n${soup}`, 'latin1')
+      const [part] = parseForm(bytes, { boundary, cuts }).parts
+      assert.equal(part?.isWhole, expected !== undefined)
+      if (expected !== undefined) assert.equal(part?.body, expected)
+    })
   })
 })
 

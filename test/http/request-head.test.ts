@@ -8,7 +8,7 @@ import {
   isAuthority,
   parseTarget,
 } from '../../src/http/request-head.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
@@ -38,12 +38,10 @@ const fieldsOf = (names: readonly string[]): readonly string[] =>
 describe('header fields as they came', () => {
   it('decide something when any of them does, wherever it stands and however it is spelled', () => {
     const harmless = fc.array(spelled(HARMLESS), { maxLength: 8 })
-    fc.assert(
-      fc.property(harmless, spelled(DECISIVE), harmless, (before, name, after) => {
-        assert.equal(hasDecisiveFields(fieldsOf([...before, ...after])), false, before.join())
-        assert.equal(hasDecisiveFields(fieldsOf([...before, name, ...after])), true, name)
-      }),
-    )
+    forAll(harmless, spelled(DECISIVE), harmless, (before, name, after) => {
+      assert.equal(hasDecisiveFields(fieldsOf([...before, ...after])), false, before.join())
+      assert.equal(hasDecisiveFields(fieldsOf([...before, name, ...after])), true, name)
+    })
   })
 
   it('decide nothing by their values', () => {
@@ -52,15 +50,13 @@ describe('header fields as they came', () => {
 
   it('are found by name, the first of several, and counted', () => {
     const names = fc.array(spelled(['host', 'hos', 'hosts', 'x-host']), { maxLength: 8 })
-    fc.assert(
-      fc.property(names, (all) => {
-        const fields = fieldsOf(all)
-        const places = all.flatMap((name, index) => (/^host$/i.test(name) ? [index] : []))
-        assert.equal(countFields(fields, 'host'), places.length)
-        const [first] = places
-        assert.equal(findField(fields, 'host'), first === undefined ? undefined : `value ${first}`)
-      }),
-    )
+    forAll(names, (all) => {
+      const fields = fieldsOf(all)
+      const places = all.flatMap((name, index) => (/^host$/i.test(name) ? [index] : []))
+      assert.equal(countFields(fields, 'host'), places.length)
+      const [first] = places
+      assert.equal(findField(fields, 'host'), first === undefined ? undefined : `value ${first}`)
+    })
   })
 })
 
@@ -121,32 +117,25 @@ describe('a request target', () => {
 
   it('normalises to something that stays as it is, whatever it was', () => {
     const target = fc.string({ unit: fc.constantFrom('/', 'a', '.', '%', '2', 'f', '?', '#', ':') })
-    fc.assert(
-      fc.property(target, (rest) => {
-        const { path } = parseTarget('GET', `/${rest}`)
-        assert.equal(parseTarget('GET', path).path, path)
-        assert.ok(!path.includes('//') && !path.includes('?'))
-      }),
-    )
+    forAll(target, (rest) => {
+      const { path } = parseTarget('GET', `/${rest}`)
+      assert.equal(parseTarget('GET', path).path, path)
+      assert.ok(!path.includes('//') && !path.includes('?'))
+    })
   })
 
   it('gives every name back as it was encoded', () => {
     const name = fc.string({ minLength: 1, unit: 'grapheme' })
-    fc.assert(
-      fc.property(fc.array(name, { minLength: 1 }), (names) => {
-        const target = `/${names.map(encodeURIComponent).join('/')}`
-        assert.deepEqual(decodeSegments(pathOf(target)), names)
-      }),
-    )
+    forAll(fc.array(name, { minLength: 1 }), (names) => {
+      const target = `/${names.map(encodeURIComponent).join('/')}`
+      assert.deepEqual(decodeSegments(pathOf(target)), names)
+    })
   })
 
-  it('never makes the parser throw', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.constantFrom('GET', 'OPTIONS'), (target, method) => {
-        decodeSegments(parseTarget(method, target).path)
-      }),
-    )
-  })
+  it('never makes the parser throw', () =>
+    forAll(fc.string(), fc.constantFrom('GET', 'OPTIONS'), (target, method) => {
+      decodeSegments(parseTarget(method, target).path)
+    }))
 })
 
 describe('an authority', () => {
@@ -164,11 +153,8 @@ describe('an authority', () => {
     }
   })
 
-  it('is whatever stands for one in a URL', () => {
-    fc.assert(
-      fc.property(fc.webAuthority({ withPort: true }), (authority) => {
-        assert.ok(isAuthority(authority))
-      }),
-    )
-  })
+  it('is whatever stands for one in a URL', () =>
+    forAll(fc.webAuthority({ withPort: true }), (authority) => {
+      assert.ok(isAuthority(authority))
+    }))
 })

@@ -10,7 +10,7 @@ import {
   WebSocketReader,
   type WebSocketMessage,
 } from '../../src/http/websocket.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 import { clientFrame, splitAt } from '../support/websocket-frames.ts'
 
 const MAX_BYTES = 1000
@@ -50,56 +50,47 @@ const script = fc.array(
 )
 
 describe('WebSocketReader', () => {
-  it('reads the same messages from whatever chunks the bytes come in', () => {
-    fc.assert(
-      fc.property(
-        script,
-        fc.array(fc.nat(3000)),
-        fc.uint8Array({ minLength: 4, maxLength: 4 }),
-        (steps, cuts, mask) => {
-          const frames = steps.flatMap((step) => {
-            if (step.kind === 'ping') return [clientFrame(0x9, step.payload, { mask })]
-            if (step.kind === 'pong') return [clientFrame(0xa, Buffer.alloc(0), { mask })]
-            const last = step.parts.length - 1
-            return step.parts.flatMap((part, index) => [
-              clientFrame(index === 0 ? step.opcode : CONTINUATION, Buffer.from(part), {
-                mask,
-                isFinal: index === last,
-              }),
-              ...(index < last ? [clientFrame(0xa, Buffer.from('between'), { mask })] : []),
-            ])
-          })
-          const { messages, code } = read(splitAt(Buffer.concat(frames), cuts))
-          const expected = steps.flatMap((step): WebSocketMessage[] => {
-            if (step.kind !== 'text') {
-              return [
-                step.kind === 'pong'
-                  ? { kind: 'pong' }
-                  : { kind: 'ping', payload: Buffer.from(step.payload) },
-              ]
-            }
-            const pongs = step.parts.slice(1).map(() => ({ kind: 'pong' }) as const)
+  it('reads the same messages from whatever chunks the bytes come in', () =>
+    forAll(
+      script,
+      fc.array(fc.nat(3000)),
+      fc.uint8Array({ minLength: 4, maxLength: 4 }),
+      (steps, cuts, mask) => {
+        const frames = steps.flatMap((step) => {
+          if (step.kind === 'ping') return [clientFrame(0x9, step.payload, { mask })]
+          if (step.kind === 'pong') return [clientFrame(0xa, Buffer.alloc(0), { mask })]
+          const last = step.parts.length - 1
+          return step.parts.flatMap((part, index) => [
+            clientFrame(index === 0 ? step.opcode : CONTINUATION, Buffer.from(part), {
+              mask,
+              isFinal: index === last,
+            }),
+            ...(index < last ? [clientFrame(0xa, Buffer.from('between'), { mask })] : []),
+          ])
+        })
+        const { messages, code } = read(splitAt(Buffer.concat(frames), cuts))
+        const expected = steps.flatMap((step): WebSocketMessage[] => {
+          if (step.kind !== 'text') {
             return [
-              ...pongs,
-              {
-                kind: 'text',
-                text: step.parts.map((part) => Buffer.from(part).toString()).join(''),
-              },
+              step.kind === 'pong'
+                ? { kind: 'pong' }
+                : { kind: 'ping', payload: Buffer.from(step.payload) },
             ]
-          })
-          assert.deepEqual([code, messages], [undefined, expected])
-        },
-      ),
-    )
-  })
+          }
+          const pongs = step.parts.slice(1).map(() => ({ kind: 'pong' }) as const)
+          return [
+            ...pongs,
+            { kind: 'text', text: step.parts.map((part) => Buffer.from(part).toString()).join('') },
+          ]
+        })
+        assert.deepEqual([code, messages], [undefined, expected])
+      },
+    ))
 
-  it('takes any bytes without an error of another kind, whatever chunks they come in', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat(300)), (bytes, cuts) => {
-        assert.deepEqual(read(splitAt(bytes, cuts)), read([bytes]))
-      }),
-    )
-  })
+  it('takes any bytes without an error of another kind, whatever chunks they come in', () =>
+    forAll(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat(300)), (bytes, cuts) => {
+      assert.deepEqual(read(splitAt(bytes, cuts)), read([bytes]))
+    }))
 
   for (const [what, bytes, code] of [
     ['a frame without a mask', [0x81, 0x00], CLOSE_CODES.protocolError],

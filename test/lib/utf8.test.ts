@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { decodeUtf8, parseJson } from '../../src/lib/utf8.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 it('strict UTF-8 decodes what was encoded, a byte order mark included', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
-      assert.equal(decodeUtf8(new TextEncoder().encode(text)), text)
-    }),
-  )
+  forAll(fc.string({ unit: 'binary' }), (text) => {
+    assert.equal(decodeUtf8(new TextEncoder().encode(text)), text)
+  })
   assert.equal(decodeUtf8(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61)), '\ufeffa')
 })
 

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { withoutTrailing } from '../../src/lib/without-trailing.ts'
-import fc from '../support/property.ts'
-
-const MIB = 1024 * 1024
+import fc, { forAll } from '../support/property.ts'
+import { MIB } from '../../src/core/limits.ts'
 
 describe('withoutTrailing()', () => {
-  it('takes away every one of the character at the end, and no other', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom('a', '/', '\0', '\n') }), (text) => {
-        assert.equal(withoutTrailing(text, '/'), text.replace(/\/+$/, ''))
-      }),
-    )
-  })
+  it('takes away every one of the character at the end, and no other', () =>
+    forAll(fc.string({ unit: fc.constantFrom('a', '/', '\0', '\n') }), (text) => {
+      assert.equal(withoutTrailing(text, '/'), text.replace(/\/+$/, ''))
+    }))
 
   it('comes to its end with 16 MiB of the character and another one behind them', () => {
     const run = '/'.repeat(16 * MIB)

@@ -9,7 +9,7 @@ import {
   type ConnectPayload,
   type LinkErrorCode,
 } from '../../src/link.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 import { jsonOf, linkAround, PAYLOAD, payloads } from './support/payloads.ts'
 
 const DECODE_CODES = [
@@ -99,7 +99,7 @@ describe('parseConnectLink()', () => {
   it('throws nothing but the six codes, whatever goes in', () => {
     const starts = fc.constantFrom('', 'clip:', 'clip://connect', 'clip://connect?', linkAround(''))
     const texts = fc.tuple(starts, fc.string({ unit: 'binary' })).map((parts) => parts.join(''))
-    fc.assert(fc.property(fc.oneof(fc.anything(), texts), parsesOrRefuses))
+    forAll(fc.oneof(fc.anything(), texts), parsesOrRefuses)
   })
 
   it('throws nothing but the six codes, whatever the payload is', () => {
@@ -110,75 +110,63 @@ describe('parseConnectLink()', () => {
       fc.json(),
       fc.string(),
     )
-    fc.assert(fc.property(payload, (json) => parsesOrRefuses(linkAround(json))))
+    forAll(payload, (json) => parsesOrRefuses(linkAround(json)))
   })
 
   it('throws nothing but the six codes for links with a few characters changed', () => {
     const insert = fc.string({ maxLength: 3, unit: 'binary' })
     const edit = fc.record({ at: fc.nat(), remove: fc.nat({ max: 3 }), insert })
     const edits = fc.array(edit, { minLength: 1, maxLength: 4 })
-    fc.assert(
-      fc.property(payloads, edits, (payload, changes) => {
-        let link = formatConnectLink(payload)
-        for (const { at, remove, insert } of changes) {
-          const start = at % (link.length + 1)
-          link = link.slice(0, start) + insert + link.slice(start + remove)
-        }
-        parsesOrRefuses(link)
-      }),
-    )
+    forAll(payloads, edits, (payload, changes) => {
+      let link = formatConnectLink(payload)
+      for (const { at, remove, insert } of changes) {
+        const start = at % (link.length + 1)
+        link = link.slice(0, start) + insert + link.slice(start + remove)
+      }
+      parsesOrRefuses(link)
+    })
   })
 
   it('does not depend on the order of the fields', () => {
     const reversed = (record: object) => Object.fromEntries(Object.entries(record).reverse())
-    fc.assert(
-      fc.property(payloads, ({ o, ...payload }) => {
-        const ordered = { v: 1, ...payload, ...(o === undefined ? {} : { o }) }
-        const shuffled = reversed({ ...ordered, ...(o === undefined ? {} : { o: reversed(o) }) })
-        assert.deepEqual(parseConnectLink(linkAround(JSON.stringify(shuffled))), ordered)
-      }),
-    )
+    forAll(payloads, ({ o, ...payload }) => {
+      const ordered = { v: 1, ...payload, ...(o === undefined ? {} : { o }) }
+      const shuffled = reversed({ ...ordered, ...(o === undefined ? {} : { o: reversed(o) }) })
+      assert.deepEqual(parseConnectLink(linkAround(JSON.stringify(shuffled))), ordered)
+    })
   })
 
   it('does not depend on the order of the parameters, and reads them as URLs do', () => {
     const extra = fc.array(fc.tuple(fc.string({ minLength: 4 }), fc.string()), { maxLength: 3 })
-    fc.assert(
-      fc.property(payloads, extra, fc.nat(), fc.webFragments(), (payload, more, turn, hash) => {
-        const known = [...new URL(formatConnectLink(payload)).searchParams]
-        const all = [...known, ...more]
-        const at = turn % all.length
-        const query = new URLSearchParams([...all.slice(at), ...all.slice(0, at)])
-        const link = `clip://connect/x?${query}#${hash}`
-        const p = new URL(link).searchParams.get('p') ?? ''
-        const json = Buffer.from(p, 'base64url').toString()
-        assert.deepEqual(parseConnectLink(link), JSON.parse(json))
-      }),
-    )
+    forAll(payloads, extra, fc.nat(), fc.webFragments(), (payload, more, turn, hash) => {
+      const known = [...new URL(formatConnectLink(payload)).searchParams]
+      const all = [...known, ...more]
+      const at = turn % all.length
+      const query = new URLSearchParams([...all.slice(at), ...all.slice(0, at)])
+      const link = `clip://connect/x?${query}#${hash}`
+      const p = new URL(link).searchParams.get('p') ?? ''
+      const json = Buffer.from(p, 'base64url').toString()
+      assert.deepEqual(parseConnectLink(link), JSON.parse(json))
+    })
   })
 })
 
 describe('formatConnectLink()', () => {
-  it('is undone by parseConnectLink()', () => {
-    fc.assert(
-      fc.property(payloads, (payload) => {
-        assert.deepEqual(parseConnectLink(formatConnectLink(payload)), { v: 1, ...payload })
-      }),
-    )
-  })
+  it('is undone by parseConnectLink()', () =>
+    forAll(payloads, (payload) => {
+      assert.deepEqual(parseConnectLink(formatConnectLink(payload)), { v: 1, ...payload })
+    }))
 
-  it('formats the JSON of the payload, with the keys of o in order', () => {
-    fc.assert(
-      fc.property(payloads, ({ url, user, pwd, o }) => {
-        const link = formatConnectLink({ url, user, pwd, ...(o === undefined ? {} : { o }) })
-        const metadata = Object.entries(o ?? {})
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
-        const fields = JSON.stringify({ v: 1, url, user, pwd }).slice(0, -1)
-        const json = o === undefined ? `${fields}}` : `${fields},"o":{${metadata.join()}}}`
-        assert.equal(link, linkAround(json))
-      }),
-    )
-  })
+  it('formats the JSON of the payload, with the keys of o in order', () =>
+    forAll(payloads, ({ url, user, pwd, o }) => {
+      const link = formatConnectLink({ url, user, pwd, ...(o === undefined ? {} : { o }) })
+      const metadata = Object.entries(o ?? {})
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
+      const fields = JSON.stringify({ v: 1, url, user, pwd }).slice(0, -1)
+      const json = o === undefined ? `${fields}}` : `${fields},"o":{${metadata.join()}}}`
+      assert.equal(link, linkAround(json))
+    }))
 
   it('leaves out the slashes at the end of the url', () => {
     const link = formatConnectLink({ ...PAYLOAD, url: 'https://h/path///' })
@@ -242,20 +230,18 @@ describe('formatConnectLink()', () => {
     )
     const pwd = fc.oneof(fc.anything(), fc.string({ unit: 'binary' }))
     const o = fc.oneof(fc.anything(), fc.dictionary(fc.string({ unit: 'binary' }), fc.string()))
-    fc.assert(
-      fc.property(fc.record({ url, user, pwd, o }), (payload) => {
-        let link: string
-        try {
-          // The point is to break the promise of the type.
-          link = formatConnectLink(payload as ConnectPayload)
-        } catch (error) {
-          assert.ok(error instanceof LinkError, inspect(error))
-          return
-        }
-        assert.ok(link.length <= MAX_LINK_LENGTH)
-        assert.equal(formatConnectLink(parseConnectLink(link)), link)
-      }),
-    )
+    forAll(fc.record({ url, user, pwd, o }), (payload) => {
+      let link: string
+      try {
+        // The point is to break the promise of the type.
+        link = formatConnectLink(payload as ConnectPayload)
+      } catch (error) {
+        assert.ok(error instanceof LinkError, inspect(error))
+        return
+      }
+      assert.ok(link.length <= MAX_LINK_LENGTH)
+      assert.equal(formatConnectLink(parseConnectLink(link)), link)
+    })
   })
 })
 

@@ -1,6 +1,7 @@
 /** A client that sends exactly the bytes it is told to, and reads whole answers. @module */
 
 import { connect, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
 
 /** One answer, as it came. */
 export interface RawResponse {
@@ -42,6 +43,13 @@ export class RawClient {
     const socket = connect({ port, host, ...(localAddress === undefined ? {} : { localAddress }) })
     const client = new RawClient(socket)
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
+    return client
+  }
+
+  /** Connects for as long as a test runs. */
+  static async open(t: TestContext, port: number): Promise<RawClient> {
+    const client = await RawClient.connect(port)
+    t.after(() => client.close())
     return client
   }
 
