@@ -6,7 +6,7 @@ import type { OfferedContent } from '../../src/ports/system-clipboard.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryPrivateFile } from '../support/memory-private-file.ts'
-import fc from '../support/property.ts'
+import fc, { forAllAsync } from '../support/property.ts'
 import { done, openFake, text } from './support/open-reconciler.ts'
 
 const MINUTE = 60_000
@@ -349,17 +349,15 @@ describe('what was copied during a pause', () => {
 describe('paused.json', () => {
   it('is read as it was written', async () => {
     const times = fc.option(fc.integer({ min: 1, max: 8.64e15 }), { nil: undefined })
-    await fc.assert(
-      fc.asyncProperty(times, async (untilMs) => {
-        const file = new MemoryPrivateFile()
-        const first = await open({ file })
-        await first.pause.begin(untilMs === undefined ? untilMs : untilMs - first.clock.now())
-        await first.pause.close()
-        const { pause } = await open({ file, clock: first.clock })
-        assert.deepEqual(pause.current, first.pause.current)
-        await pause.close()
-      }),
-    )
+    await forAllAsync(times, async (untilMs) => {
+      const file = new MemoryPrivateFile()
+      const first = await open({ file })
+      await first.pause.begin(untilMs === undefined ? untilMs : untilMs - first.clock.now())
+      await first.pause.close()
+      const { pause } = await open({ file, clock: first.clock })
+      assert.deepEqual(pause.current, first.pause.current)
+      await pause.close()
+    })
   })
 
   it('makes a pause of whatever is in it, and quotes nothing of it', async () => {
@@ -368,13 +366,11 @@ describe('paused.json', () => {
       fc.json(),
       fc.json().map((json) => `{"untilMs":${json}}`),
     )
-    await fc.assert(
-      fc.asyncProperty(texts, async (content) => {
-        const { pause, logger } = await open({ file: new MemoryPrivateFile(content) })
-        assert.equal(pause.isHoldingBack, true)
-        if (content.length > 20) assert.ok(!logger.text.includes(content), 'it is not quoted')
-        await pause.close()
-      }),
-    )
+    await forAllAsync(texts, async (content) => {
+      const { pause, logger } = await open({ file: new MemoryPrivateFile(content) })
+      assert.equal(pause.isHoldingBack, true)
+      if (content.length > 20) assert.ok(!logger.text.includes(content), 'it is not quoted')
+      await pause.close()
+    })
   })
 })

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { bytesInMemory } from '../../src/desktop/offered-formats.ts'
 import { readImageSize } from '../../src/desktop/image-size.ts'
-import fc from '../support/property.ts'
+import fc, { forAllAsync } from '../support/property.ts'
 
 const FOLDER = new URL('../../fixtures/images/', import.meta.url)
 const SIZE = { width: 37, height: 29 }
@@ -88,19 +88,15 @@ describe('readImageSize()', () => {
     const alone = fc.oneof(fc.constant(0x01), between(0xd0, 0xd7)).map((name) => [0xff, name])
     const parts = fc.array(fc.oneof(segment, alone, fc.constant([0xff])), { maxLength: 20 })
     const side = between(1, 0xffff)
-    await fc.assert(
-      fc.asyncProperty(parts, side, side, async (front, width, height) => {
-        const bytes = Buffer.concat([SOI, ...front.map(Buffer.from), frameOf(width, height)])
-        assert.deepEqual(await sizeOf(bytes), { width, height })
-      }),
-    )
+    await forAllAsync(parts, side, side, async (front, width, height) => {
+      const bytes = Buffer.concat([SOI, ...front.map(Buffer.from), frameOf(width, height)])
+      assert.deepEqual(await sizeOf(bytes), { width, height })
+    })
     const foreign = fc.integer({ min: 0, max: 0xfe }).filter((name) => !KNOWN.includes(name))
-    await fc.assert(
-      fc.asyncProperty(parts, foreign, async (front, name) => {
-        const bytes = [SOI, ...front.map(Buffer.from), segmentOf(name, []), frameOf(9, 7)]
-        assert.equal(await sizeOf(Buffer.concat(bytes)), undefined, `marker ${name}`)
-      }),
-    )
+    await forAllAsync(parts, foreign, async (front, name) => {
+      const bytes = [SOI, ...front.map(Buffer.from), segmentOf(name, []), frameOf(9, 7)]
+      assert.equal(await sizeOf(Buffer.concat(bytes)), undefined, `marker ${name}`)
+    })
     const short = Buffer.from([0xff, 0xe0, 0, 1])
     assert.equal(await sizeOf(Buffer.concat([SOI, short, frameOf(9, 7)])), undefined)
   })
@@ -120,11 +116,9 @@ describe('readImageSize()', () => {
     const like = fc
       .tuple(fc.constantFrom(...begins), fc.uint8Array({ maxLength: 400 }))
       .map(([begin, rest]) => Buffer.concat([Buffer.from(begin, 'hex'), rest]))
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(cut, like), async (bytes) => {
-        const { width = 1, height = 1 } = (await sizeOf(bytes)) ?? {}
-        assert.ok(width > 0 && height > 0)
-      }),
-    )
+    await forAllAsync(fc.oneof(cut, like), async (bytes) => {
+      const { width = 1, height = 1 } = (await sizeOf(bytes)) ?? {}
+      assert.ok(width > 0 && height > 0)
+    })
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { formatCopiedFiles, formatUriList, parseUriList } from '../../src/desktop/uri-list.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 /** Absolute paths of Linux: anything but NUL. Line ends are percent-encoded, so they may occur. */
 const path = fc
@@ -38,17 +38,14 @@ describe('parseUriList()', () => {
     }
   })
 
-  it('gives absolute paths without NUL, whatever it is given, and never throws', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, hostname) => {
-        for (const candidate of [text, `file://${text}`, `file:///${text}`]) {
-          for (const path of parseUriList(candidate, hostname)) {
-            assert.ok(path.startsWith('/') && !path.includes('\0'))
-          }
+  it('gives absolute paths without NUL, whatever it is given, and never throws', () =>
+    forAll(fc.string({ unit: 'binary' }), fc.string(), (text, hostname) => {
+      for (const candidate of [text, `file://${text}`, `file:///${text}`]) {
+        for (const path of parseUriList(candidate, hostname)) {
+          assert.ok(path.startsWith('/') && !path.includes('\0'))
         }
-      }),
-    )
-  })
+      }
+    }))
 })
 
 describe('formatUriList()', () => {
@@ -57,19 +54,15 @@ describe('formatUriList()', () => {
     assert.equal(formatUriList([]), '')
   })
 
-  it('is undone by parseUriList()', () => {
-    fc.assert(
-      fc.property(paths, (list) => {
-        const wanted = list.map((path) => path.toWellFormed())
-        assert.deepEqual(parseUriList(formatUriList(list), ''), wanted)
-        assert.deepEqual(parseUriList(formatCopiedFiles(list), ''), wanted)
-      }),
-    )
-  })
+  it('is undone by parseUriList()', () =>
+    forAll(paths, (list) => {
+      const wanted = list.map((path) => path.toWellFormed())
+      assert.deepEqual(parseUriList(formatUriList(list), ''), wanted)
+      assert.deepEqual(parseUriList(formatCopiedFiles(list), ''), wanted)
+    }))
 
-  it('writes nothing but printable ASCII and line ends', () => {
-    fc.assert(fc.property(paths, (list) => assert.match(formatUriList(list), /^[!-~\r\n]*$/)))
-  })
+  it('writes nothing but printable ASCII and line ends', () =>
+    forAll(paths, (list) => assert.match(formatUriList(list), /^[!-~\r\n]*$/)))
 })
 
 describe('formatCopiedFiles()', () => {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import * as crypto from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { argon2id } from 'hash-wasm'
 import { ARGON2_KERNEL, compileKernel } from '../../build/kernel.js'
 import { Argon2Pool } from '../../src/devices/argon2-pool.ts'
@@ -13,8 +11,9 @@ import type { Argon2Job } from '../../src/devices/phc-string.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { LOADER } from '../support/program.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import fc from '../support/property.ts'
+import fc, { forAllAsync } from '../support/property.ts'
 import { deriveWith, KERNEL, openKernel } from './support/argon2-kernel.ts'
+import { execute } from '../support/execute.ts'
 
 const WITHOUT_SIMD = ['--no-enable-sse4-1']
 
@@ -112,11 +111,9 @@ describe('argon2-kernel.wasm', () => {
 
   it('agrees with hash-wasm, one job after the other, larger and smaller ones', async () => {
     const kernel = openKernel()
-    await fc.assert(
-      fc.asyncProperty(jobs, async (job) => {
-        assert.equal(toHex(deriveWith(kernel, job)), await derivePackage(job))
-      }),
-    )
+    await forAllAsync(jobs, async (job) => {
+      assert.equal(toHex(deriveWith(kernel, job)), await derivePackage(job))
+    })
   })
 
   it('takes passwords that are longer than its memory, and none at all', async () => {
@@ -183,7 +180,7 @@ describe('argon2-worker.js', () => {
     const program = fileURLToPath(new URL('./support/derive-tag.ts', import.meta.url))
     const derive = async (password: string) => {
       const options = [...WITHOUT_SIMD, ...LOADER, program, password]
-      return (await promisify(execFile)(process.execPath, options)).stdout.trim()
+      return (await execute(process.execPath, options)).stdout.trim()
     }
     // Only processors of Intel's kind can be told to be old; hash-wasm refuses an empty password.
     if (await derive('').catch(() => undefined)) return t.skip('this Node has SIMD in any case')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { formatDeviceFile, parseDeviceFile } from '../../src/devices/device-file.ts'
 import type { Device } from '../../src/ports/device-registry.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 const HASH =
   '$argon2id$v=19$m=65536,t=3,p=4$Y2xpcGdhdGUtMTZieXRlcw$2eVTs9FfyvYN9P4CF1nV0FiDmYwx6NBC1o8WkbOlKv0'
@@ -67,11 +67,9 @@ function refuses(file: unknown, pattern: RegExp): void {
 describe('parseDeviceFile()', () => {
   it('undoes formatDeviceFile()', () => {
     const lists = fc.uniqueArray(devices, { selector: ({ username }) => username, maxLength: 5 })
-    fc.assert(
-      fc.property(lists, (list) => {
-        assert.deepEqual(parseDeviceFile(formatDeviceFile(list)), list)
-      }),
-    )
+    forAll(lists, (list) => {
+      assert.deepEqual(parseDeviceFile(formatDeviceFile(list)), list)
+    })
   })
 
   it('names the field that is wrong', () => {
@@ -135,15 +133,13 @@ describe('parseDeviceFile()', () => {
       fc.record({ version, devices: fc.array(fc.jsonValue()) }),
       fc.record({ version, devices: fc.array(almostDevices) }),
     )
-    fc.assert(
-      fc.property(shapes, (value) => {
-        try {
-          const list = parseDeviceFile(JSON.stringify(value))
-          assert.deepEqual(parseDeviceFile(formatDeviceFile(list)), list)
-        } catch (error) {
-          assert.ok(error instanceof TypeError, String(error))
-        }
-      }),
-    )
+    forAll(shapes, (value) => {
+      try {
+        const list = parseDeviceFile(JSON.stringify(value))
+        assert.deepEqual(parseDeviceFile(formatDeviceFile(list)), list)
+      } catch (error) {
+        assert.ok(error instanceof TypeError, String(error))
+      }
+    })
   })
 })

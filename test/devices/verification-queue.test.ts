@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { VerificationQueue, type Place } from '../../src/devices/verification-queue.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 const CAPACITY = 4
 
@@ -88,53 +88,47 @@ describe('VerificationQueue', () => {
     assert.equal(queue.add('e2', device('phone', false)), undefined)
   })
 
-  it('never holds more than two crowds and the places of the devices, and loses nothing', () => {
-    fc.assert(
-      fc.property(steps, (actions) => {
-        const queue = new VerificationQueue<Waiting>(CAPACITY)
-        const waiting = new Set<Waiting>()
-        for (const action of actions) {
-          if (action === 'take') {
-            const item = queue.take()
-            assert.equal(item === undefined, waiting.size === 0)
-            if (item !== undefined) assert.equal(waiting.delete(item), true)
-          } else {
-            const item = { place: action }
-            waiting.add(item)
-            const refused = queue.add(item, action)
-            if (refused !== undefined) assert.equal(waiting.delete(refused), true)
-          }
-          assert.equal(queue.size, waiting.size)
-          assert.equal(queue.size <= 2 * CAPACITY + 2 * 2, true)
+  it('never holds more than two crowds and the places of the devices, and loses nothing', () =>
+    forAll(steps, (actions) => {
+      const queue = new VerificationQueue<Waiting>(CAPACITY)
+      const waiting = new Set<Waiting>()
+      for (const action of actions) {
+        if (action === 'take') {
+          const item = queue.take()
+          assert.equal(item === undefined, waiting.size === 0)
+          if (item !== undefined) assert.equal(waiting.delete(item), true)
+        } else {
+          const item = { place: action }
+          waiting.add(item)
+          const refused = queue.add(item, action)
+          if (refused !== undefined) assert.equal(waiting.delete(refused), true)
         }
-        assert.deepEqual(new Set(takeAll(queue)), waiting)
-      }),
-    )
-  })
+        assert.equal(queue.size, waiting.size)
+        assert.equal(queue.size <= 2 * CAPACITY + 2 * 2, true)
+      }
+      assert.deepEqual(new Set(takeAll(queue)), waiting)
+    }))
 
-  it('never takes the place of a device away, whatever others ask for, and serves it soon', () => {
-    fc.assert(
-      fc.property(steps, fc.boolean(), steps, (before, isAtUsualNetwork, after) => {
-        const queue = new VerificationQueue<Waiting>(CAPACITY)
-        for (const action of before) {
-          if (action === 'take') queue.take()
-          else queue.add({ place: action }, action)
+  it('never takes the place of a device away, whatever others ask for, and serves it soon', () =>
+    forAll(steps, fc.boolean(), steps, (before, isAtUsualNetwork, after) => {
+      const queue = new VerificationQueue<Waiting>(CAPACITY)
+      for (const action of before) {
+        if (action === 'take') queue.take()
+        else queue.add({ place: action }, action)
+      }
+      const own = { place: device('own', isAtUsualNetwork) }
+      assert.equal(queue.add(own, own.place), undefined)
+      let turns = 0
+      for (const action of [...after, ...Array<'take'>(12).fill('take')]) {
+        if (action !== 'take') {
+          assert.notEqual(queue.add({ place: action }, action), own)
+          continue
         }
-        const own = { place: device('own', isAtUsualNetwork) }
-        assert.equal(queue.add(own, own.place), undefined)
-        let turns = 0
-        for (const action of [...after, ...Array<'take'>(12).fill('take')]) {
-          if (action !== 'take') {
-            assert.notEqual(queue.add({ place: action }, action), own)
-            continue
-          }
-          turns += 1
-          if (queue.take() === own) break
-        }
-        // Before it there are the two other names of its row, and three rows that have their turns.
-        assert.equal(turns <= 4 * 3, true, `it waited for ${turns} turns`)
-        assert.equal(queue.delete(own), false)
-      }),
-    )
-  })
+        turns += 1
+        if (queue.take() === own) break
+      }
+      // Before it there are the two other names of its row, and three rows that have their turns.
+      assert.equal(turns <= 4 * 3, true, `it waited for ${turns} turns`)
+      assert.equal(queue.delete(own), false)
+    }))
 })

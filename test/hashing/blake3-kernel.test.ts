@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
-import { execFile, execFileSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, open, readFile, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { BLAKE3_KERNEL, compileKernel } from '../../build/kernel.js'
 import { Blake3Thread } from '../../src/hashing/file-hasher.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import { LOADER } from '../support/program.ts'
-import fc from '../support/property.ts'
+import fc, { forAllAsync } from '../support/property.ts'
 import { needs } from '../support/requirements.ts'
+import { execute } from '../support/execute.ts'
 
 const KIB = 1024
 const KERNEL = new URL('../../src/hashing/blake3-kernel.wasm', import.meta.url)
@@ -84,15 +84,13 @@ describe('blake3-kernel.wasm', () => {
       .tuple(fc.integer({ min: 0, max: 683 }), fc.integer({ min: -1, max: 1 }))
       .map(([chunks, off]) => Math.max(0, chunks * KIB + off))
     const sizes = fc.oneof(edges, fc.integer({ min: 0, max: bytes.length }))
-    await fc.assert(
-      fc.asyncProperty(sizes, fc.array(sizes), async (size, steps) => {
-        const job = thread.start(file.fd)
-        for (const step of steps.filter((each) => each <= size).sort((a, b) => a - b)) {
-          job.advance(step)
-        }
-        assert.equal(await job.digest(size), (await digestsOf(bytes.subarray(0, size))).blake3)
-      }),
-    )
+    await forAllAsync(sizes, fc.array(sizes), async (size, steps) => {
+      const job = thread.start(file.fd)
+      for (const step of steps.filter((each) => each <= size).sort((a, b) => a - b)) {
+        job.advance(step)
+      }
+      assert.equal(await job.digest(size), (await digestsOf(bytes.subarray(0, size))).blake3)
+    })
   })
 
   it('keeps files apart that are hashed in turns', async () => {
@@ -107,7 +105,7 @@ describe('blake3-kernel.wasm', () => {
   })
 
   it('agrees with b3sum', needs('b3sum'), async () => {
-    const { stdout } = await promisify(execFile)('b3sum', ['--no-names', path])
+    const { stdout } = await execute('b3sum', ['--no-names', path])
     assert.equal(await thread.start(file.fd).digest(bytes.length), stdout.trim())
   })
 
@@ -120,7 +118,7 @@ describe('blake3-kernel.wasm', () => {
     const content = Buffer.concat([bytes, bytes, bytes])
     await writeFile(large, content)
     const options = [...WITHOUT_SIMD, ...LOADER, program, large]
-    const { stdout } = await promisify(execFile)(process.execPath, options)
+    const { stdout } = await execute(process.execPath, options)
     assert.equal(stdout, `${(await digestsOf(content)).blake3}\n`)
   })
 })

@@ -12,7 +12,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryBlobStore } from '../support/memory-blob-store.ts'
 import { MemoryLatestItem } from '../support/memory-latest-item.ts'
 import { MemoryStagingArea } from '../support/memory-staging-area.ts'
-import fc from '../support/property.ts'
+import fc, { forAllAsync } from '../support/property.ts'
 
 const COPY: Origin = { kind: 'clipboard' }
 const PHONE = { kind: 'device', deviceId: 'did_1' } as const
@@ -111,14 +111,12 @@ describe('RememberedItems', () => {
 
   it('keeps no more than it may, and the newest of them', async () => {
     const names = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 12 })
-    await fc.assert(
-      fc.asyncProperty(names, fc.integer({ min: 0, max: 4 }), async (texts, most) => {
-        const { push, listed } = setUp(most)
-        for (const text of texts) await push({ text })
-        const newest = [...new Set(texts.toReversed())]
-        assert.deepEqual(listed(), newest.slice(0, most))
-      }),
-    )
+    await forAllAsync(names, fc.integer({ min: 0, max: 4 }), async (texts, most) => {
+      const { push, listed } = setUp(most)
+      for (const text of texts) await push({ text })
+      const newest = [...new Set(texts.toReversed())]
+      assert.deepEqual(listed(), newest.slice(0, most))
+    })
   })
 
   it('keeps nothing that is long, nor several files, nor more bytes than it may', async () => {

@@ -6,7 +6,7 @@ import { CircleClock, parseMemberFile } from '../../src/peers/circle-clock.ts'
 import { CaptureLogger } from '../support/capture-logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { MemoryPrivateFile } from '../support/memory-private-file.ts'
-import fc from '../support/property.ts'
+import fc, { forAll, forAllAsync } from '../support/property.ts'
 
 const DAY_MS = 86_400_000
 
@@ -89,19 +89,17 @@ describe('the time of the group', () => {
     const told = fc.array(fc.tuple(fc.nat(1), fc.integer({ min: 0, max: 20 * 366 })), {
       maxLength: 10,
     })
-    return fc.assert(
-      fc.asyncProperty(DAYS, told, async (behind, tellings) => {
-        const [a, b] = [await openClock(), await openClock()]
-        b.clock.jump(behind)
-        for (const [whom, days] of tellings) {
-          const { group } = whom === 0 ? a : b
-          group.learn(a.clock.now() + days * DAY_MS)
-        }
-        assert.ok(b.group.believes(a.group.now()), 'the stamp of a is believed')
-        assert.ok(a.group.believes(b.group.now()), 'the stamp of b is believed')
-        await Promise.all([a.group.close(), b.group.close()])
-      }),
-    )
+    return forAllAsync(DAYS, told, async (behind, tellings) => {
+      const [a, b] = [await openClock(), await openClock()]
+      b.clock.jump(behind)
+      for (const [whom, days] of tellings) {
+        const { group } = whom === 0 ? a : b
+        group.learn(a.clock.now() + days * DAY_MS)
+      }
+      assert.ok(b.group.believes(a.group.now()), 'the stamp of a is believed')
+      assert.ok(a.group.believes(b.group.now()), 'the stamp of b is believed')
+      await Promise.all([a.group.close(), b.group.close()])
+    })
   })
 
   it('bounds what a stamp may have, and a clock of 1970 does not keep honest ones out', async () => {
@@ -120,23 +118,21 @@ describe('the time of the group', () => {
     const events = fc.array(fc.tuple(fc.nat(4), fc.nat(4)), { maxLength: 60 })
     const offset = fc.integer({ min: -DAY_MS, max: DAY_MS })
     const offsets = fc.array(offset, { minLength: 5, maxLength: 5 })
-    return fc.assert(
-      fc.asyncProperty(offsets, events, async (clocks, tellings) => {
-        const members = await Promise.all(
-          clocks.map(async (ahead) => {
-            const member = await openClock()
-            member.clock.jump(ahead)
-            return member.group
-          }),
-        )
-        const around = [...members.keys(), ...members.keys()].map((n) => [n, (n + 1) % 5] as const)
-        for (const [from, to] of [...tellings, ...around]) {
-          members[to]?.learn(members[from]?.now() ?? NaN)
-        }
-        const furthest = new FakeClock().now() + Math.max(...clocks)
-        for (const member of members) assert.equal(member.now(), furthest)
-      }),
-    )
+    return forAllAsync(offsets, events, async (clocks, tellings) => {
+      const members = await Promise.all(
+        clocks.map(async (ahead) => {
+          const member = await openClock()
+          member.clock.jump(ahead)
+          return member.group
+        }),
+      )
+      const around = [...members.keys(), ...members.keys()].map((n) => [n, (n + 1) % 5] as const)
+      for (const [from, to] of [...tellings, ...around]) {
+        members[to]?.learn(members[from]?.now() ?? NaN)
+      }
+      const furthest = new FakeClock().now() + Math.max(...clocks)
+      for (const member of members) assert.equal(member.now(), furthest)
+    })
   })
 
   it('tells of a clock that is far ahead once, and of no others', async () => {
@@ -172,27 +168,22 @@ describe('the time of the group', () => {
 })
 
 describe('member.json', () => {
-  it('is read as it was written', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: MAX_AHEAD_MS }), (aheadMs) => {
-        assert.deepEqual(parseMemberFile(JSON.stringify({ aheadMs })), aheadMs)
-      }),
-    )
-  })
+  it('is read as it was written', () =>
+    forAll(fc.integer({ min: 0, max: MAX_AHEAD_MS }), (aheadMs) => {
+      assert.deepEqual(parseMemberFile(JSON.stringify({ aheadMs })), aheadMs)
+    }))
 
   it('is refused when it is anything else, without being quoted', () => {
     const record = fc.record({ aheadMs: fc.jsonValue() }).map((value) => JSON.stringify(value))
     const values = fc.oneof(fc.string(), fc.json(), record)
-    fc.assert(
-      fc.property(values, (text) => {
-        try {
-          const aheadMs = parseMemberFile(text)
-          assert.ok(aheadMs >= 0 && aheadMs <= MAX_AHEAD_MS, 'it is within bounds')
-        } catch (error) {
-          assert.ok(error instanceof TypeError, 'no other error')
-        }
-      }),
-    )
+    forAll(values, (text) => {
+      try {
+        const aheadMs = parseMemberFile(text)
+        assert.ok(aheadMs >= 0 && aheadMs <= MAX_AHEAD_MS, 'it is within bounds')
+      } catch (error) {
+        assert.ok(error instanceof TypeError, 'no other error')
+      }
+    })
     assert.throws(() => parseMemberFile('{"aheadMs":-1}'), { message: /aheadMs/ })
   })
 })

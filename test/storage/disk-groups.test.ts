@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { accessSync } from 'node:fs'
 import {
   chmod,
@@ -19,13 +18,12 @@ import {
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import type { Blob, HashedBlob } from '../../src/ports/blob.ts'
 import { findZipLibrary } from '../../src/storage/blobs/adopt-group.ts'
 import { readBlob, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
-import fc from '../support/property.ts'
+import fc, { forAllAsync } from '../support/property.ts'
 import { groupItem, textItem } from '../support/latest-item-contract.ts'
 import { needs } from '../support/requirements.ts'
 import { groupHashOf, unzip } from '../support/unzip.ts'
@@ -37,6 +35,7 @@ import {
   type OpenedStorage,
 } from './support/open-stores.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { execute } from '../support/execute.ts'
 
 const NEVER = new AbortController().signal
 const isRoot = process.geteuid?.() === 0
@@ -114,20 +113,16 @@ describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
     assert.deepEqual(await digestsOf(whole), blob.digests)
     assert.deepEqual(await readBlob(blob), whole)
     const places = fc.integer({ min: 0, max: blob.size + 10 })
-    await fc.assert(
-      fc.asyncProperty(places, places, async (start, length) => {
-        const piece = await readPiece(blob, start, length)
-        assert.deepEqual(piece, whole.subarray(start, start + length))
-      }),
-    )
+    await forAllAsync(places, places, async (start, length) => {
+      const piece = await readPiece(blob, start, length)
+      assert.deepEqual(piece, whole.subarray(start, start + length))
+    })
     const opened = await blob.open()
-    await fc.assert(
-      fc.asyncProperty(places, async (start) => {
-        const target = Buffer.alloc(100)
-        const count = await opened.read(target, start)
-        assert.deepEqual(target.subarray(0, count), whole.subarray(start, start + 100))
-      }),
-    )
+    await forAllAsync(places, async (start) => {
+      const target = Buffer.alloc(100)
+      const count = await opened.read(target, start)
+      assert.deepEqual(target.subarray(0, count), whole.subarray(start, start + 100))
+    })
     await opened.close()
   })
 
@@ -136,7 +131,7 @@ describe('adoptGroup()', needs('python3', 'mkfifo'), () => {
     const folder = await makeTree(t, { 'g/a': 'mine', 'secret/b': 'not copied', 'g/links/': '' })
     await symlink(join(folder, 'secret'), join(folder, 'g/links/folder'))
     await symlink(join(folder, 'secret/b'), join(folder, 'g/file'))
-    await promisify(execFile)('mkfifo', [join(folder, 'g/pipe')])
+    await execute('mkfifo', [join(folder, 'g/pipe')])
     const { blob, leftOut } = await store.adoptGroup([join(folder, 'g')], NEVER)
     assert.deepEqual(await unzip(await readBlob(blob)), {
       'g/': 'a folder',
@@ -431,7 +426,7 @@ describe('an archive of uploads', needs('python3'), () => {
     assert.deepEqual(await digestsOf(bytes), blob.digests)
     await storage.close()
     const copy = join(await temporaryFolder(t), 'copy')
-    await promisify(execFile)('cp', ['-r', storage.folder, copy])
+    await execute('cp', ['-r', storage.folder, copy])
     await rm(join(copy, 'lock'), { force: true })
     const link = `${copy}-link`
     await symlink(copy, link)

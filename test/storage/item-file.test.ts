@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { ITEM_TYPES } from '../../src/core/item-type.ts'
 import type { Item } from '../../src/core/item.ts'
 import { formatItemFile, parseItemFile, type BlobReference } from '../../src/storage/item-file.ts'
-import fc from '../support/property.ts'
+import fc, { forAll } from '../support/property.ts'
 
 const HASH = 'c0ffee00'.repeat(8)
 
@@ -69,28 +69,23 @@ const SAMPLE: { readonly item: Item; readonly blob: BlobReference } = {
 }
 
 describe('item.json', () => {
-  it('gives back what was written', () => {
-    fc.assert(
-      fc.property(files, (file) => {
-        assert.deepEqual(parseItemFile(formatItemFile(file)), structuredClone(file))
-      }),
-    )
-  })
+  it('gives back what was written', () =>
+    forAll(files, (file) => {
+      assert.deepEqual(parseItemFile(formatItemFile(file)), structuredClone(file))
+    }))
 
   it('is refused in any other form, without a word of what is in it', () => {
     const secret = 'correct-horse'
     const member = fc.constantFrom('version', 'text', 'binary', 'item', 'blob', 'size')
-    fc.assert(
-      fc.property(fc.jsonValue(), member, (value, name) => {
-        const text = JSON.stringify({ version: 1, [name]: [value, secret] })
-        try {
-          parseItemFile(text)
-        } catch (error) {
-          assert.ok(error instanceof TypeError, 'a TypeError and nothing else')
-          assert.equal(error.message.includes(secret), false)
-        }
-      }),
-    )
+    forAll(fc.jsonValue(), member, (value, name) => {
+      const text = JSON.stringify({ version: 1, [name]: [value, secret] })
+      try {
+        parseItemFile(text)
+      } catch (error) {
+        assert.ok(error instanceof TypeError, 'a TypeError and nothing else')
+        assert.equal(error.message.includes(secret), false)
+      }
+    })
   })
 
   it('says what is wrong with it', () => {

@@ -5,7 +5,7 @@ import {
   decodeClipboardState,
   decodeReadReply,
 } from '../../../src/desktop/helper/clipboard-messages.ts'
-import fc from '../../support/property.ts'
+import fc, { forAll } from '../../support/property.ts'
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER })
 const names = fc.array(fc.string())
@@ -24,19 +24,17 @@ const almost = fc.record(
 describe('The messages of a clipboard helper', () => {
   it('are precise, or refused with a TypeError that quotes nothing', () => {
     for (const decode of [decodeClipboardState, decodeReadReply, decodeChangeReply]) {
-      fc.assert(
-        fc.property(fc.oneof(fc.jsonValue(), almost), (value) => {
-          try {
-            const decoded: { change: number; types?: unknown; bytes?: unknown } = decode(value)
-            assert.ok(Number.isSafeInteger(decoded.change) && decoded.change >= 0, 'a count')
-            if ('bytes' in decoded) assert.ok(Number.isSafeInteger(decoded.bytes), 'a length')
-          } catch (error) {
-            if (error instanceof assert.AssertionError) throw error
-            assert.ok(error instanceof TypeError, 'a TypeError')
-            assert.match(error.message, /^"[a-z[\]0-9.]+" must be [a-zA-Z, ]+$/)
-          }
-        }),
-      )
+      forAll(fc.oneof(fc.jsonValue(), almost), (value) => {
+        try {
+          const decoded: { change: number; types?: unknown; bytes?: unknown } = decode(value)
+          assert.ok(Number.isSafeInteger(decoded.change) && decoded.change >= 0, 'a count')
+          if ('bytes' in decoded) assert.ok(Number.isSafeInteger(decoded.bytes), 'a length')
+        } catch (error) {
+          if (error instanceof assert.AssertionError) throw error
+          assert.ok(error instanceof TypeError, 'a TypeError')
+          assert.match(error.message, /^"[a-z[\]0-9.]+" must be [a-zA-Z, ]+$/)
+        }
+      })
     }
   })
 })

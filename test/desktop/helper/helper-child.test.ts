@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { LineSplitter } from '../../../src/desktop/helper/helper-child.ts'
-import fc from '../../support/property.ts'
+import fc, { forAll } from '../../support/property.ts'
 
 /** Lines, and `null` where one was refused. */
 function split(maxLineBytes: number, chunks: readonly Uint8Array[]): (string | null)[] {
@@ -26,20 +26,18 @@ describe('LineSplitter', () => {
     const alphabet = fc.constantFrom(0x0a, 0x0a, 0x0d, 0x41, 0xc3)
     const bytes = fc.array(alphabet, { maxLength: 60 }).map((values) => Uint8Array.from(values))
     const cuts = fc.array(fc.nat(60), { maxLength: 12 })
-    fc.assert(
-      fc.property(bytes, cuts, fc.nat(6), (all, places, maxLineBytes) => {
-        // What has no end may be refused early or late: everything gets one here.
-        const whole = Buffer.concat([all, Buffer.from('\n')])
-        const sorted = [0, ...places.toSorted((a, b) => a - b), whole.length]
-        const chunks = sorted.slice(1).map((end, index) => whole.subarray(sorted[index], end))
-        const expected = whole
-          .toString('latin1')
-          .split('\n')
-          .slice(0, -1)
-          .map((line) => line.replace(/\r$/, ''))
-          .map((line) => (line.length > maxLineBytes ? null : line))
-        assert.deepEqual(split(maxLineBytes, chunks), expected)
-      }),
-    )
+    forAll(bytes, cuts, fc.nat(6), (all, places, maxLineBytes) => {
+      // What has no end may be refused early or late: everything gets one here.
+      const whole = Buffer.concat([all, Buffer.from('\n')])
+      const sorted = [0, ...places.toSorted((a, b) => a - b), whole.length]
+      const chunks = sorted.slice(1).map((end, index) => whole.subarray(sorted[index], end))
+      const expected = whole
+        .toString('latin1')
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => line.replace(/\r$/, ''))
+        .map((line) => (line.length > maxLineBytes ? null : line))
+      assert.deepEqual(split(maxLineBytes, chunks), expected)
+    })
   })
 })

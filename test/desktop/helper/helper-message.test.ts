@@ -4,7 +4,7 @@ import {
   formatHelperRequest,
   parseHelperMessage,
 } from '../../../src/desktop/helper/helper-message.ts'
-import fc from '../../support/property.ts'
+import fc, { forAll } from '../../support/property.ts'
 
 const parse = (line: string) => parseHelperMessage(Buffer.from(line))
 
@@ -16,17 +16,15 @@ describe('the line protocol of helpers', () => {
   })
 
   it('never throws, whatever a helper writes', () => {
-    fc.assert(fc.property(fc.uint8Array(), (line) => void parseHelperMessage(line)))
-    fc.assert(fc.property(fc.json(), (line) => void parse(line)))
+    forAll(fc.uint8Array(), (line) => void parseHelperMessage(line))
+    forAll(fc.json(), (line) => void parse(line))
   })
 
   it('asks in one line, with an id that no field replaces', () => {
-    fc.assert(
-      fc.property(fc.nat(), fc.string(), fc.string(), (id, action, text) => {
-        const line = formatHelperRequest(id, action, { text, id: 'x', do: 'y' })
-        assert.equal(line.indexOf('\n'), line.length - 1)
-        assert.deepEqual(JSON.parse(line), { text, id, do: action })
-      }),
-    )
+    forAll(fc.nat(), fc.string(), fc.string(), (id, action, text) => {
+      const line = formatHelperRequest(id, action, { text, id: 'x', do: 'y' })
+      assert.equal(line.indexOf('\n'), line.length - 1)
+      assert.deepEqual(JSON.parse(line), { text, id, do: action })
+    })
   })
 })

@@ -7,7 +7,7 @@ import {
   type FormatToRead,
 } from '../../../src/desktop/helper/helper-requests.ts'
 import { COPY_LIMITS } from '../../../src/desktop/read-copy.ts'
-import fc from '../../support/property.ts'
+import fc, { forAllAsync } from '../../support/property.ts'
 
 const TEXT = { kind: 'text', type: 'CF_UNICODETEXT' } as const
 const FILES = { kind: 'files', type: 'CF_HDROP' } as const
@@ -62,20 +62,18 @@ describe('What a clipboard helper read', () => {
       fc.json(),
       fc.json().map((json) => `["/secret",${json}`),
     )
-    await fc.assert(
-      fc.asyncProperty(bad, async (text) => {
-        try {
-          const content = await contentOf(FILES, Buffer.from(text))
-          assert.ok(content === undefined || content.kind === 'files', 'files or nothing')
-        } catch (error) {
-          assert.ok(error instanceof Error, 'an Error')
-          assert.match(
-            error.message,
-            /^The clipboard helper gave a list of files that cannot be read$/,
-          )
-          assert.equal(error.cause, undefined)
-        }
-      }),
-    )
+    await forAllAsync(bad, async (text) => {
+      try {
+        const content = await contentOf(FILES, Buffer.from(text))
+        assert.ok(content === undefined || content.kind === 'files', 'files or nothing')
+      } catch (error) {
+        assert.ok(error instanceof Error, 'an Error')
+        assert.match(
+          error.message,
+          /^The clipboard helper gave a list of files that cannot be read$/,
+        )
+        assert.equal(error.cause, undefined)
+      }
+    })
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { notificationCommand } from '../../../src/desktop/notifications/notification-command.ts'
-import fc from '../../support/property.ts'
+import fc, { forAll } from '../../support/property.ts'
 
 const ESCAPED = new Map(Object.entries({ b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }))
 
@@ -39,40 +39,31 @@ describe('the command of a notification', () => {
     assert.deepEqual(environment, {})
   })
 
-  it('hands any text to notify-send so that it is shown, and never obeyed', () => {
-    fc.assert(
-      fc.property(anyText, (text) => {
-        const { args } = notificationCommand('linux', { title: 'x', text })
-        const body = compress(args.at(-1) ?? '')
-        assert.doesNotMatch(body, /[<>"']/)
-        const shown = text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd')
-        assert.equal(withoutEntities(body), shown)
-      }),
-    )
-  })
+  it('hands any text to notify-send so that it is shown, and never obeyed', () =>
+    forAll(anyText, (text) => {
+      const { args } = notificationCommand('linux', { title: 'x', text })
+      const body = compress(args.at(-1) ?? '')
+      assert.doesNotMatch(body, /[<>"']/)
+      const shown = text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '\ufffd')
+      assert.equal(withoutEntities(body), shown)
+    }))
 
-  it('never puts text from outside into a script', () => {
-    fc.assert(
-      fc.property(anyText, anyText, (title, text) => {
-        const mac = notificationCommand('darwin', { title, text })
-        const other = notificationCommand('darwin', { title: 'a', text: 'b' })
-        assert.deepEqual(mac.args.slice(0, -2), other.args.slice(0, -2))
-        const windows = notificationCommand('win32', { title, text })
-        assert.deepEqual(windows.args, notificationCommand('win32', { title: '', text: '' }).args)
-      }),
-    )
-  })
+  it('never puts text from outside into a script', () =>
+    forAll(anyText, anyText, (title, text) => {
+      const mac = notificationCommand('darwin', { title, text })
+      const other = notificationCommand('darwin', { title: 'a', text: 'b' })
+      assert.deepEqual(mac.args.slice(0, -2), other.args.slice(0, -2))
+      const windows = notificationCommand('win32', { title, text })
+      assert.deepEqual(windows.args, notificationCommand('win32', { title: '', text: '' }).args)
+    }))
 
-  it('has nothing in it that a program cannot be started with', () => {
-    fc.assert(
-      fc.property(anyText, anyPlatform, (text, platform) => {
-        const { args, environment } = notificationCommand(platform, { title: text, text })
-        for (const word of [...args, ...Object.values(environment)]) {
-          assert.ok(!word.includes('\0'), 'there is no NUL in it')
-        }
-      }),
-    )
-  })
+  it('has nothing in it that a program cannot be started with', () =>
+    forAll(anyText, anyPlatform, (text, platform) => {
+      const { args, environment } = notificationCommand(platform, { title: text, text })
+      for (const word of [...args, ...Object.values(environment)]) {
+        assert.ok(!word.includes('\0'), 'there is no NUL in it')
+      }
+    }))
 
   it('names the programs of macOS and Windows by their place', () => {
     const { program } = notificationCommand('darwin', { title: 'a', text: 'b' })

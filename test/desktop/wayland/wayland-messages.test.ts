@@ -7,7 +7,7 @@ import {
   WaylandMessageSplitter,
   type WaylandMessage,
 } from '../../../src/desktop/wayland/wayland-messages.ts'
-import fc from '../../support/property.ts'
+import fc, { forAll } from '../../support/property.ts'
 import { announcement } from './support/fake-wayland.ts'
 
 function split(chunks: readonly Uint8Array[]): WaylandMessage[] {
@@ -29,22 +29,20 @@ const message = fc.record({
 describe('the messages of Wayland', () => {
   it('are read as they were written, however the bytes are cut', () => {
     const cuts = fc.array(fc.nat(300), { maxLength: 20 })
-    fc.assert(
-      fc.property(fc.array(message, { maxLength: 8 }), cuts, (messages, places) => {
-        const written = messages.map(({ object, opcode, words }) => ({
-          object,
-          opcode,
-          body: formatWords(words),
-        }))
-        const whole = Buffer.concat(
-          messages.map(({ object, opcode, words }) => formatWaylandMessage(object, opcode, words)),
-        )
-        const ends = [...places.filter((place) => place < whole.length), whole.length]
-        const sorted = [0, ...ends.toSorted((a, b) => a - b)]
-        const chunks = sorted.slice(1).map((end, index) => whole.subarray(sorted[index], end))
-        assert.deepEqual(split(chunks), written)
-      }),
-    )
+    forAll(fc.array(message, { maxLength: 8 }), cuts, (messages, places) => {
+      const written = messages.map(({ object, opcode, words }) => ({
+        object,
+        opcode,
+        body: formatWords(words),
+      }))
+      const whole = Buffer.concat(
+        messages.map(({ object, opcode, words }) => formatWaylandMessage(object, opcode, words)),
+      )
+      const ends = [...places.filter((place) => place < whole.length), whole.length]
+      const sorted = [0, ...ends.toSorted((a, b) => a - b)]
+      const chunks = sorted.slice(1).map((end, index) => whole.subarray(sorted[index], end))
+      assert.deepEqual(split(chunks), written)
+    })
   })
 
   it('are refused when they have no size', () => {
@@ -59,15 +57,13 @@ describe('the messages of Wayland', () => {
   })
 
   it('never make the parsers throw anything else, whatever they hold', () => {
-    fc.assert(fc.property(fc.uint8Array(), (body) => void parseAnnouncedInterface(body)))
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
-        try {
-          split([bytes])
-        } catch (error) {
-          assert.match(String(error), /it has no size/)
-        }
-      }),
-    )
+    forAll(fc.uint8Array(), (body) => void parseAnnouncedInterface(body))
+    forAll(fc.uint8Array({ maxLength: 64 }), (bytes) => {
+      try {
+        split([bytes])
+      } catch (error) {
+        assert.match(String(error), /it has no size/)
+      }
+    })
   })
 })

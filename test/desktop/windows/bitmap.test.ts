@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { PNG } from 'pngjs'
 import { decodeBitmap, encodeBitmap, encodeBitmapV5 } from '../../../src/desktop/windows/bitmap.ts'
 import { encodePng, type Picture } from '../../../src/desktop/windows/picture.ts'
-import fc from '../../support/property.ts'
+import fc, { forAll } from '../../support/property.ts'
 
 /** Pictures of any pixels, some of them opaque everywhere. */
 const pictures = fc
@@ -21,26 +21,20 @@ const pictures = fc
   })
 
 describe('a bitmap of the Windows clipboard', () => {
-  it('comes back as it was written, with its opacity or on white', () => {
-    fc.assert(
-      fc.property(pictures, (picture) => {
-        assertSame(decodeBitmap(encodeBitmapV5(picture)), picture)
-        const flat = decodeBitmap(encodeBitmap(picture))
-        assertSame(flat, { ...picture, pixels: onWhite(picture.pixels) })
-      }),
-    )
-  })
+  it('comes back as it was written, with its opacity or on white', () =>
+    forAll(pictures, (picture) => {
+      assertSame(decodeBitmap(encodeBitmapV5(picture)), picture)
+      const flat = decodeBitmap(encodeBitmap(picture))
+      assertSame(flat, { ...picture, pixels: onWhite(picture.pixels) })
+    }))
 
-  it('becomes a PNG of the same pixels', () => {
-    fc.assert(
-      fc.property(pictures, (picture) => {
-        const { width, height, data } = PNG.sync.read(Buffer.from(encodePng(picture)))
-        const pixels = new Uint8Array(data)
-        for (let at = 0; at < pixels.length; at += 4) pixels.subarray(at, at + 3).reverse()
-        assertSame({ width, height, pixels }, picture)
-      }),
-    )
-  })
+  it('becomes a PNG of the same pixels', () =>
+    forAll(pictures, (picture) => {
+      const { width, height, data } = PNG.sync.read(Buffer.from(encodePng(picture)))
+      const pixels = new Uint8Array(data)
+      for (let at = 0; at < pixels.length; at += 4) pixels.subarray(at, at + 3).reverse()
+      assertSame({ width, height, pixels }, picture)
+    }))
 
   /** Two pixels beside each other: a red one, and a blue one. */
   const RED_AND_BLUE = '0000ffff' + 'ff0000ff'
@@ -84,18 +78,16 @@ describe('a bitmap of the Windows clipboard', () => {
     large.writeInt32LE(2 ** 20, 4)
     large.writeInt32LE(2 ** 20, 8)
     assert.equal(decodeBitmap(large), undefined)
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...rows.map(([, bytes]) => bytes)),
-        fc.array(fc.tuple(fc.nat(55), fc.nat(255)), { maxLength: 4 }),
-        (bytes, changes) => {
-          const damaged = Buffer.from(bytes)
-          for (const [at, value] of changes) damaged[at] = value
-          const picture = decodeBitmap(damaged)
-          if (picture === undefined) return
-          assert.equal(picture.pixels.length, 4 * picture.width * picture.height)
-        },
-      ),
+    forAll(
+      fc.constantFrom(...rows.map(([, bytes]) => bytes)),
+      fc.array(fc.tuple(fc.nat(55), fc.nat(255)), { maxLength: 4 }),
+      (bytes, changes) => {
+        const damaged = Buffer.from(bytes)
+        for (const [at, value] of changes) damaged[at] = value
+        const picture = decodeBitmap(damaged)
+        if (picture === undefined) return
+        assert.equal(picture.pixels.length, 4 * picture.width * picture.height)
+      },
     )
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Membership, parseMembership } from '../../../src/peers/bus/membership.ts'
 import { MemoryPrivateFile } from '../../support/memory-private-file.ts'
-import fc from '../../support/property.ts'
+import fc, { forAll } from '../../support/property.ts'
 
 const MEMBER = 'm_0123456789abcdef'
 
@@ -54,16 +54,12 @@ describe('the membership of a group', () => {
       fc.record({ origin: fc.constant(MEMBER), epoch: fc.integer({ min: 1 }) }, PLAIN),
       { maxLength: 5 },
     )
-    fc.assert(
-      fc.property(fc.integer({ min: 1 }), known, fc.string(), (epoch, members, group) => {
-        const state = { member: MEMBER, epoch, group, known: members }
-        assert.deepEqual(parseMembership(JSON.stringify({ version: 1, ...state })), state)
-      }),
-    )
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-        assert.throws(() => parseMembership(text), TypeError)
-      }),
-    )
+    forAll(fc.integer({ min: 1 }), known, fc.string(), (epoch, members, group) => {
+      const state = { member: MEMBER, epoch, group, known: members }
+      assert.deepEqual(parseMembership(JSON.stringify({ version: 1, ...state })), state)
+    })
+    forAll(fc.oneof(fc.string(), fc.json()), (text) => {
+      assert.throws(() => parseMembership(text), TypeError)
+    })
   })
 })

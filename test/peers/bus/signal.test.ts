@@ -6,7 +6,7 @@ import {
   parseBaseUrl,
   type Signal,
 } from '../../../src/peers/bus/signal.ts'
-import fc from '../../support/property.ts'
+import fc, { forAll } from '../../support/property.ts'
 
 const PLAIN = { noNullPrototype: true } as const
 
@@ -55,13 +55,10 @@ const SIGNAL = {
 const decode = (value: unknown): Signal => decodeSignal(Buffer.from(JSON.stringify(value)))
 
 describe('a signal', () => {
-  it('comes back as it was', () => {
-    fc.assert(
-      fc.property(signals, (signal) => {
-        assert.deepEqual(decodeSignal(encodeSignal(signal)), signal)
-      }),
-    )
-  })
+  it('comes back as it was', () =>
+    forAll(signals, (signal) => {
+      assert.deepEqual(decodeSignal(encodeSignal(signal)), signal)
+    }))
 
   it('is refused with a TypeError whenever a field is missing or wrong', () => {
     assert.equal(decode(SIGNAL).epoch, 1)
@@ -90,18 +87,13 @@ describe('a signal', () => {
   })
 
   it('that is anything else throws nothing but a TypeError, which quotes none of it', () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(fc.jsonValue(), fc.record(SIGNAL_FIELDS, { requiredKeys: [] })),
-        (value) => {
-          try {
-            decode(value)
-          } catch (error) {
-            assert.ok(error instanceof TypeError, String(error))
-          }
-        },
-      ),
-    )
+    forAll(fc.oneof(fc.jsonValue(), fc.record(SIGNAL_FIELDS, { requiredKeys: [] })), (value) => {
+      try {
+        decode(value)
+      } catch (error) {
+        assert.ok(error instanceof TypeError, String(error))
+      }
+    })
     const isSilent = (error: unknown) =>
       error instanceof TypeError && !error.message.includes('secret')
     assert.throws(() => decodeSignal(Buffer.from('{"secret')), isSilent)
