@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { sha256 } from '../support/hashes.ts'
-import { createPhone } from '../support/phone.ts'
 import { connectTo, FORM_TYPE, formatHead, formatPart } from './support/raw-device.ts'
-import { commit, stage, startHeadless, startPaired, take } from './support/subject.ts'
+import { stage, startPaired, take } from './support/subject.ts'
 import { vitalsOf } from './support/vitals.ts'
+import { MIB } from '../../src/core/limits.ts'
 
 const [LENGTH, CHUNKED] = ['Content-Length: 5000\r\n', 'Transfer-Encoding: chunked\r\n']
 const BYTES = 'x'.repeat(1000)
-const MIB = 2 ** 20
-
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 const field = (name: string, value: string) => `${formatPart(`name="${name}"`, value)}\r\n`
 const file = (name: string, content: string) => formatPart(`name="${name}"; filename="a"`, content)
@@ -102,41 +99,6 @@ it('an upload that breaks off leaves nothing, and the earlier one of its name as
 
 it('a form with a file that breaks off, or is refused in the end, leaves nothing', (t) =>
   assertNothingStays(t, 'POST /api/history', FORM_TYPE))
-
-it('an upload is one whole file when several of one name come at once', async (t) => {
-  const { daemon, phone } = await startPaired(t)
-  const candidates = ['A', 'B', 'C', 'D', 'E'].map((letter, index) =>
-    Buffer.alloc(300_000 + 100_000 * index, letter),
-  )
-  const hashes = candidates.map((bytes) => sha256(bytes))
-  const upload = async (body: Buffer): Promise<void> => {
-    assert.equal((await phone.fetch('/file/race', { method: 'PUT', body })).status, 200)
-    // Another one may have been committed in between, and then the name is current already.
-    assert.equal(await commit(phone, 'race'), 200)
-    const got = await (await phone.fetch('/file/race')).arrayBuffer()
-    assert.ok(candidates.some((bytes) => bytes.equals(Buffer.from(got))))
-  }
-  for (let round = 0; round < 3; round++) await Promise.all(candidates.map(upload))
-
-  const document = await phone.document()
-  const current = hashes.indexOf(String(document['hash']))
-  assert.deepEqual(await phone.download(), candidates[current])
-  assert.equal(document['size'], candidates[current]?.length)
-  while (vitalsOf(daemon).uploads().length > 1) await phone.fetch('/healthz')
-})
-
-it('an upload is of no use to another device', async (t) => {
-  const daemon = await startHeadless(t)
-  const [mine, theirs] = [await daemon.pair('Mine'), await daemon.pair('Theirs')].map((device) =>
-    createPhone(device, daemon.ready.gateway),
-  )
-  assert.ok(mine !== undefined && theirs !== undefined)
-  await mine.fetch('/file/a', { method: 'PUT', body: 'secret' })
-  assert.equal(await commit(theirs, 'a'), 404)
-  assert.equal((await theirs.fetch('/file/a')).status, 404)
-  assert.equal((await theirs.document())['text'], '')
-  assert.equal(await commit(mine, 'a'), 200)
-})
 
 it('a download ends with the bytes it began with, whatever becomes current meanwhile', async (t) => {
   const { daemon, phone } = await startPaired(t)

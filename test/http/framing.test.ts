@@ -65,6 +65,29 @@ const MALFORMED: Readonly<Record<string, string>> = {
   'a TLS handshake': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc',
 }
 
+/** What two readers could understand in two ways: a head, and what may stand behind it. */
+const AMBIGUOUS: readonly (readonly [fields: string, body?: string])[] = [
+  ...['0 0', '-0', '1e0', '\x0b0', '\xb2'].map((length) => [`Content-Length: ${length}`] as const),
+  ...['Content-Length : 0', 'Content-Length: 0\r\n 9', 'Transfer-Encoding : chunked'].map(
+    (field) => [field, '0\r\n\r\n'] as const,
+  ),
+  ...['\r', '\n', '\0'].map((end) => [`X-A: b${end}Content-Length: 9`] as const),
+  ...['\r\n chunked', ' chunked, identity', ' chunked;q=1', ' \x0bchunked'].map(
+    (coding) => [`Transfer-Encoding:${coding}`, '0\r\n\r\n'] as const,
+  ),
+  ...['identity', 'chunked'].flatMap((other) =>
+    [`${CHUNKED}\r\nTransfer-Encoding: ${other}`, `Transfer-Encoding: ${other}\r\n${CHUNKED}`].map(
+      (fields) => [fields, '0\r\n\r\n'] as const,
+    ),
+  ),
+  ...['0x0', '+0', '-0', '', ' 0', '0 0', '10000000000000000'].map(
+    (size) => [CHUNKED, `${size}\r\n\r\n`] as const,
+  ),
+  ...['0\n\n', '0;a\n\r\n', '1\r\na\n0\r\n\r\n', '0\r\nX-A : b\r\n\r\n'].map(
+    (body) => [CHUNKED, body] as const,
+  ),
+]
+
 describe('malformed framing', () => {
   for (const [name, bytes] of Object.entries(MALFORMED)) {
     it(`with ${name} is answered 400 and ends the connection`, async (t) => {
@@ -73,6 +96,19 @@ describe('malformed framing', () => {
       assert.ok(!isSmuggled())
     })
   }
+
+  it('that two readers could understand in two ways ends the connection, and nothing follows', async (t) => {
+    const { ask, isSmuggled } = await serve(t)
+    for (const [fields, body = ''] of AMBIGUOUS) {
+      const what = JSON.stringify(`${fields} ${body}`)
+      const [status = '', ...others] = statuses(
+        await ask(head('POST /echo', fields) + body + SMUGGLED),
+      )
+      assert.ok(['400', '501'].includes(status), `${status} to ${what}`)
+      assert.deepEqual(others, [], what)
+    }
+    assert.ok(!isSmuggled())
+  })
 
   it('with a transfer coding other than chunked is answered 501', async (t) => {
     const { ask, isSmuggled } = await serve(t)

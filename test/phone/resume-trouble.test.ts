@@ -51,17 +51,6 @@ describe('a file on its way from a phone', needs('chromium'), () => {
     assert.ok(wired.wire.bytes < film.size + 2 * IN_FLIGHT_BYTES)
   })
 
-  it('goes on when a proxy on the way has once nothing but an error of its own', async (t) => {
-    const wired = await openWiredPage(t)
-    const film = await makeFilm(t, 'film.mp4', 32 * MIB)
-    const broken = wired.wire.breakAt(12 * MIB, undefined, 520)
-    await wired.send(film.path)
-    await broken
-    await arrives(wired, film)
-    assert.ok(wired.wire.bytes < film.size + IN_FLIGHT_BYTES)
-    assert.ok(!wired.wire.requests.some((line) => line.startsWith('DELETE')))
-  })
-
   it('tries again after what may pass, and after nothing else', async (t) => {
     const { page, wire } = await openWiredPage(t)
     const left = new Set([...PASSING, ...LASTING].map((status) => `PUT /file/${status}`))

@@ -13,10 +13,9 @@ import { fileItem } from '../support/latest-item-contract.ts'
 import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
 import { bytesOf, openTestStorage, pathOfBlob, type OpenedStorage } from './support/open-stores.ts'
+import { MIB } from '../../src/core/limits.ts'
 
 const HOUR = 3_600_000
-const MIB = 2 ** 20
-
 function stage(
   { staging }: OpenedStorage,
   dataName: string,
@@ -600,18 +599,26 @@ describe('what is staged on disk', () => {
     })
 
     for (const change of ['revoke', 'rotate'] as const) {
-      it(`what a device staged is swept when ${change} came just before a crash`, async (t) => {
+      it(`what a device staged and began is swept when ${change} came just before a crash`, async (t) => {
         const devices = new MemoryDeviceRegistry()
         const storage = await openTestStorage(t, { devices })
         const [gone, kept] = [
           await pairAndStage(devices, storage),
           await pairAndStage(devices, storage),
         ]
+        const begin = async (deviceId: string): Promise<string> => {
+          const passwordHash = devices.find(deviceId)?.passwordHash
+          const source = { deviceId, passwordHash, dataName: 'b', declaredSize: undefined }
+          return (await storage.staging.begin(source)).token
+        }
+        const tokens = [await begin(gone), await begin(kept)] as const
         const again = await storage.restart(async () => void (await devices[change](gone)))
         assert.equal(await find(again, 'a', gone), undefined)
+        assert.equal(again.staging.find(gone, tokens[0]), undefined)
         assert.equal(await find(again, 'a', kept), 'hello')
-        assert.equal((await again.stagingFiles()).length, 1)
-        assert.equal((await again.blobFiles()).length, 1)
+        assert.equal(again.staging.find(kept, tokens[1])?.offset, 0)
+        assert.equal((await again.stagingFiles()).length, 2)
+        assert.equal((await again.blobFiles()).length, 2)
       })
     }
 

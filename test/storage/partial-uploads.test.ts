@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { open, readdir, readFile, readlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { setImmediate as tick } from 'node:timers/promises'
 import type { PartialUpload, StagingArea, UploadSource } from '../../src/ports/staging-area.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
@@ -9,8 +10,7 @@ import { MemoryDeviceRegistry } from '../support/memory-device-registry.ts'
 import { header, stageUpload } from '../support/staging-contract.ts'
 import { openTestStorage, pathOfBlob, type OpenedStorage } from './support/open-stores.ts'
 import { mountSmallDisk, needsMount } from './support/small-disk.ts'
-
-const MIB = 2 ** 20
+import { MIB } from '../../src/core/limits.ts'
 
 function sourceOf(more: Partial<UploadSource> = {}) {
   return { deviceId: 'did_a', dataName: 'a', declaredSize: undefined, ...more }
@@ -167,23 +167,6 @@ describe('what has come of an upload', () => {
     assert.equal(taken && (await readText(taken.blob)), 'hello')
   })
 
-  it('is given up when its device has gone, or has another password, at a restart', async (t) => {
-    for (const change of ['revoke', 'rotate'] as const) {
-      const devices = new MemoryDeviceRegistry()
-      const storage = await openTestStorage(t, { devices })
-      const { device } = await devices.add({ kind: 'phone' })
-      const { device: stays } = await devices.add({ kind: 'phone' })
-      const tokens = []
-      for (const { id: deviceId, passwordHash } of [device, stays]) {
-        tokens.push((await begin(storage.staging, 'hello', { deviceId, passwordHash })).token)
-      }
-      const again = await storage.restart(async () => void (await devices[change](device.id)))
-      assert.equal(again.staging.find(device.id, tokens[0] ?? ''), undefined)
-      assert.equal(found(again, tokens[1] ?? '', stays.id).offset, 5)
-      assert.equal((await again.blobFiles()).length, 1)
-    }
-  })
-
   it('leaves alone a record that cannot be read, and its bytes', async (t) => {
     const storage = await openTestStorage(t)
     await begin(storage.staging, 'hello')
@@ -203,7 +186,8 @@ describe('what has come of an upload', () => {
     const uploads = []
     for (const dataName of names) uploads.push(await begin(staging, `${dataName} `, { dataName }))
     if (process.platform === 'linux') {
-      while ((await openBlobs(storage)) > 32) continue
+      // Files are closed a moment after the next upload rests; a bounded number of looks.
+      for (let looks = 0; looks < 100 && (await openBlobs(storage)) > 32; looks++) await tick()
       assert.equal(await openBlobs(storage), 32)
     }
     for (const upload of uploads) await append(upload, 'again')
@@ -252,18 +236,6 @@ describe('an upload of a device that is shut out', () => {
     const upload = await begin(staging, Buffer.alloc(3 * MIB, 'x'), source)
     const held = await upload.seize()
     const refused = assert.rejects(held.finish(), { code: 'CREDENTIAL_GONE' })
-    await drop()
-    await refused
-    held.release()
-  })
-
-  it('leaves nothing while it is staged', async (t) => {
-    const { staging, source, drop } = await shutOut(t)
-    const upload = await begin(staging, 'hello', source)
-    const held = await upload.seize()
-    const received = await held.finish()
-    const name = { dataName: 'a', mediaType: 'text/plain' }
-    const refused = assert.rejects(received.stage(name), { code: 'CREDENTIAL_GONE' })
     await drop()
     await refused
     held.release()
