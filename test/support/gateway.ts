@@ -22,6 +22,8 @@ import { MemoryStagingArea } from './memory-staging-area.ts'
 import { createPhone } from './phone.ts'
 
 export interface ServeGatewayOptions extends Partial<GatewayOptions> {
+  /** Where uploads wait; in memory, where nothing is said. */
+  readonly area?: StagingArea
   /** Replaces members of the staging area. */
   readonly staging?: Partial<StagingArea>
   /** Makes it a member of a group. */
@@ -38,15 +40,16 @@ export async function serveGateway(t: TestContext, options: ServeGatewayOptions 
   const logger = new CaptureLogger()
   const blobs = new MemoryBlobStore()
   const memory = new MemoryStagingArea(blobs, options.maxFileBytes)
+  const area = options.area ?? memory
   const staging: StagingArea = {
-    admit: memory.admit.bind(memory),
-    receive: memory.receive.bind(memory),
-    begin: memory.begin.bind(memory),
-    find: memory.find.bind(memory),
-    staged: memory.staged.bind(memory),
-    take: memory.take.bind(memory),
-    takeBatch: memory.takeBatch.bind(memory),
-    drop: memory.drop.bind(memory),
+    admit: (...of) => area.admit(...of),
+    receive: (...of) => area.receive(...of),
+    begin: (...of) => area.begin(...of),
+    find: (...of) => area.find(...of),
+    staged: (...of) => area.staged(...of),
+    take: (...of) => area.take(...of),
+    takeBatch: (...of) => area.takeBatch(...of),
+    drop: (...of) => area.drop(...of),
     ...options.staging,
   }
   const latest = new MemoryLatestItem()

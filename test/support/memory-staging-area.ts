@@ -1,12 +1,11 @@
 /**
  * Staged uploads in memory instead of on disk, for tests of everything above the storage. Nothing
- * expires, and there is no quota.
+ * expires, there is no quota, and nothing can be resumed.
  * @module
  */
 
 import { DomainError } from '../../src/core/domain-error.ts'
 import { MAX_FILE_BYTES } from '../../src/core/limits.ts'
-import { only } from '../../src/lib/read-bytes.ts'
 import type { BlobStore } from '../../src/ports/blob.ts'
 import type {
   BatchMember,
@@ -20,7 +19,6 @@ import type {
 } from '../../src/ports/staging-area.ts'
 import { defer } from './defer.ts'
 import { MemoryBlobStore } from './memory-blob-store.ts'
-import { MemoryPartialUpload } from './memory-partial-upload.ts'
 
 /** An upload that somebody receives, or has in hand. */
 interface InHand {
@@ -36,7 +34,6 @@ export class MemoryStagingArea implements StagingArea {
   readonly #blobs: Pick<BlobStore, 'receive'>
   readonly #maxBytes: number
   readonly #inHand = new Set<InHand>()
-  readonly #partial = new Map<string, MemoryPartialUpload>()
 
   constructor(
     blobs: Pick<BlobStore, 'receive'> = new MemoryBlobStore(),
@@ -83,25 +80,15 @@ export class MemoryStagingArea implements StagingArea {
     }
   }
 
-  async begin(source: UploadSource & { readonly dataName: string }): Promise<PartialUpload> {
-    const upload: MemoryPartialUpload = new MemoryPartialUpload(source, {
-      maxBytes: this.#maxBytes,
-      receive: (bytes) => this.receive({ ...source, declaredSize: bytes.length }, only(bytes)),
-      onGone: () => this.#partial.delete(upload.token),
-    })
-    this.#partial.set(upload.token, upload)
-    return upload
+  begin(): Promise<PartialUpload> {
+    return Promise.reject(new Error('What can be resumed is kept on a disk only'))
   }
 
-  find(deviceId: string, token: string): PartialUpload | undefined {
-    const upload = this.#partial.get(token)
-    return upload?.source.deviceId === deviceId ? upload : undefined
+  find(): undefined {
+    return undefined
   }
 
   async drop(deviceId: string): Promise<void> {
-    for (const upload of this.#partial.values()) {
-      if (upload.source.deviceId === deviceId) await upload.end(shutOut())
-    }
     const inHand = [...this.#inHand].filter((hand) => hand.deviceId === deviceId)
     for (const hand of inHand) hand.isDropped = true
     const uploads = [...this.#uploads].filter(([, upload]) => upload.deviceId === deviceId)

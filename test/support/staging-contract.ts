@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type {
-  PartialUpload,
   StagedUpload,
   StagingArea,
   UploadName,
@@ -210,113 +209,6 @@ export function describeStagingArea(
         await assert.rejects(large, { code: 'UPLOAD_TOO_LARGE' })
         const short = staging.receive({ ...source, declaredSize: 6 }, streamOf('hello'))
         await assert.rejects(short, { code: 'UPLOAD_INCOMPLETE' })
-        assert.equal(await count(), 0)
-      })
-    })
-
-    describe('what comes in several requests', () => {
-      const source = {
-        deviceId: 'did_a',
-        dataName: 'a.txt',
-        contentType: 'text/plain',
-        declaredSize: undefined,
-      }
-
-      async function append(upload: PartialUpload, bytes: AsyncIterable<Uint8Array>) {
-        const held = await upload.seize()
-        try {
-          await held.append(bytes, () => {})
-        } finally {
-          held.release()
-        }
-      }
-
-      it('is found by its device and its token only', async (t) => {
-        const { staging } = await openArea(t)
-        const { token } = await staging.begin(source)
-        assert.match(token, /^[0-9a-f]{32}$/)
-        assert.equal(staging.find('did_a', token)?.token, token)
-        assert.equal(staging.find('did_b', token), undefined)
-        assert.equal(staging.find('did_a', token.toUpperCase() + 'x'), undefined)
-      })
-
-      it('is staged when it is whole, and told to be', async (t) => {
-        const { staging, count } = await openArea(t)
-        const upload = await staging.begin({ ...source, declaredSize: 5 })
-        assert.deepEqual([upload.offset, upload.length, upload.isComplete], [0, 5, false])
-        const told: number[] = []
-        const held = await upload.seize()
-        await held.append(streamOf('he', 'llo'), (offset) => told.push(offset))
-        assert.equal(staging.take('did_a', 'a.txt'), undefined)
-        const received = await held.finish()
-        await received.stage({ dataName: 'a.txt', mediaType: 'text/plain' })
-        held.release()
-        assert.equal(told.at(-1), 5)
-        assert.deepEqual([upload.offset, upload.length, upload.isComplete], [5, 5, true])
-        const taken = staging.take('did_a', 'a.txt')
-        assert.equal(taken && (await readText(taken.blob)), 'hello')
-        assert.equal(await count(), 1)
-      })
-
-      it('keeps what has come when the bytes break off', async (t) => {
-        const { staging } = await openArea(t)
-        const upload = await staging.begin(source)
-        const error = new Error('the client is gone')
-        await assert.rejects(append(upload, brokenStream(error, 'hel')), error)
-        assert.equal(upload.offset, 3)
-        await append(upload, streamOf('lo'))
-        const held = await upload.seize()
-        assert.equal(await readText((await held.finish()).blob), 'hello')
-        held.release()
-      })
-
-      it('belongs to whoever has seized it last; what was under way is kept', async (t) => {
-        const { staging } = await openArea(t)
-        const upload = await staging.begin(source)
-        const begun = defer<void>()
-        const first = append(
-          upload,
-          (async function* () {
-            yield Buffer.from('hel')
-            begun.resolve()
-            await new Promise(() => {})
-          })(),
-        )
-        const refused = assert.rejects(first, { code: 'UPLOAD_SEIZED' })
-        await begun.promise
-        const held = await upload.seize()
-        await refused
-        assert.equal(upload.offset, 3)
-        held.release()
-      })
-
-      for (const [code, length] of [
-        ['LENGTH_EXCEEDED', 4],
-        ['UPLOAD_TOO_LARGE', undefined],
-      ] as const) {
-        it(`leaves nothing of more than is allowed: ${code}`, async (t) => {
-          const { staging, count } = await openArea(t)
-          const upload = await staging.begin({ ...source, declaredSize: length })
-          await assert.rejects(append(upload, streamOf('x'.repeat(101))), { code })
-          assert.equal(staging.find('did_a', upload.token), undefined)
-          await assert.rejects(upload.seize())
-          assert.equal(await count(), 0)
-        })
-      }
-
-      it('is gone when it is given up, or its device is dropped', async (t) => {
-        const { staging, count } = await openArea(t)
-        const [one, other] = [await staging.begin(source), await staging.begin(source)]
-        await append(one, streamOf('hello'))
-        await append(other, streamOf('hello'))
-        const held = await one.seize()
-        await held.discard()
-        held.release()
-        assert.equal(staging.find('did_a', one.token), undefined)
-        const dropped = staging.drop('did_a')
-        assert.equal(staging.find('did_a', other.token), undefined)
-        await dropped
-        await assert.rejects(other.seize(), { code: 'CREDENTIAL_GONE' })
         assert.equal(await count(), 0)
       })
     })

@@ -22,17 +22,20 @@ const HELLO: CaseOf = { request: { body: 'hello' } }
 
 const WITH_IMAGE: CaseOf = { given: pushImage }
 
+/** What can be resumed is kept on a disk. */
+const ON_DISK: CaseOf = { options: { isOnDisk: true } }
+
+const LIMITED: CaseOf = { options: { isOnDisk: true, maxFileBytes: 9 } }
+
 const NO_ROOM: CaseOf = {
   options: {
     staging: { admit: () => Promise.reject(new DomainError('NO_SPACE', 'Cannot stage')) },
   },
 }
 
-const [PIECE, IS_LAST, LENGTH] = [
-  'Content-Type: application/partial-upload',
-  'Upload-Complete: ?1',
-  'Upload-Length: 99',
-] as const
+const [PIECE, LENGTH] = ['Content-Type: application/partial-upload', 'Upload-Length: 99'] as const
+
+const [BEGUN, IS_LAST] = ['Upload-Complete: ?0', 'Upload-Complete: ?1'] as const
 
 const [AT_0, AT_5] = ['Upload-Offset: 0', 'Upload-Offset: 5'] as const
 
@@ -86,8 +89,8 @@ export const FILE_CASES: readonly Case[] = [
     ['PARTIAL_BODY', 'to a part', HELLO, withFields(A_PART)],
     ['BODY_TOO_LARGE', 'to many bytes', HELLO, { options: { maxFileBytes: 4 } }],
     ['NO_SPACE', 'when there is no room', HELLO, NO_ROOM],
-    [201, 'to the beginning of an upload', HELLO, withFields('Upload-Complete: ?0', LENGTH)],
-    [200, 'to an upload that was whole', HELLO, withFields('Upload-Complete: ?1', INTEROP)],
+    [201, 'to the beginning of an upload', HELLO, withFields(BEGUN, LENGTH), ON_DISK],
+    [200, 'to an upload that was whole', HELLO, withFields(IS_LAST, INTEROP), ON_DISK],
     ['DIGEST_MISMATCH', 'to other bytes', HELLO, withFields(...OTHER_DIGESTS)],
     ['UPLOAD_LENGTH_INCONSISTENT', 'to two lengths', HELLO, withFields(LENGTH, IS_LAST)],
   ]),
@@ -100,7 +103,7 @@ export const FILE_CASES: readonly Case[] = [
   ),
   ...casesOf('patchUpload', [
     [200, 'to the rest', beginning(REST, IS_LAST, INTEROP)],
-    [204, 'to a part', beginning(REST, 'Upload-Complete: ?0', LENGTH)],
+    [204, 'to a part', beginning(REST, BEGUN, LENGTH)],
     ['BAD_REQUEST', 'without Upload-Complete', beginning(REST)],
     ['INCOMPLETE_BODY', 'to bytes that are cut off', beginning({ ...REST, cut: 'body' }, IS_LAST)],
     ['DIGEST_MISMATCH', 'to other bytes', beginning(REST, IS_LAST, ...OTHER_DIGESTS)],
@@ -108,7 +111,7 @@ export const FILE_CASES: readonly Case[] = [
     ['NOT_FOUND', 'when there is none', withFields('Upload-Offset: 0', IS_LAST)],
     ['UPLOAD_OFFSET_MISMATCH', 'elsewhere', beginning({ fields: [PIECE, AT_0] }, IS_LAST)],
     ['CONFLICT', 'when it is complete', beginning(REST, IS_LAST), { exchange: appendTwice }],
-    ['BODY_TOO_LARGE', 'to many bytes', beginning(REST, IS_LAST), { options: { maxFileBytes: 9 } }],
+    ['BODY_TOO_LARGE', 'to many bytes', beginning(REST, IS_LAST), LIMITED],
     ['UNSUPPORTED_MEDIA_TYPE', 'to a file', beginning({ ...REST, fields: [AT_5] }, IS_LAST)],
     ['NO_SPACE', 'when there is no room', withFields(PIECE, AT_5, IS_LAST), FULL],
   ]),
@@ -122,14 +125,19 @@ export const FILE_CASES: readonly Case[] = [
 function beginning(request: Partial<RawRequest>, ...more: readonly string[]): CaseOf {
   const { fields = [] } = request
   return {
+    ...ON_DISK,
     request: { ...request, fields: [...fields, ...more] },
     exchange: async (at, asked) => at.ask({ ...asked, target: await beginUpload(at) }),
   }
 }
 
 async function beginUpload({ ask }: Station): Promise<string> {
-  const fields = ['Upload-Complete: ?0']
-  const { headers } = await ask({ method: 'PUT', target: '/file/a', body: 'hello', fields })
+  const { headers } = await ask({
+    method: 'PUT',
+    target: '/file/a',
+    body: 'hello',
+    fields: [BEGUN],
+  })
   return headers['location'] ?? ''
 }
 

@@ -8,6 +8,7 @@ import type { TestContext } from 'node:test'
 import { createGateway } from '../../../src/gateway/create-gateway.ts'
 import { HEADER_MS } from '../../../src/http/connection-table.ts'
 import { startServer } from '../../../src/http/server.ts'
+import { openTestStorage } from '../../storage/support/open-stores.ts'
 import { serveGateway, type ServeGatewayOptions } from '../../support/gateway.ts'
 import { createPhone } from '../../support/phone.ts'
 import { RawClient, type RawResponse } from '../../support/raw-http.ts'
@@ -30,9 +31,15 @@ export interface RawRequest {
 
 export type Station = Awaited<ReturnType<typeof openStation>>
 
+export interface StationOptions extends ServeGatewayOptions {
+  /** Keeps uploads on a disk, so that they can be resumed. */
+  readonly isOnDisk?: boolean
+}
+
 /** Serves until the test ends, with one phone paired. */
-export async function openStation(t: TestContext, options: ServeGatewayOptions = {}) {
-  const gateway = await serveGateway(t, options)
+export async function openStation(t: TestContext, options: StationOptions = {}) {
+  const area = options.isOnDisk === true ? (await openTestStorage(t)).staging : undefined
+  const gateway = await serveGateway(t, { ...(area && { area }), ...options })
   const server = await startServer({
     listener: createGateway(gateway, { version: '1.2.3', ...options }),
     host: '127.0.0.1',
@@ -45,8 +52,7 @@ export async function openStation(t: TestContext, options: ServeGatewayOptions =
 
   /** Asks on a connection of its own. */
   async function ask(request: RawRequest): Promise<Answer> {
-    const client = await RawClient.connect(server.port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, server.port)
     client.send(formatRequest(request, gateway.authorization))
     if (request.cut === 'body') client.socket.end()
     if (request.cut === 'header') {
@@ -63,8 +69,7 @@ export async function openStation(t: TestContext, options: ServeGatewayOptions =
 
   /** Sends bytes on a connection of their own; the status of the first answer. */
   async function send(bytes: string): Promise<number> {
-    const client = await RawClient.connect(server.port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, server.port)
     const { status } = await client.send(bytes).read()
     client.close()
     return status

@@ -17,25 +17,12 @@ type Options = ServeGatewayOptions & Pick<OpenTestStorageOptions, 'limits' | 'fo
 export async function serveUploads(t: TestContext, options: Options = {}) {
   const storage = await openTestStorage(t, options)
   const { staging, clock } = storage
-  const gateway = await serveGateway(t, {
-    realTime: clock,
-    ...options,
-    staging: {
-      admit: (source) => staging.admit(source),
-      receive: (source, bytes) => staging.receive(source, bytes),
-      begin: (source) => staging.begin(source),
-      find: (deviceId, token) => staging.find(deviceId, token),
-      take: (deviceId, name) => staging.take(deviceId, name),
-      drop: (deviceId) => staging.drop(deviceId),
-      ...options.staging,
-    },
-  })
+  const gateway = await serveGateway(t, { realTime: clock, area: staging, ...options })
   gateway.devices.onCredentialGone((deviceId) => staging.drop(deviceId))
 
   /** Opens a connection and sends a head; `fields` are whole lines. */
   async function begin(line: string, ...fields: readonly string[]): Promise<RawClient> {
-    const client = await RawClient.connect(gateway.port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, gateway.port)
     const login = fields.some((field) => /^authorization:/i.test(field))
       ? []
       : [`Authorization: ${gateway.authorization}`]
