@@ -49,6 +49,17 @@ describe('GET /api/sse/clipboard', () => {
     }
   })
 
+  it('says with the time when it has left signals out', async (t) => {
+    const { listen, changes, clock } = await serve(t)
+    const reader = await listen()
+    // In one tick: the second waits for the first to be written, and the third takes its place.
+    for (const digit of ['0', '1', '2']) {
+      changes.publish({ contentId: `blake3v1:${digit.repeat(64)}`, activatedAt: 1 })
+    }
+    const frames = [await reader.next(), await reader.next(), await reader.next()]
+    assert.deepEqual(frames.at(-1), { event: 'resync', data: { server_time_ms: clock.now() } })
+  })
+
   it('says nothing of what is refused or changes nothing', async (t) => {
     const { listen, phone } = await serve(t)
     const reader = await listen()
@@ -152,8 +163,7 @@ describe('GET /api/sse/clipboard', () => {
 
   it('leaves the connection usable after an end', async (t) => {
     const { port, authorization, gateway } = await serve(t)
-    const client = await RawClient.connect(port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, port)
     const request = (path: string) =>
       `GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`
     client.send(request('/api/sse/clipboard'))
@@ -166,8 +176,7 @@ describe('GET /api/sse/clipboard', () => {
 
   it('serves HTTP/1.0 as well, in which a stream ends with its connection', async (t) => {
     const { port, authorization, gateway } = await serve(t)
-    const client = await RawClient.connect(port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, port)
     client.send(`GET /api/sse/clipboard HTTP/1.0\r\nAuthorization: ${authorization}\r\n\r\n`)
     assert.doesNotMatch(await client.readUntil('\r\n\r\n'), /transfer-encoding/i)
     assert.match(await client.readUntil('\n\n'), /^event: hello\ndata: /)

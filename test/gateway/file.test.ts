@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { describe, it } from 'node:test'
-import { DomainError } from '../../src/core/domain-error.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { readObject } from '../support/phone.ts'
 import { RawClient } from '../support/raw-http.ts'
@@ -89,8 +88,7 @@ describe('PUT /file/{dataName}', () => {
 
   it('takes no part of a file for the whole, and reads nothing of it', async (t) => {
     const { memory, port, authorization } = await serveGateway(t)
-    const client = await RawClient.connect(port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, port)
     const fields = [
       'Host: box',
       `Authorization: ${authorization}`,
@@ -103,32 +101,6 @@ describe('PUT /file/{dataName}', () => {
     assert.equal(status, 400)
     assert.equal(JSON.parse(body).code, 'PARTIAL_BODY')
     assert.equal(memory.count, 0)
-  })
-
-  it('refuses what is too large, or finds no room', async (t) => {
-    const { phone } = await serveGateway(t, { maxFileBytes: 10 })
-    assert.equal((await phone.fetch('/file/a', put('x'.repeat(11)))).status, 413)
-    assert.equal((await phone.fetch('/file/a', put('x'.repeat(10)))).status, 200)
-    const full = await serveGateway(t, {
-      staging: { admit: () => Promise.reject(new DomainError('NO_SPACE', 'Cannot stage')) },
-    })
-    const response = await full.phone.fetch('/file/a', put('x'))
-    assert.equal(response.status, 507)
-    assert.equal((await readObject(response))['code'], 'NO_SPACE')
-  })
-
-  it('reports a broken disk as a bare 500 with the id that is in the log', async (t) => {
-    const { phone, logger } = await serveGateway(t, {
-      staging: { receive: () => Promise.reject(new Error('EIO: disk on fire')) },
-    })
-    const response = await phone.fetch('/file/a', put('x'))
-    assert.equal(response.status, 500)
-    const problem = await readObject(response)
-    assert.equal(problem['code'], 'INTERNAL')
-    assert.doesNotMatch(JSON.stringify(problem), /fire/)
-    const line = logger.lines.find(({ level }) => level === 'error')
-    assert.equal(line?.fields['id'], problem['id'])
-    assert.match(String(line?.fields['reason']), /fire/)
   })
 })
 

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import { serveGateway } from '../support/gateway.ts'
 import { serveGuarded } from '../support/guarded-gateway.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-const run = promisify(execFile)
+import { execute } from '../support/execute.ts'
 
 const hrefs = (xml: string): readonly string[] =>
   [...xml.matchAll(/<href>([^<]*)<\/href>/g)].map(([, href = '']) => href)
@@ -30,7 +27,10 @@ describe('PROPFIND', () => {
       const headers = depth === undefined ? {} : { depth }
       const response = await phone.fetch(path, { method: 'PROPFIND', headers })
       assert.equal(response.status, 207)
-      assert.deepEqual(hrefs(await response.text()), found)
+      assert.match(response.headers.get('content-type') ?? '', /^application\/xml\b/)
+      const body = await response.text()
+      assert.match(body, /<multistatus xmlns="DAV:">/)
+      assert.deepEqual(hrefs(body), found)
     })
   }
 
@@ -47,10 +47,20 @@ describe('PROPFIND', () => {
     const [login, password] = Buffer.from(pair, 'base64').toString().split(':')
     const netrc = `machine 127.0.0.1 login ${login} password ${password}\n`
     await writeFile(join(home, '.netrc'), netrc, { mode: 0o600 })
-    const running = run('cadaver', [url], { env: { ...process.env, HOME: home } })
+    const running = execute('cadaver', [url], { env: { ...process.env, HOME: home } })
     running.child.stdin?.end('ls\nquit\n')
     const { stdout } = await running
     assert.match(stdout, /Coll:\s+file/)
+  })
+})
+
+describe('MKCOL', () => {
+  it('makes no folder, and says that it is there', async (t) => {
+    const { phone } = await serveGateway(t)
+    for (const path of ['/', '/file']) {
+      const response = await phone.fetch(path, { method: 'MKCOL' })
+      assert.deepEqual([response.status, await response.text()], [201, ''])
+    }
   })
 })
 

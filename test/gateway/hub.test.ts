@@ -26,7 +26,7 @@ async function serve(t: TestContext) {
 describe('POST /SyncClipboardHub/negotiate', () => {
   const transports = [{ transport: 'WebSockets', transferFormats: ['Text', 'Binary'] }]
 
-  for (const query of ['?negotiateVersion=1', '?negotiateVersion=2']) {
+  for (const query of ['?negotiateVersion=1', '?negotiateVersion=7']) {
     it(`gives an id and a token for ${query}`, async (t) => {
       const { negotiate } = await serve(t)
       const { connectionId, connectionToken, ...rest } = await negotiate(query)
@@ -36,20 +36,32 @@ describe('POST /SyncClipboardHub/negotiate', () => {
     })
   }
 
-  it('gives an id that is a token where no version is named', async (t) => {
-    const served = await serve(t)
-    const { connectionId, ...rest } = await served.negotiate('')
-    assert.deepEqual(rest, { negotiateVersion: 0, availableTransports: transports })
-    await HubClient.open(t, served, `?id=${connectionId}`)
-  })
+  for (const query of ['', '?negotiateVersion=0', '?negotiateVersion=-1']) {
+    it(`gives an id that is a token for ${query || 'no version'}`, async (t) => {
+      const served = await serve(t)
+      const { connectionId, ...rest } = await served.negotiate(query)
+      assert.deepEqual(rest, { negotiateVersion: 0, availableTransports: transports })
+      await HubClient.open(t, served, `?id=${connectionId}`)
+    })
+  }
 
-  it('names what is wrong with a version that is no number', async (t) => {
+  it('names what is wrong with a version that is no integer', async (t) => {
     const { negotiate } = await serve(t)
-    assert.deepEqual(Object.keys(await negotiate('?negotiateVersion=one')), ['error'])
+    for (const version of ['one', '1.5']) {
+      assert.deepEqual(Object.keys(await negotiate(`?negotiateVersion=${version}`)), ['error'])
+    }
   })
 })
 
 describe('GET /SyncClipboardHub', () => {
+  it('agrees on no extension and no subprotocol', async (t) => {
+    const { port, authorization } = await serve(t)
+    const offers = ['Sec-WebSocket-Extensions: permessage-deflate', 'Sec-WebSocket-Protocol: x']
+    const { headers } = await HubClient.refused(t, port, hubHead(authorization, '', offers))
+    const own = Object.keys(headers).filter((name) => name.startsWith('sec-'))
+    assert.deepEqual(own, ['sec-websocket-accept'])
+  })
+
   it('tells all clients of each change, the pushing one too: the record, then the document', async (t) => {
     const served = await serve(t)
     const other = await served.addPhone()
@@ -155,7 +167,12 @@ describe('GET /SyncClipboardHub', () => {
     ['a record that is an array', clientFrame(0x1, Buffer.from('[]\u001e')), 1007],
     ['a binary message that is not UTF-8', clientFrame(0x2, Buffer.of(0xff)), 1007],
     ['a frame of a gigabyte', Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0x40, 0, 0, 0]), 1009],
+    ['a message that is too long by a byte', Buffer.from([0x81, 0xfe, 0x80, 0x01]), 1009],
     ['a frame without a mask', Buffer.from([0x81, 1, 0x78]), 1002],
+    ['a frame with a reserved bit', Buffer.from([0xc1]), 1002],
+    ['a ping in fragments', Buffer.from([0x09]), 1002],
+    ['a ping of 126 bytes', Buffer.from([0x89, 0xfe]), 1002],
+    ['a length that is longer than it needs to be', Buffer.from([0x81, 0xfe, 0, 1]), 1002],
   ] as const) {
     it(`ends a connection that sends ${what}, with the code ${code}`, async (t) => {
       const served = await serve(t)
@@ -340,12 +357,15 @@ describe('GET /SyncClipboardHub', () => {
       hubHead('own').replace('Upgrade: websocket', 'Upgrade: h2c'),
       [426, 'UPGRADE_REQUIRED'],
     ],
+    ['HTTP/1.0', hubHead('own').replace('HTTP/1.1', 'HTTP/1.0'), [426, 'UPGRADE_REQUIRED']],
   ] as const) {
     it(`refuses ${what}`, async (t) => {
       const served = await serve(t)
       const own = head.replace('Authorization: own', `Authorization: ${served.authorization}`)
-      const { status, body } = await HubClient.refused(t, served.port, own)
+      const { status, body, headers } = await HubClient.refused(t, served.port, own)
       assert.deepEqual([status, JSON.parse(body).code], expected)
+      const wanted = what === 'an old version' ? '13' : undefined
+      assert.equal(headers['sec-websocket-version'], wanted)
     })
   }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { serveGateway } from '../support/gateway.ts'
+import { serveGuarded } from '../support/guarded-gateway.ts'
 
 describe('GET /healthz', () => {
   it('answers anybody with 204, no body and nothing to cache', async (t) => {
@@ -24,13 +25,26 @@ describe('GET /healthz', () => {
     assert.equal(refused.status, 405)
     assert.equal(refused.headers.get('allow'), 'GET, HEAD')
   })
+})
 
-  it('answers 503 while draining, and so does everything else', async (t) => {
-    const { url, phone } = await serveGateway(t, { isDraining: () => true })
-    for (const response of [await fetch(`${url}/healthz`), await phone.fetch('/Sync.json')]) {
-      assert.equal(response.status, 503)
-      assert.equal(response.headers.get('retry-after'), '1')
-      assert.equal(response.headers.get('cache-control'), 'no-store')
+describe('the server', () => {
+  it('says that it runs, what time it is, which program it is and what it takes', async (t) => {
+    const { send, authorization } = await serveGuarded(t)
+    for (const [request, status, body, type] of [
+      ['GET /', 200, 'Server is running.', /^text\/plain\b/],
+      // The moment at which the clock of the tests begins.
+      ['GET /api/time', 200, '"2026-01-31T12:34:56.789Z"', /^application\/json$/],
+      ['GET /api/version', 200, '"clipgate 1.2.3"', /^application\/json$/],
+      ['GET /version', 200, '"clipgate 1.2.3"', /^application\/json$/],
+      ['OPTIONS /', 204, '', /^$/],
+      ['OPTIONS *', 204, '', /^$/],
+    ] as const) {
+      const fields = `Host: box\r\nAuthorization: ${authorization}`
+      const answer = await send(`${request} HTTP/1.1\r\n${fields}\r\n\r\n`)
+      assert.deepEqual([answer.status, answer.body], [status, body], request)
+      assert.match(answer.headers['content-type'] ?? '', type, request)
+      const allow = status === 204 ? 'GET, HEAD, OPTIONS, PROPFIND, MKCOL' : undefined
+      assert.equal(answer.headers['allow'], allow, request)
     }
   })
 })

@@ -124,10 +124,17 @@ const PARSER = 'http/multipart.ts'
 /** The limits of forms; `POST /api/history` shows that they hold. */
 export const FORM_LIMIT_ROWS: Readonly<Record<string, RowCheck>> = {
   'one file': says(limits.MAX_FILE_BYTES),
-  'all fields together; an urlencoded form': says(limits.MAX_METADATA_BYTES),
-  'a multipart form': (_, [, value = '']) => {
-    const [file, fields] = parseQuantities(value)
+  'all fields together; an urlencoded form': async (t, cells) => {
+    const bytes = limits.MAX_METADATA_BYTES
+    says(bytes)(t, cells)
+    const form = 'application/x-www-form-urlencoded'
+    await assertLargest(await openStation(t), bytes, 'POST', '/api/history', form)
+  },
+  'a multipart form': async (t, [, value = '']) => {
+    const [file = 0, fields = 0] = parseQuantities(value)
     assert.deepEqual([file, fields], [limits.MAX_FILE_BYTES, limits.MAX_METADATA_BYTES])
+    const form = 'multipart/form-data; boundary=x'
+    await assertLargest(await openStation(t), file + fields, 'POST', '/api/history', form)
   },
   boundary: saysList(1, constantIn('http/field-values.ts', 'MAX_BOUNDARY_LENGTH')),
   parts: says(constantIn(PARSER, 'MAX_PARTS')),

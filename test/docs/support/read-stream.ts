@@ -15,8 +15,6 @@ export interface OpenStream {
   until(isEnough: (text: string) => boolean): Promise<void>
   /** Reads on until there was an event of this name. */
   untilEvent(name: string): Promise<void>
-  /** Reads to the end, which the gateway is to make. */
-  toEnd(): Promise<void>
   close(): void
 }
 
@@ -50,9 +48,6 @@ export async function readStream(
     },
     until,
     untilEvent: (name) => until((text) => parseFrames(text).some(({ event }) => event === name)),
-    async toEnd() {
-      while (await readMore());
-    },
     close: () => request.destroy(),
   }
 }

@@ -12,7 +12,7 @@ import {
   isWanted,
   parseTime,
 } from '../../../src/gateway/wire/history.ts'
-import fc from '../../support/property.ts'
+import fc, { forAll } from '../../support/property.ts'
 import type { Item } from '../../../src/core/item.ts'
 
 function decode(pairs: readonly (readonly [string, string])[]): HistoryForm {
@@ -109,29 +109,25 @@ describe('a history form', () => {
   it('is decoded, or refused with 400, whatever comes', () => {
     const name = fc.oneof(fc.constantFrom(...HISTORY_FORM_FIELDS, 'Type', 'HASH'), fc.string())
     const value = fc.oneof(fc.constantFrom(...ITEM_TYPES, 'true', '2026-01-31', '1'), fc.string())
-    fc.assert(
-      fc.property(fc.array(fc.tuple(name, value)), (pairs) => {
-        try {
-          const { type, hash } = decode(pairs)
-          assert.ok(ITEM_TYPES.includes(type) && hash !== '', 'needed fields are there')
-        } catch (error) {
-          const isRefusal = error instanceof Error && 'status' in error && error.status === 400
-          assert.ok(isRefusal, String(error))
-        }
-      }),
-    )
+    forAll(fc.array(fc.tuple(name, value)), (pairs) => {
+      try {
+        const { type, hash } = decode(pairs)
+        assert.ok(ITEM_TYPES.includes(type) && hash !== '', 'needed fields are there')
+      } catch (error) {
+        const isRefusal = error instanceof Error && 'status' in error && error.status === 400
+        assert.ok(isRefusal, String(error))
+      }
+    })
   })
 
   it('does not depend on the order of its fields', () => {
     const checked = ['type', 'hash', 'dataName']
     const others = HISTORY_FORM_FIELDS.filter((name) => !checked.includes(name))
     const pair = fc.tuple(fc.constantFrom(...others), fc.string())
-    fc.assert(
-      fc.property(fc.uniqueArray(pair, { selector: ([name]) => name }), (some) => {
-        const pairs = [...some, ...NEEDED]
-        assert.deepEqual(decode(pairs.toReversed()), decode(pairs))
-      }),
-    )
+    forAll(fc.uniqueArray(pair, { selector: ([name]) => name }), (some) => {
+      const pairs = [...some, ...NEEDED]
+      assert.deepEqual(decode(pairs.toReversed()), decode(pairs))
+    })
   })
 })
 
@@ -201,13 +197,29 @@ describe('a query', () => {
     }
   })
 
+  it('finds it by page, star, time and text', () => {
+    const [earlier, noon, later] = [-1, 0, 1].map((ms) => formatTime(NOON + ms))
+    for (const fields of [
+      ...[{ page: 0 }, { page: 1 }, { page: 'all' }, { starred: false }, { starred: 'maybe' }],
+      ...[{ before: later }, { after: earlier }, { modifiedAfter: earlier }, { before: 'soon' }],
+      { searchText: 'WORLD' },
+    ]) {
+      assert.equal(asks(fields), true, JSON.stringify(fields))
+    }
+    for (const fields of [
+      ...[{ page: 2 }, { page: 99 }, { starred: true }],
+      ...[{ before: noon }, { after: noon }, { modifiedAfter: noon }, { searchText: 'another' }],
+    ]) {
+      assert.equal(asks(fields), false, JSON.stringify(fields))
+    }
+    assert.equal(asks({ searchText: 'o.pn' }, 'Image'), true, 'its name')
+  })
+
   it('is understood whatever its fields hold', () => {
     const name = fc.constantFrom(...HISTORY_FILTER_FIELDS)
-    fc.assert(
-      fc.property(fc.dictionary(name, fc.jsonValue()), (fields) => {
-        assert.equal(typeof asks(fields), 'boolean')
-      }),
-    )
+    forAll(fc.dictionary(name, fc.jsonValue()), (fields) => {
+      assert.equal(typeof asks(fields), 'boolean')
+    })
   })
 })
 
@@ -259,21 +271,17 @@ describe('a time', () => {
 
   it('is written in one spelling, and read as it was written', () => {
     const last = parseTime('9999-12-31T23:59:59.999Z') ?? 0
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: last }), (at) => {
-        assert.match(formatTime(at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-        assert.equal(parseTime(formatTime(at)), at)
-      }),
-    )
+    forAll(fc.integer({ min: 0, max: last }), (at) => {
+      assert.match(formatTime(at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.equal(parseTime(formatTime(at)), at)
+    })
   })
 
   it('is one that can be written, whatever was read', () => {
     const spelled = /^\d{4}-[01]\d-[012]\d[T ][012]\d:[0-5]\d(:[0-5]\d(\.\d{1,9})?)?[+-]\d\d:?\d\d$/
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.stringMatching(spelled)), (text) => {
-        const at = parseTime(text)
-        if (at !== undefined) assert.match(formatTime(at), /^\d{4}-.{18}Z$/)
-      }),
-    )
+    forAll(fc.oneof(fc.string(), fc.stringMatching(spelled)), (text) => {
+      const at = parseTime(text)
+      if (at !== undefined) assert.match(formatTime(at), /^\d{4}-.{18}Z$/)
+    })
   })
 })
