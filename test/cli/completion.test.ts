@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand } from '../support/test-shell.ts'
+import { execute } from '../support/execute.ts'
 
 const NAMES = Object.keys(COMMANDS)
 const SERVE = [...Object.keys(COMMANDS['serve']?.options ?? {}), ...Object.keys(SETTING_OPTIONS)]
@@ -35,8 +34,6 @@ const LINES: readonly (readonly [typed: string, offered: readonly string[]])[] =
   ['service ', ['install', 'remove', 'status']],
 ]
 
-const run = promisify(execFile)
-
 const helper = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 /** Runs a shell that completes `clipgate`, in a folder with a file and a folder. */
@@ -54,7 +51,7 @@ async function complete(
   await writeFile(join(folder, 'a file'), '')
   await mkdir(join(folder, 'folder'))
   const env = { PATH: process.env['PATH'], HOME: home, TERM: 'dumb', LC_ALL: 'C.UTF-8' }
-  return (await run(name, [...call(script)], { cwd: folder, env })).stdout
+  return (await execute(name, [...call(script)], { cwd: folder, env })).stdout
 }
 
 const SHELLS: readonly (readonly [string, (t: TestContext, typed: string) => Promise<string[]>])[] =
@@ -125,7 +122,7 @@ describe('clipgate help --man', () => {
   it('is understood in every line', needs('groff'), async (t) => {
     const path = join(await temporaryFolder(t), 'clipgate.1')
     await writeFile(path, (await page).stdout)
-    const { stdout, stderr } = await run('groff', ['-ww', '-rLL=72n', '-man', '-Tutf8', path])
+    const { stdout, stderr } = await execute('groff', ['-ww', '-rLL=72n', '-man', '-Tutf8', path])
     assert.equal(stderr, '')
     assert.match(stdout, /clipgate - one clipboard/)
   })

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { transform } from 'esbuild'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { execute } from '../support/execute.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -43,7 +42,7 @@ async function build(t: TestContext): Promise<string> {
 }
 
 async function run(node: string, args: readonly string[]) {
-  return promisify(execFile)(node, [...args]).then(
+  return execute(node, [...args]).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => {
       return { code, stdout, stderr }

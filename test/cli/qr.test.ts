@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import { PNG } from 'pngjs'
 import decodeQR from 'qr/decode.js'
 import { drawQr } from '../../src/cli/qr.ts'
@@ -12,6 +10,7 @@ import { formatConnectLink } from '../../src/link/connect-link.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { photograph, readCells } from './support/read-screen.ts'
+import { execute } from '../support/execute.ts'
 
 /** A link as `pair` makes it, with a URL of the given length. */
 function link(urlLength: number): string {
@@ -53,7 +52,7 @@ describe('drawQr()', () => {
       const png = new PNG({ width, height })
       png.data = withAlpha(data)
       await writeFile(file, PNG.sync.write(png))
-      const read = await promisify(execFile)('zbarimg', ['--quiet', '--raw', file])
+      const read = await execute('zbarimg', ['--quiet', '--raw', file])
       assert.equal(read.stdout.trimEnd(), text)
     }
   })

@@ -16,8 +16,8 @@ import {
   type Received,
   type Respond,
 } from './support/fake-gateway.ts'
+import { MIB } from '../../src/core/limits.ts'
 
-const MIB = 2 ** 20
 const LARGE = new Blob([randomBytes(10 * MIB)])
 const NAME = { dataName: 'film', mediaType: 'video/mp4' }
 

@@ -13,8 +13,7 @@ import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
-
-const MIB = 1024 * 1024
+import { MIB } from '../../src/core/limits.ts'
 
 /** For so long a trouble, or its end, must hold. */
 const LASTING_MS = 10_000

@@ -10,8 +10,7 @@ import type { DaemonStatus, TransferStatus } from '../../src/ports/admin.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { openTestShell } from '../support/test-shell.ts'
-
-const MIB = 2 ** 20
+import { MIB } from '../../src/core/limits.ts'
 
 const BOUNDARY = 'between'
 

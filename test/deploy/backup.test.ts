@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { failToStart, killDaemon, main, startHeadless } from '../faults/support/subject.ts'
 import {
   arrives,
@@ -17,8 +15,9 @@ import type { DaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { execute } from '../support/execute.ts'
 
-const tar = (...args: readonly string[]) => promisify(execFile)('tar', args)
+const tar = (...args: readonly string[]) => execute('tar', args)
 
 const startMember = (t: TestContext): Promise<MemberDaemon> => startMemberDaemon(t, { main })
 

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import { defaultListen, SETTINGS } from '../../src/daemon/settings.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { PROGRAM } from '../support/program.ts'
@@ -14,6 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { needsUserSession, startUserSession } from '../support/user-session.ts'
 import { readRecipe, ROOT } from './support/recipes.ts'
 import { verifyUnit } from './support/verify-unit.ts'
+import { execute } from '../support/execute.ts'
 
 const SYSTEM = 'systemd/system/clipgate.service'
 const USER = 'systemd/user/clipgate.service'
@@ -159,7 +159,7 @@ it('the user of the system unit is made', needs('systemd-sysusers'), async (t) =
   const root = await temporaryFolder(t)
   await mkdir(join(root, 'etc'))
   const file = join(ROOT, 'deploy/systemd/sysusers.d/clipgate.conf')
-  await promisify(execFile)('systemd-sysusers', [`--root=${root}`, file])
+  await execute('systemd-sysusers', [`--root=${root}`, file])
   const passwd = await readFile(join(root, 'etc/passwd'), 'utf8')
   assert.match(passwd, /^clipgate:x:\d{1,3}:\d{1,3}:clipgate:\/var\/lib\/clipgate:.*nologin$/m)
 })

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { PasswordHasher } from '../../src/devices/password-hasher.ts'
 import { parsePhcString } from '../../src/devices/phc-string.ts'
 import type { Place } from '../../src/devices/verification-queue.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { LOADER } from '../support/program.ts'
+import { execute } from '../support/execute.ts'
 
 const PLACE: Place = { lane: 'a', comesAgain: false }
 
@@ -81,7 +80,7 @@ describe('hashPassword()', () => {
 describe('a worker that ends', () => {
   it('gives its 64 MiB back', { skip: process.platform !== 'linux' }, async () => {
     const program = fileURLToPath(new URL('../support/hasher-memory.ts', import.meta.url))
-    const { stdout } = await promisify(execFile)(process.execPath, [...LOADER, program])
+    const { stdout } = await execute(process.execPath, [...LOADER, program])
     const { kept } = JSON.parse(stdout)
     assert.ok(kept <= 24, `${kept} MiB kept`)
   })

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { listen } from '../support/listen.ts'
 import { needs } from '../support/requirements.ts'
-
-const run = promisify(execFile)
+import { execute } from '../support/execute.ts'
 
 const PAGE = readFileSync(new URL('../../docs/guides/work.md', import.meta.url), 'utf8')
 
@@ -62,7 +59,7 @@ describe('docs/guides/work.md', () => {
       .replace('URL', daemon.ready.gateway)
       .replace('USER:PASSWORD', `${username}:${password}`)
     const shell = async (command: string) =>
-      (await run('sh', ['-c', command], { env: { PATH: process.env['PATH'], ...env } })).stdout
+      (await execute('sh', ['-c', command], { env: { PATH: process.env['PATH'], ...env } })).stdout
     assert.match(await shell(call), /^\{"type":"Text"/)
     assert.deepEqual(asked, [])
     assert.match(await shell(call.replace("--noproxy '*'", '')), /does not know this host/)

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { GIB } from '../../src/core/limits.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
 import { byNight } from '../support/night.ts'
 import { createPhone, readObject } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { execute } from '../support/execute.ts'
 
 const SIZE = byNight(2 * GIB, { byDay: GIB / 2 })
 
@@ -55,16 +54,14 @@ type Client = (file: LargeFile, target: Target) => Promise<void>
 
 const uploadWithCurl: Client = async ({ path, sha256 }, { url, username, password, name }) => {
   const fields = ['-F', `data=@${path};filename=${name}`, '-F', 'type=File', '-F', `hash=${sha256}`]
-  const running = promisify(execFile)('curl', ['-sS', '--fail', '-K', '-', ...fields, url])
+  const running = execute('curl', ['-sS', '--fail', '-K', '-', ...fields, url])
   running.child.stdin?.end(`user = "${username}:${password}"\n`)
   await running
 }
 
 const uploadInChunks: Client = async ({ path, sha256 }, { url, username, password, name }) => {
   const env = { ...process.env, LOGIN: `${username}:${password}` }
-  const { stdout } = await promisify(execFile)('python3', ['-c', PYTHON, url, path, sha256, name], {
-    env,
-  })
+  const { stdout } = await execute('python3', ['-c', PYTHON, url, path, sha256, name], { env })
   assert.equal(stdout.trim(), '200')
 }
 

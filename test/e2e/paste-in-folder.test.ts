@@ -1,15 +1,15 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import assert from 'node:assert/strict'
 import { isolatedEnvironment, startDaemonProcess } from '../support/daemon-process.ts'
 import { createPhone } from '../support/phone.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
+import { execute } from '../support/execute.ts'
 
 const TOOLS = ['Xvfb', 'pcmanfm', 'xdotool', 'dbus-run-session'] as const
 
@@ -30,7 +30,7 @@ describe('what a phone pushed', needs(...TOOLS), () => {
     const manager = spawn('dbus-run-session', ['pcmanfm', folder], { env, stdio: 'ignore' })
     // What it has started ends with the display.
     t.after(() => manager.kill('SIGKILL'))
-    const xdotool = (...args: readonly string[]) => promisify(execFile)('xdotool', args, { env })
+    const xdotool = (...args: readonly string[]) => execute('xdotool', args, { env })
     /** The windows of the file manager, as soon as it has some. */
     const findWindows = async (): Promise<readonly string[]> => {
       const found = await xdotool('search', '--onlyvisible', '--class', 'pcmanfm').catch(

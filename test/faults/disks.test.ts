@@ -27,8 +27,7 @@ import {
   startPaired,
 } from './support/subject.ts'
 import { inject, type Injection, needsTracing } from './support/trace.ts'
-
-const MIB = 1024 * 1024
+import { MIB } from '../../src/core/limits.ts'
 
 const PAGE = 4096
 

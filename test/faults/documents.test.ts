@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { connectTo, formatHead } from './support/raw-device.ts'
 import { startPaired } from './support/subject.ts'
-
-const MIB = 1024 * 1024
+import { MIB } from '../../src/core/limits.ts'
 
 /** A document of exactly this many bytes. */
 function documentOf(bytes: number): string {

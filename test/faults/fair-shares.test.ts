@@ -11,8 +11,7 @@ import { OPERATIONS, type OperationTimes, useOnce } from './support/other-device
 import { connectTo, FORM_TYPE, formatPart } from './support/raw-device.ts'
 import { startHeadless } from './support/subject.ts'
 import { needsDisk } from './support/vitals.ts'
-
-const MIB = 2 ** 20
+import { MIB } from '../../src/core/limits.ts'
 
 const FILE_PART = formatPart('name="data"; filename="a"', '')
 

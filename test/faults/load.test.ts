@@ -5,8 +5,7 @@ import type { RawClient } from '../support/raw-http.ts'
 import { connectTo, FORM_TYPE, formatHead, formatPart } from './support/raw-device.ts'
 import { startPaired } from './support/subject.ts'
 import { needsDisk, needsProc, rememberVitals } from './support/vitals.ts'
-
-const MIB = 2 ** 20
+import { MIB } from '../../src/core/limits.ts'
 
 const BLOCK: Buffer = Buffer.alloc(256 * 1024, 'not compressed by anything on the way')
 

@@ -13,8 +13,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { askOnce, connectTo, formatHead } from './support/raw-device.ts'
 import { commit, killDaemon, startHeadless } from './support/subject.ts'
 import { inject, needsTracing } from './support/trace.ts'
-
-const MIB = 2 ** 20
+import { MIB } from '../../src/core/limits.ts'
 
 const PIECE = 'Content-Type: application/partial-upload\r\n'
 

@@ -27,8 +27,7 @@ import {
 } from './support/raw-device.ts'
 import { commit, stage, startHeadless } from './support/subject.ts'
 import { inject, needsTracing, STANDSTILL } from './support/trace.ts'
-
-const MIB = 1024 * 1024
+import { MIB } from '../../src/core/limits.ts'
 
 /** More than the buffers of a socket take while nobody reads. */
 const FILE = Buffer.alloc(12 * MIB, 'the file of the other device ')

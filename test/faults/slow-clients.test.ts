@@ -38,8 +38,7 @@ async function serveSlowly(t: TestContext) {
     staging: { receive: (source, bytes) => at.memory.receive(source, watch(bytes)) },
   })
   const begin = async ({ line, type, before }: (typeof UPLOADS)[number], size: number) => {
-    const client = await RawClient.connect(at.port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, at.port)
     const fields = [`Authorization: ${at.authorization}`, `Content-Type: ${type}`]
     const head = [`${line} HTTP/1.1`, 'Host: box', ...fields, `Content-Length: ${size}`, '', '']
     client.send(head.join('\r\n') + before + START)

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate as tick } from 'node:timers/promises'
 import { describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import type { ContentId } from '../../src/core/content-id.ts'
 import { type EventReader, type Frame, openEvents } from '../support/event-reader.ts'
 import { serveGateway } from '../support/gateway.ts'
@@ -15,6 +14,7 @@ import { addCheapDevices } from '../support/many-devices.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { startHeadless } from './support/subject.ts'
+import { execute } from '../support/execute.ts'
 
 const CONTENT_ID: ContentId = `blake3v1:${'0'.repeat(64)}`
 
@@ -127,7 +127,7 @@ it('a thousand event streams all hear of each push, once and in order; and end w
 describe('a client whose machine vanishes without a word', needsMachines(), () => {
   it('delays nobody, gives way to the next stream, and can be revoked', async (t) => {
     const other = await makeMachine(t, 'lost')
-    const ip = async (...args: readonly string[]) => void (await promisify(execFile)('ip', args))
+    const ip = async (...args: readonly string[]) => void (await execute('ip', args))
     const cable = `cg${process.pid}`
     await plug(cable, [{ ip }, '10.213.7.1/30'], [other, '10.213.7.2/30'])
     const daemon = await startHeadless(t, { args: ['--listen', '0.0.0.0:0', '--grace', '0'] })

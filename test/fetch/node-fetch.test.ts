@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import type { ByteSource, FetchedResponse } from '../../src/client/server.ts'
 import { MIB } from '../../src/core/limits.ts'
 import { createNodeFetch, type NodeFetch } from '../../src/fetch/node-fetch.ts'
@@ -15,6 +13,7 @@ import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { makeAuthority, makeCertificate, type TestCertificate } from '../support/certificates.ts'
 import { describeRequest, startTlsServer, type TlsServer } from '../peers/support/tls-server.ts'
+import { execute } from '../support/execute.ts'
 
 const FETCH_ONCE = fileURLToPath(new URL('./support/fetch-once.ts', import.meta.url))
 
@@ -64,7 +63,7 @@ async function fetchTrusting(
 ): Promise<string> {
   const env = { PATH: process.env['PATH'], NODE_EXTRA_CA_CERTS: certPath }
   const command = [...LOADER, FETCH_ONCE, ...args]
-  const { stdout } = await promisify(execFile)(process.execPath, command, { env })
+  const { stdout } = await execute(process.execPath, command, { env })
   return stdout.trim()
 }
 

@@ -41,8 +41,7 @@ async function serve(t: TestContext, options: ServeGatewayOptions = {}) {
     path: string,
     ...fields: readonly string[]
   ): Promise<RawResponse> {
-    const client = await RawClient.connect(gateway.port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, gateway.port)
     const head = [`${method} ${path} HTTP/1.1`, 'Host: box', 'Content-Length: 0', ...fields]
     return client.send([...head, '', ''].join('\r\n')).read(method)
   }
@@ -212,8 +211,7 @@ describe('a ticket', () => {
   it('breaks off in the tick of a revocation what it downloads', async (t) => {
     const gateway = await serve(t)
     await gateway.phone.pushFile('File', 'large', Buffer.alloc(64 * 2 ** 20))
-    const client = await RawClient.connect(gateway.port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, gateway.port)
     client.send(`GET ${await takeTicket(gateway)} HTTP/1.1\r\nHost: box\r\n\r\n`)
     await client.readUntil('\r\n\r\n')
     client.socket.pause()

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { open, truncate, type FileHandle } from 'node:fs/promises'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import type { Digests } from '../../src/core/content-id.ts'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import { FileHasher, type FileHash } from '../../src/hashing/file-hasher.ts'
@@ -12,8 +10,9 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { LOADER } from '../support/program.ts'
 import { temporaryFile } from '../support/temporary-folder.ts'
 import fc from '../support/property.ts'
+import { execute } from '../support/execute.ts'
+import { MIB } from '../../src/core/limits.ts'
 
-const MIB = 1024 * 1024
 const bytes = randomBytes(4 * MIB + 12_345)
 
 async function makeFile(t: TestContext, content: Uint8Array): Promise<FileHandle> {
@@ -179,7 +178,7 @@ describe('FileHasher', () => {
     await truncate(path, 2 * MIB)
     const program = fileURLToPath(new URL('./support/hash-file.ts', import.meta.url))
     const args = [...LOADER, program, path]
-    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 })
+    const { stdout } = await execute(process.execPath, args, { timeout: 20_000 })
     assert.equal(stdout, `${(await digestsOf(Buffer.alloc(2 * MIB))).blake3}\n`)
   })
 })

@@ -5,8 +5,8 @@ import { route } from '../../src/http/call.ts'
 import { readBytes } from '../../src/http/read-body.ts'
 import { text } from '../../src/http/reply.ts'
 import { head, serveKernel } from '../support/http-kernel.ts'
+import { MIB } from '../../src/core/limits.ts'
 
-const MIB = 2 ** 20
 const OVERLOADED = { code: 'OVERLOADED', status: 503 }
 
 describe('what requests keep in memory', () => {

@@ -8,8 +8,7 @@ import { text, type Reply, type Wire } from '../../src/http/reply.ts'
 import { startServer } from '../../src/http/server.ts'
 import { defer } from '../support/defer.ts'
 import { RawClient } from '../support/raw-http.ts'
-
-const MIB = 1024 * 1024
+import { MIB } from '../../src/core/limits.ts'
 
 /** Whoever `Authorization` names is let in; `later` takes its time for that. */
 async function serve(t: TestContext, routes: readonly Route<string>[] = []) {
@@ -47,8 +46,7 @@ async function serve(t: TestContext, routes: readonly Route<string>[] = []) {
     asked: asked.promise,
     gone,
     connect: async (): Promise<RawClient> => {
-      const client = await RawClient.connect(server.port)
-      t.after(() => client.close())
+      const client = await RawClient.open(t, server.port)
       return client
     },
   }

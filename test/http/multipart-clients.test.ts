@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { route } from '../../src/http/call.ts'
 import { parseBoundary } from '../../src/http/field-values.ts'
 import { readMultipart } from '../../src/http/multipart.ts'
@@ -12,8 +10,7 @@ import { serveKernel } from '../support/http-kernel.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFile } from '../support/temporary-folder.ts'
 import { parseForm } from './support/parse-form.ts'
-
-const execute = promisify(execFile)
+import { execute } from '../support/execute.ts'
 
 interface Sample {
   readonly client: string

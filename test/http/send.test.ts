@@ -8,11 +8,10 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { head, serveKernel, type KernelOptions } from '../support/http-kernel.ts'
 import fc from '../support/property.ts'
 import type { RawClient } from '../support/raw-http.ts'
+import { MIB } from '../../src/core/limits.ts'
 
 const MODIFIED = Date.UTC(2026, 0, 31, 12, 34, 56, 789)
 const LAST_MODIFIED = 'Sat, 31 Jan 2026 12:34:56 GMT'
-const MIB = 1024 * 1024
-
 /** Bytes that tell their position. */
 function pattern(size: number): Buffer {
   return Buffer.from(new Uint8Array(size).map((_, index) => (index * 7) % 251))

@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { lstat, readFile, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import { compress, formatAr, formatTar } from '../../build/archive.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-const run = promisify(execFile)
+import { execute } from '../support/execute.ts'
 
 const bytes = (length: number) => Buffer.alloc(length, 'x')
 
@@ -24,7 +21,7 @@ describe('formatTar()', needs('tar'), () => {
     const link = { path: 'links/to', target: '../sizes/1' }
     const archive = join(folder, 'archive.tar.gz')
     await writeFile(archive, compress(formatTar([...files, ...long, link], 'root/')))
-    await run('tar', ['-xzf', archive], { cwd: folder })
+    await execute('tar', ['-xzf', archive], { cwd: folder })
     for (const { path, content } of [...files, ...long]) {
       assert.ok((await readFile(join(folder, 'root', path))).equals(content), path)
     }
@@ -61,7 +58,7 @@ describe('formatAr()', needs('ar'), () => {
       ['odd', 3],
       ['even', 4],
     ] as const) {
-      assert.equal((await run('ar', ['p', archive, name])).stdout, 'x'.repeat(size))
+      assert.equal((await execute('ar', ['p', archive, name])).stdout, 'x'.repeat(size))
     }
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   copyFile,
@@ -16,7 +16,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { createCgroup } from '../../bench/support/cgroup.ts'
 import { COMMANDS } from '../../src/cli/commands.ts'
 import { SETTING_OPTIONS } from '../../src/cli/setting-options.ts'
@@ -27,8 +26,7 @@ import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { makeBuild, PROJECT } from './support/make-release.ts'
-
-const run = promisify(execFile)
+import { execute } from '../support/execute.ts'
 
 /** What a build says that lost a name, a file or a package. */
 const BROKEN = /is not (?:defined|a function|a constructor)|Unexpected failure|Cannot find|ERR_\w+/
@@ -174,7 +172,9 @@ describe('the program as it is built', () => {
     const place = '--module nodenext --target es2023 --types node'
     const args = [...`${options} ${place}`.split(' '), ...files]
     // It complains of much that is right at run time.
-    const { stdout } = await run(tsc, args, { cwd: folder, maxBuffer: 1e8 }).catch((error) => error)
+    const { stdout } = await execute(tsc, args, { cwd: folder, maxBuffer: 1e8 }).catch(
+      (error) => error,
+    )
     assert.match(stdout, /error TS/, 'it looked')
     const undefined_ = /^.*error TS(?:2304|2552|18004): .*$/gm
     // Those of the shells in which the helpers of other systems run, which are no modules.
@@ -214,7 +214,9 @@ describe('the program as it is built', () => {
     // Half of an installation.
     await mkdir(join(copy, 'dist/cli'), { recursive: true })
     await copyFile(join(dist, 'cli/main.js'), main)
-    const { code, stderr } = await run(process.execPath, [main, 'version']).catch((error) => error)
+    const { code, stderr } = await execute(process.execPath, [main, 'version']).catch(
+      (error) => error,
+    )
     assert.equal(code, 1)
     assert.match(stderr, /^Cannot start: a file or a package of clipgate is missing[^\n]*\n$/)
   })

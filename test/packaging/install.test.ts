@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { readManifest, readParts } from '../../build/parts.ts'
 import { pasteUntil } from '../desktop/x11/support/xclip.ts'
 import { startDaemonProcess } from '../support/daemon-process.ts'
@@ -14,12 +12,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { makeCleanRoot, needsCleanRoot, type CleanRoot } from './support/clean-root.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
+import { execute } from '../support/execute.ts'
 
 const DECODERS = ['@jsquash/jpeg', '@jsquash/webp']
 
 const { version } = readManifest(PROJECT)
-
-const run = promisify(execFile)
 
 /** Uses the program as its owner, a script and a phone would. */
 async function use(t: TestContext, root: CleanRoot, prefix: string): Promise<void> {
@@ -87,7 +84,7 @@ async function installDpkg(root: CleanRoot, node: string): Promise<void> {
 }
 
 const dpkg = (root: CleanRoot, ...args: readonly string[]) =>
-  run('dpkg', [`--root=${root.folder}`, '--no-debsig', ...args], {
+  execute('dpkg', [`--root=${root.folder}`, '--no-debsig', ...args], {
     env: { ...process.env, LC_ALL: 'C', PATH: `${process.env['PATH']}:/usr/sbin:/sbin` },
   })
 
@@ -129,13 +126,13 @@ describe('a release, where there is nothing but Node and no network,', needsClea
     const root = await makeCleanRoot(t)
     const prefix = join(root.folder, 'usr/local')
     await mkdir(prefix)
-    await run('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
+    await execute('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
     await use(t, root, '/usr/local')
   })
 
   it('shares the clipboard of a desktop', needs('Xvfb', 'xclip'), async (t) => {
     const prefix = await temporaryFolder(t)
-    await run('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
+    await execute('tar', ['-xzf', archive(), '--strip-components=1', '-C', prefix])
     const { display } = await Xvfb.start(t)
     const env = { DISPLAY: display }
     const daemon = await startDaemonProcess(t, { main: join(prefix, 'bin/clipgate'), env })

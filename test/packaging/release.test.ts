@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { promisify } from 'node:util'
 import { needs } from '../support/requirements.ts'
 import { readManifest, readParts } from '../../build/parts.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
+import { execute } from '../support/execute.ts'
 
 const { version } = readManifest(PROJECT)
 const NPM_PACKAGE = `clipgate-${version}.tgz`
 const DEB = `clipgate_${version}_all.deb`
 const ARCHIVE = `clipgate-${version}-linux.tar.gz`
 const PARTS = `clipgate-${version}.cdx.json`
-
-const run = promisify(execFile)
 
 interface Named {
   readonly name: string
@@ -34,13 +31,13 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
   after(() => rm(folder, { recursive: true, force: true }))
 
   const list = async (file: string): Promise<readonly string[]> => {
-    const { stdout } = await run('tar', ['-tzf', join(release, file)])
+    const { stdout } = await execute('tar', ['-tzf', join(release, file)])
     return stdout.split('\n').filter((path) => path !== '' && !path.endsWith('/'))
   }
   const inDeb = async (...args: readonly string[]): Promise<string> => {
     const lines = 'deb=$1; shift; dpkg-deb --fsys-tarfile "$deb" | tar "$@"'
     const call = ['-c', lines, 'sh', join(release, DEB), ...args]
-    return (await run('sh', call, { maxBuffer: Infinity })).stdout
+    return (await execute('sh', call, { maxBuffer: Infinity })).stdout
   }
 
   it('is the same when it is made elsewhere, at another time, by somebody else', async () => {
@@ -58,12 +55,12 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
   })
 
   it('has the checksums of its files', async () => {
-    const { stdout } = await run('sha256sum', ['-c', 'SHA256SUMS'], { cwd: release })
+    const { stdout } = await execute('sha256sum', ['-c', 'SHA256SUMS'], { cwd: release })
     assert.equal(stdout.match(/: OK$/gm)?.length, 4)
   })
 
   it('has what npm would pack', needs('npm'), async () => {
-    const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], {
+    const { stdout } = await execute('npm', ['pack', '--dry-run', '--json'], {
       cwd: join(folder, 'one'),
       maxBuffer: Infinity,
     })
@@ -85,13 +82,13 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
       // In the clone; what the release is, another test has made again.
       const cwd = block.includes('release/') ? dirname(release) : release
       const commands = block.replace('make release', 'test -d release')
-      await run('bash', ['-e', '-o', 'pipefail', '-c', commands], { cwd, env })
+      await execute('bash', ['-e', '-o', 'pipefail', '-c', commands], { cwd, env })
     }
   })
 
   it('runs nothing when it is installed', async () => {
     const lines = 'dpkg-deb --ctrl-tarfile "$1" | tar -t'
-    const { stdout } = await run('sh', ['-c', lines, 'sh', join(release, DEB)])
+    const { stdout } = await execute('sh', ['-c', lines, 'sh', join(release, DEB)])
     assert.deepEqual(stdout.trim().split('\n'), ['./', './control', './md5sums'])
     const manifests = ['.', ...readParts(PROJECT).map(({ name }) => `node_modules/${name}`)]
     for (const path of manifests) {
@@ -104,7 +101,7 @@ describe('a release', needs('make', 'tar', 'ar', 'dpkg-deb', 'sha256sum'), () =>
 
   it('lists its parts as npm knows them', needs('npm'), async () => {
     const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']
-    const { stdout } = await run('npm', args, { cwd: PROJECT })
+    const { stdout } = await execute('npm', args, { cwd: PROJECT })
     const own = JSON.parse(await readFile(join(release, PARTS), 'utf8'))
     const read = ({ components }: { components: readonly Named[] }) =>
       components.map((part) => [part.name, part.version, part.hashes?.[0]?.content]).sort()

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import { readManifest } from '../../build/parts.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { needsUserSession, startDesktop, startUserSession } from '../support/user-session.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { makeRelease, PROJECT } from './support/make-release.ts'
-
-const run = promisify(execFile)
+import { execute } from '../support/execute.ts'
 
 describe('clipgate service, with a real systemd,', needsUserSession(), () => {
   let [folder, archive] = ['', '']
@@ -28,7 +25,7 @@ describe('clipgate service, with a real systemd,', needsUserSession(), () => {
   const unpack = async (home: string): Promise<string> => {
     const prefix = join(home, '.local')
     await mkdir(prefix, { recursive: true })
-    await run('tar', ['-xzf', archive, '--strip-components=1', '-C', prefix])
+    await execute('tar', ['-xzf', archive, '--strip-components=1', '-C', prefix])
     return join(prefix, 'bin/clipgate')
   }
 

@@ -3,8 +3,7 @@ import { request as httpRequest } from 'node:http'
 import { describe, it } from 'node:test'
 import { needs } from '../support/requirements.ts'
 import { openPanel } from './support/panel.ts'
-
-const MIB = 2 ** 20
+import { MIB } from '../../src/core/limits.ts'
 
 describe('a file on its way', needs('chromium'), () => {
   it('is shown in the panel, with how far it is, until it is there', async (t) => {

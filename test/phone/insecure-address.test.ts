@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { createReadStream } from 'node:fs'
 import { chmod, readdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { chromium, devices, type BrowserContext } from 'playwright-core'
 import { PROGRAM } from '../support/program.ts'
 import { readScreen } from '../cli/support/read-screen.ts'
@@ -18,15 +16,14 @@ import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
 import { Xvfb } from '../support/xvfb.ts'
 import { layCable } from './support/cable.ts'
 import { hashOfFile, MIB, pushFilm } from './support/film.ts'
-
-const run = promisify(execFile)
+import { execute } from '../support/execute.ts'
 
 /** Pairs in a terminal of 80 by 24, and reads the code off its screen. */
 async function scan({ folder }: DaemonProcess): Promise<string> {
   const command = [process.execPath, ...PROGRAM, 'pair', '--label', 'Pixel'].join(' ')
   const sized = `stty columns 80 rows 24; ${command}`
   const env = isolatedEnvironment(folder)
-  const { stdout } = await run('script', ['-qefc', sized, '/dev/null'], { env })
+  const { stdout } = await execute('script', ['-qefc', sized, '/dev/null'], { env })
   return readScreen(stdout.replaceAll('\r', '').split('\n').slice(-24).join('\n'))
 }
 
@@ -135,7 +132,7 @@ describe('the phone page at an address of a network', needsMachines(...TOOLS), (
     await page.getByRole('button', { name: 'Copy' }).tap()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const env = { ...process.env, DISPLAY: display }
-    const { stdout } = await run('xclip', ['-selection', 'clipboard', '-out'], { env })
+    const { stdout } = await execute('xclip', ['-selection', 'clipboard', '-out'], { env })
     assert.equal(stdout, 'read here, pasted there')
 
     await page.getByRole('textbox').fill('typed, not sent')

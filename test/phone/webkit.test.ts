@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { restart, startDaemon } from '../panel/support/panel.ts'
 import type { PairedDevice } from '../support/daemon-process.ts'
 import { needsMachines } from '../support/machines.ts'
@@ -15,6 +13,7 @@ import { layCable } from './support/cable.ts'
 import { hashOfFile, pushFilm, sendThroughBreaks, type Wired } from './support/film.ts'
 import { openWebKit, type WebKit, type WebKitOptions } from './support/webkit.ts'
 import { layWire } from './support/wire.ts'
+import { execute } from '../support/execute.ts'
 
 interface OpenWebKitPage extends Wired {
   readonly page: WebKit
@@ -49,7 +48,7 @@ async function openPage(
 async function pasted({ display }: WebKit): Promise<string> {
   const args = ['-selection', 'clipboard', '-out']
   const env = { ...process.env, DISPLAY: display }
-  return (await promisify(execFile)('xclip', args, { env })).stdout
+  return (await execute('xclip', args, { env })).stdout
 }
 
 /** Has the browser save a file, which it makes before it has the bytes. @returns Their hash. */

@@ -54,8 +54,7 @@ describe('a daemon', () => {
     const { daemon, phone } = await startPaired(t, { ...options, args })
     const { port } = new URL(daemon.ready.gateway)
     const ask = async (bytes: string): Promise<RawResponse> => {
-      const client = await RawClient.connect(Number(port))
-      t.after(() => client.close())
+      const client = await RawClient.open(t, Number(port))
       const answer = await client.send(bytes).read()
       client.close()
       return answer
@@ -124,8 +123,7 @@ describe('a daemon', () => {
     assertSilent(full, stderr(), 'no room')
 
     // Something that the daemon waits for.
-    const busy = await RawClient.connect(Number(new URL(ready.gateway).port))
-    t.after(() => busy.close())
+    const busy = await RawClient.open(t, Number(new URL(ready.gateway).port))
     const head = 'PUT /Sync.json HTTP/1.1\r\nHost: box\r\nContent-Length: 9\r\n'
     busy.send(`${head}Expect: 100-continue\r\n${login}\r\n\r\n`)
     assert.equal((await busy.read()).status, 100)
@@ -164,8 +162,7 @@ it('the control listener repeats nothing to those who have no token, and no pass
     [400, 'POST /devices', JSON.stringify({ kind: 'phone', username: body }), owner],
     [400, 'POST /devices', JSON.stringify({ kind: 'phone', url: `ftp://${body}` }), owner],
   ] as const) {
-    const client = await RawClient.connect(Number(port))
-    t.after(() => client.close())
+    const client = await RawClient.open(t, Number(port))
     const length = `Content-Length: ${content.length}`
     const head = [`${line} HTTP/1.1`, `Host: ${host}`, `X-Note: ${mark}`, length, ...fields]
     const answer = await client.send([...head, '', content].join('\r\n')).read()

@@ -160,8 +160,7 @@ async function openControl(t: TestContext) {
   })
   const port = await listen(t, createServer(listener).on('checkContinue', listener))
   return async (line: string, body: string, ...fields: readonly string[]): Promise<RawResponse> => {
-    const client = await RawClient.connect(port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, port)
     const length = `Content-Length: ${body.length}`
     const head = [`${line} HTTP/1.1`, `Host: 127.0.0.1:${port}`, length, ...fields]
     return client.send([...head, '', body].join('\r\n')).read(line.split(' ', 1)[0])

@@ -5,13 +5,11 @@
  * @module
  */
 
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { execute } from '../support/execute.ts'
 
-const run = promisify(execFile)
 const RELEASE = 'trixie'
 
 const [architecture = '', folder = ''] = process.argv.slice(2)
@@ -20,11 +18,11 @@ await mkdir(folder, { recursive: true })
 await symlink('usr/lib', join(folder, 'lib'))
 
 const format = ['--format', '$(SITE)', 'Created-By: Packages', 'Origin: Debian']
-const [archive = ''] = (await run('apt-get', ['indextargets', ...format])).stdout.split('\n')
+const [archive = ''] = (await execute('apt-get', ['indextargets', ...format])).stdout.split('\n')
 
 const list = join(folder, 'Packages.xz')
 await writeFile(list, await get(`dists/${RELEASE}/main/binary-${architecture}/Packages.xz`))
-const { stdout } = await run('xz', ['--decompress', '--stdout', list], { maxBuffer: 2 ** 28 })
+const { stdout } = await execute('xz', ['--decompress', '--stdout', list], { maxBuffer: 2 ** 28 })
 const packages = new Map<string, ReadonlyMap<string, string>>()
 for (const paragraph of stdout.split('\n\n')) {
   const fields = new Map(
@@ -44,7 +42,7 @@ for (const fields of needed) {
   if (digest !== fields.get('SHA256')) throw new Error(`${path} is not what the list says`)
   const file = join(folder, 'package.deb')
   await writeFile(file, content)
-  await run('dpkg-deb', ['--extract', file, folder])
+  await execute('dpkg-deb', ['--extract', file, folder])
 }
 
 function require(name: string): void {
@@ -61,7 +59,7 @@ function nameOf(dependency: string): string {
 }
 
 async function get(path: string): Promise<Buffer> {
-  const { stdout } = await run('curl', ['-fsSL', '--retry', '3', `${archive}/${path}`], {
+  const { stdout } = await execute('curl', ['-fsSL', '--retry', '3', `${archive}/${path}`], {
     encoding: 'buffer',
     maxBuffer: 2 ** 28,
   })

@@ -14,8 +14,7 @@ import { fileURLToPath } from 'node:url'
 import { buildProgram } from '../faults/support/built-program.ts'
 import { createPhone } from '../support/phone.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-
-const MIB = 2 ** 20
+import { MIB } from '../../src/core/limits.ts'
 
 /** By Debian's name; not all have what the kernels with SIMD need. */
 const PROCESSORS = {

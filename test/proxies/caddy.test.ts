@@ -14,8 +14,7 @@ describe('Caddy, as deploy/caddy/Caddyfile sets it up', TOOLS, () => {
 
   it('answers nothing to plain HTTP', async (t) => {
     const { proxy } = await startProxiedDaemon(t, startCaddy)
-    const client = await RawClient.connect(proxy.httpPort)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, proxy.httpPort)
     client.send(`GET /healthz HTTP/1.1\r\nHost: ${SITE}\r\n\r\n`)
     assert.equal(await client.readToEnd(), '')
   })

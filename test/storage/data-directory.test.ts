@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { chmod, chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { openDataDirectory, type DataDirectory } from '../../src/storage/home/data-directory.ts'
 import { LOADER } from '../support/program.ts'
 import { needs } from '../support/requirements.ts'
 import { quoted } from '../support/quoted.ts'
 import { temporaryFile, temporaryFolder } from '../support/temporary-folder.ts'
+import { execute } from '../support/execute.ts'
 
 const isRoot = process.geteuid?.() === 0
 const asRoot = { skip: isRoot ? false : 'skipped: needs root' } as const
@@ -131,7 +130,7 @@ describe('openDataDirectory()', () => {
     const program = fileURLToPath(new URL('./support/open-directory.ts', import.meta.url))
     const user = ['--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups']
     const command = [process.execPath, ...LOADER, program, path]
-    const { stdout } = await promisify(execFile)('setpriv', [...user, ...command])
+    const { stdout } = await execute('setpriv', [...user, ...command])
     assert.match(stdout, /^DATA_DIRECTORY_UNUSABLE Cannot use .*: this user may not use it; /)
     assert.equal(stdout.includes(path), true)
     assert.deepEqual(await readdir(path), [])

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import {
   mkdir,
@@ -16,7 +15,6 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { digestsOf } from '../../src/hashing/content-id.ts'
 import { FileHasher, type FileHash } from '../../src/hashing/file-hasher.ts'
 import { DiskBlobStore } from '../../src/storage/blobs/disk-blob-store.ts'
@@ -27,6 +25,7 @@ import { CaptureLogger } from '../support/capture-logger.ts'
 import { needs } from '../support/requirements.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { openBlobStore } from './support/open-stores.ts'
+import { execute } from '../support/execute.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -171,7 +170,7 @@ describe('files of the user', () => {
       const { store } = await openBlobStore(t)
       const path = await makeFile(t)
       await mkdir(`${path}.folder`)
-      await promisify(execFile)('mkfifo', [`${path}.pipe`])
+      await execute('mkfifo', [`${path}.pipe`])
       for (const wrong of ['missing', 'folder', 'pipe']) {
         await assert.rejects(store.adopt(`${path}.${wrong}`, NEVER), (error: Error) => {
           assert.equal('code' in error && error.code, 'BLOB_GONE')

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { openDataDirectory } from '../../src/storage/home/data-directory.ts'
 import { readText, streamOf } from '../support/byte-streams.ts'
 import { defer } from '../support/defer.ts'
@@ -15,8 +13,9 @@ import { header, stageUpload } from '../support/staging-contract.ts'
 import { bytesOf, openTestStorage, putFile, type OpenedStorage } from './support/open-stores.ts'
 import { mountSmallDisk, needsMount, setReadOnly } from './support/small-disk.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { execute } from '../support/execute.ts'
+import { MIB } from '../../src/core/limits.ts'
 
-const MIB = 1024 * 1024
 const LIMIT = { maxBytes: 64 * MIB }
 const PROGRAM = fileURLToPath(new URL('./support/storage-program.ts', import.meta.url))
 
@@ -42,7 +41,7 @@ async function run(
   const [program = '', ...args] = [...before, ...own]
   // One thread for all files: strace counts the calls of each thread by itself.
   const env = { ...process.env, UV_THREADPOOL_SIZE: '1' }
-  const { stdout } = await promisify(execFile)(program, args, { env, timeout: 60_000 })
+  const { stdout } = await execute(program, args, { env, timeout: 60_000 })
   return stdout.trim().split('\n')
 }
 
@@ -196,7 +195,7 @@ describe('a disk that fails to sync', needs('strace'), () => {
   ): Promise<readonly string[] | undefined> {
     const quiet = ['-f', '-qq', '-o', '/dev/null']
     try {
-      await promisify(execFile)('strace', [...quiet, 'true'])
+      await execute('strace', [...quiet, 'true'])
     } catch {
       // A container may forbid it, which no package can change.
       t.skip('skipped: needs the right to trace')

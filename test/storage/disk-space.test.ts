@@ -5,8 +5,8 @@ import { describe, it } from 'node:test'
 import { createReserveRoom, DiskSpace } from '../../src/storage/home/disk-space.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { mountSmallDisk, needsMount } from './support/small-disk.ts'
+import { MIB } from '../../src/core/limits.ts'
 
-const MIB = 2 ** 20
 const MIN_FREE: number = 4 * MIB
 
 /** No disk leaves as much. */

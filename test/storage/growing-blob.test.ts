@@ -4,8 +4,7 @@ import type { GrowingBlob } from '../../src/storage/blobs/growing-blob.ts'
 import { brokenStream, readText, streamOf } from '../support/byte-streams.ts'
 import { sha256 } from '../support/hashes.ts'
 import { openBlobStore } from './support/open-stores.ts'
-
-const MIB = 2 ** 20
+import { MIB } from '../../src/core/limits.ts'
 
 const UNLIMITED = {
   bytes: Infinity,

@@ -1,12 +1,9 @@
 /** Certificates, made with openssl. @module */
 
-import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-
-const run = promisify(execFile)
+import { execute } from './execute.ts'
 
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc']
 
@@ -41,7 +38,7 @@ export async function makeCertificate(
   const keyPath = join(folder, `${name}.key`)
   const signing = authority ? ['-CA', authority.certPath, '-CAkey', authority.keyPath] : []
   const [program = '', ...before] = isExpired ? ['faketime', '-f', '-9d', 'openssl'] : ['openssl']
-  await run(program, [
+  await execute(program, [
     ...before,
     'req',
     '-x509',
@@ -70,7 +67,7 @@ export async function makeAuthority(folder: string): Promise<TestCertificate> {
   await writeFile(config, '[req]\ndistinguished_name=name\n[name]\n')
   const certPath = join(folder, 'authority.pem')
   const keyPath = join(folder, 'authority.key')
-  await run('openssl', [
+  await execute('openssl', [
     'req',
     '-x509',
     '-config',

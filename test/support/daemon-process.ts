@@ -1,14 +1,14 @@
 /** A real daemon in a process of its own, started like a user starts it. @module */
 
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { NEW_PHONE, ownerOf } from './owner.ts'
 import { PROGRAM } from './program.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { execute } from './execute.ts'
 
 /** Lines that come in every life of a daemon, and whenever a test logs in with a wrong password. */
 const USUAL =
@@ -112,7 +112,7 @@ export function daemonCommand(folder: string, options: DaemonOptions = {}): Daem
         env: { ...ports, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       }),
-    run: (...command) => promisify(execFile)(program, [...own, ...command], { cwd, env }),
+    run: (...command) => execute(program, [...own, ...command], { cwd, env }),
   }
 }
 

@@ -44,8 +44,7 @@ export async function serveGuarded(t: TestContext, options: ServeGatewayOptions 
 
   /** Sends bytes on a connection of their own, and reads the first answer. */
   async function send(bytes: string, method?: string): Promise<RawResponse> {
-    const client = await RawClient.connect(server.port)
-    t.after(() => client.close())
+    const client = await RawClient.open(t, server.port)
     const answer = await client.send(bytes).read(method)
     client.close()
     return answer

@@ -43,14 +43,12 @@ export async function serveKernel(t: TestContext, options: KernelOptions = {}) {
     port: server.port,
     url: `http://127.0.0.1:${server.port}`,
     connect: async (): Promise<RawClient> => {
-      const client = await RawClient.connect(server.port)
-      t.after(() => client.close())
+      const client = await RawClient.open(t, server.port)
       return client
     },
     /** Sends bytes on a connection of their own, and reads until the server has hung up. */
     ask: async (bytes: string): Promise<string> => {
-      const client = await RawClient.connect(server.port)
-      t.after(() => client.close())
+      const client = await RawClient.open(t, server.port)
       return client.send(bytes).readToEnd()
     },
   }

@@ -52,8 +52,7 @@ export class HubClient {
 
   /** Opens the socket, and says nothing on it. */
   static async connect(t: TestContext, address: HubAddress, query = ''): Promise<HubClient> {
-    const raw = await RawClient.connect(address.port)
-    t.after(() => raw.close())
+    const raw = await RawClient.open(t, address.port)
     return HubClient.on(raw, hubHead(address.authorization, query))
   }
 
@@ -77,8 +76,7 @@ export class HubClient {
 
   /** Asks for a socket that is refused. */
   static async refused(t: TestContext, port: number, head: string): Promise<RawResponse> {
-    const raw = await RawClient.connect(port)
-    t.after(() => raw.close())
+    const raw = await RawClient.open(t, port)
     return raw.send(head).read()
   }
 

@@ -4,22 +4,19 @@
  * @module
  */
 
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { needs } from './requirements.ts'
 import { temporaryFolder } from './temporary-folder.ts'
+import { execute } from './execute.ts'
 
 /** Options for `it()`. */
 export function needsMachines(...tools: readonly string[]): { readonly skip: string | false } {
   const isRoot = process.geteuid?.() === 0
   return isRoot ? needs('ip', 'curl', ...tools) : { skip: 'skipped: needs root, to make a network' }
 }
-
-const run = promisify(execFile)
 
 export interface Machine {
   readonly name: string
@@ -44,19 +41,19 @@ export async function makeMachine(
   hosts?: Readonly<Record<string, string>>,
 ): Promise<Machine> {
   const name = `clipgate-${role}-${process.pid}-${randomBytes(3).toString('hex')}`
-  await run('ip', ['netns', 'add', name])
-  t.after(() => run('ip', ['netns', 'delete', name]))
-  await run('ip', ['-n', name, 'link', 'set', 'lo', 'up'])
+  await execute('ip', ['netns', 'add', name])
+  t.after(() => execute('ip', ['netns', 'delete', name]))
+  await execute('ip', ['-n', name, 'link', 'set', 'lo', 'up'])
   const known = hosts === undefined ? [] : await knowing(t, hosts)
   const inside = ['ip', 'netns', 'exec', name, ...known]
   const runThere = async (...command: readonly string[]): Promise<string> => {
     const [program = '', ...args] = [...inside, ...command]
-    return (await run(program, args, { maxBuffer: Infinity })).stdout
+    return (await execute(program, args, { maxBuffer: Infinity })).stdout
   }
   return {
     name,
     inside,
-    ip: async (...args) => void (await run('ip', ['-n', name, ...args])),
+    ip: async (...args) => void (await execute('ip', ['-n', name, ...args])),
     run: runThere,
     curl: (...args) => runThere('curl', '-sS', '--max-time', '20', ...args),
   }

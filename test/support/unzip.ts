@@ -1,11 +1,10 @@
 /** Reads an archive with a program that is not ours. @module */
 
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { sha256 } from './hashes.ts'
+import { execute } from './execute.ts'
 
 /** Fails when a checksum is wrong, or a name is there twice. */
 const SCRIPT = `
@@ -26,7 +25,7 @@ export async function unzip(bytes: Uint8Array): Promise<Readonly<Record<string, 
   try {
     const path = join(folder, 'archive.zip')
     await writeFile(path, bytes)
-    const { stdout } = await promisify(execFile)('python3', ['-c', SCRIPT, path], {
+    const { stdout } = await execute('python3', ['-c', SCRIPT, path], {
       maxBuffer: 64 * 1024 * 1024,
     })
     return Object.fromEntries(JSON.parse(stdout))

@@ -4,15 +4,15 @@
  * @module
  */
 
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { needsMachines } from './machines.ts'
+import { execute } from './execute.ts'
 
 /** Options for `it()`. */
 export function needsUserSession(): { readonly skip: string | false } {
@@ -25,8 +25,6 @@ export interface UserSession {
   /** Logs out: systemd ends its services, and then the machine is gone. */
   end(): Promise<void>
 }
-
-const run = promisify(execFile)
 
 /** The address of the machine in its network, which has nobody else in it. */
 export const LAN_ADDRESS = '192.168.1.20'
@@ -92,7 +90,7 @@ export async function startUserSession(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const gone = once(machine, 'exit')
-  const sweep = () => run('unshare', ['--mount', 'sh', '-c', SWEEP, 'sh', group])
+  const sweep = () => execute('unshare', ['--mount', 'sh', '-c', SWEEP, 'sh', group])
   t.after(async () => {
     machine.kill('SIGKILL')
     await gone
@@ -105,7 +103,7 @@ export async function startUserSession(
   const inside = ['--target', first.trim(), '--mount', '--pid', '--net']
   const runThere = async (...command: readonly string[]): Promise<string> => {
     const options = { env: { ...env, ...variables }, maxBuffer: Infinity }
-    return (await run('nsenter', [...inside, ...command], options)).stdout
+    return (await execute('nsenter', [...inside, ...command], options)).stdout
   }
   return {
     run: runThere,

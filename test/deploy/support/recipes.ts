@@ -4,16 +4,15 @@
  */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { parseArguments } from '../../../src/cli/arguments.ts'
 import { findCommand } from '../../../src/cli/commands.ts'
 import { SETTING_OPTIONS } from '../../../src/cli/setting-options.ts'
 import { loadSettings } from '../../../src/daemon/load-settings.ts'
 import type { Settings } from '../../../src/daemon/settings.ts'
+import { execute } from '../../support/execute.ts'
 
 export const ROOT: string = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -82,7 +81,7 @@ function plain(word: string): string {
 
 /** Runs a few lines of Python over a text, and gives what they print, as JSON. */
 export async function throughPython(lines: string, text: string): Promise<unknown> {
-  const running = promisify(execFile)('python3', ['-c', `import json, sys\n${lines}`])
+  const running = execute('python3', ['-c', `import json, sys\n${lines}`])
   running.child.stdin?.end(text)
   const { stdout } = await running
   return JSON.parse(stdout)

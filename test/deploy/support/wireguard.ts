@@ -3,15 +3,13 @@
  * @module
  */
 
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { needsMachines, type Machine } from '../../support/machines.ts'
+import { startProgram } from '../../support/start-program.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** Options for `it()`. */
@@ -51,19 +49,12 @@ async function openEnd(t: TestContext, end: TunnelEnd): Promise<OpenEnd> {
   const { machine, addresses } = end
   // Its socket is a file, which is not in the machine but here: the name is nobody else's.
   const device = `wg${randomBytes(4).toString('hex')}`
-  const [program = '', ...args] = [...machine.inside, 'wireguard-go', '-f', device]
-  const env = { ...process.env, LOG_LEVEL: 'verbose' }
-  const tunnel = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'ignore'] })
-  const ended = once(tunnel, 'exit')
-  t.after(async () => {
-    tunnel.kill('SIGKILL')
-    await ended
-    await rm(`/var/run/wireguard/${device}.sock`, { force: true })
+  t.after(() => rm(`/var/run/wireguard/${device}.sock`, { force: true }))
+  const tunnel = await startProgram([...machine.inside, 'wireguard-go', '-f', device], {
+    env: { ...process.env, LOG_LEVEL: 'verbose' },
+    ready: /UAPI listener started/,
   })
-  for await (const line of createInterface({ input: tunnel.stdout })) {
-    if (line.includes('UAPI listener started')) break
-  }
-  tunnel.stdout.resume()
+  t.after(() => tunnel.kill())
 
   const key = join(await temporaryFolder(t), 'key')
   await writeFile(key, await machine.run('wg', 'genkey'), { mode: 0o600 })

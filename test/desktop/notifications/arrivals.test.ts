@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { Arrivals, type Arrival } from '../../../src/desktop/notifications/arrivals.ts'
 import { CaptureLogger } from '../../support/capture-logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { fakeNotifySend, usePath } from '../../support/fake-notify-send.ts'
 import { needs } from '../../support/requirements.ts'
 import { Xvfb } from '../../support/xvfb.ts'
+import { execute } from '../../support/execute.ts'
 
 const FOLDER = '/home/me/Downloads/clipgate'
 
@@ -115,7 +115,7 @@ async function startDesktop(t: TestContext) {
   t.after(() => dunst.kill())
   const printed = createInterface({ input: dunst.stdout })[Symbol.asyncIterator]()
   const control = async (...args: readonly string[]) =>
-    (await promisify(execFile)('dunstctl', args, { env })).stdout
+    (await execute('dunstctl', args, { env })).stdout
   return {
     control,
     count: async () => Number(await control('count', 'displayed')),

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import { describe, it, type TestContext } from 'node:test'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { findDataControl, waylandSocket } from '../../../src/desktop/wayland/data-control.ts'
 import { formatWaylandMessage } from '../../../src/desktop/wayland/wayland-messages.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { needs } from '../../support/requirements.ts'
+import { startProgram } from '../../support/start-program.ts'
 import { Sway, SWAY_TOOLS } from '../../support/sway.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { announcement, FakeWayland } from './support/fake-wayland.ts'
@@ -93,15 +92,10 @@ describe('findDataControl', { timeout: 60_000 }, () => {
   it('does not find it in weston', needs('weston'), async (t) => {
     const XDG_RUNTIME_DIR = await temporaryFolder(t)
     const args = ['--backend=headless-backend.so', '--socket=wayland-5', '--idle-time=0']
-    const weston = spawn('weston', args, {
-      env: { PATH: process.env['PATH'], XDG_RUNTIME_DIR },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    t.after(() => weston.kill('SIGKILL'))
     // It starts its shell once it accepts connections.
-    for await (const line of createInterface({ input: weston.stderr })) {
-      if (line.includes('launching')) break
-    }
+    const options = { env: { XDG_RUNTIME_DIR }, ready: /launching/ }
+    const weston = await startProgram(['weston', ...args], options)
+    t.after(() => weston.kill())
     const socket = waylandSocket({ XDG_RUNTIME_DIR, WAYLAND_DISPLAY: 'wayland-5' })
     await assert.rejects(findDataControl(socket, { clock: systemClock }), /data-control/)
   })

@@ -3,12 +3,11 @@
  * @module
  */
 
-import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { execute } from '../../support/execute.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -21,8 +20,6 @@ const SOURCES = ['src', 'package.json', 'tsconfig.json', 'build', 'README.md']
 
 /** Packages beside it: those that it needs, and the types of Node. */
 const NEIGHBOURS = ['hash-wasm', 'qr', '@types/node', 'undici-types']
-
-const run = promisify(execFile)
 
 /** A folder with a program that uses the package. */
 export interface Host {
@@ -42,13 +39,13 @@ export async function installPackage(): Promise<Host> {
   const [build, folder] = [join(work, 'build'), join(work, 'host')]
   for (const name of SOURCES) await cp(join(ROOT, name), join(build, name), { recursive: true })
   await symlink(MODULES, join(build, 'node_modules'))
-  await run(process.execPath, [COMPILER, '-p', 'src'], { cwd: build })
-  await run(process.execPath, ['build/build.js'], { cwd: build })
-  await run('npm', ['pack', '--silent', '--ignore-scripts'], { cwd: build })
+  await execute(process.execPath, [COMPILER, '-p', 'src'], { cwd: build })
+  await execute(process.execPath, ['build/build.js'], { cwd: build })
+  await execute('npm', ['pack', '--silent', '--ignore-scripts'], { cwd: build })
 
   const installed = join(folder, 'node_modules/clipgate')
   await mkdir(installed, { recursive: true })
-  await run('sh', ['-c', `tar -xzf "$0"/*.tgz -C "$1" --strip-components 1`, build, installed])
+  await execute('sh', ['-c', `tar -xzf "$0"/*.tgz -C "$1" --strip-components 1`, build, installed])
   for (const name of NEIGHBOURS) {
     const place = join(folder, 'node_modules', name)
     await mkdir(dirname(place), { recursive: true })
@@ -61,7 +58,7 @@ export async function installPackage(): Promise<Host> {
       const names = Object.keys(programs)
       for (const name of names) await writeFile(join(folder, name), programs[name] ?? '')
       const flags = ['--strict', '--module', 'nodenext', '--target', 'es2022', ...options]
-      await run(process.execPath, [COMPILER, ...flags, ...names], { cwd: folder }).catch(
+      await execute(process.execPath, [COMPILER, ...flags, ...names], { cwd: folder }).catch(
         (error: Error & { readonly stdout?: string }) => {
           throw new Error(error.stdout ?? error.message)
         },

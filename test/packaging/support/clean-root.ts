@@ -3,15 +3,12 @@
  * @module
  */
 
-import { execFile } from 'node:child_process'
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { makeMachine, needsMachines } from '../../support/machines.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-
-const run = promisify(execFile)
+import { execute } from '../../support/execute.ts'
 
 /** Options for `it()`. */
 export function needsCleanRoot(): { readonly skip: string | false } {
@@ -32,7 +29,7 @@ export async function makeCleanRoot(t: TestContext): Promise<CleanRoot> {
   for (const name of ['proc', 'tmp', 'dev', 'etc', 'home/user', 'usr/bin']) {
     await mkdir(join(folder, name), { recursive: true })
   }
-  await run('mknod', [join(folder, 'dev/null'), 'c', '1', '3'])
+  await execute('mknod', [join(folder, 'dev/null'), 'c', '1', '3'])
   await writeFile(join(folder, 'etc/passwd'), 'root:x:0:0::/home/user:/bin/sh\n')
   // Scripts begin with "#!/usr/bin/env node".
   for (const path of [process.execPath, '/usr/bin/env']) await bring(folder, path)
@@ -50,14 +47,14 @@ export async function makeCleanRoot(t: TestContext): Promise<CleanRoot> {
     run: async (...command) => {
       const [program = '', ...args] = [...inside, ...command]
       const env = { PATH: '/usr/local/bin:/usr/bin:/usr/sbin:/sbin:/bin', HOME: '/home/user' }
-      return (await run(program, args, { env })).stdout
+      return (await execute(program, args, { env })).stdout
     },
   }
 }
 
 /** Brings a program, with the libraries that it is linked to. */
 async function bring(root: string, program: string): Promise<void> {
-  const { stdout } = await run('ldd', [program])
+  const { stdout } = await execute('ldd', [program])
   const libraries = [...stdout.matchAll(/(?:^\s*|=> )(\/\S+) \(/gm)].map(([, path = '']) => path)
   for (const path of [program, ...libraries]) {
     await mkdir(dirname(join(root, path)), { recursive: true })

@@ -1,17 +1,14 @@
 /** Builds, and makes a release, from a copy of the project. @module */
 
-import { execFile } from 'node:child_process'
 import { cp, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { execute } from '../../support/execute.ts'
 
 /** The project that the tests belong to. */
 export const PROJECT: string = fileURLToPath(new URL('../../../', import.meta.url))
 
 const SOURCES = /^(?:src|build|deploy|docs|Makefile|[A-Z]+(?:\.md)?|.*\.json)$/
-
-const run = promisify(execFile)
 
 /**
  * Makes a release in an empty folder.
@@ -45,5 +42,5 @@ async function makeInCopy(
   await symlink(join(PROJECT, 'node_modules'), join(folder, 'node_modules'))
   // The packages are there, whatever is newer.
   const args = ['-o', 'node_modules', target, `NODE=${process.execPath}`]
-  await run('make', args, { cwd: folder, env: { ...process.env, ...env } })
+  await execute('make', args, { cwd: folder, env: { ...process.env, ...env } })
 }

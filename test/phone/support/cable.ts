@@ -4,10 +4,9 @@
  * @module
  */
 
-import { execFile } from 'node:child_process'
 import type { TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { makeMachine, plug, type Machine } from '../../support/machines.ts'
+import { execute } from '../../support/execute.ts'
 
 /** In this process. */
 let laid = 0
@@ -31,7 +30,7 @@ export async function layCable(t: TestContext): Promise<Cable> {
   ]
   const machine = await makeMachine(t, 'browser')
   const ip = async (...args: readonly string[]): Promise<void> => {
-    await promisify(execFile)('ip', args)
+    await execute('ip', args)
   }
   await plug(`clip${number}`, [{ ip }, `${here}/30`], [machine, `${address}/30`])
   return { machine, address, here }

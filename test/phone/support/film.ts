@@ -4,7 +4,6 @@
  */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { createHash, randomFillSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
@@ -12,7 +11,6 @@ import { open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { devices, type BrowserContextOptions } from 'playwright-core'
 import { openPage, type WatchedPage } from '../../panel/support/browser.ts'
 import { restart, startDaemon } from '../../panel/support/panel.ts'
@@ -22,6 +20,7 @@ import { createPhone, type Phone } from '../../support/phone.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { addressOf } from './phone-page.ts'
 import { layWire, type Wire } from './wire.ts'
+import { execute } from '../../support/execute.ts'
 
 export const MIB: number = 2 ** 20
 
@@ -227,7 +226,7 @@ async function hashesInItem(t: TestContext, { document, fetch }: Phone): Promise
   const { body } = await fetch(`/file/${encodeURIComponent(String(dataName))}`)
   const path = join(await temporaryFolder(t), 'archive.zip')
   await writeFile(path, body ?? '')
-  const { stdout } = await promisify(execFile)('python3', ['-c', HASHES, path])
+  const { stdout } = await execute('python3', ['-c', HASHES, path])
   return JSON.parse(stdout)
 }
 

@@ -3,10 +3,9 @@
  * @module
  */
 
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { SITE } from './certificate.ts'
 import { PUBLIC_URL, type ProxiedDaemon } from './proxied-daemon.ts'
+import { execute } from '../../support/execute.ts'
 
 export interface CurlAnswer {
   readonly status: number
@@ -24,7 +23,7 @@ export async function curl(
   const there = ['--connect-to', `${SITE}:443:127.0.0.1:${proxy.port}`, `${PUBLIC_URL}${path}`]
   const telling = ['--silent', '--show-error', '--write-out', '\n%{http_code} %{content_type}']
   const all = [...telling, ...trusting, ...args, ...there]
-  const { stdout } = await promisify(execFile)('curl', all)
+  const { stdout } = await execute('curl', all)
   const at = stdout.lastIndexOf('\n')
   const [status, contentType = ''] = stdout.slice(at + 1).split(' ')
   return { status: Number(status), contentType, body: stdout.slice(0, at) }

@@ -4,13 +4,12 @@
  */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import type { WindowsMachine, WindowsProgram } from './wine.ts'
+import { execute } from '../../support/execute.ts'
 
 const SOURCE = fileURLToPath(new URL('../foreign/clip.c', import.meta.url))
 
@@ -42,7 +41,7 @@ export class ForeignProgram {
   static async build(machine: WindowsMachine): Promise<ForeignProgram> {
     const exe = join(machine.drive, 'test', 'clip.exe')
     const options = ['-Wall', '-Wextra', '-Werror', '-O1', '-s', '-static', '-o', exe]
-    await promisify(execFile)(COMPILER, [SOURCE, ...options])
+    await execute(COMPILER, [SOURCE, ...options])
     return new ForeignProgram(machine, exe)
   }
 

@@ -5,20 +5,15 @@
  * @module
  */
 
-import {
-  execFile,
-  spawn,
-  type ChildProcess,
-  type ChildProcessWithoutNullStreams,
-} from 'node:child_process'
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync, watch } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { needs } from '../../support/requirements.ts'
+import { execute } from '../../support/execute.ts'
 
 /** The versions of Node that `make node-exe` gets. */
 export const VERSIONS = ['20', '22'] as const
@@ -177,7 +172,7 @@ export class WindowsMachine {
   }
 
   async #wine(program: string, ...args: readonly string[]): Promise<void> {
-    await promisify(execFile)(program, args, { env: this.#env, cwd: tmpdir() })
+    await execute(program, args, { env: this.#env, cwd: tmpdir() })
   }
 }
 
