@@ -41,7 +41,8 @@ export class Listeners {
   readonly #onTrouble: (name: Name, isTrouble: boolean) => void
   readonly #servers: Readonly<Record<Name, RunningServer[]>> = { gateway: [], control: [] }
   readonly #watchers = new Subscribers()
-  #isDraining = false
+  /** Whether {@link stop} has begun: requests are to be refused. */
+  isDraining = false
 
   constructor(
     logger: Logger,
@@ -50,11 +51,6 @@ export class Listeners {
     this.#logger = logger
     this.#clock = clock
     this.#onTrouble = onTrouble
-  }
-
-  /** Whether {@link stop} has begun: requests are to be refused. */
-  get isDraining(): boolean {
-    return this.#isDraining
   }
 
   /**
@@ -120,7 +116,7 @@ export class Listeners {
    * @returns How many connections of the gateway were cut while they were owed an answer.
    */
   async stop(graceMs: number): Promise<number> {
-    this.#isDraining = true
+    this.isDraining = true
     const cut = { gateway: 0, control: 0 }
     // The owner can still ask and revoke while the gateway lets uploads finish.
     for (const name of NAMES) {

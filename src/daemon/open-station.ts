@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { OWNER_ID } from '../core/owner.ts'
 import { RememberingVerifier } from '../devices/credential-verifier.ts'
 import { JsonDeviceRegistry } from '../devices/json-device-registry.ts'
 import { PasswordHasher } from '../devices/password-hasher.ts'
@@ -125,10 +124,8 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     cleanup.add(() => refusedLogins.close())
 
     const { limits = {}, onDiskFull } = options
-    const senders = withOwner(devices)
     const storage = await openStorage({
-      ...{ directory, clock, logger, limits, onDiskFull },
-      devices: senders,
+      ...{ directory, clock, logger, limits, onDiskFull, devices },
     })
     cleanup.add(() => storage.close())
 
@@ -143,8 +140,7 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
     const shared = { staging, latest, changes, clock, logger, member }
     const { hashText } = storage
     const inbound = new ClipboardPipeline({
-      ...{ ...shared, blobs, maxTextBytes, hashText },
-      devices: senders,
+      ...{ ...shared, blobs, maxTextBytes, hashText, devices },
     })
     // Shutting a device out is done once nothing that it sent can change anything.
     devices.onCredentialGone((deviceId) => staging.drop(deviceId))
@@ -163,17 +159,6 @@ export async function openStation(options: OpenStationOptions): Promise<Station>
   } catch (error) {
     await cleanup.run()
     throw error
-  }
-}
-
-/** The devices that have a say, and the owner, whom the control listener lets in. */
-function withOwner(
-  devices: Pick<DeviceRegistry, 'find' | 'isValid' | 'list'>,
-): Pick<DeviceRegistry, 'find' | 'isValid' | 'list'> {
-  return {
-    find: (idOrUsername) => devices.find(idOrUsername),
-    list: () => devices.list(),
-    isValid: (login) => login.deviceId === OWNER_ID || devices.isValid(login),
   }
 }
 

@@ -37,7 +37,9 @@ export class DeviceSaver {
   readonly #options: DeviceSaverOptions
   #unsaved: string | undefined
   #retryMs = FIRST_RETRY_MS
-  #cancel: (() => void) | undefined
+  /** Whether the file is written some time later. */
+  isDue = false
+  #cancel: () => void = () => {}
   #isClosed = false
 
   constructor(options: DeviceSaverOptions) {
@@ -58,13 +60,13 @@ export class DeviceSaver {
     const { path, merge } = this.#options
     const text = formatDeviceFile(devices.map(merge))
     // Sightings noted from here on are not in the text.
-    this.#cancel?.()
-    this.#cancel = undefined
+    this.#cancel()
+    this.isDue = false
     try {
       await writeFileAtomically(path, text)
     } catch (cause) {
       // Also brings the file back in line when it was replaced, but not known to be durable.
-      this.#schedule()
+      this.saveLater()
       throw saveError(path, cause)
     }
     this.#retryMs = FIRST_RETRY_MS
@@ -88,32 +90,28 @@ export class DeviceSaver {
     const remedy = 'it counts until a restart, and is saved when that is possible'
     this.#options.logger.error('Cannot save that a credential has ended', { reason, remedy })
     this.#setUnsaved(reason)
-    this.#cancel?.()
-    this.#schedule()
+    this.saveLater()
   }
 
-  /** Writes the file some time later, unless that is going to happen anyway. */
-  saveSoon(): void {
-    if (this.#cancel === undefined) this.#schedule()
-  }
-
-  /** Writes what was put off, and nothing from then on. */
-  async close(): Promise<void> {
-    const isSaved = this.#cancel === undefined
-    this.#isClosed = true
-    this.#cancel?.()
-    if (!isSaved) await this.#saveNow()
-    if (this.#unsaved === undefined) return
-    const message = 'Credentials that have ended count again from the next start on'
-    this.#options.logger.error(message, { reason: this.#unsaved })
-  }
-
-  #schedule(): void {
+  /** Writes the file some time later: soon, while it lacks a change that counts already. */
+  saveLater(): void {
+    this.#cancel()
     if (this.#isClosed) return
     const isOwed = this.#unsaved !== undefined
     const delayMs = isOwed ? this.#retryMs : SIGHTINGS_DELAY_MS
     if (isOwed) this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS)
+    this.isDue = true
     this.#cancel = this.#options.clock.after(delayMs, () => void this.#saveNow())
+  }
+
+  /** Writes what was put off, and nothing from then on. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancel()
+    if (this.isDue) await this.#saveNow()
+    if (this.#unsaved === undefined) return
+    const message = 'Credentials that have ended count again from the next start on'
+    this.#options.logger.error(message, { reason: this.#unsaved })
   }
 
   async #saveNow(): Promise<void> {

@@ -1,18 +1,27 @@
 /** The mobile protocol: a function from ports to a `node:http` listener. @module */
 
 import type { RequestListener } from 'node:http'
+import { CIRCLE_TIME_HEADER, formatCircleTime, parseCircleTime } from '../core/circle-time.ts'
+import type { Call, Handler, Route } from '../http/call.ts'
 import { createListener } from '../http/listener.ts'
+import type { Reply } from '../http/reply.ts'
 import { isProgramGone, PROGRAM_GONE } from '../lib/program-files.ts'
 import { describeFailure } from '../lib/describe-failure.ts'
+import type { CircleTime } from '../ports/circle-time.ts'
 import type { Device } from '../ports/device-registry.ts'
 import { createAuthenticate, unauthorized } from './authenticate.ts'
 import { toHttpError } from './domain-errors.ts'
 import { DeviceStreams } from './device-streams.ts'
 import type { GatewayOptions, GatewayPorts } from './gateway-ports.ts'
-import { tellCircleTime } from './circle-time.ts'
 import { NO_PHONE_PAGE, phonePageRoutes } from './phone-page.ts'
 import { deviceRoutes, publicRoutes } from './routes.ts'
 import { Tickets } from './tickets.ts'
+
+/** Where the phone page asks for tickets, and below which they are. */
+const TICKETS = '/phone/tickets'
+
+/** The paths that members of a circle ask each other for. */
+const MEMBER_PATHS: readonly string[] = ['/Sync.json', '/file/{dataName}', '/api/sse/clipboard']
 
 /** The listener of the gateway, and a hold on the event streams that it has opened. */
 export interface Gateway extends RequestListener {
@@ -39,7 +48,7 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
   )
   const { phonePage = true } = options
   const tickets = new Tickets(ports, {
-    at: '/phone/tickets',
+    at: TICKETS,
     find: (id) => {
       const device = devices.find(id)
       return device?.passwordHash === undefined ? undefined : device
@@ -53,7 +62,10 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
       ...(phonePage ? phonePageRoutes(options) : [NO_PHONE_PAGE]),
     ],
     routes: phonePage ? [...routes, ...tickets.routes] : routes,
-    authenticate: (call) => (phonePage && tickets.holderOf(call)) || authenticate(call),
+    authenticate: (call) => {
+      const mayHaveTicket = phonePage && call.path.startsWith(TICKETS)
+      return (mayHaveTicket && tickets.holderOf(call)) || authenticate(call)
+    },
     recheck: ({ id: deviceId, passwordHash }) => {
       if (!devices.isValid({ deviceId, passwordHash })) throw unauthorized()
     },
@@ -85,4 +97,28 @@ export function createGateway(ports: GatewayPorts, options: GatewayOptions): Gat
     onStreams: (listener: () => void) => streams.onCount(listener),
     closeStreams: () => streams.close(),
   })
+}
+
+/**
+ * A route as it is; where members of a circle use it, they tell each other in it what time it is.
+ * To all other devices nothing of this exists.
+ */
+function tellCircleTime(route: Route<Device>, time: CircleTime): Route<Device> {
+  if (!MEMBER_PATHS.includes(route.pattern)) return route
+  // The parameters are those of the same route.
+  const handler = route.handler as Handler<Device>
+  const stamp = (reply: Reply): Reply => ({
+    ...reply,
+    headers: [...(reply.headers ?? []), CIRCLE_TIME_HEADER, formatCircleTime(time.now())],
+  })
+  return {
+    ...route,
+    handler: (call: Call<Device>) => {
+      if (call.principal.kind !== 'peer') return handler(call)
+      const at = parseCircleTime(call.request.headers[CIRCLE_TIME_HEADER.toLowerCase()])
+      if (at !== undefined) time.learn(at)
+      const reply = handler(call)
+      return reply instanceof Promise ? reply.then(stamp) : stamp(reply)
+    },
+  }
 }

@@ -9,7 +9,7 @@ import { constantReply, json, type Reply } from '../http/reply.ts'
 import { within } from '../lib/clock.ts'
 import { encodeWithText, type Pieces } from '../lib/long-text.ts'
 import type { Dialect, Principal } from '../ports/device-registry.ts'
-import type { AppliedItem, Origin } from '../ports/inbound-pipeline.ts'
+import type { AppliedItem, InboundBytes, Origin } from '../ports/inbound-pipeline.ts'
 import type { HandlerDeps } from './gateway-ports.ts'
 import {
   decodeDocument,
@@ -122,15 +122,18 @@ export function putDocument(deps: HandlerDeps): Handler<Principal> {
     const { type, dataName, hash } = document
     dialects.noteKeys(call, usesOldKeys)
     const isInline = type === 'Text' && !hasData && batch === undefined
-    // An item that came through the history may have come under another name.
-    const kept = records.find(call.principal.id, { type, hash })
+    let bytes: InboundBytes = batch ?? { kind: 'none' }
+    if (batch === undefined && !isInline) {
+      // An item that came through the history may have come under another name.
+      bytes = { kind: 'staged', kept: records.find(call.principal.id, { type, hash })?.bytes }
+    }
     let applied: AppliedItem
     try {
       applied = await inbound.apply({
         ...document,
         origin: originOf(call.principal, stamp),
         dataName: isInline ? '' : dataName,
-        bytes: batch ?? (isInline ? { kind: 'none' } : { kind: 'staged', kept: kept?.bytes }),
+        bytes,
       })
     } catch (error) {
       // It may have left an upload out because it was told that the item is here.

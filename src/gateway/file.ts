@@ -1,11 +1,12 @@
 /** `/file/{dataName}`: the bytes of Image, File and Group items. @module */
 
 import { isDataName } from '../core/data-name.ts'
+import { MIN_TOLD_BYTES } from '../core/limits.ts'
 import { classifyMediaType, SNIFF_LENGTH } from '../core/media-type.ts'
 import { attachment } from '../http/field-values.ts'
 import type { Handler } from '../http/call.ts'
 import { HttpError } from '../http/http-error.ts'
-import { declaredLength, StreamedBody } from '../http/read-body.ts'
+import { declaredLength, StreamedBody, tooLarge } from '../http/read-body.ts'
 import { empty, type Reply } from '../http/reply.ts'
 import { peek } from '../lib/read-bytes.ts'
 import type { Principal } from '../ports/device-registry.ts'
@@ -20,8 +21,8 @@ import {
   type UploadDeps,
 } from './partial-uploads.ts'
 import { followed } from './running-transfers.ts'
-import { checkWhole, readDigests, TRANSFER_HASH } from './transfer-hash.ts'
-import { readMember } from './wire/batch.ts'
+import { checkWhole, DIGEST_FIELDS, readDigests, TRANSFER_HASH } from './transfer-hash.ts'
+import { BATCH_FIELD, readMember } from './wire/batch.ts'
 
 type FileHandler = Handler<Principal, { readonly dataName: string }>
 
@@ -66,31 +67,41 @@ export function blobReply({ item, blob }: StoredItem, { deviceId, transfers }: T
 export function putFile(deps: HandlerDeps & UploadDeps): FileHandler {
   const { staging, maxFileBytes, transfers } = deps
   return async (call) => {
-    const creation = readCreation(call, maxFileBytes)
+    const { headers } = call.request
+    const declaredSize = declaredLength(call.request)
+    // Most uploads are plain, and have none of these fields.
+    const isPlain = headers['upload-complete'] === undefined
+    const isAlone = headers[BATCH_FIELD] === undefined
+    const isPromised = DIGEST_FIELDS.some((name) => headers[name] !== undefined)
+
+    const creation = isPlain ? undefined : readCreation(call, maxFileBytes)
+    if (creation === undefined && (declaredSize ?? 0) > maxFileBytes) {
+      throw withLimits(tooLarge(maxFileBytes), maxFileBytes)
+    }
     const dataName = checkName(call.params.dataName)
     if (creation?.isResumable === true) return createUpload(deps, call, dataName, creation)
     const { id: deviceId, passwordHash } = call.principal
-    const declaredSize = declaredLength(call.request)
-    const member = readMember(call.request.headers)
+    const member = isAlone ? undefined : readMember(headers)
     const source = { deviceId, passwordHash, declaredSize, dataName, member }
     await staging.admit(source)
 
     const body = new StreamedBody(call, maxFileBytes)
-    const end = transfers?.begin({
-      ...{ direction: 'in', deviceId, name: dataName, total: declaredSize },
-      bytes: () => body.received,
-    })
+    const isTold = (declaredSize ?? Infinity) >= MIN_TOLD_BYTES
+    const transfer = { direction: 'in', deviceId, name: dataName, total: declaredSize } as const
+    const end = isTold && transfers?.begin({ ...transfer, bytes: () => body.received })
     try {
       const { head, bytes } = await peek(body, SNIFF_LENGTH)
-      const mediaType = classifyMediaType(call.request.headers['content-type'], head, dataName)
+      const mediaType = classifyMediaType(headers['content-type'], head, dataName)
       const upload = await staging.receive(source, bytes)
-      const { content, whole } = readDigests(call.request)
-      await checkWhole(upload, content, whole)
+      if (isPromised) {
+        const { content, whole } = readDigests(call.request)
+        await checkWhole(upload, content, whole)
+      }
       await upload.stage({ dataName, mediaType, member })
     } catch (error) {
       throw withLimits(toHttpError(error), maxFileBytes)
     } finally {
-      end?.()
+      if (end) end()
     }
     return creation === undefined ? empty(200) : completed()
   }

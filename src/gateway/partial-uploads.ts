@@ -73,19 +73,16 @@ export interface Creation {
 }
 
 /**
- * Reads how an upload begins; `undefined` when it is a plain one.
+ * Reads how an upload begins; `undefined` when it is a plain one, whose size is not judged here.
  *
  * @throws {HttpError} `UPLOAD_LENGTH_INCONSISTENT`, `BODY_TOO_LARGE`.
  */
 export function readCreation(call: Call, maxFileBytes: number): Creation | undefined {
-  const size = declaredLength(call.request) ?? 0
   const isLast = readCompleteness(call)
-  if (isLast === undefined) {
-    if (size > maxFileBytes) throw withLimits(bodyTooLarge(maxFileBytes), maxFileBytes)
-    return undefined
-  }
+  if (isLast === undefined) return undefined
   const length = readLength(call, { isLast, offset: 0 })
-  if (Math.max(size, length ?? 0) > maxFileBytes) throw tooLarge(maxFileBytes)
+  const size = Math.max(declaredLength(call.request) ?? 0, length ?? 0)
+  if (size > maxFileBytes) throw tooLarge(maxFileBytes)
   return { isLast, length, isResumable: !isLast || hearsInterim(call) }
 }
 

@@ -49,13 +49,16 @@ export interface PromisedDigests {
   readonly whole: string | undefined
 }
 
+/** The fields of a promise by RFC 9530: of the body, and of the whole. */
+export const DIGEST_FIELDS = ['content-digest', 'repr-digest'] as const
+
 /** Reads `Content-Digest` and `Repr-Digest`. Other algorithms are ignored, as RFC 9530 allows. */
 export function readDigests({ headers }: IncomingMessage): PromisedDigests {
-  const read = (name: string): string | undefined => {
+  const [content, whole] = DIGEST_FIELDS.map((name) => {
     const digest = parseBytesMember(headers[name], 'sha-256')
     return digest && Buffer.from(digest).toString('hex')
-  }
-  return { content: read('content-digest'), whole: read('repr-digest') }
+  })
+  return { content, whole }
 }
 
 /** Passes bytes on, and throws {@link HttpError} `DIGEST_MISMATCH` at the end of others. */

@@ -11,14 +11,15 @@ import type { Clock } from '../lib/clock.ts'
 import type { Call } from './call.ts'
 import { findClientAddress, type AddressTest } from './client-address.ts'
 import type { Connection } from './connection.ts'
-import type { HeldBytes, HeldShare } from './held-bytes.ts'
+import { SMALL_BYTES, type HeldBytes } from './held-bytes.ts'
 import { EXPECTS_CONTINUE, hasDecisiveFields, type Target } from './request-head.ts'
 import type { FlatHeaders } from './reply.ts'
 
 /** The state that all exchanges of a listener share. */
 export interface SharedByExchanges {
   readonly clock: Clock
-  readonly isTrustedProxy: AddressTest
+  /** Absent where no proxy is trusted. */
+  readonly isTrustedProxy: AddressTest | undefined
   readonly heldBytes: HeldBytes
 }
 
@@ -41,7 +42,9 @@ export class Exchange implements Call {
   #query: URLSearchParams | undefined = undefined
   #gone: AbortController | undefined = undefined
   #bodyBegun = false
-  #held: HeldShare | undefined = undefined
+  /** Bytes that stay in memory until the answer has ended. */
+  #held = 0
+  #giveBack: (() => void) | undefined = undefined
 
   constructor(
     request: IncomingMessage,
@@ -73,8 +76,8 @@ export class Exchange implements Call {
   get address(): string | undefined {
     const { remoteAddress } = this.connection
     const { isTrustedProxy } = this.#shared
-    const isProxy = remoteAddress !== undefined && isTrustedProxy(remoteAddress)
-    if (!isProxy) return remoteAddress
+    if (isTrustedProxy === undefined || remoteAddress === undefined) return remoteAddress
+    if (!isTrustedProxy(remoteAddress)) return remoteAddress
     const forwarded = this.request.headers['x-forwarded-for']
     const joined = Array.isArray(forwarded) ? forwarded.join() : forwarded
     return findClientAddress(remoteAddress, joined, isTrustedProxy)
@@ -128,13 +131,16 @@ export class Exchange implements Call {
   }
 
   holdBytes(count: number, most: number): void {
-    this.#held ??= this.#openShare()
-    this.#held.hold(count, most)
+    this.#held += count
+    // A short text gets through whatever others send.
+    if (this.#giveBack !== undefined || this.#held <= SMALL_BYTES) return
+    this.#giveBack = this.#shared.heldBytes.reserve(this.client, most)
+    this.connection.onEnd(this.response, this.#giveBack)
   }
 
   /** Gives back what it holds: nothing that was read is needed any more, nor sent back. */
   releaseBytes(): void {
-    this.#held?.giveBack()
+    this.#giveBack?.()
   }
 
   /** Counts bytes that other answers may have too; see `HeldBytes.share`. */
@@ -152,12 +158,6 @@ export class Exchange implements Call {
   /** Ends the connection after the answer. */
   closeAfterwards(): void {
     this.response.shouldKeepAlive = false
-  }
-
-  #openShare(): HeldShare {
-    const share = this.#shared.heldBytes.open(this.client)
-    this.connection.onEnd(this.response, () => share.giveBack())
-    return share
   }
 
   #watchClient(): AbortController {

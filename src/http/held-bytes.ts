@@ -10,8 +10,8 @@
 import { Shares } from '../lib/shares.ts'
 import { HttpError } from './http-error.ts'
 
-/** Does not count: a short text gets through whatever others send. */
-const SMALL_BYTES: number = 64 * 1024
+/** So few of a request, or of an answer, do not count. */
+export const SMALL_BYTES: number = 64 * 1024
 
 /** Two of the longest documents. Each costs several times as much while it is served. */
 const MAX_HELD_BYTES: number = 32 * 1024 * 1024
@@ -22,40 +22,29 @@ const MAX_HELD_BY_ONE: number = 16 * 1024 * 1024
 /** Bytes that answers share, but for the newest, which are there whether they are read or not. */
 const MAX_SHARED_BYTES: number = 16 * 1024 * 1024
 
-/** The part of one request. */
-export interface HeldShare {
-  /** See `Call.holdBytes`. */
-  hold(count: number, most: number): void
-  giveBack(): void
-}
-
 /** The bytes that requests hold, with a share for each client. */
 export class HeldBytes {
   readonly #held = new Shares()
   /** The answers that have the same bytes, by these; the oldest bytes first. */
   readonly #readers = new Map<Uint8Array, Set<() => void>>()
 
-  /** @param client Whose request it is. The share must be given back. */
-  open(client: string): HeldShare {
-    let size = 0
-    let reserved = 0
-    return {
-      hold: (count, most) => {
-        size += count
-        if (reserved > 0 || size <= SMALL_BYTES) return
-        // At once all that can come: who got in is never turned away halfway.
-        const wanted = Math.min(most, MAX_HELD_BY_ONE)
-        const isTooMuch =
-          this.#held.of(client) + wanted > MAX_HELD_BY_ONE ||
-          this.#held.total + wanted > MAX_HELD_BYTES
-        if (isTooMuch) throw new HttpError('OVERLOADED')
-        reserved = wanted
-        this.#held.add(client, wanted)
-      },
-      giveBack: () => {
-        this.#held.add(client, -reserved)
-        reserved = 0
-      },
+  /**
+   * Sets aside all that can come of a request: whoever got in is never turned away halfway.
+   *
+   * @param client Whose request it is.
+   * @returns Gives the bytes back, which must be done; calling it twice is fine.
+   * @throws {HttpError} `OVERLOADED`.
+   */
+  reserve(client: string, most: number): () => void {
+    let reserved = Math.min(most, MAX_HELD_BY_ONE)
+    const isTooMuch =
+      this.#held.of(client) + reserved > MAX_HELD_BY_ONE ||
+      this.#held.total + reserved > MAX_HELD_BYTES
+    if (isTooMuch) throw new HttpError('OVERLOADED')
+    this.#held.add(client, reserved)
+    return () => {
+      this.#held.add(client, -reserved)
+      reserved = 0
     }
   }
 

@@ -14,7 +14,13 @@ import { createAddressTest } from './client-address.ts'
 import { connectionOf, Logins, WaitingRequests } from './connection.ts'
 import { Exchange, type SharedByExchanges } from './exchange.ts'
 import { refuseForeignPages, type PageCall } from './foreign-pages.ts'
-import { decodeSegments, findFramingFault, parseTarget, refuseBody } from './request-head.ts'
+import {
+  comesFromPage,
+  decodeSegments,
+  findFramingFault,
+  parseTarget,
+  refuseBody,
+} from './request-head.ts'
 import { HeldBytes } from './held-bytes.ts'
 import { HttpError, problemReply } from './http-error.ts'
 import type { Reply } from './reply.ts'
@@ -114,7 +120,7 @@ class Kernel<Principal> {
     this.#sender = new Sender(clock)
     this.#shared = {
       clock,
-      isTrustedProxy: createAddressTest(trustedProxies),
+      isTrustedProxy: trustedProxies.length > 0 ? createAddressTest(trustedProxies) : undefined,
       heldBytes: new HeldBytes(),
     }
   }
@@ -176,7 +182,7 @@ class Kernel<Principal> {
     exchange.client = this.#nameOf(principal)
     exchange.connection.client = exchange.client
     this.logins.note(exchange.client, exchange.connection, exchange.response)
-    this.#refuseForeignPages(exchange)
+    if (comesFromPage(exchange.request)) this.#refuseForeignPages(exchange)
     if (match === undefined) {
       throw new HttpError(decodeSegments(exchange.path) === undefined ? 'BAD_PATH' : 'NOT_FOUND')
     }

@@ -116,7 +116,7 @@ class BodyInbox {
   }
 
   readonly #onClose = (): void => {
-    this.fail(new HttpError('INCOMPLETE_BODY'))
+    if (!this.#isEnded) this.fail(new HttpError('INCOMPLETE_BODY'))
   }
 
   #letGoOn(): void {

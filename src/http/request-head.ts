@@ -43,6 +43,11 @@ export function countFields(fields: FlatHeaders, name: string): number {
   return count
 }
 
+/** Whether a browser says from which page a request comes: programs say nothing. */
+export function comesFromPage({ rawHeaders }: IncomingMessage): boolean {
+  return ['origin', 'sec-fetch-site'].some((name) => findField(rawHeaders, name) !== undefined)
+}
+
 /**
  * Node counts the bytes of header fields without what separates them, so that 16 KiB hold 10,000
  * of them, and drops those behind the 2000th silently, `Authorization` among them. Clients send

@@ -141,7 +141,7 @@ export class Sender {
         if (error) reject(clientGone())
         else resolve()
       })
-      this.#stalls.watch(connection.socket)
+      this.#watch(connection.socket)
     })
   }
 
@@ -160,11 +160,16 @@ export class Sender {
       drain(request, this.#clock, () => response.end())
     }
     if (response.socket !== null) {
-      this.#stalls.watch(connection.socket)
+      this.#watch(connection.socket)
     } else {
       // Behind another answer of a pipelining client; written in the tick after this event.
-      response.once('socket', () => setImmediate(() => this.#stalls.watch(connection.socket)))
+      response.once('socket', () => setImmediate(() => this.#watch(connection.socket)))
     }
+  }
+
+  /** To be called after each write, of which mostly nothing is left here. */
+  #watch(socket: Socket): void {
+    if (socket.writableLength > 0) this.#stalls.watch(socket)
   }
 }
 

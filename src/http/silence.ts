@@ -82,9 +82,9 @@ export class StallWatch {
     this.#clock = clock
   }
 
-  /** Watches a socket for as long as bytes wait in it. To be called after each write. */
+  /** Watches a socket in which bytes wait, for as long as they do. */
   watch(socket: Socket): void {
-    if (socket.writableLength === 0 || this.#watched.has(socket)) return
+    if (this.#watched.has(socket)) return
     this.#watched.set(socket, { taken: takenBytes(socket), idleChecks: 0 })
     if (!this.#isWaiting) this.#wait()
   }

@@ -20,7 +20,7 @@ export interface Clock {
 
 /** The clock of the machine. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: Date.now,
   monotonic: () => performance.now(),
   after(delayMs, run) {
     const timer = setTimeout(run, timerDelay(delayMs))

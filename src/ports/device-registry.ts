@@ -104,7 +104,7 @@ export interface DeviceRegistry {
   list(): readonly Device[]
   /** The device with this id or user name, as it is now. */
   find(idOrUsername: string): Device | undefined
-  /** Whether the credential of a login is still that of its device. */
+  /** Whether the credential of a login is still that of its device. The owner needs none. */
   isValid(login: Login): boolean
 
   /**

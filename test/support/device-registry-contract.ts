@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { DomainErrorCode } from '../../src/core/domain-error.ts'
+import { OWNER_ID } from '../../src/core/owner.ts'
 import type { Device, DeviceRegistry, MintedDevice } from '../../src/ports/device-registry.ts'
 
 const NAMES = { username: 'alice_1', label: 'Pixel' } as const
@@ -51,6 +52,12 @@ export function describeDeviceRegistry(
         assert.deepEqual(registry.find(second.device.id), second.device)
         assert.deepEqual(registry.find(second.device.username), second.device)
         assert.equal(registry.find('nobody'), undefined)
+      })
+
+      it('is not needed by the owner, who has no password', async (t) => {
+        const registry = await open(t)
+        assert.ok(registry.isValid({ deviceId: OWNER_ID, passwordHash: undefined }))
+        assert.ok(!registry.isValid({ deviceId: 'did_x', passwordHash: undefined }))
       })
 
       it('keeps a hash and not the password', async (t) => {

@@ -7,7 +7,10 @@ import type { BatchBytes } from '../../ports/inbound-pipeline.ts'
 import type { BatchMember } from '../../ports/staging-area.ts'
 
 /** The header of an upload that belongs to a batch: `{batch}/{number}`. */
-export const BATCH_HEADER = 'X-Clipgate-Batch'
+const BATCH_HEADER = 'X-Clipgate-Batch'
+
+/** The same in lower case. */
+export const BATCH_FIELD: string = BATCH_HEADER.toLowerCase()
 
 /**
  * Reads the place of an upload in a batch; `undefined` when it has none.
@@ -15,7 +18,7 @@ export const BATCH_HEADER = 'X-Clipgate-Batch'
  * @throws {HttpError} `BAD_REQUEST`.
  */
 export function readMember(headers: NodeJS.Dict<string | string[]>): BatchMember | undefined {
-  const value = headers[BATCH_HEADER.toLowerCase()]
+  const value = headers[BATCH_FIELD]
   if (value === undefined) return undefined
   const [batch = '', digits = '', ...rest] = String(value).split('/')
   const number = /^[1-9][0-9]{0,3}$/.test(digits) ? Number(digits) : 0
@@ -25,13 +28,12 @@ export function readMember(headers: NodeJS.Dict<string | string[]>): BatchMember
 }
 
 /**
- * Reads the fields of a document that name uploads of a batch.
+ * Reads the fields of a document that name uploads of a batch, of which it has one at least.
  *
  * @param batch As the document has it, and so is `members`.
  * @throws {HttpError} `BAD_BODY`.
  */
-export function readBatch(batch: unknown, members: unknown): BatchBytes | undefined {
-  if (batch === undefined && members === undefined) return undefined
+export function readBatch(batch: unknown, members: unknown): BatchBytes {
   if (typeof batch !== 'string' || !isBatchId(batch)) {
     throw new HttpError('BAD_BODY', { detail: '"batch" must be 32 hex digits' })
   }

@@ -93,7 +93,8 @@ export function decodeDocument(body: unknown): ClipboardDocument {
   const isOldHash = type !== 'Text' && isHash(clipboard)
   const text = fieldOf(fields, 'text', 'string', isOldHash ? '' : clipboard)
   const mediaType = fieldOf(fields, 'mediaType', 'string', undefined)
-  const batch = readBatch(fields.get('batch'), fields.get('members'))
+  const isOfBatch = BATCH.some((name) => fields.has(name))
+  const batch = isOfBatch ? readBatch(fields.get('batch'), fields.get('members')) : undefined
   if (batch !== undefined && (type === 'Text' || (type !== 'Group' && batch.numbers.length > 1))) {
     throw new HttpError('BAD_BODY', { detail: 'several "members" become a Group' })
   }

@@ -81,7 +81,7 @@ export class StagingRoom {
   /** Takes bytes of the quota for an upload: at least `least`, or none. @returns How many. */
   take({ held, length }: Upload, least: number): number {
     if (this.#missing(least) > 0) return 0
-    const left = this.#options.quotaBytes - this.#held().total
+    const left = this.#options.quotaBytes - sizeOf(this.#options.uploads)
     return Math.max(least, Math.min(nextStep(held, length), left))
   }
 
@@ -99,7 +99,8 @@ export class StagingRoom {
 
   /** Bytes that would have to go before `bytes` more find room; 0 when they do. */
   #missing(bytes: number): number {
-    return Math.max(0, this.#held().total + bytes - this.#options.quotaBytes)
+    const { uploads, quotaBytes } = this.#options
+    return Math.max(0, sizeOf(uploads) + bytes - quotaBytes)
   }
 
   /** Has one upload give way, unless there is room by now. */
@@ -268,6 +269,8 @@ function isUnderWay({ state }: Upload): boolean {
 }
 
 /** The bytes that uploads take together. */
-export function sizeOf(uploads: readonly Upload[]): number {
-  return uploads.reduce((sum, { held }) => sum + held, 0)
+export function sizeOf(uploads: Iterable<Upload>): number {
+  let size = 0
+  for (const { held } of uploads) size += held
+  return size
 }

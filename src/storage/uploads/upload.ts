@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from '../../lib/clock.ts'
+import { Turns, type Turn } from '../../lib/interruption.ts'
 import type { HashedBlob } from '../../ports/blob.ts'
 import type {
   PartialHold,
@@ -20,7 +21,6 @@ import { isDiskFailure } from '../home/disk-errors.ts'
 import type { Allowance, DiskSpace } from '../home/disk-space.ts'
 import type { GrowingBlob } from '../blobs/growing-blob.ts'
 import { gone, isTooMuch, seized } from './reasons.ts'
-import { Turns, type Turn } from './turns.ts'
 import { UploadFacts, type UploadKind, type UploadState } from './upload-facts.ts'
 import { OwnRecords, type RecordFolders } from './upload-records.ts'
 
