@@ -1,11 +1,10 @@
 /** Makes a text or a file the current item of the server. @module */
 
 import type { ContentId } from '../core/content-id.ts'
-import type { ItemType } from '../core/item-type.ts'
 import { KIB, MIB } from '../core/limits.ts'
 import { OCTET_STREAM } from '../core/media-type.ts'
 import { readJson } from './answer.ts'
-import { decodePushResult } from './decode-document.ts'
+import { decodePushResult, type ClipboardDocument } from './decode-document.ts'
 import { exchange } from './exchange.ts'
 import type { Server } from './server.ts'
 import { putFile, sendFile } from './upload.ts'
@@ -63,13 +62,7 @@ export async function pushFile(
 }
 
 /** A document, with what only servers of the same group understand. */
-export interface OutgoingDocument {
-  readonly type: ItemType
-  readonly text: string
-  readonly hasData: boolean
-  readonly size: number
-  readonly dataName: string
-  readonly hash: string
+export interface OutgoingDocument extends Omit<ClipboardDocument, 'contentId'> {
   readonly stampedAt: number
   readonly stampedBy: string
   /** The type of the bytes, for a server that has them already. */

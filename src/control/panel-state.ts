@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ItemType } from '../core/item-type.ts'
+import type { Item } from '../core/item.ts'
 import { MIB } from '../core/limits.ts'
 import { essenceOf } from '../core/media-type.ts'
 import type { Admin, DaemonStatus, DeviceSummary } from '../ports/admin.ts'
@@ -17,12 +17,8 @@ import type { Transfer } from '../ports/transfers.ts'
 type PreviewKind = 'text' | 'image'
 
 /** The current item, without its content. */
-export interface PanelItem {
-  readonly type: ItemType
-  readonly dataName: string
-  readonly mediaType: string
-  readonly size: number
-  readonly contentId: string
+export interface PanelItem
+  extends Pick<Item, 'type' | 'dataName' | 'mediaType' | 'size' | 'contentId'> {
   /** Unix milliseconds. */
   readonly activatedAtMs: number
   /** The kind of answer that `GET /item/preview` gives. */

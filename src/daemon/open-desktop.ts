@@ -1,6 +1,7 @@
 /** Connects a daemon to the clipboard of the desktop that it runs on, when there is one. @module */
 
 import { DomainError } from '../core/domain-error.ts'
+import { ownSurroundings } from './folders.ts'
 import type { Station } from './open-station.ts'
 import { findClipboards, NO_DESKTOP, NOTHING_SHARED } from './open-system-clipboard.ts'
 import type { Settings } from './settings.ts'
@@ -21,8 +22,7 @@ export async function openDesktop(
   const { headless, clipboard: choice } = settings
   if (headless) return without('headless')
   if (choice === 'none') return without('desktop')
-  const { platform, env } = process
-  if (choice === undefined && findClipboards({ platform, env }).length === 0) {
+  if (choice === undefined && findClipboards(ownSurroundings()).length === 0) {
     onTrouble(true)
     return without('headless', `${NO_DESKTOP}; going on headless: ${NOTHING_SHARED}`)
   }

@@ -1,21 +1,10 @@
 /** Opens the clipboard of the desktop that this program runs on. @module */
 
 import { UnusableYet } from '../desktop/clipboard-errors.ts'
-import type { CopyLimits } from '../desktop/read-copy.ts'
+import type { AdapterOptions } from '../desktop/read-copy.ts'
 import { messageOf } from '../lib/describe-failure.ts'
-import type { Clock } from '../lib/clock.ts'
-import type { Logger } from '../ports/logger.ts'
-import type { ClipboardEvents, ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
-
-/** The ports and facts that a system clipboard is opened with. */
-export interface ClipboardDeps {
-  readonly events: ClipboardEvents
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly limits: CopyLimits
-  /** Reports what is on the clipboard already: it was copied while no daemon ran, or is known. */
-  readonly readAtStart: boolean
-}
+import type { ClipboardKind, SystemClipboard } from '../ports/system-clipboard.ts'
+import { ownSurroundings, type Surroundings } from './folders.ts'
 
 /** Why there is no clipboard to be found. */
 export const NO_DESKTOP = 'There is no desktop: neither WAYLAND_DISPLAY nor DISPLAY is set'
@@ -24,19 +13,16 @@ export const NO_DESKTOP = 'There is no desktop: neither WAYLAND_DISPLAY nor DISP
 export const NOTHING_SHARED = 'nothing is read from or put on a clipboard'
 
 /** The facts that tell which desktop this is. */
-export interface Surroundings {
-  readonly platform: NodeJS.Platform
-  readonly env: NodeJS.ProcessEnv
-}
+type DesktopFacts = Pick<Surroundings, 'platform' | 'environment'>
 
 /**
  * The clipboards that a desktop may have, best first. Programs of a Wayland desktop reach its
  * clipboard through XWayland as well, where Wayland itself gives no access to it.
  */
-export function findClipboards({ platform, env }: Surroundings): readonly ClipboardKind[] {
+export function findClipboards({ platform, environment }: DesktopFacts): readonly ClipboardKind[] {
   if (platform === 'darwin') return ['macos']
   if (platform === 'win32') return ['windows']
-  const isSet = (name: string): boolean => (env[name] ?? '') !== ''
+  const isSet = (name: string): boolean => (environment[name] ?? '') !== ''
   return [
     ...(isSet('WAYLAND_DISPLAY') ? (['wayland'] as const) : []),
     ...(isSet('DISPLAY') ? (['x11'] as const) : []),
@@ -51,16 +37,16 @@ export function findClipboards({ platform, env }: Surroundings): readonly Clipbo
  */
 export async function openSystemClipboard(
   choice: ClipboardKind | undefined,
-  deps: ClipboardDeps,
-  surroundings: Surroundings = { platform: process.platform, env: process.env },
+  options: AdapterOptions,
+  facts: DesktopFacts = ownSurroundings(),
 ): Promise<SystemClipboard> {
-  const kinds = choice === undefined ? findClipboards(surroundings) : [choice]
+  const kinds = choice === undefined ? findClipboards(facts) : [choice]
   const reasons: string[] = []
   for (const kind of kinds) {
     try {
-      const clipboard = await openKind(kind, deps, surroundings.env)
+      const clipboard = await openKind(kind, options, facts.environment)
       if (reasons.length > 0) {
-        deps.logger.warn(`Using the clipboard of ${kind}`, { reason: reasons.join('; ') })
+        options.logger.warn(`Using the clipboard of ${kind}`, { reason: reasons.join('; ') })
       }
       return clipboard
     } catch (error) {
@@ -75,25 +61,25 @@ export async function openSystemClipboard(
 /** A headless daemon never loads any of them. */
 async function openKind(
   kind: ClipboardKind,
-  deps: ClipboardDeps,
+  options: AdapterOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<SystemClipboard> {
   switch (kind) {
     case 'x11': {
       const { X11Clipboard } = await import('../desktop/x11/x11-clipboard.ts')
-      return X11Clipboard.open({ ...deps, display: env['DISPLAY'] })
+      return X11Clipboard.open({ ...options, display: env['DISPLAY'] })
     }
     case 'wayland': {
       const { WaylandClipboard } = await import('../desktop/wayland/wayland-clipboard.ts')
-      return WaylandClipboard.open({ ...deps, env })
+      return WaylandClipboard.open({ ...options, env })
     }
     case 'macos': {
       const { openMacosClipboard } = await import('../desktop/macos/macos-clipboard.ts')
-      return openMacosClipboard({ ...deps, env })
+      return openMacosClipboard({ ...options, env })
     }
     case 'windows': {
       const { openWindowsClipboard } = await import('../desktop/windows/windows-clipboard.ts')
-      return openWindowsClipboard({ ...deps, env })
+      return openWindowsClipboard({ ...options, env })
     }
   }
 }

@@ -11,6 +11,7 @@ import {
   STAGING_QUOTA_BYTES,
   STAGING_TTL_MS,
 } from '../core/limits.ts'
+import type { DaemonSettings } from '../ports/admin.ts'
 import { downloadFolder, ownSurroundings, stateFolder, type Surroundings } from './folders.ts'
 import type { HostPort } from './host-port.ts'
 import {
@@ -42,7 +43,7 @@ export type CopyKind = (typeof COPY_KINDS)[number]
 export type ClipboardChoice = 'x11' | 'wayland' | 'macos' | 'windows' | 'none'
 
 /** The settings of a daemon. Durations are milliseconds, sizes bytes, paths absolute. */
-export interface Settings {
+export interface Settings extends DaemonSettings {
   readonly dataDir: string
   /** `undefined`: see {@link defaultListen}, which depends on the mode. */
   readonly listen: readonly HostPort[] | undefined
@@ -50,26 +51,16 @@ export interface Settings {
   readonly headless: boolean
   /** `undefined`: found out. */
   readonly clipboard: ClipboardChoice | undefined
-  /** Without a trailing slash. */
-  readonly publicUrl: string | undefined
-  readonly allowPublic: boolean
   /** Addresses, and subnets in CIDR notation. */
   readonly trustedProxies: readonly string[]
   /** Whether anybody gets the page for phones, which holds nothing of the clipboard. */
   readonly phonePage: 'on' | 'off'
-  readonly maxConnections: number
   readonly maxConnectionsPerAddress: number
   readonly grace: number
-  readonly maxFileBytes: number
   readonly maxMetadataBytes: number
   readonly stagingTtl: number
-  readonly stagingQuotaBytes: number
-  /** 0: not checked. */
-  readonly minFreeBytes: number
-  readonly verifyWorkers: number
   readonly verifyQueue: number
   readonly heartbeat: number
-  readonly receivedDir: string
   readonly shareTypes: readonly CopyKind[]
   readonly maxCopiedTextBytes: number
   readonly maxCopiedImageBytes: number

@@ -76,10 +76,10 @@ async function wasToldHeadless(pid: number, machine: Machine): Promise<boolean |
 
 /** Names the clipboard that a start would use, or says why it would use none. */
 async function findUsable({ settings, machine }: Situation): Promise<string | Verdict> {
-  const { platform, environment } = machine
+  const { environment } = machine
   const kinds =
     settings.clipboard === undefined || settings.clipboard === 'none'
-      ? findClipboards({ platform, env: environment })
+      ? findClipboards(machine)
       : [settings.clipboard]
   const reasons: string[] = []
   for (const kind of kinds) {

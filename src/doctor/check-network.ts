@@ -54,11 +54,8 @@ function gatewayAddresses({ daemon, settings, machine }: Situation): readonly Ho
 }
 
 /** Whether a start would go on headless, because it was told to or finds no desktop. */
-function isHeadless(
-  { headless, clipboard }: Settings,
-  { platform, environment }: Machine,
-): boolean {
-  const isAnywhere = findClipboards({ platform, env: environment }).length > 0
+function isHeadless({ headless, clipboard }: Settings, machine: Machine): boolean {
+  const isAnywhere = findClipboards(machine).length > 0
   return headless || (clipboard === undefined && !isAnywhere)
 }
 

@@ -12,36 +12,27 @@ import { backOff } from '../lib/back-off.ts'
 import { ClientError, mayPass } from '../client/client-error.ts'
 import type { WatchState } from '../client/follower.ts'
 import type { LatestStamped } from '../client/latest.ts'
-import { sleep, type Clock } from '../lib/clock.ts'
+import { sleep } from '../lib/clock.ts'
 import { DomainError } from '../core/domain-error.ts'
 import { looksAlike } from '../core/item.ts'
 import { believedStamp, compareStamps, stampOf, type Believes } from '../core/stamp.ts'
 import { messageOf } from '../lib/describe-failure.ts'
-import type { BlobStore } from '../ports/blob.ts'
 import type { ChangeFeed } from '../ports/change-feed.ts'
-import type { CircleTime } from '../ports/circle-time.ts'
-import type { InboundPipeline } from '../ports/inbound-pipeline.ts'
-import type { LatestItem, StoredItem } from '../ports/latest-item.ts'
+import type { StoredItem } from '../ports/latest-item.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { PeerState, PeerSummary } from '../ports/peers.ts'
 import type { DaemonClient } from './open-client.ts'
 import { NewestTransfer } from './newest-transfer.ts'
-import { isTooLarge, pullItem } from './pull-item.ts'
+import { isTooLarge, pullItem, type PullItemDeps } from './pull-item.ts'
 import { pushItem } from './push-item.ts'
 
 /** The client of the other daemon, and the ports of this one. */
-export interface PeerConnectionDeps {
+export interface PeerConnectionDeps extends Omit<PullItemDeps, 'signal'> {
   readonly client: Pick<DaemonClient, 'watch' | 'download' | 'upload' | 'apply'>
-  readonly latest: Pick<LatestItem, 'current' | 'binary'>
-  readonly inbound: InboundPipeline
-  readonly blobs: Pick<BlobStore, 'receive'>
   readonly changes: ChangeFeed
-  readonly circleTime: Pick<CircleTime, 'believes'>
-  readonly clock: Clock
   readonly logger: Logger
   /** Id of this member, for items that have no stamp. */
   readonly memberId: string
-  readonly maxFileBytes: number
   /** Called when the status may be another. */
   readonly onChange: () => void
 }

@@ -8,20 +8,15 @@
 
 import type { ItemType } from '../core/item-type.ts'
 import type { BusStatus } from './bus.ts'
-import type { DeviceKind, Revocation } from './device-registry.ts'
+import type { Device, DeviceKind, Revocation } from './device-registry.ts'
 import type { JoinRequest, PeerSummary } from './peers.ts'
 
 /** A device as its owner sees it: no hash, no password. */
-export interface DeviceSummary {
-  readonly id: string
-  readonly label: string
-  readonly username: string
-  readonly kind: DeviceKind
+export interface DeviceSummary
+  extends Pick<Device, 'id' | 'label' | 'username' | 'kind' | 'lastSeenAddress' | 'lastClient'> {
   /** ISO 8601, UTC, like every time here. */
   readonly createdAt: string
   readonly lastSeenAt: string | undefined
-  readonly lastSeenAddress: string | undefined
-  readonly lastClient: string | undefined
   /** Open event streams and connections to the hub; 0 while no daemon runs. */
   readonly streams: number
   /** Whether it has a valid credential. */
@@ -46,11 +41,7 @@ export interface PairRequest {
 }
 
 /** Everything that a person needs to connect a device; exists once. */
-export interface Pairing {
-  readonly id: string
-  readonly kind: DeviceKind
-  readonly label: string
-  readonly username: string
+export interface Pairing extends Pick<Device, 'id' | 'kind' | 'label' | 'username'> {
   readonly password: string
   readonly url: string
   readonly link: string
@@ -87,10 +78,11 @@ export interface TransferStatus {
 
 /** The settings of a daemon that others judge; each as `docs/settings.md` has it. */
 export interface DaemonSettings {
-  /** `undefined` where it finds a URL out. */
+  /** Without a trailing slash; `undefined` where it finds a URL out. */
   readonly publicUrl: string | undefined
   readonly allowPublic: boolean
   readonly receivedDir: string
+  /** 0: not checked. */
   readonly minFreeBytes: number
   readonly maxFileBytes: number
   readonly stagingQuotaBytes: number

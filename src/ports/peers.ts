@@ -35,11 +35,7 @@ export type PeerState =
   | 'refused'
 
 /** A joined daemon as the owner sees it: no password. */
-export interface PeerSummary {
-  readonly name: string
-  readonly url: string
-  readonly username: string
-  readonly tlsFingerprint: string | undefined
+export interface PeerSummary extends Omit<JoinedPeer, 'password'> {
   readonly state: PeerState
   /** The last failure, until the daemon works. */
   readonly error: string | undefined

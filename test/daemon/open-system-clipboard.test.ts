@@ -35,7 +35,10 @@ function open(t: TestContext, env: NodeJS.ProcessEnv, choice?: ClipboardKind) {
   const logger = new CaptureLogger()
   const events = SILENT
   const deps = { events, clock: new FakeClock(), logger, limits: COPY_LIMITS, readAtStart: true }
-  const opening = openSystemClipboard(choice, deps, { platform: 'linux', env: { PATH, ...env } })
+  const opening = openSystemClipboard(choice, deps, {
+    platform: 'linux',
+    environment: { PATH, ...env },
+  })
   t.after(() =>
     opening.then(
       (clipboard) => clipboard.close(),
@@ -59,7 +62,7 @@ describe('the choice of the system clipboard', () => {
     const set = Object.keys(env).filter((name) => env[name] !== '')
     const shown = set.join(' and ') || 'nothing'
     it(`is ${kinds.join(', then ') || 'none'} on ${platform} with ${shown} set`, () => {
-      assert.deepEqual(findClipboards({ platform, env }), kinds)
+      assert.deepEqual(findClipboards({ platform, environment: env }), kinds)
     })
   }
 })
